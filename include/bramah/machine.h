@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Description of a machine: bodies, joints, loops, hydraulics. Plain structures that the caller fills (by hand, or
+ * with bramah_machine_load of bramah/files.h) and that bramah_model_new compiles and checks. SI units throughout,
+ * angles in rad, pressures absolute. Elements refer to each other by name; "ground" is the inertial frame.
+ * `line` is the line of the description in its file (0: none) and only serves error messages. */
+#ifndef BRAMAH_MACHINE_H
+#define BRAMAH_MACHINE_H
+
+#include <stdint.h>
+#include "bramah/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rigid body. Its frame is the frame of the joint in front of it (see bramah_joint). */
+typedef struct bramah_body {
+  const char *name;
+  int line;
+  double mass;              /* [kg] >= 0 */
+  double centre_of_mass[3]; /* [m] in the body frame */
+  double inertia[6];        /* [kg m^2] about the centre of mass, body axes: xx yy zz xy xz yz (xy = -integral x y dm:
+                               the off-diagonal elements of the inertia matrix as they stand in it) */
+} bramah_body;
+
+typedef enum bramah_joint_type { BRAMAH_JOINT_REVOLUTE = 1, BRAMAH_JOINT_PRISMATIC = 2 } bramah_joint_type;
+
+/* How the starting value of a joint is meant. */
+typedef enum bramah_initial {
+  BRAMAH_INITIAL_GUESS = 0, /* start of the iteration that closes the loops */
+  BRAMAH_INITIAL_GIVEN = 1  /* to be kept; the other joints follow */
+} bramah_initial;
+
+/* Joint between a parent body (or "ground") and the one body behind it. The child frame is the parent frame moved by
+ * `position`, turned by `rotation`, then turned about (revolute) or moved along (prismatic) `axis` by z. */
+typedef struct bramah_joint {
+  const char *name;
+  int line;
+  bramah_joint_type type;
+  const char *parent;
+  const char *child;
+  double position[3];       /* [m] in the parent frame */
+  double rotation[9];       /* row-major, child axes to parent axes at z = 0; all zero means identity */
+  double axis[3];           /* in joint axes, any length > 0; positive by the right-hand rule */
+  double initial_position;  /* [rad] or [m] */
+  double initial_rate;      /* [rad/s] or [m/s] */
+  bramah_initial initial;
+} bramah_joint;
+
+typedef enum bramah_loop_type { BRAMAH_LOOP_REVOLUTE = 1 } bramah_loop_type;
+
+/* Cut joint that closes a loop: the two points coincide and the two axes stay parallel. */
+typedef struct bramah_loop {
+  const char *name;
+  int line;
+  bramah_loop_type type;
+  const char *body[2];
+  double point[2][3]; /* [m] in the frame of body[0], body[1] */
+  double axis[2][3];  /* in the axes of body[0], body[1]; any length > 0 */
+} bramah_loop;
+
+/* Node of constant pressure: pump or tank. */
+typedef struct bramah_supply {
+  const char *name;
+  int line;
+  double pressure; /* [Pa] absolute */
+} bramah_supply;
+
+typedef struct bramah_hose {
+  double volume;       /* [m^3] */
+  double bulk_modulus; /* [Pa] of the wall */
+} bramah_hose;
+
+typedef enum bramah_pressure_initial {
+  BRAMAH_PRESSURE_GIVEN = 0,
+  BRAMAH_PRESSURE_EQUILIBRIUM = 1 /* so that nothing accelerates and nothing flows at the initial pose */
+} bramah_pressure_initial;
+
+/* Lumped fluid volume: its hoses and the cylinder chambers that name it. */
+typedef struct bramah_volume {
+  const char *name;
+  int line;
+  size_t n_hoses;
+  const bramah_hose *hoses;
+  double initial_pressure; /* [Pa] absolute; ignored for BRAMAH_PRESSURE_EQUILIBRIUM */
+  bramah_pressure_initial initial;
+} bramah_volume;
+
+/* Throttle: Q = C sgn(dp) sqrt|dp| from `from` to `to`. */
+typedef struct bramah_throttle {
+  const char *name;
+  int line;
+  const char *from, *to;   /* volume or supply */
+  double flow_coefficient; /* C = C_d A sqrt(2/rho) [m^3/(s sqrt(Pa))] > 0 */
+} bramah_throttle;
+
+/* 4/3 directional valve with first-order spool. U > 0 opens pump -> a and b -> tank; U < 0 a -> tank, pump -> b. */
+typedef struct bramah_valve {
+  const char *name;
+  int line;
+  const char *pump, *tank, *a, *b; /* volume or supply */
+  double flow_coefficient;         /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
+  double time_constant;            /* [s] > 0 */
+  double limit;                    /* [V] > 0: commands beyond +-limit are taken as +-limit */
+  double initial_spool;            /* [V] */
+  const char *input;               /* the command that moves it */
+} bramah_valve;
+
+typedef enum bramah_friction_model { BRAMAH_FRICTION_NONE = 0, BRAMAH_FRICTION_BROWN_MCPHEE = 1 } bramah_friction_model;
+
+/* Seal friction. Source: dissertation eq. (2.44). */
+typedef struct bramah_friction {
+  bramah_friction_model model;
+  double coulomb;            /* F_c [N] >= 0 */
+  double static_force;       /* F_s [N] >= F_c */
+  double stribeck_velocity;  /* v_s [m/s] > 0 */
+  double viscous;            /* sigma_2 [N s/m] >= 0 */
+} bramah_friction;
+
+/* Double-acting cylinder between two attachment points. Its stroke s is the distance between them (the |s| of the
+ * papers); chamber lengths are l_piston = piston_chamber_length + (s - reference_stroke) and
+ * l_rod = rod_chamber_length - (s - reference_stroke). Positive force pushes the points apart. */
+typedef struct bramah_cylinder {
+  const char *name;
+  int line;
+  const char *body[2];        /* barrel side, rod side; "ground" allowed */
+  double point[2][3];         /* [m] in the frame of body[0], body[1] */
+  const char *piston_volume;  /* volume that fills the piston chamber */
+  const char *rod_volume;     /* volume that fills the rod chamber */
+  double piston_area;         /* [m^2] */
+  double rod_area;            /* [m^2] annulus */
+  double bulk_modulus;        /* [Pa] of the barrel wall */
+  double reference_stroke;    /* [m] */
+  double piston_chamber_length; /* [m] at the reference stroke */
+  double rod_chamber_length;    /* [m] at the reference stroke */
+  bramah_friction friction;
+} bramah_cylinder;
+
+/* Command of a valve over time, for simulation: each value holds from its time until the next. Before the first, 0. */
+typedef struct bramah_input {
+  const char *name;
+  int line;
+  size_t n_points;
+  const double *times;  /* [s] ascending */
+  const double *values; /* [V] */
+} bramah_input;
+
+/* Implicit trapezoidal rule with Newton. Zero means default. Source: spec equations 4. */
+typedef struct bramah_integrator {
+  int64_t step_ns;           /* time step; default 1 000 000 ns */
+  double position_tolerance; /* [rad or m] default 1e-7: largest correction of the last iteration */
+  double pressure_tolerance; /* [Pa] default 1e-2 */
+  int max_iterations;        /* default 25 */
+} bramah_integrator;
+
+typedef struct bramah_machine {
+  const char *name;
+  const char *file; /* where it was read from, or NULL */
+  double gravity[3]; /* [m/s^2] */
+  double oil_bulk_modulus; /* [Pa] */
+  double laminar_pressure; /* [Pa] below it flow is linear in dp; default 2e5 */
+  size_t n_bodies;
+  const bramah_body *bodies;
+  size_t n_joints;
+  const bramah_joint *joints;
+  size_t n_loops;
+  const bramah_loop *loops;
+  size_t n_supplies;
+  const bramah_supply *supplies;
+  size_t n_volumes;
+  const bramah_volume *volumes;
+  size_t n_throttles;
+  const bramah_throttle *throttles;
+  size_t n_valves;
+  const bramah_valve *valves;
+  size_t n_cylinders;
+  const bramah_cylinder *cylinders;
+  size_t n_inputs;
+  const bramah_input *inputs;
+  bramah_integrator integrator;
+} bramah_machine;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+bramah__arena bramah__arena_make(void *mem, size_t size)
+{
+  return (bramah__arena){.base = mem, .size = size, .used = 0, .overflow = 0};
+}
+
+void *bramah__arena_take(bramah__arena *arena, size_t n, size_t size)
+{
+  if (size && n > (SIZE_MAX - BRAMAH__ALIGN) / size) {
+    arena->overflow = 1;
+    return NULL;
+  }
+  size_t bytes = (n * size + BRAMAH__ALIGN - 1) / BRAMAH__ALIGN * BRAMAH__ALIGN;
+  size_t start = arena->used;
+  if (bytes > SIZE_MAX - start) {
+    arena->overflow = 1;
+    return NULL;
+  }
+  arena->used = start + bytes;
+  if (!arena->base) return NULL;
+  if (arena->used > arena->size) {
+    arena->overflow = 1;
+    return NULL;
+  }
+  memset(arena->base + start, 0, bytes);
+  return arena->base + start;
+}
+
+const char *bramah__arena_text(bramah__arena *arena, const char *text)
+{
+  size_t n = strlen(text) + 1;
+  char *copy = bramah__arena_take(arena, n, 1);
+  if (copy) memcpy(copy, text, n);
+  return copy;
+}
+
+void *bramah__aligned_new(size_t size)
+{
+  size_t rounded = (size + BRAMAH__ALIGN - 1) / BRAMAH__ALIGN * BRAMAH__ALIGN;
+  void *mem = aligned_alloc(BRAMAH__ALIGN, rounded ? rounded : BRAMAH__ALIGN);
+  if (mem) memset(mem, 0, rounded);
+  return mem;
+}
+
+void bramah__aligned_free(void *mem) { free(mem); }

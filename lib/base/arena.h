@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* One block of memory cut into aligned pieces. Sizes are found by running the same cutting on a block of no memory:
+ *
+ *   |<- 64-byte aligned base
+ *   | object header | array 0 | pad | array 1 | pad | ... | end
+ *
+ * every piece starts on a 64-byte line and is zero-filled. */
+#ifndef BRAMAH_LIB_BASE_ARENA_H
+#define BRAMAH_LIB_BASE_ARENA_H
+
+#include <stddef.h>
+
+#define BRAMAH__ALIGN 64u
+
+typedef struct bramah__arena {
+  unsigned char *base; /* NULL: only count */
+  size_t size;
+  size_t used;
+  int overflow;        /* 1: a piece did not fit */
+} bramah__arena;
+
+bramah__arena bramah__arena_make(void *mem, size_t size);
+
+/* Cut n items of `size` bytes; NULL when counting or when it does not fit. n = 0 gives a valid, empty piece. */
+void *bramah__arena_take(bramah__arena *arena, size_t n, size_t size);
+
+/* Copy a string into the arena. */
+const char *bramah__arena_text(bramah__arena *arena, const char *text);
+
+#define BRAMAH__TAKE(arena, type, n) ((type *)bramah__arena_take((arena), (n), sizeof(type)))
+
+/* Aligned memory of its own, zero-filled, and its release. */
+void *bramah__aligned_new(size_t size);
+void bramah__aligned_free(void *mem);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t bramah__append(char *out, size_t n, size_t used, const char *text)
+{
+  size_t length = strlen(text);
+  if (n && used < n - 1) {
+    size_t room = n - 1 - used;
+    size_t part = length < room ? length : room;
+    memcpy(out + used, text, part);
+    out[used + part] = '\0';
+  }
+  return used + length;
+}
+
+size_t bramah__format_integer(char *out, int64_t value)
+{
+  char reversed[BRAMAH__NUMBER_SIZE];
+  uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+  size_t n = 0, length = 0;
+  do {
+    reversed[n++] = (char)('0' + rest % 10);
+    rest /= 10;
+  } while (rest);
+  if (value < 0) out[length++] = '-';
+  while (n) out[length++] = reversed[--n];
+  out[length] = '\0';
+  return length;
+}
+
+/* 10^e in long double for any exponent a double can have. */
+static long double power_of_ten(int e)
+{
+  static const long double small[] = {1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L, 1e9L, 1e10L, 1e11L, 1e12L, 1e13L,
+                                      1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+  int magnitude = e < 0 ? -e : e;
+  long double p = magnitude < 28 ? small[magnitude] : powl(10.0L, magnitude);
+  return e < 0 ? 1.0L / p : p;
+}
+
+/* The first `digits` decimal digits of value > 0 as an integer, and the exponent of its leading digit. */
+static uint64_t decimal_digits(double value, int digits, int *exponent)
+{
+  static const uint64_t limit[] = {1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u,
+                                   1000000000u, 10000000000u, 100000000000u, 1000000000000u, 10000000000000u,
+                                   100000000000000u, 1000000000000000u, 10000000000000000u, 100000000000000000u};
+  int binary;
+  frexp(value, &binary);
+  int e = (int)floor((binary - 1) * 0.30102999566398120); /* never above the true exponent, at most one below */
+  int shift = digits - 1 - e;
+  long double scaled = shift >= 0 ? (long double)value * power_of_ten(shift) : (long double)value / power_of_ten(-shift);
+  if (scaled >= (long double)limit[digits]) {
+    e++;
+    scaled /= 10.0L;
+  }
+  uint64_t integer = (uint64_t)scaled;
+  long double rest = scaled - (long double)integer;
+  if (rest > 0.5L || (rest == 0.5L && (integer & 1u))) integer++;
+  if (integer >= limit[digits]) {
+    integer /= 10;
+    e++;
+  }
+  *exponent = e;
+  return integer;
+}
+
+static size_t write_fixed(char *out, const char *digit, int n, int exponent)
+{
+  size_t length = 0;
+  if (exponent < 0) {
+    out[length++] = '0';
+    out[length++] = '.';
+    for (int i = -1; i > exponent; i--) out[length++] = '0';
+    for (int i = 0; i < n; i++) out[length++] = digit[i];
+    return length;
+  }
+  for (int i = 0; i <= exponent || i < n; i++) {
+    if (i == exponent + 1) out[length++] = '.';
+    out[length++] = i < n ? digit[i] : '0';
+  }
+  return length;
+}
+
+static size_t write_exponent(char *out, const char *digit, int n, int exponent)
+{
+  size_t length = 0;
+  out[length++] = digit[0];
+  if (n > 1) out[length++] = '.';
+  for (int i = 1; i < n; i++) out[length++] = digit[i];
+  out[length++] = 'e';
+  out[length++] = exponent < 0 ? '-' : '+';
+  int magnitude = exponent < 0 ? -exponent : exponent;
+  if (magnitude < 10) out[length++] = '0';
+  return length + bramah__format_integer(out + length, magnitude);
+}
+
+size_t bramah__format_number(char *out, double value, int digits)
+{
+  size_t length = 0;
+  if (isnan(value)) return bramah__append(out, BRAMAH__NUMBER_SIZE, 0, "nan");
+  if (signbit(value)) out[length++] = '-';
+  value = fabs(value);
+  if (isinf(value)) return length + bramah__append(out + length, BRAMAH__NUMBER_SIZE - length, 0, "inf");
+  if (value == 0.0) return length + bramah__append(out + length, BRAMAH__NUMBER_SIZE - length, 0, "0");
+  if (digits < 1) digits = 1;
+  if (digits > 17) digits = 17;
+  int exponent;
+  uint64_t integer = decimal_digits(value, digits, &exponent);
+  char digit[24];
+  int n = digits;
+  for (int i = digits; i-- > 0; integer /= 10) digit[i] = (char)('0' + integer % 10);
+  while (n > 1 && digit[n - 1] == '0') n--;
+  length += exponent < -4 || exponent >= digits ? write_exponent(out + length, digit, n, exponent)
+                                                : write_fixed(out + length, digit, n, exponent);
+  out[length] = '\0';
+  return length;
+}
+
+static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
+
+static size_t min3(size_t a, size_t b, size_t c)
+{
+  size_t m = a < b ? a : b;
+  return m < c ? m : c;
+}
+
+size_t bramah__edit_distance(const char *a, const char *b)
+{
+  enum { LONGEST = 63 };
+  size_t row[3][LONGEST + 1];
+  size_t na = strlen(a), nb = strlen(b);
+  if (na > LONGEST) na = LONGEST;
+  if (nb > LONGEST) nb = LONGEST;
+  for (size_t j = 0; j <= nb; j++) row[0][j] = j;
+  for (size_t i = 1; i <= na; i++) {
+    size_t *now = row[i % 3];
+    const size_t *before = row[(i + 2) % 3], *two_before = row[(i + 1) % 3];
+    now[0] = i;
+    for (size_t j = 1; j <= nb; j++) {
+      size_t differs = lower(a[i - 1]) != lower(b[j - 1]);
+      now[j] = min3(before[j] + 1, now[j - 1] + 1, before[j - 1] + differs);
+      int swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+      if (swapped && two_before[j - 2] + 1 < now[j]) now[j] = two_before[j - 2] + 1;
+    }
+  }
+  return row[na % 3][nb];
+}
+
+const char *bramah__nearest(const char *name, size_t n, const char *const *candidates)
+{
+  const char *best = NULL;
+  size_t best_distance = 1 + strlen(name) / 3;
+  if (best_distance > 4) best_distance = 4;
+  for (size_t i = 0; i < n; i++) {
+    size_t d = bramah__edit_distance(name, candidates[i]);
+    if (d <= best_distance && d < strlen(candidates[i])) {
+      best_distance = d ? d - 1 : 0;
+      best = candidates[i];
+      if (d == 0) break;
+    }
+  }
+  return best;
+}

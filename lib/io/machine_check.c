@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* locale_t */
+#include "lib/base/diag.h"
+#include "lib/io/machine_file.h"
+
+#include <string.h>
+
+/* What a name may refer to. */
+typedef enum target { BODY, VOLUME, VOLUME_OR_SUPPLY, VALVE_INPUT, N_TARGETS } target;
+
+typedef struct name_list {
+  size_t n;
+  const char **names;
+} name_list;
+
+static const char *const target_texts[N_TARGETS] = {"body", "volume", "volume or supply",
+                                                    "valve with the input"};
+
+/* Keys whose values are names: in each element of a section, a scalar or a list of them. key NULL: the
+ * elements' own names. */
+static const struct {
+  const char *group, *section, *key;
+  target target;
+} references[] = {
+    {NULL, "joints", "parent", BODY},
+    {NULL, "joints", "child", BODY},
+    {NULL, "loops", "bodies", BODY},
+    {"hydraulics", "throttles", "from", VOLUME_OR_SUPPLY},
+    {"hydraulics", "throttles", "to", VOLUME_OR_SUPPLY},
+    {"hydraulics", "valves", "pump", VOLUME_OR_SUPPLY},
+    {"hydraulics", "valves", "tank", VOLUME_OR_SUPPLY},
+    {"hydraulics", "valves", "a", VOLUME_OR_SUPPLY},
+    {"hydraulics", "valves", "b", VOLUME_OR_SUPPLY},
+    {"hydraulics", "cylinders", "bodies", BODY},
+    {"hydraulics", "cylinders", "piston_volume", VOLUME},
+    {"hydraulics", "cylinders", "rod_volume", VOLUME},
+    {NULL, "inputs", NULL, VALVE_INPUT},
+};
+
+static bramah_status make_list(bramah__reader *reader, size_t most, name_list *out)
+{
+  out->n = 0;
+  out->names = bramah__pool_take(&reader->scratch, most, sizeof *out->names);
+  return out->names ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+static bramah_status collect_names(bramah__reader *reader, const bramah_machine *machine,
+                                   name_list lists[N_TARGETS])
+{
+  const size_t n_nodes = machine->n_volumes + machine->n_supplies;
+  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes, n_nodes, machine->n_valves};
+  for (int i = 0; i < N_TARGETS; i++) {
+    bramah_status status = make_list(reader, most[i], &lists[i]);
+    if (status) return status;
+  }
+  name_list *bodies = &lists[BODY], *volumes = &lists[VOLUME], *nodes = &lists[VOLUME_OR_SUPPLY];
+  bodies->names[bodies->n++] = "ground";
+  for (size_t i = 0; i < machine->n_bodies; i++) bodies->names[bodies->n++] = machine->bodies[i].name;
+  for (size_t i = 0; i < machine->n_volumes; i++) {
+    volumes->names[volumes->n++] = machine->volumes[i].name;
+    nodes->names[nodes->n++] = machine->volumes[i].name;
+  }
+  for (size_t i = 0; i < machine->n_supplies; i++) nodes->names[nodes->n++] = machine->supplies[i].name;
+  for (size_t i = 0; i < machine->n_valves; i++) lists[VALVE_INPUT].names[i] = machine->valves[i].input;
+  lists[VALVE_INPUT].n = machine->n_valves;
+  return BRAMAH_OK;
+}
+
+static int contains(const name_list *list, const char *name)
+{
+  for (size_t i = 0; i < list->n; i++)
+    if (strcmp(list->names[i], name) == 0) return 1;
+  return 0;
+}
+
+static bramah_status check_name(bramah__reader *reader, const bramah__item *item, const char *name,
+                                target kind, const name_list *list)
+{
+  if (contains(list, name)) return BRAMAH_OK;
+  if (kind == VALVE_INPUT)
+    bramah__fail_key(reader, item, BRAMAH_E_REFERENCE, "there is no ");
+  else
+    bramah__fail_item(reader, item, BRAMAH_E_REFERENCE, "there is no ");
+  bramah__add_text(reader->diag, target_texts[kind]);
+  bramah__add_text(reader->diag, " '");
+  bramah__add_text(reader->diag, name);
+  bramah__add_text(reader->diag, "'");
+  bramah__add_suggestion(reader->diag, name, list->n, list->names, "; there are ");
+  return BRAMAH_E_REFERENCE;
+}
+
+/* A scalar or a list of scalars: the tables have seen to that. */
+static bramah_status check_value(bramah__reader *reader, const bramah__item *item, target kind,
+                                 const name_list *list)
+{
+  bramah_status status = BRAMAH_OK;
+  if (item->node->kind == BRAMAH__NODE_SCALAR) return check_name(reader, item, item->node->text, kind, list);
+  for (size_t i = 0; !status && i < item->node->n; i++) {
+    bramah__item element = bramah__item_at(item, i);
+    status = check_name(reader, &element, element.node->text, kind, list);
+  }
+  return status;
+}
+
+static bramah_status check_section(bramah__reader *reader, const bramah__item *section, const char *key,
+                                   target kind, const name_list *list)
+{
+  bramah_status status = BRAMAH_OK;
+  if (section->node->kind != BRAMAH__NODE_MAPPING) return BRAMAH_OK;
+  for (size_t i = 0; !status && i < section->node->n; i++) {
+    bramah__item element = bramah__item_at(section, i), value;
+    if (!key)
+      status = check_name(reader, &element, element.name, kind, list);
+    else if (bramah__item_find(&element, key, &value))
+      status = check_value(reader, &value, kind, list);
+  }
+  return status;
+}
+
+/* A throttle that says "tank" must not have two to choose from. */
+static bramah_status check_supply_names(bramah__reader *reader, const bramah__item *root,
+                                        const name_list *volumes)
+{
+  bramah__item hydraulics, supplies;
+  if (!bramah__item_find(root, "hydraulics", &hydraulics)) return BRAMAH_OK;
+  if (!bramah__item_find(&hydraulics, "supplies", &supplies)) return BRAMAH_OK;
+  for (size_t i = 0; i < supplies.node->n; i++) {
+    bramah__item supply = bramah__item_at(&supplies, i);
+    if (contains(volumes, supply.name))
+      return bramah__fail_key(reader, &supply, BRAMAH_E_KEY,
+                              "a volume has the same name; they share one list");
+  }
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__machine_check(bramah__reader *reader, const bramah__item *root,
+                                    const bramah_machine *machine)
+{
+  name_list lists[N_TARGETS];
+  bramah_status status = collect_names(reader, machine, lists);
+  if (!status) status = check_supply_names(reader, root, &lists[VOLUME]);
+  for (size_t i = 0; !status && i < sizeof references / sizeof references[0]; i++) {
+    bramah__item group = *root, section;
+    if (references[i].group && !bramah__item_find(root, references[i].group, &group)) continue;
+    if (!bramah__item_find(&group, references[i].section, &section)) continue;
+    target kind = references[i].target;
+    status = check_section(reader, &section, references[i].key, kind, &lists[kind]);
+  }
+  return status;
+}

@@ -1,0 +1,750 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* locale_t */
+#include "bramah/files.h"
+#include "lib/base/diag.h"
+#include "lib/io/machine_file.h"
+#include "lib/io/schema.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+#define FLOW_UNIT "m^3/s/Pa^0.5"
+
+/* The machine while it is being read; the pool holds everything it points to. */
+typedef struct loaded {
+  bramah_machine machine; /* first: the caller's pointer is ours */
+  bramah__pool pool;
+  double oil_density; /* 0 where the file has none */
+} loaded;
+
+/* ---- bodies ---- */
+
+static bramah_status finish_body(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_body *body = object;
+  if (strcmp(body->name, "ground") != 0) return BRAMAH_OK;
+  return bramah__fail_key(reader, item, BRAMAH_E_VALUE,
+                          "'ground' is the inertial frame and cannot be a body's name");
+}
+
+static const bramah__table body_table = {
+    .size = sizeof(bramah_body),
+    .finish = finish_body,
+    .keys = (const bramah__key[]){{.name = "mass",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_body, mass),
+                                   .required = 1,
+                                   .unit = "kg",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {.name = "centre_of_mass",
+                                   .read = bramah__read_vector,
+                                   .offset = offsetof(bramah_body, centre_of_mass),
+                                   .unit = "m",
+                                   .count = 3},
+                                  {.name = "inertia",
+                                   .read = bramah__read_vector,
+                                   .offset = offsetof(bramah_body, inertia),
+                                   .unit = "kg*m^2",
+                                   .count = 3,
+                                   .other_count = 6,
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {0}}};
+
+/* ---- joints ---- */
+
+static const bramah__word joint_types[] = {
+    {"revolute", BRAMAH_JOINT_REVOLUTE}, {"prismatic", BRAMAH_JOINT_PRISMATIC}, {NULL, 0}};
+
+/* The unit of the key for a revolute joint, its other unit for a prismatic one. */
+static bramah_status read_by_type(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  const bramah_joint *joint = object;
+  bramah__key by_type = *key;
+  if (joint->type == BRAMAH_JOINT_PRISMATIC) by_type.unit = key->other_unit;
+  by_type.other_unit = NULL;
+  return bramah__read_quantity(reader, item, &by_type, object);
+}
+
+static bramah_status read_initial(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  bramah_joint *joint = object;
+  joint->initial = BRAMAH_INITIAL_GIVEN;
+  return read_by_type(reader, item, key, object);
+}
+
+/* R = Rz(yaw) Ry(pitch) Rx(roll): turned about the fixed axes x, y, z in this order. */
+static void rotation_matrix(const double angle[3], double *R)
+{
+  double cr = cos(angle[0]), sr = sin(angle[0]);
+  double cp = cos(angle[1]), sp = sin(angle[1]);
+  double cy = cos(angle[2]), sy = sin(angle[2]);
+  R[0] = cy * cp;
+  R[1] = cy * sp * sr - sy * cr;
+  R[2] = cy * sp * cr + sy * sr;
+  R[3] = sy * cp;
+  R[4] = sy * sp * sr + cy * cr;
+  R[5] = sy * sp * cr - cy * sr;
+  R[6] = -sp;
+  R[7] = cp * sr;
+  R[8] = cp * cr;
+}
+
+static bramah_status read_rotation(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
+{
+  bramah_joint *joint = object;
+  double angle[3];
+  bramah__key angles = *key;
+  angles.offset = 0;
+  bramah_status status = bramah__read_vector(reader, item, &angles, angle);
+  if (!status) rotation_matrix(angle, joint->rotation);
+  return status;
+}
+
+static bramah_status finish_joint(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__item guess, initial;
+  (void)object;
+  if (!bramah__item_find(item, "guess", &guess) || !bramah__item_find(item, "initial", &initial))
+    return BRAMAH_OK;
+  return bramah__fail_key(
+      reader, &guess, BRAMAH_E_KEY,
+      "'guess' and 'initial' exclude each other: a position is either to be found or given");
+}
+
+static const bramah__table joint_table = {
+    .size = sizeof(bramah_joint),
+    .finish = finish_joint,
+    .keys = (const bramah__key[]){
+        {.name = "type",
+         .read = bramah__read_word,
+         .offset = offsetof(bramah_joint, type),
+         .required = 1,
+         .words = joint_types},
+        {.name = "parent",
+         .read = bramah__read_name,
+         .offset = offsetof(bramah_joint, parent),
+         .required = 1},
+        {.name = "child", .read = bramah__read_name, .offset = offsetof(bramah_joint, child), .required = 1},
+        {.name = "position",
+         .read = bramah__read_vector,
+         .offset = offsetof(bramah_joint, position),
+         .unit = "m",
+         .count = 3},
+        {.name = "rotation", .read = read_rotation, .unit = "rad", .count = 3},
+        {.name = "axis",
+         .read = bramah__read_direction,
+         .offset = offsetof(bramah_joint, axis),
+         .required = 1},
+        {.name = "initial",
+         .read = read_initial,
+         .offset = offsetof(bramah_joint, initial_position),
+         .unit = "rad",
+         .other_unit = "m"},
+        {.name = "guess",
+         .read = read_by_type,
+         .offset = offsetof(bramah_joint, initial_position),
+         .unit = "rad",
+         .other_unit = "m"},
+        {.name = "rate",
+         .read = read_by_type,
+         .offset = offsetof(bramah_joint, initial_rate),
+         .unit = "rad/s",
+         .other_unit = "m/s"},
+        {0}}};
+
+/* ---- loops ---- */
+
+static const bramah__word loop_types[] = {{"revolute", BRAMAH_LOOP_REVOLUTE}, {NULL, 0}};
+
+static const bramah__table loop_table = {.size = sizeof(bramah_loop),
+                                         .keys =
+                                             (const bramah__key[]){{.name = "type",
+                                                                    .read = bramah__read_word,
+                                                                    .offset = offsetof(bramah_loop, type),
+                                                                    .required = 1,
+                                                                    .words = loop_types},
+                                                                   {.name = "bodies",
+                                                                    .read = bramah__read_pair,
+                                                                    .offset = offsetof(bramah_loop, body),
+                                                                    .required = 1,
+                                                                    .element = bramah__read_name,
+                                                                    .stride = sizeof(const char *)},
+                                                                   {.name = "points",
+                                                                    .read = bramah__read_pair,
+                                                                    .offset = offsetof(bramah_loop, point),
+                                                                    .required = 1,
+                                                                    .element = bramah__read_vector,
+                                                                    .stride = sizeof(double[3]),
+                                                                    .unit = "m",
+                                                                    .count = 3},
+                                                                   {.name = "axes",
+                                                                    .read = bramah__read_pair,
+                                                                    .offset = offsetof(bramah_loop, axis),
+                                                                    .required = 1,
+                                                                    .element = bramah__read_direction,
+                                                                    .stride = sizeof(double[3])},
+                                                                   {0}}};
+
+/* ---- oil, supplies, volumes ---- */
+
+static const bramah__table oil_table = {
+    .keys = (const bramah__key[]){{.name = "bulk_modulus",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(loaded, machine.oil_bulk_modulus),
+                                   .required = 1,
+                                   .unit = "Pa",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "density",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(loaded, oil_density),
+                                   .unit = "kg/m^3",
+                                   .range = BRAMAH__POSITIVE},
+                                  {0}}};
+
+static const bramah__table supply_table = {
+    .size = sizeof(bramah_supply),
+    .keys = (const bramah__key[]){{.name = "pressure",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_supply, pressure),
+                                   .required = 1,
+                                   .unit = "Pa",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {0}}};
+
+static const bramah__table hose_table = {
+    .size = sizeof(bramah_hose),
+    .keys = (const bramah__key[]){{.name = "volume",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_hose, volume),
+                                   .required = 1,
+                                   .unit = "m^3",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "bulk_modulus",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_hose, bulk_modulus),
+                                   .required = 1,
+                                   .unit = "Pa",
+                                   .range = BRAMAH__POSITIVE},
+                                  {0}}};
+
+static bramah_status read_initial_pressure(bramah__reader *reader, const bramah__item *item,
+                                           const bramah__key *key, void *object)
+{
+  bramah_volume *volume = object;
+  bramah_status status;
+  const char *text = bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  if (strcmp(text, "equilibrium") == 0) {
+    volume->initial = BRAMAH_PRESSURE_EQUILIBRIUM;
+    return BRAMAH_OK;
+  }
+  status = bramah__read_quantity(reader, item, key, object);
+  if (status && !bramah__unit_of(text)) bramah__add_text(reader->diag, ", or the word 'equilibrium'");
+  return status;
+}
+
+static const bramah__table volume_table = {
+    .size = sizeof(bramah_volume),
+    .keys = (const bramah__key[]){{.name = "pressure",
+                                   .read = read_initial_pressure,
+                                   .offset = offsetof(bramah_volume, initial_pressure),
+                                   .required = 1,
+                                   .unit = "Pa",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {.name = "hoses",
+                                   .read = bramah__read_list,
+                                   .offset = offsetof(bramah_volume, hoses),
+                                   .count_offset = offsetof(bramah_volume, n_hoses),
+                                   .table = &hose_table},
+                                  {0}}};
+
+/* ---- throttles ---- */
+
+/* One of two ways to give a value: 1 for the first, 2 for the second, 0 and the error told otherwise. */
+static int either_key(bramah__reader *reader, const bramah__item *item, const char *first, const char *second)
+{
+  bramah__item one, two;
+  int has_first = bramah__item_find(item, first, &one), has_second = bramah__item_find(item, second, &two);
+  if (has_first != has_second) return has_first ? 1 : 2;
+  bramah__fail_key(reader, has_first ? &two : item, BRAMAH_E_KEY, "'");
+  bramah__add_text(reader->diag, first);
+  bramah__add_text(reader->diag, has_first ? "' and '" : "' or '");
+  bramah__add_text(reader->diag, second);
+  bramah__add_text(reader->diag, has_first ? "' exclude each other" : "' is needed");
+  return 0;
+}
+
+/* C = C_d A sqrt(2/rho). Source: spec equations 2. */
+static bramah_status throttle_by_area(bramah__reader *reader, const bramah__item *item,
+                                      bramah_throttle *throttle)
+{
+  const bramah__key area = {.name = "area", .unit = "m^2", .range = BRAMAH__POSITIVE};
+  const bramah__key discharge = {.name = "discharge_coefficient", .unit = "1", .range = BRAMAH__POSITIVE};
+  const loaded *draft = reader->draft;
+  double a = 0.0, cd = 0.0;
+  bramah__item given;
+  bramah_status status = bramah__find_quantity(reader, item, &area, &a);
+  if (!status) status = bramah__find_quantity(reader, item, &discharge, &cd);
+  if (status) return status;
+  if (!bramah__item_find(item, discharge.name, &given))
+    return bramah__fail_missing(reader, item, discharge.name);
+  bramah__item_find(item, area.name, &given);
+  if (draft->oil_density <= 0.0)
+    return bramah__fail_key(reader, &given, BRAMAH_E_KEY,
+                            "an area needs 'hydraulics.oil.density', which is missing");
+  throttle->flow_coefficient = cd * a * sqrt(2.0 / draft->oil_density);
+  return BRAMAH_OK;
+}
+
+static bramah_status finish_throttle(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__item discharge;
+  switch (either_key(reader, item, "area", "flow_coefficient")) {
+  case 0:
+    return BRAMAH_E_KEY;
+  case 1:
+    return throttle_by_area(reader, item, object);
+  default:
+    break;
+  }
+  if (!bramah__item_find(item, "discharge_coefficient", &discharge)) return BRAMAH_OK;
+  return bramah__fail_key(reader, &discharge, BRAMAH_E_KEY, "a discharge coefficient belongs to an 'area'");
+}
+
+static const bramah__table throttle_table = {
+    .size = sizeof(bramah_throttle),
+    .finish = finish_throttle,
+    .keys = (const bramah__key[]){
+        {.name = "from", .read = bramah__read_name, .offset = offsetof(bramah_throttle, from), .required = 1},
+        {.name = "to", .read = bramah__read_name, .offset = offsetof(bramah_throttle, to), .required = 1},
+        {.name = "area", .read = bramah__read_nothing},
+        {.name = "discharge_coefficient", .read = bramah__read_nothing},
+        {.name = "flow_coefficient",
+         .read = bramah__read_quantity,
+         .offset = offsetof(bramah_throttle, flow_coefficient),
+         .unit = FLOW_UNIT,
+         .range = BRAMAH__POSITIVE},
+        {0}}};
+
+/* ---- valves ---- */
+
+static bramah_status finish_valve(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah_valve *valve = object;
+  bramah__item limit, spool;
+  if (!valve->input) valve->input = valve->name;
+  if (!bramah__item_find(item, "limit", &limit)) valve->limit = 10.0;
+  if (fabs(valve->initial_spool) <= valve->limit || !bramah__item_find(item, "spool", &spool))
+    return BRAMAH_OK;
+  return bramah__fail_item(reader, &spool, BRAMAH_E_VALUE, "spool must lie within the limit of the valve");
+}
+
+static const bramah__table valve_table = {
+    .size = sizeof(bramah_valve),
+    .finish = finish_valve,
+    .keys = (const bramah__key[]){
+        {.name = "pump", .read = bramah__read_name, .offset = offsetof(bramah_valve, pump), .required = 1},
+        {.name = "tank", .read = bramah__read_name, .offset = offsetof(bramah_valve, tank), .required = 1},
+        {.name = "a", .read = bramah__read_name, .offset = offsetof(bramah_valve, a), .required = 1},
+        {.name = "b", .read = bramah__read_name, .offset = offsetof(bramah_valve, b), .required = 1},
+        {.name = "flow_coefficient",
+         .read = bramah__read_quantity,
+         .offset = offsetof(bramah_valve, flow_coefficient),
+         .required = 1,
+         .unit = FLOW_UNIT "/V",
+         .range = BRAMAH__POSITIVE},
+        {.name = "time_constant",
+         .read = bramah__read_quantity,
+         .offset = offsetof(bramah_valve, time_constant),
+         .required = 1,
+         .unit = "s",
+         .range = BRAMAH__POSITIVE},
+        {.name = "limit",
+         .read = bramah__read_quantity,
+         .offset = offsetof(bramah_valve, limit),
+         .unit = "V",
+         .range = BRAMAH__POSITIVE},
+        {.name = "spool",
+         .read = bramah__read_quantity,
+         .offset = offsetof(bramah_valve, initial_spool),
+         .unit = "V"},
+        {.name = "input", .read = bramah__read_name, .offset = offsetof(bramah_valve, input)},
+        {0}}};
+
+/* ---- cylinders ---- */
+
+static const bramah__word friction_models[] = {
+    {"none", BRAMAH_FRICTION_NONE}, {"brown-mcphee", BRAMAH_FRICTION_BROWN_MCPHEE}, {NULL, 0}};
+
+static bramah_status finish_friction(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  static const char *const needed[] = {"coulomb", "static", "stribeck_velocity"};
+  const bramah_friction *friction = object;
+  bramah__item found;
+  if (friction->model == BRAMAH_FRICTION_NONE) return BRAMAH_OK;
+  for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+    if (!bramah__item_find(item, needed[i], &found)) return bramah__fail_missing(reader, item, needed[i]);
+  if (friction->static_force >= friction->coulomb) return BRAMAH_OK;
+  bramah__item_find(item, "static", &found);
+  return bramah__fail_item(reader, &found, BRAMAH_E_VALUE,
+                           "static friction must not be below coulomb friction");
+}
+
+static const bramah__table friction_table = {
+    .finish = finish_friction,
+    .keys = (const bramah__key[]){{.name = "model",
+                                   .read = bramah__read_word,
+                                   .offset = offsetof(bramah_friction, model),
+                                   .required = 1,
+                                   .words = friction_models},
+                                  {.name = "coulomb",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_friction, coulomb),
+                                   .unit = "N",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {.name = "static",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_friction, static_force),
+                                   .unit = "N",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {.name = "stribeck_velocity",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_friction, stribeck_velocity),
+                                   .unit = "m/s",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "viscous",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_friction, viscous),
+                                   .unit = "N*s/m",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {0}}};
+
+/* Areas given directly or by diameters. A rod with a piston area is as good as one with a bore. */
+static bramah_status finish_cylinder(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah__key bore_key = {.name = "bore", .unit = "m", .range = BRAMAH__POSITIVE};
+  const bramah__key rod_key = {.name = "rod", .unit = "m", .range = BRAMAH__POSITIVE};
+  bramah_cylinder *cylinder = object;
+  double bore = 0.0, rod = 0.0;
+  bramah__item rod_item;
+  if (!either_key(reader, item, "bore", "piston_area")) return BRAMAH_E_KEY;
+  int by_rod = either_key(reader, item, "rod", "rod_area");
+  if (!by_rod) return BRAMAH_E_KEY;
+  bramah_status status = bramah__find_quantity(reader, item, &bore_key, &bore);
+  if (!status) status = bramah__find_quantity(reader, item, &rod_key, &rod);
+  if (status) return status;
+  if (bore > 0.0) cylinder->piston_area = PI / 4.0 * (bore * bore);
+  if (by_rod == 2) return BRAMAH_OK;
+  cylinder->rod_area =
+      bore > 0.0 ? PI / 4.0 * (bore * bore - rod * rod) : cylinder->piston_area - PI / 4.0 * rod * rod;
+  if (cylinder->rod_area > 0.0) return BRAMAH_OK;
+  bramah__item_find(item, "rod", &rod_item);
+  return bramah__fail_item(reader, &rod_item, BRAMAH_E_VALUE, "rod must be thinner than the bore");
+}
+
+static const bramah__table cylinder_table = {
+    .size = sizeof(bramah_cylinder),
+    .finish = finish_cylinder,
+    .keys = (const bramah__key[]){{.name = "bodies",
+                                   .read = bramah__read_pair,
+                                   .offset = offsetof(bramah_cylinder, body),
+                                   .required = 1,
+                                   .element = bramah__read_name,
+                                   .stride = sizeof(const char *)},
+                                  {.name = "points",
+                                   .read = bramah__read_pair,
+                                   .offset = offsetof(bramah_cylinder, point),
+                                   .required = 1,
+                                   .element = bramah__read_vector,
+                                   .stride = sizeof(double[3]),
+                                   .unit = "m",
+                                   .count = 3},
+                                  {.name = "piston_volume",
+                                   .read = bramah__read_name,
+                                   .offset = offsetof(bramah_cylinder, piston_volume),
+                                   .required = 1},
+                                  {.name = "rod_volume",
+                                   .read = bramah__read_name,
+                                   .offset = offsetof(bramah_cylinder, rod_volume),
+                                   .required = 1},
+                                  {.name = "bore", .read = bramah__read_nothing},
+                                  {.name = "piston_area",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_cylinder, piston_area),
+                                   .unit = "m^2",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "rod", .read = bramah__read_nothing},
+                                  {.name = "rod_area",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_cylinder, rod_area),
+                                   .unit = "m^2",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "bulk_modulus",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_cylinder, bulk_modulus),
+                                   .required = 1,
+                                   .unit = "Pa",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "reference_stroke",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_cylinder, reference_stroke),
+                                   .required = 1,
+                                   .unit = "m",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "piston_chamber_length",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_cylinder, piston_chamber_length),
+                                   .required = 1,
+                                   .unit = "m",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {.name = "rod_chamber_length",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_cylinder, rod_chamber_length),
+                                   .required = 1,
+                                   .unit = "m",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {.name = "friction",
+                                   .read = bramah__read_child,
+                                   .offset = offsetof(bramah_cylinder, friction),
+                                   .table = &friction_table},
+                                  {0}}};
+
+/* ---- inputs ---- */
+
+static bramah_status read_point(bramah__reader *reader, const bramah__item *pair, double *time, double *value)
+{
+  const bramah__key time_key = {.unit = "s"}, value_key = {.unit = "V"};
+  bramah__quantity q;
+  if (pair->node->kind != BRAMAH__NODE_LIST || pair->node->n != 2)
+    return bramah__fail_item(reader, pair, BRAMAH_E_SYNTAX,
+                             "a pair [time, value] is expected, such as [1 s, 10 V]");
+  bramah__item item = bramah__item_at(pair, 0);
+  bramah_status status = bramah__item_quantity(reader, &item, &time_key, NULL, &q);
+  if (status) return status;
+  *time = q.si;
+  item = bramah__item_at(pair, 1);
+  status = bramah__item_quantity(reader, &item, &value_key, NULL, &q);
+  *value = status ? 0.0 : q.si;
+  return status;
+}
+
+static bramah_status read_points(bramah__reader *reader, const bramah__item *list, double *times,
+                                 double *values)
+{
+  for (size_t i = 0; i < list->node->n; i++) {
+    bramah__item pair = bramah__item_at(list, i);
+    bramah_status status = read_point(reader, &pair, &times[i], &values[i]);
+    if (status) return status;
+    if (i == 0 || times[i] > times[i - 1]) continue;
+    bramah__item time = bramah__item_at(&pair, 0);
+    return bramah__fail_item(reader, &time, BRAMAH_E_VALUE, "times must ascend");
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status read_input(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah_input *input = object;
+  if (item->node->kind != BRAMAH__NODE_LIST)
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "a list of pairs [time, value] is expected");
+  double *times = bramah__pool_take(reader->keep, item->node->n, sizeof *times);
+  double *values = bramah__pool_take(reader->keep, item->node->n, sizeof *values);
+  if (!times || !values) return bramah__no_memory(reader);
+  input->n_points = item->node->n;
+  input->times = times;
+  input->values = values;
+  return read_points(reader, item, times, values);
+}
+
+static const bramah__table input_table = {.size = sizeof(bramah_input), .read = read_input};
+
+/* ---- integrator ---- */
+
+static bramah_status read_step(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                               void *object)
+{
+  bramah_integrator *integrator = object;
+  bramah__quantity q;
+  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
+  if (status) return status;
+  if (q.si < 0.5e-9 || q.si > 3600.0)
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "step must lie between 1 ns and 1 h");
+  integrator->step_ns = llround(q.si * 1e9);
+  return BRAMAH_OK;
+}
+
+static const bramah__table integrator_table = {
+    .keys = (const bramah__key[]){{.name = "step", .read = read_step, .unit = "s", .range = BRAMAH__POSITIVE},
+                                  {.name = "position_tolerance",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_integrator, position_tolerance),
+                                   .unit = "1",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "pressure_tolerance",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_integrator, pressure_tolerance),
+                                   .unit = "Pa",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "max_iterations",
+                                   .read = bramah__read_integer,
+                                   .offset = offsetof(bramah_integrator, max_iterations)},
+                                  {0}}};
+
+/* ---- the whole ---- */
+
+/* The oil comes first: throttles need its density. */
+static const bramah__table hydraulics_table = {
+    .keys =
+        (const bramah__key[]){{.name = "oil", .read = bramah__read_child, .required = 1, .table = &oil_table},
+                              {.name = "laminar_pressure",
+                               .read = bramah__read_quantity,
+                               .offset = offsetof(loaded, machine.laminar_pressure),
+                               .unit = "Pa",
+                               .range = BRAMAH__POSITIVE},
+                              {.name = "supplies",
+                               .read = bramah__read_section,
+                               .offset = offsetof(loaded, machine.supplies),
+                               .count_offset = offsetof(loaded, machine.n_supplies),
+                               .table = &supply_table},
+                              {.name = "volumes",
+                               .read = bramah__read_section,
+                               .offset = offsetof(loaded, machine.volumes),
+                               .count_offset = offsetof(loaded, machine.n_volumes),
+                               .table = &volume_table},
+                              {.name = "throttles",
+                               .read = bramah__read_section,
+                               .offset = offsetof(loaded, machine.throttles),
+                               .count_offset = offsetof(loaded, machine.n_throttles),
+                               .table = &throttle_table},
+                              {.name = "valves",
+                               .read = bramah__read_section,
+                               .offset = offsetof(loaded, machine.valves),
+                               .count_offset = offsetof(loaded, machine.n_valves),
+                               .table = &valve_table},
+                              {.name = "cylinders",
+                               .read = bramah__read_section,
+                               .offset = offsetof(loaded, machine.cylinders),
+                               .count_offset = offsetof(loaded, machine.n_cylinders),
+                               .table = &cylinder_table},
+                              {0}}};
+
+static const bramah__table machine_table = {
+    .keys =
+        (const bramah__key[]){{.name = "machine",
+                               .read = bramah__read_text,
+                               .offset = offsetof(loaded, machine.name),
+                               .required = 1},
+                              {.name = "source", .read = bramah__read_nothing},
+                              {.name = "gravity",
+                               .read = bramah__read_vector,
+                               .offset = offsetof(loaded, machine.gravity),
+                               .required = 1,
+                               .unit = "m/s^2",
+                               .count = 3},
+                              {.name = "bodies",
+                               .read = bramah__read_section,
+                               .offset = offsetof(loaded, machine.bodies),
+                               .count_offset = offsetof(loaded, machine.n_bodies),
+                               .required = 1,
+                               .table = &body_table},
+                              {.name = "joints",
+                               .read = bramah__read_section,
+                               .offset = offsetof(loaded, machine.joints),
+                               .count_offset = offsetof(loaded, machine.n_joints),
+                               .required = 1,
+                               .table = &joint_table},
+                              {.name = "loops",
+                               .read = bramah__read_section,
+                               .offset = offsetof(loaded, machine.loops),
+                               .count_offset = offsetof(loaded, machine.n_loops),
+                               .table = &loop_table},
+                              {.name = "hydraulics", .read = bramah__read_child, .table = &hydraulics_table},
+                              {.name = "inputs",
+                               .read = bramah__read_section,
+                               .offset = offsetof(loaded, machine.inputs),
+                               .count_offset = offsetof(loaded, machine.n_inputs),
+                               .table = &input_table},
+                              {.name = "integrator",
+                               .read = bramah__read_child,
+                               .offset = offsetof(loaded, machine.integrator),
+                               .table = &integrator_table},
+                              {0}}};
+
+static int has_input(const bramah_input *inputs, size_t n, const char *name)
+{
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(inputs[i].name, name) == 0) return 1;
+  return 0;
+}
+
+/* Inputs that a valve names and nobody commands: entries without points, behind the others. */
+static bramah_status add_silent_inputs(bramah__reader *reader, bramah_machine *machine)
+{
+  bramah_input *inputs =
+      bramah__pool_take(reader->keep, machine->n_inputs + machine->n_valves, sizeof *inputs);
+  size_t n = machine->n_inputs;
+  if (!inputs) return bramah__no_memory(reader);
+  if (n) memcpy(inputs, machine->inputs, n * sizeof *inputs);
+  for (size_t i = 0; i < machine->n_valves; i++) {
+    const bramah_valve *valve = &machine->valves[i];
+    if (!has_input(inputs, n, valve->input))
+      inputs[n++] = (bramah_input){.name = valve->input, .line = valve->line};
+  }
+  machine->inputs = inputs;
+  machine->n_inputs = n;
+  return BRAMAH_OK;
+}
+
+static void set_defaults(bramah_machine *machine)
+{
+  machine->laminar_pressure = 2e5;
+  machine->integrator = (bramah_integrator){
+      .step_ns = 1000000, .position_tolerance = 1e-7, .pressure_tolerance = 1e-2, .max_iterations = 25};
+}
+
+static bramah_status read_machine(bramah__reader *reader, size_t n_changes, const bramah_change *changes,
+                                  loaded *out)
+{
+  bramah__node *root;
+  bramah_status status = bramah__yaml_load(reader, &root);
+  if (!status) status = bramah__changes_apply(reader, n_changes, changes, &root);
+  if (status) return status;
+  bramah__item item = {.node = root};
+  set_defaults(&out->machine);
+  status = bramah__read_table(reader, &item, &machine_table, out);
+  if (!status) status = bramah__machine_check(reader, &item, &out->machine);
+  if (!status) status = add_silent_inputs(reader, &out->machine);
+  if (status) return status;
+  out->machine.file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
+  return out->machine.file ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+bramah_status bramah_machine_load(const char *path, size_t n_changes, const bramah_change *changes,
+                                  bramah_diag *diag, bramah_machine **out)
+{
+  loaded *machine = calloc(1, sizeof *machine);
+  bramah__reader reader;
+  if (!machine) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a machine");
+  bramah_status status = bramah__reader_open(&reader, &machine->pool, path, diag);
+  reader.draft = machine;
+  if (!status) status = read_machine(&reader, n_changes, changes, machine);
+  bramah__reader_close(&reader);
+  if (status)
+    bramah_machine_free(&machine->machine);
+  else
+    *out = &machine->machine;
+  return status;
+}
+
+void bramah_machine_free(bramah_machine *machine)
+{
+  loaded *whole = (loaded *)machine;
+  if (!whole) return;
+  bramah__pool_free(&whole->pool);
+  free(whole);
+}

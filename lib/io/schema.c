@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* locale_t */
+#include "lib/io/schema.h"
+#include "lib/base/diag.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LONGEST_LISTING = 64, LARGEST_MAPPING = 10000 };
+
+/* Enumerations of the description are read as int. */
+_Static_assert(sizeof(bramah_joint_type) == sizeof(int), "enumerations must have the size of int");
+_Static_assert(sizeof(bramah_sensor_kind) == sizeof(int), "enumerations must have the size of int");
+
+static void *member(void *object, size_t offset) { return (unsigned char *)object + offset; }
+
+static size_t write_path(const bramah__item *item, char *out, size_t n, size_t used)
+{
+  char index[BRAMAH__NUMBER_SIZE];
+  const char *name = item->name;
+  if (item->parent) used = write_path(item->parent, out, n, used);
+  if (!item->parent) return used;
+  if (used) used = bramah__append(out, n, used, ".");
+  if (!name) bramah__format_integer(index, (int64_t)item->index);
+  return bramah__append(out, n, used, name ? name : index);
+}
+
+static bramah_status locate(bramah__reader *reader, const bramah__item *item, const bramah__node *node)
+{
+  reader->diag->thing[0] = '\0';
+  write_path(item, reader->diag->thing, sizeof reader->diag->thing, 0);
+  return bramah__at(reader->diag, node->file, node->line, node->column);
+}
+
+bramah_status bramah__fail_item(bramah__reader *reader, const bramah__item *item, bramah_status status,
+                                const char *message)
+{
+  bramah__fail(reader->diag, status, NULL, message);
+  return locate(reader, item, item->node);
+}
+
+bramah_status bramah__fail_key(bramah__reader *reader, const bramah__item *item, bramah_status status,
+                               const char *message)
+{
+  bramah__fail(reader->diag, status, NULL, message);
+  return locate(reader, item, item->key ? item->key : item->node);
+}
+
+bramah_status bramah__fail_missing(bramah__reader *reader, const bramah__item *mapping, const char *key)
+{
+  bramah__fail_key(reader, mapping, BRAMAH_E_KEY, "required key '");
+  bramah__add_text(reader->diag, key);
+  bramah__add_text(reader->diag, "' is missing");
+  return BRAMAH_E_KEY;
+}
+
+/* message 'text' after */
+static bramah_status fail_quoting(bramah__reader *reader, const bramah__item *item, bramah_status status,
+                                  const char *text, const char *after)
+{
+  bramah__fail_item(reader, item, status, "'");
+  bramah__add_text(reader->diag, text);
+  bramah__add_text(reader->diag, after);
+  return status;
+}
+
+bramah__item bramah__item_at(const bramah__item *parent, size_t i)
+{
+  const bramah__node *node = parent->node;
+  const bramah__node *key = node->kind == BRAMAH__NODE_MAPPING ? node->keys[i] : NULL;
+  return (bramah__item){.parent = parent,
+                        .name = key ? (key->kind == BRAMAH__NODE_SCALAR ? key->text : "?") : NULL,
+                        .index = i,
+                        .key = key,
+                        .node = node->items[i]};
+}
+
+int bramah__item_find(const bramah__item *mapping, const char *name, bramah__item *out)
+{
+  const bramah__node *node = mapping->node;
+  for (size_t i = 0; node->kind == BRAMAH__NODE_MAPPING && i < node->n; i++)
+    if (node->keys[i]->kind == BRAMAH__NODE_SCALAR && strcmp(node->keys[i]->text, name) == 0) {
+      *out = bramah__item_at(mapping, i);
+      return 1;
+    }
+  return 0;
+}
+
+int bramah__item_is_empty(const bramah__item *item)
+{
+  return item->node->kind == BRAMAH__NODE_SCALAR && !item->node->quoted && !*item->node->text;
+}
+
+int bramah__item_line(const bramah__item *item) { return item->key ? item->key->line : item->node->line; }
+
+const char *bramah__item_text(bramah__reader *reader, const bramah__item *item, bramah_status *status)
+{
+  *status = BRAMAH_OK;
+  if (item->node->kind == BRAMAH__NODE_SCALAR && *item->node->text) return item->node->text;
+  if (item->node->kind == BRAMAH__NODE_SCALAR)
+    *status = bramah__fail_item(reader, item, BRAMAH_E_VALUE, "a value is missing");
+  else
+    *status = bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
+                                item->node->kind == BRAMAH__NODE_LIST
+                                    ? "a single value is expected here, not a list"
+                                    : "a single value is expected here, not keys and values");
+  return NULL;
+}
+
+/* ---- quantities ---- */
+
+static const char *last_key(const bramah__item *item)
+{
+  while (!item->name && item->parent) item = item->parent;
+  return item->name ? item->name : "value";
+}
+
+static bramah_status check_range(bramah__reader *reader, const bramah__item *item, bramah__range range,
+                                 double value)
+{
+  if (range == BRAMAH__ANY || value > 0.0 || (value == 0.0 && range == BRAMAH__NOT_NEGATIVE))
+    return BRAMAH_OK;
+  bramah__fail_item(reader, item, BRAMAH_E_VALUE, last_key(item));
+  bramah__add_text(reader->diag, range == BRAMAH__POSITIVE ? " must be positive" : " must not be negative");
+  return BRAMAH_E_VALUE;
+}
+
+bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                    const char *lent, bramah__quantity *out)
+{
+  bramah_status status;
+  const char *text = bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  status = bramah__quantity_read(reader->c_locale, text, lent, out, reader->diag);
+  if (status && !bramah__unit_of(text)) {
+    bramah__add_text(reader->diag, "; ");
+    bramah__add_expectation(reader->diag, "1", 1, key->unit, key->other_unit);
+  }
+  if (!status) status = bramah__quantity_expect(out, key->unit, key->other_unit, reader->diag);
+  if (status) return locate(reader, item, item->node);
+  return check_range(reader, item, key->range, out->si);
+}
+
+bramah_status bramah__read_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                    void *object)
+{
+  bramah__quantity q;
+  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
+  if (!status) *(double *)member(object, key->offset) = q.si;
+  return status;
+}
+
+bramah_status bramah__find_quantity(bramah__reader *reader, const bramah__item *mapping,
+                                    const bramah__key *key, double *out)
+{
+  bramah__item item;
+  bramah__quantity q;
+  if (!bramah__item_find(mapping, key->name, &item)) return BRAMAH_OK;
+  bramah_status status = bramah__item_quantity(reader, &item, key, NULL, &q);
+  if (!status) *out = q.si;
+  return status;
+}
+
+bramah_status bramah__read_integer(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
+{
+  bramah_status status;
+  int value = 0;
+  const char *text = bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  size_t digits = strspn(text, "0123456789");
+  for (size_t i = 0; i < digits && digits <= 9; i++) value = 10 * value + (text[i] - '0');
+  if (text[digits] || digits > 9 || value < 1)
+    return fail_quoting(reader, item, BRAMAH_E_VALUE, text, "' is not a whole number from 1 on");
+  *(int *)member(object, key->offset) = value;
+  return BRAMAH_OK;
+}
+
+/* ---- texts ---- */
+
+static bramah_status keep_text(bramah__reader *reader, const char *text, void *where)
+{
+  const char *copy = bramah__pool_text(reader->keep, text, strlen(text));
+  if (!copy) return bramah__no_memory(reader);
+  *(const char **)where = copy;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__read_text(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  bramah_status status;
+  const char *text = bramah__item_text(reader, item, &status);
+  return text ? keep_text(reader, text, member(object, key->offset)) : status;
+}
+
+static int is_name(const char *text)
+{
+  return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")];
+}
+
+bramah_status bramah__read_name(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  bramah_status status;
+  const char *text = bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  if (!is_name(text))
+    return fail_quoting(reader, item, BRAMAH_E_SYNTAX, text,
+                        "' is no name; names are letters, digits, _ and -");
+  return keep_text(reader, text, member(object, key->offset));
+}
+
+static bramah_status fail_word(bramah__reader *reader, const bramah__item *item, const char *text,
+                               const bramah__word *words)
+{
+  const char *names[LONGEST_LISTING];
+  size_t n = 0;
+  for (; words[n].word && n < LONGEST_LISTING; n++) names[n] = words[n].word;
+  fail_quoting(reader, item, BRAMAH_E_VALUE, text, "' is not known here");
+  bramah__add_suggestion(reader->diag, text, n, names, "; possible are ");
+  return BRAMAH_E_VALUE;
+}
+
+bramah_status bramah__read_word(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  bramah_status status;
+  const char *text = bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  for (const bramah__word *w = key->words; w->word; w++)
+    if (strcmp(w->word, text) == 0) {
+      memcpy(member(object, key->offset), &w->value, sizeof w->value);
+      return BRAMAH_OK;
+    }
+  return fail_word(reader, item, text, key->words);
+}
+
+/* ---- lists ---- */
+
+static void add_counts(bramah_diag *diag, size_t count, size_t other)
+{
+  bramah__add_number(diag, (double)count, 9);
+  if (!other) return;
+  bramah__add_text(diag, " or ");
+  bramah__add_number(diag, (double)other, 9);
+}
+
+static bramah_status check_list(bramah__reader *reader, const bramah__item *item, size_t count, size_t other)
+{
+  const bramah__node *node = item->node;
+  if (node->kind == BRAMAH__NODE_LIST && (node->n == count || (other && node->n == other))) return BRAMAH_OK;
+  bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "a list of ");
+  add_counts(reader->diag, count, other);
+  bramah__add_text(reader->diag, count == 2 && !other ? " elements is expected" : " values is expected");
+  if (node->kind != BRAMAH__NODE_LIST) return BRAMAH_E_SYNTAX;
+  bramah__add_text(reader->diag, ", this one has ");
+  bramah__add_number(reader->diag, (double)node->n, 9);
+  return BRAMAH_E_SYNTAX;
+}
+
+/* The last element first: its unit serves the others, so an error in it is told there. */
+bramah_status bramah__read_vector(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  bramah__quantity q;
+  double *out = member(object, key->offset);
+  const char *unit = NULL;
+  bramah_status status = check_list(reader, item, key->count, key->other_count);
+  for (size_t i = status ? 0 : item->node->n; i-- > 0;) {
+    bramah__item element = bramah__item_at(item, i);
+    bramah__key element_key = *key;
+    if (i >= key->count) element_key.range = BRAMAH__ANY;
+    status = bramah__item_quantity(reader, &element, &element_key, unit, &q);
+    if (status) return status;
+    if (!unit) unit = q.unit;
+    out[i] = q.si;
+  }
+  return status;
+}
+
+bramah_status bramah__read_direction(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                     void *object)
+{
+  bramah__key plain = *key;
+  const double *v = member(object, key->offset);
+  plain.unit = "1";
+  plain.count = 3;
+  bramah_status status = bramah__read_vector(reader, item, &plain, object);
+  if (status || v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0) return status;
+  bramah__fail_item(reader, item, BRAMAH_E_VALUE, last_key(item));
+  bramah__add_text(reader->diag, " must not be zero");
+  return BRAMAH_E_VALUE;
+}
+
+bramah_status bramah__read_pair(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  bramah_status status = check_list(reader, item, 2, 0);
+  for (size_t i = 0; !status && i < 2; i++) {
+    bramah__item element = bramah__item_at(item, i);
+    bramah__key element_key = *key;
+    element_key.offset = key->offset + i * key->stride;
+    status = key->element(reader, &element, &element_key, object);
+  }
+  return status;
+}
+
+/* An array of n objects in the pool, its pointer and count stored as the key says. */
+static void *make_array(bramah__reader *reader, const bramah__key *key, size_t n, void *object)
+{
+  unsigned char *array = bramah__pool_take(reader->keep, n, key->table->size);
+  if (!array) return NULL;
+  memcpy(member(object, key->offset), &array, sizeof array);
+  memcpy(member(object, key->count_offset), &n, sizeof n);
+  return array;
+}
+
+bramah_status bramah__read_list(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  if (bramah__item_is_empty(item)) return BRAMAH_OK;
+  if (item->node->kind != BRAMAH__NODE_LIST)
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "a list is expected here");
+  unsigned char *array = make_array(reader, key, item->node->n, object);
+  bramah_status status = array ? BRAMAH_OK : bramah__no_memory(reader);
+  for (size_t i = 0; !status && i < item->node->n; i++) {
+    bramah__item element = bramah__item_at(item, i);
+    status = bramah__read_table(reader, &element, key->table, array + i * key->table->size);
+  }
+  return status;
+}
+
+/* ---- mappings ---- */
+
+static bramah_status fail_duplicate(bramah__reader *reader, const bramah__item *item,
+                                    const bramah__node *first)
+{
+  bramah__fail_key(reader, item, BRAMAH_E_KEY, "key '");
+  bramah__add_text(reader->diag, item->name);
+  bramah__add_text(reader->diag, "' is given twice");
+  if (!first->line) return BRAMAH_E_KEY;
+  bramah__add_text(reader->diag, ", first in line ");
+  bramah__add_number(reader->diag, first->line, 9);
+  return BRAMAH_E_KEY;
+}
+
+/* Keys are plain texts and stand once. */
+static bramah_status check_mapping(bramah__reader *reader, const bramah__item *item)
+{
+  const bramah__node *node = item->node;
+  if (node->kind != BRAMAH__NODE_MAPPING)
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
+                             "keys and values ('key: value') are expected here");
+  if (node->n > LARGEST_MAPPING)
+    return bramah__fail_key(reader, item, BRAMAH_E_VALUE, "more than 10000 keys");
+  for (size_t i = 0; i < node->n; i++) {
+    bramah__item element = bramah__item_at(item, i);
+    if (node->keys[i]->kind != BRAMAH__NODE_SCALAR)
+      return bramah__fail_key(reader, &element, BRAMAH_E_SYNTAX, "a key must be a single word");
+    for (size_t j = 0; j < i; j++)
+      if (strcmp(node->keys[j]->text, node->keys[i]->text) == 0)
+        return fail_duplicate(reader, &element, node->keys[j]);
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status fail_unknown(bramah__reader *reader, const bramah__item *item, const bramah__key *keys)
+{
+  const char *names[LONGEST_LISTING];
+  size_t n = 0;
+  for (; keys[n].name && n < LONGEST_LISTING; n++) names[n] = keys[n].name;
+  bramah__fail_key(reader, item, BRAMAH_E_KEY, "unknown key '");
+  bramah__add_text(reader->diag, item->name);
+  bramah__add_text(reader->diag, "'");
+  bramah__add_suggestion(reader->diag, item->name, n, names, "; allowed are ");
+  return BRAMAH_E_KEY;
+}
+
+static bramah_status check_keys(bramah__reader *reader, const bramah__item *item, const bramah__key *keys)
+{
+  bramah_status status = check_mapping(reader, item);
+  for (size_t i = 0; !status && i < item->node->n; i++) {
+    bramah__item element = bramah__item_at(item, i);
+    const bramah__key *key = keys;
+    while (key->name && strcmp(key->name, element.name) != 0) key++;
+    if (!key->name) status = fail_unknown(reader, &element, keys);
+  }
+  return status;
+}
+
+bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
+                                 void *object)
+{
+  if (table->read) return table->read(reader, item, object);
+  bramah_status status = check_keys(reader, item, table->keys);
+  for (const bramah__key *key = table->keys; !status && key->name; key++) {
+    bramah__item element;
+    if (bramah__item_find(item, key->name, &element))
+      status = key->read(reader, &element, key, object);
+    else if (key->required)
+      status = bramah__fail_missing(reader, item, key->name);
+  }
+  return !status && table->finish ? table->finish(reader, item, object) : status;
+}
+
+bramah_status bramah__read_child(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 void *object)
+{
+  return bramah__read_table(reader, item, key->table, member(object, key->offset));
+}
+
+bramah_status bramah__read_nothing(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
+{
+  (void)reader;
+  (void)item;
+  (void)key;
+  (void)object;
+  return BRAMAH_OK;
+}
+
+static bramah_status read_named(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
+                                void *object)
+{
+  int line = bramah__item_line(item);
+  if (!is_name(item->name)) {
+    bramah__fail_key(reader, item, BRAMAH_E_SYNTAX, "'");
+    bramah__add_text(reader->diag, item->name);
+    bramah__add_text(reader->diag, "' is no name; names are letters, digits, _ and -");
+    return BRAMAH_E_SYNTAX;
+  }
+  bramah_status status = keep_text(reader, item->name, member(object, offsetof(bramah__named, name)));
+  memcpy(member(object, offsetof(bramah__named, line)), &line, sizeof line);
+  return status ? status : bramah__read_table(reader, item, table, object);
+}
+
+/* A section whose lines are all comments is as good as none. */
+bramah_status bramah__read_section(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
+{
+  int empty = bramah__item_is_empty(item) || (item->node->kind == BRAMAH__NODE_MAPPING && !item->node->n);
+  if (empty && key->required)
+    return bramah__fail_key(reader, item, BRAMAH_E_VALUE, "at least one is needed here");
+  if (empty) return BRAMAH_OK;
+  bramah_status status = check_mapping(reader, item);
+  if (status) return status;
+  unsigned char *array = make_array(reader, key, item->node->n, object);
+  if (!array) return bramah__no_memory(reader);
+  for (size_t i = 0; !status && i < item->node->n; i++) {
+    bramah__item element = bramah__item_at(item, i);
+    status = read_named(reader, &element, key->table, array + i * key->table->size);
+  }
+  return status;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a file may contain, written as tables: for each key its name, how it is read, into which member, with
+ * which unit and range. One walk over tree and tables reads everything and finds every error with its place.
+ */
+#ifndef BRAMAH_LIB_IO_SCHEMA_H
+#define BRAMAH_LIB_IO_SCHEMA_H
+
+#include "lib/io/quantity.h"
+#include "lib/io/yaml.h"
+
+/* A node and the way to it; lives on the stack while its parent is being read. */
+typedef struct bramah__item {
+  const struct bramah__item *parent;
+  const char *name;         /* key, or NULL for an element of a list */
+  size_t index;             /* element of a list */
+  const bramah__node *key;  /* node of the key, NULL in lists and for the root */
+  const bramah__node *node; /* node of the value */
+} bramah__item;
+
+typedef enum bramah__range { BRAMAH__ANY = 0, BRAMAH__NOT_NEGATIVE, BRAMAH__POSITIVE } bramah__range;
+
+/* A word of a file and the enumeration value it stands for; lists end with {NULL, 0}. */
+typedef struct bramah__word {
+  const char *word;
+  int value;
+} bramah__word;
+
+struct bramah__key;
+
+/* Read the item into `object`, as the key says. */
+typedef bramah_status bramah__read(bramah__reader *reader, const bramah__item *item,
+                                   const struct bramah__key *key, void *object);
+/* What one key cannot decide alone. */
+typedef bramah_status bramah__finish(bramah__reader *reader, const bramah__item *item, void *object);
+
+/* A mapping of known keys that fills an object of `size` bytes. */
+typedef struct bramah__table {
+  const struct bramah__key *keys; /* ends with {0}; read in this order, whatever the order in the file */
+  size_t size;
+  bramah__finish *read; /* instead of keys, for elements that are no such mapping; or NULL */
+  bramah__finish *finish;
+} bramah__table;
+
+typedef struct bramah__key {
+  const char *name;
+  bramah__read *read;
+  size_t offset; /* of the member in the object */
+  int required;
+  const char *unit, *other_unit; /* quantities */
+  bramah__range range;           /* of quantities; of the first `count` of a list */
+  size_t count, other_count;     /* how many a list has */
+  const bramah__word *words;
+  const bramah__table *table; /* of the child, or of each element */
+  size_t count_offset;        /* sections and lists: size_t member with the number of elements */
+  bramah__read *element;      /* pairs: how each of the two is read */
+  size_t stride;              /* pairs: bytes from one member to the other */
+} bramah__key;
+
+/* Elements of a section begin with these members. */
+typedef struct bramah__named {
+  const char *name;
+  int line;
+} bramah__named;
+
+/* The readers a key can name. Each fills the member with the type given. */
+bramah__read bramah__read_quantity;  /* double, in SI */
+bramah__read bramah__read_integer;   /* int >= 1 */
+bramah__read bramah__read_text;      /* const char *, not empty */
+bramah__read bramah__read_name;      /* const char *: letters, digits, _ and - */
+bramah__read bramah__read_word;      /* int-sized enumeration */
+bramah__read bramah__read_vector;    /* double [count]: [0, -9.81, 0 m/s^2], the last unit serves all */
+bramah__read bramah__read_direction; /* double [3], plain numbers, not all zero */
+bramah__read bramah__read_pair;      /* list of two, each read by key->element */
+bramah__read bramah__read_child;     /* the members of key->table, at the offset */
+bramah__read bramah__read_section;   /* name -> element: pointer to array, and count */
+bramah__read bramah__read_list;      /* list of key->table: pointer to array, and count */
+bramah__read bramah__read_nothing;   /* known key that something else reads, or nobody */
+
+/* Read a mapping by its table. */
+bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
+                                 void *object);
+
+/* One quantity outside a table. `lent` is the unit a number alone takes, or NULL. */
+bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                    const char *lent, bramah__quantity *out);
+/* The key `name` of a mapping as a quantity, if it is there; *out is left alone if not. */
+bramah_status bramah__find_quantity(bramah__reader *reader, const bramah__item *mapping,
+                                    const bramah__key *key, double *out);
+
+/* 1 and the item if the mapping has the key. */
+int bramah__item_find(const bramah__item *mapping, const char *name, bramah__item *out);
+/* The element i of a list or mapping. */
+bramah__item bramah__item_at(const bramah__item *parent, size_t i);
+int bramah__item_is_empty(const bramah__item *item);
+/* Line an element is known by: that of its name. */
+int bramah__item_line(const bramah__item *item);
+
+/* The text of a scalar; NULL and the error told if the item is something else or empty. */
+const char *bramah__item_text(bramah__reader *reader, const bramah__item *item, bramah_status *status);
+
+/* Errors: at the value, at the key, or with "required key ... is missing" at the name of the mapping. */
+bramah_status bramah__fail_item(bramah__reader *reader, const bramah__item *item, bramah_status status,
+                                const char *message);
+bramah_status bramah__fail_key(bramah__reader *reader, const bramah__item *item, bramah_status status,
+                               const char *message);
+bramah_status bramah__fail_missing(bramah__reader *reader, const bramah__item *mapping, const char *key);
+
+#endif

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* locale_t */
+#include "bramah/files.h"
+#include "lib/base/diag.h"
+#include "lib/io/schema.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The study while it is being read; the pool holds everything it points to. */
+typedef struct loaded {
+  bramah_study study; /* first: the caller's pointer is ours */
+  bramah__pool pool;
+  struct sensor_draft *sensors; /* [study.n_sensors] */
+  struct input_draft *inputs;   /* [study.n_inputs] */
+} loaded;
+
+/* A sensor with its column, to be taken apart into the two arrays of the study. */
+typedef struct sensor_draft {
+  bramah_sensor_options options; /* first: begins with name and line */
+  const char *column;
+  const char *body, *joint; /* gyro: one of them */
+} sensor_draft;
+
+/* ---- changes ---- */
+
+static bramah_status read_change(bramah__reader *reader, const bramah__item *item, bramah_change *change)
+{
+  *change = (bramah_change){.line = bramah__item_line(item)};
+  if (item->key->kind != BRAMAH__NODE_SCALAR)
+    return bramah__fail_key(reader, item, BRAMAH_E_SYNTAX, "a key must be a single word");
+  if (bramah__item_is_empty(item))
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "a value is missing");
+  change->path = bramah__pool_text(reader->keep, item->name, strlen(item->name));
+  change->value = bramah__node_text(reader, item->node);
+  if (!change->path) return bramah__no_memory(reader);
+  if (change->value) return BRAMAH_OK;
+  return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
+                           "a change is a value or a list of values; "
+                           "give one change for every key");
+}
+
+static bramah_status check_change_once(bramah__reader *reader, const bramah__item *item,
+                                       const bramah_change *changes, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(changes[i].path, changes[n].path) == 0)
+      return bramah__fail_key(reader, item, BRAMAH_E_KEY, "this change is given twice");
+  return BRAMAH_OK;
+}
+
+/* Keys here are paths with dots, so this is no section. */
+static bramah_status read_changes(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  loaded *draft = object;
+  (void)key;
+  if (bramah__item_is_empty(item)) return BRAMAH_OK;
+  if (item->node->kind != BRAMAH__NODE_MAPPING)
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "changes ('path: value') are expected here");
+  size_t n = item->node->n;
+  bramah_change *changes = bramah__pool_take(reader->keep, n, sizeof *changes);
+  if (!changes) return bramah__no_memory(reader);
+  for (size_t i = 0; i < n; i++) {
+    bramah__item element = bramah__item_at(item, i);
+    bramah_status status = read_change(reader, &element, &changes[i]);
+    if (!status) status = check_change_once(reader, &element, changes, i);
+    if (status) return status;
+    changes[i].file = draft->study.file;
+  }
+  draft->study.n_changes = n;
+  draft->study.changes = changes;
+  return BRAMAH_OK;
+}
+
+/* ---- sensors ---- */
+
+static const bramah__word sensor_kinds[] = {{"encoder", BRAMAH_SENSOR_ENCODER},
+                                            {"gyro", BRAMAH_SENSOR_GYRO},
+                                            {"pressure", BRAMAH_SENSOR_PRESSURE},
+                                            {NULL, 0}};
+
+static bramah_status read_rate(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                               void *object)
+{
+  sensor_draft *sensor = object;
+  bramah__quantity q;
+  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
+  if (status) return status;
+  if (q.si > 1e9 || q.si < 1e-6)
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "rate must lie between 1e-6 Hz and 1e9 Hz");
+  sensor->options.period_ns = llround(1e9 / q.si);
+  return BRAMAH_OK;
+}
+
+#define SENSOR_KEYS                                                                                          \
+  {.name = "type",                                                                                           \
+   .read = bramah__read_word,                                                                                \
+   .offset = offsetof(sensor_draft, options.kind),                                                           \
+   .required = 1,                                                                                            \
+   .words = sensor_kinds},                                                                                   \
+      {.name = "rate", .read = read_rate, .unit = "Hz", .range = BRAMAH__POSITIVE},                          \
+  {                                                                                                          \
+    .name = "column", .read = bramah__read_text, .offset = offsetof(sensor_draft, column)                    \
+  }
+
+#define SENSOR_SIGMA(unit1, unit2)                                                                           \
+  {                                                                                                          \
+    .name = "sigma", .read = bramah__read_quantity, .offset = offsetof(sensor_draft, options.sigma),         \
+    .required = 1, .unit = (unit1), .other_unit = (unit2), .range = BRAMAH__POSITIVE                         \
+  }
+
+static const bramah__table encoder_table = {
+    .keys = (const bramah__key[]){SENSOR_KEYS,
+                                  SENSOR_SIGMA("rad", "m"),
+                                  {.name = "joint",
+                                   .read = bramah__read_name,
+                                   .offset = offsetof(sensor_draft, options.at),
+                                   .required = 1},
+                                  {0}}};
+
+static const bramah__table pressure_table = {
+    .keys = (const bramah__key[]){SENSOR_KEYS,
+                                  SENSOR_SIGMA("Pa", NULL),
+                                  {.name = "volume",
+                                   .read = bramah__read_name,
+                                   .offset = offsetof(sensor_draft, options.at),
+                                   .required = 1},
+                                  {0}}};
+
+/* On a body with an axis, or on a joint; only a joint may slide, so only there sigma may be a speed. */
+static bramah_status finish_gyro(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  sensor_draft *sensor = object;
+  bramah__item axis, sigma, joint;
+  bramah__quantity q;
+  bramah__key angular = {.name = "sigma", .unit = "rad/s"};
+  int has_axis = bramah__item_find(item, "axis", &axis);
+  if (sensor->body && sensor->joint) {
+    bramah__item_find(item, "joint", &joint);
+    return bramah__fail_key(reader, &joint, BRAMAH_E_KEY, "'body' and 'joint' exclude each other");
+  }
+  if (!sensor->body && !sensor->joint)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'body' or 'joint' is needed");
+  if (sensor->body && !has_axis) return bramah__fail_missing(reader, item, "axis");
+  if (sensor->joint && has_axis)
+    return bramah__fail_key(reader, &axis, BRAMAH_E_KEY, "'axis' belongs to a gyro on a 'body'");
+  sensor->options.at = sensor->body ? sensor->body : sensor->joint;
+  bramah__item_find(item, "sigma", &sigma);
+  return sensor->body ? bramah__item_quantity(reader, &sigma, &angular, NULL, &q) : BRAMAH_OK;
+}
+
+static const bramah__table gyro_table = {
+    .finish = finish_gyro,
+    .keys = (const bramah__key[]){
+        SENSOR_KEYS,
+        SENSOR_SIGMA("rad/s", "m/s"),
+        {.name = "body", .read = bramah__read_name, .offset = offsetof(sensor_draft, body)},
+        {.name = "joint", .read = bramah__read_name, .offset = offsetof(sensor_draft, joint)},
+        {.name = "axis", .read = bramah__read_direction, .offset = offsetof(sensor_draft, options.axis)},
+        {0}}};
+
+/* The type decides which keys are allowed. */
+static bramah_status read_sensor(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  static const bramah__key type_key = {.name = "type",
+                                       .read = bramah__read_word,
+                                       .offset = offsetof(sensor_draft, options.kind),
+                                       .words = sensor_kinds};
+  sensor_draft *sensor = object;
+  bramah__item type;
+  if (item->node->kind != BRAMAH__NODE_MAPPING)
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
+                             "keys and values ('key: value') are expected here");
+  if (!bramah__item_find(item, "type", &type)) return bramah__fail_missing(reader, item, "type");
+  bramah_status status = bramah__read_word(reader, &type, &type_key, object);
+  if (status) return status;
+  const bramah__table *table = sensor->options.kind == BRAMAH_SENSOR_ENCODER ? &encoder_table
+                               : sensor->options.kind == BRAMAH_SENSOR_GYRO  ? &gyro_table
+                                                                             : &pressure_table;
+  status = bramah__read_table(reader, item, table, object);
+  if (!sensor->column) sensor->column = sensor->options.name;
+  return status;
+}
+
+static const bramah__table sensor_table = {.size = sizeof(sensor_draft), .read = read_sensor};
+
+static bramah_status split_sensors(bramah__reader *reader, loaded *draft)
+{
+  bramah_study *study = &draft->study;
+  bramah_sensor_options *sensors = bramah__pool_take(reader->keep, study->n_sensors, sizeof *sensors);
+  bramah_study_column *columns = bramah__pool_take(reader->keep, study->n_sensors, sizeof *columns);
+  if (!sensors || !columns) return bramah__no_memory(reader);
+  for (size_t i = 0; i < study->n_sensors; i++) {
+    const sensor_draft *from = &draft->sensors[i];
+    sensors[i] = from->options;
+    columns[i] =
+        (bramah_study_column){.name = from->column, .target = from->options.name, .line = from->options.line};
+  }
+  study->sensors = sensors;
+  study->sensor_columns = columns;
+  return BRAMAH_OK;
+}
+
+/* ---- inputs ---- */
+
+/* Input and column; the members of bramah_study_column stand in another order than a section wants them. */
+typedef struct input_draft {
+  const char *name;
+  int line;
+  const char *column;
+} input_draft;
+
+static bramah_status read_input(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah__key key = {.name = "column", .offset = offsetof(input_draft, column)};
+  return bramah__read_text(reader, item, &key, object);
+}
+
+static const bramah__table input_table = {.size = sizeof(input_draft), .read = read_input};
+
+static bramah_status convert_inputs(bramah__reader *reader, loaded *draft)
+{
+  bramah_study *study = &draft->study;
+  bramah_study_column *columns = bramah__pool_take(reader->keep, study->n_inputs, sizeof *columns);
+  if (!columns) return bramah__no_memory(reader);
+  for (size_t i = 0; i < study->n_inputs; i++) {
+    const input_draft *from = &draft->inputs[i];
+    columns[i] = (bramah_study_column){.name = from->column, .target = from->name, .line = from->line};
+  }
+  study->inputs = columns;
+  return BRAMAH_OK;
+}
+
+/* ---- start values ---- */
+
+/* The standard deviation of the position is read first and says whether the joint turns or slides. */
+static bramah_status read_position_sigma(bramah__reader *reader, const bramah__item *item,
+                                         const bramah__key *key, void *object)
+{
+  bramah_joint_start *start = object;
+  bramah__quantity q;
+  bramah_dimension dimension;
+  double factor;
+  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
+  if (!status) status = bramah_unit_parse(key->unit, &factor, &dimension, reader->diag);
+  if (status) return status;
+  start->position_sigma = q.si;
+  start->revolute_unit = bramah__same_dimension(q.dimension, dimension);
+  return BRAMAH_OK;
+}
+
+static bramah_status read_by_unit(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  const bramah_joint_start *start = object;
+  bramah__key by_unit = *key;
+  if (!start->revolute_unit) by_unit.unit = key->other_unit;
+  by_unit.other_unit = NULL;
+  return bramah__read_quantity(reader, item, &by_unit, object);
+}
+
+static bramah_status read_position(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
+{
+  bramah_joint_start *start = object;
+  start->has_position = 1;
+  return read_by_unit(reader, item, key, object);
+}
+
+static const bramah__table joint_table = {
+    .size = sizeof(bramah_joint_start),
+    .keys = (const bramah__key[]){{.name = "position_sigma",
+                                   .read = read_position_sigma,
+                                   .required = 1,
+                                   .unit = "rad",
+                                   .other_unit = "m",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "position",
+                                   .read = read_position,
+                                   .offset = offsetof(bramah_joint_start, position),
+                                   .unit = "rad",
+                                   .other_unit = "m"},
+                                  {.name = "rate",
+                                   .read = read_by_unit,
+                                   .offset = offsetof(bramah_joint_start, rate),
+                                   .unit = "rad/s",
+                                   .other_unit = "m/s"},
+                                  {.name = "rate_sigma",
+                                   .read = read_by_unit,
+                                   .offset = offsetof(bramah_joint_start, rate_sigma),
+                                   .required = 1,
+                                   .unit = "rad/s",
+                                   .other_unit = "m/s",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "acceleration_noise",
+                                   .read = read_by_unit,
+                                   .offset = offsetof(bramah_joint_start, acceleration_noise),
+                                   .required = 1,
+                                   .unit = "rad/s^2/Hz^0.5",
+                                   .other_unit = "m/s^2/Hz^0.5",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {0}}};
+
+static bramah_status read_pressure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
+{
+  bramah_volume_start *start = object;
+  start->has_pressure = 1;
+  return bramah__read_quantity(reader, item, key, object);
+}
+
+static const bramah__table volume_table = {
+    .size = sizeof(bramah_volume_start),
+    .keys = (const bramah__key[]){{.name = "pressure",
+                                   .read = read_pressure,
+                                   .offset = offsetof(bramah_volume_start, pressure),
+                                   .unit = "Pa",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {.name = "sigma",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_volume_start, sigma),
+                                   .required = 1,
+                                   .unit = "Pa",
+                                   .range = BRAMAH__POSITIVE},
+                                  {.name = "noise",
+                                   .read = bramah__read_quantity,
+                                   .offset = offsetof(bramah_volume_start, noise),
+                                   .required = 1,
+                                   .unit = "Pa/s^0.5",
+                                   .range = BRAMAH__NOT_NEGATIVE},
+                                  {0}}};
+
+/* ---- the whole ---- */
+
+/* A relative path starts in the folder of the study. */
+static bramah_status read_machine_path(bramah__reader *reader, const bramah__item *item,
+                                       const bramah__key *key, void *object)
+{
+  loaded *draft = object;
+  bramah_status status;
+  const char *text = bramah__item_text(reader, item, &status);
+  (void)key;
+  if (!text) return status;
+  const char *slash = strrchr(reader->file, '/');
+  size_t folder = slash && text[0] != '/' ? (size_t)(slash - reader->file) + 1 : 0;
+  char *path = bramah__pool_take(reader->keep, folder + strlen(text) + 1, 1);
+  if (!path) return bramah__no_memory(reader);
+  memcpy(path, reader->file, folder);
+  memcpy(path + folder, text, strlen(text));
+  draft->study.machine_file = path;
+  return BRAMAH_OK;
+}
+
+static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_PAPER}, {NULL, 0}};
+
+static const bramah__table filter_table = {
+    .keys = (const bramah__key[]){{.name = "transition",
+                                   .read = bramah__read_word,
+                                   .offset = offsetof(loaded, study.transition),
+                                   .words = transitions},
+                                  {0}}};
+
+static const bramah__table study_table = {
+    .keys = (const bramah__key[]){
+        {.name = "study", .read = bramah__read_text, .offset = offsetof(loaded, study.name), .required = 1},
+        {.name = "machine", .read = read_machine_path, .required = 1},
+        {.name = "changes", .read = read_changes},
+        {.name = "time", .read = bramah__read_text, .offset = offsetof(loaded, study.time_column)},
+        {.name = "inputs",
+         .read = bramah__read_section,
+         .offset = offsetof(loaded, inputs),
+         .count_offset = offsetof(loaded, study.n_inputs),
+         .table = &input_table},
+        {.name = "sensors",
+         .read = bramah__read_section,
+         .offset = offsetof(loaded, sensors),
+         .count_offset = offsetof(loaded, study.n_sensors),
+         .required = 1,
+         .table = &sensor_table},
+        {.name = "filter", .read = bramah__read_child, .table = &filter_table},
+        {.name = "joints",
+         .read = bramah__read_section,
+         .offset = offsetof(loaded, study.joints),
+         .count_offset = offsetof(loaded, study.n_joints),
+         .required = 1,
+         .table = &joint_table},
+        {.name = "volumes",
+         .read = bramah__read_section,
+         .offset = offsetof(loaded, study.volumes),
+         .count_offset = offsetof(loaded, study.n_volumes),
+         .table = &volume_table},
+        {0}}};
+
+static bramah_status read_study(bramah__reader *reader, loaded *out)
+{
+  bramah__node *root;
+  bramah_status status = bramah__yaml_load(reader, &root);
+  if (status) return status;
+  bramah__item item = {.node = root};
+  out->study.transition = BRAMAH_TRANSITION_PAPER;
+  out->study.time_column = "t";
+  out->study.file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
+  if (!out->study.file) return bramah__no_memory(reader);
+  status = bramah__read_table(reader, &item, &study_table, out);
+  if (!status) status = convert_inputs(reader, out);
+  return status ? status : split_sensors(reader, out);
+}
+
+bramah_status bramah_study_load(const char *path, bramah_diag *diag, bramah_study **out)
+{
+  loaded *study = calloc(1, sizeof *study);
+  bramah__reader reader;
+  if (!study) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
+  bramah_status status = bramah__reader_open(&reader, &study->pool, path, diag);
+  reader.draft = study;
+  if (!status) status = read_study(&reader, study);
+  bramah__reader_close(&reader);
+  if (status)
+    bramah_study_free(&study->study);
+  else
+    *out = &study->study;
+  return status;
+}
+
+void bramah_study_free(bramah_study *study)
+{
+  loaded *whole = (loaded *)study;
+  if (!whole) return;
+  bramah__pool_free(&whole->pool);
+  free(whole);
+}

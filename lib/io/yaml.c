@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* newlocale, strerror_l */
+#include "lib/io/yaml.h"
+#include "lib/base/diag.h"
+#include "lib/base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+enum { LARGEST_FILE = 16 * 1024 * 1024, LONGEST_CHANGE = 4096 };
+
+/* Where a text stands: its own lines and columns, or the one line of the change it belongs to. */
+typedef struct origin {
+  const char *file;
+  int is_change;
+  int line;
+} origin;
+
+bramah_status bramah__reader_open(bramah__reader *reader, bramah__pool *keep, const char *file,
+                                  bramah_diag *diag)
+{
+  *reader = (bramah__reader){.keep = keep, .file = file};
+  reader->diag = diag ? diag : &reader->unheard;
+  bramah_diag_clear(reader->diag);
+  reader->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  return reader->c_locale ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+void bramah__reader_close(bramah__reader *reader)
+{
+  if (reader->c_locale) freelocale(reader->c_locale);
+  bramah__pool_free(&reader->scratch);
+}
+
+bramah_status bramah__no_memory(bramah__reader *reader)
+{
+  bramah__fail(reader->diag, BRAMAH_E_MEMORY, NULL, "not enough memory to read the file");
+  bramah__at(reader->diag, reader->file, 0, 0);
+  return BRAMAH_E_MEMORY;
+}
+
+static bramah_status fail_file(bramah__reader *reader, const char *message, int error)
+{
+  bramah__fail(reader->diag, BRAMAH_E_FILE, NULL, message);
+  if (error) bramah__add_text(reader->diag, strerror_l(error, reader->c_locale));
+  return bramah__at(reader->diag, reader->file, 0, 0);
+}
+
+static bramah_status read_stream(bramah__reader *reader, FILE *stream, char **text, size_t *length)
+{
+  size_t room = 16384, got = 0;
+  char *buffer = malloc(room);
+  while (buffer && !feof(stream) && !ferror(stream) && got <= LARGEST_FILE) {
+    if (got == room) {
+      char *larger = realloc(buffer, 2 * room);
+      if (!larger) break;
+      buffer = larger;
+      room *= 2;
+    }
+    got += fread(buffer + got, 1, room - got, stream);
+  }
+  *text = buffer;
+  *length = got;
+  if (ferror(stream)) return fail_file(reader, "cannot be read: ", errno);
+  if (got > LARGEST_FILE) return fail_file(reader, "is larger than 16 MB, too large for a description", 0);
+  return buffer && feof(stream) ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+static bramah_status read_file(bramah__reader *reader, char **text, size_t *length)
+{
+  FILE *stream = fopen(reader->file, "rb");
+  if (!stream) return fail_file(reader, "cannot be opened: ", errno);
+  bramah_status status = read_stream(reader, stream, text, length);
+  fclose(stream);
+  return status;
+}
+
+static bramah_status fail_origin(bramah__reader *reader, const origin *at, bramah_status status,
+                                 const char *message, const yaml_mark_t *mark)
+{
+  bramah__fail(reader->diag, status, NULL, message);
+  return bramah__at(reader->diag, at->file, at->is_change ? at->line : (int)mark->line + 1,
+                    at->is_change ? 0 : (int)mark->column + 1);
+}
+
+/* libyaml knows no mark for bytes that are no text; the parser's own position is near enough. */
+static bramah_status fail_parser(bramah__reader *reader, const origin *at, const yaml_parser_t *parser)
+{
+  if (parser->error == YAML_MEMORY_ERROR) return bramah__no_memory(reader);
+  const yaml_mark_t *mark = parser->error == YAML_READER_ERROR ? &parser->mark : &parser->problem_mark;
+  fail_origin(reader, at, BRAMAH_E_SYNTAX, parser->problem ? parser->problem : "is not YAML", mark);
+  if (!parser->context) return BRAMAH_E_SYNTAX;
+  bramah__add_text(reader->diag, " (");
+  bramah__add_text(reader->diag, parser->context);
+  if (!at->is_change && parser->error != YAML_READER_ERROR) {
+    bramah__add_text(reader->diag, " that begins in line ");
+    bramah__add_number(reader->diag, (double)parser->context_mark.line + 1, 9);
+  }
+  bramah__add_text(reader->diag, ")");
+  return BRAMAH_E_SYNTAX;
+}
+
+static bramah_status convert_scalar(bramah__reader *reader, const yaml_node_t *from, bramah__node *to)
+{
+  const char *text = (const char *)from->data.scalar.value;
+  size_t length = from->data.scalar.length;
+  to->kind = BRAMAH__NODE_SCALAR;
+  to->quoted = from->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+  to->text = bramah__pool_text(&reader->scratch, text, length);
+  return to->text ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+static bramah_status convert_list(bramah__reader *reader, const yaml_node_t *from, bramah__node *nodes,
+                                  bramah__node *to)
+{
+  const yaml_node_item_t *item = from->data.sequence.items.start;
+  to->kind = BRAMAH__NODE_LIST;
+  to->n = (size_t)(from->data.sequence.items.top - item);
+  to->items = bramah__pool_take(&reader->scratch, to->n, sizeof *to->items);
+  if (!to->items) return bramah__no_memory(reader);
+  for (size_t i = 0; i < to->n; i++) to->items[i] = &nodes[item[i] - 1];
+  return BRAMAH_OK;
+}
+
+static bramah_status convert_mapping(bramah__reader *reader, const yaml_node_t *from, bramah__node *nodes,
+                                     bramah__node *to)
+{
+  const yaml_node_pair_t *pair = from->data.mapping.pairs.start;
+  to->kind = BRAMAH__NODE_MAPPING;
+  to->n = (size_t)(from->data.mapping.pairs.top - pair);
+  to->items = bramah__pool_take(&reader->scratch, to->n, sizeof *to->items);
+  to->keys = bramah__pool_take(&reader->scratch, to->n, sizeof *to->keys);
+  if (!to->items || !to->keys) return bramah__no_memory(reader);
+  for (size_t i = 0; i < to->n; i++) {
+    to->keys[i] = &nodes[pair[i].key - 1];
+    to->items[i] = &nodes[pair[i].value - 1];
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status convert_node(bramah__reader *reader, const origin *at, const yaml_node_t *from,
+                                  bramah__node *nodes, bramah__node *to)
+{
+  to->file = at->file;
+  to->line = at->is_change ? at->line : (int)from->start_mark.line + 1;
+  to->column = at->is_change ? 0 : (int)from->start_mark.column + 1;
+  if (from->type == YAML_SCALAR_NODE) {
+    int cut = memchr(from->data.scalar.value, 0, from->data.scalar.length) != NULL;
+    if (cut) return fail_origin(reader, at, BRAMAH_E_SYNTAX, "text contains a zero byte", &from->start_mark);
+    return convert_scalar(reader, from, to);
+  }
+  return from->type == YAML_SEQUENCE_NODE ? convert_list(reader, from, nodes, to)
+                                          : convert_mapping(reader, from, nodes, to);
+}
+
+/* Node i of the document becomes nodes[i]: aliases stay shared, and a document of aliases of aliases does not
+ * grow. */
+static bramah_status convert(bramah__reader *reader, const origin *at, const yaml_document_t *document,
+                             bramah__node **root)
+{
+  const yaml_node_t *from = document->nodes.start;
+  size_t n = (size_t)(document->nodes.top - from);
+  bramah__node *nodes = bramah__pool_take(&reader->scratch, n, sizeof *nodes);
+  if (!nodes) return bramah__no_memory(reader);
+  *root = n ? &nodes[0] : NULL;
+  for (size_t i = 0; i < n; i++) {
+    bramah_status status = convert_node(reader, at, &from[i], nodes, &nodes[i]);
+    if (status) return status;
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status load_document(bramah__reader *reader, const origin *at, yaml_parser_t *parser,
+                                   bramah__node **root)
+{
+  yaml_document_t document;
+  if (!yaml_parser_load(parser, &document)) return fail_parser(reader, at, parser);
+  bramah_status status = convert(reader, at, &document, root);
+  yaml_document_delete(&document);
+  return status;
+}
+
+/* *root is NULL if there is no document at all. */
+static bramah_status parse_text(bramah__reader *reader, const origin *at, const char *text, size_t length,
+                                bramah__node **root)
+{
+  yaml_parser_t parser;
+  bramah__node *second = NULL;
+  if (!yaml_parser_initialize(&parser)) return bramah__no_memory(reader);
+  yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+  yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+  bramah_status status = load_document(reader, at, &parser, root);
+  if (!status && *root) status = load_document(reader, at, &parser, &second);
+  yaml_parser_delete(&parser);
+  if (status || !second) return status;
+  bramah__fail(reader->diag, BRAMAH_E_SYNTAX, NULL, "a second document begins here; one is expected");
+  return bramah__at(reader->diag, second->file, second->line, second->column);
+}
+
+static int is_nothing(const bramah__node *node)
+{
+  return !node || (node->kind == BRAMAH__NODE_SCALAR && !node->quoted && !*node->text);
+}
+
+static bramah_status check_root(bramah__reader *reader, const bramah__node *root)
+{
+  if (is_nothing(root)) {
+    bramah__fail(reader->diag, BRAMAH_E_EMPTY, NULL, "file is empty");
+    return bramah__at(reader->diag, reader->file, 0, 0);
+  }
+  if (root->kind == BRAMAH__NODE_MAPPING) return BRAMAH_OK;
+  bramah__fail(reader->diag, BRAMAH_E_SYNTAX, NULL,
+               "the file must consist of keys and values ('name: value')");
+  return bramah__at(reader->diag, root->file, root->line, root->column);
+}
+
+bramah_status bramah__yaml_load(bramah__reader *reader, bramah__node **root)
+{
+  char *text = NULL;
+  size_t length = 0;
+  origin at = {.file = reader->file};
+  *root = NULL;
+  bramah_status status = read_file(reader, &text, &length);
+  if (!status) status = parse_text(reader, &at, text, length, root);
+  free(text);
+  return status ? status : check_root(reader, *root);
+}
+
+static size_t find_index(const bramah__node *mapping, const char *key)
+{
+  size_t i = 0;
+  for (; i < mapping->n; i++)
+    if (mapping->keys[i]->kind == BRAMAH__NODE_SCALAR && strcmp(mapping->keys[i]->text, key) == 0) break;
+  return i;
+}
+
+const bramah__node *bramah__node_find(const bramah__node *mapping, const char *key)
+{
+  size_t i = mapping->kind == BRAMAH__NODE_MAPPING ? find_index(mapping, key) : 0;
+  return mapping->kind == BRAMAH__NODE_MAPPING && i < mapping->n ? mapping->items[i] : NULL;
+}
+
+void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
+                            const char *listing)
+{
+  const char *best = bramah__nearest(name, n, names);
+  if (best) {
+    bramah__add_text(diag, "; did you mean '");
+    bramah__add_text(diag, best);
+    bramah__add_text(diag, "'?");
+    return;
+  }
+  for (size_t i = 0; i < n; i++) {
+    bramah__add_text(diag, i ? ", " : listing);
+    bramah__add_text(diag, names[i]);
+  }
+}
+
+/* The value of a change. What begins like a list, a mapping or a quotation is YAML, everything else plain
+ * text. */
+static bramah_status parse_value(bramah__reader *reader, const bramah_change *change, bramah__node **out)
+{
+  origin at = {.file = change->file, .is_change = 1, .line = change->line};
+  const char *start = change->value + strspn(change->value, " \t\r\n");
+  size_t length = strlen(start);
+  *out = NULL;
+  if (*start && strchr("[{'\"", *start)) {
+    bramah_status status = parse_text(reader, &at, start, length, out);
+    if (status) bramah__append(reader->diag->thing, sizeof reader->diag->thing, 0, change->path);
+    return status;
+  }
+  while (length && strchr(" \t\r\n", start[length - 1])) length--;
+  bramah__node *node = bramah__pool_take(&reader->scratch, 1, sizeof *node);
+  if (!node) return bramah__no_memory(reader);
+  *node = (bramah__node){.kind = BRAMAH__NODE_SCALAR, .file = at.file, .line = at.line};
+  node->text = bramah__pool_text(&reader->scratch, start, length);
+  *out = node;
+  return node->text ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+static bramah_status fail_change(bramah__reader *reader, const bramah_change *change, const char *message,
+                                 const char *part)
+{
+  bramah__fail(reader->diag, BRAMAH_E_KEY, change->path, message);
+  if (part) {
+    bramah__add_text(reader->diag, part);
+    bramah__add_text(reader->diag, "'");
+  }
+  return bramah__at(reader->diag, change->file, change->line, 0);
+}
+
+static bramah_status fail_missing(bramah__reader *reader, const bramah_change *change,
+                                  const bramah__node *mapping, const char *part)
+{
+  const char **names = bramah__pool_take(&reader->scratch, mapping->n, sizeof *names);
+  if (!names) return bramah__no_memory(reader);
+  for (size_t i = 0; i < mapping->n; i++) names[i] = mapping->keys[i]->text ? mapping->keys[i]->text : "";
+  fail_change(reader, change, "the file to be changed has no '", part);
+  bramah__add_suggestion(reader->diag, part, mapping->n, names, " there; it has ");
+  return BRAMAH_E_KEY;
+}
+
+/* Copy of a node whose elements may be exchanged; one more place at the end. */
+static bramah__node *copy_node(bramah__reader *reader, const bramah__node *from)
+{
+  bramah__node *to = bramah__pool_take(&reader->scratch, 1, sizeof *to);
+  if (!to) return NULL;
+  *to = *from;
+  if (from->kind == BRAMAH__NODE_SCALAR) return to;
+  to->items = bramah__pool_take(&reader->scratch, from->n + 1, sizeof *to->items);
+  to->keys = bramah__pool_take(&reader->scratch, from->n + 1, sizeof *to->keys);
+  if (!to->items || !to->keys) return NULL;
+  for (size_t i = 0; i < from->n; i++) {
+    to->items[i] = from->items[i];
+    if (from->keys) to->keys[i] = from->keys[i];
+  }
+  return to;
+}
+
+static bramah_status find_in_list(bramah__reader *reader, const bramah_change *change,
+                                  const bramah__node *list, const char *part, size_t *index)
+{
+  size_t value = 0, length = strspn(part, "0123456789");
+  for (const char *p = part; length && length < 9 && *p >= '0' && *p <= '9'; p++)
+    value = 10 * value + (size_t)(*p - '0');
+  *index = value;
+  if (length && length < 9 && !part[length] && value < list->n) return BRAMAH_OK;
+  fail_change(reader, change, "the list to be changed has no element '", part);
+  bramah__add_text(reader->diag, "; its elements are 0 to ");
+  bramah__add_number(reader->diag, list->n ? (double)list->n - 1.0 : 0.0, 9);
+  return BRAMAH_E_KEY;
+}
+
+/* The key takes the position of the change, so that a wrong one is reported there. */
+static bramah_status add_key(bramah__reader *reader, const bramah_change *change, const char *part,
+                             bramah__node *mapping)
+{
+  bramah__node *key = bramah__pool_take(&reader->scratch, 1, sizeof *key);
+  if (!key) return bramah__no_memory(reader);
+  *key = (bramah__node){.kind = BRAMAH__NODE_SCALAR, .file = change->file, .line = change->line};
+  key->text = bramah__pool_text(&reader->scratch, part, strlen(part));
+  if (!key->text) return bramah__no_memory(reader);
+  mapping->keys[mapping->n++] = key;
+  return BRAMAH_OK;
+}
+
+/* One step down: the place where `part` of the path stands in a node of our own. */
+static bramah_status step_down(bramah__reader *reader, const bramah_change *change, bramah__node *node,
+                               const char *part, int last, bramah__node ***place)
+{
+  bramah_status status = BRAMAH_OK;
+  size_t i = 0;
+  if (node->kind == BRAMAH__NODE_SCALAR) {
+    fail_change(reader, change, "nothing stands below '", node->text);
+    bramah__add_text(reader->diag, ", which is a value");
+    return BRAMAH_E_KEY;
+  }
+  if (node->kind == BRAMAH__NODE_LIST) {
+    status = find_in_list(reader, change, node, part, &i);
+  } else {
+    i = find_index(node, part);
+    if (i == node->n)
+      status = last ? add_key(reader, change, part, node) : fail_missing(reader, change, node, part);
+  }
+  if (!status) *place = &node->items[i];
+  return status;
+}
+
+static bramah_status apply_change(bramah__reader *reader, const bramah_change *change, bramah__node **root)
+{
+  char *part = bramah__pool_text(&reader->scratch, change->path, strlen(change->path));
+  bramah__node *value, **place = root;
+  if (!part) return bramah__no_memory(reader);
+  bramah_status status = parse_value(reader, change, &value);
+  while (!status && part) {
+    char *dot = strchr(part, '.');
+    if (dot) *dot = '\0';
+    if (!*part)
+      return fail_change(reader, change, "a path is keys joined by dots, such as 'bodies.crank.mass", "");
+    *place = copy_node(reader, *place);
+    if (!*place) return bramah__no_memory(reader);
+    status = step_down(reader, change, *place, part, !dot, &place);
+    part = dot ? dot + 1 : NULL;
+  }
+  if (!status) *place = value;
+  return status;
+}
+
+bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bramah_change *changes,
+                                    bramah__node **root)
+{
+  for (size_t i = 0; i < n; i++) {
+    bramah_status status = apply_change(reader, &changes[i], root);
+    if (status) return status;
+  }
+  return BRAMAH_OK;
+}
+
+static int needs_quotes(const bramah__node *node)
+{
+  return node->quoted || !*node->text || strpbrk(node->text, "[]{},:#'\"&*!|>%@`") != NULL;
+}
+
+/* Characters of a scalar inside a list, written to out unless that is NULL. */
+static size_t write_scalar(const bramah__node *node, char *out)
+{
+  size_t n = 0;
+  int quotes = needs_quotes(node);
+  if (quotes && ++n && out) out[0] = '\'';
+  for (const char *p = node->text; *p; p++) {
+    if (out) out[n] = *p;
+    n++;
+    if (!quotes || *p != '\'') continue;
+    if (out) out[n] = '\'';
+    n++;
+  }
+  if (quotes && out) out[n] = '\'';
+  return n + (quotes ? 1 : 0);
+}
+
+/* A list of scalars, or of lists of scalars if `deeper`; 0 if it is anything else or too long. */
+static size_t write_list(const bramah__node *node, int deeper, char *out)
+{
+  size_t n = 1;
+  if (out) out[0] = '[';
+  for (size_t i = 0; i < node->n; i++) {
+    const bramah__node *item = node->items[i];
+    char *rest = out ? out + n : NULL;
+    int list = item->kind == BRAMAH__NODE_LIST;
+    if (item->kind == BRAMAH__NODE_MAPPING || (list && !deeper) || n > LONGEST_CHANGE) return 0;
+    size_t length = list ? write_list(item, 0, rest) : write_scalar(item, rest);
+    if (list && !length) return 0;
+    n += length;
+    if (out && i + 1 < node->n) memcpy(out + n, ", ", 2);
+    if (i + 1 < node->n) n += 2;
+  }
+  if (out) out[n] = ']';
+  return n + 1;
+}
+
+const char *bramah__node_text(bramah__reader *reader, const bramah__node *node)
+{
+  if (node->kind == BRAMAH__NODE_SCALAR)
+    return bramah__pool_text(reader->keep, node->text, strlen(node->text));
+  size_t length = node->kind == BRAMAH__NODE_LIST ? write_list(node, 1, NULL) : 0;
+  char *text = length ? bramah__pool_take(reader->keep, length + 1, 1) : NULL;
+  if (text) write_list(node, 1, text);
+  return text;
+}

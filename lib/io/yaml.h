@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A YAML document as a tree of nodes that know where they stand, and the changes applied to it before anybody
+ * interprets it. Aliases share their node with the anchor; a change copies the way down to its place first,
+ * so it touches that place only. */
+#ifndef BRAMAH_LIB_IO_YAML_H
+#define BRAMAH_LIB_IO_YAML_H
+
+#include <locale.h>
+
+#include "bramah/files.h"
+#include "bramah/status.h"
+#include "lib/io/pool.h"
+
+typedef enum bramah__node_kind {
+  BRAMAH__NODE_SCALAR,
+  BRAMAH__NODE_LIST,
+  BRAMAH__NODE_MAPPING
+} bramah__node_kind;
+
+typedef struct bramah__node {
+  bramah__node_kind kind;
+  int quoted;                  /* scalar: 1 if it stood in quotes */
+  const char *text;            /* scalar: never NULL, "" for nothing */
+  size_t n;                    /* list and mapping: elements */
+  struct bramah__node **keys;  /* mapping: [n] */
+  struct bramah__node **items; /* list and mapping: [n] */
+  const char *file;            /* may be NULL for a change that comes from no file */
+  int line, column;            /* from 1; 0 unknown */
+} bramah__node;
+
+/* One load: where results and the tree live, how numbers are read, whom to tell. */
+typedef struct bramah__reader {
+  bramah__pool *keep;   /* belongs to the loaded object */
+  bramah__pool scratch; /* the tree; gone with bramah__reader_close */
+  locale_t c_locale;
+  bramah_diag *diag; /* never NULL */
+  bramah_diag unheard;
+  const char *file;
+  void *draft; /* what is being loaded, for readers that need more than their own piece */
+} bramah__reader;
+
+bramah_status bramah__reader_open(bramah__reader *reader, bramah__pool *keep, const char *file,
+                                  bramah_diag *diag);
+void bramah__reader_close(bramah__reader *reader);
+
+/* E_MEMORY, with the sentence for it. */
+bramah_status bramah__no_memory(bramah__reader *reader);
+
+/* Read reader->file: exactly one document whose root is a mapping. Errors: E_FILE, E_EMPTY, E_SYNTAX,
+ * E_MEMORY. */
+bramah_status bramah__yaml_load(bramah__reader *reader, bramah__node **root);
+
+/* Put the changes in. Errors: E_KEY where the place does not exist, E_SYNTAX in a value. */
+bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bramah_change *changes,
+                                    bramah__node **root);
+
+/* The value of a change as text: the scalar, or "[a, b]" of a list of scalars or of such lists; NULL for
+ * anything else or when memory is short. */
+const char *bramah__node_text(bramah__reader *reader, const bramah__node *node);
+
+/* The element of a mapping, or NULL. */
+const bramah__node *bramah__node_find(const bramah__node *mapping, const char *key);
+
+/* "; did you mean 'x'?" if a name is near, otherwise `listing` and all names ("; allowed are a, b"). */
+void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
+                            const char *listing);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/multibody/line.h"
+#include "lib/linalg/vector3.h"
+
+#include <math.h>
+
+/* From point 0 to point 1. */
+static double span(const bramah__line *line, const bramah__pose *pose, double place[2][3], double *d)
+{
+  for (int e = 0; e < 2; e++) bramah__point(pose, line->body[e], line->point[e], place[e]);
+  bramah__sub3(place[1], place[0], d);
+  return sqrt(bramah__dot3(d, d));
+}
+
+double bramah__line_length(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose, double *row)
+{
+  double place[2][3], d[3];
+  const double s = span(line, pose, place, d);
+  for (size_t j = 0; j < tree->n; j++) row[j] = 0.0;
+  for (int e = 0; e < 2; e++)
+    for (int j = line->body[e]; j >= 0; j = tree->link[j].parent) {
+      double move[3];
+      bramah__point_derivative(tree, pose, (size_t)j, place[e], move);
+      row[j] += (e ? 1.0 : -1.0) * bramah__dot3(d, move) / s;
+    }
+  return s;
+}
+
+/* Derivative by z_j of the velocity of a point of body: what joint j moves (its own motion included) is felt at the
+ * displaced place, what moves behind it turns with it. */
+static void velocity_derivative(const bramah__tree *tree, const bramah__pose *pose, const double *Z, int j,
+                                const double *place, const double *velocity, const double *move, double *out)
+{
+  const double *wj = Z + 6 * j + 3;
+  bramah__cross3(wj, move, out);
+  if (!tree->link[j].revolute) return;
+  double carried[3], behind[3];
+  bramah__point_velocity(Z, j, place, carried);
+  bramah__sub3(velocity, carried, behind);
+  bramah__add_cross3(pose[j].n, behind, out);
+}
+
+void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose,
+                                  const double *Z, double *out)
+{
+  double place[2][3], d[3], v[2][3], dd[3];
+  const double s = span(line, pose, place, d);
+  for (int e = 0; e < 2; e++) bramah__point_velocity(Z, line->body[e], place[e], v[e]);
+  bramah__sub3(v[1], v[0], dd);
+  const double rate = bramah__dot3(d, dd) / s;
+  for (size_t j = 0; j < tree->n; j++) out[j] = 0.0;
+  for (int e = 0; e < 2; e++)
+    for (int j = line->body[e]; j >= 0; j = tree->link[j].parent) {
+      double move[3], turn[3];
+      bramah__point_derivative(tree, pose, (size_t)j, place[e], move);
+      velocity_derivative(tree, pose, Z, j, place[e], v[e], move, turn);
+      const double along = bramah__dot3(d, move) / s;
+      out[j] += (e ? 1.0 : -1.0) * ((bramah__dot3(move, dd) + bramah__dot3(d, turn)) / s - rate * along / s);
+    }
+}

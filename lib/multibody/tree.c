@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/multibody/tree.h"
+#include "lib/linalg/vector3.h"
+
+#include <math.h>
+
+static const double zero6[6] = {0, 0, 0, 0, 0, 0};
+
+/* Rotation about a unit axis (Rodrigues). */
+static void axis_rotation(const double *a, double angle, double *R)
+{
+  const double c = cos(angle), s = sin(angle), k = 1.0 - c;
+  R[0] = c + k * a[0] * a[0];
+  R[1] = k * a[0] * a[1] - s * a[2];
+  R[2] = k * a[0] * a[2] + s * a[1];
+  R[3] = k * a[1] * a[0] + s * a[2];
+  R[4] = c + k * a[1] * a[1];
+  R[5] = k * a[1] * a[2] - s * a[0];
+  R[6] = k * a[2] * a[0] - s * a[1];
+  R[7] = k * a[2] * a[1] + s * a[0];
+  R[8] = c + k * a[2] * a[2];
+}
+
+/* Joint frame of a link: axes to inertial axes, and origin. */
+static void joint_frame(const bramah__link *link, const bramah__pose *parent, double *A, double *r)
+{
+  static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const double *Ap = parent ? parent->A : identity;
+  if (link->turned)
+    bramah__multiply3(Ap, link->rotation, A);
+  else
+    for (int k = 0; k < 9; k++) A[k] = Ap[k];
+  bramah__rotate3(Ap, link->position, r);
+  if (parent) bramah__axpy3(1.0, parent->r, r);
+}
+
+static void place_mass(const bramah__link *link, bramah__pose *pose)
+{
+  bramah__rotate3(pose->A, link->centre, pose->g);
+  bramah__axpy3(1.0, pose->r, pose->g);
+  double AJ[9];
+  bramah__multiply3(pose->A, link->inertia, AJ);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      pose->J[3 * i + j] = AJ[3 * i] * pose->A[3 * j] + AJ[3 * i + 1] * pose->A[3 * j + 1] +
+                           AJ[3 * i + 2] * pose->A[3 * j + 2];
+}
+
+void bramah__tree_pose(const bramah__tree *tree, const double *z, bramah__pose *pose)
+{
+  for (size_t j = 0; j < tree->n; j++) {
+    const bramah__link *link = &tree->link[j];
+    bramah__pose *own = &pose[j];
+    double A[9];
+    joint_frame(link, link->parent < 0 ? NULL : &pose[link->parent], A, own->r);
+    bramah__rotate3(A, link->axis, own->n);
+    if (link->revolute) {
+      double R[9];
+      axis_rotation(link->axis, z[j], R);
+      bramah__multiply3(A, R, own->A);
+      bramah__cross3(own->r, own->n, own->b);
+      bramah__copy3(own->n, own->b + 3);
+    } else {
+      for (int k = 0; k < 9; k++) own->A[k] = A[k];
+      bramah__axpy3(z[j], own->n, own->r);
+      bramah__copy3(own->n, own->b);
+      own->b[3] = own->b[4] = own->b[5] = 0.0;
+    }
+    place_mass(link, own);
+  }
+}
+
+void bramah__tree_velocity(const bramah__tree *tree, const bramah__pose *pose, const double *zd, double *Z)
+{
+  for (size_t j = 0; j < tree->n; j++) {
+    const int p = tree->link[j].parent;
+    const double *Zp = p < 0 ? zero6 : Z + 6 * p;
+    for (int k = 0; k < 6; k++) Z[6 * j + (size_t)k] = Zp[k] + pose[j].b[k] * zd[j];
+  }
+}
+
+/* d = b' z', the acceleration that the turning of the joint axis adds. */
+static void axis_acceleration(const bramah__link *link, const bramah__pose *pose, const double *Zp, double rate,
+                              double *d)
+{
+  double nd[3]; /* n' = w_parent x n */
+  bramah__cross3(Zp + 3, pose->n, nd);
+  if (!link->revolute) {
+    for (int k = 0; k < 3; k++) d[k] = nd[k] * rate, d[3 + k] = 0.0;
+    return;
+  }
+  double rd[3], lever[3]; /* velocity of the joint origin; (r x n)' */
+  bramah__cross3(Zp + 3, pose->r, rd);
+  bramah__axpy3(1.0, Zp, rd);
+  bramah__cross3(rd, pose->n, lever);
+  bramah__add_cross3(pose->r, nd, lever);
+  for (int k = 0; k < 3; k++) d[k] = lever[k] * rate, d[3 + k] = nd[k] * rate;
+}
+
+void bramah__tree_acceleration(const bramah__tree *tree, const bramah__pose *pose, const double *Z, const double *zd,
+                               const double *zdd, double *Zd)
+{
+  for (size_t j = 0; j < tree->n; j++) {
+    const int p = tree->link[j].parent;
+    const double *Zp = p < 0 ? zero6 : Z + 6 * p, *Zdp = p < 0 ? zero6 : Zd + 6 * p;
+    double d[6];
+    axis_acceleration(&tree->link[j], &pose[j], Zp, zd[j], d);
+    const double a = zdd ? zdd[j] : 0.0;
+    for (int k = 0; k < 6; k++) Zd[6 * j + (size_t)k] = Zdp[k] + d[k] + pose[j].b[k] * a;
+  }
+}
+
+/* Force and moment about the origin that move one body so. */
+static void body_wrench(const bramah__link *link, const bramah__pose *pose, const double *Z, const double *Zd,
+                        const double *gravity, double *W)
+{
+  double gd[3], a[3], Jw[3];
+  bramah__cross3(Z + 3, pose->g, gd);
+  bramah__axpy3(1.0, Z, gd); /* velocity of the centre of mass */
+  bramah__sub3(Zd, gravity, a);
+  bramah__add_cross3(Zd + 3, pose->g, a);
+  bramah__add_cross3(Z + 3, gd, a);
+  for (int k = 0; k < 3; k++) W[k] = link->mass * a[k];
+  bramah__rotate3(pose->J, Zd + 3, W + 3);
+  bramah__rotate3(pose->J, Z + 3, Jw);
+  bramah__add_cross3(Z + 3, Jw, W + 3);
+  bramah__add_cross3(pose->g, W, W + 3);
+}
+
+void bramah__tree_force(const bramah__tree *tree, const bramah__pose *pose, const double *Z, const double *Zd,
+                        double *W, double *tau)
+{
+  for (size_t j = 0; j < tree->n; j++)
+    body_wrench(&tree->link[j], &pose[j], Z + 6 * j, Zd + 6 * j, tree->gravity, W + 6 * j);
+  for (size_t j = tree->n; j-- > 0;) {
+    const double *b = pose[j].b, *w = W + 6 * j;
+    tau[j] = bramah__dot3(b, w) + bramah__dot3(b + 3, w + 3);
+    const int p = tree->link[j].parent;
+    if (p >= 0)
+      for (int k = 0; k < 6; k++) W[6 * p + k] += w[k];
+  }
+}
+
+static void composite_of_body(const bramah__link *link, const bramah__pose *pose, bramah__composite *c)
+{
+  const double m = link->mass, *g = pose->g;
+  c->m = m;
+  for (int k = 0; k < 3; k++) c->mg[k] = m * g[k];
+  const double gg = bramah__dot3(g, g);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) c->J[3 * i + j] = pose->J[3 * i + j] + m * ((i == j ? gg : 0.0) - g[i] * g[j]);
+}
+
+static void composite_add(const bramah__composite *from, bramah__composite *to)
+{
+  to->m += from->m;
+  bramah__axpy3(1.0, from->mg, to->mg);
+  for (int k = 0; k < 9; k++) to->J[k] += from->J[k];
+}
+
+/* Momentum of the composite body moving with b. */
+static void composite_momentum(const bramah__composite *c, const double *b, double *w)
+{
+  bramah__cross3(b + 3, c->mg, w);
+  bramah__axpy3(c->m, b, w);
+  bramah__rotate3(c->J, b + 3, w + 3);
+  bramah__add_cross3(c->mg, b, w + 3);
+}
+
+void bramah__tree_mass(const bramah__tree *tree, const bramah__pose *pose, bramah__composite *composite, double *M)
+{
+  const size_t n = tree->n;
+  for (size_t j = 0; j < n; j++) composite_of_body(&tree->link[j], &pose[j], &composite[j]);
+  for (size_t k = 0; k < n * n; k++) M[k] = 0.0;
+  for (size_t j = n; j-- > 0;) {
+    double w[6];
+    composite_momentum(&composite[j], pose[j].b, w);
+    for (int i = (int)j; i >= 0; i = tree->link[i].parent) {
+      const double *b = pose[i].b;
+      M[(size_t)i * n + j] = M[j * n + (size_t)i] = bramah__dot3(b, w) + bramah__dot3(b + 3, w + 3);
+    }
+    if (tree->link[j].parent >= 0) composite_add(&composite[j], &composite[tree->link[j].parent]);
+  }
+}
+
+double bramah__tree_kinetic(const bramah__tree *tree, const bramah__pose *pose, const double *Z)
+{
+  double energy = 0.0;
+  for (size_t j = 0; j < tree->n; j++) {
+    double gd[3], Jw[3];
+    const double *w = Z + 6 * j + 3;
+    bramah__cross3(w, pose[j].g, gd);
+    bramah__axpy3(1.0, Z + 6 * j, gd);
+    bramah__rotate3(pose[j].J, w, Jw);
+    energy += 0.5 * (tree->link[j].mass * bramah__dot3(gd, gd) + bramah__dot3(w, Jw));
+  }
+  return energy;
+}
+
+double bramah__tree_potential(const bramah__tree *tree, const bramah__pose *pose)
+{
+  double energy = 0.0;
+  for (size_t j = 0; j < tree->n; j++) energy -= tree->link[j].mass * bramah__dot3(tree->gravity, pose[j].g);
+  return energy;
+}
+
+void bramah__point(const bramah__pose *pose, int body, const double *local, double *out)
+{
+  if (body < 0) {
+    bramah__copy3(local, out);
+    return;
+  }
+  bramah__rotate3(pose[body].A, local, out);
+  bramah__axpy3(1.0, pose[body].r, out);
+}
+
+void bramah__point_velocity(const double *Z, int body, const double *place, double *out)
+{
+  if (body < 0) {
+    out[0] = out[1] = out[2] = 0.0;
+    return;
+  }
+  bramah__cross3(Z + 6 * body + 3, place, out);
+  bramah__axpy3(1.0, Z + 6 * body, out);
+}
+
+void bramah__direction(const bramah__pose *pose, int body, const double *local, double *out)
+{
+  if (body < 0)
+    bramah__copy3(local, out);
+  else
+    bramah__rotate3(pose[body].A, local, out);
+}
+
+void bramah__point_derivative(const bramah__tree *tree, const bramah__pose *pose, size_t j, const double *place,
+                              double *out)
+{
+  if (!tree->link[j].revolute) {
+    bramah__copy3(pose[j].n, out);
+    return;
+  }
+  bramah__cross3(pose[j].b + 3, place, out);
+  bramah__axpy3(1.0, pose[j].b, out);
+}

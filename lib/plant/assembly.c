@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Closing the loops at the start: from the guesses of the machine, or from joint values a user gives. */
+#include "lib/plant/coupled_internal.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/dense.h"
+#include "lib/linalg/vector3.h"
+#include "lib/multibody/partition.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ASSEMBLY_ITERATIONS = 100 };
+static const double largest_move = 0.3;      /* rad or m in one iteration: far starts must not leap to another branch */
+static const double rank_tolerance = 1e-9;   /* of the largest element of Phi_z */
+static const double accepted_gap = 1e-8;     /* m or rad: in constraint rows the elimination found redundant */
+static const double given_tolerance = 1e-3;  /* rad or m: how exactly typed values must fit each other */
+
+static void constraints(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  bramah__tree_pose(&model->tree, c->state.z, c->now->pose);
+  bramah__closure_residual(model->n_loops, model->loop, c->now->pose, c->now->Phi);
+  bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, c->now->pose, c->now->Phi_z);
+}
+
+/* Partition at the present pose; joints in `given` become independent as far as the constraints leave them free. */
+static size_t choose_basis(bramah_coupled *c, const unsigned char *given)
+{
+  const bramah_model *model = c->model;
+  constraints(c);
+  memcpy(c->Phi_z_work, c->now->Phi_z, model->m * model->n * sizeof(double));
+  return bramah__eliminate(model->m, model->n, c->Phi_z_work, rank_tolerance, given, c->state.row, c->state.index);
+}
+
+static bramah_status cannot_close(const bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  size_t worst = 0;
+  double gap = -1.0;
+  for (size_t i = 0; i < model->n_loops; i++) {
+    const double *Phi = c->now->Phi + BRAMAH__LOOP_ROWS * i;
+    const double size = sqrt(bramah__dot3(Phi, Phi));
+    if (size > gap) gap = size, worst = i;
+  }
+  bramah__fail(diag, BRAMAH_E_CLOSURE, model->loop_name[worst], "the loop cannot be closed: its two points stay ");
+  bramah__add_number(diag, gap, 3);
+  bramah__add_text(diag, " m apart; check lengths and starting values");
+  return BRAMAH_E_CLOSURE;
+}
+
+static double worst_active(const bramah_coupled *c)
+{
+  double largest = 0.0;
+  for (size_t k = 0; k < c->model->n_dependent; k++) largest = fmax(largest, fabs(c->now->Phi[c->state.row[k]]));
+  return largest;
+}
+
+/* Newton on the dependent coordinates with limited moves. */
+static bramah_status close_loops(bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const size_t nd = model->n_dependent;
+  bramah__eval *eval = c->now;
+  for (int i = 0; i < ASSEMBLY_ITERATIONS; i++) {
+    constraints(c);
+    if (worst_active(c) <= model->closure_tolerance) return BRAMAH_OK;
+    for (size_t k = 0; k < nd; k++) {
+      eval->column[k] = -eval->Phi[c->state.row[k]];
+      for (size_t l = 0; l < nd; l++)
+        eval->LU[k * nd + l] = eval->Phi_z[(size_t)c->state.row[k] * model->n + (size_t)c->state.index[l]];
+    }
+    if (bramah__lu_factor(nd, eval->LU, eval->pivot)) return cannot_close(c, diag);
+    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
+    double largest = 0.0;
+    for (size_t k = 0; k < nd; k++) largest = fmax(largest, fabs(eval->column[k]));
+    const double part = largest > largest_move ? largest_move / largest : 1.0;
+    for (size_t k = 0; k < nd; k++) c->state.z[c->state.index[k]] += part * eval->column[k];
+  }
+  return cannot_close(c, diag);
+}
+
+static bramah_status check_redundant(bramah_coupled *c, bramah_diag *diag)
+{
+  constraints(c);
+  for (size_t k = 0; k < c->model->m; k++)
+    if (!(fabs(c->now->Phi[k]) <= accepted_gap * (1.0 + c->model->closure_tolerance * 1e13))) {
+      bramah__fail(diag, BRAMAH_E_CLOSURE, c->model->loop_name[k / BRAMAH__LOOP_ROWS],
+                   k % BRAMAH__LOOP_ROWS < 3 ? "the loop cannot be closed: its points do not meet, off by "
+                                             : "the loop cannot be closed: its axes do not become parallel, off by ");
+      bramah__add_number(diag, c->now->Phi[k], 3);
+      bramah__add_text(diag, k % BRAMAH__LOOP_ROWS < 3 ? " m" : " rad");
+      return BRAMAH_E_CLOSURE;
+    }
+  return BRAMAH_OK;
+}
+
+static double extent(const bramah_model *model)
+{
+  double sum = 1.0;
+  for (size_t j = 0; j < model->n; j++) {
+    const bramah__link *link = &model->tree.link[j];
+    sum += sqrt(bramah__dot3(link->position, link->position));
+  }
+  return sum;
+}
+
+static bramah_status check_given(const bramah_model *model, const bramah_machine *machine, const bramah_coupled *c,
+                                 const unsigned char *given, bramah_diag *diag)
+{
+  for (size_t j = 0; j < model->n; j++) {
+    const double moved = c->state.z[j] - model->z0[j];
+    if (!given[j] || fabs(moved) <= given_tolerance) continue;
+    bramah__fail(diag, BRAMAH_E_CLOSURE, model->joint_name[j],
+                 "the loops close only if this joint leaves its initial value by ");
+    bramah__add_number(diag, moved, 4);
+    bramah__add_text(diag, model->tree.link[j].revolute ? " rad" : " m");
+    bramah__add_text(diag, "; write 'guess' instead of 'initial' for joints that shall follow");
+    for (size_t i = 0; i < machine->n_joints; i++)
+      if (strcmp(machine->joints[i].name, model->joint_name[j]) == 0)
+        bramah__at(diag, machine->file, machine->joints[i].line, 0);
+    return BRAMAH_E_CLOSURE;
+  }
+  return BRAMAH_OK;
+}
+
+/* The scratch plant inside the model counts its degrees of freedom with the model's. */
+static void set_rank(bramah_model *model, size_t rank)
+{
+  model->n_dependent = rank;
+  model->n_independent = model->n - rank;
+}
+
+static void locate_loop(const bramah_machine *machine, bramah_diag *diag)
+{
+  for (size_t i = 0; diag && i < machine->n_loops; i++)
+    if (strcmp(machine->loops[i].name, diag->thing) == 0) bramah__at(diag, machine->file, machine->loops[i].line, 0);
+}
+
+static bramah_status close_machine(bramah_model *model, const bramah_machine *machine, const unsigned char *given,
+                                   bramah_diag *diag)
+{
+  bramah_coupled *c = model->scratch;
+  memcpy(c->state.z, model->z0, model->n * sizeof(double));
+  set_rank(model, choose_basis(c, given));
+  bramah_status status = close_loops(c, diag);
+  if (status == BRAMAH_OK) {
+    set_rank(model, choose_basis(c, NULL));
+    status = check_redundant(c, diag);
+  }
+  if (status != BRAMAH_OK) {
+    locate_loop(machine, diag);
+    return status;
+  }
+  if (model->n_independent == 0)
+    return bramah__fail(diag, BRAMAH_E_TOPOLOGY, model->name, "the loops leave no degree of freedom");
+  return check_given(model, machine, c, given, diag);
+}
+
+bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machine, const unsigned char *given,
+                               bramah_diag *diag)
+{
+  bramah_coupled *c = model->scratch;
+  model->closure_tolerance = 1e-13 * extent(model);
+  bramah_status status = close_machine(model, machine, given, diag);
+  if (status != BRAMAH_OK) return status;
+  memcpy(c->state.zd, model->zd0, model->n * sizeof(double));
+  status = bramah__evaluate_position(model, &c->state, c->now);
+  if (status == BRAMAH_OK) status = bramah__factor_mass(model, c->now);
+  if (status != BRAMAH_OK)
+    return bramah__fail(diag, status, model->name,
+                        "the mass matrix is singular: every joint needs mass or inertia behind it");
+  bramah__evaluate_motion(model, &c->state, c->now);
+  memcpy(model->z0, c->state.z, model->n * sizeof(double));
+  memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
+  memcpy(model->index0, c->state.index, model->n * sizeof(int));
+  memcpy(model->row0, c->state.row, model->m * sizeof(int));
+  model->potential0 = bramah__tree_potential(&model->tree, c->now->pose);
+  return BRAMAH_OK;
+}
+
+/* Do the joints named stand where the independent coordinates stand? */
+static bramah_status check_basis(const bramah_coupled *c, size_t rank, const unsigned char *given, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  if (rank != model->n_dependent)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "the loops are singular in the given pose");
+  for (size_t k = 0; k < rank; k++)
+    if (given[c->state.index[k]])
+      return bramah__fail(diag, BRAMAH_E_SINGULAR, model->joint_name[c->state.index[k]],
+                          "this joint follows from the others: it cannot be given as well");
+  return BRAMAH_OK;
+}
+
+static bramah_status start_from(bramah_coupled *c, size_t n, const size_t *joints, const double *positions,
+                                const double *rates, const double *pressures, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  unsigned char *given = (unsigned char *)(void *)c->probe_state.block; /* scratch; larger than n bytes */
+  memset(given, 0, model->n);
+  for (size_t i = 0; i < n; i++) {
+    given[joints[i]] = 1;
+    c->state.z[joints[i]] = positions[i];
+  }
+  bramah_status status = check_basis(c, choose_basis(c, given), given, diag);
+  if (status == BRAMAH_OK) status = close_loops(c, diag);
+  if (status == BRAMAH_OK) status = check_redundant(c, diag);
+  if (status != BRAMAH_OK) return status;
+  if (bramah__evaluate_position(model, &c->state, c->now) != BRAMAH_OK)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "the loops are singular in the given pose");
+  for (size_t i = 0; i < n; i++) c->state.zd[joints[i]] = rates[i];
+  bramah__evaluate_motion(model, &c->state, c->now);
+  if (pressures) memcpy(c->state.p, pressures, model->circuit.n_volumes * sizeof(double));
+  choose_basis(c, NULL);
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t *joints, const double *positions,
+                                   const double *rates, const double *pressures, bramah_diag *diag)
+{
+  const bramah_model *model = plant->model;
+  if (n != model->n_independent) {
+    bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "as many joints must be given as there are degrees of freedom: ");
+    bramah__add_number(diag, (double)model->n_independent, 9);
+    return BRAMAH_E_ARGUMENT;
+  }
+  for (size_t i = 0; i < n; i++)
+    if (joints[i] >= model->n || !isfinite(positions[i]) || !isfinite(rates[i]))
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "a joint index or its value is not valid");
+  bramah_status status = bramah_coupled_reset(plant, diag);
+  if (status != BRAMAH_OK) return status;
+  status = start_from(plant, n, joints, positions, rates, pressures, diag);
+  plant->now_valid = 0;
+  if (status == BRAMAH_OK) status = bramah__settle_rates(plant, diag);
+  if (status != BRAMAH_OK) bramah_coupled_reset(plant, NULL);
+  return status;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* The built-in plant behind the plant interface. */
+#include "lib/plant/coupled_internal.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena *arena)
+{
+  const size_t n = model->n, np = model->circuit.n_volumes, nx = n + np, ne = 2 * n + np;
+  bramah_coupled *object = BRAMAH__TAKE(arena, bramah_coupled, 1), counted = {0};
+  bramah_coupled *c = object ? object : &counted;
+  c->model = model;
+  bramah__state_layout(model, arena, &c->state);
+  bramah__state_layout(model, arena, &c->next);
+  bramah__state_layout(model, arena, &c->probe_state);
+  for (int i = 0; i < 3; i++) bramah__eval_layout(model, arena, &c->eval[i]);
+  c->now = &c->eval[0];
+  c->trial = &c->eval[1];
+  c->probe = &c->eval[2];
+  c->T = BRAMAH__TAKE(arena, double, ne *ne);
+  c->newton.change = BRAMAH__TAKE(arena, double, nx);
+  c->newton.correction = BRAMAH__TAKE(arena, double, nx);
+  c->newton.f = BRAMAH__TAKE(arena, double, nx);
+  c->newton.g = BRAMAH__TAKE(arena, double, nx);
+  c->newton.J = BRAMAH__TAKE(arena, double, nx *nx);
+  c->newton.scale = BRAMAH__TAKE(arena, double, nx);
+  c->newton.pivot = BRAMAH__TAKE(arena, int, nx);
+  c->zdd_i = BRAMAH__TAKE(arena, double, n);
+  c->zdd_base = BRAMAH__TAKE(arena, double, n);
+  c->D = BRAMAH__TAKE(arena, double, n *n);
+  c->index_work = BRAMAH__TAKE(arena, int, n);
+  c->row_work = BRAMAH__TAKE(arena, int, model->m);
+  c->Phi_z_work = BRAMAH__TAKE(arena, double, model->m *n);
+  return object;
+}
+
+size_t bramah_coupled_size(const bramah_model *model)
+{
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  bramah__coupled_layout(model, &arena);
+  return arena.used;
+}
+
+static void set_scales(bramah_coupled *c)
+{
+  const size_t nf = c->model->n_independent;
+  for (size_t k = 0; k < nf + c->model->circuit.n_volumes; k++) c->newton.scale[k] = k < nf ? 1.0 : 1e6;
+}
+
+bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size, bramah_diag *diag,
+                                  bramah_coupled **out)
+{
+  if ((uintptr_t)mem % BRAMAH__ALIGN) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is not aligned to 64 bytes");
+  bramah__arena arena = bramah__arena_make(mem, size);
+  bramah_coupled *c = mem ? bramah__coupled_layout(model, &arena) : NULL;
+  if (!c || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is too small");
+  set_scales(c);
+  const bramah_status status = bramah_coupled_reset(c, diag);
+  if (status != BRAMAH_OK) return status;
+  *out = c;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_coupled_new(const bramah_model *model, bramah_diag *diag, bramah_coupled **out)
+{
+  const size_t size = bramah_coupled_size(model);
+  void *mem = bramah__aligned_new(size);
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "plant", "out of memory");
+  const bramah_status status = bramah_coupled_init(model, mem, size, diag, out);
+  if (status == BRAMAH_OK)
+    (*out)->own_memory = 1;
+  else
+    bramah__aligned_free(mem);
+  return status;
+}
+
+void bramah_coupled_free(bramah_coupled *plant)
+{
+  if (plant && plant->own_memory) bramah__aligned_free(plant);
+}
+
+bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag)
+{
+  if (c->now_valid) return BRAMAH_OK;
+  if (bramah__evaluate(c->model, &c->state, c->now) != BRAMAH_OK)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the constraints are singular in this pose");
+  c->now_valid = 1;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval, double *zdd_i)
+{
+  if (bramah__factor_mass(model, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  bramah__evaluate_rhs(model, state, eval);
+  bramah__solve_acceleration(model, eval, zdd_i);
+  bramah__expand_acceleration(model, eval, zdd_i, state->zdd);
+  bramah__evaluate_rates(model, state->p, state->U, eval, state->pd);
+  return BRAMAH_OK;
+}
+
+/* Is every number of the state finite? Names the first that is not. */
+static bramah_status check_finite(const bramah_model *model, const bramah__state *state, bramah_diag *diag)
+{
+  for (size_t j = 0; j < model->n; j++)
+    if (!isfinite(state->z[j]) || !isfinite(state->zd[j]) || !isfinite(state->zdd[j]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->joint_name[j], "the motion of this joint is not finite");
+  for (size_t i = 0; i < model->circuit.n_volumes; i++)
+    if (!isfinite(state->p[i]) || !isfinite(state->pd[i]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->volume_name[i], "the pressure is not finite");
+  return BRAMAH_OK;
+}
+
+/* The candidate `next` (positions approximately closed, independent rates and pressures set) becomes the state. */
+static bramah_status adopt_candidate(bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  bramah_status status = bramah__close_position(model, &c->next, c->trial);
+  if (status == BRAMAH_E_CLOSURE)
+    return bramah__fail(diag, status, model->loop_name[0], "the loop cannot be closed at the corrected position");
+  if (status == BRAMAH_OK) {
+    bramah__evaluate_motion(model, &c->next, c->trial);
+    bramah__evaluate_forces(model, c->next.p, c->trial);
+    status = bramah__restart_rates(model, &c->next, c->trial, c->zdd_i);
+  }
+  if (status != BRAMAH_OK) return bramah__fail(diag, status, model->name, "the equations of motion are singular");
+  status = check_finite(model, &c->next, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__state_copy(&c->next, &c->state);
+  bramah__eval *swap = c->now;
+  c->now = c->trial;
+  c->trial = swap;
+  c->now_valid = 1;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__state_copy(&c->state, &c->next);
+  return adopt_candidate(c, diag);
+}
+
+bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
+{
+  const bramah_model *model = plant->model;
+  bramah__state *next = &plant->next;
+  memset(next->block, 0, next->size);
+  memcpy(next->z, model->z0, model->n * sizeof(double));
+  memcpy(next->zd, model->zd0, model->n * sizeof(double));
+  memcpy(next->p, model->p0, model->circuit.n_volumes * sizeof(double));
+  memcpy(next->U, model->U0, model->circuit.n_valves * sizeof(double));
+  memcpy(next->index, model->index0, model->n * sizeof(int));
+  memcpy(next->row, model->row0, model->m * sizeof(int));
+  plant->report = (bramah_step_report){0};
+  plant->basis_changed = 0;
+  return adopt_candidate(plant, diag);
+}
+
+static bramah_status step(void *self, bramah_diag *diag)
+{
+  bramah_coupled *c = self;
+  const bramah_status status = bramah__trapezoidal_step(c, diag);
+  if (status == BRAMAH_OK) bramah__update_basis(c);
+  return status;
+}
+
+static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
+{
+  bramah_coupled *c = self;
+  for (size_t i = 0; i < c->model->n_inputs; i++)
+    if (!isfinite(u[i])) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, c->model->input_name[i], "the command is not finite");
+  memcpy(c->state.u, u, c->model->n_inputs * sizeof(double));
+  return BRAMAH_OK;
+}
+
+static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
+{
+  bramah_coupled *c = self;
+  const bramah_model *model = c->model;
+  const size_t nd = model->n_dependent, nf = model->n_independent, np = model->circuit.n_volumes;
+  for (size_t i = 0; i < 2 * nf + np; i++)
+    if (!isfinite(dx[i])) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->name, "the correction is not finite");
+  const bramah_status status = bramah__refresh(c, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__state_copy(&c->state, &c->next);
+  for (size_t j = 0; j < model->n; j++)
+    for (size_t f = 0; f < nf; f++) c->next.z[j] += c->now->Rz[j * nf + f] * dx[f];
+  for (size_t f = 0; f < nf; f++) c->next.zd[c->next.index[nd + f]] += dx[nf + f];
+  for (size_t i = 0; i < np; i++) c->next.p[i] += dx[2 * nf + i];
+  return adopt_candidate(c, diag);
+}
+
+static bramah_status accelerations(void *self, double *zdd, bramah_diag *diag)
+{
+  bramah_coupled *c = self;
+  const bramah_status status = bramah__refresh(c, diag);
+  if (status != BRAMAH_OK) return status;
+  if (bramah__factor_mass(c->model, c->now) != BRAMAH_OK)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the mass matrix is singular");
+  bramah__evaluate_rhs(c->model, &c->state, c->now);
+  bramah__solve_acceleration(c->model, c->now, zdd);
+  return BRAMAH_OK;
+}
+
+static void save(const void *self, void *snap)
+{
+  const bramah_coupled *c = self;
+  memcpy(snap, c->state.block, c->state.size);
+}
+
+static void restore(void *self, const void *snap)
+{
+  bramah_coupled *c = self;
+  memcpy(c->state.block, snap, c->state.size);
+  c->now_valid = 0;
+  c->basis_changed = 0;
+}
+
+static int basis_change(void *self, double *T)
+{
+  bramah_coupled *c = self;
+  if (!c->basis_changed) return 0;
+  const size_t n = 2 * c->model->n_independent + c->model->circuit.n_volumes;
+  memcpy(T, c->T, n * n * sizeof *T);
+  c->basis_changed = 0;
+  return 1;
+}
+
+static const char *state_name(const void *self, size_t i)
+{
+  const bramah_coupled *c = self;
+  const bramah_model *model = c->model;
+  const size_t nf = model->n_independent;
+  if (i >= 2 * nf) return model->output[3 * model->n + (i - 2 * nf)].info.name;
+  const size_t joint = (size_t)c->state.index[model->n_dependent + i % nf];
+  return model->output[3 * joint + i / nf].info.name;
+}
+
+static const char *input_name(const void *self, size_t i)
+{
+  const bramah_coupled *c = self;
+  return c->model->input_name[i];
+}
+
+static void output_info(const void *self, size_t i, bramah_output_info *info)
+{
+  const bramah_coupled *c = self;
+  *info = c->model->output[i].info;
+}
+
+bramah_plant bramah_coupled_plant(bramah_coupled *plant)
+{
+  const bramah_model *model = plant->model;
+  return (bramah_plant){
+    .self = plant,
+    .n_position = model->n_independent,
+    .n_pressure = model->circuit.n_volumes,
+    .n_input = model->n_inputs,
+    .n_output = model->n_outputs,
+    .snapshot_size = plant->state.size,
+    .step_ns = model->step_ns,
+    .state_name = state_name,
+    .input_name = input_name,
+    .output_info = output_info,
+    .set_inputs = set_inputs,
+    .step = step,
+    .inject = inject,
+    .accelerations = accelerations,
+    .output = bramah__output_value,
+    .save = save,
+    .restore = restore,
+    .acceleration_jacobian = bramah__acceleration_jacobian,
+    .output_row = bramah__output_row,
+    .basis_change = basis_change,
+  };
+}
+
+bramah_step_report bramah_coupled_report(const bramah_coupled *plant) { return plant->report; }
+
+double bramah_coupled_constraint_violation(bramah_coupled *plant)
+{
+  const bramah_model *model = plant->model;
+  if (bramah__refresh(plant, NULL) != BRAMAH_OK) return NAN;
+  bramah__closure_residual(model->n_loops, model->loop, plant->now->pose, plant->now->Phi);
+  double largest = 0.0;
+  for (size_t k = 0; k < model->m; k++) largest = fmax(largest, fabs(plant->now->Phi[k]));
+  return largest;
+}

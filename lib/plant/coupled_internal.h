@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* One plant: its state, a candidate for the next state, and three evaluations (of the state, of the candidate, of a
+ * perturbation). A step works on the candidate and copies it over only when it has succeeded. */
+#ifndef BRAMAH_LIB_PLANT_COUPLED_INTERNAL_H
+#define BRAMAH_LIB_PLANT_COUPLED_INTERNAL_H
+
+#include "bramah/coupled.h"
+#include "lib/plant/state.h"
+
+/* Newton iteration of one step: unknowns [dz_i; dp] [nx], the changes over the step. */
+typedef struct bramah__newton {
+  double *change;   /* [nx] */
+  double *correction; /* [nx] */
+  double *f, *g;    /* [nx] residual and perturbed residual */
+  double *J;        /* [nx x nx] */
+  double *scale;    /* [nx] typical size of an unknown */
+  int *pivot;       /* [nx] */
+} bramah__newton;
+
+struct bramah_coupled {
+  const bramah_model *model;
+  bramah__state state, next, probe_state;
+  bramah__eval *now, *trial, *probe; /* point to the three below and are exchanged */
+  bramah__eval eval[3];
+  int now_valid; /* 1: `now` belongs to `state` */
+  int basis_changed;
+  double *T; /* [n_error x n_error] of the last change of independent coordinates */
+  bramah__newton newton;
+  double *zdd_i, *zdd_base, *D; /* [nf], [nf], [n x nf] scratch */
+  int *index_work, *row_work;
+  double *Phi_z_work;
+  bramah_step_report report;
+  int own_memory;
+};
+
+/* Lay out one plant of this model in the arena; the object itself comes first. */
+bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena *arena);
+
+/* Bring `now` up to date with the state. */
+bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag);
+
+/* One implicit trapezoidal step; on success the state has advanced and `now` belongs to it. */
+bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag);
+
+/* Tangent df/dx of the step's residual at `change` by forward differences, J [nx x nx]; the residual itself must stand in
+ * c->newton.f and the candidate must belong to `change`. */
+void bramah__step_tangent(bramah_coupled *c, const double *change, double *J);
+
+/* Accelerations and pressure rates of the state from the equations of motion. `now` must belong to it. */
+bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval, double *zdd_i);
+
+/* Go over to other independent coordinates if the present ones have become poor. */
+void bramah__update_basis(bramah_coupled *c);
+
+/* Derivative of output i by the error state. */
+bramah_status bramah__output_row(void *self, size_t i, double *row);
+
+/* Value of output i. */
+double bramah__output_value(void *self, size_t i);
+
+/* J [nf x n_error] by forward differences that repeat only what a perturbation reaches. */
+bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);
+
+/* Initial pose and pressures of a model under construction (its scratch plant is used). */
+bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machine, const unsigned char *given,
+                               bramah_diag *diag);
+/* work [bramah__equilibrium_work] */
+bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *machine, double *work, bramah_diag *diag);
+size_t bramah__equilibrium_work(const bramah_machine *machine);
+
+/* Accelerations and pressure rates of c->state anew, from its positions, rates and pressures. */
+bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Equations of motion of the independent coordinates (D 2.29): Rz' M Rz z''_i = Rz' (Q - M bias). */
+#include "lib/plant/state.h"
+#include "lib/linalg/dense.h"
+
+#include <string.h>
+
+void bramah__expand_acceleration(const bramah_model *model, const bramah__eval *eval, const double *zdd_i,
+                                 double *zdd)
+{
+  bramah__apply(model->n, model->n_independent, eval->Rz, zdd_i, zdd);
+  for (size_t j = 0; j < model->n; j++) zdd[j] += eval->bias[j];
+}
+
+/* Rz' times the joint forces that the motion zdd needs against gravity. */
+static void project_inverse_dynamics(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                                     const double *zdd, double *r)
+{
+  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, zdd, eval->Zd);
+  bramah__tree_force(&model->tree, eval->pose, eval->Z, eval->Zd, eval->W, eval->tau);
+  bramah__apply_transposed(model->n, model->n_independent, eval->Rz, eval->tau, r);
+}
+
+static void subtract_cylinders(const bramah_model *model, const bramah__eval *eval, double *r)
+{
+  const size_t nf = model->n_independent;
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    for (size_t f = 0; f < nf; f++) r[f] -= eval->row_i[c * nf + f] * eval->force[c];
+}
+
+void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval, const double *zdd,
+                       double *r)
+{
+  project_inverse_dynamics(model, state, eval, zdd, r);
+  subtract_cylinders(model, eval, r);
+}
+
+bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
+{
+  const size_t n = model->n, nf = model->n_independent;
+  bramah__tree_mass(&model->tree, eval->pose, eval->composite, eval->mass);
+  bramah__multiply(n, n, nf, eval->mass, eval->Rz, eval->MR);
+  for (size_t f = 0; f < nf; f++)
+    for (size_t g = 0; g <= f; g++) {
+      double sum = 0.0;
+      for (size_t j = 0; j < n; j++) sum += eval->Rz[j * nf + f] * eval->MR[j * nf + g];
+      eval->Mi[f * nf + g] = eval->Mi[g * nf + f] = sum;
+    }
+  return bramah__cholesky_factor(nf, eval->Mi) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
+}
+
+void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  project_inverse_dynamics(model, state, eval, eval->bias, eval->rhs);
+  for (size_t f = 0; f < model->n_independent; f++) eval->rhs[f] = -eval->rhs[f];
+}
+
+void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *eval, double *zdd_i)
+{
+  const size_t nf = model->n_independent;
+  for (size_t f = 0; f < nf; f++) {
+    zdd_i[f] = eval->rhs[f];
+    for (size_t c = 0; c < model->circuit.n_cylinders; c++) zdd_i[f] += eval->row_i[c * nf + f] * eval->force[c];
+  }
+  bramah__cholesky_solve(nf, eval->Mi, zdd_i);
+}
+
+/* gamma at rates w [n]: the quadratic form Phi_zz[w, w]. */
+static void quadratic(const bramah_model *model, bramah__eval *eval, const double *w, double *gamma)
+{
+  bramah__tree_velocity(&model->tree, eval->pose, w, eval->Z);
+  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, w, NULL, eval->Zd);
+  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, gamma);
+}
+
+/* Moving along Rz_f keeps Phi_z z' = 0, so Phi_z^d dz'_d = -Phi_zz[Rz_f, z']; the bilinear form comes from the quadratic
+ * one: [a, b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the rates. */
+void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval, double *D)
+{
+  const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
+  memset(D, 0, n * nf * sizeof *D);
+  if (nd == 0) return;
+  for (size_t f = 0; f < nf; f++) {
+    double *sum = eval->tau;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+      for (size_t j = 0; j < n; j++) sum[j] = eval->Rz[j * nf + f] + sign * state->zd[j];
+      quadratic(model, eval, sum, eval->gamma);
+      for (size_t k = 0; k < nd; k++) {
+        const double part = 0.25 * sign * eval->gamma[state->row[k]];
+        eval->column[k] = sign > 0 ? -part : eval->column[k] - part;
+      }
+    }
+    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < nd; k++) D[(size_t)state->index[k] * nf + f] = eval->column[k];
+  }
+  bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z); /* as it was */
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Pressures at which the machine rests in its initial pose. At rest friction vanishes and a closed valve passes nothing, so
+ * the balance of the independent coordinates and equal pressures across throttles are linear equations for the
+ * pressures that the machine file leaves open. */
+#include "lib/plant/coupled_internal.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Columns of the open volumes, and the work arrays, taken from scratch memory of the model's own plant. */
+typedef struct problem {
+  bramah_model *model;
+  const bramah_machine *machine;
+  bramah_coupled *c;
+  size_t n_open, n_rows;
+} problem;
+
+static int is_open(const bramah_machine *machine, size_t volume)
+{
+  return machine->volumes[volume].initial == BRAMAH_PRESSURE_EQUILIBRIUM;
+}
+
+static size_t column_of(const problem *q, size_t volume)
+{
+  size_t column = 0;
+  for (size_t i = 0; i < volume; i++) column += (size_t)is_open(q->machine, i);
+  return column;
+}
+
+static void balance_rows(const problem *q, double *A, double *b)
+{
+  const bramah_model *m = q->model;
+  const size_t nf = m->n_independent;
+  const bramah__eval *now = q->c->now;
+  for (size_t f = 0; f < nf; f++) b[f] = -now->rhs[f];
+  for (size_t i = 0; i < m->circuit.n_cylinders; i++) {
+    const bramah__cylinder *cylinder = &m->circuit.cylinder[i];
+    const struct {
+      size_t volume;
+      double area;
+    } chambers[2] = {{cylinder->piston, cylinder->piston_area}, {cylinder->rod, -cylinder->rod_area}};
+    for (int e = 0; e < 2; e++)
+      for (size_t f = 0; f < nf; f++) {
+        const double arm = now->row_i[i * nf + f] * chambers[e].area;
+        if (is_open(q->machine, chambers[e].volume))
+          A[f * q->n_open + column_of(q, chambers[e].volume)] += arm;
+        else
+          b[f] -= arm * m->p0[chambers[e].volume];
+      }
+  }
+}
+
+static void add_node(const problem *q, size_t node, double sign, double *row, double *b)
+{
+  const bramah_model *m = q->model;
+  if (node < m->circuit.n_volumes && is_open(q->machine, node))
+    row[column_of(q, node)] += sign;
+  else
+    *b -= sign * (node < m->circuit.n_volumes ? m->p0[node] : m->circuit.supply[node - m->circuit.n_volumes]);
+}
+
+static void throttle_rows(const problem *q, double *A, double *b)
+{
+  const bramah_model *m = q->model;
+  for (size_t i = 0; i < m->circuit.n_throttles; i++) {
+    const size_t r = m->n_independent + i;
+    add_node(q, m->circuit.throttle[i].from, 1.0, A + r * q->n_open, &b[r]);
+    add_node(q, m->circuit.throttle[i].to, -1.0, A + r * q->n_open, &b[r]);
+  }
+}
+
+static int all_zero(size_t n, const double *x)
+{
+  for (size_t i = 0; i < n; i++)
+    if (x[i] != 0.0) return 0;
+  return 1;
+}
+
+/* Each row to unit size, so that one tolerance judges all; rows without an unknown are left out of the problem. */
+static void scale_rows(const problem *q, double *A, double *b)
+{
+  for (size_t r = 0; r < q->n_rows; r++) {
+    double *row = A + r * q->n_open, largest = 0.0;
+    for (size_t k = 0; k < q->n_open; k++) largest = fmax(largest, fabs(row[k]));
+    const int throttle = r >= q->model->n_independent;
+    if (largest == 0.0 && throttle) b[r] = 0.0;
+    if (largest == 0.0) continue;
+    for (size_t k = 0; k < q->n_open; k++) row[k] /= largest;
+    b[r] /= largest;
+  }
+}
+
+static const bramah_volume *first_open(const bramah_machine *machine)
+{
+  for (size_t i = 0; i < machine->n_volumes; i++)
+    if (is_open(machine, i)) return &machine->volumes[i];
+  return NULL;
+}
+
+static bramah_status undetermined(const problem *q, bramah_diag *diag)
+{
+  const bramah_volume *volume = first_open(q->machine);
+  bramah__fail(diag, BRAMAH_E_SINGULAR, volume->name,
+               "equilibrium does not determine this pressure; give the pressure of one chamber of each cylinder");
+  bramah__at(diag, q->machine->file, volume->line, 0);
+  return BRAMAH_E_SINGULAR;
+}
+
+/* What remains of b - A x after the solution says whether anything was out of balance that no pressure can hold. */
+static bramah_status check_residual(const problem *q, const double *A, const double *b, const double *x,
+                                    bramah_diag *diag)
+{
+  for (size_t r = 0; r < q->n_rows; r++) {
+    double residual = b[r], size = fabs(b[r]) + 1.0;
+    for (size_t k = 0; k < q->n_open; k++) {
+      residual -= A[r * q->n_open + k] * x[k];
+      size += fabs(A[r * q->n_open + k] * x[k]);
+    }
+    if (fabs(residual) <= 1e-8 * size) continue;
+    const size_t nf = q->model->n_independent;
+    const char *thing = r < nf ? q->model->joint_name[q->c->state.index[q->model->n_dependent + r]]
+                               : q->machine->throttles[r - nf].name;
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, thing, "no choice of the open pressures keeps this at rest");
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
+{
+  const size_t rows = q->n_rows, columns = q->n_open, longer = rows > columns ? rows : columns;
+  double *A = work, *b = A + rows * columns, *A_copy = b + longer, *x = A_copy + rows * columns, *rest = x + longer;
+  memset(work, 0, (size_t)(rest - work) * sizeof *work);
+  balance_rows(q, A, b);
+  throttle_rows(q, A, b);
+  scale_rows(q, A, b);
+  memcpy(A_copy, A, rows * columns * sizeof *A);
+  memcpy(x, b, rows * sizeof *b);
+  if (all_zero(rows * columns, A)) return undetermined(q, diag);
+  const int rank = bramah__least_squares(rows, columns, A_copy, x, 1e-10, rest);
+  if (rank < (int)columns) return undetermined(q, diag);
+  const bramah_status status = check_residual(q, A, b, x, diag);
+  if (status != BRAMAH_OK) return status;
+  for (size_t i = 0, k = 0; i < q->machine->n_volumes; i++)
+    if (is_open(q->machine, i)) q->model->p0[i] = x[k++];
+  return BRAMAH_OK;
+}
+
+size_t bramah__equilibrium_work(const bramah_machine *machine)
+{
+  const size_t rows = machine->n_joints + machine->n_throttles, columns = machine->n_volumes;
+  const size_t longer = rows > columns ? rows : columns;
+  return 2 * rows * columns + 2 * longer + bramah__least_squares_work(rows, columns);
+}
+
+bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *machine, double *work, bramah_diag *diag)
+{
+  problem q = {.model = model, .machine = machine, .c = model->scratch};
+  for (size_t i = 0; i < machine->n_volumes; i++) q.n_open += (size_t)is_open(machine, i);
+  if (q.n_open == 0) return BRAMAH_OK;
+  for (size_t i = 0; i < machine->n_valves; i++)
+    if (machine->valves[i].initial_spool != 0.0) {
+      bramah__fail(diag, BRAMAH_E_VALUE, machine->valves[i].name, "equilibrium pressures need a closed valve at the start");
+      bramah__at(diag, machine->file, machine->valves[i].line, 0);
+      return BRAMAH_E_VALUE;
+    }
+  q.n_rows = model->n_independent + machine->n_throttles;
+  bramah__evaluate_rhs(model, &q.c->state, q.c->now);
+  return solve(&q, work, diag);
+}

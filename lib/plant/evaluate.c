@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* From a state to poses, constraints, velocities and forces, in stages, so that finite differences repeat only the stage
+ * that a perturbation reaches. */
+#include "lib/plant/state.h"
+#include "lib/linalg/dense.h"
+
+#include <math.h>
+
+enum { CLOSE_ITERATIONS = 20 };
+
+/* Phi_z, and the factors of its dependent block. */
+static bramah_status factor_dependent(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  const size_t n = model->n, nd = model->n_dependent;
+  bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, eval->pose, eval->Phi_z);
+  for (size_t k = 0; k < nd; k++)
+    for (size_t l = 0; l < nd; l++)
+      eval->LU[k * nd + l] = eval->Phi_z[(size_t)state->row[k] * n + (size_t)state->index[l]];
+  return bramah__lu_factor(nd, eval->LU, eval->pivot) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
+}
+
+/* Rz = [-(Phi_z^d)^-1 Phi_z^i ; I], rows in the order of the joints (D 2.26). */
+static void fill_Rz(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
+  for (size_t f = 0; f < nf; f++) {
+    const size_t independent = (size_t)state->index[nd + f];
+    for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->Phi_z[(size_t)state->row[k] * n + independent];
+    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < nd; k++) eval->Rz[(size_t)state->index[k] * nf + f] = eval->column[k];
+    for (size_t g = 0; g < nf; g++) eval->Rz[(size_t)state->index[nd + g] * nf + f] = g == f ? 1.0 : 0.0;
+  }
+}
+
+static void fill_lines(const bramah_model *model, bramah__eval *eval)
+{
+  const size_t n = model->n, nf = model->n_independent;
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
+    eval->s[c] = bramah__line_length(&model->tree, &model->line[c], eval->pose, eval->row + c * n);
+    bramah__apply_transposed(n, nf, eval->Rz, eval->row + c * n, eval->row_i + c * nf);
+  }
+}
+
+static bramah_status finish_position(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  fill_Rz(model, state, eval);
+  fill_lines(model, eval);
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__evaluate_position(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  bramah__tree_pose(&model->tree, state->z, eval->pose);
+  return finish_position(model, state, eval);
+}
+
+static double violation(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  bramah__closure_residual(model->n_loops, model->loop, eval->pose, eval->Phi);
+  double largest = 0.0;
+  for (size_t k = 0; k < model->n_dependent; k++) largest = fmax(largest, fabs(eval->Phi[state->row[k]]));
+  return largest;
+}
+
+bramah_status bramah__close_position(const bramah_model *model, bramah__state *state, bramah__eval *eval)
+{
+  const size_t nd = model->n_dependent;
+  for (int iteration = 0; iteration < CLOSE_ITERATIONS; iteration++) {
+    bramah__tree_pose(&model->tree, state->z, eval->pose);
+    const double error = violation(model, state, eval);
+    if (error <= model->closure_tolerance) return finish_position(model, state, eval);
+    if (!isfinite(error)) return BRAMAH_E_CLOSURE;
+    if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+    for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->Phi[state->row[k]];
+    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < nd; k++) state->z[state->index[k]] += eval->column[k];
+  }
+  return BRAMAH_E_CLOSURE;
+}
+
+/* bias: joint accelerations when the independent ones vanish, [-(Phi_z^d)^-1 gamma ; 0] (D 2.28). */
+static void fill_bias(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  const size_t nd = model->n_dependent;
+  for (size_t f = nd; f < model->n; f++) eval->bias[state->index[f]] = 0.0;
+  if (nd == 0) return;
+  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, NULL, eval->Zd);
+  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, eval->gamma);
+  for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->gamma[state->row[k]];
+  bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
+  for (size_t k = 0; k < nd; k++) eval->bias[state->index[k]] = eval->column[k];
+}
+
+/* Dependent rates from the independent ones. */
+static void fill_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval)
+{
+  const size_t nd = model->n_dependent, nf = model->n_independent;
+  for (size_t k = 0; k < nd; k++) {
+    const size_t j = (size_t)state->index[k];
+    double rate = 0.0;
+    for (size_t f = 0; f < nf; f++) rate += eval->Rz[j * nf + f] * state->zd[state->index[nd + f]];
+    state->zd[j] = rate;
+  }
+}
+
+void bramah__evaluate_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval)
+{
+  fill_rates(model, state, eval);
+  bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z);
+  fill_bias(model, state, eval);
+  bramah__apply(model->circuit.n_cylinders, model->n, eval->row, state->zd, eval->v);
+}
+
+void bramah__evaluate_forces(const bramah_model *model, const double *p, bramah__eval *eval)
+{
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    eval->force[c] = bramah__cylinder_force(&model->circuit, c, p, eval->v[c], &eval->friction[c]);
+}
+
+void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval, double *pd)
+{
+  bramah__circuit_rates(&model->circuit, p, eval->s, eval->v, U, eval->flow, pd);
+}
+
+bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, bramah__eval *eval)
+{
+  if (bramah__evaluate_position(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  bramah__evaluate_motion(model, state, eval);
+  bramah__evaluate_forces(model, state->p, eval);
+  return BRAMAH_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The compiled machine: every name resolved to an index, every table ready for the step. */
+#ifndef BRAMAH_LIB_PLANT_MODEL_INTERNAL_H
+#define BRAMAH_LIB_PLANT_MODEL_INTERNAL_H
+
+#include <stdint.h>
+#include "bramah/model.h"
+#include "bramah/plant.h"
+#include "lib/base/arena.h"
+#include "lib/hydraulics/circuit.h"
+#include "lib/multibody/closure.h"
+#include "lib/multibody/line.h"
+#include "lib/multibody/tree.h"
+
+/* What an output of the plant shows. */
+typedef enum bramah__output_code {
+  BRAMAH__JOINT_POSITION,
+  BRAMAH__JOINT_RATE,
+  BRAMAH__JOINT_ACCELERATION,
+  BRAMAH__VOLUME_PRESSURE,
+  BRAMAH__VALVE_SPOOL,
+  BRAMAH__CYLINDER_STROKE,
+  BRAMAH__CYLINDER_VELOCITY,
+  BRAMAH__CYLINDER_FORCE,
+  BRAMAH__CYLINDER_FRICTION,
+  BRAMAH__INPUT_COMMAND,
+  BRAMAH__ENERGY_KINETIC,
+  BRAMAH__ENERGY_POTENTIAL,
+  BRAMAH__CYLINDER_WORK,
+  BRAMAH__BODY_RATE_X,
+  BRAMAH__BODY_RATE_Y,
+  BRAMAH__BODY_RATE_Z
+} bramah__output_code;
+
+typedef struct bramah__output {
+  bramah__output_code code;
+  size_t index; /* of the joint, volume, valve, cylinder, input or body */
+  bramah_output_info info;
+} bramah__output;
+
+struct bramah_model {
+  const char *name;
+  size_t n;          /* joints = bodies */
+  size_t n_loops;
+  size_t m;          /* constraint rows, redundant ones included */
+  size_t n_dependent, n_independent;
+  size_t n_inputs;
+  bramah__tree tree;
+  const bramah__loop *loop;
+  const bramah__line *line; /* [n_cylinders] */
+  bramah__circuit circuit;
+  const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name, **cylinder_name,
+      **input_name; /* bodies in the order of their joints */
+  size_t n_outputs;
+  const bramah__output *output;
+  /* initial state, closed */
+  double *z0, *zd0, *p0, *U0;
+  int *index0; /* [n] dependent coordinates, then independent ones */
+  int *row0;   /* [m] constraint rows in use first */
+  double potential0; /* [J] of the initial pose */
+  double closure_tolerance; /* [m] */
+  int64_t step_ns;
+  double h; /* [s] */
+  double position_tolerance, pressure_tolerance;
+  int max_iterations;
+  void *scratch; /* one plant for the assembly, used by init only */
+};
+
+/* Fill the table of outputs (compile.c calls it last); names go to the arena. */
+size_t bramah__outputs_count(const bramah_model *model);
+void bramah__outputs_build(bramah_model *model, bramah__arena *arena);
+
+#endif

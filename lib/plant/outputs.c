@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* What the plant can tell: joint motion, pressures, spools, cylinders, energies; and how each depends on the error state. */
+#include "lib/plant/coupled_internal.h"
+#include "lib/base/text.h"
+#include "lib/linalg/vector3.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct kind {
+  bramah__output_code code;
+  const char *suffix;
+  const char *unit, *sliding_unit; /* the second where the joint slides */
+  bramah_output_kind kind;
+  int has_row, hidden;
+} kind;
+
+static const kind joint_kinds[] = {
+  {BRAMAH__JOINT_POSITION, ".angle", "rad", "m", BRAMAH_OUTPUT_POSITION, 1, 0},
+  {BRAMAH__JOINT_RATE, ".rate", "rad/s", "m/s", BRAMAH_OUTPUT_RATE, 1, 0},
+  {BRAMAH__JOINT_ACCELERATION, ".acceleration", "rad/s^2", "m/s^2", BRAMAH_OUTPUT_ACCELERATION, 0, 0},
+};
+static const kind volume_kinds[] = {{BRAMAH__VOLUME_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_PRESSURE, 1, 0}};
+static const kind valve_kinds[] = {{BRAMAH__VALVE_SPOOL, ".spool", "V", NULL, BRAMAH_OUTPUT_OTHER, 0, 0}};
+static const kind cylinder_kinds[] = {
+  {BRAMAH__CYLINDER_STROKE, ".stroke", "m", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+  {BRAMAH__CYLINDER_VELOCITY, ".velocity", "m/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+  {BRAMAH__CYLINDER_FORCE, ".force", "N", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+  {BRAMAH__CYLINDER_FRICTION, ".friction", "N", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+  {BRAMAH__CYLINDER_WORK, ".work", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+};
+static const kind input_kinds[] = {{BRAMAH__INPUT_COMMAND, ".command", "V", NULL, BRAMAH_OUTPUT_OTHER, 0, 0}};
+static const kind energy_kinds[] = {
+  {BRAMAH__ENERGY_KINETIC, ".kinetic", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+  {BRAMAH__ENERGY_POTENTIAL, ".potential", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+};
+/* Angular rate of a body in its own axes, for gyros. */
+static const kind body_kinds[] = {
+  {BRAMAH__BODY_RATE_X, ".body_rate_x", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
+  {BRAMAH__BODY_RATE_Y, ".body_rate_y", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
+  {BRAMAH__BODY_RATE_Z, ".body_rate_z", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* A run of equal things with their kinds, in the order of the columns. */
+typedef struct group {
+  size_t n_things, n_kinds;
+  const kind *kinds;
+  const char *const *names; /* NULL: "energy" */
+} group;
+
+enum { N_GROUPS = 7 };
+
+static void groups(const bramah_model *model, group *out)
+{
+  const bramah__circuit *circuit = &model->circuit;
+  out[0] = (group){model->n, COUNT(joint_kinds), joint_kinds, model->joint_name};
+  out[1] = (group){circuit->n_volumes, COUNT(volume_kinds), volume_kinds, model->volume_name};
+  out[2] = (group){circuit->n_valves, COUNT(valve_kinds), valve_kinds, model->valve_name};
+  out[3] = (group){circuit->n_cylinders, COUNT(cylinder_kinds), cylinder_kinds, model->cylinder_name};
+  out[4] = (group){model->n_inputs, COUNT(input_kinds), input_kinds, model->input_name};
+  out[5] = (group){1, COUNT(energy_kinds), energy_kinds, NULL};
+  out[6] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name};
+}
+
+size_t bramah__outputs_count(const bramah_model *model)
+{
+  group g[N_GROUPS];
+  groups(model, g);
+  size_t count = 0;
+  for (size_t i = 0; i < N_GROUPS; i++) count += g[i].n_things * g[i].n_kinds;
+  return count;
+}
+
+static const char *compose(bramah__arena *arena, const char *name, const char *suffix)
+{
+  char text[512];
+  size_t used = bramah__append(text, sizeof text, 0, name);
+  bramah__append(text, sizeof text, used, suffix);
+  return bramah__arena_text(arena, text);
+}
+
+static bramah__output make_output(const bramah_model *model, bramah__arena *arena, const group *g, size_t thing,
+                                  const kind *k)
+{
+  const int slides = k->sliding_unit && !model->tree.link[thing].revolute;
+  const char *suffix = slides && k->code == BRAMAH__JOINT_POSITION ? ".position" : k->suffix;
+  bramah__output out = {.code = k->code, .index = thing};
+  out.info.name = compose(arena, g->names ? g->names[thing] : "energy", suffix);
+  out.info.unit = slides ? k->sliding_unit : k->unit;
+  out.info.kind = k->kind;
+  out.info.has_row = k->has_row;
+  out.info.hidden = k->hidden;
+  return out;
+}
+
+void bramah__outputs_build(bramah_model *model, bramah__arena *arena)
+{
+  group g[N_GROUPS];
+  groups(model, g);
+  bramah__output *out = BRAMAH__TAKE(arena, bramah__output, bramah__outputs_count(model));
+  size_t count = 0;
+  for (size_t i = 0; i < N_GROUPS; i++)
+    for (size_t thing = 0; thing < g[i].n_things; thing++)
+      for (size_t k = 0; k < g[i].n_kinds; k++)
+        if (out) out[count++] = make_output(model, arena, &g[i], thing, &g[i].kinds[k]);
+  model->output = out;
+  model->n_outputs = count;
+}
+
+static double body_rate(const bramah_coupled *c, size_t body, int axis)
+{
+  double rate[3];
+  bramah__unrotate3(c->now->pose[body].A, c->now->Z + 6 * body + 3, rate);
+  return rate[axis];
+}
+
+static double mechanical_value(const bramah_coupled *c, const bramah__output *output)
+{
+  const bramah_model *model = c->model;
+  switch (output->code) {
+  case BRAMAH__JOINT_POSITION: return c->state.z[output->index];
+  case BRAMAH__JOINT_RATE: return c->state.zd[output->index];
+  case BRAMAH__JOINT_ACCELERATION: return c->state.zdd[output->index];
+  case BRAMAH__ENERGY_KINETIC: return bramah__tree_kinetic(&model->tree, c->now->pose, c->now->Z);
+  case BRAMAH__ENERGY_POTENTIAL: return bramah__tree_potential(&model->tree, c->now->pose) - model->potential0;
+  case BRAMAH__BODY_RATE_X: return body_rate(c, output->index, 0);
+  case BRAMAH__BODY_RATE_Y: return body_rate(c, output->index, 1);
+  case BRAMAH__BODY_RATE_Z: return body_rate(c, output->index, 2);
+  default: return NAN;
+  }
+}
+
+static double hydraulic_value(const bramah_coupled *c, const bramah__output *output)
+{
+  const size_t i = output->index;
+  switch (output->code) {
+  case BRAMAH__VOLUME_PRESSURE: return c->state.p[i];
+  case BRAMAH__VALVE_SPOOL: return c->state.U[i];
+  case BRAMAH__CYLINDER_STROKE: return c->now->s[i];
+  case BRAMAH__CYLINDER_VELOCITY: return c->now->v[i];
+  case BRAMAH__CYLINDER_FORCE: return c->now->force[i];
+  case BRAMAH__CYLINDER_FRICTION: return c->now->friction[i];
+  case BRAMAH__CYLINDER_WORK: return c->state.work[i];
+  case BRAMAH__INPUT_COMMAND: return c->state.u[i];
+  default: return NAN;
+  }
+}
+
+double bramah__output_value(void *self, size_t i)
+{
+  bramah_coupled *c = self;
+  if (bramah__refresh(c, NULL) != BRAMAH_OK) return NAN;
+  const bramah__output *output = &c->model->output[i];
+  switch (output->code) {
+  case BRAMAH__VOLUME_PRESSURE:
+  case BRAMAH__VALVE_SPOOL:
+  case BRAMAH__CYLINDER_STROKE:
+  case BRAMAH__CYLINDER_VELOCITY:
+  case BRAMAH__CYLINDER_FORCE:
+  case BRAMAH__CYLINDER_FRICTION:
+  case BRAMAH__CYLINDER_WORK:
+  case BRAMAH__INPUT_COMMAND: return hydraulic_value(c, output);
+  default: return mechanical_value(c, output);
+  }
+}
+
+/* Derivative of one component of a body's rate in its own axes by all joint positions (a) and rates (b) [n]:
+ * turning joint j by dz turns the body, and with it its axes, against what turns in front of joint j. */
+static void body_rate_partials(const bramah_coupled *c, size_t body, int axis, double *a, double *b)
+{
+  const bramah__tree *tree = &c->model->tree;
+  for (int j = (int)body; j >= 0; j = tree->link[j].parent) {
+    if (!tree->link[j].revolute) continue;
+    const bramah__pose *pose = &c->now->pose[j];
+    double turn[3], local[3];
+    bramah__cross3(c->now->Z + 6 * j + 3, pose->n, turn); /* -(n x w_j) */
+    bramah__unrotate3(c->now->pose[body].A, turn, local);
+    a[j] = local[axis];
+    bramah__unrotate3(c->now->pose[body].A, pose->n, local);
+    b[j] = local[axis];
+  }
+}
+
+/* Derivatives of an output by all joint positions a [n], rates b [n]; 0 if it has none. */
+static int mechanical_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b)
+{
+  const bramah_model *model = c->model;
+  const size_t n = model->n, i = output->index;
+  memset(a, 0, n * sizeof *a);
+  memset(b, 0, n * sizeof *b);
+  switch (output->code) {
+  case BRAMAH__JOINT_POSITION: a[i] = 1.0; return 1;
+  case BRAMAH__JOINT_RATE: b[i] = 1.0; return 1;
+  case BRAMAH__CYLINDER_STROKE: memcpy(a, c->now->row + i * n, n * sizeof *a); return 1;
+  case BRAMAH__CYLINDER_VELOCITY:
+    memcpy(b, c->now->row + i * n, n * sizeof *b);
+    bramah__line_rate_derivative(&model->tree, &model->line[i], c->now->pose, c->now->Z, a);
+    return 1;
+  case BRAMAH__BODY_RATE_X: body_rate_partials(c, i, 0, a, b); return 1;
+  case BRAMAH__BODY_RATE_Y: body_rate_partials(c, i, 1, a, b); return 1;
+  case BRAMAH__BODY_RATE_Z: body_rate_partials(c, i, 2, a, b); return 1;
+  default: return 0;
+  }
+}
+
+static int all_zero(size_t n, const double *x)
+{
+  for (size_t i = 0; i < n; i++)
+    if (x[i] != 0.0) return 0;
+  return 1;
+}
+
+/* row = [ a Rz + b D, b Rz, 0 ] */
+bramah_status bramah__output_row(void *self, size_t i, double *row)
+{
+  bramah_coupled *c = self;
+  const bramah_status status = bramah__refresh(c, NULL);
+  if (status != BRAMAH_OK) return status;
+  const bramah_model *model = c->model;
+  const bramah__output *output = &model->output[i];
+  const size_t n = model->n, nf = model->n_independent, np = model->circuit.n_volumes;
+  memset(row, 0, (2 * nf + np) * sizeof *row);
+  if (output->code == BRAMAH__VOLUME_PRESSURE) {
+    row[2 * nf + output->index] = 1.0;
+    return BRAMAH_OK;
+  }
+  double *a = c->probe_state.z, *b = c->probe_state.zd;
+  if (!mechanical_partials(c, output, a, b)) return BRAMAH_E_UNSUPPORTED;
+  const int moving = !all_zero(n, b);
+  if (moving) bramah__rate_derivative(model, &c->state, c->now, c->D);
+  for (size_t f = 0; f < nf; f++)
+    for (size_t j = 0; j < n; j++) {
+      row[f] += a[j] * c->now->Rz[j * nf + f] + (moving ? b[j] * c->D[j * nf + f] : 0.0);
+      row[nf + f] += b[j] * c->now->Rz[j * nf + f];
+    }
+  return BRAMAH_OK;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* The implicit trapezoidal step of the coupled plant by Newton's method. Source: dissertation 2.55 ff., spec equations 4.
+ *
+ * Unknowns are the changes over the step, [dz_i ; dp], rather than the values themselves: z' = 2/h dz - z'_k and
+ * z'' = 4/h^2 dz - 4/h z'_k - z''_k then lose no digits to cancellation. The spools follow a linear equation of their own
+ * and are advanced before the iteration. Commands are held over the step. */
+#include "lib/plant/coupled_internal.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { UNDAMPED_ITERATIONS = 8 };
+
+static size_t n_unknowns(const bramah_model *model) { return model->n_independent + model->circuit.n_volumes; }
+
+/* Candidate positions as the change dz says, the dependent ones moved by `move` times the correction. */
+static void set_positions(const bramah_coupled *c, const bramah__eval *eval, const double *change,
+                          const double *correction, bramah__state *next)
+{
+  const bramah_model *model = c->model;
+  const size_t nd = model->n_dependent, nf = model->n_independent;
+  for (size_t k = 0; k < nd; k++) {
+    const size_t j = (size_t)next->index[k];
+    for (size_t f = 0; f < nf; f++) next->z[j] += eval->Rz[j * nf + f] * correction[f];
+  }
+  for (size_t f = 0; f < nf; f++) {
+    const size_t j = (size_t)next->index[nd + f];
+    next->z[j] = c->state.z[j] + change[f];
+  }
+}
+
+/* Rates of the candidate by the trapezoidal rule. */
+static void set_rates(const bramah_coupled *c, const double *change, bramah__state *next)
+{
+  const size_t nd = c->model->n_dependent, nf = c->model->n_independent;
+  const double two_h = 2.0 / c->model->h;
+  for (size_t f = 0; f < nf; f++) {
+    const size_t j = (size_t)next->index[nd + f];
+    next->zd[j] = two_h * change[f] - c->state.zd[j];
+  }
+  for (size_t i = 0; i < c->model->circuit.n_volumes; i++) next->p[i] = c->state.p[i] + change[nf + i];
+}
+
+/* Close, move and load the candidate. */
+static bramah_status place_candidate(bramah_coupled *c, const double *change, bramah__state *next, bramah__eval *eval)
+{
+  const bramah_status status = bramah__close_position(c->model, next, eval);
+  if (status != BRAMAH_OK) return status;
+  set_rates(c, change, next);
+  bramah__evaluate_motion(c->model, next, eval);
+  bramah__evaluate_forces(c->model, next->p, eval);
+  return BRAMAH_OK;
+}
+
+/* Mechanical part of the residual: accelerations of the trapezoidal rule put into the equations of motion. */
+static void mechanical_residual(bramah_coupled *c, const double *change, bramah__state *next, bramah__eval *eval,
+                                double *f)
+{
+  const size_t nd = c->model->n_dependent, nf = c->model->n_independent;
+  const double h = c->model->h;
+  for (size_t k = 0; k < nf; k++) {
+    const size_t j = (size_t)next->index[nd + k];
+    c->zdd_i[k] = 4.0 / (h * h) * change[k] - 4.0 / h * c->state.zd[j] - c->state.zdd[j];
+  }
+  bramah__expand_acceleration(c->model, eval, c->zdd_i, next->zdd);
+  bramah__imbalance(c->model, next, eval, next->zdd, f);
+}
+
+/* Hydraulic part: pd of the trapezoidal rule minus u0(p, z, z'). */
+static void hydraulic_residual(bramah_coupled *c, const double *change, const double *p, bramah__state *next,
+                               bramah__eval *eval, double *f)
+{
+  const size_t nf = c->model->n_independent;
+  bramah__evaluate_rates(c->model, p, next->U, eval, next->pd);
+  for (size_t i = 0; i < c->model->circuit.n_volumes; i++)
+    f[nf + i] = 2.0 / c->model->h * change[nf + i] - c->state.pd[i] - next->pd[i];
+}
+
+/* Spec equations 4: eps = 1e-8 max(1e-2, |x|). */
+static double difference_step(double x) { return 1e-8 * fmax(1e-2, fabs(x)); }
+
+static void position_column(bramah_coupled *c, const double *change, size_t k, double *J)
+{
+  const size_t nx = n_unknowns(c->model), nd = c->model->n_dependent, nf = c->model->n_independent;
+  bramah__newton *newton = &c->newton;
+  bramah__state_copy(&c->next, &c->probe_state);
+  const double eps = difference_step(c->next.z[c->next.index[nd + k]]);
+  memcpy(newton->correction, change, nx * sizeof(double));
+  newton->correction[k] += eps;
+  double *move = newton->g;
+  for (size_t f = 0; f < nf; f++) move[f] = f == k ? eps : 0.0;
+  set_positions(c, c->trial, newton->correction, move, &c->probe_state);
+  if (place_candidate(c, newton->correction, &c->probe_state, c->probe) != BRAMAH_OK) {
+    for (size_t r = 0; r < nx; r++) J[r * nx + k] = NAN; /* the factorisation reports it */
+    return;
+  }
+  mechanical_residual(c, newton->correction, &c->probe_state, c->probe, newton->g);
+  hydraulic_residual(c, newton->correction, c->probe_state.p, &c->probe_state, c->probe, newton->g);
+  for (size_t r = 0; r < nx; r++) J[r * nx + k] = (newton->g[r] - newton->f[r]) / eps;
+}
+
+/* A pressure reaches the cylinder forces and the flows only: no new pose. */
+static void pressure_column(bramah_coupled *c, const double *change, size_t i, double *J)
+{
+  const bramah_model *model = c->model;
+  const size_t nx = n_unknowns(model), nf = model->n_independent, nc = model->circuit.n_cylinders;
+  bramah__newton *newton = &c->newton;
+  double *p = c->probe_state.p;
+  memcpy(p, c->next.p, model->circuit.n_volumes * sizeof(double));
+  memcpy(newton->correction, change, nx * sizeof(double));
+  const double eps = difference_step(p[i]);
+  p[i] += eps;
+  newton->correction[nf + i] += eps;
+  for (size_t f = 0; f < nf; f++) {
+    double sum = 0.0;
+    for (size_t q = 0; q < nc; q++) {
+      double friction;
+      const double force = bramah__cylinder_force(&model->circuit, q, p, c->trial->v[q], &friction);
+      sum -= c->trial->row_i[q * nf + f] * (force - c->trial->force[q]);
+    }
+    J[f * nx + nf + i] = sum / eps;
+  }
+  memcpy(c->probe_state.U, c->next.U, model->circuit.n_valves * sizeof(double));
+  hydraulic_residual(c, newton->correction, p, &c->probe_state, c->trial, newton->g);
+  for (size_t r = nf; r < nx; r++) J[r * nx + nf + i] = (newton->g[r] - newton->f[r]) / eps;
+}
+
+void bramah__step_tangent(bramah_coupled *c, const double *change, double *J)
+{
+  const size_t nf = c->model->n_independent, np = c->model->circuit.n_volumes;
+  for (size_t k = 0; k < nf; k++) position_column(c, change, k, J);
+  for (size_t i = 0; i < np; i++) pressure_column(c, change, i, J);
+}
+
+/* correction = -J^-1 f, columns scaled to typical sizes of the unknowns and rows to their largest entry: the unknowns
+ * span 1e-7 to 1e7. */
+static bramah_status solve_correction(bramah__newton *newton, size_t nx)
+{
+  for (size_t r = 0; r < nx; r++) {
+    double largest = 0.0;
+    for (size_t k = 0; k < nx; k++) {
+      newton->J[r * nx + k] *= newton->scale[k];
+      largest = fmax(largest, fabs(newton->J[r * nx + k]));
+    }
+    const double row = largest > 0.0 ? 1.0 / largest : 1.0;
+    for (size_t k = 0; k < nx; k++) newton->J[r * nx + k] *= row;
+    newton->correction[r] = -row * newton->f[r];
+  }
+  if (bramah__lu_factor(nx, newton->J, newton->pivot)) return BRAMAH_E_SINGULAR;
+  bramah__lu_solve(nx, newton->J, newton->pivot, newton->correction);
+  for (size_t k = 0; k < nx; k++) {
+    newton->correction[k] *= newton->scale[k];
+    if (!isfinite(newton->correction[k])) return BRAMAH_E_NOT_FINITE;
+  }
+  return BRAMAH_OK;
+}
+
+/* Index of the unknown whose correction exceeds its tolerance most; nx when none does. */
+static size_t worst_unknown(const bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t nx = n_unknowns(model), nf = model->n_independent;
+  size_t worst = nx;
+  double excess = 1.0;
+  for (size_t k = 0; k < nx; k++) {
+    const double tolerance = k < nf ? model->position_tolerance : model->pressure_tolerance;
+    const double ratio = fabs(c->newton.correction[k]) / tolerance;
+    if (!(ratio <= excess)) excess = ratio, worst = k;
+  }
+  return worst;
+}
+
+static const char *unknown_name(const bramah_coupled *c, size_t k)
+{
+  const bramah_model *model = c->model;
+  if (k < model->n_independent) return model->joint_name[c->state.index[model->n_dependent + k]];
+  return model->volume_name[k - model->n_independent];
+}
+
+static void predict(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
+  const double h = model->h;
+  bramah__state_copy(&c->state, &c->next);
+  for (size_t j = 0; j < n; j++) c->next.z[j] += h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
+  for (size_t f = 0; f < nf; f++) {
+    const size_t j = (size_t)c->state.index[nd + f];
+    c->newton.change[f] = h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
+  }
+  for (size_t i = 0; i < model->circuit.n_volumes; i++) c->newton.change[nf + i] = h * c->state.pd[i];
+  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+    const bramah__valve *valve = &model->circuit.valve[i];
+    c->next.U[i] = bramah__spool_step(valve, c->state.U[i], c->state.u[valve->input], h);
+  }
+}
+
+/* Apply the correction (halved ever more if the iteration takes long: two branches of a kink can throw it back and
+ * forth) and evaluate the candidate there. */
+static bramah_status correct(bramah_coupled *c, int iteration)
+{
+  const size_t nx = n_unknowns(c->model);
+  bramah__newton *newton = &c->newton;
+  const int excess = iteration - UNDAMPED_ITERATIONS;
+  const double damping = excess > 0 ? 1.0 / (1.0 + 0.5 * excess) : 1.0;
+  for (size_t k = 0; k < nx; k++) {
+    newton->correction[k] *= damping;
+    newton->change[k] += newton->correction[k];
+  }
+  set_positions(c, c->trial, newton->change, newton->correction, &c->next);
+  return place_candidate(c, newton->change, &c->next, c->trial);
+}
+
+static bramah_status fail_at(const bramah_coupled *c, bramah_status status, const char *thing, const char *message,
+                             bramah_diag *diag)
+{
+  bramah__fail(diag, status, thing, message);
+  bramah__add_text(diag, " in the step that starts at ");
+  bramah__add_number(diag, (double)*c->state.time_ns * 1e-9, 9);
+  bramah__add_text(diag, " s");
+  return status;
+}
+
+static bramah_status name_failure(const bramah_coupled *c, bramah_status status, bramah_diag *diag)
+{
+  const char *loop = c->model->n_loops ? c->model->loop_name[0] : c->model->name;
+  if (status == BRAMAH_E_CLOSURE) return fail_at(c, status, loop, "the loop cannot be closed", diag);
+  if (status == BRAMAH_E_SINGULAR) return fail_at(c, status, c->model->name, "the equations are singular", diag);
+  return fail_at(c, status, c->model->name, "the state is no longer finite", diag);
+}
+
+static bramah_status iterate(bramah_coupled *c, int *iterations, bramah_diag *diag)
+{
+  bramah__newton *newton = &c->newton;
+  const size_t nx = n_unknowns(c->model);
+  for (int i = 1; i <= c->model->max_iterations; i++) {
+    mechanical_residual(c, newton->change, &c->next, c->trial, newton->f);
+    hydraulic_residual(c, newton->change, c->next.p, &c->next, c->trial, newton->f);
+    bramah__step_tangent(c, newton->change, newton->J);
+    bramah_status status = solve_correction(newton, nx);
+    if (status != BRAMAH_OK) return name_failure(c, status, diag);
+    const size_t worst = worst_unknown(c);
+    status = correct(c, i);
+    if (status != BRAMAH_OK) return name_failure(c, status, diag);
+    *iterations = i;
+    if (worst == nx) return BRAMAH_OK;
+    if (i == c->model->max_iterations)
+      return fail_at(c, BRAMAH_E_NO_CONVERGENCE, unknown_name(c, worst), "the Newton iteration does not converge", diag);
+  }
+  return BRAMAH_OK;
+}
+
+/* Accelerations and pressure rates of the converged step, as the trapezoidal rule has them. */
+static void set_accelerations(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t nd = model->n_dependent, nf = model->n_independent;
+  const double h = model->h;
+  for (size_t k = 0; k < nf; k++) {
+    const size_t j = (size_t)c->state.index[nd + k];
+    c->zdd_i[k] = 4.0 / (h * h) * c->newton.change[k] - 4.0 / h * c->state.zd[j] - c->state.zdd[j];
+  }
+  bramah__expand_acceleration(model, c->trial, c->zdd_i, c->next.zdd);
+  for (size_t i = 0; i < model->circuit.n_volumes; i++)
+    c->next.pd[i] = 2.0 / h * c->newton.change[nf + i] - c->state.pd[i];
+}
+
+static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
+{
+  for (size_t i = 0; i < c->model->circuit.n_cylinders; i++) {
+    const bramah__cylinder *cylinder = &c->model->circuit.cylinder[i];
+    const double s = c->trial->s[i];
+    if (bramah__piston_chamber(cylinder, s) > 0.0 && bramah__rod_chamber(cylinder, s) > 0.0) continue;
+    fail_at(c, BRAMAH_E_VALUE, c->model->cylinder_name[i], "the piston has left its cylinder", diag);
+    bramah__add_text(diag, ": stroke ");
+    bramah__add_number(diag, s, 6);
+    bramah__add_text(diag, " m");
+    return BRAMAH_E_VALUE;
+  }
+  return BRAMAH_OK;
+}
+
+/* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy exactly in the
+ * linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but misses that balance. */
+static void commit(bramah_coupled *c, int iterations)
+{
+  for (size_t i = 0; i < c->model->circuit.n_cylinders; i++)
+    c->next.work[i] += 0.5 * (c->now->force[i] + c->trial->force[i]) * (c->trial->s[i] - c->now->s[i]);
+  *c->next.time_ns += c->model->step_ns;
+  bramah__state_copy(&c->next, &c->state);
+  bramah__eval *swap = c->now;
+  c->now = c->trial;
+  c->trial = swap;
+  c->report.steps++;
+  c->report.iterations += (uint64_t)iterations;
+  if ((uint32_t)iterations > c->report.max_iterations) c->report.max_iterations = (uint32_t)iterations;
+}
+
+bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
+{
+  bramah_status status = bramah__refresh(c, diag);
+  if (status != BRAMAH_OK) return status;
+  predict(c);
+  status = place_candidate(c, c->newton.change, &c->next, c->trial);
+  if (status != BRAMAH_OK) return name_failure(c, status, diag);
+  int iterations = 0;
+  status = iterate(c, &iterations, diag);
+  if (status != BRAMAH_OK) return status;
+  status = check_strokes(c, diag);
+  if (status != BRAMAH_OK) return status;
+  set_accelerations(c);
+  commit(c, iterations);
+  return BRAMAH_OK;
+}

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Logs: what a reader accepts, what it says where it does not, and that the writer's files come back. */
+#define _GNU_SOURCE
+#include "bramah/log.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/bramah-test-log-XXXXXX";
+static char path[64];
+
+static void make_folder(void)
+{
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/a.csv", folder);
+}
+
+static void remove_folder(void)
+{
+  unlink(path);
+  rmdir(folder);
+  strcpy(folder + strlen(folder) - 6, "XXXXXX");
+}
+
+static void put_bytes(const void *bytes, size_t n)
+{
+  FILE *f = fopen(path, "wb");
+  ck_assert_ptr_nonnull(f);
+  ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
+  ck_assert_int_eq(fclose(f), 0);
+}
+
+static void put(const char *text) { put_bytes(text, strlen(text)); }
+
+static bramah_log_reader *open_log(void)
+{
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  bramah_status status = bramah_log_open(path, &diag, &reader);
+  ck_assert_msg(status == BRAMAH_OK, "open: %s", diag.message);
+  return reader;
+}
+
+/* Read all rows; returns how the file ends. Keeps the last row. */
+typedef struct rows {
+  int n;
+  double last[16];
+  unsigned char present[16];
+  int line;
+  bramah_diag diag;
+} rows;
+
+static bramah_status read_all(rows *r)
+{
+  int end = 0;
+  memset(r, 0, sizeof *r);
+  bramah_log_reader *reader = NULL;
+  bramah_status status = bramah_log_open(path, &r->diag, &reader);
+  while (!status) {
+    status = bramah_log_next(reader, r->last, r->present, &end, &r->diag);
+    if (end || status) break;
+    r->n++;
+    r->line = bramah_log_line(reader);
+  }
+  bramah_log_close(reader);
+  return status;
+}
+
+#define ASSERT_FAILS(text, code, at_line, at_column, part)                                                   \
+  do {                                                                                                       \
+    rows r_;                                                                                                 \
+    put(text);                                                                                               \
+    ck_assert_str_eq(bramah_status_name(read_all(&r_)), #code);                                              \
+    ck_assert_msg(strstr(r_.diag.message, part) != NULL, "message is: %s", r_.diag.message);                 \
+    ck_assert_int_eq(r_.diag.line, at_line);                                                                 \
+    ck_assert_int_eq(r_.diag.column, at_column);                                                             \
+    ck_assert_str_eq(r_.diag.file, path);                                                                    \
+    ck_assert_int_eq(r_.diag.status, BRAMAH_##code);                                                         \
+  } while (0)
+
+/* ---- what is read ---- */
+
+START_TEST(reads_units_as_si)
+{
+  put("time[s],p1[MPa],angle[deg],count\n0,7.6,180,3\n0.5,-1e-3,,4\n");
+  bramah_log_reader *reader = open_log();
+  double v[4];
+  unsigned char present[4];
+  int end;
+  ck_assert_uint_eq(bramah_log_n_columns(reader), 4);
+  ck_assert_str_eq(bramah_log_column_name(reader, 1), "p1");
+  ck_assert_str_eq(bramah_log_column_unit(reader, 1), "MPa");
+  ck_assert_str_eq(bramah_log_column_unit(reader, 3), "");
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
+  ck_assert_double_eq_tol(v[1], 7.6e6, 1e-8);
+  ck_assert_double_eq_tol(v[2], 3.14159265358979, 1e-14);
+  ck_assert_double_eq(v[3], 3.0);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
+  ck_assert_double_eq(v[0], 0.5);
+  ck_assert_double_eq_tol(v[1], -1000.0, 1e-11);
+  ck_assert_int_eq(present[2], 0);
+  ck_assert(isnan(v[2]));
+  ck_assert_int_eq(present[3], 1);
+  ck_assert_int_eq(end, 0);
+  for (int i = 0; i < 2; i++) { /* the end stays the end */
+    ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
+    ck_assert_int_eq(end, 1);
+  }
+  ck_assert_int_eq(bramah_log_line(reader), 3);
+  ck_assert_str_eq(bramah_log_path(reader), path);
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(tolerates_what_other_programs_write)
+{
+  rows r;
+  put("\xEF\xBB\xBF# a comment\r\n\r\n  t [s] ,\tp1 [ bar ]\r\n# one more\r\n 1 ,\t2 \r\n\r\n\"3\",\" 4.5 "
+      "\"\r\n \t\r\n5,\"\"");
+  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
+  ck_assert_int_eq(r.n, 3);
+  ck_assert_int_eq(r.line, 9);
+  ck_assert_double_eq(r.last[0], 5.0);
+  ck_assert_int_eq(r.present[1], 0);
+  bramah_log_reader *reader = open_log();
+  ck_assert_str_eq(bramah_log_column_name(reader, 0), "t");
+  ck_assert_str_eq(bramah_log_column_name(reader, 1), "p1");
+  ck_assert_str_eq(bramah_log_column_unit(reader, 1), "bar");
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(accepts_a_last_line_without_line_end)
+{
+  rows r;
+  put("t,a\n1,2\n3,4.25");
+  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
+  ck_assert_int_eq(r.n, 2);
+  ck_assert_double_eq(r.last[1], 4.25);
+}
+END_TEST
+
+START_TEST(counts_lines_inside_quotes)
+{
+  rows r;
+  put("t,\"a\n[s]\"\n\"1\n\",2\n\"\n3\",\"\n\n4\"\n5,6\n");
+  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
+  ck_assert_int_eq(r.n, 3);
+  ck_assert_int_eq(r.line, 9);
+  ck_assert_double_eq(r.last[0], 5.0);
+  /* a comment sign or an empty line inside quotes belongs to the cell, which opened on line 4 */
+  ASSERT_FAILS("t,a\n1,2\n3,4\n1,\" \n#\n\n5\"\n6,7\n", E_SYNTAX, 4, 3, "'#??5' is not a number");
+  /* a bad cell that opens and closes on the second line of its row */
+  ASSERT_FAILS("t,a,b\n\"1\n\", \"x\",3\n", E_SYNTAX, 3, 4, "'x' is not a number");
+}
+END_TEST
+
+/* Numbers must be those of strtod, bit for bit, whichever way they are read. */
+static void random_number_text(char *out, size_t n)
+{
+  int digits = 1 + (int)(lrand48() % 19), exponent = (int)(lrand48() % 60) - 30;
+  double value = (drand48() - 0.5) * pow(10.0, exponent);
+  if (lrand48() % 2)
+    snprintf(out, n, "%.*e", digits, value);
+  else
+    snprintf(out, n, "%.*f", digits, fmod(value, 1e9));
+}
+
+START_TEST(reads_numbers_as_strtod_does)
+{
+  enum { N = 20000 };
+  static double expected[N];
+  char text[96];
+  srand48(7);
+  FILE *f = fopen(path, "w");
+  fputs("x,y\n", f);
+  for (int i = 0; i < N; i++) {
+    random_number_text(text, sizeof text);
+    expected[i] = strtod(text, NULL);
+    fprintf(f, "%s, %s \n", text, text);
+  }
+  fclose(f);
+  bramah_log_reader *reader = open_log();
+  for (int i = 0; i < N; i++) {
+    double v[2];
+    unsigned char present[2];
+    int end;
+    ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
+    ck_assert_msg(memcmp(&v[0], &expected[i], sizeof(double)) == 0, "%.17g read as %.17g", expected[i], v[0]);
+    ck_assert_double_eq(v[1], expected[i]);
+  }
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(reads_odd_numbers)
+{
+  rows r;
+  put("a,b,c,d,e,f\n+.5,5.,-0,1E+2,9007199254740993,4.9e-324\n");
+  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
+  ck_assert_double_eq(r.last[0], 0.5);
+  ck_assert_double_eq(r.last[1], 5.0);
+  ck_assert(signbit(r.last[2]));
+  ck_assert_double_eq(r.last[3], 100.0);
+  ck_assert_double_eq(r.last[4], 9007199254740992.0);
+  ck_assert(r.last[5] > 0.0);
+}
+END_TEST
+
+START_TEST(does_not_depend_on_the_locale)
+{
+  static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fi_FI.UTF-8"};
+  for (size_t i = 0; i < 4; i++)
+    if (setlocale(LC_ALL, names[i])) break;
+  rows r;
+  put("t\n0.12345678901234567890\n");
+  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
+  ck_assert_double_eq(r.last[0], 0.12345678901234567890);
+  setlocale(LC_ALL, "C");
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+START_TEST(refuses_text_in_numbers)
+{
+  ASSERT_FAILS("t,p1\n0,1\n1,abc\n", E_SYNTAX, 3, 3, "'abc' is not a number");
+  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,  1.2.3,4\n", E_SYNTAX, 3, 5, "'1.2.3'");
+  ASSERT_FAILS("t,p1\n0x10,1\n", E_SYNTAX, 2, 1, "'0x10'");
+  ASSERT_FAILS("t,p1\n-,1\n", E_SYNTAX, 2, 1, "'-'");
+  ASSERT_FAILS("t,p1\n1e,1\n", E_SYNTAX, 2, 1, "'1e'");
+  ASSERT_FAILS("t,p1\n\"1,5\",x\n", E_SYNTAX, 2, 1, "'1,5'");
+  ASSERT_FAILS("t,p1\n\"1\",\"\xC3\xA4\xC3\xB6\",3\n", E_SYNTAX, 2, 0, "3 cells where the header has 2");
+  ASSERT_FAILS("t,p1,p2\n\"\xC3\xA4\",1,\n", E_SYNTAX, 2, 1, "'\xC3\xA4'");
+  rows r;
+  read_all(&r);
+  ck_assert_str_eq(r.diag.thing, "t");
+}
+END_TEST
+
+START_TEST(cuts_and_cleans_what_it_quotes)
+{
+  rows r;
+  put("t\n\x1b[31mAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n");
+  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
+  ck_assert_ptr_null(strchr(r.diag.message, '\x1b'));
+  ck_assert_ptr_nonnull(strstr(r.diag.message, "AAA...'"));
+  ck_assert_uint_lt(strlen(r.diag.message), 80);
+}
+END_TEST
+
+START_TEST(refuses_numbers_that_are_not_finite)
+{
+  ASSERT_FAILS("t,p1\n0,1\n1,nan\n", E_NOT_FINITE, 3, 3, "'nan' is not a finite number");
+  ASSERT_FAILS("t,p1\n0,1\n-inf,0\n", E_NOT_FINITE, 3, 1, "'-inf'");
+  ASSERT_FAILS("t,p1\n0,1e999\n", E_NOT_FINITE, 2, 3, "'1e999'");
+  ASSERT_FAILS("t,p1[MPa]\n0,1e305\n", E_NOT_FINITE, 2, 3, "'1e305'"); /* only in SI */
+}
+END_TEST
+
+START_TEST(refuses_rows_of_another_length)
+{
+  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,2\n3,4,5\n", E_SYNTAX, 3, 0, "2 cells where the header has 3");
+  ASSERT_FAILS("t,p1,p2\n1\n", E_SYNTAX, 2, 0, "1 cell where the header has 3");
+  ASSERT_FAILS("t,p1,p2\n1,2,3,\n", E_SYNTAX, 2, 0, "4 cells where the header has 3");
+  ASSERT_FAILS("t,p1\n1,x,2\n", E_SYNTAX, 2, 0, "3 cells"); /* the count is the better hint than the x */
+}
+END_TEST
+
+START_TEST(tells_a_truncated_file)
+{
+  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,2", E_TRUNCATED, 3, 0, "the file ends in the middle of line 3");
+  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,-", E_TRUNCATED, 3, 0, "line 3");
+  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,2,3,4", E_SYNTAX, 3, 0, "4 cells"); /* too many: not cut off */
+  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,2\n", E_SYNTAX, 3, 0, "2 cells");   /* has its line end */
+}
+END_TEST
+
+START_TEST(refuses_files_that_are_not_text)
+{
+  rows r;
+  put_bytes("t,p1\n0,1\n1,\0\n", 13);
+  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
+  ck_assert_int_eq(r.n, 1);
+  ck_assert_int_eq(r.diag.line, 3);
+  ck_assert_int_eq(r.diag.column, 3);
+  ck_assert_ptr_nonnull(strstr(r.diag.message, "not a text file"));
+  static char zeros[600000];
+  put_bytes(zeros, sizeof zeros);
+  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
+  ck_assert_ptr_nonnull(strstr(r.diag.message, "not a text file"));
+  memset(zeros, 'x', sizeof zeros);
+  put_bytes(zeros, sizeof zeros);
+  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
+  ck_assert_ptr_nonnull(strstr(r.diag.message, "longer than"));
+  memset(zeros, '\n', sizeof zeros);
+  memcpy(zeros, "t,a\n1,2\n\"3", 10);
+  put_bytes(zeros, sizeof zeros);
+  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
+  ck_assert_int_eq(r.diag.line, 3);
+  ck_assert_ptr_nonnull(strstr(r.diag.message, "never closed"));
+  put_bytes("t,p1\r1,2\r3,4\r", 13);
+  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
+  ck_assert_ptr_nonnull(strstr(r.diag.message, "carriage return"));
+}
+END_TEST
+
+START_TEST(refuses_bad_quotes)
+{
+  ASSERT_FAILS("t,p1\n1,2\"3\n", E_SYNTAX, 2, 4, "quote");
+  ASSERT_FAILS("t,p1\n\"1\"2,3\n", E_SYNTAX, 2, 4, "quote");
+  ASSERT_FAILS("t,p1\n1,2\n3,\"4\n5,6\n7,8\n", E_SYNTAX, 3, 3, "never closed");
+}
+END_TEST
+
+START_TEST(refuses_bad_headers)
+{
+  ASSERT_FAILS("", E_EMPTY, 0, 0, "no header");
+  ASSERT_FAILS("# only\n\n# comments", E_EMPTY, 0, 0, "no header");
+  ASSERT_FAILS("t[s],p1[Pa]\n# c\n", E_EMPTY, 0, 0, "no rows");
+  ASSERT_FAILS("t,p1,t\n1,2,3\n", E_KEY, 1, 6, "twice");
+  ASSERT_FAILS("\n\nt,,p1\n1,2,3\n", E_SYNTAX, 3, 3, "no name");
+  ASSERT_FAILS("t,p1,\n1,2,3\n", E_SYNTAX, 1, 6, "no name");
+  ASSERT_FAILS("t,p1[Pa\n1,2\n", E_SYNTAX, 1, 3, "name[unit]");
+  ASSERT_FAILS("t,p1]\n1,2\n", E_SYNTAX, 1, 3, "name[unit]");
+  ASSERT_FAILS("t,[Pa]\n1,2\n", E_SYNTAX, 1, 3, "no name");
+  ASSERT_FAILS("# t,p1\n0.0,1e5\n", E_SYNTAX, 2, 1, "number where the header");
+  ASSERT_FAILS("t[s];p1[Pa]\n0,5;1\n", E_SYNTAX, 1, 1, "';'");
+  rows r;
+  put("t[s],p1[furlong]\n1,2\n");
+  ck_assert_int_eq(read_all(&r), BRAMAH_E_UNIT);
+  ck_assert_int_eq(r.diag.line, 1);
+  ck_assert_int_eq(r.diag.column, 6);
+  ck_assert_str_eq(r.diag.thing, "p1");
+  ck_assert_ptr_nonnull(strstr(r.diag.message, "furlong"));
+}
+END_TEST
+
+START_TEST(names_files_that_cannot_be_read)
+{
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  ck_assert_int_eq(bramah_log_open("/nonexistent/x.csv", &diag, &reader), BRAMAH_E_FILE);
+  ck_assert_ptr_nonnull(strstr(diag.message, "No such file"));
+  ck_assert_str_eq(diag.file, "/nonexistent/x.csv");
+  ck_assert_int_eq(bramah_log_open(folder, &diag, &reader), BRAMAH_E_FILE);
+  ck_assert_ptr_nonnull(strstr(diag.message, "directory"));
+  ck_assert_int_eq(bramah_log_open("/nonexistent/x.csv", NULL, &reader), BRAMAH_E_FILE);
+  ck_assert_ptr_null(reader);
+}
+END_TEST
+
+START_TEST(errors_are_sticky)
+{
+  put("t,a\n1,2\n3,x\n5,6\n");
+  bramah_log_reader *reader = open_log();
+  double v[2];
+  unsigned char present[2];
+  int end;
+  bramah_diag first = {0}, second = {0};
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, &first), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, &first), BRAMAH_E_SYNTAX);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, &second), BRAMAH_E_SYNTAX);
+  ck_assert_str_eq(first.message, second.message);
+  ck_assert_int_eq(second.line, 3);
+  ck_assert_int_eq(end, 0);
+  ck_assert_int_eq(bramah_log_line(reader), 2); /* of the row given last */
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_E_SYNTAX);
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(finds_columns)
+{
+  put("time[s],p1[bar],p2[deg],x\n");
+  bramah_log_reader *reader = open_log();
+  bramah_diag d = {0};
+  size_t i = 99;
+  ck_assert_int_eq(bramah_log_find(reader, "p1", "Pa", &i, &d), BRAMAH_OK);
+  ck_assert_uint_eq(i, 1);
+  ck_assert_int_eq(bramah_log_find(reader, "x", "1", &i, &d), BRAMAH_OK);
+  ck_assert_uint_eq(i, 3);
+  ck_assert_int_eq(bramah_log_find(reader, "p4", "Pa", &i, &d), BRAMAH_E_COLUMN);
+  ck_assert_ptr_nonnull(strstr(d.message, "the log has no column 'p4'; did you mean 'p"));
+  ck_assert_int_eq(bramah_log_find(reader, "frobnicate", "Pa", &i, &d), BRAMAH_E_COLUMN);
+  ck_assert_ptr_nonnull(strstr(d.message, "it has time, p1, p2, x"));
+  ck_assert_int_eq(bramah_log_find(reader, "p2", "Pa", &i, &d), BRAMAH_E_UNIT);
+  ck_assert_ptr_nonnull(strstr(d.message, "the column is in deg; expected a unit like Pa, written p2[Pa]"));
+  ck_assert_int_eq(d.column, 17);
+  ck_assert_int_eq(bramah_log_find(reader, "x", "Pa", &i, &d), BRAMAH_E_UNIT);
+  ck_assert_ptr_nonnull(strstr(d.message, "no unit"));
+  ck_assert_int_eq(bramah_log_find(reader, "p1", "1", &i, &d), BRAMAH_E_UNIT);
+  ck_assert_ptr_nonnull(strstr(d.message, "without unit"));
+  ck_assert_int_eq(bramah_log_find(reader, "nothing", "1", &i, NULL), BRAMAH_E_COLUMN);
+  ck_assert_uint_eq(i, 3); /* unchanged by failures */
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(reads_a_pipe_row_by_row)
+{
+  int ends[2];
+  ck_assert_int_eq(pipe(ends), 0);
+  int saved = dup(0);
+  dup2(ends[0], 0);
+  double v[2];
+  unsigned char present[2];
+  int end;
+  bramah_log_reader *reader = NULL;
+  ck_assert_int_eq(write(ends[1], "t,a\n1,2\n3", 9), 9);
+  ck_assert_int_eq(bramah_log_open("-", NULL, &reader), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK); /* does not wait for more */
+  ck_assert_int_eq(write(ends[1], ",4\n", 3), 3);
+  close(ends[1]);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
+  ck_assert_double_eq(v[1], 4.0);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
+  ck_assert_int_eq(end, 1);
+  bramah_log_close(reader);
+  dup2(saved, 0);
+  close(saved);
+  close(ends[0]);
+}
+END_TEST
+
+/* ---- writing ---- */
+
+static bramah_log_writer *create_log(const char *where)
+{
+  bramah_log_writer *writer = NULL;
+  ck_assert_int_eq(bramah_log_create(where, NULL, &writer), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_add_column(writer, "time", "s", 9, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_add_column(writer, "crank, angle", "deg", 17, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_add_column(writer, "count", "", 3, NULL), BRAMAH_OK);
+  return writer;
+}
+
+static char *file_text(void)
+{
+  static char text[4096];
+  FILE *f = fopen(path, "rb");
+  ck_assert_ptr_nonnull(f);
+  text[fread(text, 1, sizeof text - 1, f)] = '\0';
+  fclose(f);
+  return text;
+}
+
+START_TEST(writes_what_is_read_back)
+{
+  bramah_log_writer *writer = create_log(path);
+  ck_assert_int_eq(bramah_log_write(writer, (double[]){0.001, 0.1, NAN}, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_write(writer, (double[]){1234.56789012, NAN, 1.5e10}, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_add_column(writer, "late", "", 3, NULL), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+  ck_assert_str_eq(file_text(),
+                   "time[s],\"crank, angle[deg]\",count\n0.001,0.10000000000000001,\n1234.56789,,1.5e+10\n");
+  rows r;
+  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
+  ck_assert_int_eq(r.n, 2);
+  ck_assert_double_eq(r.last[2], 1.5e10);
+}
+END_TEST
+
+START_TEST(writes_a_header_without_rows)
+{
+  ck_assert_int_eq(bramah_log_finish(create_log(path), NULL), BRAMAH_OK);
+  ck_assert_str_eq(file_text(), "time[s],\"crank, angle[deg]\",count\n");
+  ck_assert_int_eq(bramah_log_finish(NULL, NULL), BRAMAH_OK);
+}
+END_TEST
+
+START_TEST(an_empty_cell_alone_is_still_a_row)
+{
+  bramah_log_writer *writer = NULL;
+  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_add_column(writer, "#x", "", 17, NULL), BRAMAH_OK);
+  for (int i = 0; i < 3; i++)
+    ck_assert_int_eq(bramah_log_write(writer, (double[]){i == 1 ? (double)NAN : i}, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+  rows r;
+  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
+  ck_assert_int_eq(r.n, 3);
+}
+END_TEST
+
+START_TEST(long_files_come_back_exactly)
+{
+  enum { N = 30000 };
+  srand48(3);
+  static double x[N];
+  bramah_log_writer *writer = create_log(path);
+  for (int i = 0; i < N; i++) {
+    x[i] = (drand48() - 0.5) * pow(10.0, (double)(lrand48() % 40 - 20));
+    ck_assert_int_eq(bramah_log_write(writer, (double[]){i, x[i], NAN}, NULL), BRAMAH_OK);
+  }
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+  bramah_log_reader *reader = open_log();
+  double factor = acos(-1.0) / 180.0;
+  for (int i = 0; i < N; i++) {
+    double v[3];
+    unsigned char present[3];
+    int end;
+    ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
+    ck_assert_double_eq(v[0], i);
+    ck_assert_double_eq_tol(v[1] / factor, x[i], 5e-16 * fabs(x[i]));
+  }
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(files_hold_whole_rows_at_any_time)
+{
+  bramah_log_writer *writer = create_log(path);
+  for (int i = 0; i < 20000; i++)
+    ck_assert_int_eq(bramah_log_write(writer, (double[]){i, 1.0 / 3, 7}, NULL), BRAMAH_OK);
+  rows r; /* the writer is still open: as after a crash */
+  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
+  ck_assert_int_gt(r.n, 10000);
+  ck_assert_int_lt(r.n, 20000);
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+}
+END_TEST
+
+START_TEST(refuses_bad_columns)
+{
+  bramah_diag d = {0};
+  bramah_log_writer *writer = create_log(path);
+  ck_assert_int_eq(bramah_log_add_column(writer, "a", "", 0, &d), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_log_add_column(writer, "a", "", 18, &d), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_log_add_column(writer, "", "", 5, &d), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_log_add_column(writer, "a[0]", "", 5, &d), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+}
+END_TEST
+
+START_TEST(reports_a_full_disk)
+{
+  bramah_diag d = {0};
+  bramah_log_writer *writer = create_log("/dev/full");
+  ck_assert_int_eq(bramah_log_write(writer, (double[]){1, 2, 3}, &d), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_finish(writer, &d), BRAMAH_E_FILE);
+  ck_assert_ptr_nonnull(strstr(d.message, "No space left"));
+  ck_assert_str_eq(d.file, "/dev/full");
+  writer = create_log("/dev/full");
+  bramah_status status = BRAMAH_OK;
+  for (int i = 0; i < 100000 && !status; i++) status = bramah_log_write(writer, (double[]){1, 2, 3}, &d);
+  ck_assert_int_eq(status, BRAMAH_E_FILE);
+  ck_assert_int_eq(bramah_log_write(writer, (double[]){1, 2, 3}, NULL), BRAMAH_E_FILE); /* sticky */
+  ck_assert_int_eq(bramah_log_finish(writer, &d), BRAMAH_E_FILE);
+  ck_assert_int_eq(bramah_log_create("/nonexistent/x.csv", &d, &writer), BRAMAH_E_FILE);
+  ck_assert_ptr_nonnull(strstr(d.message, "No such file"));
+}
+END_TEST
+
+START_TEST(writes_to_standard_output)
+{
+  fflush(NULL);
+  int saved = dup(1), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  dup2(fd, 1);
+  bramah_log_writer *writer = create_log("-");
+  bramah_log_write(writer, (double[]){1, 2, 3}, NULL);
+  bramah_status status = bramah_log_finish(writer, NULL);
+  ssize_t still_open = write(1, "#\n", 2);
+  dup2(saved, 1);
+  close(saved);
+  close(fd);
+  ck_assert_int_eq(status, BRAMAH_OK);
+  ck_assert_int_eq(still_open, 2);
+  ck_assert_str_eq(file_text(), "time[s],\"crank, angle[deg]\",count\n1,2,3\n#\n");
+}
+END_TEST
+
+/* No damage to a small file may crash the reader or make it run on for ever. */
+START_TEST(survives_damaged_files)
+{
+  static const char whole[] = "# c\nt[s],\"p1[Pa]\",x\n1,2,3\n\"4\n\",,6\r\n7,8.5e3,9\n";
+  static const char odd[] = "\0\n\r\",#[]\xC3\xFF 9e-";
+  char bytes[sizeof whole];
+  rows r;
+  srand48(11);
+  for (int i = 0; i < 3000; i++) {
+    size_t n = (size_t)lrand48() % sizeof whole;
+    memcpy(bytes, whole, sizeof whole);
+    for (int k = 0; k < 3; k++)
+      bytes[(size_t)lrand48() % sizeof whole] = odd[(size_t)lrand48() % (sizeof odd - 1)];
+    put_bytes(bytes, n);
+    bramah_status status = read_all(&r);
+    ck_assert_int_le(r.n, 20);
+    ck_assert(status == BRAMAH_OK || r.diag.message[0]);
+  }
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("log");
+  TCase *t = tcase_create("log");
+  tcase_set_timeout(t, 60);
+  tcase_add_checked_fixture(t, make_folder, remove_folder);
+  tcase_add_test(t, reads_units_as_si);
+  tcase_add_test(t, tolerates_what_other_programs_write);
+  tcase_add_test(t, accepts_a_last_line_without_line_end);
+  tcase_add_test(t, counts_lines_inside_quotes);
+  tcase_add_test(t, reads_numbers_as_strtod_does);
+  tcase_add_test(t, reads_odd_numbers);
+  tcase_add_test(t, does_not_depend_on_the_locale);
+  tcase_add_test(t, refuses_text_in_numbers);
+  tcase_add_test(t, cuts_and_cleans_what_it_quotes);
+  tcase_add_test(t, refuses_numbers_that_are_not_finite);
+  tcase_add_test(t, refuses_rows_of_another_length);
+  tcase_add_test(t, tells_a_truncated_file);
+  tcase_add_test(t, refuses_files_that_are_not_text);
+  tcase_add_test(t, refuses_bad_quotes);
+  tcase_add_test(t, refuses_bad_headers);
+  tcase_add_test(t, names_files_that_cannot_be_read);
+  tcase_add_test(t, errors_are_sticky);
+  tcase_add_test(t, finds_columns);
+  tcase_add_test(t, reads_a_pipe_row_by_row);
+  tcase_add_test(t, writes_what_is_read_back);
+  tcase_add_test(t, writes_a_header_without_rows);
+  tcase_add_test(t, an_empty_cell_alone_is_still_a_row);
+  tcase_add_test(t, long_files_come_back_exactly);
+  tcase_add_test(t, files_hold_whole_rows_at_any_time);
+  tcase_add_test(t, refuses_bad_columns);
+  tcase_add_test(t, reports_a_full_disk);
+  tcase_add_test(t, writes_to_standard_output);
+  tcase_add_test(t, survives_damaged_files);
+  suite_add_tcase(suite, t);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
