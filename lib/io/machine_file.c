@@ -29,28 +29,16 @@ static bramah_status finish_body(bramah__reader *reader, const bramah__item *ite
                           "'ground' is the inertial frame and cannot be a body's name");
 }
 
+static const bramah__key body_keys[] = {
+    BRAMAH__KEY("mass", bramah__read_quantity, bramah_body, mass, .required = 1, .unit = "kg",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("centre_of_mass", bramah__read_vector, bramah_body, centre_of_mass, .unit = "m", .count = 3),
+    BRAMAH__KEY("inertia", bramah__read_vector, bramah_body, inertia, .unit = "kg*m^2", .count = 3,
+                .other_count = 6, .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
 static const bramah__table body_table = {
-    .size = sizeof(bramah_body),
-    .finish = finish_body,
-    .keys = (const bramah__key[]){{.name = "mass",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_body, mass),
-                                   .required = 1,
-                                   .unit = "kg",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {.name = "centre_of_mass",
-                                   .read = bramah__read_vector,
-                                   .offset = offsetof(bramah_body, centre_of_mass),
-                                   .unit = "m",
-                                   .count = 3},
-                                  {.name = "inertia",
-                                   .read = bramah__read_vector,
-                                   .offset = offsetof(bramah_body, inertia),
-                                   .unit = "kg*m^2",
-                                   .count = 3,
-                                   .other_count = 6,
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {0}}};
+    .keys = body_keys, .size = sizeof(bramah_body), .finish = finish_body};
 
 /* ---- joints ---- */
 
@@ -116,121 +104,63 @@ static bramah_status finish_joint(bramah__reader *reader, const bramah__item *it
       "'guess' and 'initial' exclude each other: a position is either to be found or given");
 }
 
+static const bramah__key joint_keys[] = {
+    BRAMAH__KEY("type", bramah__read_word, bramah_joint, type, .required = 1, .words = joint_types),
+    BRAMAH__KEY("parent", bramah__read_name, bramah_joint, parent, .required = 1),
+    BRAMAH__KEY("child", bramah__read_name, bramah_joint, child, .required = 1),
+    BRAMAH__KEY("position", bramah__read_vector, bramah_joint, position, .unit = "m", .count = 3),
+    {.name = "rotation", .read = read_rotation, .unit = "rad", .count = 3},
+    BRAMAH__KEY("axis", bramah__read_direction, bramah_joint, axis, .required = 1),
+    BRAMAH__KEY("initial", read_initial, bramah_joint, initial_position, .unit = "rad", .other_unit = "m"),
+    BRAMAH__KEY("guess", read_by_type, bramah_joint, initial_position, .unit = "rad", .other_unit = "m"),
+    BRAMAH__KEY("rate", read_by_type, bramah_joint, initial_rate, .unit = "rad/s", .other_unit = "m/s"),
+    {0}};
+
 static const bramah__table joint_table = {
-    .size = sizeof(bramah_joint),
-    .finish = finish_joint,
-    .keys = (const bramah__key[]){
-        {.name = "type",
-         .read = bramah__read_word,
-         .offset = offsetof(bramah_joint, type),
-         .required = 1,
-         .words = joint_types},
-        {.name = "parent",
-         .read = bramah__read_name,
-         .offset = offsetof(bramah_joint, parent),
-         .required = 1},
-        {.name = "child", .read = bramah__read_name, .offset = offsetof(bramah_joint, child), .required = 1},
-        {.name = "position",
-         .read = bramah__read_vector,
-         .offset = offsetof(bramah_joint, position),
-         .unit = "m",
-         .count = 3},
-        {.name = "rotation", .read = read_rotation, .unit = "rad", .count = 3},
-        {.name = "axis",
-         .read = bramah__read_direction,
-         .offset = offsetof(bramah_joint, axis),
-         .required = 1},
-        {.name = "initial",
-         .read = read_initial,
-         .offset = offsetof(bramah_joint, initial_position),
-         .unit = "rad",
-         .other_unit = "m"},
-        {.name = "guess",
-         .read = read_by_type,
-         .offset = offsetof(bramah_joint, initial_position),
-         .unit = "rad",
-         .other_unit = "m"},
-        {.name = "rate",
-         .read = read_by_type,
-         .offset = offsetof(bramah_joint, initial_rate),
-         .unit = "rad/s",
-         .other_unit = "m/s"},
-        {0}}};
+    .keys = joint_keys, .size = sizeof(bramah_joint), .finish = finish_joint};
 
 /* ---- loops ---- */
 
 static const bramah__word loop_types[] = {{"revolute", BRAMAH_LOOP_REVOLUTE}, {NULL, 0}};
 
-static const bramah__table loop_table = {.size = sizeof(bramah_loop),
-                                         .keys =
-                                             (const bramah__key[]){{.name = "type",
-                                                                    .read = bramah__read_word,
-                                                                    .offset = offsetof(bramah_loop, type),
-                                                                    .required = 1,
-                                                                    .words = loop_types},
-                                                                   {.name = "bodies",
-                                                                    .read = bramah__read_pair,
-                                                                    .offset = offsetof(bramah_loop, body),
-                                                                    .required = 1,
-                                                                    .element = bramah__read_name,
-                                                                    .stride = sizeof(const char *)},
-                                                                   {.name = "points",
-                                                                    .read = bramah__read_pair,
-                                                                    .offset = offsetof(bramah_loop, point),
-                                                                    .required = 1,
-                                                                    .element = bramah__read_vector,
-                                                                    .stride = sizeof(double[3]),
-                                                                    .unit = "m",
-                                                                    .count = 3},
-                                                                   {.name = "axes",
-                                                                    .read = bramah__read_pair,
-                                                                    .offset = offsetof(bramah_loop, axis),
-                                                                    .required = 1,
-                                                                    .element = bramah__read_direction,
-                                                                    .stride = sizeof(double[3])},
-                                                                   {0}}};
+static const bramah__key loop_keys[] = {
+    BRAMAH__KEY("type", bramah__read_word, bramah_loop, type, .required = 1, .words = loop_types),
+    BRAMAH__KEY("bodies", bramah__read_pair, bramah_loop, body, .required = 1, .element = bramah__read_name,
+                .stride = sizeof(const char *)),
+    BRAMAH__KEY("points", bramah__read_pair, bramah_loop, point, .required = 1, .unit = "m", .count = 3,
+                .element = bramah__read_vector, .stride = sizeof(double[3])),
+    BRAMAH__KEY("axes", bramah__read_pair, bramah_loop, axis, .required = 1,
+                .element = bramah__read_direction, .stride = sizeof(double[3])),
+    {0}};
+
+static const bramah__table loop_table = {.keys = loop_keys, .size = sizeof(bramah_loop)};
 
 /* ---- oil, supplies, volumes ---- */
 
-static const bramah__table oil_table = {
-    .keys = (const bramah__key[]){{.name = "bulk_modulus",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(loaded, machine.oil_bulk_modulus),
-                                   .required = 1,
-                                   .unit = "Pa",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "density",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(loaded, oil_density),
-                                   .unit = "kg/m^3",
-                                   .range = BRAMAH__POSITIVE},
-                                  {0}}};
+static const bramah__key oil_keys[] = {BRAMAH__KEY("bulk_modulus", bramah__read_quantity, loaded,
+                                                   machine.oil_bulk_modulus, .required = 1, .unit = "Pa",
+                                                   .range = BRAMAH__POSITIVE),
+                                       BRAMAH__KEY("density", bramah__read_quantity, loaded, oil_density,
+                                                   .unit = "kg/m^3", .range = BRAMAH__POSITIVE),
+                                       {0}};
 
-static const bramah__table supply_table = {
-    .size = sizeof(bramah_supply),
-    .keys = (const bramah__key[]){{.name = "pressure",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_supply, pressure),
-                                   .required = 1,
-                                   .unit = "Pa",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {0}}};
+static const bramah__table oil_table = {.keys = oil_keys};
 
-static const bramah__table hose_table = {
-    .size = sizeof(bramah_hose),
-    .keys = (const bramah__key[]){{.name = "volume",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_hose, volume),
-                                   .required = 1,
-                                   .unit = "m^3",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "bulk_modulus",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_hose, bulk_modulus),
-                                   .required = 1,
-                                   .unit = "Pa",
-                                   .range = BRAMAH__POSITIVE},
-                                  {0}}};
+static const bramah__key supply_keys[] = {BRAMAH__KEY("pressure", bramah__read_quantity, bramah_supply,
+                                                      pressure, .required = 1, .unit = "Pa",
+                                                      .range = BRAMAH__NOT_NEGATIVE),
+                                          {0}};
+
+static const bramah__table supply_table = {.keys = supply_keys, .size = sizeof(bramah_supply)};
+
+static const bramah__key hose_keys[] = {BRAMAH__KEY("volume", bramah__read_quantity, bramah_hose, volume,
+                                                    .required = 1, .unit = "m^3", .range = BRAMAH__POSITIVE),
+                                        BRAMAH__KEY("bulk_modulus", bramah__read_quantity, bramah_hose,
+                                                    bulk_modulus, .required = 1, .unit = "Pa",
+                                                    .range = BRAMAH__POSITIVE),
+                                        {0}};
+
+static const bramah__table hose_table = {.keys = hose_keys, .size = sizeof(bramah_hose)};
 
 static bramah_status read_initial_pressure(bramah__reader *reader, const bramah__item *item,
                                            const bramah__key *key, void *object)
@@ -248,20 +178,14 @@ static bramah_status read_initial_pressure(bramah__reader *reader, const bramah_
   return status;
 }
 
-static const bramah__table volume_table = {
-    .size = sizeof(bramah_volume),
-    .keys = (const bramah__key[]){{.name = "pressure",
-                                   .read = read_initial_pressure,
-                                   .offset = offsetof(bramah_volume, initial_pressure),
-                                   .required = 1,
-                                   .unit = "Pa",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {.name = "hoses",
-                                   .read = bramah__read_list,
-                                   .offset = offsetof(bramah_volume, hoses),
-                                   .count_offset = offsetof(bramah_volume, n_hoses),
-                                   .table = &hose_table},
-                                  {0}}};
+static const bramah__key volume_keys[] = {
+    BRAMAH__KEY("pressure", read_initial_pressure, bramah_volume, initial_pressure, .required = 1,
+                .unit = "Pa", .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("hoses", bramah__read_list, bramah_volume, hoses, .table = &hose_table,
+                .count_offset = offsetof(bramah_volume, n_hoses)),
+    {0}};
+
+static const bramah__table volume_table = {.keys = volume_keys, .size = sizeof(bramah_volume)};
 
 /* ---- throttles ---- */
 
@@ -316,20 +240,17 @@ static bramah_status finish_throttle(bramah__reader *reader, const bramah__item 
   return bramah__fail_key(reader, &discharge, BRAMAH_E_KEY, "a discharge coefficient belongs to an 'area'");
 }
 
+static const bramah__key throttle_keys[] = {
+    BRAMAH__KEY("from", bramah__read_name, bramah_throttle, from, .required = 1),
+    BRAMAH__KEY("to", bramah__read_name, bramah_throttle, to, .required = 1),
+    {.name = "area", .read = bramah__read_nothing},
+    {.name = "discharge_coefficient", .read = bramah__read_nothing},
+    BRAMAH__KEY("flow_coefficient", bramah__read_quantity, bramah_throttle, flow_coefficient,
+                .unit = FLOW_UNIT, .range = BRAMAH__POSITIVE),
+    {0}};
+
 static const bramah__table throttle_table = {
-    .size = sizeof(bramah_throttle),
-    .finish = finish_throttle,
-    .keys = (const bramah__key[]){
-        {.name = "from", .read = bramah__read_name, .offset = offsetof(bramah_throttle, from), .required = 1},
-        {.name = "to", .read = bramah__read_name, .offset = offsetof(bramah_throttle, to), .required = 1},
-        {.name = "area", .read = bramah__read_nothing},
-        {.name = "discharge_coefficient", .read = bramah__read_nothing},
-        {.name = "flow_coefficient",
-         .read = bramah__read_quantity,
-         .offset = offsetof(bramah_throttle, flow_coefficient),
-         .unit = FLOW_UNIT,
-         .range = BRAMAH__POSITIVE},
-        {0}}};
+    .keys = throttle_keys, .size = sizeof(bramah_throttle), .finish = finish_throttle};
 
 /* ---- valves ---- */
 
@@ -344,37 +265,22 @@ static bramah_status finish_valve(bramah__reader *reader, const bramah__item *it
   return bramah__fail_item(reader, &spool, BRAMAH_E_VALUE, "spool must lie within the limit of the valve");
 }
 
+static const bramah__key valve_keys[] = {
+    BRAMAH__KEY("pump", bramah__read_name, bramah_valve, pump, .required = 1),
+    BRAMAH__KEY("tank", bramah__read_name, bramah_valve, tank, .required = 1),
+    BRAMAH__KEY("a", bramah__read_name, bramah_valve, a, .required = 1),
+    BRAMAH__KEY("b", bramah__read_name, bramah_valve, b, .required = 1),
+    BRAMAH__KEY("flow_coefficient", bramah__read_quantity, bramah_valve, flow_coefficient, .required = 1,
+                .unit = FLOW_UNIT "/V", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("time_constant", bramah__read_quantity, bramah_valve, time_constant, .required = 1,
+                .unit = "s", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("limit", bramah__read_quantity, bramah_valve, limit, .unit = "V", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("spool", bramah__read_quantity, bramah_valve, initial_spool, .unit = "V"),
+    BRAMAH__KEY("input", bramah__read_name, bramah_valve, input, .required = 0),
+    {0}};
+
 static const bramah__table valve_table = {
-    .size = sizeof(bramah_valve),
-    .finish = finish_valve,
-    .keys = (const bramah__key[]){
-        {.name = "pump", .read = bramah__read_name, .offset = offsetof(bramah_valve, pump), .required = 1},
-        {.name = "tank", .read = bramah__read_name, .offset = offsetof(bramah_valve, tank), .required = 1},
-        {.name = "a", .read = bramah__read_name, .offset = offsetof(bramah_valve, a), .required = 1},
-        {.name = "b", .read = bramah__read_name, .offset = offsetof(bramah_valve, b), .required = 1},
-        {.name = "flow_coefficient",
-         .read = bramah__read_quantity,
-         .offset = offsetof(bramah_valve, flow_coefficient),
-         .required = 1,
-         .unit = FLOW_UNIT "/V",
-         .range = BRAMAH__POSITIVE},
-        {.name = "time_constant",
-         .read = bramah__read_quantity,
-         .offset = offsetof(bramah_valve, time_constant),
-         .required = 1,
-         .unit = "s",
-         .range = BRAMAH__POSITIVE},
-        {.name = "limit",
-         .read = bramah__read_quantity,
-         .offset = offsetof(bramah_valve, limit),
-         .unit = "V",
-         .range = BRAMAH__POSITIVE},
-        {.name = "spool",
-         .read = bramah__read_quantity,
-         .offset = offsetof(bramah_valve, initial_spool),
-         .unit = "V"},
-        {.name = "input", .read = bramah__read_name, .offset = offsetof(bramah_valve, input)},
-        {0}}};
+    .keys = valve_keys, .size = sizeof(bramah_valve), .finish = finish_valve};
 
 /* ---- cylinders ---- */
 
@@ -395,34 +301,19 @@ static bramah_status finish_friction(bramah__reader *reader, const bramah__item 
                            "static friction must not be below coulomb friction");
 }
 
-static const bramah__table friction_table = {
-    .finish = finish_friction,
-    .keys = (const bramah__key[]){{.name = "model",
-                                   .read = bramah__read_word,
-                                   .offset = offsetof(bramah_friction, model),
-                                   .required = 1,
-                                   .words = friction_models},
-                                  {.name = "coulomb",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_friction, coulomb),
-                                   .unit = "N",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {.name = "static",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_friction, static_force),
-                                   .unit = "N",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {.name = "stribeck_velocity",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_friction, stribeck_velocity),
-                                   .unit = "m/s",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "viscous",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_friction, viscous),
-                                   .unit = "N*s/m",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {0}}};
+static const bramah__key friction_keys[] = {
+    BRAMAH__KEY("model", bramah__read_word, bramah_friction, model, .required = 1, .words = friction_models),
+    BRAMAH__KEY("coulomb", bramah__read_quantity, bramah_friction, coulomb, .unit = "N",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("static", bramah__read_quantity, bramah_friction, static_force, .unit = "N",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("stribeck_velocity", bramah__read_quantity, bramah_friction, stribeck_velocity, .unit = "m/s",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("viscous", bramah__read_quantity, bramah_friction, viscous, .unit = "N*s/m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table friction_table = {.keys = friction_keys, .finish = finish_friction};
 
 /* Areas given directly or by diameters. A rod with a piston area is as good as one with a bore. */
 static bramah_status finish_cylinder(bramah__reader *reader, const bramah__item *item, void *object)
@@ -447,72 +338,32 @@ static bramah_status finish_cylinder(bramah__reader *reader, const bramah__item 
   return bramah__fail_item(reader, &rod_item, BRAMAH_E_VALUE, "rod must be thinner than the bore");
 }
 
+static const bramah__key cylinder_keys[] = {
+    BRAMAH__KEY("bodies", bramah__read_pair, bramah_cylinder, body, .required = 1,
+                .element = bramah__read_name, .stride = sizeof(const char *)),
+    BRAMAH__KEY("points", bramah__read_pair, bramah_cylinder, point, .required = 1, .unit = "m", .count = 3,
+                .element = bramah__read_vector, .stride = sizeof(double[3])),
+    BRAMAH__KEY("piston_volume", bramah__read_name, bramah_cylinder, piston_volume, .required = 1),
+    BRAMAH__KEY("rod_volume", bramah__read_name, bramah_cylinder, rod_volume, .required = 1),
+    {.name = "bore", .read = bramah__read_nothing},
+    BRAMAH__KEY("piston_area", bramah__read_quantity, bramah_cylinder, piston_area, .unit = "m^2",
+                .range = BRAMAH__POSITIVE),
+    {.name = "rod", .read = bramah__read_nothing},
+    BRAMAH__KEY("rod_area", bramah__read_quantity, bramah_cylinder, rod_area, .unit = "m^2",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("bulk_modulus", bramah__read_quantity, bramah_cylinder, bulk_modulus, .required = 1,
+                .unit = "Pa", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("reference_stroke", bramah__read_quantity, bramah_cylinder, reference_stroke, .required = 1,
+                .unit = "m", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("piston_chamber_length", bramah__read_quantity, bramah_cylinder, piston_chamber_length,
+                .required = 1, .unit = "m", .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("rod_chamber_length", bramah__read_quantity, bramah_cylinder, rod_chamber_length,
+                .required = 1, .unit = "m", .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("friction", bramah__read_child, bramah_cylinder, friction, .table = &friction_table),
+    {0}};
+
 static const bramah__table cylinder_table = {
-    .size = sizeof(bramah_cylinder),
-    .finish = finish_cylinder,
-    .keys = (const bramah__key[]){{.name = "bodies",
-                                   .read = bramah__read_pair,
-                                   .offset = offsetof(bramah_cylinder, body),
-                                   .required = 1,
-                                   .element = bramah__read_name,
-                                   .stride = sizeof(const char *)},
-                                  {.name = "points",
-                                   .read = bramah__read_pair,
-                                   .offset = offsetof(bramah_cylinder, point),
-                                   .required = 1,
-                                   .element = bramah__read_vector,
-                                   .stride = sizeof(double[3]),
-                                   .unit = "m",
-                                   .count = 3},
-                                  {.name = "piston_volume",
-                                   .read = bramah__read_name,
-                                   .offset = offsetof(bramah_cylinder, piston_volume),
-                                   .required = 1},
-                                  {.name = "rod_volume",
-                                   .read = bramah__read_name,
-                                   .offset = offsetof(bramah_cylinder, rod_volume),
-                                   .required = 1},
-                                  {.name = "bore", .read = bramah__read_nothing},
-                                  {.name = "piston_area",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_cylinder, piston_area),
-                                   .unit = "m^2",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "rod", .read = bramah__read_nothing},
-                                  {.name = "rod_area",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_cylinder, rod_area),
-                                   .unit = "m^2",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "bulk_modulus",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_cylinder, bulk_modulus),
-                                   .required = 1,
-                                   .unit = "Pa",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "reference_stroke",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_cylinder, reference_stroke),
-                                   .required = 1,
-                                   .unit = "m",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "piston_chamber_length",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_cylinder, piston_chamber_length),
-                                   .required = 1,
-                                   .unit = "m",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {.name = "rod_chamber_length",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_cylinder, rod_chamber_length),
-                                   .required = 1,
-                                   .unit = "m",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {.name = "friction",
-                                   .read = bramah__read_child,
-                                   .offset = offsetof(bramah_cylinder, friction),
-                                   .table = &friction_table},
-                                  {0}}};
+    .keys = cylinder_keys, .size = sizeof(bramah_cylinder), .finish = finish_cylinder};
 
 /* ---- inputs ---- */
 
@@ -578,102 +429,49 @@ static bramah_status read_step(bramah__reader *reader, const bramah__item *item,
   return BRAMAH_OK;
 }
 
-static const bramah__table integrator_table = {
-    .keys = (const bramah__key[]){{.name = "step", .read = read_step, .unit = "s", .range = BRAMAH__POSITIVE},
-                                  {.name = "position_tolerance",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_integrator, position_tolerance),
-                                   .unit = "1",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "pressure_tolerance",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_integrator, pressure_tolerance),
-                                   .unit = "Pa",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "max_iterations",
-                                   .read = bramah__read_integer,
-                                   .offset = offsetof(bramah_integrator, max_iterations)},
-                                  {0}}};
+static const bramah__key integrator_keys[] = {
+    {.name = "step", .read = read_step, .unit = "s", .range = BRAMAH__POSITIVE},
+    BRAMAH__KEY("position_tolerance", bramah__read_quantity, bramah_integrator, position_tolerance,
+                .unit = "1", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("pressure_tolerance", bramah__read_quantity, bramah_integrator, pressure_tolerance,
+                .unit = "Pa", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("max_iterations", bramah__read_integer, bramah_integrator, max_iterations, .required = 0),
+    {0}};
+
+static const bramah__table integrator_table = {.keys = integrator_keys};
 
 /* ---- the whole ---- */
 
 /* The oil comes first: throttles need its density. */
-static const bramah__table hydraulics_table = {
-    .keys =
-        (const bramah__key[]){{.name = "oil", .read = bramah__read_child, .required = 1, .table = &oil_table},
-                              {.name = "laminar_pressure",
-                               .read = bramah__read_quantity,
-                               .offset = offsetof(loaded, machine.laminar_pressure),
-                               .unit = "Pa",
-                               .range = BRAMAH__POSITIVE},
-                              {.name = "supplies",
-                               .read = bramah__read_section,
-                               .offset = offsetof(loaded, machine.supplies),
-                               .count_offset = offsetof(loaded, machine.n_supplies),
-                               .table = &supply_table},
-                              {.name = "volumes",
-                               .read = bramah__read_section,
-                               .offset = offsetof(loaded, machine.volumes),
-                               .count_offset = offsetof(loaded, machine.n_volumes),
-                               .table = &volume_table},
-                              {.name = "throttles",
-                               .read = bramah__read_section,
-                               .offset = offsetof(loaded, machine.throttles),
-                               .count_offset = offsetof(loaded, machine.n_throttles),
-                               .table = &throttle_table},
-                              {.name = "valves",
-                               .read = bramah__read_section,
-                               .offset = offsetof(loaded, machine.valves),
-                               .count_offset = offsetof(loaded, machine.n_valves),
-                               .table = &valve_table},
-                              {.name = "cylinders",
-                               .read = bramah__read_section,
-                               .offset = offsetof(loaded, machine.cylinders),
-                               .count_offset = offsetof(loaded, machine.n_cylinders),
-                               .table = &cylinder_table},
-                              {0}}};
+static const bramah__key hydraulics_keys[] = {
+    {.name = "oil", .read = bramah__read_child, .required = 1, .table = &oil_table},
+    BRAMAH__KEY("laminar_pressure", bramah__read_quantity, loaded, machine.laminar_pressure, .unit = "Pa",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__SECTION("supplies", loaded, machine.supplies, machine.n_supplies, &supply_table, .required = 0),
+    BRAMAH__SECTION("volumes", loaded, machine.volumes, machine.n_volumes, &volume_table, .required = 0),
+    BRAMAH__SECTION("throttles", loaded, machine.throttles, machine.n_throttles, &throttle_table,
+                    .required = 0),
+    BRAMAH__SECTION("valves", loaded, machine.valves, machine.n_valves, &valve_table, .required = 0),
+    BRAMAH__SECTION("cylinders", loaded, machine.cylinders, machine.n_cylinders, &cylinder_table,
+                    .required = 0),
+    {0}};
 
-static const bramah__table machine_table = {
-    .keys =
-        (const bramah__key[]){{.name = "machine",
-                               .read = bramah__read_text,
-                               .offset = offsetof(loaded, machine.name),
-                               .required = 1},
-                              {.name = "source", .read = bramah__read_nothing},
-                              {.name = "gravity",
-                               .read = bramah__read_vector,
-                               .offset = offsetof(loaded, machine.gravity),
-                               .required = 1,
-                               .unit = "m/s^2",
-                               .count = 3},
-                              {.name = "bodies",
-                               .read = bramah__read_section,
-                               .offset = offsetof(loaded, machine.bodies),
-                               .count_offset = offsetof(loaded, machine.n_bodies),
-                               .required = 1,
-                               .table = &body_table},
-                              {.name = "joints",
-                               .read = bramah__read_section,
-                               .offset = offsetof(loaded, machine.joints),
-                               .count_offset = offsetof(loaded, machine.n_joints),
-                               .required = 1,
-                               .table = &joint_table},
-                              {.name = "loops",
-                               .read = bramah__read_section,
-                               .offset = offsetof(loaded, machine.loops),
-                               .count_offset = offsetof(loaded, machine.n_loops),
-                               .table = &loop_table},
-                              {.name = "hydraulics", .read = bramah__read_child, .table = &hydraulics_table},
-                              {.name = "inputs",
-                               .read = bramah__read_section,
-                               .offset = offsetof(loaded, machine.inputs),
-                               .count_offset = offsetof(loaded, machine.n_inputs),
-                               .table = &input_table},
-                              {.name = "integrator",
-                               .read = bramah__read_child,
-                               .offset = offsetof(loaded, machine.integrator),
-                               .table = &integrator_table},
-                              {0}}};
+static const bramah__table hydraulics_table = {.keys = hydraulics_keys};
+
+static const bramah__key machine_keys[] = {
+    BRAMAH__KEY("machine", bramah__read_text, loaded, machine.name, .required = 1),
+    {.name = "source", .read = bramah__read_nothing},
+    BRAMAH__KEY("gravity", bramah__read_vector, loaded, machine.gravity, .required = 1, .unit = "m/s^2",
+                .count = 3),
+    BRAMAH__SECTION("bodies", loaded, machine.bodies, machine.n_bodies, &body_table, .required = 1),
+    BRAMAH__SECTION("joints", loaded, machine.joints, machine.n_joints, &joint_table, .required = 1),
+    BRAMAH__SECTION("loops", loaded, machine.loops, machine.n_loops, &loop_table, .required = 0),
+    {.name = "hydraulics", .read = bramah__read_child, .table = &hydraulics_table},
+    BRAMAH__SECTION("inputs", loaded, machine.inputs, machine.n_inputs, &input_table, .required = 0),
+    BRAMAH__KEY("integrator", bramah__read_child, loaded, machine.integrator, .table = &integrator_table),
+    {0}};
+
+static const bramah__table machine_table = {.keys = machine_keys};
 
 static int has_input(const bramah_input *inputs, size_t n, const char *name)
 {

@@ -56,6 +56,17 @@ typedef struct bramah__key {
   size_t stride;              /* pairs: bytes from one member to the other */
 } bramah__key;
 
+/* Rows of a table: name in the file, reader, object and member, and the rest by name. */
+#define BRAMAH__KEY(key, reader, type, member, ...)                                                          \
+  {                                                                                                          \
+    .name = (key), .read = (reader), .offset = offsetof(type, member), __VA_ARGS__                           \
+  }
+#define BRAMAH__SECTION(key, type, member, count_member, elements, ...)                                      \
+  {                                                                                                          \
+    .name = (key), .read = bramah__read_section, .offset = offsetof(type, member),                           \
+    .count_offset = offsetof(type, count_member), .table = (elements), __VA_ARGS__                           \
+  }
+
 /* Elements of a section begin with these members. */
 typedef struct bramah__named {
   const char *name;

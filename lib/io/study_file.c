@@ -95,39 +95,30 @@ static bramah_status read_rate(bramah__reader *reader, const bramah__item *item,
 }
 
 #define SENSOR_KEYS                                                                                          \
-  {.name = "type",                                                                                           \
-   .read = bramah__read_word,                                                                                \
-   .offset = offsetof(sensor_draft, options.kind),                                                           \
-   .required = 1,                                                                                            \
-   .words = sensor_kinds},                                                                                   \
-      {.name = "rate", .read = read_rate, .unit = "Hz", .range = BRAMAH__POSITIVE},                          \
-  {                                                                                                          \
-    .name = "column", .read = bramah__read_text, .offset = offsetof(sensor_draft, column)                    \
-  }
+  BRAMAH__KEY("type", bramah__read_word, sensor_draft, options.kind, .required = 1, .words = sensor_kinds),  \
+      BRAMAH__KEY("rate", read_rate, sensor_draft, options.period_ns, .unit = "Hz",                          \
+                  .range = BRAMAH__POSITIVE),                                                                \
+      BRAMAH__KEY("column", bramah__read_text, sensor_draft, column, .required = 0)
 
 #define SENSOR_SIGMA(unit1, unit2)                                                                           \
-  {                                                                                                          \
-    .name = "sigma", .read = bramah__read_quantity, .offset = offsetof(sensor_draft, options.sigma),         \
-    .required = 1, .unit = (unit1), .other_unit = (unit2), .range = BRAMAH__POSITIVE                         \
-  }
+  BRAMAH__KEY("sigma", bramah__read_quantity, sensor_draft, options.sigma, .required = 1, .unit = (unit1),   \
+              .other_unit = (unit2), .range = BRAMAH__POSITIVE)
 
-static const bramah__table encoder_table = {
-    .keys = (const bramah__key[]){SENSOR_KEYS,
-                                  SENSOR_SIGMA("rad", "m"),
-                                  {.name = "joint",
-                                   .read = bramah__read_name,
-                                   .offset = offsetof(sensor_draft, options.at),
-                                   .required = 1},
-                                  {0}}};
+static const bramah__key encoder_keys[] = {
+    SENSOR_KEYS,
+    SENSOR_SIGMA("rad", "m"),
+    BRAMAH__KEY("joint", bramah__read_name, sensor_draft, options.at, .required = 1),
+    {0}};
 
-static const bramah__table pressure_table = {
-    .keys = (const bramah__key[]){SENSOR_KEYS,
-                                  SENSOR_SIGMA("Pa", NULL),
-                                  {.name = "volume",
-                                   .read = bramah__read_name,
-                                   .offset = offsetof(sensor_draft, options.at),
-                                   .required = 1},
-                                  {0}}};
+static const bramah__table encoder_table = {.keys = encoder_keys};
+
+static const bramah__key pressure_keys[] = {
+    SENSOR_KEYS,
+    SENSOR_SIGMA("Pa", NULL),
+    BRAMAH__KEY("volume", bramah__read_name, sensor_draft, options.at, .required = 1),
+    {0}};
+
+static const bramah__table pressure_table = {.keys = pressure_keys};
 
 /* On a body with an axis, or on a joint; only a joint may slide, so only there sigma may be a speed. */
 static bramah_status finish_gyro(bramah__reader *reader, const bramah__item *item, void *object)
@@ -151,15 +142,15 @@ static bramah_status finish_gyro(bramah__reader *reader, const bramah__item *ite
   return sensor->body ? bramah__item_quantity(reader, &sigma, &angular, NULL, &q) : BRAMAH_OK;
 }
 
-static const bramah__table gyro_table = {
-    .finish = finish_gyro,
-    .keys = (const bramah__key[]){
-        SENSOR_KEYS,
-        SENSOR_SIGMA("rad/s", "m/s"),
-        {.name = "body", .read = bramah__read_name, .offset = offsetof(sensor_draft, body)},
-        {.name = "joint", .read = bramah__read_name, .offset = offsetof(sensor_draft, joint)},
-        {.name = "axis", .read = bramah__read_direction, .offset = offsetof(sensor_draft, options.axis)},
-        {0}}};
+static const bramah__key gyro_keys[] = {
+    SENSOR_KEYS,
+    SENSOR_SIGMA("rad/s", "m/s"),
+    BRAMAH__KEY("body", bramah__read_name, sensor_draft, body, .required = 0),
+    BRAMAH__KEY("joint", bramah__read_name, sensor_draft, joint, .required = 0),
+    BRAMAH__KEY("axis", bramah__read_direction, sensor_draft, options.axis, .required = 0),
+    {0}};
+
+static const bramah__table gyro_table = {.keys = gyro_keys, .finish = finish_gyro};
 
 /* The type decides which keys are allowed. */
 static bramah_status read_sensor(bramah__reader *reader, const bramah__item *item, void *object)
@@ -269,39 +260,22 @@ static bramah_status read_position(bramah__reader *reader, const bramah__item *i
   return read_by_unit(reader, item, key, object);
 }
 
-static const bramah__table joint_table = {
-    .size = sizeof(bramah_joint_start),
-    .keys = (const bramah__key[]){{.name = "position_sigma",
-                                   .read = read_position_sigma,
-                                   .required = 1,
-                                   .unit = "rad",
-                                   .other_unit = "m",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "position",
-                                   .read = read_position,
-                                   .offset = offsetof(bramah_joint_start, position),
-                                   .unit = "rad",
-                                   .other_unit = "m"},
-                                  {.name = "rate",
-                                   .read = read_by_unit,
-                                   .offset = offsetof(bramah_joint_start, rate),
-                                   .unit = "rad/s",
-                                   .other_unit = "m/s"},
-                                  {.name = "rate_sigma",
-                                   .read = read_by_unit,
-                                   .offset = offsetof(bramah_joint_start, rate_sigma),
-                                   .required = 1,
-                                   .unit = "rad/s",
-                                   .other_unit = "m/s",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "acceleration_noise",
-                                   .read = read_by_unit,
-                                   .offset = offsetof(bramah_joint_start, acceleration_noise),
-                                   .required = 1,
-                                   .unit = "rad/s^2/Hz^0.5",
-                                   .other_unit = "m/s^2/Hz^0.5",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {0}}};
+static const bramah__key joint_keys[] = {
+    {.name = "position_sigma",
+     .read = read_position_sigma,
+     .required = 1,
+     .unit = "rad",
+     .other_unit = "m",
+     .range = BRAMAH__POSITIVE},
+    BRAMAH__KEY("position", read_position, bramah_joint_start, position, .unit = "rad", .other_unit = "m"),
+    BRAMAH__KEY("rate", read_by_unit, bramah_joint_start, rate, .unit = "rad/s", .other_unit = "m/s"),
+    BRAMAH__KEY("rate_sigma", read_by_unit, bramah_joint_start, rate_sigma, .required = 1, .unit = "rad/s",
+                .other_unit = "m/s", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("acceleration_noise", read_by_unit, bramah_joint_start, acceleration_noise, .required = 1,
+                .unit = "rad/s^2/Hz^0.5", .other_unit = "m/s^2/Hz^0.5", .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table joint_table = {.keys = joint_keys, .size = sizeof(bramah_joint_start)};
 
 static bramah_status read_pressure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                    void *object)
@@ -311,26 +285,16 @@ static bramah_status read_pressure(bramah__reader *reader, const bramah__item *i
   return bramah__read_quantity(reader, item, key, object);
 }
 
-static const bramah__table volume_table = {
-    .size = sizeof(bramah_volume_start),
-    .keys = (const bramah__key[]){{.name = "pressure",
-                                   .read = read_pressure,
-                                   .offset = offsetof(bramah_volume_start, pressure),
-                                   .unit = "Pa",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {.name = "sigma",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_volume_start, sigma),
-                                   .required = 1,
-                                   .unit = "Pa",
-                                   .range = BRAMAH__POSITIVE},
-                                  {.name = "noise",
-                                   .read = bramah__read_quantity,
-                                   .offset = offsetof(bramah_volume_start, noise),
-                                   .required = 1,
-                                   .unit = "Pa/s^0.5",
-                                   .range = BRAMAH__NOT_NEGATIVE},
-                                  {0}}};
+static const bramah__key volume_keys[] = {
+    BRAMAH__KEY("pressure", read_pressure, bramah_volume_start, pressure, .unit = "Pa",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("sigma", bramah__read_quantity, bramah_volume_start, sigma, .required = 1, .unit = "Pa",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("noise", bramah__read_quantity, bramah_volume_start, noise, .required = 1, .unit = "Pa/s^0.5",
+                .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table volume_table = {.keys = volume_keys, .size = sizeof(bramah_volume_start)};
 
 /* ---- the whole ---- */
 
@@ -355,43 +319,24 @@ static bramah_status read_machine_path(bramah__reader *reader, const bramah__ite
 
 static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_PAPER}, {NULL, 0}};
 
-static const bramah__table filter_table = {
-    .keys = (const bramah__key[]){{.name = "transition",
-                                   .read = bramah__read_word,
-                                   .offset = offsetof(loaded, study.transition),
-                                   .words = transitions},
-                                  {0}}};
+static const bramah__key filter_keys[] = {
+    BRAMAH__KEY("transition", bramah__read_word, loaded, study.transition, .words = transitions), {0}};
 
-static const bramah__table study_table = {
-    .keys = (const bramah__key[]){
-        {.name = "study", .read = bramah__read_text, .offset = offsetof(loaded, study.name), .required = 1},
-        {.name = "machine", .read = read_machine_path, .required = 1},
-        {.name = "changes", .read = read_changes},
-        {.name = "time", .read = bramah__read_text, .offset = offsetof(loaded, study.time_column)},
-        {.name = "inputs",
-         .read = bramah__read_section,
-         .offset = offsetof(loaded, inputs),
-         .count_offset = offsetof(loaded, study.n_inputs),
-         .table = &input_table},
-        {.name = "sensors",
-         .read = bramah__read_section,
-         .offset = offsetof(loaded, sensors),
-         .count_offset = offsetof(loaded, study.n_sensors),
-         .required = 1,
-         .table = &sensor_table},
-        {.name = "filter", .read = bramah__read_child, .table = &filter_table},
-        {.name = "joints",
-         .read = bramah__read_section,
-         .offset = offsetof(loaded, study.joints),
-         .count_offset = offsetof(loaded, study.n_joints),
-         .required = 1,
-         .table = &joint_table},
-        {.name = "volumes",
-         .read = bramah__read_section,
-         .offset = offsetof(loaded, study.volumes),
-         .count_offset = offsetof(loaded, study.n_volumes),
-         .table = &volume_table},
-        {0}}};
+static const bramah__table filter_table = {.keys = filter_keys};
+
+static const bramah__key study_keys[] = {
+    BRAMAH__KEY("study", bramah__read_text, loaded, study.name, .required = 1),
+    {.name = "machine", .read = read_machine_path, .required = 1},
+    {.name = "changes", .read = read_changes},
+    BRAMAH__KEY("time", bramah__read_text, loaded, study.time_column, .required = 0),
+    BRAMAH__SECTION("inputs", loaded, inputs, study.n_inputs, &input_table, .required = 0),
+    BRAMAH__SECTION("sensors", loaded, sensors, study.n_sensors, &sensor_table, .required = 1),
+    {.name = "filter", .read = bramah__read_child, .table = &filter_table},
+    BRAMAH__SECTION("joints", loaded, study.joints, study.n_joints, &joint_table, .required = 1),
+    BRAMAH__SECTION("volumes", loaded, study.volumes, study.n_volumes, &volume_table, .required = 0),
+    {0}};
+
+static const bramah__table study_table = {.keys = study_keys};
 
 static bramah_status read_study(bramah__reader *reader, loaded *out)
 {

@@ -7,11 +7,11 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/bramah-test-log-XXXXXX";
@@ -560,6 +560,26 @@ START_TEST(reports_a_full_disk)
 }
 END_TEST
 
+/* A disk that fills up in the middle of a row, here a limit to the size of the file. */
+START_TEST(a_full_disk_leaves_whole_rows)
+{
+  bramah_diag d = {0};
+  rows r;
+  bramah_status status = BRAMAH_OK;
+  bramah_log_writer *writer = create_log(path);
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &(struct rlimit){100003, RLIM_INFINITY});
+  for (int i = 0; i < 100000 && !status; i++)
+    status = bramah_log_write(writer, (double[]){i, 1.0 / 3, 7}, &d);
+  ck_assert_int_eq(status, BRAMAH_E_FILE);
+  ck_assert_ptr_nonnull(strstr(d.message, "too large"));
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_E_FILE);
+  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
+  ck_assert_int_gt(r.n, 3000);
+  ck_assert_double_eq(r.last[0], r.n - 1);
+}
+END_TEST
+
 START_TEST(writes_to_standard_output)
 {
   fflush(NULL);
@@ -631,6 +651,7 @@ int main(void)
   tcase_add_test(t, files_hold_whole_rows_at_any_time);
   tcase_add_test(t, refuses_bad_columns);
   tcase_add_test(t, reports_a_full_disk);
+  tcase_add_test(t, a_full_disk_leaves_whole_rows);
   tcase_add_test(t, writes_to_standard_output);
   tcase_add_test(t, survives_damaged_files);
   suite_add_tcase(suite, t);

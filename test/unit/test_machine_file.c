@@ -22,10 +22,14 @@ static const char *const small_machine[N_LINES] = {
     /*  4 */ "  crank: {mass: 16 kg, centre_of_mass: [1, 0, 0 m], inertia: [0, 5, 5 kg*m^2]}",
     /*  5 */ "  slide: {mass: 2 kg}",
     /*  6 */ "joints:",
-    /*  7 */ "  crank: {type: revolute, parent: ground, child: crank, axis: [0, 0, 1], initial: 60 deg, rate: 30 rpm}",
-    /*  8 */ "  slide: {type: prismatic, parent: crank, child: slide, axis: [1, 0, 0], guess: 5 mm, rate: 2 mm/s}",
+    /*  7 */
+    "  crank: {type: revolute, parent: ground, child: crank, axis: [0, 0, 1], initial: 60 deg, rate: 30 rpm}",
+    /*  8 */
+    "  slide: {type: prismatic, parent: crank, child: slide, axis: [1, 0, 0], guess: 5 mm, rate: 2 mm/s}",
     /*  9 */ "loops:",
-    /* 10 */ "  pivot: {type: revolute, bodies: [slide, ground], points: [[5, 0, 0 m], [10 mm, 0, 1 m]], axes: [[0, 0, 1], [0, 1, 0]]}",
+    /* 10 */
+    "  pivot: {type: revolute, bodies: [slide, ground], points: [[5, 0, 0 m], [10 mm, 0, 1 m]], axes: [[0, "
+    "0, 1], [0, 1, 0]]}",
     /* 11 */ "hydraulics:",
     /* 12 */ "  oil: {bulk_modulus: 1500 MPa, density: 850 kg/m^3}",
     /* 13 */ "  supplies: {pump: {pressure: 7.6 MPa}, tank: {pressure: 0.1 MPa}}",
@@ -35,7 +39,9 @@ static const char *const small_machine[N_LINES] = {
     /* 17 */ "  throttles:",
     /* 18 */ "    orifice: {from: v1, to: v2, area: 28.3 mm^2, discharge_coefficient: 0.8}",
     /* 19 */ "  valves:",
-    /* 20 */ "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 2e-8 m^3/s/Pa^0.5/V, time_constant: 4.5 ms}",
+    /* 20 */
+    "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 2e-8 m^3/s/Pa^0.5/V, time_constant: "
+    "4.5 ms}",
     /* 21 */ "  cylinders:",
     /* 22 */ "    lift:",
     /* 23 */ "      bodies: [ground, crank]",
@@ -48,7 +54,8 @@ static const char *const small_machine[N_LINES] = {
     /* 30 */ "      reference_stroke: 1.7 m",
     /* 31 */ "      piston_chamber_length: 300 mm",
     /* 32 */ "      rod_chamber_length: 600 mm",
-    /* 33 */ "      friction: {model: brown-mcphee, coulomb: 210 N, static: 830 N, stribeck_velocity: 12.5 mm/s}",
+    /* 33 */
+    "      friction: {model: brown-mcphee, coulomb: 210 N, static: 830 N, stribeck_velocity: 12.5 mm/s}",
     /* 34 */ "inputs:",
     /* 35 */ "  main: [[0 s, 0 V], [1 s, 10 V]]",
     /* 36 */ "integrator: {step: 1 ms}",
@@ -77,8 +84,8 @@ static void write_bytes(const char *text, size_t length)
   fclose(stream);
 }
 
-/* The small machine with one line replaced; '@' in the new line marks the offending place and is left out. Returns
- * its column. */
+/* The small machine with one line replaced; '@' in the new line marks the offending place and is left out.
+ * Returns its column. */
 static int write_machine(int line, const char *with)
 {
   static char text[LONGEST_TEXT];
@@ -115,14 +122,16 @@ START_TEST(small_machine_is_read)
   ck_assert_uint_eq(m->n_bodies, 2);
   ck_assert_str_eq(m->bodies[1].name, "slide");
   ck_assert_int_eq(m->bodies[1].line, 5);
-  ck_assert(m->bodies[1].mass == 2.0 && m->bodies[1].inertia[0] == 0.0 && m->bodies[1].centre_of_mass[0] == 0.0);
+  ck_assert(m->bodies[1].mass == 2.0 && m->bodies[1].inertia[0] == 0.0 &&
+            m->bodies[1].centre_of_mass[0] == 0.0);
   const bramah_joint *crank = &m->joints[0], *slide = &m->joints[1];
   ck_assert(crank->type == BRAMAH_JOINT_REVOLUTE && crank->initial == BRAMAH_INITIAL_GIVEN);
   ck_assert(crank->initial_position == 60.0 * (PI / 180.0) && crank->initial_rate == PI);
   for (int i = 0; i < 9; i++) ck_assert(crank->rotation[i] == 0.0);
   ck_assert(slide->type == BRAMAH_JOINT_PRISMATIC && slide->initial == BRAMAH_INITIAL_GUESS);
   ck_assert(slide->initial_position == 0.005 && slide->initial_rate == 0.002 && slide->axis[0] == 1.0);
-  ck_assert(m->loops[0].point[1][0] == 0.01 && m->loops[0].point[1][2] == 1.0 && m->loops[0].axis[1][1] == 1.0);
+  ck_assert(m->loops[0].point[1][0] == 0.01 && m->loops[0].point[1][2] == 1.0 &&
+            m->loops[0].axis[1][1] == 1.0);
   ck_assert_int_eq(m->volumes[1].initial, BRAMAH_PRESSURE_EQUILIBRIUM);
   ck_assert_uint_eq(m->volumes[1].n_hoses, 0);
   bramah_machine_free(m);
@@ -148,7 +157,9 @@ END_TEST
 START_TEST(rotation_is_roll_pitch_yaw_about_fixed_axes)
 {
   static const double expected[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* x -> y, y -> z, z -> x */
-  write_machine(7, "  crank: {type: revolute, parent: ground, child: crank, rotation: [90, 0, 90 deg], axis: [0, 0, 1]}");
+  write_machine(
+      7,
+      "  crank: {type: revolute, parent: ground, child: crank, rotation: [90, 0, 90 deg], axis: [0, 0, 1]}");
   bramah_machine *m = load(0, NULL);
   for (int i = 0; i < 9; i++) ck_assert_double_eq_tol(m->joints[0].rotation[i], expected[i], 1e-15);
   ck_assert_int_eq(m->joints[0].initial, BRAMAH_INITIAL_GUESS);
@@ -158,7 +169,8 @@ END_TEST
 
 START_TEST(areas_may_be_given_directly)
 {
-  bramah_change changes[] = {{"hydraulics.throttles.orifice", "{from: v1, to: v2, flow_coefficient: 1.1e-6 m^3/s/Pa^0.5}", 0, 0}};
+  bramah_change changes[] = {
+      {"hydraulics.throttles.orifice", "{from: v1, to: v2, flow_coefficient: 1.1e-6 m^3/s/Pa^0.5}", 0, 0}};
   write_machine(28, "      rod_area: 40 cm^2");
   bramah_machine *m = load(1, changes);
   ck_assert(m->cylinders[0].rod_area == 40e-4);
@@ -244,7 +256,8 @@ START_TEST(four_bar_bodies_are_those_of_the_case)
     ck_assert(m->joints[i].position[0] == (i ? bars[i - 1].length : 0) && m->joints[i].axis[2] == 1);
   }
   ck_assert(m->loops[0].point[0][0] == 5 && m->loops[0].point[1][0] == 10);
-  ck_assert(m->joints[0].initial_position == 1.0471975511965976 && m->joints[0].initial == BRAMAH_INITIAL_GIVEN);
+  ck_assert(m->joints[0].initial_position == 1.0471975511965976 &&
+            m->joints[0].initial == BRAMAH_INITIAL_GIVEN);
   ck_assert_double_eq_tol(m->joints[1].initial_position, -0.6615563037892267, 1e-4);
   ck_assert_double_eq_tol(m->joints[2].initial_position, -1.633337088591388, 1e-4);
   ck_assert(m->joints[1].initial == BRAMAH_INITIAL_GUESS && m->joints[2].initial == BRAMAH_INITIAL_GUESS);
@@ -300,7 +313,8 @@ START_TEST(four_bar_input_is_that_of_the_case)
   static const double times[] = {0, 1, 2.5, 5, 8}, values[] = {0, 10, 0, -10, 0};
   bramah_machine *m = load_four_bar();
   ck_assert(m->n_inputs == 1 && m->inputs[0].n_points == 5);
-  for (int i = 0; i < 5; i++) ck_assert(m->inputs[0].times[i] == times[i] && m->inputs[0].values[i] == values[i]);
+  for (int i = 0; i < 5; i++)
+    ck_assert(m->inputs[0].times[i] == times[i] && m->inputs[0].values[i] == values[i]);
   ck_assert_str_eq(m->inputs[0].name, "valve");
   ck_assert_int_eq(m->integrator.step_ns, 1000000);
   bramah_machine_free(m);
@@ -316,33 +330,41 @@ static const struct {
   const char *thing, *message;
 } bad_lines[] = {
     /* keys */
-    {4, "  crank: {@mas: 16 kg}", BRAMAH_E_KEY, "bodies.crank.mas", "unknown key 'mas'; did you mean 'mass'?"},
+    {4, "  crank: {@mas: 16 kg}", BRAMAH_E_KEY, "bodies.crank.mas",
+     "unknown key 'mas'; did you mean 'mass'?"},
     {4, "  crank: {mass: 1 kg, @colour: red}", BRAMAH_E_KEY, "bodies.crank.colour",
      "unknown key 'colour'; allowed are mass, centre_of_mass, inertia"},
-    {4, "  @crank: {inertia: [0, 5, 5 kg*m^2]}", BRAMAH_E_KEY, "bodies.crank", "required key 'mass' is missing"},
+    {4, "  @crank: {inertia: [0, 5, 5 kg*m^2]}", BRAMAH_E_KEY, "bodies.crank",
+     "required key 'mass' is missing"},
     {4, "  crank: {mass: 16 kg, @mass: 17 kg}", BRAMAH_E_KEY, "bodies.crank.mass",
      "key 'mass' is given twice, first in line 4"},
-    {5, "  @crank: {mass: 2 kg}", BRAMAH_E_KEY, "bodies.crank", "key 'crank' is given twice, first in line 4"},
+    {5, "  @crank: {mass: 2 kg}", BRAMAH_E_KEY, "bodies.crank",
+     "key 'crank' is given twice, first in line 4"},
     {2, "@gravty: [0, 0, 0]", BRAMAH_E_KEY, "gravty", "unknown key 'gravty'; did you mean 'gravity'?"},
-    {31, "      @? [a, b]\n      : 3", BRAMAH_E_SYNTAX, "hydraulics.cylinders.lift.?", "a key must be a single word"},
-    {22, "    @lift:\n      friction: {model: none}", BRAMAH_E_KEY, "hydraulics.cylinders.lift.friction", "key"},
-    {12, "  @oil: {density: 850 kg/m^3}", BRAMAH_E_KEY, "hydraulics.oil", "required key 'bulk_modulus' is missing"},
+    {31, "      @? [a, b]\n      : 3", BRAMAH_E_SYNTAX, "hydraulics.cylinders.lift.?",
+     "a key must be a single word"},
+    {22, "    @lift:\n      friction: {model: none}", BRAMAH_E_KEY, "hydraulics.cylinders.lift.friction",
+     "key"},
+    {12, "  @oil: {density: 850 kg/m^3}", BRAMAH_E_KEY, "hydraulics.oil",
+     "required key 'bulk_modulus' is missing"},
     {15, "    v1: {pressure: 30 bar, hoses: [@{volume: 1 L}]}", BRAMAH_E_KEY, "hydraulics.volumes.v1.hoses.0",
      "required key 'bulk_modulus' is missing"},
-    {7, "  crank: {type: revolute, parent: ground, child: crank, axis: [0, 0, 1], initial: 0, @guess: 0}", BRAMAH_E_KEY,
-     "joints.crank.guess", "'guess' and 'initial' exclude each other: a position is either to be found or given"},
+    {7, "  crank: {type: revolute, parent: ground, child: crank, axis: [0, 0, 1], initial: 0, @guess: 0}",
+     BRAMAH_E_KEY, "joints.crank.guess",
+     "'guess' and 'initial' exclude each other: a position is either to be found or given"},
     {18, "    @orifice: {from: v1, to: v2}", BRAMAH_E_KEY, "hydraulics.throttles.orifice",
      "'area' or 'flow_coefficient' is needed"},
     {18, "    orifice: {from: v1, to: v2, area: 1 mm^2, @flow_coefficient: 1 m^3/s/Pa^0.5}", BRAMAH_E_KEY,
      "hydraulics.throttles.orifice.flow_coefficient", "'area' and 'flow_coefficient' exclude each other"},
     {18, "    @orifice: {from: v1, to: v2, area: 1 mm^2}", BRAMAH_E_KEY, "hydraulics.throttles.orifice",
      "required key 'discharge_coefficient' is missing"},
-    {18, "    orifice: {from: v1, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, @discharge_coefficient: 1}", BRAMAH_E_KEY,
-     "hydraulics.throttles.orifice.discharge_coefficient", "a discharge coefficient belongs to an 'area'"},
+    {18, "    orifice: {from: v1, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, @discharge_coefficient: 1}",
+     BRAMAH_E_KEY, "hydraulics.throttles.orifice.discharge_coefficient",
+     "a discharge coefficient belongs to an 'area'"},
     {28, "      rod: 35 mm\n      rod_area: 1 cm^2", BRAMAH_E_KEY, "hydraulics.cylinders.lift.rod_area",
      "'rod' and 'rod_area' exclude each other"},
-    {33, "      @friction: {model: brown-mcphee, coulomb: 1 N}", BRAMAH_E_KEY, "hydraulics.cylinders.lift.friction",
-     "required key 'static' is missing"},
+    {33, "      @friction: {model: brown-mcphee, coulomb: 1 N}", BRAMAH_E_KEY,
+     "hydraulics.cylinders.lift.friction", "required key 'static' is missing"},
     {16, "    v2: {pressure: 1 bar}\n    pump: {pressure: 1 bar}", BRAMAH_E_KEY, "hydraulics.supplies.pump",
      "a volume has the same name; they share one list"},
     /* units */
@@ -350,15 +372,16 @@ static const struct {
      "80 bar is a pressure, a mass is expected, for example '80 kg'"},
     {4, "  crank: {mass: @16}", BRAMAH_E_UNIT, "bodies.crank.mass",
      "the unit is missing: a mass is expected, for example '16 kg'"},
-    {4, "  crank: {mass: @16 kgs}", BRAMAH_E_UNIT, "bodies.crank.mass", "unknown unit 'kgs'; did you mean 'kg'?"},
+    {4, "  crank: {mass: @16 kgs}", BRAMAH_E_UNIT, "bodies.crank.mass",
+     "unknown unit 'kgs'; did you mean 'kg'?"},
     {2, "gravity: [0, -9.81, @0 m/s]", BRAMAH_E_UNIT, "gravity.2",
      "0 m/s is a speed, an acceleration is expected, for example '0 m/s^2'"},
     {2, "gravity: [0, @-9.81 m, 0 m/s^2]", BRAMAH_E_UNIT, "gravity.1",
      "-9.81 m is a length, an acceleration is expected, for example '-9.81 m/s^2'"},
     {2, "gravity: [0, @-9.81, 0]", BRAMAH_E_UNIT, "gravity.1",
      "the unit is missing: an acceleration is expected, for example '-9.81 m/s^2'"},
-    {8, "  slide: {type: prismatic, parent: crank, child: slide, axis: [1, 0, 0], guess: @5 deg}", BRAMAH_E_UNIT,
-     "joints.slide.guess", "5 deg is an angle, a length is expected, for example '5 mm'"},
+    {8, "  slide: {type: prismatic, parent: crank, child: slide, axis: [1, 0, 0], guess: @5 deg}",
+     BRAMAH_E_UNIT, "joints.slide.guess", "5 deg is an angle, a length is expected, for example '5 mm'"},
     {7, "  crank: {type: revolute, parent: ground, child: crank, axis: [0, 0, @1 m]}", BRAMAH_E_UNIT,
      "joints.crank.axis.2", "1 m is a length, a pure number is expected, for example '1'"},
     {35, "  main: [[0 s, 0 V], [1 s, @10 s]]", BRAMAH_E_UNIT, "inputs.main.1.1",
@@ -374,35 +397,47 @@ static const struct {
      "'ground' is the inertial frame and cannot be a body's name"},
     {7, "  crank: {type: revolute, parent: ground, child: crank, axis: @[0, 0, 0]}", BRAMAH_E_VALUE,
      "joints.crank.axis", "axis must not be zero"},
-    {10, "  pivot: {type: revolute, bodies: [slide, ground], points: [[0,0,0], [0,0,0]], axes: [[0, 0, 1], @[0, 0, 0]]}",
+    {10,
+     "  pivot: {type: revolute, bodies: [slide, ground], points: [[0,0,0], [0,0,0]], axes: [[0, 0, 1], @[0, "
+     "0, 0]]}",
      BRAMAH_E_VALUE, "loops.pivot.axes.1", "axes must not be zero"},
     {7, "  crank: {type: @revolut, parent: ground, child: crank, axis: [0, 0, 1]}", BRAMAH_E_VALUE,
      "joints.crank.type", "'revolut' is not known here; did you mean 'revolute'?"},
     {7, "  crank: {type: @ball, parent: ground, child: crank, axis: [0, 0, 1]}", BRAMAH_E_VALUE,
      "joints.crank.type", "'ball' is not known here; possible are revolute, prismatic"},
-    {12, "  oil: {bulk_modulus: @0 MPa}", BRAMAH_E_VALUE, "hydraulics.oil.bulk_modulus", "bulk_modulus must be positive"},
+    {12, "  oil: {bulk_modulus: @0 MPa}", BRAMAH_E_VALUE, "hydraulics.oil.bulk_modulus",
+     "bulk_modulus must be positive"},
     {15, "    v1: {pressure: 30 bar, hoses: [{volume: @0 L, bulk_modulus: 550 MPa}]}", BRAMAH_E_VALUE,
      "hydraulics.volumes.v1.hoses.0.volume", "volume must be positive"},
     {16, "    v2: {pressure: @equilibrum}", BRAMAH_E_VALUE, "hydraulics.volumes.v2.pressure",
-     "'equilibrum' is not a number with a unit; a pressure is expected, for example '1 bar', or the word 'equilibrium'"},
+     "'equilibrum' is not a number with a unit; a pressure is expected, for example '1 bar', or the word "
+     "'equilibrium'"},
     {18, "    orifice: {from: v1, to: v2, area: @0 mm^2, discharge_coefficient: 0.8}", BRAMAH_E_VALUE,
      "hydraulics.throttles.orifice.area", "area must be positive"},
-    {20, "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: @0 s}",
+    {20,
+     "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: @0 "
+     "s}",
      BRAMAH_E_VALUE, "hydraulics.valves.main.time_constant", "time_constant must be positive"},
-    {20, "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: 1 s, spool: @11 V}",
+    {20,
+     "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: 1 "
+     "s, spool: @11 V}",
      BRAMAH_E_VALUE, "hydraulics.valves.main.spool", "spool must lie within the limit of the valve"},
-    {28, "      rod: @80 mm", BRAMAH_E_VALUE, "hydraulics.cylinders.lift.rod", "rod must be thinner than the bore"},
+    {28, "      rod: @80 mm", BRAMAH_E_VALUE, "hydraulics.cylinders.lift.rod",
+     "rod must be thinner than the bore"},
     {27, "      bore: @0 mm", BRAMAH_E_VALUE, "hydraulics.cylinders.lift.bore", "bore must be positive"},
-    {33, "      friction: {model: brown-mcphee, coulomb: 210 N, static: @83 N, stribeck_velocity: 1 m/s}", BRAMAH_E_VALUE,
-     "hydraulics.cylinders.lift.friction.static", "static friction must not be below coulomb friction"},
-    {35, "  main: [[0 s, 0 V], [1 s, 0 V], [@1 s, 3 V]]", BRAMAH_E_VALUE, "inputs.main.2.0", "times must ascend"},
+    {33, "      friction: {model: brown-mcphee, coulomb: 210 N, static: @83 N, stribeck_velocity: 1 m/s}",
+     BRAMAH_E_VALUE, "hydraulics.cylinders.lift.friction.static",
+     "static friction must not be below coulomb friction"},
+    {35, "  main: [[0 s, 0 V], [1 s, 0 V], [@1 s, 3 V]]", BRAMAH_E_VALUE, "inputs.main.2.0",
+     "times must ascend"},
     {36, "integrator: {step: @0 ms}", BRAMAH_E_VALUE, "integrator.step", "step must be positive"},
     {36, "integrator: {step: @-1 ms}", BRAMAH_E_VALUE, "integrator.step", "step must be positive"},
     {36, "integrator: {step: @2 h}", BRAMAH_E_VALUE, "integrator.step", "step must lie between 1 ns and 1 h"},
     {36, "integrator: {max_iterations: @2.5}", BRAMAH_E_VALUE, "integrator.max_iterations",
      "'2.5' is not a whole number from 1 on"},
     /* the shape of the file */
-    {4, "  crank: @[1, 2]", BRAMAH_E_SYNTAX, "bodies.crank", "keys and values ('key: value') are expected here"},
+    {4, "  crank: @[1, 2]", BRAMAH_E_SYNTAX, "bodies.crank",
+     "keys and values ('key: value') are expected here"},
     {4, "  crank: {mass: @[1 kg]}", BRAMAH_E_SYNTAX, "bodies.crank.mass",
      "a single value is expected here, not a list"},
     {4, "  crank: {mass: 1 kg, inertia: @[1, 2 kg*m^2]}", BRAMAH_E_SYNTAX, "bodies.crank.inertia",
@@ -412,8 +447,10 @@ static const struct {
      "a list is expected here"},
     {23, "      bodies: @[ground]", BRAMAH_E_SYNTAX, "hydraulics.cylinders.lift.bodies",
      "a list of 2 elements is expected, this one has 1"},
-    {5, "  @a.b: {mass: 1 kg}", BRAMAH_E_SYNTAX, "bodies.a.b", "'a.b' is no name; names are letters, digits, _ and -"},
-    {35, "  main: [@[0 s]]", BRAMAH_E_SYNTAX, "inputs.main.0", "a pair [time, value] is expected, such as [1 s, 10 V]"},
+    {5, "  @a.b: {mass: 1 kg}", BRAMAH_E_SYNTAX, "bodies.a.b",
+     "'a.b' is no name; names are letters, digits, _ and -"},
+    {35, "  main: [@[0 s]]", BRAMAH_E_SYNTAX, "inputs.main.0",
+     "a pair [time, value] is expected, such as [1 s, 10 V]"},
     {4, "  crank: {mass: @\"1 \\0 kg\"}", BRAMAH_E_SYNTAX, "", "text contains a zero byte"},
     {4, "  crank: {mass: @*nobody}", BRAMAH_E_SYNTAX, "", "found undefined alias"},
     /* references */
@@ -421,11 +458,15 @@ static const struct {
      "joints.crank.parent", "there is no body 'grund'; did you mean 'ground'?"},
     {7, "  crank: {type: revolute, parent: ground, child: @boom, axis: [0, 0, 1]}", BRAMAH_E_REFERENCE,
      "joints.crank.child", "there is no body 'boom'; there are ground, crank, slide"},
-    {10, "  pivot: {type: revolute, bodies: [slide, @boom], points: [[0,0,0], [0,0,0]], axes: [[0,0,1], [0,0,1]]}",
+    {10,
+     "  pivot: {type: revolute, bodies: [slide, @boom], points: [[0,0,0], [0,0,0]], axes: [[0,0,1], "
+     "[0,0,1]]}",
      BRAMAH_E_REFERENCE, "loops.pivot.bodies.1", "there is no body 'boom'; there are ground, crank, slide"},
     {18, "    orifice: {from: v1, to: @v22, area: 28.3 mm^2, discharge_coefficient: 0.8}", BRAMAH_E_REFERENCE,
      "hydraulics.throttles.orifice.to", "there is no volume or supply 'v22'; did you mean 'v2'?"},
-    {20, "    main: {pump: @pumpe, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: 1 s}",
+    {20,
+     "    main: {pump: @pumpe, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: "
+     "1 s}",
      BRAMAH_E_REFERENCE, "hydraulics.valves.main.pump",
      "there is no volume or supply 'pumpe'; did you mean 'pump'?"},
     {23, "      bodies: [@crnak, ground]", BRAMAH_E_REFERENCE, "hydraulics.cylinders.lift.bodies.0",
@@ -442,8 +483,8 @@ START_TEST(error_is_exact)
   bramah_machine *machine = (bramah_machine *)path;
   int column = write_machine(bad_lines[_i].line, bad_lines[_i].with);
   bramah_status status = bramah_machine_load(path, 0, NULL, &diag, &machine);
-  ck_assert_msg(strncmp(diag.message, bad_lines[_i].message, strlen(bad_lines[_i].message)) == 0, "%s\n  gives: %s",
-                bad_lines[_i].with, diag.message);
+  ck_assert_msg(strncmp(diag.message, bad_lines[_i].message, strlen(bad_lines[_i].message)) == 0,
+                "%s\n  gives: %s", bad_lines[_i].with, diag.message);
   ck_assert_int_eq(status, bad_lines[_i].status);
   ck_assert_int_eq(diag.status, status);
   ck_assert_str_eq(diag.thing, bad_lines[_i].thing);
@@ -466,7 +507,8 @@ START_TEST(error_elsewhere_is_exact)
     int at_line, at_column;
     const char *message;
   } cases[] = {
-      {12, "  oil: {bulk_modulus: 1 GPa}", 18, 33, "an area needs 'hydraulics.oil.density', which is missing"},
+      {12, "  oil: {bulk_modulus: 1 GPa}", 18, 33,
+       "an area needs 'hydraulics.oil.density', which is missing"},
       {27, "", 22, 5, "'bore' or 'piston_area' is needed"},
       {28, "", 22, 5, "'rod' or 'rod_area' is needed"},
       {2, "", 1, 1, "required key 'gravity' is missing"},
@@ -476,7 +518,8 @@ START_TEST(error_elsewhere_is_exact)
       {36, "inputs: {}", 36, 1, "key 'inputs' is given twice, first in line 34"},
       {3, "bodies: {}\nold:", 4, 1, "unknown key 'old'"},
       {36, "...\n---\nmachine: other", 38, 1, "a second document begins here; one is expected"},
-      {36, "bodies: {", 37, 1, "did not find expected node content (while parsing a flow node that begins in line 37)"},
+      {36, "bodies: {", 37, 1,
+       "did not find expected node content (while parsing a flow node that begins in line 37)"},
       {36, "\tx: 1", 36, 1, "found character that cannot start any token (while scanning for the next token"},
   };
   bramah_diag diag;
@@ -585,18 +628,25 @@ START_TEST(bad_change_is_told_where_it_was_written)
     bramah_status status;
     const char *message;
   } cases[] = {
-      {"bodies.crank.mass", "18 mm", BRAMAH_E_UNIT, "18 mm is a length, a mass is expected, for example '18 kg'"},
+      {"bodies.crank.mass", "18 mm", BRAMAH_E_UNIT,
+       "18 mm is a length, a mass is expected, for example '18 kg'"},
       {"bodies.crank.mass", "", BRAMAH_E_VALUE, "a value is missing"},
       {"bodies.crank.mass", "-1 kg", BRAMAH_E_VALUE, "mass must not be negative"},
       {"bodies.crank.mas", "1 kg", BRAMAH_E_KEY, "unknown key 'mas'; did you mean 'mass'?"},
-      {"bodies.crnak.mass", "1 kg", BRAMAH_E_KEY, "the file to be changed has no 'crnak'; did you mean 'crank'?"},
-      {"bodies.boom.mass", "1 kg", BRAMAH_E_KEY, "the file to be changed has no 'boom' there; it has crank, slide"},
+      {"bodies.crnak.mass", "1 kg", BRAMAH_E_KEY,
+       "the file to be changed has no 'crnak'; did you mean 'crank'?"},
+      {"bodies.boom.mass", "1 kg", BRAMAH_E_KEY,
+       "the file to be changed has no 'boom' there; it has crank, slide"},
       {"bodies.crank.mass.x", "1 kg", BRAMAH_E_KEY, "nothing stands below '16 kg', which is a value"},
-      {"bodies.crank.inertia.3", "1 kg", BRAMAH_E_KEY, "the list to be changed has no element '3'; its elements are 0 to 2"},
-      {"bodies.crank.inertia.x", "1 kg", BRAMAH_E_KEY, "the list to be changed has no element 'x'; its elements are 0 to 2"},
+      {"bodies.crank.inertia.3", "1 kg", BRAMAH_E_KEY,
+       "the list to be changed has no element '3'; its elements are 0 to 2"},
+      {"bodies.crank.inertia.x", "1 kg", BRAMAH_E_KEY,
+       "the list to be changed has no element 'x'; its elements are 0 to 2"},
       {"bodies..mass", "1 kg", BRAMAH_E_KEY, "a path is keys joined by dots, such as 'bodies.crank.mass'"},
-      {"gravity", "[0, 1", BRAMAH_E_SYNTAX, "did not find expected ',' or ']' (while parsing a flow sequence)"},
-      {"joints.crank.parent", "boom", BRAMAH_E_REFERENCE, "there is no body 'boom'; there are ground, crank, slide"},
+      {"gravity", "[0, 1", BRAMAH_E_SYNTAX,
+       "did not find expected ',' or ']' (while parsing a flow sequence)"},
+      {"joints.crank.parent", "boom", BRAMAH_E_REFERENCE,
+       "there is no body 'boom'; there are ground, crank, slide"},
       {"hydraulics.cylinders.lift.rod", "90 mm", BRAMAH_E_VALUE, "rod must be thinner than the bore"},
       {"hydraulics.cylinders.lift.friction.static", "9 N", BRAMAH_E_VALUE,
        "static friction must not be below coulomb friction"},

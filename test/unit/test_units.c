@@ -91,7 +91,8 @@ START_TEST(unit_has_factor_and_dimension)
   ck_assert_msg(bramah_unit_parse(units[_i].text, &factor, &d, &diag) == BRAMAH_OK, "%s: %s", units[_i].text,
                 diag.message);
   ck_assert_msg(fabs(factor / units[_i].factor - 1.0) < 4e-16, "%s: %.17g", units[_i].text, factor);
-  ck_assert_msg(memcmp(&d, e, sizeof d) == 0, "%s: %d %d %d %d %d", units[_i].text, d.m, d.kg, d.s, d.volt, d.rad);
+  ck_assert_msg(memcmp(&d, e, sizeof d) == 0, "%s: %d %d %d %d %d", units[_i].text, d.m, d.kg, d.s, d.volt,
+                d.rad);
 }
 END_TEST
 
@@ -170,8 +171,8 @@ START_TEST(quantity_is_converted)
 {
   bramah_diag diag;
   double si = NAN;
-  ck_assert_msg(bramah_quantity_parse(quantities[_i].text, quantities[_i].expected, &si, &diag) == BRAMAH_OK, "%s: %s",
-                quantities[_i].text, diag.message);
+  ck_assert_msg(bramah_quantity_parse(quantities[_i].text, quantities[_i].expected, &si, &diag) == BRAMAH_OK,
+                "%s: %s", quantities[_i].text, diag.message);
   ck_assert_msg(si == quantities[_i].si, "%s: %.17g", quantities[_i].text, si);
 }
 END_TEST
@@ -185,18 +186,23 @@ static const struct {
     {"80 mm", "Pa", BRAMAH_E_UNIT, "80 mm is a length, a pressure is expected, for example '80 bar'"},
     {"3 rad", "1", BRAMAH_E_UNIT, "3 rad is an angle, a pure number is expected, for example '3'"},
     {"3 1", "rad", BRAMAH_E_UNIT, "3 1 is a pure number, an angle is expected, for example '3 deg'"},
-    {"1 Hz", "rad/s", BRAMAH_E_UNIT, "1 Hz is a frequency, an angular rate is expected, for example '1 rad/s'"},
+    {"1 Hz", "rad/s", BRAMAH_E_UNIT,
+     "1 Hz is a frequency, an angular rate is expected, for example '1 rad/s'"},
     {"1 m^5", "m", BRAMAH_E_UNIT, "1 m^5 is something else, a length is expected, for example '1 mm'"},
     {"1 m", "m^5", BRAMAH_E_UNIT, "1 m is a length, a value in 'm^5' is expected, for example '1 m^5'"},
     {"80", "m", BRAMAH_E_UNIT, "the unit is missing: a length is expected, for example '80 mm'"},
-    {"3,5 mm", "m", BRAMAH_E_UNIT, "a unit cannot begin with ','; decimals are written with a point (in ',5 mm')"},
+    {"3,5 mm", "m", BRAMAH_E_UNIT,
+     "a unit cannot begin with ','; decimals are written with a point (in ',5 mm')"},
     {"0x10 m", "m", BRAMAH_E_UNIT, "unknown unit 'x10' (in 'x10 m')"},
     {"5 mn", "m", BRAMAH_E_UNIT, "unknown unit 'mn'; did you mean 'mN'?"},
     {"", "m", BRAMAH_E_VALUE, "a value is missing; a length is expected, for example '1 mm'"},
     {"mm", "m", BRAMAH_E_VALUE, "'mm' is not a number with a unit; a length is expected, for example '1 mm'"},
-    {"nan m", "m", BRAMAH_E_VALUE, "'nan m' is not a number with a unit; a length is expected, for example '1 mm'"},
-    {"inf", "m", BRAMAH_E_VALUE, "'inf' is not a number with a unit; a length is expected, for example '1 mm'"},
-    {"- 5 m", "m", BRAMAH_E_VALUE, "'- 5 m' is not a number with a unit; a length is expected, for example '1 mm'"},
+    {"nan m", "m", BRAMAH_E_VALUE,
+     "'nan m' is not a number with a unit; a length is expected, for example '1 mm'"},
+    {"inf", "m", BRAMAH_E_VALUE,
+     "'inf' is not a number with a unit; a length is expected, for example '1 mm'"},
+    {"- 5 m", "m", BRAMAH_E_VALUE,
+     "'- 5 m' is not a number with a unit; a length is expected, for example '1 mm'"},
     {"1e999 m", "m", BRAMAH_E_VALUE, "number is too large: '1e999 m'"},
     {"1e99999999999999999999 m", "m", BRAMAH_E_VALUE, "number is too large: '1e99999999999999999999 m'"},
     {"1e308 km", "m", BRAMAH_E_VALUE, "number is too large: '1e308 km'"},
@@ -206,12 +212,14 @@ START_TEST(bad_quantity_is_explained)
 {
   bramah_diag diag;
   double si = 7.0;
-  bramah_status status = bramah_quantity_parse(bad_quantities[_i].text, bad_quantities[_i].expected, &si, &diag);
+  bramah_status status =
+      bramah_quantity_parse(bad_quantities[_i].text, bad_quantities[_i].expected, &si, &diag);
   ck_assert_str_eq(diag.message, bad_quantities[_i].message);
   ck_assert_int_eq(status, bad_quantities[_i].status);
   ck_assert_int_eq(diag.status, status);
   ck_assert(si == 7.0);
-  ck_assert_int_eq(bramah_quantity_parse(bad_quantities[_i].text, bad_quantities[_i].expected, &si, NULL), status);
+  ck_assert_int_eq(bramah_quantity_parse(bad_quantities[_i].text, bad_quantities[_i].expected, &si, NULL),
+                   status);
 }
 END_TEST
 

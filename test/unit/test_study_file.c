@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bramah/files.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define PI 3.14159265358979323846
+#define DEG (PI / 180.0)
+
+enum { N_LINES = 19, LONGEST_TEXT = 4096 };
+
+/* A correct study; each error case replaces one line of it. */
+static const char *const small_study[N_LINES] = {
+    /*  1 */ "study: small study, 1 kHz",
+    /*  2 */ "machine: machines/small.yaml",
+    /*  3 */ "changes:",
+    /*  4 */ "  bodies.crank.mass: 18 kg",
+    /*  5 */ "  gravity: [0, -8.81, 0 m/s^2]",
+    /*  6 */ "time: seconds",
+    /*  7 */ "inputs: {valve: my column}",
+    /*  8 */ "sensors:",
+    /*  9 */ "  angle: {type: encoder, joint: crank, sigma: 1 deg, rate: 1 kHz, column: phi}",
+    /* 10 */ "  way: {type: encoder, joint: slide, sigma: 2 mm}",
+    /* 11 */ "  turn: {type: gyro, body: crank, axis: [0, 0, 2], sigma: 9.84e-4 rad/s, rate: 300 Hz}",
+    /* 12 */ "  speed: {type: gyro, joint: slide, sigma: 1 mm/s}",
+    /* 13 */ "  p1: {type: pressure, volume: v1, sigma: 0.5 bar, rate: 1 kHz}",
+    /* 14 */ "joints:",
+    /* 15 */
+    ("  crank: {position: 63 deg, position_sigma: 3 deg, rate_sigma: 0.1 rad/s, acceleration_noise: 0.5 "
+     "rad/s^2/Hz^0.5}"),
+    /* 16 */ "  slide: {rate: 1 m/s, position_sigma: 3 mm, rate_sigma: 1 mm/s, acceleration_noise: 0}",
+    /* 17 */ "volumes:",
+    /* 18 */ "  v1: {pressure: 30 bar, sigma: 1 bar, noise: 0.5 bar/s^0.5}",
+    /* 19 */ "  v2: {sigma: 1 bar, noise: 0 bar/s^0.5}",
+};
+
+static char path[] = "/tmp/bramah-study-XXXXXX";
+
+static void make_path(void)
+{
+  int file = mkstemp(path);
+  ck_assert_int_ge(file, 0);
+  close(file);
+}
+
+static void remove_path(void)
+{
+  remove(path);
+  strcpy(path + strlen(path) - 6, "XXXXXX");
+}
+
+/* The small study with one line replaced; '@' in the new line marks the offending place and is left out.
+ * Returns its column. */
+static int write_study(int line, const char *with)
+{
+  char changed[LONGEST_TEXT] = "";
+  const char *mark = with ? strchr(with, '@') : NULL;
+  FILE *stream = fopen(path, "wb");
+  ck_assert_ptr_nonnull(stream);
+  if (mark) snprintf(changed, sizeof changed, "%.*s%s", (int)(mark - with), with, mark + 1);
+  for (int i = 1; i <= N_LINES; i++)
+    fprintf(stream, "%s\n", i == line ? (mark ? changed : with) : small_study[i - 1]);
+  fclose(stream);
+  return mark ? (int)(mark - with) + 1 : 0;
+}
+
+static bramah_study *load_file(const char *file)
+{
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  bramah_status status = bramah_study_load(file, &diag, &study);
+  ck_assert_msg(status == BRAMAH_OK, "%d:%d: %s: %s", diag.line, diag.column, diag.thing, diag.message);
+  return study;
+}
+
+START_TEST(head_of_study_is_read)
+{
+  write_study(0, NULL);
+  bramah_study *s = load_file(path);
+  ck_assert_str_eq(s->name, "small study, 1 kHz");
+  ck_assert_str_eq(s->file, path);
+  ck_assert_str_eq(s->machine_file, "/tmp/machines/small.yaml");
+  ck_assert_str_eq(s->time_column, "seconds");
+  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_PAPER);
+  ck_assert_uint_eq(s->n_inputs, 1);
+  ck_assert_str_eq(s->inputs[0].name, "my column");
+  ck_assert_str_eq(s->inputs[0].target, "valve");
+  ck_assert_int_eq(s->inputs[0].line, 7);
+  ck_assert_uint_eq(s->n_changes, 2);
+  ck_assert_str_eq(s->changes[0].path, "bodies.crank.mass");
+  ck_assert_str_eq(s->changes[0].value, "18 kg");
+  ck_assert_str_eq(s->changes[0].file, path);
+  ck_assert_int_eq(s->changes[0].line, 4);
+  ck_assert_str_eq(s->changes[1].value, "[0, -8.81, 0 m/s^2]");
+  ck_assert_int_eq(s->changes[1].line, 5);
+  bramah_study_free(s);
+}
+END_TEST
+
+START_TEST(sensors_are_read)
+{
+  write_study(0, NULL);
+  bramah_study *s = load_file(path);
+  const bramah_sensor_options *sensor = s->sensors;
+  ck_assert_uint_eq(s->n_sensors, 5);
+  ck_assert(sensor[0].kind == BRAMAH_SENSOR_ENCODER && sensor[0].sigma == DEG &&
+            sensor[0].period_ns == 1000000);
+  ck_assert_str_eq(sensor[0].name, "angle");
+  ck_assert_str_eq(sensor[0].at, "crank");
+  ck_assert_int_eq(sensor[0].line, 9);
+  ck_assert_str_eq(s->sensor_columns[0].name, "phi");
+  ck_assert_str_eq(s->sensor_columns[0].target, "angle");
+  ck_assert(sensor[1].sigma == 2e-3 && sensor[1].period_ns == 0);
+  ck_assert_str_eq(s->sensor_columns[1].name, "way");
+  ck_assert(sensor[2].kind == BRAMAH_SENSOR_GYRO && sensor[2].axis[2] == 2.0 && sensor[2].sigma == 9.84e-4);
+  ck_assert_int_eq(sensor[2].period_ns, 3333333);
+  ck_assert_str_eq(sensor[2].at, "crank");
+  ck_assert(sensor[3].axis[0] == 0.0 && sensor[3].axis[1] == 0.0 && sensor[3].axis[2] == 0.0);
+  ck_assert_str_eq(sensor[3].at, "slide");
+  ck_assert(sensor[4].kind == BRAMAH_SENSOR_PRESSURE && sensor[4].sigma == 0.5e5);
+  ck_assert_str_eq(sensor[4].at, "v1");
+  bramah_study_free(s);
+}
+END_TEST
+
+START_TEST(start_values_are_read)
+{
+  write_study(0, NULL);
+  bramah_study *s = load_file(path);
+  const bramah_joint_start *crank = &s->joints[0], *slide = &s->joints[1];
+  ck_assert(s->n_joints == 2 && s->n_volumes == 2);
+  ck_assert_str_eq(crank->joint, "crank");
+  ck_assert(crank->revolute_unit == 1 && crank->has_position == 1 && crank->position == 63 * DEG &&
+            crank->rate == 0);
+  ck_assert(crank->position_sigma == 3 * DEG && crank->rate_sigma == 0.1 && crank->acceleration_noise == 0.5);
+  ck_assert(slide->revolute_unit == 0 && slide->has_position == 0 && slide->rate == 1.0 && slide->line == 16);
+  ck_assert(slide->position_sigma == 3e-3 && slide->acceleration_noise == 0.0);
+  ck_assert_str_eq(s->volumes[0].volume, "v1");
+  ck_assert(s->volumes[0].has_pressure == 1 && s->volumes[0].pressure == 30e5);
+  ck_assert(s->volumes[0].sigma == 1e5 && s->volumes[0].noise == 0.5e5);
+  ck_assert(s->volumes[1].has_pressure == 0 && s->volumes[1].noise == 0.0 && s->volumes[1].line == 19);
+  bramah_study_free(s);
+}
+END_TEST
+
+START_TEST(machine_path_may_be_absolute)
+{
+  write_study(2, "machine: /a/b.yaml");
+  bramah_study *s = load_file(path);
+  ck_assert_str_eq(s->machine_file, "/a/b.yaml");
+  bramah_study_free(s);
+}
+END_TEST
+
+START_TEST(time_column_has_a_default)
+{
+  write_study(6, "");
+  bramah_study *s = load_file(path);
+  ck_assert_str_eq(s->time_column, "t");
+  bramah_study_free(s);
+}
+END_TEST
+
+START_TEST(list_in_a_change_keeps_its_meaning)
+{
+  write_study(5, "  a.b: [[1, 'it''s: [x]'], \"\", 2 m]\n  c: \"quoted: text\"");
+  bramah_study *s = load_file(path);
+  ck_assert_str_eq(s->changes[1].value, "[[1, 'it''s: [x]'], '', 2 m]");
+  ck_assert_str_eq(s->changes[2].value, "quoted: text");
+  bramah_study_free(s);
+}
+END_TEST
+
+/* ---- the data set ---- */
+
+static void data_path(char *out, size_t n, int set)
+{
+  const char *root = getenv("BRAMAH_SOURCE_ROOT");
+  snprintf(out, n, "%s/datasets/four-bar/sensors-%d.yaml", root ? root : ".", set);
+}
+
+START_TEST(four_bar_studies_load_with_their_machine)
+{
+  static const char *const sensors[] = {"crank_encoder p1 p2 p3", "crank_encoder crank_gyro p1 p2 p3",
+                                        "crank_encoder crank_gyro p1 p2", "crank_encoder crank_gyro p1 p3"};
+  char file[1024], names[256] = "";
+  bramah_machine *m = NULL;
+  data_path(file, sizeof file, _i + 1);
+  bramah_study *s = load_file(file);
+  for (size_t i = 0; i < s->n_sensors; i++) {
+    if (i) strcat(names, " ");
+    strcat(names, s->sensors[i].name);
+    ck_assert_int_eq(s->sensors[i].period_ns, 1000000);
+  }
+  ck_assert_str_eq(names, sensors[_i]);
+  ck_assert_int_eq(bramah_machine_load(s->machine_file, s->n_changes, s->changes, NULL, &m), BRAMAH_OK);
+  const bramah_friction *friction = &m->cylinders[0].friction;
+  ck_assert(friction->coulomb == 231 && friction->static_force == 913 && friction->viscous == 363);
+  ck_assert(s->joints[0].position == 63 * DEG && s->n_volumes == 3);
+  bramah_machine_free(m);
+  bramah_study_free(s);
+}
+END_TEST
+
+/* ---- errors: one line replaced, '@' in front of the offending scalar ---- */
+
+static const struct {
+  int line;
+  const char *with;
+  bramah_status status;
+  const char *thing, *message;
+} bad_lines[] = {
+    {1, "@studdy: small", BRAMAH_E_KEY, "studdy", "unknown key 'studdy'; did you mean 'study'?"},
+    {2, "machine: @[a]", BRAMAH_E_SYNTAX, "machine", "a single value is expected here, not a list"},
+    {4, "  bodies.crank.mass:@ ", BRAMAH_E_VALUE, "changes.bodies.crank.mass", "a value is missing"},
+    {4, "  bodies.crank: @{mass: 3 kg}", BRAMAH_E_SYNTAX, "changes.bodies.crank",
+     "a change is a value or a list of values; give one change for every key"},
+    {4, "  a: @[[[1]]]", BRAMAH_E_SYNTAX, "changes.a",
+     "a change is a value or a list of values; give one change for every key"},
+    {5, "  @bodies.crank.mass: 3 kg", BRAMAH_E_KEY, "changes.bodies.crank.mass",
+     "this change is given twice"},
+    {7, "inputs: {valve: @{a: b}}", BRAMAH_E_SYNTAX, "inputs.valve",
+     "a single value is expected here, not keys and values"},
+    {9, "  angle: {type: @encodr, joint: crank, sigma: 1 deg}", BRAMAH_E_VALUE, "sensors.angle.type",
+     "'encodr' is not known here; did you mean 'encoder'?"},
+    {9, "  angle: {type: @lidar, joint: crank, sigma: 1 deg}", BRAMAH_E_VALUE, "sensors.angle.type",
+     "'lidar' is not known here; possible are encoder, gyro, pressure"},
+    {9, "  @angle: {joint: crank, sigma: 1 deg}", BRAMAH_E_KEY, "sensors.angle",
+     "required key 'type' is missing"},
+    {9, "  @angle: {type: encoder, joint: crank}", BRAMAH_E_KEY, "sensors.angle",
+     "required key 'sigma' is missing"},
+    {9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, @volume: v1}", BRAMAH_E_KEY,
+     "sensors.angle.volume", "unknown key 'volume'; did you mean 'column'?"},
+    {9, "  angle: {type: encoder, joint: crank, sigma: @1 bar}", BRAMAH_E_UNIT, "sensors.angle.sigma",
+     "1 bar is a pressure, an angle or a length is expected, for example '1 deg'"},
+    {9, "  angle: {type: encoder, joint: crank, sigma: @0 deg}", BRAMAH_E_VALUE, "sensors.angle.sigma",
+     "sigma must be positive"},
+    {9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, rate: @1 ms}", BRAMAH_E_UNIT,
+     "sensors.angle.rate", "1 ms is a time, a frequency is expected, for example '1 Hz'"},
+    {9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, rate: @-1 Hz}", BRAMAH_E_VALUE,
+     "sensors.angle.rate", "rate must be positive"},
+    {9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, rate: @1e4 MHz}", BRAMAH_E_VALUE,
+     "sensors.angle.rate", "rate must lie between 1e-6 Hz and 1e9 Hz"},
+    {9, "  angle: @encoder", BRAMAH_E_SYNTAX, "sensors.angle",
+     "keys and values ('key: value') are expected here"},
+    {10, "  @angle: {type: encoder, joint: slide, sigma: 2 mm}", BRAMAH_E_KEY, "sensors.angle",
+     "key 'angle' is given twice, first in line 9"},
+    {11, "  @turn: {type: gyro, sigma: 1 rad/s}", BRAMAH_E_KEY, "sensors.turn",
+     "'body' or 'joint' is needed"},
+    {11, "  @turn: {type: gyro, body: crank, sigma: 1 rad/s}", BRAMAH_E_KEY, "sensors.turn",
+     "required key 'axis' is missing"},
+    {11, "  turn: {type: gyro, joint: crank, @axis: [0, 0, 1], sigma: 1 rad/s}", BRAMAH_E_KEY,
+     "sensors.turn.axis", "'axis' belongs to a gyro on a 'body'"},
+    {11, "  turn: {type: gyro, body: crank, @joint: crank, sigma: 1 rad/s}", BRAMAH_E_KEY,
+     "sensors.turn.joint", "'body' and 'joint' exclude each other"},
+    {11, "  turn: {type: gyro, body: crank, axis: @[0, 0, 0], sigma: 1 rad/s}", BRAMAH_E_VALUE,
+     "sensors.turn.axis", "axis must not be zero"},
+    {11, "  turn: {type: gyro, body: crank, axis: [0, 0, 1], sigma: @1 m/s}", BRAMAH_E_UNIT,
+     "sensors.turn.sigma", "1 m/s is a speed, an angular rate is expected, for example '1 rad/s'"},
+    {13, "  p1: {type: pressure, volume: @v 1, sigma: 0.5 bar}", BRAMAH_E_SYNTAX, "sensors.p1.volume",
+     "'v 1' is no name; names are letters, digits, _ and -"},
+    {6, "filter: {transition: @papier}", BRAMAH_E_VALUE, "filter.transition",
+     "'papier' is not known here; did you mean 'paper'?"},
+    {15, "  @crank: {rate_sigma: 0.1 rad/s, acceleration_noise: 0}", BRAMAH_E_KEY, "joints.crank",
+     "required key 'position_sigma' is missing"},
+    {15, "  crank: {position_sigma: 3 deg, rate_sigma: @0.1 m/s, acceleration_noise: 0}", BRAMAH_E_UNIT,
+     "joints.crank.rate_sigma", "0.1 m/s is a speed, an angular rate is expected, for example '0.1 rad/s'"},
+    {15, "  crank: {position: @63 deg, position_sigma: 3 mm, rate_sigma: 1 m/s, acceleration_noise: 0}",
+     BRAMAH_E_UNIT, "joints.crank.position", "63 deg is an angle, a length is expected, for example '63 mm'"},
+    {15, "  crank: {position_sigma: 3 deg, rate_sigma: 1 rad/s, acceleration_noise: @0.5 rad/s^2}",
+     BRAMAH_E_UNIT, "joints.crank.acceleration_noise",
+     "0.5 rad/s^2 is an angular acceleration, a noise density of angular acceleration is expected, for "
+     "example "
+     "'0.5 rad/s^2/Hz^0.5'"},
+    {15, "  crank: {position_sigma: @0 deg, rate_sigma: 1 rad/s, acceleration_noise: 0}", BRAMAH_E_VALUE,
+     "joints.crank.position_sigma", "position_sigma must be positive"},
+    {18, "  v1: {sigma: 1 bar, noise: @0.5 bar}", BRAMAH_E_UNIT, "volumes.v1.noise",
+     "0.5 bar is a pressure, a noise density of pressure is expected, for example '0.5 bar/s^0.5'"},
+    {18, "  v1: {sigma: 1 bar, noise: @-0.5 bar/s^0.5}", BRAMAH_E_VALUE, "volumes.v1.noise",
+     "noise must not be negative"},
+    {18, "  @v1: {noise: 1 bar/s^0.5}", BRAMAH_E_KEY, "volumes.v1", "required key 'sigma' is missing"},
+};
+
+START_TEST(error_is_exact)
+{
+  bramah_diag diag;
+  bramah_study *study = (bramah_study *)path;
+  int column = write_study(bad_lines[_i].line, bad_lines[_i].with);
+  bramah_status status = bramah_study_load(path, &diag, &study);
+  ck_assert_msg(strcmp(diag.message, bad_lines[_i].message) == 0, "%s\n  gives: %s", bad_lines[_i].with,
+                diag.message);
+  ck_assert_int_eq(status, bad_lines[_i].status);
+  ck_assert_int_eq(diag.status, status);
+  ck_assert_str_eq(diag.thing, bad_lines[_i].thing);
+  ck_assert_str_eq(diag.file, path);
+  ck_assert_int_eq(diag.line, bad_lines[_i].line);
+  ck_assert_int_eq(diag.column, column);
+  ck_assert_ptr_eq(study, (bramah_study *)path); /* untouched */
+  ck_assert_int_eq(bramah_study_load(path, NULL, &study), status);
+}
+END_TEST
+
+START_TEST(missing_section_is_told)
+{
+  static const struct {
+    int line;
+    const char *with;
+    int at_line;
+    const char *message;
+  } cases[] = {
+      {1, "", 2, "required key 'study' is missing"},
+      {2, "", 1, "required key 'machine' is missing"},
+      {14, "others:", 14,
+       "unknown key 'others'; allowed are study, machine, changes, time, inputs, sensors, filter, "
+       "joints, volumes"},
+  };
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  for (int i = 0; i < COUNT(cases); i++) {
+    write_study(cases[i].line, cases[i].with);
+    ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_KEY);
+    ck_assert_msg(strncmp(diag.message, cases[i].message, strlen(cases[i].message)) == 0, "%s", diag.message);
+    ck_assert_int_eq(diag.line, cases[i].at_line);
+  }
+}
+END_TEST
+
+START_TEST(sensors_must_not_be_empty)
+{
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  FILE *stream = fopen(path, "wb");
+  fputs("study: none\nmachine: m.yaml\nsensors:\njoints:\n  a: {}\n", stream);
+  fclose(stream);
+  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_VALUE);
+  ck_assert_str_eq(diag.message, "at least one is needed here");
+  ck_assert_str_eq(diag.thing, "sensors");
+  ck_assert_int_eq(diag.line, 3);
+}
+END_TEST
+
+/* A change that leads nowhere in the machine is reported in the study. */
+START_TEST(error_in_a_change_points_to_the_study)
+{
+  char file[1024];
+  bramah_diag diag;
+  bramah_machine *machine = NULL;
+  data_path(file, sizeof file, 1);
+  bramah_study *four_bar = load_file(file);
+  write_study(5, "  bodies.crank.inertia.2: 3 m");
+  bramah_study *s = load_file(path);
+  ck_assert_int_eq(bramah_machine_load(four_bar->machine_file, s->n_changes, s->changes, &diag, &machine),
+                   BRAMAH_E_UNIT);
+  ck_assert_str_eq(diag.file, path);
+  ck_assert_int_eq(diag.line, 5);
+  ck_assert_str_eq(diag.thing, "bodies.crank.inertia.2");
+  bramah_study_free(s);
+  bramah_study_free(four_bar);
+}
+END_TEST
+
+START_TEST(missing_file_is_told)
+{
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  ck_assert_int_eq(bramah_study_load("no/such/study.yaml", &diag, &study), BRAMAH_E_FILE);
+  ck_assert_str_eq(diag.message, "cannot be opened: No such file or directory");
+  ck_assert_ptr_null(study);
+  bramah_study_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("study file");
+  TCase *tests = tcase_create("study file");
+  tcase_add_checked_fixture(tests, make_path, remove_path);
+  tcase_add_test(tests, head_of_study_is_read);
+  tcase_add_test(tests, sensors_are_read);
+  tcase_add_test(tests, start_values_are_read);
+  tcase_add_test(tests, machine_path_may_be_absolute);
+  tcase_add_test(tests, time_column_has_a_default);
+  tcase_add_test(tests, list_in_a_change_keeps_its_meaning);
+  tcase_add_loop_test(tests, four_bar_studies_load_with_their_machine, 0, 4);
+  tcase_add_loop_test(tests, error_is_exact, 0, COUNT(bad_lines));
+  tcase_add_test(tests, missing_section_is_told);
+  tcase_add_test(tests, sensors_must_not_be_empty);
+  tcase_add_test(tests, error_in_a_change_points_to_the_study);
+  tcase_add_test(tests, missing_file_is_told);
+  suite_add_tcase(suite, tests);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
