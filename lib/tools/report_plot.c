@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One plot as SVG. The curves stand in an inner picture with ten units to a pixel, so that coordinates are
+ * short integers, and are drawn with relative steps: a hundred thousand points make a page of a megabyte. */
+#include "lib/tools/report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 760, HEIGHT = 280, LEFT = 76, RIGHT = 14, TOP = 30, BOTTOM = 42 };
+enum { INNER_WIDTH = WIDTH - LEFT - RIGHT, INNER_HEIGHT = HEIGHT - TOP - BOTTOM, UNITS = 10 };
+enum { X_TICKS = 8, Y_TICKS = 5 };
+
+/* What is drawn, in the order from back to front, with the class and the name in the legend. */
+static const struct kind {
+  bramah_report_series series;
+  const char *css, *name;
+} kinds[] = {
+    {BRAMAH_REPORT_MEASURED, "m", "measured"},
+    {BRAMAH_REPORT_MODEL, "a", "model alone"},
+    {BRAMAH_REPORT_ESTIMATE, "e", "estimate"},
+    {BRAMAH_REPORT_TRUTH, "t", "truth"},
+};
+
+/* Maps a plot's values to units of the inner picture. */
+typedef struct frame {
+  bramah__range x, y;
+} frame;
+
+static int64_t place(double value, bramah__range range, double length)
+{
+  double share = (value - range.low) / (range.high - range.low);
+  share = fmin(fmax(share, -1.0), 2.0); /* what lies far outside is cut off anyway */
+  return (int64_t)floor(share * length + 0.5);
+}
+
+static int64_t place_x(const frame *f, double t) { return place(t, f->x, (double)(INNER_WIDTH * UNITS)); }
+
+static int64_t place_y(const frame *f, double value)
+{
+  return INNER_HEIGHT * UNITS - place(value, f->y, (double)(INNER_HEIGHT * UNITS));
+}
+
+/* ---- paths ---- */
+
+typedef struct pen {
+  bramah__page *page;
+  const frame *frame;
+  int64_t x, y;
+  char command; /* the one in force: a repeated letter may be left out */
+} pen;
+
+static void put_step(pen *p, int64_t value)
+{
+  if (value >= 0) bramah__page_put(p->page, " ");
+  bramah__page_put_integer(p->page, value);
+}
+
+static void put_command(pen *p, char command)
+{
+  if (p->command != command) bramah__page_put(p->page, (char[]){command, '\0'});
+  p->command = command;
+}
+
+/* Draw to a point, or begin there. */
+static void draw_to(pen *p, double t, double value)
+{
+  int64_t x = place_x(p->frame, t), y = place_y(p->frame, value);
+  if (p->command && x == p->x && y == p->y) return;
+  if (p->command)
+    put_command(p, 'l');
+  else
+    bramah__page_put(p->page, "M");
+  put_step(p, p->command ? x - p->x : x);
+  put_step(p, p->command ? y - p->y : y);
+  if (!p->command) p->command = 'M';
+  p->x = x;
+  p->y = y;
+}
+
+static void open_path(bramah__page *page, const char *css)
+{
+  bramah__page_put(page, "<path class=\"");
+  bramah__page_put(page, css);
+  bramah__page_put(page, "\" d=\"");
+}
+
+static void close_path(bramah__page *page, const char *end)
+{
+  bramah__page_put(page, end);
+  bramah__page_put(page, "\"/>\n");
+}
+
+static void draw_bin(pen *p, const bramah__bin *bin)
+{
+  int rising = bin->t_min <= bin->t_max;
+  draw_to(p, bin->t_first, bin->first);
+  draw_to(p, rising ? bin->t_min : bin->t_max, rising ? bin->min : bin->max);
+  draw_to(p, rising ? bin->t_max : bin->t_min, rising ? bin->max : bin->min);
+  draw_to(p, bin->t_last, bin->last);
+}
+
+static void draw_line(bramah__page *page, const frame *f, const bramah__series *series, const char *css)
+{
+  pen p = {.page = page, .frame = f};
+  open_path(page, css);
+  for (size_t i = 0; i < series->n_bins; i++)
+    if (series->bin[i].n) draw_bin(&p, &series->bin[i]);
+  close_path(page, p.command == 'M' ? "h0\" style=\"stroke-width:70" : ""); /* a line of no length is a dot */
+}
+
+/* From minimum to maximum of each bin; a dot where they are the same. */
+static void draw_bars(bramah__page *page, const frame *f, const bramah__series *series, const char *css)
+{
+  int64_t x = 0, y = 0;
+  open_path(page, css);
+  for (size_t i = 0; i < series->n_bins; i++) {
+    const bramah__bin *bin = &series->bin[i];
+    if (!bin->n) continue;
+    int64_t middle = place_x(f, 0.5 * (bin->t_first + bin->t_last)), top = place_y(f, bin->max);
+    pen p = {.page = page};
+    put_command(&p, 'm');
+    put_step(&p, middle - x);
+    put_step(&p, top - y);
+    x = middle;
+    y = place_y(f, bin->min);
+    put_command(&p, y == top ? 'h' : 'v');
+    put_step(&p, y - top);
+  }
+  close_path(page, "");
+}
+
+/* ---- the band ---- */
+
+static int has_band(const bramah__bin *bin) { return bin->n && !isnan(bin->low); }
+
+/* Empty bins do not interrupt a band, bins with points without a band do. */
+static size_t band_end(const bramah__series *series, size_t begin)
+{
+  size_t end = begin;
+  for (size_t i = begin; i < series->n_bins && (!series->bin[i].n || has_band(&series->bin[i])); i++)
+    if (series->bin[i].n) end = i + 1;
+  return end;
+}
+
+/* Around the bins from begin to before end: along the upper edge and back along the lower. */
+static void draw_band_part(bramah__page *page, const frame *f, const bramah__series *series, size_t begin,
+                           size_t end)
+{
+  pen p = {.page = page, .frame = f};
+  for (size_t i = begin; i < end; i++) {
+    const bramah__bin *bin = &series->bin[i];
+    if (!bin->n) continue;
+    if (i == begin) draw_to(&p, bin->t_first, bin->high);
+    draw_to(&p, 0.5 * (bin->t_first + bin->t_last), bin->high);
+    if (i + 1 == end) draw_to(&p, bin->t_last, bin->high);
+  }
+  for (size_t i = end; i-- > begin;) {
+    const bramah__bin *bin = &series->bin[i];
+    if (!bin->n) continue;
+    if (i + 1 == end) draw_to(&p, bin->t_last, bin->low);
+    draw_to(&p, 0.5 * (bin->t_first + bin->t_last), bin->low);
+    if (i == begin) draw_to(&p, bin->t_first, bin->low);
+  }
+  bramah__page_put(page, "z");
+}
+
+static int series_has_band(const bramah__series *series)
+{
+  for (size_t i = 0; series && i < series->n_bins; i++)
+    if (has_band(&series->bin[i])) return 1;
+  return 0;
+}
+
+static void draw_band(bramah__page *page, const frame *f, const bramah__series *series, const char *css)
+{
+  if (!series_has_band(series)) return;
+  open_path(page, css);
+  for (size_t i = 0; i < series->n_bins; i++) {
+    if (!has_band(&series->bin[i])) continue;
+    size_t end = band_end(series, i);
+    draw_band_part(page, f, series, i, end);
+    i = end - 1;
+  }
+  close_path(page, "");
+}
+
+/* ---- ranges ---- */
+
+static size_t collect(const bramah__series *series, double *values)
+{
+  size_t n = 0;
+  for (size_t i = 0; series && i < series->n_bins; i++) {
+    const bramah__bin *bin = &series->bin[i];
+    if (!bin->n) continue;
+    values[n++] = bin->min;
+    values[n++] = bin->max;
+    if (!has_band(bin)) continue;
+    values[n++] = bin->low;
+    values[n++] = bin->high;
+  }
+  return n;
+}
+
+/* Range of all series of the plot. Returns 0 if there is nothing to show (or no memory to find out). */
+static int find_range(const bramah__plot *plot, bramah__range *range)
+{
+  size_t n = 0;
+  double *values = malloc((size_t)BRAMAH__N_SERIES * 4 * BRAMAH__BINS * sizeof *values);
+  if (!values) return 0;
+  for (int s = 0; s < BRAMAH__N_SERIES; s++) n += collect(plot->series[s], values + n);
+  if (n && plot->symmetric) values[n++] = 0.0;
+  if (n) *range = bramah__range_of(values, n);
+  free(values);
+  return n > 0;
+}
+
+static int reaches_beyond(const bramah__plot *plot, bramah__range range)
+{
+  for (int s = 0; s < BRAMAH__N_SERIES; s++)
+    for (size_t i = 0; plot->series[s] && i < plot->series[s]->n_bins; i++) {
+      const bramah__bin *bin = &plot->series[s]->bin[i];
+      if (bin->n && (bin->min < range.low || bin->max > range.high)) return 1;
+    }
+  return 0;
+}
+
+/* ---- around the curves ---- */
+
+static void put_place(bramah__page *page, const char *name, int64_t tenths)
+{
+  bramah__page_put(page, name);
+  bramah__page_put(page, "=\"");
+  bramah__page_put_integer(page, tenths / 10);
+  bramah__page_put(page, ".");
+  bramah__page_put_integer(page, tenths % 10);
+  bramah__page_put(page, "\"");
+}
+
+static void put_label(bramah__page *page, const char *css, int64_t x, int64_t y, const bramah__ticks *ticks,
+                      int64_t k)
+{
+  char label[BRAMAH__LABEL_SIZE];
+  bramah__tick_label(label, ticks, k);
+  bramah__page_put(page, "<text class=\"");
+  bramah__page_put(page, css);
+  put_place(page, "\" x", x);
+  put_place(page, " y", y);
+  bramah__page_put(page, ">");
+  bramah__page_put(page, label);
+  bramah__page_put(page, "</text>\n");
+}
+
+static void put_grid_line(bramah__page *page, int64_t x, int64_t y, char direction, int length, int zero)
+{
+  bramah__page_put(page, zero ? "<path class=\"z\" d=\"M" : "<path class=\"g\" d=\"M");
+  bramah__page_put_integer(page, x);
+  bramah__page_put(page, " ");
+  bramah__page_put_integer(page, y);
+  bramah__page_put(page, (char[]){direction, '\0'});
+  bramah__page_put_integer(page, length);
+  bramah__page_put(page, "\"/>\n");
+}
+
+static void put_grid(bramah__page *page, const frame *f, const bramah__ticks *x, const bramah__ticks *y)
+{
+  for (int64_t k = x->first; k <= x->last; k++)
+    put_grid_line(page, place_x(f, bramah__tick_value(x, k)), 0, 'v', INNER_HEIGHT * UNITS, 0);
+  for (int64_t k = y->first; k <= y->last; k++)
+    put_grid_line(page, 0, place_y(f, bramah__tick_value(y, k)), 'h', INNER_WIDTH * UNITS, k == 0);
+}
+
+static void put_labels(bramah__page *page, const frame *f, const bramah__ticks *x, const bramah__ticks *y)
+{
+  for (int64_t k = x->first; k <= x->last; k++)
+    put_label(page, "x", LEFT * 10 + place_x(f, bramah__tick_value(x, k)), (HEIGHT - BOTTOM + 17) * 10, x, k);
+  for (int64_t k = y->first; k <= y->last; k++)
+    put_label(page, "y", (LEFT - 7) * 10, (TOP + 4) * 10 + place_y(f, bramah__tick_value(y, k)), y, k);
+}
+
+/* "x10^-3 rad" with a superscript exponent. */
+static void put_unit(bramah__page *page, int exponent, const char *unit)
+{
+  static const char *const superscript[] = {"\xE2\x81\xB0", "\xC2\xB9",     "\xC2\xB2",     "\xC2\xB3",
+                                            "\xE2\x81\xB4", "\xE2\x81\xB5", "\xE2\x81\xB6", "\xE2\x81\xB7",
+                                            "\xE2\x81\xB8", "\xE2\x81\xB9"};
+  int magnitude = abs(exponent);
+  if (exponent) {
+    bramah__page_put(page, "\xC3\x97"
+                           "10");
+    if (exponent < 0) bramah__page_put(page, "\xE2\x81\xBB");
+    if (magnitude >= 100) bramah__page_put(page, superscript[magnitude / 100]);
+    if (magnitude >= 10) bramah__page_put(page, superscript[magnitude / 10 % 10]);
+    bramah__page_put(page, superscript[magnitude % 10]);
+    bramah__page_put(page, " ");
+  }
+  if (strcmp(unit, "1") != 0) bramah__page_put_escaped(page, unit);
+}
+
+static void put_axis_names(bramah__page *page, int x_exponent, int y_exponent, const char *unit)
+{
+  bramah__page_put(page, "<text class=\"u\"");
+  put_place(page, " x", (LEFT - 7) * 10);
+  put_place(page, " y", (TOP - 14) * 10);
+  bramah__page_put(page, ">");
+  put_unit(page, y_exponent, unit);
+  bramah__page_put(page, "</text>\n<text class=\"x\"");
+  put_place(page, " x", (LEFT + INNER_WIDTH / 2) * 10);
+  put_place(page, " y", (HEIGHT - 6) * 10);
+  bramah__page_put(page, ">time [");
+  put_unit(page, x_exponent, "s");
+  bramah__page_put(page, "]</text>\n");
+}
+
+static void open_inner(bramah__page *page)
+{
+  bramah__page_put(page, "<svg class=\"i\"");
+  put_place(page, " x", LEFT * 10);
+  put_place(page, " y", TOP * 10);
+  put_place(page, " width", INNER_WIDTH * 10);
+  put_place(page, " height", INNER_HEIGHT * 10);
+  bramah__page_put(page, " viewBox=\"0 0 ");
+  bramah__page_put_integer(page, INNER_WIDTH * UNITS);
+  bramah__page_put(page, " ");
+  bramah__page_put_integer(page, INNER_HEIGHT * UNITS);
+  bramah__page_put(page, "\">\n");
+}
+
+/* Scattered values are drawn as dots, many as thin bars. */
+static const char *measured_css(const bramah__series *series)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < series->n_bins; i++) n += series->bin[i].n > 0;
+  return n < 200 ? "m d" : "m";
+}
+
+/* An error or an innovation is mostly noise: it fills its band, whose edges therefore stand in front of it.
+ */
+static void put_symmetric(bramah__page *page, const bramah__series *series, const frame *f)
+{
+  draw_band(page, f, series, "b");
+  draw_line(page, f, series, "e s");
+  draw_band(page, f, series, "o");
+}
+
+static void put_curves(bramah__page *page, const bramah__plot *plot, const frame *f)
+{
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    const bramah__series *series = plot->series[kinds[k].series];
+    if (!series) continue;
+    if (kinds[k].series == BRAMAH_REPORT_MEASURED) {
+      draw_bars(page, f, series, measured_css(series));
+    } else if (kinds[k].series == BRAMAH_REPORT_ESTIMATE && plot->symmetric) {
+      put_symmetric(page, series, f);
+    } else {
+      if (kinds[k].series == BRAMAH_REPORT_ESTIMATE) draw_band(page, f, series, "b");
+      draw_line(page, f, series, kinds[k].css);
+    }
+  }
+}
+
+static void put_picture(bramah__page *page, const bramah__plot *plot, bramah__range time,
+                        bramah__range values)
+{
+  frame f = {time, values};
+  bramah__ticks x = bramah__ticks_of(f.x, X_TICKS), y = bramah__ticks_of(f.y, Y_TICKS);
+  put_labels(page, &f, &x, &y);
+  put_axis_names(page, x.exponent, y.exponent, plot->unit);
+  open_inner(page);
+  put_grid(page, &f, &x, &y);
+  put_curves(page, plot, &f);
+  bramah__page_put(page, "</svg>\n");
+}
+
+static void put_no_data(bramah__page *page)
+{
+  bramah__page_put(page, "<text class=\"n\"");
+  put_place(page, " x", (LEFT + INNER_WIDTH / 2) * 10);
+  put_place(page, " y", (TOP + INNER_HEIGHT / 2) * 10);
+  bramah__page_put(page, ">no data</text>\n");
+}
+
+/* ---- the legend ---- */
+
+static void put_legend_entry(bramah__page *page, const char *css, const char *path, const char *name)
+{
+  bramah__page_put(page, "<span><svg class=\"k\" viewBox=\"0 0 260 100\" aria-hidden=\"true\">");
+  open_path(page, css);
+  close_path(page, path);
+  bramah__page_put(page, "</svg>");
+  bramah__page_put(page, name);
+  bramah__page_put(page, "</span>\n");
+}
+
+static void put_legend_band(bramah__page *page, int symmetric)
+{
+  put_legend_entry(page, symmetric ? "b bo" : "b", "M5 5h250v90h-250z",
+                   "\xC2\xB1"
+                   "1.96 \xCF\x83");
+}
+
+static void put_legend(bramah__page *page, const bramah__plot *plot)
+{
+  bramah__page_put(page, "<span class=\"l\">\n");
+  for (size_t k = sizeof kinds / sizeof *kinds; k-- > 0;) {
+    bramah_report_series s = kinds[k].series;
+    if (!plot->series[s]) continue;
+    /* A symmetric plot shows an error or an innovation: its title says which. */
+    const char *name = plot->symmetric && s == BRAMAH_REPORT_ESTIMATE ? "value" : kinds[k].name;
+    if (s == BRAMAH_REPORT_MEASURED)
+      put_legend_entry(page, "m d", "M60 30v40M130 20v60M200 40v30", name);
+    else
+      put_legend_entry(page, kinds[k].css, "M10 50h240", name);
+    if (s == BRAMAH_REPORT_ESTIMATE && series_has_band(plot->series[s]))
+      put_legend_band(page, plot->symmetric);
+  }
+  bramah__page_put(page, "</span>\n");
+}
+
+static void put_caption(bramah__page *page, const bramah__plot *plot, int cut)
+{
+  bramah__page_put(page, "<figcaption><strong>");
+  bramah__page_put_escaped(page, plot->title);
+  bramah__page_put(page, "</strong>\n");
+  if (cut) bramah__page_put(page, "<em>some values lie beyond the axis</em>\n");
+  put_legend(page, plot);
+  bramah__page_put(page, "</figcaption>\n");
+}
+
+void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__range time)
+{
+  bramah__range values = bramah__range_empty();
+  int has_data = find_range(plot, &values);
+  bramah__page_put(page, "<figure>");
+  put_caption(page, plot, has_data && reaches_beyond(plot, values));
+  bramah__page_put(page, "<svg class=\"p\" role=\"img\" viewBox=\"0 0 ");
+  bramah__page_put_integer(page, WIDTH);
+  bramah__page_put(page, " ");
+  bramah__page_put_integer(page, HEIGHT);
+  bramah__page_put(page, "\" aria-label=\"");
+  bramah__page_put_escaped(page, plot->title);
+  bramah__page_put(page, " over time\">\n<rect class=\"f\"");
+  put_place(page, " x", LEFT * 10);
+  put_place(page, " y", TOP * 10);
+  put_place(page, " width", INNER_WIDTH * 10);
+  put_place(page, " height", INNER_HEIGHT * 10);
+  bramah__page_put(page, "/>\n");
+  if (has_data)
+    put_picture(page, plot, time, values);
+  else
+    put_no_data(page);
+  bramah__page_put(page, "</svg></figure>\n");
+}
