@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* Memory:
- *   | filter | sensors | innovations | P | F | A | work | Q figures | H | dx | basis | snapshots of the plant |
+ *   | filter | sensors | innovations | P | F | A | work | Q figures | H | dx | basis | snapshots of the plant
+ * |
  */
 struct bramah_filter {
   bramah_plant plant;
@@ -19,23 +20,23 @@ struct bramah_filter {
   size_t n_sensors;
   bramah_sensor *sensor;
   bramah_innovation *innovation;
-  double *P;          /* [n x n] covariance of the error state */
-  double *P_before;   /* [n x n] to go back to on error */
-  double *F, *work;   /* [n x n] */
-  double *A;          /* [nf x n] derivative of the accelerations */
-  double *T;          /* [n x n] */
-  double *H;          /* [n_sensors x n] */
-  double *dx, *term;  /* [n] */
-  double *dx_scratch; /* [n] */
-  double *fuse_work;  /* [2 n] */
-  double *zdd;        /* [2 nf] */
+  double *P;                     /* [n x n] covariance of the error state */
+  double *P_before;              /* [n x n] to go back to on error */
+  double *F, *work;              /* [n x n] */
+  double *A;                     /* [nf x n] derivative of the accelerations */
+  double *T;                     /* [n x n] */
+  double *H;                     /* [n_sensors x n] */
+  double *dx, *term;             /* [n] */
+  double *dx_scratch;            /* [n] */
+  double *fuse_work;             /* [2 n] */
+  double *zdd;                   /* [2 nf] */
   double *acceleration_variance; /* [nf] densities in the basis */
   double *pressure_variance;     /* [np] densities */
-  double *B, *B_inverse, *G;     /* [nf x nf] basis by the independent coordinates, its inverse, density of z'' */
-  int *pivot;         /* [nf] */
-  size_t *basis;      /* [nf] outputs */
-  void *snap;         /* plant before the present call */
-  void *row_snap;     /* scratch of finite-difference rows */
+  double *B, *B_inverse, *G; /* [nf x nf] basis by the independent coordinates, its inverse, density of z'' */
+  int *pivot;                /* [nf] */
+  size_t *basis;             /* [nf] outputs */
+  void *snap;                /* plant before the present call */
+  void *row_snap;            /* scratch of finite-difference rows */
   double nis;
   size_t nis_dof;
   int64_t time_ns;
@@ -104,7 +105,8 @@ static bramah_status refresh_basis(bramah_filter *f, bramah_diag *diag)
   }
   memcpy(f->work, f->B, nf * nf * sizeof(double));
   if (bramah__lu_factor(nf, f->work, f->pivot))
-    return bramah__fail(diag, BRAMAH_E_SINGULAR, "basis", "the coordinates in which the noise is given do not determine the motion here");
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, "basis",
+                        "the coordinates in which the noise is given do not determine the motion here");
   for (size_t k = 0; k < nf; k++) {
     double *column = f->zdd;
     for (size_t r = 0; r < nf; r++) column[r] = r == k ? 1.0 : 0.0;
@@ -121,7 +123,8 @@ static void from_basis(const bramah_filter *f, const double *variance, double *o
   for (size_t r = 0; r < nf; r++)
     for (size_t k = 0; k < nf; k++) {
       double sum = 0.0;
-      for (size_t b = 0; b < nf; b++) sum += f->B_inverse[r * nf + b] * variance[b] * f->B_inverse[k * nf + b];
+      for (size_t b = 0; b < nf; b++)
+        sum += f->B_inverse[r * nf + b] * variance[b] * f->B_inverse[k * nf + b];
       out[r * nf + k] = sum;
     }
 }
@@ -133,12 +136,14 @@ static bramah_status take_basis(bramah_filter *f, const size_t *basis, bramah_di
     const char *name = f->plant.state_name(f->plant.self, r);
     const long own = basis ? (long)basis[r] : bramah_plant_find_output(&f->plant, name);
     if (own < 0 || (size_t)own + 1 >= f->plant.n_output)
-      return bramah__fail(diag, BRAMAH_E_REFERENCE, name, "the plant has no position output of this name followed by its rate");
+      return bramah__fail(diag, BRAMAH_E_REFERENCE, name,
+                          "the plant has no position output of this name followed by its rate");
     bramah_output_info position, rate;
     f->plant.output_info(f->plant.self, (size_t)own, &position);
     f->plant.output_info(f->plant.self, (size_t)own + 1, &rate);
     if (position.kind != BRAMAH_OUTPUT_POSITION || rate.kind != BRAMAH_OUTPUT_RATE)
-      return bramah__fail(diag, BRAMAH_E_VALUE, position.name, "the basis must name positions that are followed by their rates");
+      return bramah__fail(diag, BRAMAH_E_VALUE, position.name,
+                          "the basis must name positions that are followed by their rates");
     f->basis[r] = (size_t)own;
   }
   return refresh_basis(f, diag);
@@ -146,8 +151,8 @@ static bramah_status take_basis(bramah_filter *f, const size_t *basis, bramah_di
 
 /* ---- initial covariance and noise ---- */
 
-static bramah_status check_sigma(const bramah_filter *f, size_t state, double sigma, int zero_allowed, const char *what,
-                                 bramah_diag *diag)
+static bramah_status check_sigma(const bramah_filter *f, size_t state, double sigma, int zero_allowed,
+                                 const char *what, bramah_diag *diag)
 {
   if (isfinite(sigma) && (sigma > 0.0 || (zero_allowed && sigma == 0.0))) return BRAMAH_OK;
   bramah__fail(diag, BRAMAH_E_VALUE, f->plant.state_name(f->plant.self, state), what);
@@ -161,14 +166,19 @@ static bramah_status check_options(const bramah_filter *f, const bramah_filter_o
   if (o->transition != BRAMAH_TRANSITION_PAPER)
     return bramah__fail(diag, BRAMAH_E_VALUE, "transition", "this transition Jacobian is unknown");
   for (size_t i = 0; i < f->nf && status == BRAMAH_OK; i++) {
-    status = check_sigma(f, i, o->position_sigma[i], 0, "the initial standard deviation of the position", diag);
+    status =
+        check_sigma(f, i, o->position_sigma[i], 0, "the initial standard deviation of the position", diag);
     if (status == BRAMAH_OK)
-      status = check_sigma(f, f->nf + i, o->velocity_sigma[i], 0, "the initial standard deviation of the rate", diag);
-    if (status == BRAMAH_OK) status = check_sigma(f, f->nf + i, o->acceleration_noise[i], 1, "the acceleration noise", diag);
+      status = check_sigma(f, f->nf + i, o->velocity_sigma[i], 0,
+                           "the initial standard deviation of the rate", diag);
+    if (status == BRAMAH_OK)
+      status = check_sigma(f, f->nf + i, o->acceleration_noise[i], 1, "the acceleration noise", diag);
   }
   for (size_t i = 0; i < f->np && status == BRAMAH_OK; i++) {
-    status = check_sigma(f, 2 * f->nf + i, o->pressure_sigma[i], 0, "the initial standard deviation of the pressure", diag);
-    if (status == BRAMAH_OK) status = check_sigma(f, 2 * f->nf + i, o->pressure_noise[i], 1, "the pressure noise", diag);
+    status = check_sigma(f, 2 * f->nf + i, o->pressure_sigma[i], 0,
+                         "the initial standard deviation of the pressure", diag);
+    if (status == BRAMAH_OK)
+      status = check_sigma(f, 2 * f->nf + i, o->pressure_noise[i], 1, "the pressure noise", diag);
   }
   return status;
 }
@@ -189,7 +199,8 @@ static void start_covariance(bramah_filter *f, const bramah_filter_options *o)
   for (size_t i = 2 * nf; i < n; i++) f->P[i * n + i] = square(o->pressure_sigma[i - 2 * nf]);
 }
 
-/* Plant noise of one step (D 3.18), the acceleration density carried from the basis to the independent coordinates. */
+/* Plant noise of one step (D 3.18), the acceleration density carried from the basis to the independent
+ * coordinates. */
 static void add_noise(bramah_filter *f)
 {
   const size_t n = f->n, nf = f->nf;
@@ -208,8 +219,8 @@ static void add_noise(bramah_filter *f)
 
 /* ---- making and releasing ---- */
 
-static bramah_status start(bramah_filter *f, const bramah_sensor *sensors, const bramah_filter_options *options,
-                           bramah_diag *diag)
+static bramah_status start(bramah_filter *f, const bramah_sensor *sensors,
+                           const bramah_filter_options *options, bramah_diag *diag)
 {
   memcpy(f->sensor, sensors, f->n_sensors * sizeof *sensors);
   bramah_status status = check_options(f, options, diag);
@@ -222,10 +233,11 @@ static bramah_status start(bramah_filter *f, const bramah_sensor *sensors, const
 }
 
 bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
-                                 const bramah_filter_options *options, void *mem, size_t size, bramah_diag *diag,
-                                 bramah_filter **out)
+                                 const bramah_filter_options *options, void *mem, size_t size,
+                                 bramah_diag *diag, bramah_filter **out)
 {
-  if ((uintptr_t)mem % BRAMAH__ALIGN) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "memory is not aligned to 64 bytes");
+  if ((uintptr_t)mem % BRAMAH__ALIGN)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "memory is not aligned to 64 bytes");
   bramah__arena arena = bramah__arena_make(mem, size);
   bramah_filter *f = mem ? layout(plant, n_sensors, &arena) : NULL;
   if (!f || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "memory is too small");
@@ -278,8 +290,10 @@ static bramah_status check_covariance(const bramah_filter *f, bramah_diag *diag)
   const size_t bad = bramah__bad_variance(f->n, f->P);
   if (bad == f->n) return BRAMAH_OK;
   const int finite = isfinite(f->P[bad * f->n + bad]);
-  return bramah__fail(diag, finite ? BRAMAH_E_NOT_SPD : BRAMAH_E_NOT_FINITE, f->plant.state_name(f->plant.self, bad),
-                      finite ? "the variance of this state is no longer positive" : "the variance of this state is not finite");
+  return bramah__fail(diag, finite ? BRAMAH_E_NOT_SPD : BRAMAH_E_NOT_FINITE,
+                      f->plant.state_name(f->plant.self, bad),
+                      finite ? "the variance of this state is no longer positive"
+                             : "the variance of this state is not finite");
 }
 
 /* The plant now has other independent coordinates: P = T P T'. */
@@ -295,7 +309,7 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
 {
   const double h = (double)f->plant.step_ns * 1e-9;
   bramah_status status =
-    bramah_plant_acceleration_jacobian(&f->plant, f->A, f->row_snap, f->dx_scratch, f->zdd, diag);
+      bramah_plant_acceleration_jacobian(&f->plant, f->A, f->row_snap, f->dx_scratch, f->zdd, diag);
   if (status == BRAMAH_OK) status = refresh_basis(f, diag);
   if (status != BRAMAH_OK) return status;
   bramah__transition_paper(f->nf, f->np, h, f->A, f->F);
@@ -321,21 +335,25 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
 {
   const bramah_sensor *sensor = &f->sensor[i];
   bramah_innovation *out = &f->innovation[i];
-  if (!isfinite(y)) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, sensor->name, "the measurement is not a finite number");
+  if (!isfinite(y))
+    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, sensor->name, "the measurement is not a finite number");
   double *H = f->H + i * f->n;
-  const bramah_status status = bramah_sensor_row(sensor, &f->plant, H, f->term, f->row_snap, f->dx_scratch, diag);
+  const bramah_status status =
+      bramah_sensor_row(sensor, &f->plant, H, f->term, f->row_snap, f->dx_scratch, diag);
   if (status != BRAMAH_OK) return status;
   const double S = bramah__variance(f->n, H, f->P) + square(sensor->sigma);
   out->innovation = bramah_sensor_innovation(sensor, y, bramah_sensor_predict(sensor, &f->plant));
   out->sigma = sqrt(S);
   out->nis = square(out->innovation) / S;
   if (!(S > 0.0) || !isfinite(out->nis))
-    return bramah__fail(diag, BRAMAH_E_NOT_SPD, sensor->name, "the variance of the innovation is not positive and finite");
+    return bramah__fail(diag, BRAMAH_E_NOT_SPD, sensor->name,
+                        "the variance of the innovation is not positive and finite");
   out->present = 1;
   return BRAMAH_OK;
 }
 
-/* Fuse sensor i; its share of y' S^-1 y is the square of the innovation that is left after the sensors before it. */
+/* Fuse sensor i; its share of y' S^-1 y is the square of the innovation that is left after the sensors before
+ * it. */
 static bramah_status fuse(bramah_filter *f, size_t i, bramah_diag *diag)
 {
   const double *H = f->H + i * f->n, r = square(f->sensor[i].sigma);
@@ -344,11 +362,13 @@ static bramah_status fuse(bramah_filter *f, size_t i, bramah_diag *diag)
   f->nis += square(rest) / (bramah__variance(f->n, H, f->P) + r);
   f->nis_dof++;
   if (bramah__fuse_scalar(f->n, H, f->innovation[i].innovation, r, f->P, f->dx, f->fuse_work))
-    return bramah__fail(diag, BRAMAH_E_NOT_SPD, f->sensor[i].name, "the variance of the innovation is not positive");
+    return bramah__fail(diag, BRAMAH_E_NOT_SPD, f->sensor[i].name,
+                        "the variance of the innovation is not positive");
   return BRAMAH_OK;
 }
 
-static bramah_status correct(bramah_filter *f, const double *y, const unsigned char *present, bramah_diag *diag)
+static bramah_status correct(bramah_filter *f, const double *y, const unsigned char *present,
+                             bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)

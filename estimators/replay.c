@@ -10,16 +10,19 @@ struct bramah_replay {
   bramah_source source;
   void *user;
   int64_t step_ns, max_gap_ns;
-  bramah_sample sample;  /* read ahead, if `waiting` */
-  double *inputs;        /* [n_input] in force */
+  bramah_sample sample;   /* read ahead, if `waiting` */
+  double *inputs;         /* [n_input] in force */
   unsigned char *nothing; /* [n_sensors] zero */
   int started, waiting, ended;
-  int64_t time_ns;       /* of the grid point the filter stands at */
-  int64_t last_ns;       /* of the sample read last */
+  int64_t time_ns; /* of the grid point the filter stands at */
+  int64_t last_ns; /* of the sample read last */
   bramah_replay_counts counts;
 };
 
-void bramah_replay_options_default(bramah_replay_options *options) { options->max_gap_ns = INT64_C(10000000000); }
+void bramah_replay_options_default(bramah_replay_options *options)
+{
+  options->max_gap_ns = INT64_C(10000000000);
+}
 
 static bramah_replay *layout(const bramah_filter *filter, bramah__arena *arena)
 {
@@ -35,8 +38,9 @@ static bramah_replay *layout(const bramah_filter *filter, bramah__arena *arena)
   return object;
 }
 
-bramah_status bramah_replay_new(bramah_filter *filter, const bramah_replay_options *options, bramah_source source,
-                                void *source_user, bramah_diag *diag, bramah_replay **out)
+bramah_status bramah_replay_new(bramah_filter *filter, const bramah_replay_options *options,
+                                bramah_source source, void *source_user, bramah_diag *diag,
+                                bramah_replay **out)
 {
   bramah__arena arena = bramah__arena_make(NULL, 0);
   layout(filter, &arena);
@@ -83,9 +87,11 @@ static bramah_status look_ahead(bramah_replay *r, bramah_diag *diag)
     return BRAMAH_OK;
   }
   if (r->counts.samples) {
-    if (r->sample.time_ns <= r->last_ns) return time_error(r->sample.time_ns, r->last_ns, "time does not go forward", diag);
+    if (r->sample.time_ns <= r->last_ns)
+      return time_error(r->sample.time_ns, r->last_ns, "time does not go forward", diag);
     if (r->sample.time_ns - r->last_ns > r->max_gap_ns)
-      return time_error(r->sample.time_ns, r->last_ns, "time jumps ahead further than the longest gap allowed", diag);
+      return time_error(r->sample.time_ns, r->last_ns,
+                        "time jumps ahead further than the longest gap allowed", diag);
   }
   r->last_ns = r->sample.time_ns;
   r->counts.samples++;
@@ -121,8 +127,9 @@ static int belongs_here(const bramah_replay *r)
   return r->waiting && r->sample.time_ns - r->time_ns < r->step_ns - r->step_ns / 2;
 }
 
-/* Samples that still belong to the point delivered last (a log faster than the step) are fused there and then; nothing is
- * read beyond the sample that is needed, so that a live source is never waited for in vain. */
+/* Samples that still belong to the point delivered last (a log faster than the step) are fused there and
+ * then; nothing is read beyond the sample that is needed, so that a live source is never waited for in vain.
+ */
 static bramah_status merge_late_samples(bramah_replay *r, bramah_diag *diag)
 {
   bramah_status status = look_ahead(r, diag);
@@ -149,7 +156,8 @@ static bramah_status advance(bramah_replay *r, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end, bramah_diag *diag)
+bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end,
+                                 bramah_diag *diag)
 {
   *corrected = 0;
   *end = 0;

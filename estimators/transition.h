@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* F [n x n] of (D 3.4) from the derivative A [nf x n] of the independent accelerations by the error state, n = 2 nf + np;
- * h [s]. Pressure errors are carried on unchanged. */
+/* F [n x n] of (D 3.4) from the derivative A [nf x n] of the independent accelerations by the error state, n
+ * = 2 nf + np; h [s]. Pressure errors are carried on unchanged. */
 void bramah__transition_paper(size_t nf, size_t np, double h, const double *A, double *F);
 
 #endif

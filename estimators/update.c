@@ -23,7 +23,8 @@ double bramah__variance(size_t n, const double *H, const double *P)
   return sum;
 }
 
-/* P = (I - K H) P (I - K H)' + K r K', from the left and then, with the product of what that left, from the right. */
+/* P = (I - K H) P (I - K H)' + K r K', from the left and then, with the product of what that left, from the
+ * right. */
 static void joseph(size_t n, const double *H, double r, const double *K, double *PH, double *P)
 {
   for (size_t i = 0; i < n; i++)

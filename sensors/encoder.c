@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoder: the coordinate of a joint; an angle [rad] of a revolute one (innovations wrap), a position [m] of a sliding one. */
+/* Encoder: the coordinate of a joint; an angle [rad] of a revolute one (innovations wrap), a position [m] of
+ * a sliding one. */
 #include "sensors/kinds.h"
 
 static bramah_status bind(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gyro: the angular rate of a body, seen from the inertial frame, about an axis fixed in the body [rad/s]; or, without an
- * axis, the rate of a joint. */
+/* Gyro: the angular rate of a body, seen from the inertial frame, about an axis fixed in the body [rad/s];
+ * or, without an axis, the rate of a joint. */
 #include "sensors/kinds.h"
 #include "lib/base/diag.h"
 

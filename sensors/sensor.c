@@ -35,8 +35,8 @@ int bramah_sensor_kind_find(const char *name)
   return 0;
 }
 
-bramah_status bramah__sensor_add_term(const bramah_plant *plant, const char *at, const char *suffix, double weight,
-                                      bramah_sensor *sensor)
+bramah_status bramah__sensor_add_term(const bramah_plant *plant, const char *at, const char *suffix,
+                                      double weight, bramah_sensor *sensor)
 {
   char name[NAME_SIZE];
   const size_t used = bramah__append(name, sizeof name, 0, at);
@@ -58,8 +58,8 @@ static int stem(const char *name, const char *suffix, char *out)
   return 1;
 }
 
-bramah_status bramah__sensor_no_such(const bramah_sensor_options *options, const bramah_plant *plant, const char *what,
-                                     const char *suffix, bramah_diag *diag)
+bramah_status bramah__sensor_no_such(const bramah_sensor_options *options, const bramah_plant *plant,
+                                     const char *what, const char *suffix, bramah_diag *diag)
 {
   bramah__fail(diag, BRAMAH_E_REFERENCE, options->name, "there is no ");
   bramah__add_text(diag, what);
@@ -73,7 +73,8 @@ bramah_status bramah__sensor_no_such(const bramah_sensor_options *options, const
     plant->output_info(plant->self, i, &info);
     if (!stem(info.name, suffix, candidate)) continue;
     const char *both[2] = {candidate, best};
-    if (bramah__nearest(options->at, best[0] ? 2 : 1, both) == candidate) memcpy(best, candidate, sizeof best);
+    if (bramah__nearest(options->at, best[0] ? 2 : 1, both) == candidate)
+      memcpy(best, candidate, sizeof best);
   }
   if (best[0]) {
     bramah__add_text(diag, "; did you mean '");
@@ -96,13 +97,13 @@ static bramah_status check_options(const bramah_sensor_options *options, bramah_
   return status;
 }
 
-bramah_status bramah_sensor_init(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,
-                                 bramah_sensor *out)
+bramah_status bramah_sensor_init(const bramah_sensor_options *options, const bramah_plant *plant,
+                                 bramah_diag *diag, bramah_sensor *out)
 {
   bramah_status status = check_options(options, diag);
   if (status != BRAMAH_OK) return status;
-  bramah_sensor sensor = {.name = options->name, .kind = options->kind, .sigma = options->sigma,
-                          .period_ns = options->period_ns};
+  bramah_sensor sensor = {
+      .name = options->name, .kind = options->kind, .sigma = options->sigma, .period_ns = options->period_ns};
   status = find_kind(options->kind)->bind(options, plant, diag, &sensor);
   if (status == BRAMAH_OK) *out = sensor;
   return status;
@@ -123,8 +124,8 @@ double bramah_sensor_innovation(const bramah_sensor *sensor, double measured, do
   return sensor->wraps ? remainder(y, turn) : y;
 }
 
-bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant *plant, double *H, double *term,
-                                void *snap, double *dx, bramah_diag *diag)
+bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant *plant, double *H,
+                                double *term, void *snap, double *dx, bramah_diag *diag)
 {
   const size_t n = bramah_plant_n_error(plant);
   for (size_t k = 0; k < n; k++) H[k] = 0.0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The built-in plant: semi-recursive multibody dynamics and lumped-fluid hydraulics in one implicit trapezoidal step.
- * One bramah_coupled holds everything that changes (state and scratch); it refers to a model that must outlive it. */
+/* The built-in plant: semi-recursive multibody dynamics and lumped-fluid hydraulics in one implicit
+ * trapezoidal step. One bramah_coupled holds everything that changes (state and scratch); it refers to a
+ * model that must outlive it. */
 #ifndef BRAMAH_COUPLED_H
 #define BRAMAH_COUPLED_H
 
@@ -16,9 +17,10 @@ typedef struct bramah_coupled bramah_coupled;
 /* Bytes for one plant of this model; create it there (aligned to 64, no allocation), or in memory taken once.
  * It starts at the initial state of the machine. */
 BRAMAH_API size_t bramah_coupled_size(const bramah_model *model);
-BRAMAH_API bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size, bramah_diag *diag,
-                                             bramah_coupled **out);
-BRAMAH_API bramah_status bramah_coupled_new(const bramah_model *model, bramah_diag *diag, bramah_coupled **out);
+BRAMAH_API bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size,
+                                             bramah_diag *diag, bramah_coupled **out);
+BRAMAH_API bramah_status bramah_coupled_new(const bramah_model *model, bramah_diag *diag,
+                                            bramah_coupled **out);
 BRAMAH_API void bramah_coupled_free(bramah_coupled *plant); /* NULL allowed; only for bramah_coupled_new */
 
 /* The plant interface of this object. */
@@ -27,20 +29,20 @@ BRAMAH_API bramah_plant bramah_coupled_plant(bramah_coupled *plant);
 /* Back to the initial state of the machine. */
 BRAMAH_API bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag);
 
-/* Start from given values of some joints: positions [n] and rates [n] of the joints [n] (indices of the model,
- * n = degrees of freedom); the others follow from the loops. Pressures [n_volumes] absolute, or NULL to leave them.
- * Errors: E_ARGUMENT (wrong n), E_SINGULAR (these joints do not determine the pose), E_CLOSURE; the plant then stands at
- * the initial state of the machine. */
+/* Start from given values of some joints: positions [n] and rates [n] of the joints [n] (indices of the
+ * model, n = degrees of freedom); the others follow from the loops. Pressures [n_volumes] absolute, or NULL
+ * to leave them. Errors: E_ARGUMENT (wrong n), E_SINGULAR (these joints do not determine the pose),
+ * E_CLOSURE; the plant then stands at the initial state of the machine. */
 BRAMAH_API bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t *joints,
-                                              const double *positions, const double *rates, const double *pressures,
-                                              bramah_diag *diag);
+                                              const double *positions, const double *rates,
+                                              const double *pressures, bramah_diag *diag);
 
 /* Counts since the start. */
 typedef struct bramah_step_report {
   uint64_t steps;
-  uint64_t iterations;      /* Newton iterations, sum */
-  uint32_t max_iterations;  /* largest in one step */
-  uint32_t basis_changes;   /* times the independent coordinates were changed */
+  uint64_t iterations;     /* Newton iterations, sum */
+  uint32_t max_iterations; /* largest in one step */
+  uint32_t basis_changes;  /* times the independent coordinates were changed */
 } bramah_step_report;
 BRAMAH_API bramah_step_report bramah_coupled_report(const bramah_coupled *plant);
 

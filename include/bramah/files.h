@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* A value of a file to be read otherwise: `path` is the keys joined by dots ("bodies.crank.mass"), `value` the text
- * that stands there instead ("18 kg"). `file` and `line` say where the change was written, for messages. */
+/* A value of a file to be read otherwise: `path` is the keys joined by dots ("bodies.crank.mass"), `value`
+ * the text that stands there instead ("18 kg"). `file` and `line` say where the change was written, for
+ * messages. */
 typedef struct bramah_change {
   const char *path;
   const char *value;
@@ -20,9 +21,9 @@ typedef struct bramah_change {
   int line;
 } bramah_change;
 
-/* Read a machine file, with the changes applied. Errors: E_FILE, E_SYNTAX, E_KEY, E_UNIT, E_VALUE, E_REFERENCE; diag
- * gives file, line, column and key. The machine owns its strings; release it with bramah_machine_free. Does not
- * compile it: bramah_model_new does and checks what the file cannot show. */
+/* Read a machine file, with the changes applied. Errors: E_FILE, E_SYNTAX, E_KEY, E_UNIT, E_VALUE,
+ * E_REFERENCE; diag gives file, line, column and key. The machine owns its strings; release it with
+ * bramah_machine_free. Does not compile it: bramah_model_new does and checks what the file cannot show. */
 BRAMAH_API bramah_status bramah_machine_load(const char *path, size_t n_changes, const bramah_change *changes,
                                              bramah_diag *diag, bramah_machine **out);
 BRAMAH_API void bramah_machine_free(bramah_machine *machine); /* NULL allowed */
@@ -31,12 +32,12 @@ BRAMAH_API void bramah_machine_free(bramah_machine *machine); /* NULL allowed */
 typedef struct bramah_joint_start {
   const char *joint;
   int line;
-  int revolute_unit;       /* 1 if the values were written in angle units, 0 in length units */
-  int has_position;        /* 0: the machine file's initial position */
-  double position;         /* [rad] or [m] */
-  double rate;             /* [rad/s] or [m/s]; default 0 */
-  double position_sigma;   /* > 0 */
-  double rate_sigma;       /* > 0 */
+  int revolute_unit;         /* 1 if the values were written in angle units, 0 in length units */
+  int has_position;          /* 0: the machine file's initial position */
+  double position;           /* [rad] or [m] */
+  double rate;               /* [rad/s] or [m/s]; default 0 */
+  double position_sigma;     /* > 0 */
+  double rate_sigma;         /* > 0 */
   double acceleration_noise; /* [rad/s^2/sqrt(Hz)] or [m/s^2/sqrt(Hz)], >= 0 */
 } bramah_joint_start;
 

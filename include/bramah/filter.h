@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Error-state (indirect) extended Kalman filter on any plant. Source: dissertation 3.1-3.18, spec equations 5.
+/* Error-state (indirect) extended Kalman filter on any plant. Source: dissertation 3.1-3.18, spec
+ * equations 5.
  *
- * One cycle: bramah_filter_set_inputs (held over the coming step), bramah_filter_predict (plant step, P = F P F' + Q),
- * bramah_filter_correct (fuse what was measured at the new time, inject the estimated errors into the plant).
- * After a successful init nothing allocates. */
+ * One cycle: bramah_filter_set_inputs (held over the coming step), bramah_filter_predict (plant step, P = F P
+ * F' + Q), bramah_filter_correct (fuse what was measured at the new time, inject the estimated errors into
+ * the plant). After a successful init nothing allocates. */
 #ifndef BRAMAH_FILTER_H
 #define BRAMAH_FILTER_H
 
@@ -18,19 +19,20 @@ typedef enum bramah_transition {
   BRAMAH_TRANSITION_PAPER = 1 /* D 3.4 by finite differences; pressure errors are frozen */
 } bramah_transition;
 
-/* Standard deviations in the plant's own units. Arrays are copied. `basis` says in which coordinates the position,
- * velocity and acceleration figures are meant: n_position indices of outputs of kind POSITION whose velocities are the
- * outputs that follow them; NULL means the coordinates that are independent at init. They keep that meaning when
- * the plant goes over to other independent coordinates. */
+/* Standard deviations in the plant's own units. Arrays are copied. `basis` says in which coordinates the
+ * position, velocity and acceleration figures are meant: n_position indices of outputs of kind POSITION whose
+ * velocities are the outputs that follow them; NULL means the coordinates that are independent at init. They
+ * keep that meaning when the plant goes over to other independent coordinates. */
 typedef struct bramah_filter_options {
   bramah_transition transition;
-  const size_t *basis;              /* [n_position] or NULL */
-  const double *position_sigma;     /* [n_position] initial, rad or m, > 0 */
-  const double *velocity_sigma;     /* [n_position] initial, rad/s or m/s, > 0 */
-  const double *pressure_sigma;     /* [n_pressure] initial, Pa, > 0 */
-  const double *acceleration_noise; /* [n_position] square root of the density, rad/s^2/sqrt(Hz), >= 0 (D 3.18) */
-  const double *pressure_noise;     /* [n_pressure] square root of the density, Pa/sqrt(s), >= 0: each step adds its
-                                       square times the step to the variance */
+  const size_t *basis;          /* [n_position] or NULL */
+  const double *position_sigma; /* [n_position] initial, rad or m, > 0 */
+  const double *velocity_sigma; /* [n_position] initial, rad/s or m/s, > 0 */
+  const double *pressure_sigma; /* [n_pressure] initial, Pa, > 0 */
+  const double
+      *acceleration_noise;      /* [n_position] square root of the density, rad/s^2/sqrt(Hz), >= 0 (D 3.18) */
+  const double *pressure_noise; /* [n_pressure] square root of the density, Pa/sqrt(s), >= 0: each step adds
+                                   its square times the step to the variance */
 } bramah_filter_options;
 
 typedef struct bramah_filter bramah_filter;
@@ -43,16 +45,18 @@ typedef struct bramah_innovation {
   double nis;        /* y^2 / S: chi-square with 1 degree of freedom if the filter is consistent */
 } bramah_innovation;
 
-/* Bytes for a filter of this plant with so many sensors; create it there (aligned to 64) or in memory taken once. The plant
- * table and the sensors are copied; the plant object behind the table and the strings must outlive the filter.
- * Errors: E_VALUE (a standard deviation), E_SINGULAR (the basis does not determine the motion), E_ARGUMENT (memory too small). */
+/* Bytes for a filter of this plant with so many sensors; create it there (aligned to 64) or in memory taken
+ * once. The plant table and the sensors are copied; the plant object behind the table and the strings must
+ * outlive the filter. Errors: E_VALUE (a standard deviation), E_SINGULAR (the basis does not determine the
+ * motion), E_ARGUMENT (memory too small). */
 BRAMAH_API size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors);
-BRAMAH_API bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
+BRAMAH_API bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors,
+                                            const bramah_sensor *sensors,
                                             const bramah_filter_options *options, void *mem, size_t size,
                                             bramah_diag *diag, bramah_filter **out);
-BRAMAH_API bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
-                                           const bramah_filter_options *options, bramah_diag *diag,
-                                           bramah_filter **out);
+BRAMAH_API bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_sensors,
+                                           const bramah_sensor *sensors, const bramah_filter_options *options,
+                                           bramah_diag *diag, bramah_filter **out);
 BRAMAH_API void bramah_filter_free(bramah_filter *filter); /* NULL allowed; only for bramah_filter_new */
 
 /* Inputs u [n_input] held from now on. */
@@ -62,13 +66,15 @@ BRAMAH_API bramah_status bramah_filter_set_inputs(bramah_filter *filter, const d
  * Errors: those of the plant; E_NOT_FINITE, E_NOT_SPD name the state. */
 BRAMAH_API bramah_status bramah_filter_predict(bramah_filter *filter, bramah_diag *diag);
 
-/* Fuse measurements y [n_sensors] at the present time; present[i] = 0 leaves sensor i out. Corrections are scalar, in
- * the order of the sensors, with the Joseph form; then the errors are injected (D 3.5-3.16). On error plant and covariance
- * are as before the call. Errors: E_NOT_FINITE names the sensor; E_NOT_SPD the state; those of inject. */
-BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const double *y, const unsigned char *present,
-                                               bramah_diag *diag);
+/* Fuse measurements y [n_sensors] at the present time; present[i] = 0 leaves sensor i out. Corrections are
+ * scalar, in the order of the sensors, with the Joseph form; then the errors are injected (D 3.5-3.16). On
+ * error plant and covariance are as before the call. Errors: E_NOT_FINITE names the sensor; E_NOT_SPD the
+ * state; those of inject. */
+BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const double *y,
+                                               const unsigned char *present, bramah_diag *diag);
 
-/* Results of the last correction: [n_sensors]; and over all present sensors y' S^-1 y with its degrees of freedom. */
+/* Results of the last correction: [n_sensors]; and over all present sensors y' S^-1 y with its degrees of
+ * freedom. */
 BRAMAH_API const bramah_innovation *bramah_filter_innovations(const bramah_filter *filter);
 BRAMAH_API double bramah_filter_nis(const bramah_filter *filter, size_t *degrees_of_freedom);
 

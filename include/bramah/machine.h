@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Description of a machine: bodies, joints, loops, hydraulics. Plain structures that the caller fills (by hand, or
- * with bramah_machine_load of bramah/files.h) and that bramah_model_new compiles and checks. SI units throughout,
- * angles in rad, pressures absolute. Elements refer to each other by name; "ground" is the inertial frame.
- * `line` is the line of the description in its file (0: none) and only serves error messages. */
+/* Description of a machine: bodies, joints, loops, hydraulics. Plain structures that the caller fills (by
+ * hand, or with bramah_machine_load of bramah/files.h) and that bramah_model_new compiles and checks. SI
+ * units throughout, angles in rad, pressures absolute. Elements refer to each other by name; "ground" is the
+ * inertial frame. `line` is the line of the description in its file (0: none) and only serves error messages.
+ */
 #ifndef BRAMAH_MACHINE_H
 #define BRAMAH_MACHINE_H
 
@@ -19,8 +20,8 @@ typedef struct bramah_body {
   int line;
   double mass;              /* [kg] >= 0 */
   double centre_of_mass[3]; /* [m] in the body frame */
-  double inertia[6];        /* [kg m^2] about the centre of mass, body axes: xx yy zz xy xz yz (xy = -integral x y dm:
-                               the off-diagonal elements of the inertia matrix as they stand in it) */
+  double inertia[6]; /* [kg m^2] about the centre of mass, body axes: xx yy zz xy xz yz (xy = -integral x y
+                        dm: the off-diagonal elements of the inertia matrix as they stand in it) */
 } bramah_body;
 
 typedef enum bramah_joint_type { BRAMAH_JOINT_REVOLUTE = 1, BRAMAH_JOINT_PRISMATIC = 2 } bramah_joint_type;
@@ -31,19 +32,20 @@ typedef enum bramah_initial {
   BRAMAH_INITIAL_GIVEN = 1  /* to be kept; the other joints follow */
 } bramah_initial;
 
-/* Joint between a parent body (or "ground") and the one body behind it. The child frame is the parent frame moved by
- * `position`, turned by `rotation`, then turned about (revolute) or moved along (prismatic) `axis` by z. */
+/* Joint between a parent body (or "ground") and the one body behind it. The child frame is the parent frame
+ * moved by `position`, turned by `rotation`, then turned about (revolute) or moved along (prismatic) `axis`
+ * by z. */
 typedef struct bramah_joint {
   const char *name;
   int line;
   bramah_joint_type type;
   const char *parent;
   const char *child;
-  double position[3];       /* [m] in the parent frame */
-  double rotation[9];       /* row-major, child axes to parent axes at z = 0; all zero means identity */
-  double axis[3];           /* in joint axes, any length > 0; positive by the right-hand rule */
-  double initial_position;  /* [rad] or [m] */
-  double initial_rate;      /* [rad/s] or [m/s] */
+  double position[3];      /* [m] in the parent frame */
+  double rotation[9];      /* row-major, child axes to parent axes at z = 0; all zero means identity */
+  double axis[3];          /* in joint axes, any length > 0; positive by the right-hand rule */
+  double initial_position; /* [rad] or [m] */
+  double initial_rate;     /* [rad/s] or [m/s] */
   bramah_initial initial;
 } bramah_joint;
 
@@ -94,7 +96,8 @@ typedef struct bramah_throttle {
   double flow_coefficient; /* C = C_d A sqrt(2/rho) [m^3/(s sqrt(Pa))] > 0 */
 } bramah_throttle;
 
-/* 4/3 directional valve with first-order spool. U > 0 opens pump -> a and b -> tank; U < 0 a -> tank, pump -> b. */
+/* 4/3 directional valve with first-order spool. U > 0 opens pump -> a and b -> tank; U < 0 a -> tank, pump ->
+ * b. */
 typedef struct bramah_valve {
   const char *name;
   int line;
@@ -106,37 +109,41 @@ typedef struct bramah_valve {
   const char *input;               /* the command that moves it */
 } bramah_valve;
 
-typedef enum bramah_friction_model { BRAMAH_FRICTION_NONE = 0, BRAMAH_FRICTION_BROWN_MCPHEE = 1 } bramah_friction_model;
+typedef enum bramah_friction_model {
+  BRAMAH_FRICTION_NONE = 0,
+  BRAMAH_FRICTION_BROWN_MCPHEE = 1
+} bramah_friction_model;
 
 /* Seal friction. Source: dissertation eq. (2.44). */
 typedef struct bramah_friction {
   bramah_friction_model model;
-  double coulomb;            /* F_c [N] >= 0 */
-  double static_force;       /* F_s [N] >= F_c */
-  double stribeck_velocity;  /* v_s [m/s] > 0 */
-  double viscous;            /* sigma_2 [N s/m] >= 0 */
+  double coulomb;           /* F_c [N] >= 0 */
+  double static_force;      /* F_s [N] >= F_c */
+  double stribeck_velocity; /* v_s [m/s] > 0 */
+  double viscous;           /* sigma_2 [N s/m] >= 0 */
 } bramah_friction;
 
-/* Double-acting cylinder between two attachment points. Its stroke s is the distance between them (the |s| of the
- * papers); chamber lengths are l_piston = piston_chamber_length + (s - reference_stroke) and
- * l_rod = rod_chamber_length - (s - reference_stroke). Positive force pushes the points apart. */
+/* Double-acting cylinder between two attachment points. Its stroke s is the distance between them (the |s| of
+ * the papers); chamber lengths are l_piston = piston_chamber_length + (s - reference_stroke) and l_rod =
+ * rod_chamber_length - (s - reference_stroke). Positive force pushes the points apart. */
 typedef struct bramah_cylinder {
   const char *name;
   int line;
-  const char *body[2];        /* barrel side, rod side; "ground" allowed */
-  double point[2][3];         /* [m] in the frame of body[0], body[1] */
-  const char *piston_volume;  /* volume that fills the piston chamber */
-  const char *rod_volume;     /* volume that fills the rod chamber */
-  double piston_area;         /* [m^2] */
-  double rod_area;            /* [m^2] annulus */
-  double bulk_modulus;        /* [Pa] of the barrel wall */
-  double reference_stroke;    /* [m] */
+  const char *body[2];          /* barrel side, rod side; "ground" allowed */
+  double point[2][3];           /* [m] in the frame of body[0], body[1] */
+  const char *piston_volume;    /* volume that fills the piston chamber */
+  const char *rod_volume;       /* volume that fills the rod chamber */
+  double piston_area;           /* [m^2] */
+  double rod_area;              /* [m^2] annulus */
+  double bulk_modulus;          /* [Pa] of the barrel wall */
+  double reference_stroke;      /* [m] */
   double piston_chamber_length; /* [m] at the reference stroke */
   double rod_chamber_length;    /* [m] at the reference stroke */
   bramah_friction friction;
 } bramah_cylinder;
 
-/* Command of a valve over time, for simulation: each value holds from its time until the next. Before the first, 0. */
+/* Command of a valve over time, for simulation: each value holds from its time until the next. Before the
+ * first, 0. */
 typedef struct bramah_input {
   const char *name;
   int line;
@@ -155,8 +162,8 @@ typedef struct bramah_integrator {
 
 typedef struct bramah_machine {
   const char *name;
-  const char *file; /* where it was read from, or NULL */
-  double gravity[3]; /* [m/s^2] */
+  const char *file;        /* where it was read from, or NULL */
+  double gravity[3];       /* [m/s^2] */
   double oil_bulk_modulus; /* [Pa] */
   double laminar_pressure; /* [Pa] below it flow is linear in dp; default 2e5 */
   size_t n_bodies;

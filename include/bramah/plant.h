@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The plant interface: all that the filter, the sensors and the replay know of a simulation model. The built-in
- * coupled plant (bramah/coupled.h) fills one; somebody else's simulator can fill another.
+/* The plant interface: all that the filter, the sensors and the replay know of a simulation model. The
+ * built-in coupled plant (bramah/coupled.h) fills one; somebody else's simulator can fill another.
  *
  * The error state has n = 2 n_position + n_pressure elements, in this order:
- *   [ errors of the independent positions; of the independent velocities; of the pressures ]   (dissertation 3.1)
- * Functions return BRAMAH_OK or an error with the plant unchanged; none of them allocates. */
+ *   [ errors of the independent positions; of the independent velocities; of the pressures ]
+ * (dissertation 3.1) Functions return BRAMAH_OK or an error with the plant unchanged; none of them allocates.
+ */
 #ifndef BRAMAH_PLANT_H
 #define BRAMAH_PLANT_H
 
@@ -51,14 +52,15 @@ typedef struct bramah_plant {
   bramah_status (*set_inputs)(void *self, const double *u, bramah_diag *diag);
   /* Advance by step_ns. */
   bramah_status (*step)(void *self, bramah_diag *diag);
-  /* Add dx [n] to the independent positions, velocities and pressures and move everything that depends on them:
-   * dependent positions and velocities along the constraints, accelerations and pressure rates anew. */
+  /* Add dx [n] to the independent positions, velocities and pressures and move everything that depends on
+   * them: dependent positions and velocities along the constraints, accelerations and pressure rates anew. */
   bramah_status (*inject)(void *self, const double *dx, bramah_diag *diag);
   /* Independent accelerations [n_position] at the present state. */
   bramah_status (*accelerations)(void *self, double *zdd, bramah_diag *diag);
   /* Present value of output i. */
   double (*output)(void *self, size_t i);
-  /* Copy the whole state to and from snap [snapshot_size bytes, 8-byte aligned]; restoring is exact to the bit. */
+  /* Copy the whole state to and from snap [snapshot_size bytes, 8-byte aligned]; restoring is exact to the
+   * bit. */
   void (*save)(const void *self, void *snap);
   void (*restore)(void *self, const void *snap);
 
@@ -68,8 +70,8 @@ typedef struct bramah_plant {
   bramah_status (*acceleration_jacobian)(void *self, double *J, bramah_diag *diag);
   /* Derivative of output i by the error state, row [n]; BRAMAH_E_UNSUPPORTED where the plant has none. */
   bramah_status (*output_row)(void *self, size_t i, double *row);
-  /* If the last step went over to other independent coordinates: write T [n x n], dx_new = T dx_old, forget the
-   * change and return 1; else return 0. NULL: the coordinates never change. */
+  /* If the last step went over to other independent coordinates: write T [n x n], dx_new = T dx_old, forget
+   * the change and return 1; else return 0. NULL: the coordinates never change. */
   int (*basis_change)(void *self, double *T);
 } bramah_plant;
 
@@ -82,13 +84,14 @@ static inline size_t bramah_plant_n_error(const bramah_plant *plant)
 /* Index of the output of that name, or -1. */
 BRAMAH_API long bramah_plant_find_output(const bramah_plant *plant, const char *name);
 
-/* Derivative of output i by the error state, row [n]: the plant's own or, where it has none, central differences
- * through inject, for which `snap` [snapshot_size] and `dx` [n] are scratch. The plant is left as it was. */
+/* Derivative of output i by the error state, row [n]: the plant's own or, where it has none, central
+ * differences through inject, for which `snap` [snapshot_size] and `dx` [n] are scratch. The plant is left as
+ * it was. */
 BRAMAH_API bramah_status bramah_plant_output_row(const bramah_plant *plant, size_t i, double *row, void *snap,
                                                  double *dx, bramah_diag *diag);
 
-/* Derivative of the independent accelerations, J [n_position x n]: the plant's own, or differences through inject.
- * Scratch as above, and zdd [2 n_position]. */
+/* Derivative of the independent accelerations, J [n_position x n]: the plant's own, or differences through
+ * inject. Scratch as above, and zdd [2 n_position]. */
 BRAMAH_API bramah_status bramah_plant_acceleration_jacobian(const bramah_plant *plant, double *J, void *snap,
                                                             double *dx, double *zdd, bramah_diag *diag);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Replay: pull samples from a source, push estimates to a sink. It knows no file and no clock, so a log, a live
- * controller and a test drive the same steps. */
+/* Replay: pull samples from a source, push estimates to a sink. It knows no file and no clock, so a log, a
+ * live controller and a test drive the same steps. */
 #ifndef BRAMAH_REPLAY_H
 #define BRAMAH_REPLAY_H
 
@@ -13,17 +13,18 @@ extern "C" {
 /* One row of a log. */
 typedef struct bramah_sample {
   int64_t time_ns;
-  double *inputs;          /* [n_input] commands from this time on */
+  double *inputs;           /* [n_input] commands from this time on */
   unsigned char *has_input; /* [n_input] 0: the former command goes on */
-  double *y;               /* [n_sensors] */
-  unsigned char *present;  /* [n_sensors] 0: no sample of this sensor */
+  double *y;                /* [n_sensors] */
+  unsigned char *present;   /* [n_sensors] 0: no sample of this sensor */
 } bramah_sample;
 
-/* Fill the next sample; set *end = 1 instead when there is none. Flags are zeroed by the caller beforehand. */
+/* Fill the next sample; set *end = 1 instead when there is none. Flags are zeroed by the caller beforehand.
+ */
 typedef bramah_status (*bramah_source)(void *user, bramah_sample *sample, int *end, bramah_diag *diag);
 
-/* Take the estimate at time_ns of the log; `corrected` tells whether a measurement was fused at this time. Returning an
- * error ends the replay with it. */
+/* Take the estimate at time_ns of the log; `corrected` tells whether a measurement was fused at this time.
+ * Returning an error ends the replay with it. */
 typedef bramah_status (*bramah_sink)(void *user, int64_t time_ns, int corrected, bramah_filter *filter,
                                      bramah_diag *diag);
 
@@ -35,9 +36,9 @@ typedef struct bramah_replay_counts {
   uint64_t samples;      /* rows taken from the source */
   uint64_t steps;        /* plant steps */
   uint64_t measurements; /* scalar measurements fused */
-  uint64_t merged;       /* rows that fell on a grid point already delivered and were fused there afterwards */
-  uint64_t off_grid;     /* rows whose time was not a multiple of the step and were used at the nearest one */
-  int64_t max_shift_ns;  /* largest such shift */
+  uint64_t merged;      /* rows that fell on a grid point already delivered and were fused there afterwards */
+  uint64_t off_grid;    /* rows whose time was not a multiple of the step and were used at the nearest one */
+  int64_t max_shift_ns; /* largest such shift */
 } bramah_replay_counts;
 
 BRAMAH_API void bramah_replay_options_default(bramah_replay_options *options);
@@ -50,10 +51,10 @@ BRAMAH_API bramah_status bramah_replay_new(bramah_filter *filter, const bramah_r
                                            bramah_replay **out);
 BRAMAH_API void bramah_replay_free(bramah_replay *replay);
 
-/* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the start.
- * *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a sink. The estimate
- * of that time stands in the filter until the next call. No allocation.
- * Errors: those of the source and the filter; E_TIME (time goes backwards, or jumps ahead beyond max_gap). */
+/* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
+ * start. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a
+ * sink. The estimate of that time stands in the filter until the next call. No allocation. Errors: those of
+ * the source and the filter; E_TIME (time goes backwards, or jumps ahead beyond max_gap). */
 BRAMAH_API bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end,
                                             bramah_diag *diag);
 

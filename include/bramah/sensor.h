@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sensors: what they measure, how they predict it from a plant and how sure they are. Each refers to outputs of the
- * plant, so it works with any plant that has them. */
+/* Sensors: what they measure, how they predict it from a plant and how sure they are. Each refers to outputs
+ * of the plant, so it works with any plant that has them. */
 #ifndef BRAMAH_SENSOR_H
 #define BRAMAH_SENSOR_H
 
@@ -13,7 +13,7 @@ extern "C" {
 
 typedef enum bramah_sensor_kind {
   BRAMAH_SENSOR_ENCODER = 1, /* joint angle [rad] or position [m] */
-  BRAMAH_SENSOR_GYRO = 2,    /* angular rate of a body about an axis fixed in it [rad/s], or rate of a joint */
+  BRAMAH_SENSOR_GYRO = 2, /* angular rate of a body about an axis fixed in it [rad/s], or rate of a joint */
   BRAMAH_SENSOR_PRESSURE = 3 /* absolute pressure of a volume [Pa] */
 } bramah_sensor_kind;
 
@@ -22,9 +22,9 @@ typedef struct bramah_sensor_options {
   const char *name;
   int line; /* of the file it was read from, 0: none */
   bramah_sensor_kind kind;
-  const char *at; /* encoder: joint; gyro: body, or joint where axis is zero; pressure: volume */
-  double axis[3]; /* gyro: in body axes, any length; all zero: the rate of the joint `at` */
-  double sigma;   /* standard deviation of one sample, > 0, in the unit of the sensor */
+  const char *at;    /* encoder: joint; gyro: body, or joint where axis is zero; pressure: volume */
+  double axis[3];    /* gyro: in body axes, any length; all zero: the rate of the joint `at` */
+  double sigma;      /* standard deviation of one sample, > 0, in the unit of the sensor */
   int64_t period_ns; /* time between samples; 0: every step */
 } bramah_sensor_options;
 
@@ -49,7 +49,8 @@ BRAMAH_API int bramah_sensor_kind_find(const char *name);
 /* Unit of the measured quantity of a kind when bound to a revolute joint: "rad", "rad/s", "Pa". */
 BRAMAH_API const char *bramah_sensor_kind_unit(bramah_sensor_kind kind);
 
-/* Bind a description to a plant. Errors: E_REFERENCE (no such joint, body or volume), E_VALUE (sigma, axis). */
+/* Bind a description to a plant. Errors: E_REFERENCE (no such joint, body or volume), E_VALUE (sigma, axis).
+ */
 BRAMAH_API bramah_status bramah_sensor_init(const bramah_sensor_options *options, const bramah_plant *plant,
                                             bramah_diag *diag, bramah_sensor *out);
 

@@ -56,16 +56,16 @@ typedef struct bramah_diag {
   char message[512];
 } bramah_diag;
 
-/* Name of a code ("E_UNIT") and the sentence that belongs to it; "E_?" and "unknown status" for a foreign number.
- * Static storage. */
+/* Name of a code ("E_UNIT") and the sentence that belongs to it; "E_?" and "unknown status" for a foreign
+ * number. Static storage. */
 BRAMAH_API const char *bramah_status_name(bramah_status status);
 BRAMAH_API const char *bramah_status_text(bramah_status status);
 
 /* Empty the diagnostic (status OK). NULL is allowed. */
 BRAMAH_API void bramah_diag_clear(bramah_diag *diag);
 
-/* Write "file:line:column: thing: message" (parts that are unknown are left out) into out [n bytes], cut to fit and
- * always terminated when n > 0. Returns the length the whole text has. No allocation. */
+/* Write "file:line:column: thing: message" (parts that are unknown are left out) into out [n bytes], cut to
+ * fit and always terminated when n > 0. Returns the length the whole text has. No allocation. */
 BRAMAH_API size_t bramah_diag_format(const bramah_diag *diag, char *out, size_t n);
 
 /* Version of the library as "major.minor.patch". Static storage. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One block of memory cut into aligned pieces. Sizes are found by running the same cutting on a block of no memory:
+/* One block of memory cut into aligned pieces. Sizes are found by running the same cutting on a block of no
+ * memory:
  *
  *   |<- 64-byte aligned base
  *   | object header | array 0 | pad | array 1 | pad | ... | end
@@ -16,12 +17,13 @@ typedef struct bramah__arena {
   unsigned char *base; /* NULL: only count */
   size_t size;
   size_t used;
-  int overflow;        /* 1: a piece did not fit */
+  int overflow; /* 1: a piece did not fit */
 } bramah__arena;
 
 bramah__arena bramah__arena_make(void *mem, size_t size);
 
-/* Cut n items of `size` bytes; NULL when counting or when it does not fit. n = 0 gives a valid, empty piece. */
+/* Cut n items of `size` bytes; NULL when counting or when it does not fit. n = 0 gives a valid, empty piece.
+ */
 void *bramah__arena_take(bramah__arena *arena, size_t n, size_t size);
 
 /* Copy a string into the arena. */

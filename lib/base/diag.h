@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Filling diagnostics without stdio. All functions accept diag == NULL and return `status`, so that an error path is
- * one line: return bramah__fail(diag, BRAMAH_E_VALUE, name, "mass must not be negative"). */
+/* Filling diagnostics without stdio. All functions accept diag == NULL and return `status`, so that an error
+ * path is one line: return bramah__fail(diag, BRAMAH_E_VALUE, name, "mass must not be negative"). */
 #ifndef BRAMAH_LIB_BASE_DIAG_H
 #define BRAMAH_LIB_BASE_DIAG_H
 

@@ -6,7 +6,8 @@ const char *bramah_status_name(bramah_status status)
 {
   switch (status) {
 #define CASE(name, code, text)                                                                               \
-  case BRAMAH_##name: return #name;
+  case BRAMAH_##name:                                                                                        \
+    return #name;
     BRAMAH_STATUS_LIST(CASE)
 #undef CASE
   }
@@ -17,7 +18,8 @@ const char *bramah_status_text(bramah_status status)
 {
   switch (status) {
 #define CASE(name, code, text)                                                                               \
-  case BRAMAH_##name: return text;
+  case BRAMAH_##name:                                                                                        \
+    return text;
     BRAMAH_STATUS_LIST(CASE)
 #undef CASE
   }

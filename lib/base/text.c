@@ -34,8 +34,9 @@ size_t bramah__format_integer(char *out, int64_t value)
 /* 10^e in long double for any exponent a double can have. */
 static long double power_of_ten(int e)
 {
-  static const long double small[] = {1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L, 1e9L, 1e10L, 1e11L, 1e12L, 1e13L,
-                                      1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+  static const long double small[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+                                      1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+                                      1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
   int magnitude = e < 0 ? -e : e;
   long double p = magnitude < 28 ? small[magnitude] : powl(10.0L, magnitude);
   return e < 0 ? 1.0L / p : p;
@@ -44,14 +45,31 @@ static long double power_of_ten(int e)
 /* The first `digits` decimal digits of value > 0 as an integer, and the exponent of its leading digit. */
 static uint64_t decimal_digits(double value, int digits, int *exponent)
 {
-  static const uint64_t limit[] = {1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u,
-                                   1000000000u, 10000000000u, 100000000000u, 1000000000000u, 10000000000000u,
-                                   100000000000000u, 1000000000000000u, 10000000000000000u, 100000000000000000u};
+  static const uint64_t limit[] = {1u,
+                                   10u,
+                                   100u,
+                                   1000u,
+                                   10000u,
+                                   100000u,
+                                   1000000u,
+                                   10000000u,
+                                   100000000u,
+                                   1000000000u,
+                                   10000000000u,
+                                   100000000000u,
+                                   1000000000000u,
+                                   10000000000000u,
+                                   100000000000000u,
+                                   1000000000000000u,
+                                   10000000000000000u,
+                                   100000000000000000u};
   int binary;
   frexp(value, &binary);
-  int e = (int)floor((binary - 1) * 0.30102999566398120); /* never above the true exponent, at most one below */
+  int e =
+      (int)floor((binary - 1) * 0.30102999566398120); /* never above the true exponent, at most one below */
   int shift = digits - 1 - e;
-  long double scaled = shift >= 0 ? (long double)value * power_of_ten(shift) : (long double)value / power_of_ten(-shift);
+  long double scaled =
+      shift >= 0 ? (long double)value * power_of_ten(shift) : (long double)value / power_of_ten(-shift);
   if (scaled >= (long double)limit[digits]) {
     e++;
     scaled /= 10.0L;
@@ -142,7 +160,8 @@ size_t bramah__edit_distance(const char *a, const char *b)
     for (size_t j = 1; j <= nb; j++) {
       size_t differs = lower(a[i - 1]) != lower(b[j - 1]);
       now[j] = min3(before[j] + 1, now[j - 1] + 1, before[j - 1] + differs);
-      int swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+      int swapped =
+          i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
       if (swapped && two_before[j - 2] + 1 < now[j]) now[j] = two_before[j - 2] + 1;
     }
   }

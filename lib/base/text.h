@@ -9,9 +9,10 @@
 /* Room that bramah__format_number needs at most, terminator included. */
 #define BRAMAH__NUMBER_SIZE 32
 
-/* Shortest of fixed and exponent notation of value with `digits` (1 to 17) significant digits, trailing zeros dropped:
- * what printf("%.*g") gives in the C locale, but up to 15 digits without its multi-precision arithmetic (the last digit
- * may then differ where the value lies within 1e-15 of a rounding tie). Returns the length. */
+/* Shortest of fixed and exponent notation of value with `digits` (1 to 17) significant digits, trailing zeros
+ * dropped: what printf("%.*g") gives in the C locale, but up to 15 digits without its multi-precision
+ * arithmetic (the last digit may then differ where the value lies within 1e-15 of a rounding tie). Returns
+ * the length. */
 size_t bramah__format_number(char *out, double value, int digits);
 
 /* Decimal text of an integer. Returns the length. */
@@ -20,7 +21,8 @@ size_t bramah__format_integer(char *out, int64_t value);
 /* Append text to out [n bytes] holding `used` characters; cuts to fit, terminates. Returns the new length. */
 size_t bramah__append(char *out, size_t n, size_t used, const char *text);
 
-/* Edit distance of two names, case ignored, counting a swap of neighbours as one. Names longer than 63 are cut. */
+/* Edit distance of two names, case ignored, counting a swap of neighbours as one. Names longer than 63 are
+ * cut. */
 size_t bramah__edit_distance(const char *a, const char *b);
 
 /* The candidate nearest to name if it is near enough to be a slip of the pen, else NULL. */

@@ -81,7 +81,8 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
   for (size_t i = 0; i < circuit->n_volumes; i++) pd[i] = flow[i] / pd[i];
 }
 
-double bramah__cylinder_force(const bramah__circuit *circuit, size_t c, const double *p, double v, double *friction)
+double bramah__cylinder_force(const bramah__circuit *circuit, size_t c, const double *p, double v,
+                              double *friction)
 {
   const bramah__cylinder *cylinder = &circuit->cylinder[c];
   *friction = bramah__friction_force(&cylinder->friction, v);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lumped-fluid circuit: volumes, throttles, directional valves and double-acting cylinders. Source: dissertation 2.32 ff.,
- * spec equations 2. It sees a cylinder only as a stroke and a velocity. Pressures absolute [Pa], flows [m^3/s].
- * A node is a volume (index < n_volumes) or, above that, a supply of constant pressure. */
+/* Lumped-fluid circuit: volumes, throttles, directional valves and double-acting cylinders. Source:
+ * dissertation 2.32 ff., spec equations 2. It sees a cylinder only as a stroke and a velocity. Pressures
+ * absolute [Pa], flows [m^3/s]. A node is a volume (index < n_volumes) or, above that, a supply of constant
+ * pressure. */
 #ifndef BRAMAH_LIB_HYDRAULICS_CIRCUIT_H
 #define BRAMAH_LIB_HYDRAULICS_CIRCUIT_H
 
@@ -26,10 +27,10 @@ typedef struct bramah__valve {
 } bramah__valve;
 
 typedef struct bramah__cylinder {
-  size_t piston, rod;             /* volumes */
-  double piston_area, rod_area;   /* [m^2] */
-  double bulk_modulus;            /* [Pa] */
-  double reference;               /* [m] stroke at which the chamber lengths hold */
+  size_t piston, rod;               /* volumes */
+  double piston_area, rod_area;     /* [m^2] */
+  double bulk_modulus;              /* [Pa] */
+  double reference;                 /* [m] stroke at which the chamber lengths hold */
   double piston_length, rod_length; /* [m] */
   bramah__friction friction;
 } bramah__cylinder;
@@ -47,13 +48,14 @@ typedef struct bramah__circuit {
 /* sgn(dp) sqrt|dp|, linear below the laminar pressure and continuous there [sqrt(Pa)]. */
 double bramah__flow_function(double dp, double laminar_pressure);
 
-/* Pressure rates pd [n_volumes] = u0(p, s, v; U) [Pa/s] from pressures p, strokes s and velocities v [n_cylinders],
- * spools U [n_valves]. flow [n_volumes] is scratch. */
+/* Pressure rates pd [n_volumes] = u0(p, s, v; U) [Pa/s] from pressures p, strokes s and velocities v
+ * [n_cylinders], spools U [n_valves]. flow [n_volumes] is scratch. */
 void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
                            const double *U, double *flow, double *pd);
 
 /* Forces of cylinder c at velocity v: returns p1 A1 - p2 A2 - friction [N], and the friction alone. */
-double bramah__cylinder_force(const bramah__circuit *circuit, size_t c, const double *p, double v, double *friction);
+double bramah__cylinder_force(const bramah__circuit *circuit, size_t c, const double *p, double v,
+                              double *friction);
 
 /* Chamber lengths of cylinder c at stroke s [m]. */
 double bramah__piston_chamber(const bramah__cylinder *cylinder, double s);

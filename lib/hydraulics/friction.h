@@ -3,7 +3,10 @@
 #ifndef BRAMAH_LIB_HYDRAULICS_FRICTION_H
 #define BRAMAH_LIB_HYDRAULICS_FRICTION_H
 
-typedef enum bramah__friction_kind { BRAMAH__FRICTION_NONE = 0, BRAMAH__FRICTION_BROWN_MCPHEE = 1 } bramah__friction_kind;
+typedef enum bramah__friction_kind {
+  BRAMAH__FRICTION_NONE = 0,
+  BRAMAH__FRICTION_BROWN_MCPHEE = 1
+} bramah__friction_kind;
 
 typedef struct bramah__friction {
   bramah__friction_kind kind;

@@ -3,7 +3,10 @@
 #ifndef BRAMAH_LIB_LINALG_VECTOR3_H
 #define BRAMAH_LIB_LINALG_VECTOR3_H
 
-static inline double bramah__dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline double bramah__dot3(const double *a, const double *b)
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static inline void bramah__copy3(const double *a, double *out)
 {

@@ -87,8 +87,8 @@ static void point_acceleration(const double *Z, const double *Zd, int body, cons
   bramah__add_cross3(Z + 6 * body + 3, v, out);
 }
 
-static void parallel_bias(const double *Za, const double *Zda, const double *Zb, const double *Zdb, const double *axis,
-                          const double *t, const double *c, double *out)
+static void parallel_bias(const double *Za, const double *Zda, const double *Zb, const double *Zdb,
+                          const double *axis, const double *t, const double *c, double *out)
 {
   double w[3], wd[3], axis_rate[3], t_rate[3], c_rate[3];
   bramah__sub3(Za + 3, Zb + 3, w);

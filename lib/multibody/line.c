@@ -12,7 +12,8 @@ static double span(const bramah__line *line, const bramah__pose *pose, double pl
   return sqrt(bramah__dot3(d, d));
 }
 
-double bramah__line_length(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose, double *row)
+double bramah__line_length(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose,
+                           double *row)
 {
   double place[2][3], d[3];
   const double s = span(line, pose, place, d);
@@ -26,8 +27,8 @@ double bramah__line_length(const bramah__tree *tree, const bramah__line *line, c
   return s;
 }
 
-/* Derivative by z_j of the velocity of a point of body: what joint j moves (its own motion included) is felt at the
- * displaced place, what moves behind it turns with it. */
+/* Derivative by z_j of the velocity of a point of body: what joint j moves (its own motion included) is felt
+ * at the displaced place, what moves behind it turns with it. */
 static void velocity_derivative(const bramah__tree *tree, const bramah__pose *pose, const double *Z, int j,
                                 const double *place, const double *velocity, const double *move, double *out)
 {
@@ -40,8 +41,8 @@ static void velocity_derivative(const bramah__tree *tree, const bramah__pose *po
   bramah__add_cross3(pose[j].n, behind, out);
 }
 
-void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose,
-                                  const double *Z, double *out)
+void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *line,
+                                  const bramah__pose *pose, const double *Z, double *out)
 {
   double place[2][3], d[3], v[2][3], dd[3];
   const double s = span(line, pose, place, d);

@@ -10,12 +10,14 @@ typedef struct bramah__line {
   double point[2][3]; /* body frames */
 } bramah__line;
 
-/* Length s [m] and its derivative by the joint coordinates, row [n]. A force F that pushes the points apart does the work F ds:
- * its generalised force is row' F. */
-double bramah__line_length(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose, double *row);
+/* Length s [m] and its derivative by the joint coordinates, row [n]. A force F that pushes the points apart
+ * does the work F ds: its generalised force is row' F. */
+double bramah__line_length(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose,
+                           double *row);
 
-/* Derivative of the rate s' = row z' by the joint coordinates at constant rates, out [n]. Z [n x 6]: velocities. */
-void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose,
-                                  const double *Z, double *out);
+/* Derivative of the rate s' = row z' by the joint coordinates at constant rates, out [n]. Z [n x 6]:
+ * velocities. */
+void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *line,
+                                  const bramah__pose *pose, const double *Z, double *out);
 
 #endif

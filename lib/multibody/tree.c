@@ -80,8 +80,8 @@ void bramah__tree_velocity(const bramah__tree *tree, const bramah__pose *pose, c
 }
 
 /* d = b' z', the acceleration that the turning of the joint axis adds. */
-static void axis_acceleration(const bramah__link *link, const bramah__pose *pose, const double *Zp, double rate,
-                              double *d)
+static void axis_acceleration(const bramah__link *link, const bramah__pose *pose, const double *Zp,
+                              double rate, double *d)
 {
   double nd[3]; /* n' = w_parent x n */
   bramah__cross3(Zp + 3, pose->n, nd);
@@ -97,8 +97,8 @@ static void axis_acceleration(const bramah__link *link, const bramah__pose *pose
   for (int k = 0; k < 3; k++) d[k] = lever[k] * rate, d[3 + k] = nd[k] * rate;
 }
 
-void bramah__tree_acceleration(const bramah__tree *tree, const bramah__pose *pose, const double *Z, const double *zd,
-                               const double *zdd, double *Zd)
+void bramah__tree_acceleration(const bramah__tree *tree, const bramah__pose *pose, const double *Z,
+                               const double *zd, const double *zdd, double *Zd)
 {
   for (size_t j = 0; j < tree->n; j++) {
     const int p = tree->link[j].parent;
@@ -148,7 +148,8 @@ static void composite_of_body(const bramah__link *link, const bramah__pose *pose
   for (int k = 0; k < 3; k++) c->mg[k] = m * g[k];
   const double gg = bramah__dot3(g, g);
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) c->J[3 * i + j] = pose->J[3 * i + j] + m * ((i == j ? gg : 0.0) - g[i] * g[j]);
+    for (int j = 0; j < 3; j++)
+      c->J[3 * i + j] = pose->J[3 * i + j] + m * ((i == j ? gg : 0.0) - g[i] * g[j]);
 }
 
 static void composite_add(const bramah__composite *from, bramah__composite *to)
@@ -167,7 +168,8 @@ static void composite_momentum(const bramah__composite *c, const double *b, doub
   bramah__add_cross3(c->mg, b, w + 3);
 }
 
-void bramah__tree_mass(const bramah__tree *tree, const bramah__pose *pose, bramah__composite *composite, double *M)
+void bramah__tree_mass(const bramah__tree *tree, const bramah__pose *pose, bramah__composite *composite,
+                       double *M)
 {
   const size_t n = tree->n;
   for (size_t j = 0; j < n; j++) composite_of_body(&tree->link[j], &pose[j], &composite[j]);
@@ -232,8 +234,8 @@ void bramah__direction(const bramah__pose *pose, int body, const double *local, 
     bramah__rotate3(pose[body].A, local, out);
 }
 
-void bramah__point_derivative(const bramah__tree *tree, const bramah__pose *pose, size_t j, const double *place,
-                              double *out)
+void bramah__point_derivative(const bramah__tree *tree, const bramah__pose *pose, size_t j,
+                              const double *place, double *out)
 {
   if (!tree->link[j].revolute) {
     bramah__copy3(pose[j].n, out);

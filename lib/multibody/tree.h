@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tree of rigid bodies with one scalar joint in front of each: semi-recursive kinematics and dynamics.
- * Source: dissertation 2.4 ff., spec equations 1. All vectors are in inertial axes; velocities and accelerations are those
- * of the point of the body that coincides with the inertial origin, Z = [s'; w], so that bodies add without transport.
- * Bodies are ordered from the root outwards: parent < own index; -1 is the ground. */
+ * Source: dissertation 2.4 ff., spec equations 1. All vectors are in inertial axes; velocities and
+ * accelerations are those of the point of the body that coincides with the inertial origin, Z = [s'; w], so
+ * that bodies add without transport. Bodies are ordered from the root outwards: parent < own index; -1 is the
+ * ground. */
 #ifndef BRAMAH_LIB_MULTIBODY_TREE_H
 #define BRAMAH_LIB_MULTIBODY_TREE_H
 
@@ -11,14 +12,14 @@
 /* What never changes of a body and the joint in front of it. */
 typedef struct bramah__link {
   int parent;
-  int revolute;        /* 1 turns, 0 slides */
-  int turned;          /* 0: `rotation` is the identity */
-  double rotation[9];  /* joint axes to parent axes */
-  double position[3];  /* joint origin in the parent frame [m] */
-  double axis[3];      /* unit vector, joint axes */
-  double mass;         /* [kg] */
-  double centre[3];    /* centre of mass, body frame [m] */
-  double inertia[9];   /* about the centre of mass, body axes [kg m^2] */
+  int revolute;       /* 1 turns, 0 slides */
+  int turned;         /* 0: `rotation` is the identity */
+  double rotation[9]; /* joint axes to parent axes */
+  double position[3]; /* joint origin in the parent frame [m] */
+  double axis[3];     /* unit vector, joint axes */
+  double mass;        /* [kg] */
+  double centre[3];   /* centre of mass, body frame [m] */
+  double inertia[9];  /* about the centre of mass, body axes [kg m^2] */
 } bramah__link;
 
 typedef struct bramah__tree {
@@ -49,8 +50,8 @@ void bramah__tree_pose(const bramah__tree *tree, const double *z, bramah__pose *
 void bramah__tree_velocity(const bramah__tree *tree, const bramah__pose *pose, const double *zd, double *Z);
 
 /* Accelerations Zd [n x 6] = Z' from joint accelerations zdd [n] (NULL: zero). */
-void bramah__tree_acceleration(const bramah__tree *tree, const bramah__pose *pose, const double *Z, const double *zd,
-                               const double *zdd, double *Zd);
+void bramah__tree_acceleration(const bramah__tree *tree, const bramah__pose *pose, const double *Z,
+                               const double *zd, const double *zdd, double *Zd);
 
 /* Joint forces tau [n] that make this motion against gravity: M z'' - Q of the open tree (inverse dynamics).
  * W [n x 6] is scratch. */
@@ -58,7 +59,8 @@ void bramah__tree_force(const bramah__tree *tree, const bramah__pose *pose, cons
                         double *W, double *tau);
 
 /* Mass matrix M [n x n] of the open tree; `composite` [n] is scratch. */
-void bramah__tree_mass(const bramah__tree *tree, const bramah__pose *pose, bramah__composite *composite, double *M);
+void bramah__tree_mass(const bramah__tree *tree, const bramah__pose *pose, bramah__composite *composite,
+                       double *M);
 
 /* Energies [J]; potential energy is zero at the inertial origin. */
 double bramah__tree_kinetic(const bramah__tree *tree, const bramah__pose *pose, const double *Z);
@@ -71,8 +73,9 @@ void bramah__point_velocity(const double *Z, int body, const double *place, doub
 /* A direction given in the axes of `body`. */
 void bramah__direction(const bramah__pose *pose, int body, const double *local, double *out);
 
-/* Derivative of a place that moves with body by the coordinate of joint j, which must be among its ancestors. */
-void bramah__point_derivative(const bramah__tree *tree, const bramah__pose *pose, size_t j, const double *place,
-                              double *out);
+/* Derivative of a place that moves with body by the coordinate of joint j, which must be among its ancestors.
+ */
+void bramah__point_derivative(const bramah__tree *tree, const bramah__pose *pose, size_t j,
+                              const double *place, double *out);
 
 #endif

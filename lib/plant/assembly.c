@@ -10,10 +10,11 @@
 #include <string.h>
 
 enum { ASSEMBLY_ITERATIONS = 100 };
-static const double largest_move = 0.3;      /* rad or m in one iteration: far starts must not leap to another branch */
-static const double rank_tolerance = 1e-9;   /* of the largest element of Phi_z */
-static const double accepted_gap = 1e-8;     /* m or rad: in constraint rows the elimination found redundant */
-static const double given_tolerance = 1e-3;  /* rad or m: how exactly typed values must fit each other */
+static const double largest_move =
+    0.3; /* rad or m in one iteration: far starts must not leap to another branch */
+static const double rank_tolerance = 1e-9;  /* of the largest element of Phi_z */
+static const double accepted_gap = 1e-8;    /* m or rad: in constraint rows the elimination found redundant */
+static const double given_tolerance = 1e-3; /* rad or m: how exactly typed values must fit each other */
 
 static void constraints(bramah_coupled *c)
 {
@@ -23,13 +24,15 @@ static void constraints(bramah_coupled *c)
   bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, c->now->pose, c->now->Phi_z);
 }
 
-/* Partition at the present pose; joints in `given` become independent as far as the constraints leave them free. */
+/* Partition at the present pose; joints in `given` become independent as far as the constraints leave them
+ * free. */
 static size_t choose_basis(bramah_coupled *c, const unsigned char *given)
 {
   const bramah_model *model = c->model;
   constraints(c);
   memcpy(c->Phi_z_work, c->now->Phi_z, model->m * model->n * sizeof(double));
-  return bramah__eliminate(model->m, model->n, c->Phi_z_work, rank_tolerance, given, c->state.row, c->state.index);
+  return bramah__eliminate(model->m, model->n, c->Phi_z_work, rank_tolerance, given, c->state.row,
+                           c->state.index);
 }
 
 static bramah_status cannot_close(const bramah_coupled *c, bramah_diag *diag)
@@ -42,7 +45,8 @@ static bramah_status cannot_close(const bramah_coupled *c, bramah_diag *diag)
     const double size = sqrt(bramah__dot3(Phi, Phi));
     if (size > gap) gap = size, worst = i;
   }
-  bramah__fail(diag, BRAMAH_E_CLOSURE, model->loop_name[worst], "the loop cannot be closed: its two points stay ");
+  bramah__fail(diag, BRAMAH_E_CLOSURE, model->loop_name[worst],
+               "the loop cannot be closed: its two points stay ");
   bramah__add_number(diag, gap, 3);
   bramah__add_text(diag, " m apart; check lengths and starting values");
   return BRAMAH_E_CLOSURE;
@@ -51,7 +55,8 @@ static bramah_status cannot_close(const bramah_coupled *c, bramah_diag *diag)
 static double worst_active(const bramah_coupled *c)
 {
   double largest = 0.0;
-  for (size_t k = 0; k < c->model->n_dependent; k++) largest = fmax(largest, fabs(c->now->Phi[c->state.row[k]]));
+  for (size_t k = 0; k < c->model->n_dependent; k++)
+    largest = fmax(largest, fabs(c->now->Phi[c->state.row[k]]));
   return largest;
 }
 
@@ -85,8 +90,9 @@ static bramah_status check_redundant(bramah_coupled *c, bramah_diag *diag)
   for (size_t k = 0; k < c->model->m; k++)
     if (!(fabs(c->now->Phi[k]) <= accepted_gap * (1.0 + c->model->closure_tolerance * 1e13))) {
       bramah__fail(diag, BRAMAH_E_CLOSURE, c->model->loop_name[k / BRAMAH__LOOP_ROWS],
-                   k % BRAMAH__LOOP_ROWS < 3 ? "the loop cannot be closed: its points do not meet, off by "
-                                             : "the loop cannot be closed: its axes do not become parallel, off by ");
+                   k % BRAMAH__LOOP_ROWS < 3
+                       ? "the loop cannot be closed: its points do not meet, off by "
+                       : "the loop cannot be closed: its axes do not become parallel, off by ");
       bramah__add_number(diag, c->now->Phi[k], 3);
       bramah__add_text(diag, k % BRAMAH__LOOP_ROWS < 3 ? " m" : " rad");
       return BRAMAH_E_CLOSURE;
@@ -104,8 +110,8 @@ static double extent(const bramah_model *model)
   return sum;
 }
 
-static bramah_status check_given(const bramah_model *model, const bramah_machine *machine, const bramah_coupled *c,
-                                 const unsigned char *given, bramah_diag *diag)
+static bramah_status check_given(const bramah_model *model, const bramah_machine *machine,
+                                 const bramah_coupled *c, const unsigned char *given, bramah_diag *diag)
 {
   for (size_t j = 0; j < model->n; j++) {
     const double moved = c->state.z[j] - model->z0[j];
@@ -133,11 +139,12 @@ static void set_rank(bramah_model *model, size_t rank)
 static void locate_loop(const bramah_machine *machine, bramah_diag *diag)
 {
   for (size_t i = 0; diag && i < machine->n_loops; i++)
-    if (strcmp(machine->loops[i].name, diag->thing) == 0) bramah__at(diag, machine->file, machine->loops[i].line, 0);
+    if (strcmp(machine->loops[i].name, diag->thing) == 0)
+      bramah__at(diag, machine->file, machine->loops[i].line, 0);
 }
 
-static bramah_status close_machine(bramah_model *model, const bramah_machine *machine, const unsigned char *given,
-                                   bramah_diag *diag)
+static bramah_status close_machine(bramah_model *model, const bramah_machine *machine,
+                                   const unsigned char *given, bramah_diag *diag)
 {
   bramah_coupled *c = model->scratch;
   memcpy(c->state.z, model->z0, model->n * sizeof(double));
@@ -156,20 +163,52 @@ static bramah_status close_machine(bramah_model *model, const bramah_machine *ma
   return check_given(model, machine, c, given, diag);
 }
 
+static bramah_status check_rates(const bramah_model *model, const bramah_machine *machine,
+                                 const bramah_coupled *c, bramah_diag *diag)
+{
+  for (size_t j = 0; j < model->n; j++) {
+    if (model->zd0[j] == 0.0 || fabs(c->state.zd[j] - model->zd0[j]) <= given_tolerance) continue;
+    bramah__fail(diag, BRAMAH_E_VALUE, model->joint_name[j],
+                 "this initial rate follows from the other joints: the loops make it ");
+    bramah__add_number(diag, c->state.zd[j], 6);
+    for (size_t i = 0; i < machine->n_joints; i++)
+      if (strcmp(machine->joints[i].name, model->joint_name[j]) == 0)
+        bramah__at(diag, machine->file, machine->joints[i].line, 0);
+    return BRAMAH_E_VALUE;
+  }
+  return BRAMAH_OK;
+}
+
+/* Rates are taken in the coordinates the machine gives, then the basis for the simulation is chosen freely.
+ */
+static bramah_status start_motion(bramah_model *model, const bramah_machine *machine,
+                                  const unsigned char *given, bramah_diag *diag)
+{
+  bramah_coupled *c = model->scratch;
+  choose_basis(c, given);
+  memcpy(c->state.zd, model->zd0, model->n * sizeof(double));
+  bramah_status status = bramah__evaluate_position(model, &c->state, c->now);
+  if (status == BRAMAH_OK) bramah__evaluate_motion(model, &c->state, c->now);
+  if (status == BRAMAH_OK) status = check_rates(model, machine, c, diag);
+  if (status == BRAMAH_E_VALUE) return status;
+  choose_basis(c, NULL);
+  if (status == BRAMAH_OK) status = bramah__evaluate_position(model, &c->state, c->now);
+  if (status == BRAMAH_OK) status = bramah__factor_mass(model, c->now);
+  if (status != BRAMAH_OK)
+    return bramah__fail(diag, status, model->name,
+                        "the mass matrix is singular: every joint needs mass or inertia behind it");
+  bramah__evaluate_motion(model, &c->state, c->now);
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machine, const unsigned char *given,
                                bramah_diag *diag)
 {
   bramah_coupled *c = model->scratch;
   model->closure_tolerance = 1e-13 * extent(model);
   bramah_status status = close_machine(model, machine, given, diag);
+  if (status == BRAMAH_OK) status = start_motion(model, machine, given, diag);
   if (status != BRAMAH_OK) return status;
-  memcpy(c->state.zd, model->zd0, model->n * sizeof(double));
-  status = bramah__evaluate_position(model, &c->state, c->now);
-  if (status == BRAMAH_OK) status = bramah__factor_mass(model, c->now);
-  if (status != BRAMAH_OK)
-    return bramah__fail(diag, status, model->name,
-                        "the mass matrix is singular: every joint needs mass or inertia behind it");
-  bramah__evaluate_motion(model, &c->state, c->now);
   memcpy(model->z0, c->state.z, model->n * sizeof(double));
   memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
   memcpy(model->index0, c->state.index, model->n * sizeof(int));
@@ -179,7 +218,8 @@ bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machin
 }
 
 /* Do the joints named stand where the independent coordinates stand? */
-static bramah_status check_basis(const bramah_coupled *c, size_t rank, const unsigned char *given, bramah_diag *diag)
+static bramah_status check_basis(const bramah_coupled *c, size_t rank, const unsigned char *given,
+                                 bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   if (rank != model->n_dependent)
@@ -214,12 +254,14 @@ static bramah_status start_from(bramah_coupled *c, size_t n, const size_t *joint
   return BRAMAH_OK;
 }
 
-bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t *joints, const double *positions,
-                                   const double *rates, const double *pressures, bramah_diag *diag)
+bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t *joints,
+                                   const double *positions, const double *rates, const double *pressures,
+                                   bramah_diag *diag)
 {
   const bramah_model *model = plant->model;
   if (n != model->n_independent) {
-    bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "as many joints must be given as there are degrees of freedom: ");
+    bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name,
+                 "as many joints must be given as there are degrees of freedom: ");
     bramah__add_number(diag, (double)model->n_independent, 9);
     return BRAMAH_E_ARGUMENT;
   }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Change of independent coordinates. Full pivoting keeps |Rz| near one; as the machine moves, the choice made earlier
- * may come near a dead point, where dependent coordinates race. The choice is then made anew, and the errors of the old
- * coordinates are mapped to the new ones: dz_new = Rz_new dz, dz'_new = Rz_new dz' + D_new dz. */
+/* Change of independent coordinates. Full pivoting keeps |Rz| near one; as the machine moves, the choice made
+ * earlier may come near a dead point, where dependent coordinates race. The choice is then made anew, and the
+ * errors of the old coordinates are mapped to the new ones: dz_new = Rz_new dz, dz'_new = Rz_new dz' + D_new
+ * dz. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/multibody/partition.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Poor when a dependent coordinate moves this much faster than an independent one; a new choice must halve it, so that two
- * equally good choices do not alternate. */
+/* Poor when a dependent coordinate moves this much faster than an independent one; a new choice must halve
+ * it, so that two equally good choices do not alternate. */
 static const double poor = 6.0;
 
 static double largest_ratio(const bramah_model *model, const bramah__eval *eval)
@@ -22,7 +23,8 @@ static double largest_ratio(const bramah_model *model, const bramah__eval *eval)
 static void fill_map(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
-  const size_t nd = model->n_dependent, nf = model->n_independent, np = model->circuit.n_volumes, n = 2 * nf + np;
+  const size_t nd = model->n_dependent, nf = model->n_independent, np = model->circuit.n_volumes,
+               n = 2 * nf + np;
   bramah__rate_derivative(model, &c->state, c->now, c->D);
   memset(c->T, 0, n * n * sizeof *c->T);
   for (size_t r = 0; r < nf; r++) {
@@ -60,7 +62,7 @@ void bramah__update_basis(bramah_coupled *c)
   if (before < poor) return;
   memcpy(c->Phi_z_work, c->now->Phi_z, model->m * model->n * sizeof(double));
   const size_t rank =
-    bramah__eliminate(model->m, model->n, c->Phi_z_work, 1e-9, NULL, c->row_work, c->index_work);
+      bramah__eliminate(model->m, model->n, c->Phi_z_work, 1e-9, NULL, c->row_work, c->index_work);
   if (rank != model->n_dependent || same_set(c)) return;
   bramah__state_copy(&c->state, &c->next);
   memcpy(c->next.index, c->index_work, model->n * sizeof(int));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From a machine description to the immutable model: memory, names, tree, circuit. The initial pose and the equilibrium
- * follow in assembly.c and equilibrium.c. */
+/* From a machine description to the immutable model: memory, names, tree, circuit. The initial pose and the
+ * equilibrium follow in assembly.c and equilibrium.c. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
@@ -19,8 +19,8 @@ typedef struct tables {
   bramah__throttle *throttle;
   bramah__valve *valve;
   bramah__cylinder *cylinder;
-  int *body_of_joint; /* index in machine->bodies */
-  size_t *joint_order; /* index in machine->joints */
+  int *body_of_joint;   /* index in machine->bodies */
+  size_t *joint_order;  /* index in machine->joints */
   unsigned char *given; /* [n] initial position to be kept */
   double *work;         /* for the equilibrium */
 } tables;
@@ -32,7 +32,8 @@ typedef struct compiler {
   tables t;
 } compiler;
 
-static bramah_status fail(const compiler *k, bramah_status status, const char *thing, int line, const char *message)
+static bramah_status fail(const compiler *k, bramah_status status, const char *thing, int line,
+                          const char *message)
 {
   bramah__fail(k->diag, status, thing, message);
   bramah__at(k->diag, k->machine->file, line, 0);
@@ -59,7 +60,8 @@ static void count(const bramah_machine *machine, bramah_model *model)
   do {                                                                                                       \
     model->field = BRAMAH__TAKE(arena, const char *, (n));                                                   \
     for (size_t i_ = 0; i_ < (n); i_++) {                                                                    \
-      const char *copy_ = bramah__arena_text(arena, machine->things[i_].name ? machine->things[i_].name : ""); \
+      const char *copy_ =                                                                                    \
+          bramah__arena_text(arena, machine->things[i_].name ? machine->things[i_].name : "");               \
       if (model->field) model->field[i_] = copy_;                                                            \
     }                                                                                                        \
   } while (0)
@@ -106,8 +108,9 @@ static void layout(const bramah_machine *machine, bramah_model *model, tables *t
 /* Room for the outputs: each name is at most the longest name plus a suffix. */
 static size_t outputs_size(const bramah_machine *machine)
 {
-  size_t things[] = {3 * machine->n_joints, machine->n_volumes, machine->n_valves, 5 * machine->n_cylinders,
-                     machine->n_inputs,     2,                  3 * machine->n_joints};
+  size_t things[] = {3 * machine->n_joints,    machine->n_volumes, machine->n_valves,
+                     5 * machine->n_cylinders, machine->n_inputs,  2,
+                     3 * machine->n_joints};
   size_t outputs = 0;
   for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) outputs += things[i];
   return outputs * (sizeof(bramah__output) + 512 + BRAMAH__ALIGN) + BRAMAH__ALIGN;
@@ -153,10 +156,14 @@ static bramah_status check_names(const compiler *k)
     size_t n;
     const char *const *names;
     const char *kind;
-  } lists[] = {{d->n_joints, m->joint_name, "joint"},       {d->n_bodies, m->body_name, "body"},
-               {d->n_loops, m->loop_name, "loop"},          {d->n_volumes, m->volume_name, "volume"},
-               {d->n_supplies, m->supply_name, "supply"},   {d->n_valves, m->valve_name, "valve"},
-               {d->n_cylinders, m->cylinder_name, "cylinder"}, {d->n_inputs, m->input_name, "input"}};
+  } lists[] = {{d->n_joints, m->joint_name, "joint"},
+               {d->n_bodies, m->body_name, "body"},
+               {d->n_loops, m->loop_name, "loop"},
+               {d->n_volumes, m->volume_name, "volume"},
+               {d->n_supplies, m->supply_name, "supply"},
+               {d->n_valves, m->valve_name, "valve"},
+               {d->n_cylinders, m->cylinder_name, "cylinder"},
+               {d->n_inputs, m->input_name, "input"}};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     const bramah_status status = unique(k, lists[i].n, lists[i].names, lists[i].kind);
     if (status != BRAMAH_OK) return status;
@@ -164,8 +171,8 @@ static bramah_status check_names(const compiler *k)
   return BRAMAH_OK;
 }
 
-static bramah_status no_such(const compiler *k, const char *thing, int line, const char *what, const char *name,
-                             size_t n, const char *const *names)
+static bramah_status no_such(const compiler *k, const char *thing, int line, const char *what,
+                             const char *name, size_t n, const char *const *names)
 {
   fail(k, BRAMAH_E_REFERENCE, thing, line, "there is no ");
   bramah__add_text(k->diag, what);
@@ -222,7 +229,8 @@ static bramah_status check_tree_names(const compiler *k)
       if (machine_body(d, ends[e]) == -2)
         return no_such(k, joint->name, joint->line, "body", ends[e], d->n_bodies, k->model->body_name);
     if (machine_body(d, joint->child) == -1)
-      return fail(k, BRAMAH_E_TOPOLOGY, joint->name, joint->line, "the ground cannot be the child of a joint");
+      return fail(k, BRAMAH_E_TOPOLOGY, joint->name, joint->line,
+                  "the ground cannot be the child of a joint");
   }
   return BRAMAH_OK;
 }
@@ -325,7 +333,8 @@ static bramah_status fill_joint(const compiler *k, const bramah_joint *joint, br
   if (memcmp(link->rotation, zero9, sizeof zero9) == 0) memcpy(link->rotation, identity, sizeof identity);
   link->turned = memcmp(link->rotation, identity, sizeof identity) != 0;
   if (!is_rotation(link->rotation))
-    return fail(k, BRAMAH_E_VALUE, joint->name, joint->line, "the rotation of this joint is not a right-handed rotation matrix");
+    return fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                "the rotation of this joint is not a right-handed rotation matrix");
   return BRAMAH_OK;
 }
 
@@ -356,7 +365,8 @@ static bramah_status build_tree(compiler *k)
     const bramah_joint *joint = &d->joints[k->t.joint_order[i]];
     status = fill_joint(k, joint, &k->t.link[i]);
     if (status == BRAMAH_OK) status = fill_body(k, &d->bodies[k->t.body_of_joint[i]], &k->t.link[i]);
-    if (status == BRAMAH_OK) status = find_body(k, joint->name, joint->line, joint->parent, &k->t.link[i].parent);
+    if (status == BRAMAH_OK)
+      status = find_body(k, joint->name, joint->line, joint->parent, &k->t.link[i].parent);
     if (status != BRAMAH_OK) return status;
     k->model->z0[i] = joint->initial_position;
     k->model->zd0[i] = joint->initial_rate;
@@ -402,9 +412,11 @@ static bramah_status build_volumes(compiler *k)
     const bramah_volume *volume = &k->machine->volumes[i];
     bramah__volume *out = &k->t.volume[i];
     for (size_t h = 0; h < volume->n_hoses; h++) {
-      bramah_status status = positive(k, volume->hoses[h].volume, volume->name, volume->line, "the volume of a hose");
+      bramah_status status =
+          positive(k, volume->hoses[h].volume, volume->name, volume->line, "the volume of a hose");
       if (status == BRAMAH_OK)
-        status = positive(k, volume->hoses[h].bulk_modulus, volume->name, volume->line, "the bulk modulus of a hose");
+        status = positive(k, volume->hoses[h].bulk_modulus, volume->name, volume->line,
+                          "the bulk modulus of a hose");
       if (status != BRAMAH_OK) return status;
       out->hose_volume += volume->hoses[h].volume;
       out->hose_compliance += volume->hoses[h].volume / volume->hoses[h].bulk_modulus;
@@ -447,7 +459,8 @@ static bramah_status build_valve(compiler *k, const bramah_valve *in, bramah__va
   if (status == BRAMAH_OK) status = find_node(k, in->name, in->line, in->b, &out->b);
   if (status != BRAMAH_OK) return status;
   const long input = find_name(k->model->n_inputs, k->model->input_name, in->input);
-  if (input < 0) return no_such(k, in->name, in->line, "input", in->input, k->model->n_inputs, k->model->input_name);
+  if (input < 0)
+    return no_such(k, in->name, in->line, "input", in->input, k->model->n_inputs, k->model->input_name);
   out->input = (size_t)input;
   out->coefficient = in->flow_coefficient;
   out->time_constant = in->time_constant;
@@ -465,7 +478,8 @@ static bramah_status build_friction(compiler *k, const bramah_cylinder *in, bram
     return fail(k, BRAMAH_E_VALUE, in->name, in->line,
                 "friction needs 0 <= coulomb <= static and a viscous coefficient that is not negative");
   const bramah_status status = positive(k, f->stribeck_velocity, in->name, in->line, "the Stribeck velocity");
-  *out = (bramah__friction){BRAMAH__FRICTION_BROWN_MCPHEE, f->coulomb, f->static_force, f->stribeck_velocity, f->viscous};
+  *out = (bramah__friction){BRAMAH__FRICTION_BROWN_MCPHEE, f->coulomb, f->static_force, f->stribeck_velocity,
+                            f->viscous};
   return status;
 }
 
@@ -486,17 +500,21 @@ static bramah_status cylinder_values(compiler *k, const bramah_cylinder *in)
   return BRAMAH_OK;
 }
 
-static bramah_status build_cylinder(compiler *k, const bramah_cylinder *in, bramah__cylinder *out, bramah__line *line)
+static bramah_status build_cylinder(compiler *k, const bramah_cylinder *in, bramah__cylinder *out,
+                                    bramah__line *line)
 {
   const bramah_model *m = k->model;
   bramah_status status = cylinder_values(k, in);
-  for (int e = 0; e < 2 && status == BRAMAH_OK; e++) status = find_body(k, in->name, in->line, in->body[e], &line->body[e]);
+  for (int e = 0; e < 2 && status == BRAMAH_OK; e++)
+    status = find_body(k, in->name, in->line, in->body[e], &line->body[e]);
   if (status != BRAMAH_OK) return status;
   memcpy(line->point, in->point, sizeof line->point);
   const long piston = find_name(m->circuit.n_volumes, m->volume_name, in->piston_volume);
   const long rod = find_name(m->circuit.n_volumes, m->volume_name, in->rod_volume);
-  if (piston < 0) return no_such(k, in->name, in->line, "volume", in->piston_volume, m->circuit.n_volumes, m->volume_name);
-  if (rod < 0) return no_such(k, in->name, in->line, "volume", in->rod_volume, m->circuit.n_volumes, m->volume_name);
+  if (piston < 0)
+    return no_such(k, in->name, in->line, "volume", in->piston_volume, m->circuit.n_volumes, m->volume_name);
+  if (rod < 0)
+    return no_such(k, in->name, in->line, "volume", in->rod_volume, m->circuit.n_volumes, m->volume_name);
   out->piston = (size_t)piston;
   out->rod = (size_t)rod;
   out->piston_area = in->piston_area;
@@ -588,14 +606,17 @@ static bramah_status compile(compiler *k, bramah__arena *arena)
 bramah_status bramah_model_init(const bramah_machine *machine, void *mem, size_t size, bramah_diag *diag,
                                 const bramah_model **out)
 {
-  if ((uintptr_t)mem % BRAMAH__ALIGN) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is not aligned to 64 bytes");
-  if (!mem || size < bramah_model_size(machine)) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");
+  if ((uintptr_t)mem % BRAMAH__ALIGN)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is not aligned to 64 bytes");
+  if (!mem || size < bramah_model_size(machine))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");
   bramah__arena arena = bramah__arena_make(mem, size);
   compiler k = {.machine = machine, .diag = diag};
   k.model = BRAMAH__TAKE(&arena, bramah_model, 1);
   count(machine, k.model);
   if (machine->n_joints != machine->n_bodies)
-    return fail(&k, BRAMAH_E_TOPOLOGY, "joints", 0, "there must be one joint in front of each body: numbers of joints and bodies differ");
+    return fail(&k, BRAMAH_E_TOPOLOGY, "joints", 0,
+                "there must be one joint in front of each body: numbers of joints and bodies differ");
   layout(machine, k.model, &k.t, &arena);
   const bramah_status status = compile(&k, &arena);
   if (status == BRAMAH_OK) *out = k.model;

@@ -23,6 +23,8 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->T = BRAMAH__TAKE(arena, double, ne *ne);
   c->newton.change = BRAMAH__TAKE(arena, double, nx);
   c->newton.correction = BRAMAH__TAKE(arena, double, nx);
+  c->newton.move = BRAMAH__TAKE(arena, double, nx);
+  c->newton.weight = BRAMAH__TAKE(arena, double, nx);
   c->newton.f = BRAMAH__TAKE(arena, double, nx);
   c->newton.g = BRAMAH__TAKE(arena, double, nx);
   c->newton.J = BRAMAH__TAKE(arena, double, nx *nx);
@@ -53,7 +55,8 @@ static void set_scales(bramah_coupled *c)
 bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size, bramah_diag *diag,
                                   bramah_coupled **out)
 {
-  if ((uintptr_t)mem % BRAMAH__ALIGN) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is not aligned to 64 bytes");
+  if ((uintptr_t)mem % BRAMAH__ALIGN)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is not aligned to 64 bytes");
   bramah__arena arena = bramah__arena_make(mem, size);
   bramah_coupled *c = mem ? bramah__coupled_layout(model, &arena) : NULL;
   if (!c || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is too small");
@@ -91,7 +94,8 @@ bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval, double *zdd_i)
+bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                                    double *zdd_i)
 {
   if (bramah__factor_mass(model, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   bramah__evaluate_rhs(model, state, eval);
@@ -106,26 +110,30 @@ static bramah_status check_finite(const bramah_model *model, const bramah__state
 {
   for (size_t j = 0; j < model->n; j++)
     if (!isfinite(state->z[j]) || !isfinite(state->zd[j]) || !isfinite(state->zdd[j]))
-      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->joint_name[j], "the motion of this joint is not finite");
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->joint_name[j],
+                          "the motion of this joint is not finite");
   for (size_t i = 0; i < model->circuit.n_volumes; i++)
     if (!isfinite(state->p[i]) || !isfinite(state->pd[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->volume_name[i], "the pressure is not finite");
   return BRAMAH_OK;
 }
 
-/* The candidate `next` (positions approximately closed, independent rates and pressures set) becomes the state. */
+/* The candidate `next` (positions approximately closed, independent rates and pressures set) becomes the
+ * state. */
 static bramah_status adopt_candidate(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   bramah_status status = bramah__close_position(model, &c->next, c->trial);
   if (status == BRAMAH_E_CLOSURE)
-    return bramah__fail(diag, status, model->loop_name[0], "the loop cannot be closed at the corrected position");
+    return bramah__fail(diag, status, model->loop_name[0],
+                        "the loop cannot be closed at the corrected position");
   if (status == BRAMAH_OK) {
     bramah__evaluate_motion(model, &c->next, c->trial);
     bramah__evaluate_forces(model, c->next.p, c->trial);
     status = bramah__restart_rates(model, &c->next, c->trial, c->zdd_i);
   }
-  if (status != BRAMAH_OK) return bramah__fail(diag, status, model->name, "the equations of motion are singular");
+  if (status != BRAMAH_OK)
+    return bramah__fail(diag, status, model->name, "the equations of motion are singular");
   status = check_finite(model, &c->next, diag);
   if (status != BRAMAH_OK) return status;
   bramah__state_copy(&c->next, &c->state);
@@ -170,7 +178,8 @@ static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
 {
   bramah_coupled *c = self;
   for (size_t i = 0; i < c->model->n_inputs; i++)
-    if (!isfinite(u[i])) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, c->model->input_name[i], "the command is not finite");
+    if (!isfinite(u[i]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, c->model->input_name[i], "the command is not finite");
   memcpy(c->state.u, u, c->model->n_inputs * sizeof(double));
   return BRAMAH_OK;
 }
@@ -181,7 +190,8 @@ static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
   const bramah_model *model = c->model;
   const size_t nd = model->n_dependent, nf = model->n_independent, np = model->circuit.n_volumes;
   for (size_t i = 0; i < 2 * nf + np; i++)
-    if (!isfinite(dx[i])) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->name, "the correction is not finite");
+    if (!isfinite(dx[i]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->name, "the correction is not finite");
   const bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   bramah__state_copy(&c->state, &c->next);
@@ -254,26 +264,26 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
 {
   const bramah_model *model = plant->model;
   return (bramah_plant){
-    .self = plant,
-    .n_position = model->n_independent,
-    .n_pressure = model->circuit.n_volumes,
-    .n_input = model->n_inputs,
-    .n_output = model->n_outputs,
-    .snapshot_size = plant->state.size,
-    .step_ns = model->step_ns,
-    .state_name = state_name,
-    .input_name = input_name,
-    .output_info = output_info,
-    .set_inputs = set_inputs,
-    .step = step,
-    .inject = inject,
-    .accelerations = accelerations,
-    .output = bramah__output_value,
-    .save = save,
-    .restore = restore,
-    .acceleration_jacobian = bramah__acceleration_jacobian,
-    .output_row = bramah__output_row,
-    .basis_change = basis_change,
+      .self = plant,
+      .n_position = model->n_independent,
+      .n_pressure = model->circuit.n_volumes,
+      .n_input = model->n_inputs,
+      .n_output = model->n_outputs,
+      .snapshot_size = plant->state.size,
+      .step_ns = model->step_ns,
+      .state_name = state_name,
+      .input_name = input_name,
+      .output_info = output_info,
+      .set_inputs = set_inputs,
+      .step = step,
+      .inject = inject,
+      .accelerations = accelerations,
+      .output = bramah__output_value,
+      .save = save,
+      .restore = restore,
+      .acceleration_jacobian = bramah__acceleration_jacobian,
+      .output_row = bramah__output_row,
+      .basis_change = basis_change,
   };
 }
 

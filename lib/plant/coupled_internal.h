@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One plant: its state, a candidate for the next state, and three evaluations (of the state, of the candidate, of a
- * perturbation). A step works on the candidate and copies it over only when it has succeeded. */
+/* One plant: its state, a candidate for the next state, and three evaluations (of the state, of the
+ * candidate, of a perturbation). A step works on the candidate and copies it over only when it has succeeded.
+ */
 #ifndef BRAMAH_LIB_PLANT_COUPLED_INTERNAL_H
 #define BRAMAH_LIB_PLANT_COUPLED_INTERNAL_H
 
@@ -9,12 +10,14 @@
 
 /* Newton iteration of one step: unknowns [dz_i; dp] [nx], the changes over the step. */
 typedef struct bramah__newton {
-  double *change;   /* [nx] */
+  double *change;     /* [nx] */
   double *correction; /* [nx] */
-  double *f, *g;    /* [nx] residual and perturbed residual */
-  double *J;        /* [nx x nx] */
-  double *scale;    /* [nx] typical size of an unknown */
-  int *pivot;       /* [nx] */
+  double *move;       /* [nx] the part of it that is taken */
+  double *weight;     /* [nx] of the rows of the residual */
+  double *f, *g;      /* [nx] residual and perturbed residual */
+  double *J;          /* [nx x nx] */
+  double *scale;      /* [nx] typical size of an unknown */
+  int *pivot;         /* [nx] */
 } bramah__newton;
 
 struct bramah_coupled {
@@ -42,12 +45,16 @@ bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag);
 /* One implicit trapezoidal step; on success the state has advanced and `now` belongs to it. */
 bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag);
 
-/* Tangent df/dx of the step's residual at `change` by forward differences, J [nx x nx]; the residual itself must stand in
- * c->newton.f and the candidate must belong to `change`. */
+/* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
+bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);
+
+/* Tangent df/dx of the step's residual at `change` by forward differences, J [nx x nx]; the residual itself
+ * must stand in c->newton.f and the candidate must belong to `change`. */
 void bramah__step_tangent(bramah_coupled *c, const double *change, double *J);
 
 /* Accelerations and pressure rates of the state from the equations of motion. `now` must belong to it. */
-bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval, double *zdd_i);
+bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                                    double *zdd_i);
 
 /* Go over to other independent coordinates if the present ones have become poor. */
 void bramah__update_basis(bramah_coupled *c);
@@ -65,7 +72,8 @@ bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *
 bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machine, const unsigned char *given,
                                bramah_diag *diag);
 /* work [bramah__equilibrium_work] */
-bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *machine, double *work, bramah_diag *diag);
+bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *machine, double *work,
+                                  bramah_diag *diag);
 size_t bramah__equilibrium_work(const bramah_machine *machine);
 
 /* Accelerations and pressure rates of c->state anew, from its positions, rates and pressures. */

@@ -13,8 +13,8 @@ void bramah__expand_acceleration(const bramah_model *model, const bramah__eval *
 }
 
 /* Rz' times the joint forces that the motion zdd needs against gravity. */
-static void project_inverse_dynamics(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                                     const double *zdd, double *r)
+static void project_inverse_dynamics(const bramah_model *model, const bramah__state *state,
+                                     bramah__eval *eval, const double *zdd, double *r)
 {
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, zdd, eval->Zd);
   bramah__tree_force(&model->tree, eval->pose, eval->Z, eval->Zd, eval->W, eval->tau);
@@ -28,8 +28,8 @@ static void subtract_cylinders(const bramah_model *model, const bramah__eval *ev
     for (size_t f = 0; f < nf; f++) r[f] -= eval->row_i[c * nf + f] * eval->force[c];
 }
 
-void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval, const double *zdd,
-                       double *r)
+void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                       const double *zdd, double *r)
 {
   project_inverse_dynamics(model, state, eval, zdd, r);
   subtract_cylinders(model, eval, r);
@@ -60,7 +60,8 @@ void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *e
   const size_t nf = model->n_independent;
   for (size_t f = 0; f < nf; f++) {
     zdd_i[f] = eval->rhs[f];
-    for (size_t c = 0; c < model->circuit.n_cylinders; c++) zdd_i[f] += eval->row_i[c * nf + f] * eval->force[c];
+    for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+      zdd_i[f] += eval->row_i[c * nf + f] * eval->force[c];
   }
   bramah__cholesky_solve(nf, eval->Mi, zdd_i);
 }
@@ -73,9 +74,11 @@ static void quadratic(const bramah_model *model, bramah__eval *eval, const doubl
   bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, gamma);
 }
 
-/* Moving along Rz_f keeps Phi_z z' = 0, so Phi_z^d dz'_d = -Phi_zz[Rz_f, z']; the bilinear form comes from the quadratic
- * one: [a, b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the rates. */
-void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval, double *D)
+/* Moving along Rz_f keeps Phi_z z' = 0, so Phi_z^d dz'_d = -Phi_zz[Rz_f, z']; the bilinear form comes from
+ * the quadratic one: [a, b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the
+ * rates. */
+void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                             double *D)
 {
   const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
   memset(D, 0, n * nf * sizeof *D);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pressures at which the machine rests in its initial pose. At rest friction vanishes and a closed valve passes nothing, so
- * the balance of the independent coordinates and equal pressures across throttles are linear equations for the
- * pressures that the machine file leaves open. */
+/* Pressures at which the machine rests in its initial pose. At rest friction vanishes and a closed valve
+ * passes nothing, so the balance of the independent coordinates and equal pressures across throttles are
+ * linear equations for the pressures that the machine file leaves open. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
@@ -78,7 +78,8 @@ static int all_zero(size_t n, const double *x)
   return 1;
 }
 
-/* Each row to unit size, so that one tolerance judges all; rows without an unknown are left out of the problem. */
+/* Each row to unit size, so that one tolerance judges all; rows without an unknown are left out of the
+ * problem. */
 static void scale_rows(const problem *q, double *A, double *b)
 {
   for (size_t r = 0; r < q->n_rows; r++) {
@@ -102,13 +103,15 @@ static const bramah_volume *first_open(const bramah_machine *machine)
 static bramah_status undetermined(const problem *q, bramah_diag *diag)
 {
   const bramah_volume *volume = first_open(q->machine);
-  bramah__fail(diag, BRAMAH_E_SINGULAR, volume->name,
-               "equilibrium does not determine this pressure; give the pressure of one chamber of each cylinder");
+  bramah__fail(
+      diag, BRAMAH_E_SINGULAR, volume->name,
+      "equilibrium does not determine this pressure; give the pressure of one chamber of each cylinder");
   bramah__at(diag, q->machine->file, volume->line, 0);
   return BRAMAH_E_SINGULAR;
 }
 
-/* What remains of b - A x after the solution says whether anything was out of balance that no pressure can hold. */
+/* What remains of b - A x after the solution says whether anything was out of balance that no pressure can
+ * hold. */
 static bramah_status check_residual(const problem *q, const double *A, const double *b, const double *x,
                                     bramah_diag *diag)
 {
@@ -130,7 +133,8 @@ static bramah_status check_residual(const problem *q, const double *A, const dou
 static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
 {
   const size_t rows = q->n_rows, columns = q->n_open, longer = rows > columns ? rows : columns;
-  double *A = work, *b = A + rows * columns, *A_copy = b + longer, *x = A_copy + rows * columns, *rest = x + longer;
+  double *A = work, *b = A + rows * columns, *A_copy = b + longer, *x = A_copy + rows * columns,
+         *rest = x + longer;
   memset(work, 0, (size_t)(rest - work) * sizeof *work);
   balance_rows(q, A, b);
   throttle_rows(q, A, b);
@@ -154,14 +158,16 @@ size_t bramah__equilibrium_work(const bramah_machine *machine)
   return 2 * rows * columns + 2 * longer + bramah__least_squares_work(rows, columns);
 }
 
-bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *machine, double *work, bramah_diag *diag)
+bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *machine, double *work,
+                                  bramah_diag *diag)
 {
   problem q = {.model = model, .machine = machine, .c = model->scratch};
   for (size_t i = 0; i < machine->n_volumes; i++) q.n_open += (size_t)is_open(machine, i);
   if (q.n_open == 0) return BRAMAH_OK;
   for (size_t i = 0; i < machine->n_valves; i++)
     if (machine->valves[i].initial_spool != 0.0) {
-      bramah__fail(diag, BRAMAH_E_VALUE, machine->valves[i].name, "equilibrium pressures need a closed valve at the start");
+      bramah__fail(diag, BRAMAH_E_VALUE, machine->valves[i].name,
+                   "equilibrium pressures need a closed valve at the start");
       bramah__at(diag, machine->file, machine->valves[i].line, 0);
       return BRAMAH_E_VALUE;
     }

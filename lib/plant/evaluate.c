@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From a state to poses, constraints, velocities and forces, in stages, so that finite differences repeat only the stage
- * that a perturbation reaches. */
+/* From a state to poses, constraints, velocities and forces, in stages, so that finite differences repeat
+ * only the stage that a perturbation reaches. */
 #include "lib/plant/state.h"
 #include "lib/linalg/dense.h"
 
@@ -9,7 +9,8 @@
 enum { CLOSE_ITERATIONS = 20 };
 
 /* Phi_z, and the factors of its dependent block. */
-static bramah_status factor_dependent(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+static bramah_status factor_dependent(const bramah_model *model, const bramah__state *state,
+                                      bramah__eval *eval)
 {
   const size_t n = model->n, nd = model->n_dependent;
   bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, eval->pose, eval->Phi_z);
@@ -41,7 +42,8 @@ static void fill_lines(const bramah_model *model, bramah__eval *eval)
   }
 }
 
-static bramah_status finish_position(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+static bramah_status finish_position(const bramah_model *model, const bramah__state *state,
+                                     bramah__eval *eval)
 {
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);
@@ -49,7 +51,8 @@ static bramah_status finish_position(const bramah_model *model, const bramah__st
   return BRAMAH_OK;
 }
 
-bramah_status bramah__evaluate_position(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+bramah_status bramah__evaluate_position(const bramah_model *model, const bramah__state *state,
+                                        bramah__eval *eval)
 {
   bramah__tree_pose(&model->tree, state->z, eval->pose);
   return finish_position(model, state, eval);
@@ -118,7 +121,8 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, bramah_
     eval->force[c] = bramah__cylinder_force(&model->circuit, c, p, eval->v[c], &eval->friction[c]);
 }
 
-void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval, double *pd)
+void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
+                            double *pd)
 {
   bramah__circuit_rates(&model->circuit, p, eval->s, eval->v, U, eval->flow, pd);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivative of the independent accelerations by the error state, by forward differences as the papers do it (below D 3.4).
- * A pressure reaches the forces only, a velocity the motion and the forces, a position everything. */
+/* Derivative of the independent accelerations by the error state, by forward differences as the papers do it
+ * (below D 3.4). A pressure reaches the forces only, a velocity the motion and the forces, a position
+ * everything. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 
@@ -52,7 +53,8 @@ static void pressure_column(bramah_coupled *c, size_t i, double *J)
   const bramah_model *model = c->model;
   double *p = c->probe_state.p;
   memcpy(p, c->state.p, model->circuit.n_volumes * sizeof(double));
-  const double step = 1e-4 * fmax(1e5, fabs(p[i])); /* linear in p: a large step costs nothing and rounds less */
+  const double step =
+      1e-4 * fmax(1e5, fabs(p[i])); /* linear in p: a large step costs nothing and rounds less */
   p[i] += step;
   bramah__evaluate_forces(model, p, c->now);
   bramah__solve_acceleration(model, c->now, c->zdd_i);
@@ -72,7 +74,8 @@ bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *
   for (size_t i = 0; i < model->circuit.n_volumes; i++) pressure_column(c, i, J);
   for (size_t f = 0; f < model->n_independent; f++) {
     status = position_column(c, f, J);
-    if (status != BRAMAH_OK) return bramah__fail(diag, status, model->name, "the loops cannot be closed near this state");
+    if (status != BRAMAH_OK)
+      return bramah__fail(diag, status, model->name, "the loops cannot be closed near this state");
   }
   for (size_t f = 0; f < model->n_independent; f++) velocity_column(c, f, J);
   bramah__evaluate_motion(model, &c->state, c->now); /* as it was */

@@ -40,24 +40,24 @@ typedef struct bramah__output {
 
 struct bramah_model {
   const char *name;
-  size_t n;          /* joints = bodies */
+  size_t n; /* joints = bodies */
   size_t n_loops;
-  size_t m;          /* constraint rows, redundant ones included */
+  size_t m; /* constraint rows, redundant ones included */
   size_t n_dependent, n_independent;
   size_t n_inputs;
   bramah__tree tree;
   const bramah__loop *loop;
   const bramah__line *line; /* [n_cylinders] */
   bramah__circuit circuit;
-  const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name, **cylinder_name,
-      **input_name; /* bodies in the order of their joints */
+  const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name,
+      **cylinder_name, **input_name; /* bodies in the order of their joints */
   size_t n_outputs;
   const bramah__output *output;
   /* initial state, closed */
   double *z0, *zd0, *p0, *U0;
-  int *index0; /* [n] dependent coordinates, then independent ones */
-  int *row0;   /* [m] constraint rows in use first */
-  double potential0; /* [J] of the initial pose */
+  int *index0;              /* [n] dependent coordinates, then independent ones */
+  int *row0;                /* [m] constraint rows in use first */
+  double potential0;        /* [J] of the initial pose */
   double closure_tolerance; /* [m] */
   int64_t step_ns;
   double h; /* [s] */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the plant can tell: joint motion, pressures, spools, cylinders, energies; and how each depends on the error state. */
+/* What the plant can tell: joint motion, pressures, spools, cylinders, energies; and how each depends on the
+ * error state. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/text.h"
 #include "lib/linalg/vector3.h"
@@ -16,29 +17,30 @@ typedef struct kind {
 } kind;
 
 static const kind joint_kinds[] = {
-  {BRAMAH__JOINT_POSITION, ".angle", "rad", "m", BRAMAH_OUTPUT_POSITION, 1, 0},
-  {BRAMAH__JOINT_RATE, ".rate", "rad/s", "m/s", BRAMAH_OUTPUT_RATE, 1, 0},
-  {BRAMAH__JOINT_ACCELERATION, ".acceleration", "rad/s^2", "m/s^2", BRAMAH_OUTPUT_ACCELERATION, 0, 0},
+    {BRAMAH__JOINT_POSITION, ".angle", "rad", "m", BRAMAH_OUTPUT_POSITION, 1, 0},
+    {BRAMAH__JOINT_RATE, ".rate", "rad/s", "m/s", BRAMAH_OUTPUT_RATE, 1, 0},
+    {BRAMAH__JOINT_ACCELERATION, ".acceleration", "rad/s^2", "m/s^2", BRAMAH_OUTPUT_ACCELERATION, 0, 0},
 };
-static const kind volume_kinds[] = {{BRAMAH__VOLUME_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_PRESSURE, 1, 0}};
+static const kind volume_kinds[] = {
+    {BRAMAH__VOLUME_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_PRESSURE, 1, 0}};
 static const kind valve_kinds[] = {{BRAMAH__VALVE_SPOOL, ".spool", "V", NULL, BRAMAH_OUTPUT_OTHER, 0, 0}};
 static const kind cylinder_kinds[] = {
-  {BRAMAH__CYLINDER_STROKE, ".stroke", "m", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-  {BRAMAH__CYLINDER_VELOCITY, ".velocity", "m/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-  {BRAMAH__CYLINDER_FORCE, ".force", "N", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
-  {BRAMAH__CYLINDER_FRICTION, ".friction", "N", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
-  {BRAMAH__CYLINDER_WORK, ".work", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+    {BRAMAH__CYLINDER_STROKE, ".stroke", "m", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__CYLINDER_VELOCITY, ".velocity", "m/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__CYLINDER_FORCE, ".force", "N", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+    {BRAMAH__CYLINDER_FRICTION, ".friction", "N", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+    {BRAMAH__CYLINDER_WORK, ".work", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
 };
 static const kind input_kinds[] = {{BRAMAH__INPUT_COMMAND, ".command", "V", NULL, BRAMAH_OUTPUT_OTHER, 0, 0}};
 static const kind energy_kinds[] = {
-  {BRAMAH__ENERGY_KINETIC, ".kinetic", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
-  {BRAMAH__ENERGY_POTENTIAL, ".potential", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+    {BRAMAH__ENERGY_KINETIC, ".kinetic", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+    {BRAMAH__ENERGY_POTENTIAL, ".potential", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
 };
 /* Angular rate of a body in its own axes, for gyros. */
 static const kind body_kinds[] = {
-  {BRAMAH__BODY_RATE_X, ".body_rate_x", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
-  {BRAMAH__BODY_RATE_Y, ".body_rate_y", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
-  {BRAMAH__BODY_RATE_Z, ".body_rate_z", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
+    {BRAMAH__BODY_RATE_X, ".body_rate_x", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
+    {BRAMAH__BODY_RATE_Y, ".body_rate_y", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
+    {BRAMAH__BODY_RATE_Z, ".body_rate_z", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -81,8 +83,8 @@ static const char *compose(bramah__arena *arena, const char *name, const char *s
   return bramah__arena_text(arena, text);
 }
 
-static bramah__output make_output(const bramah_model *model, bramah__arena *arena, const group *g, size_t thing,
-                                  const kind *k)
+static bramah__output make_output(const bramah_model *model, bramah__arena *arena, const group *g,
+                                  size_t thing, const kind *k)
 {
   const int slides = k->sliding_unit && !model->tree.link[thing].revolute;
   const char *suffix = slides && k->code == BRAMAH__JOINT_POSITION ? ".position" : k->suffix;
@@ -120,15 +122,24 @@ static double mechanical_value(const bramah_coupled *c, const bramah__output *ou
 {
   const bramah_model *model = c->model;
   switch (output->code) {
-  case BRAMAH__JOINT_POSITION: return c->state.z[output->index];
-  case BRAMAH__JOINT_RATE: return c->state.zd[output->index];
-  case BRAMAH__JOINT_ACCELERATION: return c->state.zdd[output->index];
-  case BRAMAH__ENERGY_KINETIC: return bramah__tree_kinetic(&model->tree, c->now->pose, c->now->Z);
-  case BRAMAH__ENERGY_POTENTIAL: return bramah__tree_potential(&model->tree, c->now->pose) - model->potential0;
-  case BRAMAH__BODY_RATE_X: return body_rate(c, output->index, 0);
-  case BRAMAH__BODY_RATE_Y: return body_rate(c, output->index, 1);
-  case BRAMAH__BODY_RATE_Z: return body_rate(c, output->index, 2);
-  default: return NAN;
+  case BRAMAH__JOINT_POSITION:
+    return c->state.z[output->index];
+  case BRAMAH__JOINT_RATE:
+    return c->state.zd[output->index];
+  case BRAMAH__JOINT_ACCELERATION:
+    return c->state.zdd[output->index];
+  case BRAMAH__ENERGY_KINETIC:
+    return bramah__tree_kinetic(&model->tree, c->now->pose, c->now->Z);
+  case BRAMAH__ENERGY_POTENTIAL:
+    return bramah__tree_potential(&model->tree, c->now->pose) - model->potential0;
+  case BRAMAH__BODY_RATE_X:
+    return body_rate(c, output->index, 0);
+  case BRAMAH__BODY_RATE_Y:
+    return body_rate(c, output->index, 1);
+  case BRAMAH__BODY_RATE_Z:
+    return body_rate(c, output->index, 2);
+  default:
+    return NAN;
   }
 }
 
@@ -136,15 +147,24 @@ static double hydraulic_value(const bramah_coupled *c, const bramah__output *out
 {
   const size_t i = output->index;
   switch (output->code) {
-  case BRAMAH__VOLUME_PRESSURE: return c->state.p[i];
-  case BRAMAH__VALVE_SPOOL: return c->state.U[i];
-  case BRAMAH__CYLINDER_STROKE: return c->now->s[i];
-  case BRAMAH__CYLINDER_VELOCITY: return c->now->v[i];
-  case BRAMAH__CYLINDER_FORCE: return c->now->force[i];
-  case BRAMAH__CYLINDER_FRICTION: return c->now->friction[i];
-  case BRAMAH__CYLINDER_WORK: return c->state.work[i];
-  case BRAMAH__INPUT_COMMAND: return c->state.u[i];
-  default: return NAN;
+  case BRAMAH__VOLUME_PRESSURE:
+    return c->state.p[i];
+  case BRAMAH__VALVE_SPOOL:
+    return c->state.U[i];
+  case BRAMAH__CYLINDER_STROKE:
+    return c->now->s[i];
+  case BRAMAH__CYLINDER_VELOCITY:
+    return c->now->v[i];
+  case BRAMAH__CYLINDER_FORCE:
+    return c->now->force[i];
+  case BRAMAH__CYLINDER_FRICTION:
+    return c->now->friction[i];
+  case BRAMAH__CYLINDER_WORK:
+    return c->state.work[i];
+  case BRAMAH__INPUT_COMMAND:
+    return c->state.u[i];
+  default:
+    return NAN;
   }
 }
 
@@ -161,8 +181,10 @@ double bramah__output_value(void *self, size_t i)
   case BRAMAH__CYLINDER_FORCE:
   case BRAMAH__CYLINDER_FRICTION:
   case BRAMAH__CYLINDER_WORK:
-  case BRAMAH__INPUT_COMMAND: return hydraulic_value(c, output);
-  default: return mechanical_value(c, output);
+  case BRAMAH__INPUT_COMMAND:
+    return hydraulic_value(c, output);
+  default:
+    return mechanical_value(c, output);
   }
 }
 
@@ -191,17 +213,30 @@ static int mechanical_partials(const bramah_coupled *c, const bramah__output *ou
   memset(a, 0, n * sizeof *a);
   memset(b, 0, n * sizeof *b);
   switch (output->code) {
-  case BRAMAH__JOINT_POSITION: a[i] = 1.0; return 1;
-  case BRAMAH__JOINT_RATE: b[i] = 1.0; return 1;
-  case BRAMAH__CYLINDER_STROKE: memcpy(a, c->now->row + i * n, n * sizeof *a); return 1;
+  case BRAMAH__JOINT_POSITION:
+    a[i] = 1.0;
+    return 1;
+  case BRAMAH__JOINT_RATE:
+    b[i] = 1.0;
+    return 1;
+  case BRAMAH__CYLINDER_STROKE:
+    memcpy(a, c->now->row + i * n, n * sizeof *a);
+    return 1;
   case BRAMAH__CYLINDER_VELOCITY:
     memcpy(b, c->now->row + i * n, n * sizeof *b);
     bramah__line_rate_derivative(&model->tree, &model->line[i], c->now->pose, c->now->Z, a);
     return 1;
-  case BRAMAH__BODY_RATE_X: body_rate_partials(c, i, 0, a, b); return 1;
-  case BRAMAH__BODY_RATE_Y: body_rate_partials(c, i, 1, a, b); return 1;
-  case BRAMAH__BODY_RATE_Z: body_rate_partials(c, i, 2, a, b); return 1;
-  default: return 0;
+  case BRAMAH__BODY_RATE_X:
+    body_rate_partials(c, i, 0, a, b);
+    return 1;
+  case BRAMAH__BODY_RATE_Y:
+    body_rate_partials(c, i, 1, a, b);
+    return 1;
+  case BRAMAH__BODY_RATE_Z:
+    body_rate_partials(c, i, 2, a, b);
+    return 1;
+  default:
+    return 0;
   }
 }
 

@@ -16,7 +16,10 @@ long bramah_plant_find_output(const bramah_plant *plant, const char *name)
 }
 
 /* Perturbation of error state k: small against rad, m, rad/s, m/s; 10 Pa for pressures. */
-static double perturbation(const bramah_plant *plant, size_t k) { return k < 2 * plant->n_position ? 1e-6 : 10.0; }
+static double perturbation(const bramah_plant *plant, size_t k)
+{
+  return k < 2 * plant->n_position ? 1e-6 : 10.0;
+}
 
 /* Set the plant to its saved state displaced by `step` in error state k. */
 static bramah_status displace(const bramah_plant *plant, size_t k, double step, const void *snap, double *dx,
@@ -29,8 +32,8 @@ static bramah_status displace(const bramah_plant *plant, size_t k, double step, 
   return plant->inject(plant->self, dx, diag);
 }
 
-bramah_status bramah_plant_output_row(const bramah_plant *plant, size_t i, double *row, void *snap, double *dx,
-                                      bramah_diag *diag)
+bramah_status bramah_plant_output_row(const bramah_plant *plant, size_t i, double *row, void *snap,
+                                      double *dx, bramah_diag *diag)
 {
   if (plant->output_row) {
     const bramah_status own = plant->output_row(plant->self, i, row);

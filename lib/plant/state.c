@@ -29,7 +29,10 @@ void bramah__state_layout(const bramah_model *model, bramah__arena *arena, brama
   state->row = state->index + n;
 }
 
-void bramah__state_copy(const bramah__state *from, bramah__state *to) { memcpy(to->block, from->block, from->size); }
+void bramah__state_copy(const bramah__state *from, bramah__state *to)
+{
+  memcpy(to->block, from->block, from->size);
+}
 
 void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah__eval *eval)
 {

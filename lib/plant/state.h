@@ -11,15 +11,15 @@
 
 typedef struct bramah__state {
   void *block;
-  size_t size;   /* bytes of the block */
+  size_t size;          /* bytes of the block */
   double *z, *zd, *zdd; /* [n] joint positions, rates, accelerations */
   double *p, *pd;       /* [n_volumes] pressures and their rates */
   double *U;            /* [n_valves] spools */
   double *u;            /* [n_inputs] commands in force */
   double *work;         /* [n_cylinders] done since the start, trapezoidal sums */
   int64_t *time_ns;
-  int *index;           /* [n] dependent coordinates first, then the independent ones */
-  int *row;             /* [m] constraint rows in use first */
+  int *index; /* [n] dependent coordinates first, then the independent ones */
+  int *row;   /* [m] constraint rows in use first */
 } bramah__state;
 
 /* Quantities that follow from a state. Filled in stages: position, motion, forces. */
@@ -35,22 +35,22 @@ typedef struct bramah__eval {
   double *row;        /* [nc x n] ds/dz */
   double *row_i;      /* [nc x nf] ds/dz_i */
   /* motion stage */
-  double *Z, *Zd;     /* [n x 6] */
-  double *bias;       /* [n] z'' = Rz z''_i + bias */
-  double *v;          /* [nc] stroke velocities */
+  double *Z, *Zd; /* [n x 6] */
+  double *bias;   /* [n] z'' = Rz z''_i + bias */
+  double *v;      /* [nc] stroke velocities */
   /* forces stage */
   double *force, *friction; /* [nc] */
   /* dynamics */
-  double *mass;       /* [n x n] */
-  double *Mi;         /* [nf x nf] Cholesky factor of Rz' M Rz */
-  double *rhs;        /* [nf] -Rz' (M bias - Q), cylinders left out */
+  double *mass; /* [n x n] */
+  double *Mi;   /* [nf x nf] Cholesky factor of Rz' M Rz */
+  double *rhs;  /* [nf] -Rz' (M bias - Q), cylinders left out */
   /* scratch */
   bramah__composite *composite; /* [n] */
-  double *W;          /* [n x 6] */
-  double *gamma;      /* [m] */
-  double *tau, *column; /* [n], [max(n, m)] */
-  double *MR;         /* [n x nf] */
-  double *flow;       /* [np] */
+  double *W;                    /* [n x 6] */
+  double *gamma;                /* [m] */
+  double *tau, *column;         /* [n], [max(n, m)] */
+  double *MR;                   /* [n x nf] */
+  double *flow;                 /* [np] */
 } bramah__eval;
 
 void bramah__state_layout(const bramah_model *model, bramah__arena *arena, bramah__state *state);
@@ -58,31 +58,36 @@ void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah
 void bramah__state_copy(const bramah__state *from, bramah__state *to);
 
 /* Position stage at state->z as it is. Returns E_SINGULAR if the dependent block has no inverse. */
-bramah_status bramah__evaluate_position(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
+bramah_status bramah__evaluate_position(const bramah_model *model, const bramah__state *state,
+                                        bramah__eval *eval);
 
 /* Move the dependent positions until the loops close (Newton), then the position stage.
  * Returns E_CLOSURE or E_SINGULAR; state->z is then undefined. */
 bramah_status bramah__close_position(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
-/* Motion stage: dependent rates from the independent ones (D 2.27), velocities, bias accelerations, stroke velocities. */
+/* Motion stage: dependent rates from the independent ones (D 2.27), velocities, bias accelerations, stroke
+ * velocities. */
 void bramah__evaluate_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
 /* Forces stage at pressures p [np]. */
 void bramah__evaluate_forces(const bramah_model *model, const double *p, bramah__eval *eval);
 
 /* Pressure rates at pressures p and spools U, pd [np]. */
-void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval, double *pd);
+void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
+                            double *pd);
 
-/* All three stages at a closed state; writes nothing but the eval (and the dependent rates, which keep their bits). */
+/* All three stages at a closed state; writes nothing but the eval (and the dependent rates, which keep their
+ * bits). */
 bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
 /* Joint accelerations zdd [n] = Rz z''_i + bias. */
 void bramah__expand_acceleration(const bramah_model *model, const bramah__eval *eval, const double *zdd_i,
                                  double *zdd);
 
-/* Out-of-balance of the independent coordinates at accelerations zdd [n]: r [nf] = Rz' (M z'' - Q) (D 2.29). */
-void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval, const double *zdd,
-                       double *r);
+/* Out-of-balance of the independent coordinates at accelerations zdd [n]: r [nf] = Rz' (M z'' - Q) (D 2.29).
+ */
+void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                       const double *zdd, double *r);
 
 /* Factor Rz' M Rz at this pose. Returns E_SINGULAR. */
 bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval);
@@ -94,6 +99,7 @@ void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state,
 void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *eval, double *zdd_i);
 
 /* D [n x nf]: derivative of the joint rates by the independent positions at constant independent rates. */
-void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval, double *D);
+void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                             double *D);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The implicit trapezoidal step of the coupled plant by Newton's method. Source: dissertation 2.55 ff., spec equations 4.
+/* The implicit trapezoidal step of the coupled plant by Newton's method. Source: dissertation 2.55 ff., spec
+ * equations 4.
  *
- * Unknowns are the changes over the step, [dz_i ; dp], rather than the values themselves: z' = 2/h dz - z'_k and
- * z'' = 4/h^2 dz - 4/h z'_k - z''_k then lose no digits to cancellation. The spools follow a linear equation of their own
- * and are advanced before the iteration. Commands are held over the step. */
+ * Unknowns are the changes over the step, [dz_i ; dp], rather than the values themselves: z' = 2/h dz - z'_k
+ * and z'' = 4/h^2 dz - 4/h z'_k - z''_k then lose no digits to cancellation. The spools follow a linear
+ * equation of their own and are advanced before the iteration. Commands are held over the step. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
@@ -11,9 +12,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { UNDAMPED_ITERATIONS = 8 };
+enum { HALVINGS = 8 };
 
-static size_t n_unknowns(const bramah_model *model) { return model->n_independent + model->circuit.n_volumes; }
+static size_t n_unknowns(const bramah_model *model)
+{
+  return model->n_independent + model->circuit.n_volumes;
+}
 
 /* Candidate positions as the change dz says, the dependent ones moved by `move` times the correction. */
 static void set_positions(const bramah_coupled *c, const bramah__eval *eval, const double *change,
@@ -43,8 +47,33 @@ static void set_rates(const bramah_coupled *c, const double *change, bramah__sta
   for (size_t i = 0; i < c->model->circuit.n_volumes; i++) next->p[i] = c->state.p[i] + change[nf + i];
 }
 
+/* Taylor's guess of the next state (spec equations 4), and the spools, which need no iteration. */
+static void predict(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
+  const double h = model->h;
+  bramah__state_copy(&c->state, &c->next);
+  for (size_t j = 0; j < n; j++) c->next.z[j] += h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
+  for (size_t f = 0; f < nf; f++) {
+    const size_t j = (size_t)c->state.index[nd + f];
+    c->newton.change[f] = h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
+  }
+  /* After a correction by the filter the pressures relax within microseconds; their rates then say nothing
+   * about a whole step. A guess within the laminar range costs half the iterations
+   * (test/bench/bench_filter.c). */
+  const double longest = 0.1 * model->circuit.laminar_pressure;
+  for (size_t i = 0; i < model->circuit.n_volumes; i++)
+    c->newton.change[nf + i] = fmin(fmax(h * c->state.pd[i], -longest), longest);
+  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+    const bramah__valve *valve = &model->circuit.valve[i];
+    c->next.U[i] = bramah__spool_step(valve, c->state.U[i], c->state.u[valve->input], h);
+  }
+}
+
 /* Close, move and load the candidate. */
-static bramah_status place_candidate(bramah_coupled *c, const double *change, bramah__state *next, bramah__eval *eval)
+static bramah_status place_candidate(bramah_coupled *c, const double *change, bramah__state *next,
+                                     bramah__eval *eval)
 {
   const bramah_status status = bramah__close_position(c->model, next, eval);
   if (status != BRAMAH_OK) return status;
@@ -55,8 +84,8 @@ static bramah_status place_candidate(bramah_coupled *c, const double *change, br
 }
 
 /* Mechanical part of the residual: accelerations of the trapezoidal rule put into the equations of motion. */
-static void mechanical_residual(bramah_coupled *c, const double *change, bramah__state *next, bramah__eval *eval,
-                                double *f)
+static void mechanical_residual(bramah_coupled *c, const double *change, bramah__state *next,
+                                bramah__eval *eval, double *f)
 {
   const size_t nd = c->model->n_dependent, nf = c->model->n_independent;
   const double h = c->model->h;
@@ -134,8 +163,8 @@ void bramah__step_tangent(bramah_coupled *c, const double *change, double *J)
   for (size_t i = 0; i < np; i++) pressure_column(c, change, i, J);
 }
 
-/* correction = -J^-1 f, columns scaled to typical sizes of the unknowns and rows to their largest entry: the unknowns
- * span 1e-7 to 1e7. */
+/* correction = -J^-1 f, columns scaled to typical sizes of the unknowns and rows to their largest entry: the
+ * unknowns span 1e-7 to 1e7. */
 static bramah_status solve_correction(bramah__newton *newton, size_t nx)
 {
   for (size_t r = 0; r < nx; r++) {
@@ -146,6 +175,7 @@ static bramah_status solve_correction(bramah__newton *newton, size_t nx)
     }
     const double row = largest > 0.0 ? 1.0 / largest : 1.0;
     for (size_t k = 0; k < nx; k++) newton->J[r * nx + k] *= row;
+    newton->weight[r] = row;
     newton->correction[r] = -row * newton->f[r];
   }
   if (bramah__lu_factor(nx, newton->J, newton->pivot)) return BRAMAH_E_SINGULAR;
@@ -179,42 +209,66 @@ static const char *unknown_name(const bramah_coupled *c, size_t k)
   return model->volume_name[k - model->n_independent];
 }
 
-static void predict(bramah_coupled *c)
-{
-  const bramah_model *model = c->model;
-  const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
-  const double h = model->h;
-  bramah__state_copy(&c->state, &c->next);
-  for (size_t j = 0; j < n; j++) c->next.z[j] += h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
-  for (size_t f = 0; f < nf; f++) {
-    const size_t j = (size_t)c->state.index[nd + f];
-    c->newton.change[f] = h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
-  }
-  for (size_t i = 0; i < model->circuit.n_volumes; i++) c->newton.change[nf + i] = h * c->state.pd[i];
-  for (size_t i = 0; i < model->circuit.n_valves; i++) {
-    const bramah__valve *valve = &model->circuit.valve[i];
-    c->next.U[i] = bramah__spool_step(valve, c->state.U[i], c->state.u[valve->input], h);
-  }
-}
-
-/* Apply the correction (halved ever more if the iteration takes long: two branches of a kink can throw it back and
- * forth) and evaluate the candidate there. */
-static bramah_status correct(bramah_coupled *c, int iteration)
+/* Move the candidate by `part` of the correction and evaluate it there. */
+static bramah_status move_candidate(bramah_coupled *c, double part)
 {
   const size_t nx = n_unknowns(c->model);
   bramah__newton *newton = &c->newton;
-  const int excess = iteration - UNDAMPED_ITERATIONS;
-  const double damping = excess > 0 ? 1.0 / (1.0 + 0.5 * excess) : 1.0;
   for (size_t k = 0; k < nx; k++) {
-    newton->correction[k] *= damping;
-    newton->change[k] += newton->correction[k];
+    newton->move[k] = part * newton->correction[k];
+    newton->change[k] += newton->move[k];
   }
-  set_positions(c, c->trial, newton->change, newton->correction, &c->next);
+  set_positions(c, c->trial, newton->change, newton->move, &c->next);
   return place_candidate(c, newton->change, &c->next, c->trial);
 }
 
-static bramah_status fail_at(const bramah_coupled *c, bramah_status status, const char *thing, const char *message,
-                             bramah_diag *diag)
+static void residual(bramah_coupled *c)
+{
+  mechanical_residual(c, c->newton.change, &c->next, c->trial, c->newton.f);
+  hydraulic_residual(c, c->newton.change, c->next.p, &c->next, c->trial, c->newton.f);
+}
+
+bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f)
+{
+  const bramah_status status = bramah__refresh(c, NULL);
+  if (status != BRAMAH_OK) return status;
+  predict(c);
+  memcpy(c->newton.change, change, n_unknowns(c->model) * sizeof(double));
+  set_positions(c, c->now, change, change, &c->next);
+  const bramah_status placed = place_candidate(c, change, &c->next, c->trial);
+  if (placed != BRAMAH_OK) return placed;
+  residual(c);
+  memcpy(f, c->newton.f, n_unknowns(c->model) * sizeof(double));
+  return BRAMAH_OK;
+}
+
+static double weighted_norm(const bramah__newton *newton, size_t nx)
+{
+  double sum = 0.0;
+  for (size_t r = 0; r < nx; r++) sum += newton->weight[r] * newton->f[r] * newton->weight[r] * newton->f[r];
+  return sum;
+}
+
+/* Take the correction; halve it while it does not reduce the residual. A square-root flow is why: far from
+ * its root Newton throws sgn(x) sqrt|x| from x to -x and back for ever. Where the dependent positions cannot
+ * be closed the way is also too long. Leaves the residual of the new candidate in newton->f. */
+static bramah_status correct(bramah_coupled *c)
+{
+  const size_t nx = n_unknowns(c->model);
+  const double before = weighted_norm(&c->newton, nx);
+  bramah_status status = move_candidate(c, 1.0);
+  double part = 1.0;
+  for (int halving = 0;; halving++) {
+    if (status == BRAMAH_OK) residual(c);
+    const int better = status == BRAMAH_OK && weighted_norm(&c->newton, nx) < before;
+    if (better || halving == HALVINGS) return status;
+    part *= 0.5;
+    status = move_candidate(c, -part);
+  }
+}
+
+static bramah_status fail_at(const bramah_coupled *c, bramah_status status, const char *thing,
+                             const char *message, bramah_diag *diag)
 {
   bramah__fail(diag, status, thing, message);
   bramah__add_text(diag, " in the step that starts at ");
@@ -227,7 +281,8 @@ static bramah_status name_failure(const bramah_coupled *c, bramah_status status,
 {
   const char *loop = c->model->n_loops ? c->model->loop_name[0] : c->model->name;
   if (status == BRAMAH_E_CLOSURE) return fail_at(c, status, loop, "the loop cannot be closed", diag);
-  if (status == BRAMAH_E_SINGULAR) return fail_at(c, status, c->model->name, "the equations are singular", diag);
+  if (status == BRAMAH_E_SINGULAR)
+    return fail_at(c, status, c->model->name, "the equations are singular", diag);
   return fail_at(c, status, c->model->name, "the state is no longer finite", diag);
 }
 
@@ -235,21 +290,19 @@ static bramah_status iterate(bramah_coupled *c, int *iterations, bramah_diag *di
 {
   bramah__newton *newton = &c->newton;
   const size_t nx = n_unknowns(c->model);
-  for (int i = 1; i <= c->model->max_iterations; i++) {
-    mechanical_residual(c, newton->change, &c->next, c->trial, newton->f);
-    hydraulic_residual(c, newton->change, c->next.p, &c->next, c->trial, newton->f);
+  residual(c);
+  for (*iterations = 1;; ++*iterations) {
     bramah__step_tangent(c, newton->change, newton->J);
     bramah_status status = solve_correction(newton, nx);
     if (status != BRAMAH_OK) return name_failure(c, status, diag);
     const size_t worst = worst_unknown(c);
-    status = correct(c, i);
+    status = worst == nx ? move_candidate(c, 1.0) : correct(c);
     if (status != BRAMAH_OK) return name_failure(c, status, diag);
-    *iterations = i;
     if (worst == nx) return BRAMAH_OK;
-    if (i == c->model->max_iterations)
-      return fail_at(c, BRAMAH_E_NO_CONVERGENCE, unknown_name(c, worst), "the Newton iteration does not converge", diag);
+    if (*iterations == c->model->max_iterations)
+      return fail_at(c, BRAMAH_E_NO_CONVERGENCE, unknown_name(c, worst),
+                     "the Newton iteration does not converge", diag);
   }
-  return BRAMAH_OK;
 }
 
 /* Accelerations and pressure rates of the converged step, as the trapezoidal rule has them. */
@@ -282,8 +335,9 @@ static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy exactly in the
- * linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but misses that balance. */
+/* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
+ * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
+ * misses that balance. */
 static void commit(bramah_coupled *c, int iterations)
 {
   for (size_t i = 0; i < c->model->circuit.n_cylinders; i++)
