@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* After initialisation nothing allocates, opens a file or asks a clock: the calls are intercepted in this
+ * program while the filter runs, faults included. */
+#define _GNU_SOURCE
+#include "bramah/filter.h"
+#include "bramah/replay.h"
+#include "test/support/four_bar.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static volatile int armed, calls;
+
+static void note(void)
+{
+  if (armed) calls++;
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && defined(__GLIBC__)
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+void *malloc(size_t n) { return note(), __libc_malloc(n); }
+void *calloc(size_t n, size_t size) { return note(), __libc_calloc(n, size); }
+void *realloc(void *p, size_t n) { return note(), __libc_realloc(p, n); }
+void *aligned_alloc(size_t a, size_t n) { return note(), __libc_memalign(a, n); }
+void free(void *p) { note(), __libc_free(p); }
+int open(const char *path, int flags, ...) { return (void)path, (void)flags, note(), errno = ENOSYS, -1; }
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+  note();
+  (void)clock;
+  t->tv_sec = t->tv_nsec = 0;
+  return 0;
+}
+#endif
+
+static bramah_diag diag;
+
+static int interception_works(void)
+{
+  armed = 1;
+  free(malloc(1));
+  armed = 0;
+  const int seen = calls;
+  calls = 0;
+  return seen >= 2;
+}
+
+/* A measurement in `bad` of every hundred steps is NaN, a command now and then infinite: errors must not
+ * allocate either. */
+static int run(bramah_filter *filter, const bramah_plant *plant, const void *start, int steps)
+{
+  int refused = 0;
+  for (int k = 0; k < steps; k++) {
+    if (k % 10000 == 0) bramah_filter_restore(filter, start);
+    double y[4] = {plant->output(plant->self, 1), 3e6, 3e6, k % 100 == 50 ? NAN : 3.5e6};
+    const unsigned char present[4] = {1, k % 2 == 0, k % 5 == 0, 1};
+    const double u = k % 1000 == 77 ? INFINITY : four_bar_command((int64_t)(k % 10000) * 1000000);
+    refused += bramah_filter_correct(filter, y, present, &diag) != BRAMAH_OK;
+    refused += bramah_filter_set_inputs(filter, &u, &diag) != BRAMAH_OK;
+    if (bramah_filter_predict(filter, &diag) != BRAMAH_OK) return -1;
+    for (size_t i = 0; i < 12; i++) bramah_filter_output_sigma(filter, i);
+  }
+  return refused;
+}
+
+int main(void)
+{
+  static const bramah_sensor_options options[4] = {
+      {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 1e-2},
+      {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e6},
+      {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e6},
+      {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e6}};
+  static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.015, qp[3] = {6e5, 6e5, 6e5};
+  four_bar fb;
+  const bramah_model *model;
+  bramah_coupled *coupled;
+  bramah_sensor sensors[4];
+  bramah_filter *filter;
+  if (!interception_works()) {
+    puts("skipped: calls cannot be intercepted here (sanitizer or valgrind)");
+    return 77;
+  }
+  four_bar_describe(&fb, 1.0, 1000000);
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &coupled), &diag);
+  bramah_plant plant = bramah_coupled_plant(coupled);
+  for (int i = 0; i < 4; i++) must(bramah_sensor_init(&options[i], &plant, &diag, &sensors[i]), &diag);
+  const bramah_filter_options o = {BRAMAH_TRANSITION_PAPER, NULL, &sp, &sv, spr, &q, qp};
+  must(bramah_filter_new(&plant, 4, sensors, &o, &diag, &filter), &diag);
+  void *start = malloc(bramah_filter_snapshot_size(filter));
+  bramah_filter_save(filter, start);
+  armed = 1;
+  const int refused = run(filter, &plant, start, 100000);
+  armed = 0;
+  printf("100000 steps, %d refused inputs, %d intercepted calls\n", refused, calls);
+  const int good = refused == 1100 && calls == 0;
+  if (refused < 0) printf("%s: %s\n", diag.thing, diag.message);
+  free(start);
+  bramah_filter_free(filter);
+  bramah_coupled_free(coupled);
+  bramah_model_free(model);
+  return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* Every derivative of the plant against central differences: of the constraints, of the stroke, of the
+ * outputs, of the accelerations, of the residual of the step. */
+#include "lib/plant/coupled_internal.h"
+#include "test/support/four_bar.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <string.h>
+
+static bramah_diag diag;
+static four_bar fb;
+static const bramah_model *model;
+static bramah_coupled *c;
+static bramah_plant plant;
+
+/* The four-bar in motion: 40 ms after the valve opened. */
+static void setup(void)
+{
+  four_bar_describe(&fb, 1.0, 1000000);
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &c), &diag);
+  plant = bramah_coupled_plant(c);
+  const double u = 10.0;
+  must(plant.set_inputs(plant.self, &u, &diag), &diag);
+  for (int i = 0; i < 40; i++) must(plant.step(plant.self, &diag), &diag);
+  must(bramah__refresh(c, &diag), &diag);
+}
+
+static void teardown(void)
+{
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+}
+
+/* A tree with a loop row of every kind: two branches of a spatial tree and a fictitious cut joint between
+ * them. */
+typedef struct spatial {
+  spatial_tree description;
+  const bramah_model *model;
+  bramah_coupled *c;
+  bramah__loop loop;
+  bramah__line line;
+} spatial;
+
+static void spatial_setup(spatial *s, unsigned seed)
+{
+  spatial_tree_describe(&s->description, 8, seed);
+  must(bramah_model_new(&s->description.machine, &diag, &s->model), &diag);
+  must(bramah_coupled_new(s->model, &diag, &s->c), &diag);
+  must(bramah__refresh(s->c, &diag), &diag);
+  s->loop =
+      (bramah__loop){.body = {7, 6}, .point = {{0.2, 0.3, -0.1}, {0.5, 0.1, 0.4}}, .axis = {0, 0.6, 0.8}};
+  const double axis[3] = {1, 0, 0};
+  bramah__loop_normals(axis, s->loop.normal);
+  s->line = (bramah__line){.body = {7, 4}, .point = {{0.2, 0.3, -0.1}, {0.5, 0.1, 0.4}}};
+}
+
+static void spatial_teardown(spatial *s)
+{
+  bramah_coupled_free(s->c);
+  bramah_model_free(s->model);
+}
+
+enum { N = 8, ROWS = BRAMAH__LOOP_ROWS };
+static const double eps = 1e-6;
+
+START_TEST(test_constraint_jacobian)
+{
+  spatial s;
+  spatial_setup(&s, 23u + (unsigned)_i);
+  double Phi_z[ROWS * N], Phi[2][ROWS], z[N];
+  bramah__pose pose[N];
+  bramah__closure_jacobian(&s.model->tree, 1, &s.loop, s.c->now->pose, Phi_z);
+  for (size_t j = 0; j < N; j++) {
+    for (int side = 0; side < 2; side++) {
+      memcpy(z, s.c->state.z, sizeof z);
+      z[j] += side ? eps : -eps;
+      bramah__tree_pose(&s.model->tree, z, pose);
+      bramah__closure_residual(1, &s.loop, pose, Phi[side]);
+    }
+    for (size_t r = 0; r < ROWS; r++)
+      ck_assert_double_eq_tol(Phi_z[r * N + j], (Phi[1][r] - Phi[0][r]) / (2 * eps), 1e-8);
+  }
+  spatial_teardown(&s);
+}
+END_TEST
+
+/* gamma = d(Phi_z)/dt z': difference of Phi_z along the motion, times z'. */
+START_TEST(test_constraint_bias)
+{
+  spatial s;
+  spatial_setup(&s, 29u + (unsigned)_i);
+  double Phi_z[2][ROWS * N], z[N], Zd[6 * N], gamma[ROWS];
+  bramah__pose pose[N];
+  const double *zd = s.c->state.zd;
+  bramah__tree_acceleration(&s.model->tree, s.c->now->pose, s.c->now->Z, zd, NULL, Zd);
+  bramah__closure_bias(1, &s.loop, s.c->now->pose, s.c->now->Z, Zd, gamma);
+  for (int side = 0; side < 2; side++) {
+    for (size_t j = 0; j < N; j++) z[j] = s.c->state.z[j] + (side ? eps : -eps) * zd[j];
+    bramah__tree_pose(&s.model->tree, z, pose);
+    bramah__closure_jacobian(&s.model->tree, 1, &s.loop, pose, Phi_z[side]);
+  }
+  for (size_t r = 0; r < ROWS; r++) {
+    double expected = 0.0;
+    for (size_t j = 0; j < N; j++)
+      expected += (Phi_z[1][r * N + j] - Phi_z[0][r * N + j]) / (2 * eps) * zd[j];
+    ck_assert_double_eq_tol(gamma[r], expected, 1e-8);
+  }
+  spatial_teardown(&s);
+}
+END_TEST
+
+START_TEST(test_stroke_derivatives)
+{
+  spatial s;
+  spatial_setup(&s, 31u + (unsigned)_i);
+  const double *zd = s.c->state.zd;
+  double row[N], rate_row[N], z[N], moved_row[N], Z[6 * N];
+  bramah__pose pose[N];
+  bramah__line_length(&s.model->tree, &s.line, s.c->now->pose, row);
+  bramah__line_rate_derivative(&s.model->tree, &s.line, s.c->now->pose, s.c->now->Z, rate_row);
+  for (size_t j = 0; j < N; j++) {
+    double length[2], rate[2] = {0, 0};
+    for (int side = 0; side < 2; side++) {
+      memcpy(z, s.c->state.z, sizeof z);
+      z[j] += side ? eps : -eps;
+      bramah__tree_pose(&s.model->tree, z, pose);
+      bramah__tree_velocity(&s.model->tree, pose, zd, Z);
+      length[side] = bramah__line_length(&s.model->tree, &s.line, pose, moved_row);
+      for (size_t k = 0; k < N; k++) rate[side] += moved_row[k] * zd[k];
+    }
+    ck_assert_double_eq_tol(row[j], (length[1] - length[0]) / (2 * eps), 1e-8);
+    ck_assert_double_eq_tol(rate_row[j], (rate[1] - rate[0]) / (2 * eps), 1e-7);
+  }
+  spatial_teardown(&s);
+}
+END_TEST
+
+/* Central difference of a quantity by error state k through inject, which moves the whole machine along its
+ * constraints. */
+static void displaced(const bramah_plant *p, const void *snap, size_t k, double step)
+{
+  double dx[64] = {0};
+  dx[k] = step;
+  p->restore(p->self, snap);
+  must(p->inject(p->self, dx, &diag), &diag);
+}
+
+static double step_of(const bramah_plant *p, size_t k) { return k < 2 * p->n_position ? 1e-5 : 100.0; }
+
+static void check_output_rows(const bramah_plant *p)
+{
+  const size_t n = bramah_plant_n_error(p);
+  static double snap[512];
+  double row[64];
+  ck_assert_uint_le(p->snapshot_size, sizeof snap);
+  p->save(p->self, snap);
+  size_t checked = 0;
+  for (size_t i = 0; i < p->n_output; i++) {
+    bramah_output_info info;
+    p->output_info(p->self, i, &info);
+    if (!info.has_row) {
+      ck_assert_int_eq(p->output_row(p->self, i, row), BRAMAH_E_UNSUPPORTED);
+      continue;
+    }
+    must(p->output_row(p->self, i, row), &diag);
+    for (size_t k = 0; k < n; k++) {
+      const double step = step_of(p, k);
+      displaced(p, snap, k, step);
+      const double above = p->output(p->self, i);
+      displaced(p, snap, k, -step);
+      const double difference = (above - p->output(p->self, i)) / (2 * step);
+      const double tolerance = 1e-7 * (1.0 + fabs(row[k]));
+      ck_assert_msg(fabs(row[k] - difference) < tolerance, "%s by %s: %.12g, difference %.12g", info.name,
+                    p->state_name(p->self, k), row[k], difference);
+    }
+    p->restore(p->self, snap);
+    checked++;
+  }
+  ck_assert_uint_gt(checked, 5);
+}
+
+START_TEST(test_output_rows_of_the_four_bar) { check_output_rows(&plant); }
+END_TEST
+
+START_TEST(test_output_rows_of_a_spatial_tree)
+{
+  spatial s;
+  spatial_setup(&s, 41);
+  const bramah_plant p = bramah_coupled_plant(s.c);
+  check_output_rows(&p);
+  spatial_teardown(&s);
+}
+END_TEST
+
+/* The differences of the plant itself (D 3.4) against central differences through the interface. */
+START_TEST(test_acceleration_jacobian)
+{
+  const size_t n = bramah_plant_n_error(&plant);
+  static double snap[512];
+  double J[64], above[4], below[4];
+  must(plant.acceleration_jacobian(plant.self, J, &diag), &diag);
+  plant.save(plant.self, snap);
+  for (size_t k = 0; k < n; k++) {
+    const double step = k < 2 ? 1e-6 : 100.0;
+    displaced(&plant, snap, k, step);
+    must(plant.accelerations(plant.self, above, &diag), &diag);
+    displaced(&plant, snap, k, -step);
+    must(plant.accelerations(plant.self, below, &diag), &diag);
+    const double difference = (above[0] - below[0]) / (2 * step);
+    ck_assert_msg(fabs(J[k] - difference) <= 2e-5 * fabs(difference), "%s: %.10g, difference %.10g",
+                  plant.state_name(plant.self, k), J[k], difference);
+  }
+}
+END_TEST
+
+/* The same through the generic routine, which any plant without derivatives of its own gets. */
+START_TEST(test_generic_jacobian_agrees)
+{
+  static double snap[512];
+  double own[64], generic[64], dx[16], zdd[8];
+  bramah_plant bare = plant;
+  bare.acceleration_jacobian = NULL;
+  must(bramah_plant_acceleration_jacobian(&plant, own, snap, dx, zdd, &diag), &diag);
+  must(bramah_plant_acceleration_jacobian(&bare, generic, snap, dx, zdd, &diag), &diag);
+  for (size_t k = 0; k < bramah_plant_n_error(&plant); k++)
+    ck_assert_double_eq_tol(own[k], generic[k], 1e-4 * fabs(own[k]) + 1e-12);
+}
+END_TEST
+
+/* Looking must not change: the state is the same to the bit after all derivatives have been asked for. */
+START_TEST(test_derivatives_leave_the_plant_alone)
+{
+  static double before[512], after[512];
+  double J[64], row[64];
+  plant.save(plant.self, before);
+  must(plant.acceleration_jacobian(plant.self, J, &diag), &diag);
+  for (size_t i = 0; i < plant.n_output; i++) plant.output_row(plant.self, i, row);
+  plant.save(plant.self, after);
+  ck_assert_mem_eq(before, after, plant.snapshot_size);
+  must(plant.step(plant.self, &diag), &diag);
+  plant.save(plant.self, after);
+  plant.restore(plant.self, before);
+  must(plant.step(plant.self, &diag), &diag);
+  plant.save(plant.self, before);
+  ck_assert_mem_eq(before, after, plant.snapshot_size);
+}
+END_TEST
+
+/* Tangent of the step's residual by the forward differences of the papers, against central differences of the
+ * residual. */
+START_TEST(test_step_tangent)
+{
+  enum { NX = 4 };
+  double change[NX], moved[NX], J[NX * NX], f[NX], above[NX], below[NX];
+  for (size_t k = 0; k < NX; k++)
+    change[k] = k == 0 ? 1e-3 * c->state.zd[c->state.index[2]] : 1e-3 * c->state.pd[k - 1];
+  must(bramah__step_residual(c, change, f), &diag);
+  bramah__step_tangent(c, change, J);
+  for (size_t k = 0; k < NX; k++) {
+    const double step = k == 0 ? 1e-6 : 100.0;
+    memcpy(moved, change, sizeof moved);
+    moved[k] = change[k] + step;
+    must(bramah__step_residual(c, moved, above), &diag);
+    moved[k] = change[k] - step;
+    must(bramah__step_residual(c, moved, below), &diag);
+    for (size_t r = 0; r < NX; r++) {
+      const double difference = (above[r] - below[r]) / (2 * step);
+      ck_assert_msg(fabs(J[r * NX + k] - difference) <= 1e-4 * fabs(difference),
+                    "row %zu column %zu: %.10g, difference %.10g", r, k, J[r * NX + k], difference);
+    }
+  }
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("derivatives");
+  TCase *cases = one_case(suite, "central differences");
+  tcase_add_checked_fixture(cases, setup, teardown);
+  tcase_add_loop_test(cases, test_constraint_jacobian, 0, 4);
+  tcase_add_loop_test(cases, test_constraint_bias, 0, 4);
+  tcase_add_loop_test(cases, test_stroke_derivatives, 0, 4);
+  tcase_add_test(cases, test_output_rows_of_the_four_bar);
+  tcase_add_test(cases, test_output_rows_of_a_spatial_tree);
+  tcase_add_test(cases, test_acceleration_jacobian);
+  tcase_add_test(cases, test_generic_jacobian_agrees);
+  tcase_add_test(cases, test_derivatives_leave_the_plant_alone);
+  tcase_add_test(cases, test_step_tangent);
+  return run_suite(suite);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The main function every test program shares. */
+#ifndef BRAMAH_TEST_SUPPORT_RUN_H
+#define BRAMAH_TEST_SUPPORT_RUN_H
+
+#include <check.h>
+#include <stdlib.h>
+
+static inline int run_suite(Suite *suite)
+{
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_ENV);
+  const int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* A suite of one case with time enough for valgrind. */
+static inline TCase *one_case(Suite *suite, const char *name)
+{
+  TCase *cases = tcase_create(name);
+  tcase_set_timeout(cases, 600);
+  suite_add_tcase(suite, cases);
+  return cases;
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Status codes, diagnostics, the arena. */
+#include "lib/base/arena.h"
+#include "lib/base/diag.h"
+#include "test/support/run.h"
+
+#include <stdint.h>
+#include <string.h>
+
+START_TEST(test_every_status_has_name_and_text)
+{
+#define CHECK_ONE(name, code, text)                                                                          \
+  ck_assert_str_eq(bramah_status_name(BRAMAH_##name), #name);                                                \
+  ck_assert_str_eq(bramah_status_text(BRAMAH_##name), text);                                                 \
+  ck_assert_int_eq(BRAMAH_##name, code);
+  BRAMAH_STATUS_LIST(CHECK_ONE)
+  ck_assert_str_eq(bramah_status_name((bramah_status)77), "E_?");
+}
+END_TEST
+
+START_TEST(test_diagnostic_text)
+{
+  bramah_diag diag;
+  char text[64];
+  ck_assert_int_eq(bramah__fail(&diag, BRAMAH_E_VALUE, "crank", "mass must not be negative: "),
+                   BRAMAH_E_VALUE);
+  bramah__add_number(&diag, -2.5, 6);
+  bramah__at(&diag, "machine.yaml", 12, 9);
+  bramah_diag_format(&diag, text, sizeof text);
+  ck_assert_str_eq(text, "machine.yaml:12:9: crank: mass must not be negative: -2.5");
+  const size_t whole = bramah_diag_format(&diag, text, 10);
+  ck_assert_str_eq(text, "machine.y");
+  ck_assert_uint_eq(whole, strlen("machine.yaml:12:9: crank: mass must not be negative: -2.5"));
+  bramah_diag_clear(&diag);
+  bramah_diag_format(&diag, text, sizeof text);
+  ck_assert_str_eq(text, "no error");
+  ck_assert_int_eq(bramah__fail(NULL, BRAMAH_E_FILE, "x", "y"), BRAMAH_E_FILE);
+}
+END_TEST
+
+START_TEST(test_long_texts_are_cut)
+{
+  bramah_diag diag;
+  char longer[2000];
+  memset(longer, 'x', sizeof longer - 1);
+  longer[sizeof longer - 1] = '\0';
+  bramah__fail(&diag, BRAMAH_E_KEY, longer, longer);
+  bramah__add_text(&diag, longer);
+  ck_assert_uint_eq(strlen(diag.thing), sizeof diag.thing - 1);
+  ck_assert_uint_eq(strlen(diag.message), sizeof diag.message - 1);
+}
+END_TEST
+
+START_TEST(test_arena)
+{
+  bramah__arena count = bramah__arena_make(NULL, 0);
+  ck_assert_ptr_null(BRAMAH__TAKE(&count, double, 3));
+  ck_assert_ptr_null(BRAMAH__TAKE(&count, char, 1));
+  ck_assert_uint_eq(count.used, 128);
+  unsigned char *mem = bramah__aligned_new(count.used);
+  bramah__arena arena = bramah__arena_make(mem, count.used);
+  double *a = BRAMAH__TAKE(&arena, double, 3);
+  char *b = BRAMAH__TAKE(&arena, char, 1);
+  ck_assert_uint_eq((uintptr_t)a % BRAMAH__ALIGN, 0);
+  ck_assert_uint_eq((uintptr_t)b % BRAMAH__ALIGN, 0);
+  ck_assert_double_eq(a[2], 0.0);
+  ck_assert_int_eq(arena.overflow, 0);
+  ck_assert_ptr_null(BRAMAH__TAKE(&arena, char, 1));
+  ck_assert_int_eq(arena.overflow, 1);
+  bramah__arena huge = bramah__arena_make(NULL, 0);
+  bramah__arena_take(&huge, SIZE_MAX / 4, 8);
+  ck_assert_int_eq(huge.overflow, 1);
+  bramah__aligned_free(mem);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("base");
+  TCase *cases = one_case(suite, "base");
+  tcase_add_test(cases, test_every_status_has_name_and_text);
+  tcase_add_test(cases, test_diagnostic_text);
+  tcase_add_test(cases, test_long_texts_are_cut);
+  tcase_add_test(cases, test_arena);
+  return run_suite(suite);
+}

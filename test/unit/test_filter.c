@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* The filter on a plant it cannot know, its arithmetic against textbook formulas, and what it refuses. */
+#include "bramah/filter.h"
+#include "estimators/transition.h"
+#include "estimators/update.h"
+#include "lib/linalg/dense.h"
+#include "test/support/four_bar.h"
+#include "test/support/pendulum.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <string.h>
+
+static bramah_diag diag;
+
+/* Approximately normal, standard deviation one: sum of twelve uniforms. */
+static double normal(unsigned *seed)
+{
+  double sum = 0.0;
+  for (int i = 0; i < 12; i++) sum += test_uniform(seed);
+  return 0.5 * sum;
+}
+
+static const bramah_sensor_options encoder = {
+    .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02};
+static const bramah_sensor_options gyro = {
+    .name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "bob", .sigma = 0.05};
+static const double position_sigma = 0.3, velocity_sigma = 0.5, acceleration_noise = 0.02;
+
+static bramah_filter *make(bramah_plant *plant, bramah_sensor *sensors)
+{
+  must(bramah_sensor_init(&encoder, plant, &diag, &sensors[0]), &diag);
+  must(bramah_sensor_init(&gyro, plant, &diag, &sensors[1]), &diag);
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+                                         .position_sigma = &position_sigma,
+                                         .velocity_sigma = &velocity_sigma,
+                                         .acceleration_noise = &acceleration_noise};
+  bramah_filter *filter;
+  must(bramah_filter_new(plant, 2, sensors, &options, &diag, &filter), &diag);
+  return filter;
+}
+
+START_TEST(test_finds_the_pendulum)
+{
+  pendulum truth = {0.8, 0.0, 0.0, 1.0, 0.1}, model = {1.1, 0.3, 0.0, 1.0, 0.1};
+  const bramah_plant real = pendulum_plant(&truth, 1000000);
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor sensors[2];
+  bramah_filter *filter = make(&plant, sensors);
+  unsigned seed = 99;
+  double nis = 0.0, worst_late = 0.0;
+  int inside = 0;
+  const unsigned char present[2] = {1, 1};
+  for (int k = 0; k < 5000; k++) {
+    const double y[2] = {truth.angle + 0.02 * normal(&seed), truth.rate + 0.05 * normal(&seed)};
+    must(bramah_filter_correct(filter, y, present, &diag), &diag);
+    nis += bramah_filter_nis(filter, NULL);
+    inside += fabs(model.angle - truth.angle) < 1.96 * bramah_filter_output_sigma(filter, 0);
+    if (k > 1000) worst_late = fmax(worst_late, fabs(model.angle - truth.angle));
+    const double torque = k % 1000 < 500 ? 0.5 : -0.5;
+    must(bramah_filter_set_inputs(filter, &torque, &diag), &diag);
+    must(real.set_inputs(real.self, &torque, &diag), &diag);
+    must(bramah_filter_predict(filter, &diag), &diag);
+    must(real.step(real.self, &diag), &diag);
+  }
+  ck_assert_double_lt(worst_late, 0.01);          /* the raw encoder errs by 0.02 */
+  ck_assert_int_gt(inside, 4500);                 /* of 5000 */
+  ck_assert_double_eq_tol(nis / 5000, 2.0, 0.15); /* two sensors */
+  ck_assert_int_eq(bramah_filter_time_ns(filter), INT64_C(5000000000));
+  bramah_filter_free(filter);
+}
+END_TEST
+
+/* Two scalar corrections equal one of two rows: K = P H' S^-1, P = (I - K H) P. */
+START_TEST(test_scalar_fusion_equals_block)
+{
+  enum { n = 4, m = 2 };
+  const double H[m * n] = {1, 0.5, 0, 0, 0, 2, -1, 0.3}, r[m] = {0.2, 0.5}, y[m] = {0.7, -0.4};
+  double G[n * n], P[n * n], P0[n * n], dx[n] = {0}, work[2 * n], S[m * m], PHt[n * m], gain[m];
+  int pivot[m];
+  unsigned seed = 1;
+  for (int i = 0; i < n * n; i++) G[i] = test_uniform(&seed);
+  bramah__multiply_transposed(n, n, n, G, G, P);
+  for (int i = 0; i < n; i++) P[i * n + i] += 0.1;
+  memcpy(P0, P, sizeof P0);
+  for (int s = 0; s < m; s++) ck_assert_int_eq(bramah__fuse_scalar(n, H + s * n, y[s], r[s], P, dx, work), 0);
+  bramah__multiply_transposed(n, n, m, P0, H, PHt);
+  bramah__multiply(m, n, m, H, PHt, S);
+  for (int s = 0; s < m; s++) S[s * m + s] += r[s];
+  ck_assert_uint_eq(bramah__lu_factor(m, S, pivot), 0);
+  memcpy(gain, y, sizeof gain);
+  bramah__lu_solve(m, S, pivot, gain);
+  for (int i = 0; i < n; i++)
+    ck_assert_double_eq_tol(dx[i], PHt[i * m] * gain[0] + PHt[i * m + 1] * gain[1], 1e-12);
+  for (int i = 0; i < n; i++) {
+    double row[m] = {PHt[i * m], PHt[i * m + 1]};
+    bramah__lu_solve_transposed(m, S, pivot, row);
+    for (int j = 0; j < n; j++)
+      ck_assert_double_eq_tol(P[i * n + j], P0[i * n + j] - row[0] * PHt[j * m] - row[1] * PHt[j * m + 1],
+                              1e-12);
+  }
+}
+END_TEST
+
+START_TEST(test_transition_of_the_paper)
+{
+  const double A[4] = {-2.0, -0.5, 1e-7, 3e-7}; /* one coordinate, two pressures */
+  double F[16];
+  const double h = 1e-3;
+  bramah__transition_paper(1, 2, h, A, F);
+  const double expected[16] = {1 - h * h,
+                               h - 0.25 * h * h,
+                               0.5e-7 * h * h,
+                               1.5e-7 * h * h,
+                               -2 * h,
+                               1 - 0.5 * h,
+                               1e-7 * h,
+                               3e-7 * h,
+                               0,
+                               0,
+                               1,
+                               0,
+                               0,
+                               0,
+                               0,
+                               1};
+  for (int i = 0; i < 16; i++) ck_assert_double_eq_tol(F[i], expected[i], 1e-15);
+}
+END_TEST
+
+START_TEST(test_bad_measurements_change_nothing)
+{
+  pendulum model = {1.1, 0.3, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor sensors[2];
+  bramah_filter *filter = make(&plant, sensors);
+  unsigned char before[512], after[512];
+  ck_assert_uint_le(bramah_filter_snapshot_size(filter), sizeof before);
+  bramah_filter_save(filter, before);
+  const double bad[2] = {1.0, NAN};
+  const unsigned char both[2] = {1, 1}, first[2] = {1, 0}, none[2] = {0, 0};
+  ck_assert_int_eq(bramah_filter_correct(filter, bad, both, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_str_eq(diag.thing, "gyro");
+  bramah_filter_save(filter, after);
+  ck_assert_mem_eq(before, after, bramah_filter_snapshot_size(filter));
+  must(bramah_filter_correct(filter, bad, none, &diag), &diag); /* absent values are not looked at */
+  bramah_filter_save(filter, after);
+  ck_assert_mem_eq(before, after, bramah_filter_snapshot_size(filter));
+  must(bramah_filter_correct(filter, bad, first, &diag), &diag);
+  ck_assert_int_eq(bramah_filter_innovations(filter)[1].present, 0);
+  ck_assert_int_eq(bramah_filter_innovations(filter)[0].present, 1);
+  bramah_filter_restore(filter, before);
+  bramah_filter_save(filter, after);
+  ck_assert_mem_eq(before, after, bramah_filter_snapshot_size(filter));
+  bramah_filter_free(filter);
+}
+END_TEST
+
+/* Innovation, its sigma and NIS by hand at the first correction. */
+START_TEST(test_innovation_figures)
+{
+  pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor sensors[2];
+  bramah_filter *filter = make(&plant, sensors);
+  const double y[2] = {1.1, 0.0};
+  const unsigned char first[2] = {1, 0};
+  must(bramah_filter_correct(filter, y, first, &diag), &diag);
+  const bramah_innovation *in = bramah_filter_innovations(filter);
+  const double S = 0.3 * 0.3 + 0.02 * 0.02;
+  size_t dof;
+  ck_assert_double_eq_tol(in[0].innovation, 0.1, 1e-12);
+  ck_assert_double_eq_tol(in[0].sigma, sqrt(S), 1e-8); /* this plant's rows are finite differences */
+  ck_assert_double_eq_tol(in[0].nis, 0.01 / S, 1e-8);
+  ck_assert_double_eq_tol(bramah_filter_nis(filter, &dof), 0.01 / S, 1e-8);
+  ck_assert_uint_eq(dof, 1);
+  ck_assert_double_eq_tol(model.angle, 1.0 + 0.09 / S * 0.1, 1e-8);
+  bramah_filter_free(filter);
+}
+END_TEST
+
+static void refused(const bramah_filter_options *options, bramah_plant *plant, const char *thing)
+{
+  bramah_sensor sensors[2];
+  bramah_filter *filter = NULL;
+  must(bramah_sensor_init(&encoder, plant, &diag, &sensors[0]), &diag);
+  ck_assert_int_eq(bramah_filter_new(plant, 1, sensors, options, &diag, &filter), BRAMAH_E_VALUE);
+  ck_assert_ptr_null(filter);
+  ck_assert_str_eq(diag.thing, thing);
+}
+
+START_TEST(test_bad_options)
+{
+  pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  const double zero = 0.0, negative = -1.0;
+  const bramah_filter_options good = {.transition = BRAMAH_TRANSITION_PAPER,
+                                      .position_sigma = &position_sigma,
+                                      .velocity_sigma = &velocity_sigma,
+                                      .acceleration_noise = &acceleration_noise};
+  bramah_filter_options bad = good;
+  bad.position_sigma = &zero;
+  refused(&bad, &plant, "bob.angle");
+  bad = good;
+  bad.acceleration_noise = &negative;
+  refused(&bad, &plant, "bob.rate");
+  bad = good;
+  bad.transition = (bramah_transition)9;
+  refused(&bad, &plant, "transition");
+  const size_t rate_output = 1;
+  bad = good;
+  bad.basis = &rate_output;
+  bramah_sensor sensors[1];
+  bramah_filter *filter = NULL;
+  must(bramah_sensor_init(&encoder, &plant, &diag, &sensors[0]), &diag);
+  ck_assert_int_lt(bramah_filter_new(&plant, 1, sensors, &bad, &diag, &filter), 0);
+}
+END_TEST
+
+/* A plant that fails must leave the covariance as it was. */
+static bramah_status failing_step(void *self, bramah_diag *d)
+{
+  ((pendulum *)self)->angle = 77.0; /* half-done work */
+  if (d) d->status = BRAMAH_E_NO_CONVERGENCE;
+  return BRAMAH_E_NO_CONVERGENCE;
+}
+
+START_TEST(test_failing_plant_changes_nothing)
+{
+  pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  plant.step = failing_step;
+  bramah_sensor sensors[2];
+  bramah_filter *filter = make(&plant, sensors);
+  unsigned char before[512], after[512];
+  bramah_filter_save(filter, before);
+  ck_assert_int_eq(bramah_filter_predict(filter, &diag), BRAMAH_E_NO_CONVERGENCE);
+  bramah_filter_save(filter, after);
+  ck_assert_mem_eq(before, after, bramah_filter_snapshot_size(filter));
+  bramah_filter_free(filter);
+}
+END_TEST
+
+START_TEST(test_sensor_binding)
+{
+  pendulum model = {1.0, 0.5, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor s;
+  bramah_sensor_options o = encoder;
+  o.at = "bb";
+  ck_assert_int_eq(bramah_sensor_init(&o, &plant, &diag, &s), BRAMAH_E_REFERENCE);
+  ck_assert_ptr_nonnull(strstr(diag.message, "did you mean 'bob'?"));
+  o = encoder;
+  o.sigma = 0.0;
+  ck_assert_int_eq(bramah_sensor_init(&o, &plant, &diag, &s), BRAMAH_E_VALUE);
+  o = gyro;
+  o.axis[2] = 1.0; /* a gyro on a body: this plant has no bodies */
+  ck_assert_int_eq(bramah_sensor_init(&o, &plant, &diag, &s), BRAMAH_E_REFERENCE);
+  must(bramah_sensor_init(&encoder, &plant, &diag, &s), &diag);
+  ck_assert_double_eq(bramah_sensor_predict(&s, &plant), 1.0);
+  ck_assert_double_eq_tol(bramah_sensor_innovation(&s, 3.1, -3.1), 6.2 - 2 * 3.14159265358979323846, 1e-12);
+  ck_assert_str_eq(bramah_sensor_kind_name(BRAMAH_SENSOR_GYRO), "gyro");
+  ck_assert_int_eq(bramah_sensor_kind_find("pressure"), BRAMAH_SENSOR_PRESSURE);
+  ck_assert_int_eq(bramah_sensor_kind_find("thermometer"), 0);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("filter");
+  TCase *cases = one_case(suite, "pendulum");
+  tcase_add_test(cases, test_finds_the_pendulum);
+  tcase_add_test(cases, test_scalar_fusion_equals_block);
+  tcase_add_test(cases, test_transition_of_the_paper);
+  tcase_add_test(cases, test_bad_measurements_change_nothing);
+  tcase_add_test(cases, test_innovation_figures);
+  tcase_add_test(cases, test_bad_options);
+  tcase_add_test(cases, test_failing_plant_changes_nothing);
+  tcase_add_test(cases, test_sensor_binding);
+  return run_suite(suite);
+}

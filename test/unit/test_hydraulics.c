@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Every element of the circuit against a calculation by hand. */
+#include "lib/hydraulics/circuit.h"
+#include "test/support/run.h"
+
+#include <math.h>
+
+static const double laminar = 2e5;
+
+START_TEST(test_flow_function)
+{
+  ck_assert_double_eq_tol(bramah__flow_function(4e6, laminar), 2e3, 1e-9);
+  ck_assert_double_eq_tol(bramah__flow_function(-4e6, laminar), -2e3, 1e-9);
+  ck_assert_double_eq_tol(bramah__flow_function(1e5, laminar), 1e5 / sqrt(2e5), 1e-9);
+  ck_assert_double_eq(bramah__flow_function(0.0, laminar), 0.0);
+  /* continuous at the laminar pressure, on both sides */
+  for (int sign = -1; sign <= 1; sign += 2)
+    ck_assert_double_eq_tol(bramah__flow_function(sign * laminar * (1 - 1e-12), laminar),
+                            bramah__flow_function(sign * laminar * (1 + 1e-12), laminar), 1e-6);
+}
+END_TEST
+
+/* One volume with a hose, a throttle from a supply and a cylinder chamber: p' = (Q - A v) / (V/B_oil +
+ * V_h/B_h + A l/B_c). */
+START_TEST(test_volume_throttle_and_chamber)
+{
+  const bramah__volume volume[2] = {{5e-5, 5e-5 / 5e8}, {1e-4, 1e-4 / 5e8}};
+  const double supply[1] = {9e6};
+  const bramah__throttle throttle[1] = {{2, 0, 1e-6}};
+  const bramah__cylinder cylinder[1] = {
+      {0, 1, 5e-3, 4e-3, 3e10, 1.0, 0.2, 0.5, {BRAMAH__FRICTION_NONE, 0, 0, 0, 0}}};
+  const bramah__circuit circuit = {1.5e9, laminar, 2, 1, 1, 0, 1, volume, supply, throttle, NULL, cylinder};
+  const double p[2] = {5e6, 3e6}, s[1] = {1.1}, v[1] = {0.02};
+  double flow[2], pd[2];
+  bramah__circuit_rates(&circuit, p, s, v, NULL, flow, pd);
+  const double Q = 1e-6 * 2000.0, chamber = 5e-3 * 0.3, rod = 4e-3 * 0.4;
+  const double C1 = (5e-5 + chamber) / 1.5e9 + 5e-5 / 5e8 + chamber / 3e10;
+  const double C2 = (1e-4 + rod) / 1.5e9 + 1e-4 / 5e8 + rod / 3e10;
+  ck_assert_double_eq_tol(pd[0], (Q - 5e-3 * 0.02) / C1, 1e-6 * fabs(pd[0]));
+  ck_assert_double_eq_tol(pd[1], (4e-3 * 0.02) / C2, 1e-6 * fabs(pd[1]));
+  double friction;
+  ck_assert_double_eq_tol(bramah__cylinder_force(&circuit, 0, p, 0.02, &friction), 5e6 * 5e-3 - 3e6 * 4e-3,
+                          1e-9);
+  ck_assert_double_eq(friction, 0.0);
+}
+END_TEST
+
+/* 4/3 valve between pump 7 MPa, tank 0.1 MPa, a = volume 0 and b = volume 1. */
+START_TEST(test_valve_ports)
+{
+  const bramah__volume volume[2] = {{1e-3, 0}, {1e-3, 0}};
+  const double supply[2] = {7e6, 1e5};
+  const bramah__valve valve[1] = {{2, 3, 0, 1, 0, 2e-8, 0.01, 10}};
+  const bramah__circuit circuit = {1e9, laminar, 2, 2, 0, 1, 0, volume, supply, NULL, valve, NULL};
+  const double p[2] = {3e6, 2e6};
+  double flow[2], pd[2], U = 5.0;
+  bramah__circuit_rates(&circuit, p, NULL, NULL, &U, flow, pd);
+  ck_assert_double_eq_tol(flow[0], 2e-8 * 5 * sqrt(4e6), 1e-15);
+  ck_assert_double_eq_tol(flow[1], -2e-8 * 5 * sqrt(1.9e6), 1e-15);
+  U = -5.0;
+  bramah__circuit_rates(&circuit, p, NULL, NULL, &U, flow, pd);
+  ck_assert_double_eq_tol(flow[0], -2e-8 * 5 * sqrt(2.9e6), 1e-15);
+  ck_assert_double_eq_tol(flow[1], 2e-8 * 5 * sqrt(5e6), 1e-15);
+  U = 0.0;
+  bramah__circuit_rates(&circuit, p, NULL, NULL, &U, flow, pd);
+  ck_assert_double_eq(flow[0], 0.0);
+  ck_assert_double_eq(flow[1], 0.0);
+}
+END_TEST
+
+/* The spool follows 1 - exp(-t/tau), with an error that falls with the square of the step. */
+START_TEST(test_spool)
+{
+  const bramah__valve valve = {0, 0, 0, 0, 0, 1, 0.0045, 10};
+  double error[2];
+  for (int k = 0; k < 2; k++) {
+    const double h = k ? 5e-4 : 1e-3;
+    double U = 0.0;
+    for (int i = 0; i < (k ? 10 : 5); i++) U = bramah__spool_step(&valve, U, 10.0, h);
+    error[k] = fabs(U - 10.0 * (1.0 - exp(-5e-3 / 0.0045)));
+  }
+  ck_assert_double_lt(error[0], 0.02);
+  ck_assert_double_eq_tol(error[0] / error[1], 4.0, 0.1);
+  ck_assert_double_eq_tol(bramah__spool_step(&valve, 10.0, 25.0, 1e-3), 10.0, 1e-15); /* beyond the limit */
+}
+END_TEST
+
+START_TEST(test_brown_mcphee)
+{
+  const bramah__friction f = {BRAMAH__FRICTION_BROWN_MCPHEE, 210.0, 830.0, 0.0125, 330.0};
+  ck_assert_double_eq(bramah__friction_force(&f, 0.0), 0.0);
+  /* at v = v_s: F_c tanh 4 + (F_s - F_c) + sigma_2 v_s tanh 4 */
+  const double peak = 210.0 * tanh(4.0) + 620.0 + 330.0 * 0.0125 * tanh(4.0);
+  ck_assert_double_eq_tol(bramah__friction_force(&f, 0.0125), peak, 1e-9);
+  ck_assert_double_eq_tol(bramah__friction_force(&f, -0.0125), -peak, 1e-9);
+  /* fast: Coulomb and viscous remain */
+  ck_assert_double_eq_tol(bramah__friction_force(&f, 1.0), 210.0 + 330.0 * tanh(4.0), 1.0);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("hydraulics");
+  TCase *cases = one_case(suite, "elements");
+  tcase_add_test(cases, test_flow_function);
+  tcase_add_test(cases, test_volume_throttle_and_chamber);
+  tcase_add_test(cases, test_valve_ports);
+  tcase_add_test(cases, test_spool);
+  tcase_add_test(cases, test_brown_mcphee);
+  return run_suite(suite);
+}

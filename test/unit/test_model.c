@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Compiling a machine: what is refused, with which name; memory of the caller; starting values. */
+#include "bramah/coupled.h"
+#include "test/support/four_bar.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static four_bar fb;
+static bramah_diag diag;
+
+static void setup(void) { four_bar_describe(&fb, 1.0, 1000000); }
+
+static void refused(bramah_status expected, const char *thing, const char *part)
+{
+  const bramah_model *model = NULL;
+  const bramah_status status = bramah_model_new(&fb.machine, &diag, &model);
+  ck_assert_msg(status == expected, "expected %s, got %s (%s)", bramah_status_name(expected),
+                bramah_status_name(status), diag.message);
+  ck_assert_ptr_null(model);
+  ck_assert_str_eq(diag.thing, thing);
+  ck_assert_msg(strstr(diag.message, part) != NULL, "'%s' lacks '%s'", diag.message, part);
+}
+
+START_TEST(test_negative_mass)
+{
+  fb.bodies[1].mass = -1;
+  fb.bodies[1].line = 7;
+  refused(BRAMAH_E_VALUE, "coupler", "mass");
+  ck_assert_int_eq(diag.line, 7);
+}
+END_TEST
+
+START_TEST(test_names_that_refer_to_nothing)
+{
+  fb.joints[2].parent = "cuopler";
+  refused(BRAMAH_E_REFERENCE, "rocker", "did you mean 'coupler'");
+  setup();
+  fb.throttles[0].to = "v4";
+  refused(BRAMAH_E_REFERENCE, "throttle", "'v4'");
+  setup();
+  fb.valves[0].input = "lever";
+  refused(BRAMAH_E_REFERENCE, "valve", "input 'lever'");
+  setup();
+  fb.cylinders[0].rod_volume = "v33";
+  refused(BRAMAH_E_REFERENCE, "lift", "did you mean 'v3'");
+  setup();
+  fb.loops[0].body[0] = "roker";
+  refused(BRAMAH_E_REFERENCE, "pivot", "did you mean 'rocker'");
+}
+END_TEST
+
+START_TEST(test_trees_that_are_none)
+{
+  fb.joints[0].parent = "rocker";
+  refused(BRAMAH_E_TOPOLOGY, "crank", "not connected to the ground");
+  setup();
+  fb.joints[2].child = "coupler";
+  refused(BRAMAH_E_TOPOLOGY, "coupler", "child of more than one joint");
+  setup();
+  fb.bodies[2].name = "crank";
+  refused(BRAMAH_E_KEY, "crank", "more than one body");
+  setup();
+  fb.machine.n_bodies = 2;
+  refused(BRAMAH_E_TOPOLOGY, "joints", "differ");
+}
+END_TEST
+
+START_TEST(test_loops_that_cannot_close)
+{
+  fb.loops[0].point[1][0] = 40.0;
+  fb.loops[0].line = 31;
+  refused(BRAMAH_E_CLOSURE, "pivot", "m apart");
+  ck_assert_int_eq(diag.line, 31);
+  setup();
+  fb.loops[0].point[1][2] = 0.1; /* out of the plane */
+  refused(BRAMAH_E_CLOSURE, "pivot", "do not meet");
+  setup();
+  fb.joints[1].initial = BRAMAH_INITIAL_GIVEN;
+  fb.joints[2].initial = BRAMAH_INITIAL_GIVEN;
+  fb.joints[1].initial_position = -0.5;
+  refused(BRAMAH_E_CLOSURE, "crank", "guess"); /* the joint that would have to move */
+}
+END_TEST
+
+/* A rate is taken where it is given, whichever coordinate the elimination makes independent. */
+START_TEST(test_initial_rates)
+{
+  fb.joints[0].initial_rate = 0.2;
+  const bramah_model *model;
+  bramah_coupled *c;
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &c), &diag);
+  const bramah_plant p = bramah_coupled_plant(c);
+  ck_assert_double_eq_tol(p.output(p.self, must_find(&p, "crank.rate")), 0.2, 1e-14);
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+  fb.joints[2].initial_rate = 3.0;
+  refused(BRAMAH_E_VALUE, "rocker", "follows from the other joints");
+}
+END_TEST
+
+START_TEST(test_values_out_of_range)
+{
+  fb.joints[0].axis[2] = 0;
+  refused(BRAMAH_E_VALUE, "crank", "axis");
+  setup();
+  fb.valves[0].time_constant = 0;
+  refused(BRAMAH_E_VALUE, "valve", "time constant must be positive");
+  setup();
+  fb.cylinders[0].friction.static_force = 100;
+  refused(BRAMAH_E_VALUE, "lift", "coulomb <= static");
+  setup();
+  fb.volumes[0].n_hoses = 0;
+  refused(BRAMAH_E_VALUE, "v1", "neither a hose nor a cylinder chamber");
+  setup();
+  for (int i = 0; i < 3; i++)
+    fb.bodies[i].mass = 0, memset(fb.bodies[i].inertia, 0, sizeof fb.bodies[i].inertia);
+  refused(BRAMAH_E_SINGULAR, "four-bar", "needs mass");
+}
+END_TEST
+
+START_TEST(test_memory_of_the_caller)
+{
+  const size_t size = bramah_model_size(&fb.machine);
+  void *mem = aligned_alloc(64, size);
+  const bramah_model *model = NULL;
+  ck_assert_int_eq(bramah_model_init(&fb.machine, mem, size - 1, &diag, &model), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_model_init(&fb.machine, (char *)mem + 8, size, &diag, &model), BRAMAH_E_ARGUMENT);
+  must(bramah_model_init(&fb.machine, mem, size, &diag, &model), &diag);
+  const size_t plant_size = bramah_coupled_size(model);
+  void *plant_mem = aligned_alloc(64, plant_size);
+  bramah_coupled *plant = NULL;
+  ck_assert_int_eq(bramah_coupled_init(model, plant_mem, plant_size - 64, &diag, &plant), BRAMAH_E_ARGUMENT);
+  must(bramah_coupled_init(model, plant_mem, plant_size, &diag, &plant), &diag);
+  const bramah_plant p = bramah_coupled_plant(plant);
+  for (int i = 0; i < 10; i++) must(p.step(p.self, &diag), &diag);
+  bramah_coupled_free(plant); /* leaves memory of the caller alone */
+  free(plant_mem);
+  free(mem);
+}
+END_TEST
+
+START_TEST(test_questions)
+{
+  const bramah_model *model;
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  ck_assert_uint_eq(bramah_model_degrees_of_freedom(model), 1);
+  ck_assert_str_eq(bramah_model_joint_name(model, 2), "rocker");
+  ck_assert_str_eq(bramah_model_volume_name(model, 0), "v1");
+  ck_assert_str_eq(bramah_model_input_name(model, 0), "valve");
+  ck_assert_ptr_null(bramah_model_joint_name(model, 3));
+  ck_assert_int_eq(bramah_model_joint_is_revolute(model, 0), 1);
+  bramah_model_free(model);
+}
+END_TEST
+
+/* Joints written in any order come out as a tree. */
+START_TEST(test_order_of_joints_does_not_matter)
+{
+  const bramah_joint first = fb.joints[0];
+  fb.joints[0] = fb.joints[2];
+  fb.joints[2] = first;
+  const bramah_model *model;
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  ck_assert_str_eq(bramah_model_joint_name(model, 0), "crank");
+  ck_assert_str_eq(bramah_model_joint_name(model, 1), "coupler");
+  ck_assert_str_eq(bramah_model_joint_name(model, 2), "rocker");
+  bramah_model_free(model);
+}
+END_TEST
+
+START_TEST(test_start_from_given_joints)
+{
+  const bramah_model *model;
+  bramah_coupled *c;
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &c), &diag);
+  const bramah_plant p = bramah_coupled_plant(c);
+  const size_t crank = 0, two[2] = {0, 1};
+  const double at = 1.1, rate = 0.05, pressures[3] = {2e6, 2.1e6, 3e6}, bad[2] = {NAN, 0};
+  must(bramah_coupled_start(c, 1, &crank, &at, &rate, pressures, &diag), &diag);
+  ck_assert_double_eq(p.output(p.self, must_find(&p, "crank.angle")), 1.1);
+  ck_assert_double_eq_tol(p.output(p.self, must_find(&p, "crank.rate")), 0.05, 1e-15);
+  ck_assert_double_eq(p.output(p.self, must_find(&p, "v2.pressure")), 2.1e6);
+  ck_assert_double_lt(bramah_coupled_constraint_violation(c), 1e-10);
+  ck_assert_int_eq(bramah_coupled_start(c, 2, two, pressures, pressures, NULL, &diag), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_coupled_start(c, 1, &crank, bad, &rate, NULL, &diag), BRAMAH_E_ARGUMENT);
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+}
+END_TEST
+
+START_TEST(test_equilibrium_needs_one_given_chamber)
+{
+  for (int i = 0; i < 3; i++) fb.volumes[i].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
+  refused(BRAMAH_E_SINGULAR, "v1", "give the pressure of one chamber");
+  setup();
+  fb.volumes[0].initial = fb.volumes[1].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
+  fb.valves[0].initial_spool = 1.0;
+  refused(BRAMAH_E_VALUE, "valve", "closed valve");
+  setup();
+  fb.volumes[0].initial =
+      BRAMAH_PRESSURE_EQUILIBRIUM; /* v2 stays at a pressure that does not hold the crank */
+  refused(BRAMAH_E_SINGULAR, "coupler", "at rest");
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("model");
+  TCase *cases = one_case(suite, "compile");
+  tcase_add_checked_fixture(cases, setup, NULL);
+  tcase_add_test(cases, test_negative_mass);
+  tcase_add_test(cases, test_names_that_refer_to_nothing);
+  tcase_add_test(cases, test_trees_that_are_none);
+  tcase_add_test(cases, test_loops_that_cannot_close);
+  tcase_add_test(cases, test_initial_rates);
+  tcase_add_test(cases, test_values_out_of_range);
+  tcase_add_test(cases, test_memory_of_the_caller);
+  tcase_add_test(cases, test_questions);
+  tcase_add_test(cases, test_order_of_joints_does_not_matter);
+  tcase_add_test(cases, test_start_from_given_joints);
+  tcase_add_test(cases, test_equilibrium_needs_one_given_chamber);
+  return run_suite(suite);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Replay against the same steps made by hand, and its rules for time. */
+#include "bramah/replay.h"
+#include "test/support/four_bar.h"
+#include "test/support/pendulum.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <string.h>
+
+static bramah_diag diag;
+static const int64_t ms = 1000000;
+
+typedef struct row {
+  int64_t time_ns;
+  double y;      /* NaN: no sample */
+  double torque; /* NaN: no command */
+} row;
+
+typedef struct rows {
+  const row *row;
+  size_t n, next;
+} rows;
+
+static bramah_status take(void *user, bramah_sample *sample, int *end, bramah_diag *d)
+{
+  rows *r = user;
+  (void)d;
+  if (r->next == r->n) {
+    *end = 1;
+    return BRAMAH_OK;
+  }
+  const row *now = &r->row[r->next++];
+  sample->time_ns = now->time_ns;
+  sample->y[0] = now->y;
+  sample->present[0] = (unsigned char)!isnan(now->y);
+  sample->inputs[0] = now->torque;
+  sample->has_input[0] = (unsigned char)!isnan(now->torque);
+  return BRAMAH_OK;
+}
+
+typedef struct rig {
+  pendulum model;
+  bramah_plant plant;
+  bramah_sensor sensor;
+  bramah_filter *filter;
+} rig;
+
+static void rig_setup(rig *r)
+{
+  static const bramah_sensor_options encoder = {
+      .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02};
+  static const double sp = 0.1, sv = 0.2, q = 0.05;
+  r->model = (pendulum){0.4, 0.0, 0.0, 1.0, 0.1};
+  r->plant = pendulum_plant(&r->model, ms);
+  must(bramah_sensor_init(&encoder, &r->plant, &diag, &r->sensor), &diag);
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+                                         .position_sigma = &sp,
+                                         .velocity_sigma = &sv,
+                                         .acceleration_noise = &q};
+  must(bramah_filter_new(&r->plant, 1, &r->sensor, &options, &diag, &r->filter), &diag);
+}
+
+static bramah_status count(void *user, int64_t time_ns, int corrected, bramah_filter *filter, bramah_diag *d)
+{
+  (void)filter, (void)d, (void)time_ns;
+  int *n = user;
+  n[0]++;
+  n[1] += corrected;
+  return BRAMAH_OK;
+}
+
+static bramah_status run(rig *r, const row *data, size_t n, int *counted, bramah_replay_counts *counts)
+{
+  rows source = {data, n, 0};
+  bramah_replay *replay;
+  must(bramah_replay_new(r->filter, NULL, take, &source, &diag, &replay), &diag);
+  const bramah_status status = bramah_replay_run(replay, count, counted, &diag);
+  if (counts) *counts = bramah_replay_report(replay);
+  bramah_replay_free(replay);
+  return status;
+}
+
+START_TEST(test_same_bits_as_by_hand)
+{
+  rig a, b;
+  rig_setup(&a);
+  rig_setup(&b);
+  row data[50];
+  for (int k = 0; k < 50; k++)
+    data[k] = (row){(100 + k) * ms, k % 3 ? NAN : 0.4 + 0.001 * k, k == 20 ? 1.5 : NAN};
+  int counted[2] = {0, 0};
+  must(run(&a, data, 50, counted, NULL), &diag);
+  ck_assert_int_eq(counted[0], 50);
+  ck_assert_int_eq(counted[1], 17);
+  double torque = 0.0;
+  for (int k = 0; k < 50; k++) {
+    const unsigned char present = k % 3 == 0;
+    if (k) must(bramah_filter_predict(b.filter, &diag), &diag);
+    must(bramah_filter_correct(b.filter, &data[k].y, &present, &diag), &diag);
+    if (k == 20) torque = 1.5;
+    must(bramah_filter_set_inputs(b.filter, &torque, &diag), &diag);
+  }
+  unsigned char sa[256], sb[256];
+  bramah_filter_save(a.filter, sa);
+  bramah_filter_save(b.filter, sb);
+  ck_assert_mem_eq(sa, sb, bramah_filter_snapshot_size(a.filter));
+  bramah_filter_free(a.filter);
+  bramah_filter_free(b.filter);
+}
+END_TEST
+
+START_TEST(test_slow_logs_are_stepped_through)
+{
+  rig r;
+  rig_setup(&r);
+  const row data[3] = {{0, 0.4, NAN}, {10 * ms, 0.41, NAN}, {20 * ms, 0.42, NAN}};
+  int counted[2] = {0, 0};
+  bramah_replay_counts counts;
+  must(run(&r, data, 3, counted, &counts), &diag);
+  ck_assert_int_eq(counted[0], 21);
+  ck_assert_int_eq(counted[1], 3);
+  ck_assert_uint_eq(counts.steps, 20);
+  ck_assert_uint_eq(counts.off_grid, 0);
+  bramah_filter_free(r.filter);
+}
+END_TEST
+
+START_TEST(test_off_grid_and_fast_rows_are_counted)
+{
+  rig r;
+  rig_setup(&r);
+  const row data[4] = {{0, 0.4, NAN}, {ms + ms / 10, 0.4, NAN}, {ms + ms / 4, 0.4, NAN}, {2 * ms, 0.4, NAN}};
+  int counted[2] = {0, 0};
+  bramah_replay_counts counts;
+  must(run(&r, data, 4, counted, &counts), &diag);
+  ck_assert_int_eq(counted[0], 3);
+  ck_assert_uint_eq(counts.measurements, 4);
+  ck_assert_uint_eq(counts.merged, 1);
+  ck_assert_uint_eq(counts.off_grid, 2);
+  ck_assert_int_eq(counts.max_shift_ns, ms / 4);
+  bramah_filter_free(r.filter);
+}
+END_TEST
+
+START_TEST(test_time_must_go_forward)
+{
+  rig r;
+  rig_setup(&r);
+  const row backwards[3] = {{0, 0.4, NAN}, {2 * ms, 0.4, NAN}, {ms, 0.4, NAN}};
+  int counted[2] = {0, 0};
+  ck_assert_int_eq(run(&r, backwards, 3, counted, NULL), BRAMAH_E_TIME);
+  ck_assert_int_eq(counted[0], 3); /* what came before was delivered */
+  ck_assert_str_eq(diag.message, "time does not go forward: 0.001 s after 0.002 s");
+  const row leap[2] = {{0, 0.4, NAN}, {11000 * ms, 0.4, NAN}};
+  ck_assert_int_eq(run(&r, leap, 2, counted, NULL), BRAMAH_E_TIME);
+  ck_assert_ptr_nonnull(strstr(diag.message, "jumps ahead"));
+  bramah_filter_free(r.filter);
+}
+END_TEST
+
+START_TEST(test_an_empty_source_ends_at_once)
+{
+  rig r;
+  rig_setup(&r);
+  int counted[2] = {0, 0};
+  must(run(&r, NULL, 0, counted, NULL), &diag);
+  ck_assert_int_eq(counted[0], 0);
+  bramah_filter_free(r.filter);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("replay");
+  TCase *cases = one_case(suite, "time");
+  tcase_add_test(cases, test_same_bits_as_by_hand);
+  tcase_add_test(cases, test_slow_logs_are_stepped_through);
+  tcase_add_test(cases, test_off_grid_and_fast_rows_are_counted);
+  tcase_add_test(cases, test_time_must_go_forward);
+  tcase_add_test(cases, test_an_empty_source_ends_at_once);
+  return run_suite(suite);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* The recursive dynamics of random spatial trees against a solution in maximal coordinates: six equations a
+ * body, five constraint rows a joint, one linear system. It shares nothing with the recursion but the poses.
+ */
+#include "lib/linalg/dense.h"
+#include "lib/linalg/vector3.h"
+#include "lib/multibody/closure.h"
+#include "lib/plant/coupled_internal.h"
+#include "test/support/four_bar.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { N = 10, SIZE = 11 * N };
+
+typedef struct system_matrix {
+  double A[SIZE * SIZE];
+  double b[SIZE];
+} system_matrix;
+
+static void mass_rows(system_matrix *s, const bramah_model *model, const bramah__eval *e)
+{
+  for (size_t i = 0; i < N; i++) {
+    const double *w = e->Z + 6 * i + 3;
+    double Jw[3], gyroscopic[3];
+    bramah__rotate3(e->pose[i].J, w, Jw);
+    bramah__cross3(w, Jw, gyroscopic);
+    for (size_t k = 0; k < 3; k++) {
+      s->A[(6 * i + k) * SIZE + 6 * i + k] = model->tree.link[i].mass;
+      s->b[6 * i + k] = model->tree.link[i].mass * model->tree.gravity[k];
+      for (size_t l = 0; l < 3; l++) s->A[(6 * i + 3 + k) * SIZE + 6 * i + 3 + l] = e->pose[i].J[3 * k + l];
+      s->b[6 * i + 3 + k] = -gyroscopic[k];
+    }
+  }
+}
+
+/* Add sign * (direction . acceleration of the point `place` on body i) to constraint row r; returns the part
+ * that is known. */
+static double point_terms(system_matrix *s, size_t r, int i, const bramah__eval *e, const double *direction,
+                          const double *place, double sign)
+{
+  if (i < 0) return 0.0;
+  double arm[3], turn[3], wr[3], wwr[3];
+  const double *w = e->Z + 6 * i + 3;
+  bramah__sub3(place, e->pose[i].g, arm);
+  bramah__cross3(arm, direction, turn); /* d . (a x arm) = a . (arm x d) */
+  for (size_t k = 0; k < 3; k++) {
+    s->A[r * SIZE + 6 * (size_t)i + k] += sign * direction[k];
+    s->A[r * SIZE + 6 * (size_t)i + 3 + k] += sign * turn[k];
+  }
+  bramah__cross3(w, arm, wr);
+  bramah__cross3(w, wr, wwr);
+  return sign * bramah__dot3(direction, wwr);
+}
+
+static void angular_terms(system_matrix *s, size_t r, int i, const double *direction, double sign)
+{
+  if (i < 0) return;
+  for (size_t k = 0; k < 3; k++) s->A[r * SIZE + 6 * (size_t)i + 3 + k] += sign * direction[k];
+}
+
+/* Five rows of the joint in front of body i. */
+static void joint_rows(system_matrix *s, const bramah_model *model, const bramah__eval *e, const double *zd,
+                       size_t i)
+{
+  const bramah__link *link = &model->tree.link[i];
+  const int p = link->parent;
+  const double *n = e->pose[i].n, *r = e->pose[i].r;
+  const double zero[3] = {0, 0, 0}, *wp = p < 0 ? zero : e->Z + 6 * p + 3;
+  double t[2][3], wn[3];
+  bramah__loop_normals(n, t);
+  bramah__cross3(wp, n, wn); /* n' */
+  const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  size_t row = 6 * N + 5 * i;
+  for (int k = 0; k < (link->revolute ? 3 : 2); k++, row++) {
+    const double *d = link->revolute ? unit[k] : t[k];
+    double known = point_terms(s, row, (int)i, e, d, r, 1.0) + point_terms(s, row, p, e, d, r, -1.0);
+    if (!link->revolute) known -= 2.0 * zd[i] * bramah__dot3(d, wn); /* Coriolis */
+    s->b[row] = -known;
+  }
+  for (int k = 0; k < (link->revolute ? 2 : 3); k++, row++) {
+    const double *d = link->revolute ? t[k] : unit[k];
+    angular_terms(s, row, (int)i, d, 1.0);
+    angular_terms(s, row, p, d, -1.0);
+    s->b[row] = link->revolute ? zd[i] * bramah__dot3(d, wn) : 0.0;
+  }
+}
+
+/* Joint acceleration from the accelerations of the bodies. */
+static double joint_acceleration(const system_matrix *s, const bramah_model *model, const bramah__eval *e,
+                                 const double *x, size_t i)
+{
+  (void)s;
+  const int p = model->tree.link[i].parent;
+  const double *n = e->pose[i].n;
+  double sum = 0.0;
+  if (model->tree.link[i].revolute) {
+    for (size_t k = 0; k < 3; k++)
+      sum += n[k] * (x[6 * i + 3 + k] - (p < 0 ? 0.0 : x[6 * (size_t)p + 3 + k]));
+    return sum;
+  }
+  static system_matrix row; /* reuse the row builder for n . (a_child - a_parent) at the joint */
+  memset(&row, 0, sizeof row);
+  double known = point_terms(&row, 0, (int)i, e, n, e->pose[i].r, 1.0) +
+                 point_terms(&row, 0, p, e, n, e->pose[i].r, -1.0);
+  for (size_t k = 0; k < 6 * N; k++) known += row.A[k] * x[k];
+  return known;
+}
+
+START_TEST(test_tree_equals_maximal_coordinates)
+{
+  static system_matrix s;
+  static int pivot[SIZE];
+  spatial_tree tree;
+  bramah_diag diag;
+  const bramah_model *model;
+  bramah_coupled *plant;
+  memset(&s, 0, sizeof s);
+  spatial_tree_describe(&tree, N, 17u + (unsigned)_i);
+  must(bramah_model_new(&tree.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &plant), &diag);
+  must(bramah__refresh(plant, &diag), &diag);
+  const bramah__eval *e = plant->now;
+  mass_rows(&s, model, e);
+  for (size_t i = 0; i < N; i++) joint_rows(&s, model, e, plant->state.zd, i);
+  for (size_t r = 6 * N; r < SIZE; r++)
+    for (size_t k = 0; k < 6 * N; k++) s.A[k * SIZE + r] = s.A[r * SIZE + k];
+  ck_assert_uint_eq(bramah__lu_factor(SIZE, s.A, pivot), 0);
+  bramah__lu_solve(SIZE, s.A, pivot, s.b);
+  double largest = 0.0;
+  for (size_t i = 0; i < N; i++) largest = fmax(largest, fabs(plant->state.zdd[i]));
+  for (size_t i = 0; i < N; i++) {
+    const double expected = joint_acceleration(&s, model, e, s.b, i);
+    ck_assert_double_eq_tol(plant->state.zdd[i], expected, 1e-10 * largest);
+  }
+  bramah_coupled_free(plant);
+  bramah_model_free(model);
+}
+END_TEST
+
+/* Velocities against differences of positions, which the maximal solution above takes for granted. */
+START_TEST(test_velocities_are_derivatives)
+{
+  spatial_tree tree;
+  bramah_diag diag;
+  const bramah_model *model;
+  bramah_coupled *plant;
+  bramah__pose before[N], after[N];
+  double z[N];
+  const double eps = 1e-6;
+  spatial_tree_describe(&tree, N, 5u + (unsigned)_i);
+  must(bramah_model_new(&tree.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &plant), &diag);
+  must(bramah__refresh(plant, &diag), &diag);
+  for (int side = 0; side < 2; side++) {
+    for (size_t i = 0; i < N; i++) z[i] = plant->state.z[i] + (side ? eps : -eps) * plant->state.zd[i];
+    bramah__tree_pose(&model->tree, z, side ? after : before);
+  }
+  for (size_t i = 0; i < N; i++) {
+    double v[3], local[3] = {0.3, -0.4, 0.7}, place[3], pb[3], pa[3];
+    bramah__point(plant->now->pose, (int)i, local, place);
+    bramah__point_velocity(plant->now->Z, (int)i, place, v);
+    bramah__point(before, (int)i, local, pb);
+    bramah__point(after, (int)i, local, pa);
+    for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(v[k], (pa[k] - pb[k]) / (2 * eps), 1e-8);
+  }
+  bramah_coupled_free(plant);
+  bramah_model_free(model);
+}
+END_TEST
+
+/* Hand calculation: a rod on a pin under gravity, and a mass on an inclined slide. */
+START_TEST(test_hand_calculations)
+{
+  bramah_body bodies[2] = {
+      {.name = "rod", .mass = 3.0, .centre_of_mass = {0.5, 0, 0}, .inertia = {0, 0.25, 0.25}},
+      {.name = "block", .mass = 2.0, .inertia = {1, 1, 1}}};
+  bramah_joint joints[2] = {{.name = "pin",
+                             .type = BRAMAH_JOINT_REVOLUTE,
+                             .parent = "ground",
+                             .child = "rod",
+                             .axis = {0, 0, 5},
+                             .initial_position = 0.3},
+                            {.name = "slide",
+                             .type = BRAMAH_JOINT_PRISMATIC,
+                             .parent = "ground",
+                             .child = "block",
+                             .axis = {1, 1, 0}}};
+  bramah_machine machine = {.name = "two",
+                            .gravity = {0, -9.81, 0},
+                            .n_bodies = 2,
+                            .bodies = bodies,
+                            .n_joints = 2,
+                            .joints = joints};
+  bramah_diag diag;
+  const bramah_model *model;
+  bramah_coupled *c;
+  must(bramah_model_new(&machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &c), &diag);
+  const bramah_plant plant = bramah_coupled_plant(c);
+  ck_assert_double_eq_tol(plant.output(plant.self, must_find(&plant, "pin.acceleration")),
+                          -3.0 * 9.81 * 0.5 * cos(0.3) / (0.25 + 3.0 * 0.25), 1e-12);
+  ck_assert_double_eq_tol(plant.output(plant.self, must_find(&plant, "slide.acceleration")),
+                          -9.81 / sqrt(2.0), 1e-12);
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("tree");
+  TCase *cases = one_case(suite, "dynamics");
+  tcase_add_loop_test(cases, test_tree_equals_maximal_coordinates, 0, 5);
+  tcase_add_loop_test(cases, test_velocities_are_derivatives, 0, 3);
+  tcase_add_test(cases, test_hand_calculations);
+  return run_suite(suite);
+}
