@@ -113,7 +113,8 @@ static size_t outputs_size(const bramah_machine *machine)
                      3 * machine->n_joints};
   size_t outputs = 0;
   for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) outputs += things[i];
-  return outputs * (sizeof(bramah__output) + 512 + BRAMAH__ALIGN) + BRAMAH__ALIGN;
+  /* rounded so that the whole is a multiple of the alignment, as aligned_alloc asks */
+  return (outputs * (sizeof(bramah__output) + 512) / BRAMAH__ALIGN + outputs + 2) * BRAMAH__ALIGN;
 }
 
 size_t bramah_model_size(const bramah_machine *machine)

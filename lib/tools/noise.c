@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Random numbers. The normal distribution is GSL's; the generator behind it is our own gsl_rng_type, because
- * GSL's generators use only 32 bits of their seed: with ten thousand streams (a Monte Carlo study of a few
- * sensors) two of them would be the same more likely than one would want. It lies within the object and not
- * in gsl_rng_alloc, which would call GSL's error handler, and so abort the process, when memory runs out. */
+/* Random numbers: GSL's Mersenne twister and normal distribution. The generator lies in memory of our own and not in
+ * gsl_rng_alloc's, which would call GSL's error handler, and so abort the process, when memory runs out. */
 #include "bramah/noise.h"
 #include "lib/base/diag.h"
 
@@ -11,25 +9,9 @@
 #include <stdlib.h>
 
 struct bramah_noise {
-  uint64_t state[4];
-  gsl_rng rng; /* its state is the one above */
+  gsl_rng rng;
+  unsigned char state[]; /* of gsl_rng_mt19937 */
 };
-
-static uint64_t rotate(uint64_t x, int by) { return (x << by) | (x >> (64 - by)); }
-
-/* xoshiro256++ of D. Blackman and S. Vigna, "Scrambled linear pseudorandom number generators", 2021. */
-static uint64_t next_bits(uint64_t s[4])
-{
-  uint64_t result = rotate(s[0] + s[3], 23) + s[0];
-  uint64_t t = s[1] << 17;
-  s[2] ^= s[0];
-  s[3] ^= s[1];
-  s[1] ^= s[2];
-  s[0] ^= s[3];
-  s[2] ^= t;
-  s[3] = rotate(s[3], 45);
-  return result;
-}
 
 /* splitmix64: turns any number, also a small one, into well mixed bits; one to one. */
 static uint64_t mix(uint64_t x)
@@ -40,34 +22,21 @@ static uint64_t mix(uint64_t x)
   return x ^ (x >> 31);
 }
 
-/* Seed and stream each fill half of the state, one to one: no two pairs give the same numbers. */
-static void seed_state(uint64_t s[4], uint64_t seed, uint64_t stream)
+/* GSL's generators take 32 bits of seed; 0 would mean their default. Two streams of one study meet with a probability of
+ * one in four thousand million. */
+static unsigned long seed_of(uint64_t seed, uint64_t stream)
 {
-  s[0] = mix(seed);
-  s[1] = mix(stream ^ UINT64_C(0x6A09E667F3BCC909));
-  s[2] = mix(s[0] + s[1]);
-  s[3] = mix(s[2]) | 1u; /* the state must not be all zero */
-  for (int i = 0; i < 16; i++) next_bits(s);
+  const unsigned long bits = (unsigned long)(mix(mix(seed) + stream) >> 32);
+  return bits ? bits : 1;
 }
-
-/* GSL takes 32 bits at a time, on every platform; the upper ones are the better. */
-static unsigned long get(void *state) { return (unsigned long)(next_bits(state) >> 32); }
-
-static double get_double(void *state) { return (double)(next_bits(state) >> 11) * 0x1p-53; }
-
-static void set(void *state, unsigned long seed) { seed_state(state, seed, 0); }
-
-static const gsl_rng_type generator = {
-    "xoshiro256++", 0xFFFFFFFFul, 0, 4 * sizeof(uint64_t), set, get, get_double,
-};
 
 bramah_status bramah_noise_new(uint64_t seed, uint64_t stream, bramah_diag *diag, bramah_noise **out)
 {
-  bramah_noise *noise = malloc(sizeof *noise);
+  bramah_noise *noise = malloc(sizeof *noise + gsl_rng_mt19937->size);
   if (!noise) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
-  seed_state(noise->state, seed, stream);
-  noise->rng.type = &generator;
+  noise->rng.type = gsl_rng_mt19937;
   noise->rng.state = noise->state;
+  gsl_rng_set(&noise->rng, seed_of(seed, stream));
   *out = noise;
   return BRAMAH_OK;
 }

@@ -16,12 +16,12 @@
 
 static volatile int armed, calls;
 
+#if !defined(__SANITIZE_ADDRESS__) && defined(__GLIBC__)
 static void note(void)
 {
   if (armed) calls++;
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && defined(__GLIBC__)
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);

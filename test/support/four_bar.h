@@ -34,7 +34,7 @@ typedef struct spatial_tree {
   bramah_machine machine;
   bramah_body bodies[12];
   bramah_joint joints[12];
-  char names[12][8];
+  char names[12][24];
 } spatial_tree;
 void spatial_tree_describe(spatial_tree *out, size_t n, unsigned seed);
 
