@@ -197,13 +197,6 @@ static double replay_with(rig *r, bramah_sink sink)
 static double whole_replay(void *user) { return replay_with(user, look_away); }
 static double replay_with_outputs(void *user) { return replay_with(user, look); }
 
-static double normal(unsigned *seed)
-{
-  double sum = 0.0;
-  for (int i = 0; i < 12; i++) sum += test_uniform(seed);
-  return 0.5 * sum;
-}
-
 static void make_measurements(void)
 {
   static rig truth;
@@ -219,8 +212,8 @@ static void make_measurements(void)
     const double u = four_bar_command((int64_t)k * 1000000);
     truth.plant.set_inputs(truth.plant.self, &u, &diag);
     for (int i = 0; i < SENSORS; i++)
-      measured[k][i] =
-          truth.plant.output(truth.plant.self, must_find(&truth.plant, name[i])) + sigma[i] * normal(&seed);
+      measured[k][i] = truth.plant.output(truth.plant.self, must_find(&truth.plant, name[i])) +
+                       sigma[i] * test_normal(&seed);
     must(truth.plant.step(truth.plant.self, &diag), &diag);
   }
   bramah_coupled_free(truth.coupled);

@@ -11,13 +11,6 @@
 
 static bramah_diag diag;
 
-static double normal(unsigned *seed)
-{
-  double sum = 0.0;
-  for (int i = 0; i < 12; i++) sum += test_uniform(seed);
-  return 0.5 * sum;
-}
-
 static void check_covariance(const bramah_filter *filter)
 {
   const size_t n = bramah_plant_n_error(bramah_filter_plant(filter));
@@ -76,7 +69,7 @@ static void cycle(rig *r, const bramah_plant *truth, int64_t k, unsigned *seed)
   unsigned char present[5];
   const double u = four_bar_command(k * 1000000);
   for (size_t i = 0; i < 5; i++) {
-    y[i] = bramah_sensor_predict(&r->sensor[i], truth) + r->sensor[i].sigma * normal(seed);
+    y[i] = bramah_sensor_predict(&r->sensor[i], truth) + r->sensor[i].sigma * test_normal(seed);
     present[i] = k % (int64_t)(1 + i) == 0 && !(k > 3000 && k < 3400); /* and 0.4 s without any */
   }
   must(bramah_filter_correct(r->filter, y, present, &diag), &diag);
@@ -151,7 +144,7 @@ START_TEST(test_consistent_through_a_basis_change)
   int inside = 0;
   const int steps = 4000;
   for (int k = 0; k < steps; k++) {
-    const double y = bramah_sensor_predict(&sensor, &t) + 0.02 * normal(&seed);
+    const double y = bramah_sensor_predict(&sensor, &t) + 0.02 * test_normal(&seed);
     const unsigned char present = 1;
     must(bramah_filter_correct(filter, &y, &present, &diag), &diag);
     nis += bramah_filter_nis(filter, NULL);

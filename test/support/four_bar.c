@@ -128,6 +128,13 @@ double test_uniform(unsigned *seed)
   return (double)*seed / 2147483648.0 - 1.0;
 }
 
+double test_normal(unsigned *seed)
+{
+  double sum = 0.0;
+  for (int i = 0; i < 12; i++) sum += test_uniform(seed);
+  return 0.5 * sum;
+}
+
 /* A tensor that a real body could have: second moments A A' turned into inertia. */
 static void random_inertia(double *inertia, unsigned *seed)
 {

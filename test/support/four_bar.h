@@ -52,6 +52,9 @@ void crank_slider_describe(crank_slider *out, double scale, int64_t step_ns);
 /* Reproducible uniform numbers in [-1, 1], for tests that must not depend on the tools library. */
 double test_uniform(unsigned *seed);
 
+/* Nearly normal with standard deviation one: the sum of twelve of them, halved. */
+double test_normal(unsigned *seed);
+
 /* Print the diagnostic and stop the test program when status is an error. */
 void must(bramah_status status, const bramah_diag *diag);
 

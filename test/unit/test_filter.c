@@ -13,14 +13,6 @@
 
 static bramah_diag diag;
 
-/* Approximately normal, standard deviation one: sum of twelve uniforms. */
-static double normal(unsigned *seed)
-{
-  double sum = 0.0;
-  for (int i = 0; i < 12; i++) sum += test_uniform(seed);
-  return 0.5 * sum;
-}
-
 static const bramah_sensor_options encoder = {
     .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02};
 static const bramah_sensor_options gyro = {
@@ -52,7 +44,7 @@ START_TEST(test_finds_the_pendulum)
   int inside = 0;
   const unsigned char present[2] = {1, 1};
   for (int k = 0; k < 5000; k++) {
-    const double y[2] = {truth.angle + 0.02 * normal(&seed), truth.rate + 0.05 * normal(&seed)};
+    const double y[2] = {truth.angle + 0.02 * test_normal(&seed), truth.rate + 0.05 * test_normal(&seed)};
     must(bramah_filter_correct(filter, y, present, &diag), &diag);
     nis += bramah_filter_nis(filter, NULL);
     inside += fabs(model.angle - truth.angle) < 1.96 * bramah_filter_output_sigma(filter, 0);

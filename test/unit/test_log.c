@@ -2,8 +2,8 @@
 /* Logs: what a reader accepts, what it says where it does not, and that the writer's files come back. */
 #define _GNU_SOURCE
 #include "bramah/log.h"
+#include "test/support/run.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
@@ -622,8 +622,7 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("log");
-  TCase *t = tcase_create("log");
-  tcase_set_timeout(t, 60);
+  TCase *t = one_case(suite, "log");
   tcase_add_checked_fixture(t, make_folder, remove_folder);
   tcase_add_test(t, reads_units_as_si);
   tcase_add_test(t, tolerates_what_other_programs_write);
@@ -654,10 +653,5 @@ int main(void)
   tcase_add_test(t, a_full_disk_leaves_whole_rows);
   tcase_add_test(t, writes_to_standard_output);
   tcase_add_test(t, survives_damaged_files);
-  suite_add_tcase(suite, t);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "bramah/files.h"
+#include "test/support/run.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define PI 3.14159265358979323846
@@ -685,7 +685,7 @@ static void add_reading_tests(TCase *tests)
 int main(void)
 {
   Suite *suite = suite_create("machine file");
-  TCase *tests = tcase_create("machine file");
+  TCase *tests = one_case(suite, "machine file");
   tcase_add_checked_fixture(tests, make_path, remove_path);
   add_reading_tests(tests);
   tcase_add_loop_test(tests, error_is_exact, 0, COUNT(bad_lines));
@@ -695,10 +695,5 @@ int main(void)
   tcase_add_test(tests, cut_file_does_no_harm);
   tcase_add_test(tests, changes_are_applied);
   tcase_add_test(tests, bad_change_is_told_where_it_was_written);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Noise: the right distribution, the same numbers for the same seed, independent streams. */
 #include "bramah/noise.h"
+#include "test/support/run.h"
 
-#include <check.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -132,8 +132,7 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("noise");
-  TCase *t = tcase_create("noise");
-  tcase_set_timeout(t, 60);
+  TCase *t = one_case(suite, "noise");
   tcase_add_test(t, moments_are_those_of_a_normal_distribution);
   tcase_add_test(t, distribution_is_normal);
   tcase_add_test(t, numbers_repeat);
@@ -142,10 +141,5 @@ int main(void)
   tcase_add_test(t, no_two_of_many_streams_are_the_same);
   tcase_add_test(t, sigma_scales);
   tcase_add_test(t, stream_numbers_are_fnv_1a);
-  suite_add_tcase(suite, t);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_suite(suite);
 }

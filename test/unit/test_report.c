@@ -4,8 +4,8 @@
 #define _GNU_SOURCE
 #include "bramah/report.h"
 #include "lib/tools/report_parts.h"
+#include "test/support/run.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -518,9 +518,5 @@ int main(void)
   Suite *suite = suite_create("report");
   suite_add_tcase(suite, parts_case());
   suite_add_tcase(suite, pages_case());
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_suite(suite);
 }

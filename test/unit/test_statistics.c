@@ -2,8 +2,8 @@
 /* Figures of merit against values worked out by hand and from chi-square tables. */
 #include "bramah/statistics.h"
 #include "bramah/noise.h"
+#include "test/support/run.h"
 
-#include <check.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -182,8 +182,7 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("statistics");
-  TCase *t = tcase_create("statistics");
-  tcase_set_timeout(t, 60);
+  TCase *t = one_case(suite, "statistics");
   tcase_add_test(t, rmse_of_known_errors);
   tcase_add_test(t, rmse_without_truth_or_with_a_broken_estimate);
   tcase_add_test(t, nis_mean);
@@ -194,10 +193,5 @@ int main(void)
   tcase_add_test(t, never_calls_the_handler_of_gsl);
   tcase_add_test(t, refuses_what_makes_no_sense);
   tcase_add_test(t, bands_hold_what_they_promise);
-  suite_add_tcase(suite, t);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "bramah/files.h"
+#include "test/support/run.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define PI 3.14159265358979323846
@@ -379,7 +379,7 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("study file");
-  TCase *tests = tcase_create("study file");
+  TCase *tests = one_case(suite, "study file");
   tcase_add_checked_fixture(tests, make_path, remove_path);
   tcase_add_test(tests, head_of_study_is_read);
   tcase_add_test(tests, sensors_are_read);
@@ -393,10 +393,5 @@ int main(void)
   tcase_add_test(tests, sensors_must_not_be_empty);
   tcase_add_test(tests, error_in_a_change_points_to_the_study);
   tcase_add_test(tests, missing_file_is_told);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_suite(suite);
 }

@@ -2,8 +2,8 @@
 /* Numbers as text against printf, and names that are nearly right. With -b: the speed of both. */
 #define _POSIX_C_SOURCE 200809L
 #include "lib/base/text.h"
+#include "test/support/run.h"
 
-#include <check.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -271,8 +271,7 @@ int main(int argc, char **argv)
     return EXIT_SUCCESS;
   }
   Suite *suite = suite_create("text");
-  TCase *t = tcase_create("text");
-  tcase_set_timeout(t, 120);
+  TCase *t = one_case(suite, "text");
   tcase_add_test(t, equals_printf_up_to_15_digits);
   tcase_add_test(t, seventeen_digits_come_back);
   tcase_add_test(t, special_values);
@@ -283,10 +282,5 @@ int main(int argc, char **argv)
   tcase_add_test(t, distances);
   tcase_add_test(t, distances_are_symmetric);
   tcase_add_test(t, nearest_names);
-  suite_add_tcase(suite, t);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_suite(suite);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
-#include <check.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bramah/units.h"
+#include "test/support/run.h"
 
 #define PI 3.14159265358979323846
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -250,17 +250,12 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("units");
-  TCase *tests = tcase_create("units");
+  TCase *tests = one_case(suite, "units");
   tcase_add_loop_test(tests, unit_has_factor_and_dimension, 0, COUNT(units));
   tcase_add_loop_test(tests, bad_unit_is_explained, 0, COUNT(bad_units));
   tcase_add_loop_test(tests, quantity_is_converted, 0, COUNT(quantities));
   tcase_add_loop_test(tests, bad_quantity_is_explained, 0, COUNT(bad_quantities));
   tcase_add_test(tests, very_long_number_is_read);
   tcase_add_test(tests, locale_does_not_matter);
-  suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return run_suite(suite);
 }

@@ -1,0 +1,43 @@
+#!/bin/sh
+# check explains good files in plain words.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+make_log 0.2
+
+run 0 check "$machine"
+quiet err
+says out 'machine: hydraulic four-bar'
+says out '3 bodies: crank 16 kg, coupler 64 kg, rocker 40 kg'
+says out 'crank: crank behind ground, turns, starts at 60 deg (given) with 0 deg/s'
+says out 'rocker: rocker behind coupler, turns, starts at -93.5833 deg (from the loops)'
+says out 'loop pivot: joins rocker and ground'
+says out '1 degree of freedom; independent at the start:'
+says out 'volume v3: starts at 35 bar, 1 hose'
+says out 'throttle throttle: from v1 to v2'
+says out 'valve valve: U > 0 opens pump to v1 and v3 to tank'
+says out 'cylinder lift: from ground to crank'
+says out 'input valve: 5 values planned, the last from 8 s on'
+says out 'step: 1 ms'
+says out 'no mistakes found'
+
+run 0 check "$machine" log.csv
+says out 'columns used: t[s], valve.command[V]'
+says out 'columns not used: crank_encoder[rad]'
+
+run 0 check "$study" log.csv
+quiet err
+says out 'study: four-bar'
+says out "the filter's model has hydraulics.cylinders.lift.friction.coulomb: 231 N"
+says out 'sensor crank_encoder: encoder at crank, sigma 1 deg, 1000 samples per second, column crank_encoder'
+says out 'joint crank: starts at 63 deg, sigma 3 deg'
+says out 'volume v1: sigma 1 bar'
+says out 'columns used: t[s], valve.command[V], crank_encoder[rad]'
+says out '201 rows from 0 s to 0.2 s'
+says out 'all rows are on the grid of steps'
+says out 'p3: 201 samples'
+
+# What is odd but no mistake: rows beside the grid, a sensor that was silent.
+awk -F, -v OFS=, 'NR > 1 { $1 += 0.0002 * (NR == 9) } NR > 50 && NR <= 60 { $5 = "" } { print }' log.csv >odd.csv
+run 0 check "$study" odd.csv
+says out '1 rows are beside the grid of steps, at most 0.2 ms'
+says out 'p1: 191 samples, once 11 ms without a sample where 1 ms were planned'

@@ -1,0 +1,72 @@
+#!/bin/sh
+# A log through the filter: columns, values, summary, comparison, report.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+make_log 0.5
+
+run 0 replay "$study" log.csv --output estimate.csv --truth truth.csv --report report.html
+quiet err
+header='t[s]'
+for joint in crank coupler rocker; do
+  header="$header,$joint.angle[rad],$joint.angle.sigma[rad],$joint.rate[rad/s],$joint.rate.sigma[rad/s]"
+  header="$header,$joint.acceleration[rad/s^2]"
+done
+for volume in v1 v2 v3; do header="$header,$volume.pressure[Pa],$volume.pressure.sigma[Pa]"; done
+header="$header,valve.spool[V],lift.stroke[m],lift.stroke.sigma[m],lift.velocity[m/s],lift.velocity.sigma[m/s]"
+header="$header,lift.force[N],lift.friction[N],lift.work[J],valve.command[V],energy.kinetic[J],energy.potential[J]"
+header="$header,crank_encoder.innovation[rad],crank_encoder.nis,crank_gyro.innovation[rad/s],crank_gyro.nis"
+for sensor in p1 p2 p3; do header="$header,$sensor.innovation[Pa],$sensor.nis"; done
+same "$(head -n 1 estimate.csv)" "$header" 'columns of the estimates'
+same "$(lines estimate.csv)" 502 'lines'
+same "$(cell estimate.csv 502 't[s]')" 0.5 'last time'
+near "$(cell estimate.csv 502 'crank.angle[rad]')" "$(cell truth.csv 502 'crank.angle[rad]')" 0.01 'angle found'
+near "$(cell estimate.csv 2 'crank.angle[rad]')" 1.05 0.1 'angle at the start'
+# The first innovation is measured minus where the study starts: 63 deg.
+near "$(cell estimate.csv 2 'crank_encoder.innovation[rad]')" \
+  "$(awk -v y="$(cell log.csv 2 'crank_encoder[rad]')" 'BEGIN { print y - 63 * 3.14159265358979 / 180 }')" 1e-6 'first innovation'
+
+says out 'study: four-bar'
+says out 'log: log.csv'
+says out 'rows: 501 from the log, 501 estimates, 501 written; 0.5 s in steps of 0.001 s'
+says out 'measurements used: 2505'
+says out 'real time'
+says out 'mean NIS'
+says out 'all together'
+says out 'model alone'
+says out 'raw sensor'
+grep -Eq '^  crank.angle +deg +[0-9]' out || fail 'no row for crank.angle in deg'
+grep -Eq '^  v1.pressure +bar +[0-9]' out || fail 'no row for v1.pressure in bar'
+grep -Eq '^  crank_encoder +501 +[0-9.]+ +[0-9.]+ to [0-9.]+ +[a-z]' out || fail 'no verdict for the encoder'
+grep -qi '</html>' report.html || fail 'the report is not complete'
+for title in crank.angle crank.rate v1.pressure 'p1: innovation' 'crank.angle: estimate minus truth'; do
+  grep -qF "$title" report.html || fail "'$title' is not in the report"
+done
+
+# The same bytes without the comparison, from standard input, and to standard output; every tenth row.
+cp estimate.csv first.csv
+run 0 replay "$study" log.csv --output estimate.csv
+cmp estimate.csv first.csv || fail 'the comparison changes the estimates'
+run 0 replay "$study" - --output - <log.csv
+cmp out first.csv || fail 'pipes change the estimates'
+says err 'mean NIS'
+run 0 replay "$study" log.csv --output tenth.csv --every 10
+awk 'NR == 1 || NR % 10 == 2' first.csv >wanted.csv
+cmp tenth.csv wanted.csv || fail 'every tenth row'
+says out '51 written'
+
+# A log that begins at another time and has gaps; a truth that has only every second row.
+awk -F, -v OFS=, -v OFMT=%.9g -v CONVFMT=%.9g 'NR == 1 { print; next } { $1 += 1000; if (NR < 100 || NR > 150) print }' log.csv >later.csv
+run 0 replay "$study" later.csv --output later-estimate.csv
+same "$(lines later-estimate.csv)" 502 'the steps of a gap are estimates too'
+same "$(cell later-estimate.csv 2 't[s]')" 1000 'first time of the later log'
+same "$(cell later-estimate.csv 120 'p1.nis')" '' 'no NIS in a gap'
+awk 'NR == 1 || NR % 2 == 0' truth.csv >half.csv
+run 0 replay "$study" log.csv --output estimate.csv --truth half.csv
+says out 'estimates without a row of the truth within half a step: 250'
+# Rows beside the grid, and more rows than steps.
+awk -F, -v OFS=, -v OFMT=%.9g -v CONVFMT=%.9g 'NR > 1 { $1 += 0.0002 * (NR % 3 == 0) } { print }' log.csv >jitter.csv
+run 0 replay "$study" jitter.csv --output estimate.csv
+says out 'rows beside the grid of steps'
+awk -F, -v OFS=, -v OFMT=%.9g -v CONVFMT=%.9g '{ print } NR > 1 { $1 += 0.0003; print }' log.csv >fast.csv
+run 0 replay "$study" fast.csv --output estimate.csv
+says out 'rows fused into a step already written'

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Help, version, wrong use: exit codes 0 and 2, suggestions.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+
+run 0 --version
+says out 'bramah '
+run 0 --help
+for subcommand in simulate replay check; do says out "$subcommand"; done
+for subcommand in simulate replay check; do
+  run 0 "$subcommand" --help
+  says out "usage: bramah $subcommand"
+  says out 'Example:'
+  quiet err
+done
+run 0 replay a b --outptu x --help # help comes before complaints
+
+run 2
+says err 'usage: bramah'
+quiet out
+run 2 simluate
+says err "unknown command 'simluate'; did you mean 'simulate'?"
+run 2 replay
+says err 'an argument is missing: STUDY LOG'
+run 2 replay a b
+says err "option '--output' is missing"
+run 2 replay a b c --output x
+says err "'c' is one argument too many"
+run 2 replay a b --ouput x
+says err "unknown option '--ouput'; did you mean '--output'?"
+says err 'usage: bramah replay STUDY LOG --output FILE'
+run 2 replay a b --output=x --tru=y
+says err "unknown option '--tru'; did you mean '--truth'?"
+run 2 replay a b -o x
+says err "unknown option '-o'"
+run 2 replay a b --output
+says err "option '--output' needs a value"
+run 2 replay a b --output --truth t
+says err "option '--output' needs a value"
+run 2 replay a b --output x --output y
+says err 'given twice'
+run 2 replay a b --output x --every 0
+says err "'0' is not a whole number from 1 on"
+run 2 replay a b --output x --every 2x
+run 2 check
+run 2 check a b c
+run 2 check --colour a
+says err "unknown option '--colour'"
+run 2 simulate m.yaml --output x
+says err "option '--duration' is missing"
+run 2 simulate m.yaml --output x --duration '1 bar'
+says err '--duration: 1 bar is a pressure'
+run 2 simulate m.yaml --output x --duration 0
+run 2 simulate m.yaml --output x --duration -1
+run 2 simulate m.yaml --output x --duration nan
+run 2 simulate m.yaml --output x --duration 1 --step 'quick'
+run 2 simulate m.yaml --output x --duration 1 --set nothing
+says err "'nothing' is not of the form PATH=VALUE"
+run 2 simulate m.yaml --output x --duration 1 --noise s.yaml
+says err '--noise needs --log'
+run 2 simulate m.yaml --output x --duration 1 --log l.csv
+says err '--log needs --noise'
+run 2 simulate m.yaml --output x --duration 1 --seed 1
+says err '--seed means nothing without --noise'
+run 2 simulate m.yaml --output x --duration 1 --noise s.yaml --log l.csv --seed -1
+says err "'-1' is not a whole number"
+[ ! -e x ] || fail 'a file was written in spite of wrong use'

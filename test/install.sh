@@ -1,0 +1,76 @@
+# shellcheck shell=sh
+# Sourced by run.sh and quickstart.sh: what the build needs, and installing it where that is possible.
+root=${root:?the source tree}
+
+# need PACKAGE TEST...: remember the package if the test fails.
+missing=
+need() {
+  package=$1
+  shift
+  "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+has_header() {
+  printf '#include <stdio.h>\n#include <%s>\n' "$1" | cc -E - -o /dev/null
+}
+
+# Is each thing there? Asked by use, not by package, so that other distributions pass too.
+find_missing() {
+  missing=
+  need gcc command -v cc
+  need pkg-config command -v pkg-config
+  need meson command -v meson
+  need ninja-build command -v ninja
+  need libgsl-dev pkg-config --exists gsl
+  need libyaml-dev pkg-config --exists yaml-0.1
+  need check pkg-config --exists check
+  need libopenblas-serial-dev has_openblas
+  need libcsv-dev has_header csv.h
+  need libsubunit-dev has_subunit
+  [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
+  [ -z "${need_clang:-}" ] || need clang command -v clang
+}
+
+# On Debian, Check was built with subunit and asks for it when linked.
+has_subunit() {
+  pkg-config --exists check && { ! pkg-config --libs check | grep -q subunit || has_header subunit/child.h; }
+}
+
+has_openblas() {
+  [ -n "$(sh "$root/lib/linalg/find-openblas.sh")" ] || pkg-config --exists openblas
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+install_missing() {
+  find_missing
+  [ -n "$missing" ] || return 0
+  echo "missing:$missing"
+  if ! command -v apt-get >/dev/null || { [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; }; then
+    echo "please install these packages (names of Debian):$missing" >&2
+    exit 1
+  fi
+  echo "installing them with apt-get"
+  # Package names hold no blanks.
+  # shellcheck disable=SC2086
+  as_root env DEBIAN_FRONTEND=noninteractive sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' \
+    install $missing
+}
+
+# setup_build FOLDER OPTION...: configure unless that was done.
+setup_build() {
+  folder=$1
+  shift
+  if [ -f "$folder/build.ninja" ]; then
+    echo "build folder: $folder"
+  else
+    echo "configuring $folder"
+    meson setup "$folder" "$root" "$@"
+  fi
+}

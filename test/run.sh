@@ -1,0 +1,88 @@
+#!/bin/sh
+# Builds everything and runs all tests. Installs what is missing where that is possible. The last line is
+#   N passed, N failed, N skipped
+# and the exit code is not 0 if a test failed or none ran.
+#
+# usage: sh test/run.sh [--asan] [--valgrind] [--clang] [--long]
+#   --asan      with the address and undefined-behaviour sanitizers, in build-asan/
+#   --valgrind  under valgrind
+#   --clang     with clang, in build-clang/
+#   --long      the estimator studies with more seeds, and the benchmarks
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=test/install.sh
+. "$root/test/install.sh"
+
+build=build
+asan=
+valgrind=
+long=
+for argument in "$@"; do
+  case $argument in
+  --asan) asan=1 ;;
+  --valgrind) valgrind=1 need_valgrind=1 ;;
+  --clang) build=build-clang need_clang=1 ;;
+  --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} && export BRAMAH_SEEDS ;;
+  --help)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+  *)
+    echo "unknown option '$argument'; there are --asan, --valgrind, --clang and --long" >&2
+    exit 2
+    ;;
+  esac
+done
+if [ -n "$asan" ] && [ -n "$valgrind" ]; then
+  echo "--asan and --valgrind exclude each other" >&2
+  exit 2
+fi
+
+install_missing
+if [ -n "${need_clang:-}" ]; then
+  CC=clang
+  export CC
+fi
+if [ -n "$asan" ]; then
+  build=$build-asan
+  # clang leaves the sanitizer's symbols of a shared library to the program
+  setup_build "$root/$build" -Db_sanitize=address,undefined -Db_lundef=false
+else
+  setup_build "$root/$build"
+fi
+echo "compiling"
+meson compile -C "$root/$build"
+
+# count RESULT...: tests that ended so, from the log of meson: one line of JSON per test
+logs=$root/$build/meson-logs
+count() {
+  number=0
+  for result in "$@"; do
+    number=$((number + $(cat "$logs"/all-tests*.json | grep -o "\"result\": *\"$result\"" | wc -l)))
+  done
+  echo "$number"
+}
+
+rm -f "$logs"/all-tests*
+set -- test -C "$root/$build" --no-rebuild --print-errorlogs --logbase all-tests
+if [ -n "$valgrind" ]; then
+  # The scripts run the program, which valgrind does not follow: they wrap it themselves. Fewer runs of the studies.
+  BRAMAH_WRAP='valgrind --error-exitcode=9 --leak-check=full -q'
+  : "${BRAMAH_SEEDS:=1}"
+  export BRAMAH_WRAP BRAMAH_SEEDS
+  set -- "$@" "--wrap=$BRAMAH_WRAP" --timeout-multiplier=20
+fi
+[ -z "$asan" ] || set -- "$@" --timeout-multiplier=5
+echo "testing"
+code=0
+meson "$@" || code=$?
+if [ -n "$long" ]; then
+  echo "benchmarks"
+  meson test -C "$root/$build" --no-rebuild --benchmark --verbose || code=$?
+fi
+
+passed=$(count OK EXPECTEDFAIL)
+failed=$(count FAIL ERROR TIMEOUT INTERRUPT UNEXPECTEDPASS)
+skipped=$(count SKIP)
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$code" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
