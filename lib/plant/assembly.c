@@ -37,15 +37,12 @@ static size_t choose_basis(bramah_coupled *c, const unsigned char *given)
 
 static bramah_status cannot_close(const bramah_coupled *c, bramah_diag *diag)
 {
-  const bramah_model *model = c->model;
-  size_t worst = 0;
-  double gap = -1.0;
-  for (size_t i = 0; i < model->n_loops; i++) {
+  double gap = 0.0;
+  for (size_t i = 0; i < c->model->n_loops; i++) {
     const double *Phi = c->now->Phi + BRAMAH__LOOP_ROWS * i;
-    const double size = sqrt(bramah__dot3(Phi, Phi));
-    if (size > gap) gap = size, worst = i;
+    gap = fmax(gap, sqrt(bramah__dot3(Phi, Phi)));
   }
-  bramah__fail(diag, BRAMAH_E_CLOSURE, model->loop_name[worst],
+  bramah__fail(diag, BRAMAH_E_CLOSURE, bramah__worst_loop(c->model, c->now),
                "the loop cannot be closed: its two points stay ");
   bramah__add_number(diag, gap, 3);
   bramah__add_text(diag, " m apart; check lengths and starting values");

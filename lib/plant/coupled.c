@@ -125,7 +125,7 @@ static bramah_status adopt_candidate(bramah_coupled *c, bramah_diag *diag)
   const bramah_model *model = c->model;
   bramah_status status = bramah__close_position(model, &c->next, c->trial);
   if (status == BRAMAH_E_CLOSURE)
-    return bramah__fail(diag, status, model->loop_name[0],
+    return bramah__fail(diag, status, bramah__worst_loop(model, c->trial),
                         "the loop cannot be closed at the corrected position");
   if (status == BRAMAH_OK) {
     bramah__evaluate_motion(model, &c->next, c->trial);

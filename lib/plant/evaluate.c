@@ -3,6 +3,7 @@
  * only the stage that a perturbation reaches. */
 #include "lib/plant/state.h"
 #include "lib/linalg/dense.h"
+#include "lib/linalg/vector3.h"
 
 #include <math.h>
 
@@ -80,6 +81,17 @@ bramah_status bramah__close_position(const bramah_model *model, bramah__state *s
     for (size_t k = 0; k < nd; k++) state->z[state->index[k]] += eval->column[k];
   }
   return BRAMAH_E_CLOSURE;
+}
+
+const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *eval)
+{
+  const char *name = model->name;
+  double widest = -1.0;
+  for (size_t i = 0; i < model->n_loops; i++) {
+    const double *Phi = eval->Phi + BRAMAH__LOOP_ROWS * i, gap = bramah__dot3(Phi, Phi);
+    if (gap > widest) widest = gap, name = model->loop_name[i];
+  }
+  return name;
 }
 
 /* bias: joint accelerations when the independent ones vanish, [-(Phi_z^d)^-1 gamma ; 0] (D 2.28). */

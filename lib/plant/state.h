@@ -65,6 +65,9 @@ bramah_status bramah__evaluate_position(const bramah_model *model, const bramah_
  * Returns E_CLOSURE or E_SINGULAR; state->z is then undefined. */
 bramah_status bramah__close_position(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
+/* Name of the loop whose points lie farthest apart in eval->Phi; the machine's name if it has none. */
+const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *eval);
+
 /* Motion stage: dependent rates from the independent ones (D 2.27), velocities, bias accelerations, stroke
  * velocities. */
 void bramah__evaluate_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval);

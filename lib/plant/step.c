@@ -279,8 +279,8 @@ static bramah_status fail_at(const bramah_coupled *c, bramah_status status, cons
 
 static bramah_status name_failure(const bramah_coupled *c, bramah_status status, bramah_diag *diag)
 {
-  const char *loop = c->model->n_loops ? c->model->loop_name[0] : c->model->name;
-  if (status == BRAMAH_E_CLOSURE) return fail_at(c, status, loop, "the loop cannot be closed", diag);
+  if (status == BRAMAH_E_CLOSURE)
+    return fail_at(c, status, bramah__worst_loop(c->model, c->trial), "the loop cannot be closed", diag);
   if (status == BRAMAH_E_SINGULAR)
     return fail_at(c, status, c->model->name, "the equations are singular", diag);
   return fail_at(c, status, c->model->name, "the state is no longer finite", diag);

@@ -8,6 +8,7 @@
 
 #include "bramah/files.h"
 #include "test/support/run.h"
+#include "test/support/text_file.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define PI 3.14159265358979323846
@@ -61,44 +62,9 @@ static const char *const small_machine[N_LINES] = {
     /* 36 */ "integrator: {step: 1 ms}",
 };
 
-static char path[] = "/tmp/bramah-machine-XXXXXX";
-
-static void make_path(void)
-{
-  int file = mkstemp(path);
-  ck_assert_int_ge(file, 0);
-  close(file);
-}
-
-static void remove_path(void)
-{
-  remove(path);
-  strcpy(path + strlen(path) - 6, "XXXXXX");
-}
-
-static void write_bytes(const char *text, size_t length)
-{
-  FILE *stream = fopen(path, "wb");
-  ck_assert_ptr_nonnull(stream);
-  ck_assert_uint_eq(fwrite(text, 1, length, stream), length);
-  fclose(stream);
-}
-
-/* The small machine with one line replaced; '@' in the new line marks the offending place and is left out.
- * Returns its column. */
 static int write_machine(int line, const char *with)
 {
-  static char text[LONGEST_TEXT];
-  char changed[LONGEST_TEXT / 4] = "";
-  size_t used = 0;
-  const char *mark = with ? strchr(with, '@') : NULL;
-  if (mark) snprintf(changed, sizeof changed, "%.*s%s", (int)(mark - with), with, mark + 1);
-  for (int i = 1; i <= N_LINES; i++) {
-    const char *now = i == line ? (mark ? changed : with) : small_machine[i - 1];
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s\n", now);
-  }
-  write_bytes(text, used);
-  return mark ? (int)(mark - with) + 1 : 0;
+  return write_lines(small_machine, N_LINES, line, with);
 }
 
 static bramah_machine *load(size_t n_changes, const bramah_change *changes)

@@ -8,6 +8,7 @@
 
 #include "bramah/files.h"
 #include "test/support/run.h"
+#include "test/support/text_file.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define PI 3.14159265358979323846
@@ -40,35 +41,7 @@ static const char *const small_study[N_LINES] = {
     /* 19 */ "  v2: {sigma: 1 bar, noise: 0 bar/s^0.5}",
 };
 
-static char path[] = "/tmp/bramah-study-XXXXXX";
-
-static void make_path(void)
-{
-  int file = mkstemp(path);
-  ck_assert_int_ge(file, 0);
-  close(file);
-}
-
-static void remove_path(void)
-{
-  remove(path);
-  strcpy(path + strlen(path) - 6, "XXXXXX");
-}
-
-/* The small study with one line replaced; '@' in the new line marks the offending place and is left out.
- * Returns its column. */
-static int write_study(int line, const char *with)
-{
-  char changed[LONGEST_TEXT] = "";
-  const char *mark = with ? strchr(with, '@') : NULL;
-  FILE *stream = fopen(path, "wb");
-  ck_assert_ptr_nonnull(stream);
-  if (mark) snprintf(changed, sizeof changed, "%.*s%s", (int)(mark - with), with, mark + 1);
-  for (int i = 1; i <= N_LINES; i++)
-    fprintf(stream, "%s\n", i == line ? (mark ? changed : with) : small_study[i - 1]);
-  fclose(stream);
-  return mark ? (int)(mark - with) + 1 : 0;
-}
+static int write_study(int line, const char *with) { return write_lines(small_study, N_LINES, line, with); }
 
 static bramah_study *load_file(const char *file)
 {
