@@ -18,6 +18,7 @@ has_header() {
 find_missing() {
   missing=
   need gcc command -v cc
+  need libc6-dev has_header stdlib.h # only recommended by gcc, and recommendations are not installed
   need pkg-config command -v pkg-config
   need meson command -v meson
   need ninja-build command -v ninja
