@@ -111,3 +111,10 @@ run 1 simulate four-bar.yaml --duration 0.01 --output four-bar.yaml
 run 1 simulate four-bar.yaml --duration 0.01 --output x.csv --noise sensors-2.yaml --log x.csv
 run 1 replay sensors-2.yaml log.csv --output no/such/folder/x.csv
 says err 'no/such/folder/x.csv'
+# A full disk.
+if [ -e /dev/full ]; then
+  run 1 replay sensors-2.yaml log.csv --output /dev/full
+  says err '/dev/full'
+  run 1 simulate four-bar.yaml --duration 0.2 --output /dev/full
+  says err '/dev/full'
+fi

@@ -49,6 +49,11 @@ cmp estimate.csv first.csv || fail 'the comparison changes the estimates'
 run 0 replay "$study" - --output - <log.csv
 cmp out first.csv || fail 'pipes change the estimates'
 says err 'mean NIS'
+mkfifo pipe
+cat log.csv >pipe &
+run 0 replay "$study" pipe --output estimate.csv
+wait
+cmp estimate.csv first.csv || fail 'a named pipe changes the estimates'
 run 0 replay "$study" log.csv --output tenth.csv --every 10
 awk 'NR == 1 || NR % 10 == 2' first.csv >wanted.csv
 cmp tenth.csv wanted.csv || fail 'every tenth row'
@@ -70,3 +75,30 @@ says out 'rows beside the grid of steps'
 awk -F, -v OFS=, -v OFMT=%.9g -v CONVFMT=%.9g '{ print } NR > 1 { $1 += 0.0003; print }' log.csv >fast.csv
 run 0 replay "$study" fast.csv --output estimate.csv
 says out 'rows fused into a step already written'
+
+# A machine that slides and has no hydraulics, and nothing to command.
+cat >cart.yaml <<'END'
+machine: cart
+gravity: [0, 0, -9.81 m/s^2]
+bodies:
+  cart: {mass: 2 kg, centre_of_mass: [0, 0, 0 m], inertia: [1, 1, 1 kg*m^2]}
+joints:
+  rail: {type: prismatic, parent: ground, child: cart, axis: [0, 0, 1], initial: 0 m}
+END
+cat >cart-study.yaml <<'END'
+study: falling cart
+machine: cart.yaml
+sensors:
+  ruler: {type: encoder, joint: rail, sigma: 5 mm, rate: 100 Hz}
+joints:
+  rail: {position: 20 mm, position_sigma: 20 mm, rate_sigma: 10 mm/s, acceleration_noise: 1 mm/s^2/Hz^0.5}
+END
+run 0 check cart-study.yaml
+says out 'joint rail: starts at 20 mm, sigma 20 mm'
+run 0 simulate cart.yaml --duration 1 --output truth.csv --noise cart-study.yaml --log log.csv
+run 0 replay cart-study.yaml log.csv --output estimate.csv --truth truth.csv --report report.html
+header='t[s],rail.position[m],rail.position.sigma[m],rail.rate[m/s],rail.rate.sigma[m/s],rail.acceleration[m/s^2]'
+header="$header,energy.kinetic[J],energy.potential[J],ruler.innovation[m],ruler.nis"
+same "$(head -n 1 estimate.csv)" "$header" 'columns of the cart'
+near "$(cell estimate.csv 1002 'rail.position[m]')" -4.905 0.005 'where the cart is after a second'
+grep -Eq '^  rail.position +mm +[0-9]' out || fail 'no row for rail.position in mm'

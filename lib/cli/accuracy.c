@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/cli/accuracy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- against the truth ---- */
+
+bramah_status cli_accuracy_init(cli_accuracy *accuracy, const cli_session *session,
+                                const cli_estimate *estimate, const cli_truth *truth, bramah_diag *diag)
+{
+  const bramah_plant *plant = estimate->plant;
+  accuracy->compared = calloc(estimate->n_outputs + 1, sizeof *accuracy->compared);
+  if (!accuracy->compared) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  for (size_t c = 0; c < estimate->n_outputs; c++) {
+    const size_t i = estimate->outputs[c];
+    bramah_output_info info;
+    long column;
+    if (!estimate->has_sigma[i]) continue;
+    plant->output_info(plant->self, i, &info);
+    const bramah_status status = cli_truth_find(truth, info.name, info.unit, &column, diag);
+    if (status) return status;
+    if (column < 0) continue;
+    accuracy->compared[accuracy->n++] =
+        (cli_compared){.output = i, .column = (size_t)column, .sensor = cli_session_sensor_of(session, i)};
+  }
+  return BRAMAH_OK;
+}
+
+void cli_accuracy_free(cli_accuracy *accuracy) { free(accuracy->compared); }
+
+void cli_accuracy_add(cli_accuracy *accuracy, const cli_estimate *estimate, const cli_truth *truth,
+                      const bramah_plant *model, const double *measured)
+{
+  for (size_t k = 0; k < accuracy->n; k++) {
+    cli_compared *c = &accuracy->compared[k];
+    const double t = cli_truth_value(truth, c->column);
+    if (isnan(t)) continue;
+    bramah_rmse_add(&c->estimate, t, estimate->value[c->output], estimate->sigma[c->output]);
+    if (model) bramah_rmse_add(&c->model, t, model->output(model->self, c->output), NAN);
+    if (c->sensor >= 0 && !isnan(measured[c->sensor]))
+      bramah_rmse_add(&c->measured, t, measured[c->sensor], NAN);
+  }
+}
+
+cli_table cli_accuracy_table(const cli_accuracy *accuracy, const bramah_plant *plant)
+{
+  static const char *const header[] = {"output",       "unit",        "RMSE",      "% of max",
+                                       "in ±1.96 σ %", "model alone", "raw sensor"};
+  cli_table table = cli_table_make("Errors against the truth (RMSE; % of the largest magnitude of the truth)",
+                                   "llrrrrr", header);
+  for (size_t k = 0; k < accuracy->n; k++) {
+    const cli_compared *c = &accuracy->compared[k];
+    bramah_output_info info;
+    plant->output_info(plant->self, c->output, &info);
+    const cli_readable unit = cli_readable_unit(info.unit);
+    cli_table_add(&table, "%s", info.name);
+    cli_table_add(&table, "%s", unit.unit);
+    cli_table_add_number(&table, unit.factor * bramah_rmse_value(&c->estimate));
+    cli_table_add(&table, "%.3f", bramah_rmse_percent(&c->estimate));
+    cli_table_add(&table, "%.1f", 100.0 * bramah_rmse_inside(&c->estimate));
+    cli_table_add_number(&table, unit.factor * bramah_rmse_value(&c->model));
+    cli_table_add_number(&table, unit.factor * bramah_rmse_value(&c->measured));
+  }
+  return table;
+}
+
+/* ---- innovations ---- */
+
+bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensors, bramah_diag *diag)
+{
+  consistency->n_sensors = n_sensors;
+  consistency->sensor = calloc(n_sensors + 1, sizeof *consistency->sensor);
+  if (consistency->sensor) return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+}
+
+void cli_consistency_free(cli_consistency *consistency) { free(consistency->sensor); }
+
+void cli_consistency_add(cli_consistency *consistency, const bramah_filter *filter)
+{
+  const bramah_innovation *innovation = bramah_filter_innovations(filter);
+  size_t dof;
+  const double whole = bramah_filter_nis(filter, &dof);
+  for (size_t i = 0; i < consistency->n_sensors; i++)
+    if (innovation[i].present) bramah_nis_add(&consistency->sensor[i], innovation[i].nis, 1.0);
+  if (dof) bramah_nis_add(&consistency->all, whole, (double)dof);
+}
+
+static void add_verdict(cli_table *table, const char *name, const bramah_nis *nis)
+{
+  const double mean = bramah_nis_mean(nis);
+  double low, high;
+  bramah_diag diag;
+  cli_table_add(table, "%s", name);
+  cli_table_add(table, "%llu", (unsigned long long)llround(nis->dof));
+  if (!nis->n || bramah_nis_band(nis->dof, 0.95, &low, &high, &diag)) {
+    for (int i = 0; i < 3; i++) cli_table_add(table, "%s", i < 2 ? "" : "no sample");
+    return;
+  }
+  cli_table_add(table, "%.4f", mean);
+  cli_table_add(table, "%.4f to %.4f", low, high);
+  cli_table_add(table, "%s",
+                mean > high  ? "innovations larger than assumed"
+                : mean < low ? "innovations smaller than assumed"
+                             : "consistent");
+}
+
+cli_table cli_consistency_table(const cli_consistency *consistency, const bramah_filter *filter)
+{
+  static const char *const header[] = {"sensor", "samples", "mean NIS", "95 % band", "verdict"};
+  cli_table table = cli_table_make("Innovations (NIS per degree of freedom: 1 is expected)", "lrrrl", header);
+  for (size_t i = 0; i < consistency->n_sensors; i++)
+    add_verdict(&table, bramah_filter_sensor(filter, i)->name, &consistency->sensor[i]);
+  if (consistency->n_sensors > 1) add_verdict(&table, "all together", &consistency->all);
+  return table;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How far estimate, model alone and raw sensors are from the truth; and whether the innovations are as large
+ * as the filter believes. */
+#ifndef BRAMAH_LIB_CLI_ACCURACY_H
+#define BRAMAH_LIB_CLI_ACCURACY_H
+
+#include "bramah/statistics.h"
+#include "lib/cli/estimate.h"
+#include "lib/cli/table.h"
+#include "lib/cli/truth.h"
+
+/* An output that the truth also has. */
+typedef struct cli_compared {
+  size_t output;
+  size_t column; /* of the truth */
+  long sensor;   /* that measures just this; -1: none */
+  bramah_rmse estimate, model, measured;
+} cli_compared;
+
+typedef struct cli_accuracy {
+  size_t n;
+  cli_compared *compared;
+} cli_accuracy;
+
+bramah_status cli_accuracy_init(cli_accuracy *accuracy, const cli_session *session,
+                                const cli_estimate *estimate, const cli_truth *truth, bramah_diag *diag);
+void cli_accuracy_free(cli_accuracy *accuracy);
+
+/* Add the present time. model: plant of the model alone, NULL when there is none (any more); measured
+ * [n_sensors], NaN where there was no sample. */
+void cli_accuracy_add(cli_accuracy *accuracy, const cli_estimate *estimate, const cli_truth *truth,
+                      const bramah_plant *model, const double *measured);
+
+cli_table cli_accuracy_table(const cli_accuracy *accuracy, const bramah_plant *plant);
+
+/* Innovations, per sensor and all together. */
+typedef struct cli_consistency {
+  size_t n_sensors;
+  bramah_nis *sensor; /* [n_sensors] */
+  bramah_nis all;
+} cli_consistency;
+
+bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensors, bramah_diag *diag);
+void cli_consistency_free(cli_consistency *consistency);
+void cli_consistency_add(cli_consistency *consistency, const bramah_filter *filter);
+cli_table cli_consistency_table(const cli_consistency *consistency, const bramah_filter *filter);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bramah check: read files, say in plain words what they mean, report every mistake that can be told apart.
+ */
+#include "lib/cli/commands.h"
+#include "lib/cli/check.h"
+#include "lib/cli/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int report(const bramah_diag *diag)
+{
+  cli_report(diag);
+  return 1;
+}
+
+/* ---- which kind of file ---- */
+
+/* A key at the beginning of a line. */
+static int begins_with_key(const char *line, const char *key)
+{
+  const size_t n = strlen(key);
+  if (*line == '"' || *line == '\'') line++;
+  if (strncmp(line, key, n) != 0) return 0;
+  line += n;
+  line += strspn(line, "\"' \t");
+  return *line == ':';
+}
+
+/* A study has the key `study`; everything else is taken for a machine, whose reader finds the words for it.
+ */
+static int is_study(const char *path)
+{
+  char line[256];
+  int study = 0, begin = 1;
+  FILE *file = fopen(path, "r");
+  if (!file) return 0;
+  while (!study && fgets(line, sizeof line, file)) {
+    study = begin && begins_with_key(line, "study");
+    begin = strchr(line, '\n') != NULL;
+  }
+  fclose(file);
+  return study;
+}
+
+/* ---- study ---- */
+
+static void explain_sensor(const bramah_study *study, size_t i, const bramah_sensor *sensor)
+{
+  const bramah_sensor_options *o = &study->sensors[i];
+  const cli_readable unit = cli_readable_unit(sensor->unit);
+  printf("  sensor %s: %s at %s, sigma %.6g %s, ", o->name, bramah_sensor_kind_name(o->kind), o->at,
+         unit.factor * o->sigma, unit.unit);
+  if (o->period_ns)
+    printf("%.6g samples per second", 1e9 / (double)o->period_ns);
+  else
+    printf("a sample at every step");
+  printf(", column %s\n", study->sensor_columns[i].name);
+}
+
+static void explain_joint(const cli_session *session, size_t i)
+{
+  const bramah_joint_start *j = &session->study->joints[i];
+  const cli_readable position = cli_readable_unit(j->revolute_unit ? "rad" : "m");
+  const cli_readable rate = cli_readable_unit(j->revolute_unit ? "rad/s" : "m/s");
+  printf(
+      "  joint %s: starts at %.6g %s%s, sigma %.6g %s; rate %.6g %s, sigma %.6g %s; acceleration noise %.6g "
+      "%s/s^2/Hz^0.5\n",
+      j->joint, position.factor * session->start.position[i], position.unit,
+      j->has_position ? "" : " (the machine's)", position.factor * j->position_sigma, position.unit,
+      rate.factor * j->rate, rate.unit, rate.factor * j->rate_sigma, rate.unit, j->acceleration_noise,
+      j->revolute_unit ? "rad" : "m");
+}
+
+static void explain_volume(const bramah_volume_start *v)
+{
+  printf("  volume %s: sigma %.6g bar, noise %.6g bar/s^0.5", v->volume, 1e-5 * v->sigma, 1e-5 * v->noise);
+  if (v->has_pressure) printf(", starts at %.6g bar", 1e-5 * v->pressure);
+  printf("\n");
+}
+
+static int check_sensors(cli_session *session)
+{
+  bramah_diag diag;
+  int wrong = 0;
+  for (size_t i = 0; i < session->study->n_sensors; i++)
+    if (cli_session_bind_sensor(session, i, &diag))
+      wrong += report(&diag);
+    else
+      explain_sensor(session->study, i, &session->sensors[i]);
+  return wrong;
+}
+
+/* Where the filter starts; only if nothing is wrong with it is the filter tried. */
+static int check_start(cli_session *session, int sensors_wrong)
+{
+  bramah_diag diag;
+  int wrong = 0;
+  if (cli_session_find_joints(session, &diag))
+    wrong += report(&diag);
+  else
+    for (size_t i = 0; i < session->study->n_joints; i++) explain_joint(session, i);
+  if (cli_session_find_volumes(session, &diag))
+    wrong += report(&diag);
+  else
+    for (size_t i = 0; i < session->study->n_volumes; i++) explain_volume(&session->study->volumes[i]);
+  if (!wrong && !sensors_wrong && cli_session_open_filter(session, &diag)) wrong += report(&diag);
+  return wrong;
+}
+
+static int check_on_machine(cli_session *session, const char *log)
+{
+  bramah_diag diag;
+  int wrong = 0;
+  const bramah_study *study = session->study;
+  cli_explain_machine(&session->machine);
+  printf("study: %s\n", study->name);
+  for (size_t i = 0; i < study->n_changes; i++)
+    printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
+  if (cli_session_check_inputs(study, session->machine.model, &diag)) wrong += report(&diag);
+  if (cli_session_make_room(session, &diag)) return wrong + report(&diag);
+  const int sensors_wrong = check_sensors(session);
+  wrong += sensors_wrong + check_start(session, sensors_wrong);
+  return log ? wrong + cli_explain_log(log, &session->machine, session) : wrong;
+}
+
+/* Without machine or study nothing is known of what the log should hold, but its rows can be read. */
+static int check_log_alone(const char *path)
+{
+  const cli_machine none = {.plant = {.step_ns = 1000000}};
+  return path ? cli_explain_log(path, &none, NULL) : 0;
+}
+
+static int check_study(const char *path, const char *log)
+{
+  cli_session session = {0};
+  bramah_diag diag;
+  int wrong = 0;
+  bramah_diag_clear(&diag);
+  if (bramah_study_load(path, &diag, &session.study))
+    wrong += report(&diag) + check_log_alone(log);
+  else if (cli_session_open_machine(&session, &diag))
+    wrong += report(&diag) + check_log_alone(log);
+  else
+    wrong += check_on_machine(&session, log);
+  cli_session_close(&session);
+  return wrong;
+}
+
+/* ---- machine ---- */
+
+static int check_machine(const char *path, const char *log)
+{
+  cli_machine machine = {0};
+  bramah_diag diag;
+  int wrong = 0;
+  if (cli_machine_open(&machine, path, 0, NULL, 0, &diag)) {
+    wrong += report(&diag) + check_log_alone(log);
+  } else {
+    cli_explain_machine(&machine);
+    if (log) wrong += cli_explain_log(log, &machine, NULL);
+  }
+  cli_machine_close(&machine);
+  return wrong;
+}
+
+static int run(const cli_arguments *arguments)
+{
+  const char *path = arguments->operands[0];
+  const char *log = arguments->n_operands > 1 ? arguments->operands[1] : NULL;
+  const int wrong = is_study(path) ? check_study(path, log) : check_machine(path, log);
+  if (wrong) {
+    fflush(stdout);
+    fprintf(stderr, "bramah: %d mistake%s found\n", wrong, wrong == 1 ? "" : "s");
+    return CLI_FAILED;
+  }
+  printf("no mistakes found\n");
+  return CLI_OK;
+}
+
+static const cli_option options[] = {{0}};
+
+const cli_command cli_check = {
+    .name = "check",
+    .operands = "MACHINE|STUDY [LOG]",
+    .summary = "Read a machine or study file, and a log, and say what they mean",
+    .details =
+        "Tells in plain words what was understood: bodies, joints and where they start, loops, degrees of\n"
+        "freedom, hydraulics, sensors, noise, and of a log its columns, times and samples. Mistakes are\n"
+        "reported with file, line and the thing at fault; then the exit code is 1. After a mistake in\n"
+        "one file the others are still read.\n",
+    .example = "bramah check sensors-2.yaml log.csv",
+    .min_operands = 1,
+    .max_operands = 2,
+    .options = options,
+    .run = run};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Explaining files in plain words. */
+#ifndef BRAMAH_LIB_CLI_CHECK_H
+#define BRAMAH_LIB_CLI_CHECK_H
+
+#include "lib/cli/session.h"
+
+/* What a machine consists of, after its loops were closed. */
+void cli_explain_machine(const cli_machine *machine);
+
+/* A log: columns, rows, times, samples. session NULL: only as the plain log of a machine without study.
+ * Mistakes are reported as they are found; returns their number. */
+int cli_explain_log(const char *path, const cli_machine *machine, const cli_session *session);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/cli/check.h"
+#include "lib/cli/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
+
+static double output_named(const cli_machine *machine, const char *name, const char *suffix)
+{
+  char full[256];
+  snprintf(full, sizeof full, "%s%s", name, suffix);
+  const long i = bramah_plant_find_output(&machine->plant, full);
+  return i < 0 ? NAN : machine->plant.output(machine->plant.self, (size_t)i);
+}
+
+/* A value in the unit people read. */
+static void print_value(double value, const char *si)
+{
+  const cli_readable unit = cli_readable_unit(si);
+  printf("%.6g %s", unit.factor * value, unit.unit);
+}
+
+static void explain_bodies(const bramah_machine *machine)
+{
+  printf("  %zu bod%s:", machine->n_bodies, machine->n_bodies == 1 ? "y" : "ies");
+  for (size_t i = 0; i < machine->n_bodies; i++)
+    printf("%s %s %.6g kg", i ? "," : "", machine->bodies[i].name, machine->bodies[i].mass);
+  printf("\n  gravity: %.6g, %.6g, %.6g m/s^2\n", machine->gravity[0], machine->gravity[1],
+         machine->gravity[2]);
+}
+
+static void explain_joint(const cli_machine *machine, const bramah_joint *joint)
+{
+  const int turns = joint->type == BRAMAH_JOINT_REVOLUTE;
+  printf("    %s: %s behind %s, %s, starts at ", joint->name, joint->child, joint->parent,
+         turns ? "turns" : "slides");
+  print_value(output_named(machine, joint->name, turns ? ".angle" : ".position"), turns ? "rad" : "m");
+  printf(" (%s) with ", joint->initial == BRAMAH_INITIAL_GIVEN ? "given" : "from the loops");
+  print_value(output_named(machine, joint->name, ".rate"), turns ? "rad/s" : "m/s");
+  printf("\n");
+}
+
+static void explain_freedom(const cli_machine *machine)
+{
+  const bramah_model *model = machine->model;
+  const size_t n = bramah_model_degrees_of_freedom(model);
+  size_t *joints = calloc(n + 1, sizeof *joints);
+  if (!joints) return;
+  bramah_model_independent_joints(model, joints);
+  printf("  %zu degree%s of freedom; independent at the start:", n, plural(n));
+  for (size_t i = 0; i < n; i++) printf("%s %s", i ? "," : "", bramah_model_joint_name(model, joints[i]));
+  printf("\n");
+  free(joints);
+}
+
+static void explain_mechanism(const cli_machine *machine)
+{
+  const bramah_machine *m = machine->machine;
+  explain_bodies(m);
+  printf("  %zu joint%s:\n", m->n_joints, plural(m->n_joints));
+  for (size_t i = 0; i < m->n_joints; i++) explain_joint(machine, &m->joints[i]);
+  for (size_t i = 0; i < m->n_loops; i++)
+    printf("  loop %s: joins %s and %s\n", m->loops[i].name, m->loops[i].body[0], m->loops[i].body[1]);
+  if (m->n_loops)
+    printf("  the loops close to %.2g\n", bramah_coupled_constraint_violation(machine->coupled));
+  explain_freedom(machine);
+}
+
+static void explain_volumes(const cli_machine *machine)
+{
+  const bramah_machine *m = machine->machine;
+  for (size_t i = 0; i < m->n_supplies; i++) {
+    printf("  supply %s: ", m->supplies[i].name);
+    print_value(m->supplies[i].pressure, "Pa");
+    printf("\n");
+  }
+  for (size_t i = 0; i < m->n_volumes; i++) {
+    printf("  volume %s: starts at ", m->volumes[i].name);
+    print_value(bramah_model_initial_pressure(machine->model, i), "Pa");
+    printf("%s, %zu hose%s\n", m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM ? " (equilibrium)" : "",
+           m->volumes[i].n_hoses, plural(m->volumes[i].n_hoses));
+  }
+}
+
+static void explain_cylinder(const cli_machine *machine, const bramah_cylinder *c)
+{
+  const double stroke = output_named(machine, c->name, ".stroke");
+  printf("  cylinder %s: from %s to %s, piston side %s, rod side %s; stroke ", c->name, c->body[0],
+         c->body[1], c->piston_volume, c->rod_volume);
+  print_value(stroke, "m");
+  printf(", chambers ");
+  print_value(c->piston_chamber_length + stroke - c->reference_stroke, "m");
+  printf(" and ");
+  print_value(c->rod_chamber_length - stroke + c->reference_stroke, "m");
+  printf(", %s\n", c->friction.model == BRAMAH_FRICTION_NONE ? "no friction" : "Brown-McPhee friction");
+}
+
+static void explain_hydraulics(const cli_machine *machine)
+{
+  const bramah_machine *m = machine->machine;
+  explain_volumes(machine);
+  for (size_t i = 0; i < m->n_throttles; i++)
+    printf("  throttle %s: from %s to %s\n", m->throttles[i].name, m->throttles[i].from, m->throttles[i].to);
+  for (size_t i = 0; i < m->n_valves; i++) {
+    const bramah_valve *v = &m->valves[i];
+    printf("  valve %s: U > 0 opens %s to %s and %s to %s; time constant %.6g ms, limit %.6g V, moved by "
+           "input %s\n",
+           v->name, v->pump, v->a, v->b, v->tank, 1e3 * v->time_constant, v->limit, v->input);
+  }
+  for (size_t i = 0; i < m->n_cylinders; i++) explain_cylinder(machine, &m->cylinders[i]);
+}
+
+static void explain_inputs(const bramah_machine *m)
+{
+  for (size_t i = 0; i < m->n_inputs; i++) {
+    const bramah_input *in = &m->inputs[i];
+    printf("  input %s: %zu value%s planned", in->name, in->n_points, plural(in->n_points));
+    if (in->n_points) printf(", the last from %.6g s on", in->times[in->n_points - 1]);
+    printf("\n");
+  }
+}
+
+void cli_explain_machine(const cli_machine *machine)
+{
+  printf("machine: %s\n", bramah_model_name(machine->model));
+  explain_mechanism(machine);
+  explain_hydraulics(machine);
+  explain_inputs(machine->machine);
+  printf("  step: %.6g ms\n", 1e-6 * (double)machine->plant.step_ns);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/cli/estimate.h"
+#include "lib/cli/message.h"
+#include "lib/cli/output_files.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bramah_status cli_estimate_init(cli_estimate *estimate, bramah_filter *filter, bramah_diag *diag)
+{
+  const bramah_plant *plant = bramah_filter_plant(filter);
+  const size_t n = plant->n_output;
+  *estimate = (cli_estimate){.filter = filter, .plant = plant};
+  estimate->outputs = calloc(n + 1, sizeof *estimate->outputs);
+  estimate->has_sigma = calloc(n + 1, 1);
+  estimate->value = calloc(2 * n + 1, sizeof *estimate->value);
+  if (!estimate->outputs || !estimate->has_sigma || !estimate->value)
+    return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  estimate->sigma = estimate->value + n;
+  estimate->n_outputs = cli_visible_outputs(plant, estimate->outputs);
+  for (size_t i = 0; i < n; i++) {
+    bramah_output_info info;
+    plant->output_info(plant->self, i, &info);
+    estimate->has_sigma[i] = info.has_row && !info.hidden;
+    estimate->sigma[i] = NAN;
+  }
+  return BRAMAH_OK;
+}
+
+void cli_estimate_free(cli_estimate *estimate)
+{
+  free(estimate->outputs);
+  free(estimate->has_sigma);
+  free(estimate->value);
+}
+
+void cli_estimate_take(cli_estimate *estimate)
+{
+  const bramah_plant *plant = estimate->plant;
+  for (size_t c = 0; c < estimate->n_outputs; c++) {
+    const size_t i = estimate->outputs[c];
+    estimate->value[i] = plant->output(plant->self, i);
+    if (estimate->has_sigma[i]) estimate->sigma[i] = bramah_filter_output_sigma(estimate->filter, i);
+  }
+}
+
+/* ---- file ---- */
+
+static bramah_status add_output(bramah_log_writer *writer, const cli_estimate *estimate, size_t i,
+                                bramah_diag *diag)
+{
+  bramah_output_info info;
+  char name[256];
+  estimate->plant->output_info(estimate->plant->self, i, &info);
+  const bramah_status status = bramah_log_add_column(writer, info.name, info.unit, 10, diag);
+  if (status || !estimate->has_sigma[i]) return status;
+  snprintf(name, sizeof name, "%s.sigma", info.name);
+  return bramah_log_add_column(writer, name, info.unit, 6, diag);
+}
+
+static bramah_status add_sensor(bramah_log_writer *writer, const bramah_sensor *sensor, bramah_diag *diag)
+{
+  char name[256];
+  snprintf(name, sizeof name, "%s.innovation", sensor->name);
+  const bramah_status status = bramah_log_add_column(writer, name, sensor->unit, 6, diag);
+  if (status) return status;
+  snprintf(name, sizeof name, "%s.nis", sensor->name);
+  return bramah_log_add_column(writer, name, "", 6, diag);
+}
+
+bramah_status cli_estimate_file_create(cli_estimate_file *file, const char *path,
+                                       const cli_estimate *estimate, bramah_diag *diag)
+{
+  const size_t n_sensors = bramah_filter_n_sensors(estimate->filter);
+  bramah_diag_clear(diag);
+  file->row = calloc(1 + 2 * estimate->n_outputs + 2 * n_sensors, sizeof *file->row);
+  if (!file->row) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  bramah_status status = bramah_log_create(path, diag, &file->writer);
+  if (!status) status = bramah_log_add_column(file->writer, "t", "s", 15, diag);
+  for (size_t c = 0; !status && c < estimate->n_outputs; c++)
+    status = add_output(file->writer, estimate, estimate->outputs[c], diag);
+  for (size_t i = 0; !status && i < n_sensors; i++)
+    status = add_sensor(file->writer, bramah_filter_sensor(estimate->filter, i), diag);
+  if (status) cli_place(diag, path, 0);
+  return status;
+}
+
+bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate *estimate, double t,
+                                    bramah_diag *diag)
+{
+  const size_t n_sensors = bramah_filter_n_sensors(estimate->filter);
+  const bramah_innovation *innovation = bramah_filter_innovations(estimate->filter);
+  double *cell = file->row;
+  *cell++ = t;
+  for (size_t c = 0; c < estimate->n_outputs; c++) {
+    const size_t i = estimate->outputs[c];
+    *cell++ = estimate->value[i];
+    if (estimate->has_sigma[i]) *cell++ = estimate->sigma[i];
+  }
+  for (size_t i = 0; i < n_sensors; i++) {
+    *cell++ = innovation[i].present ? innovation[i].innovation : NAN;
+    *cell++ = innovation[i].present ? innovation[i].nis : NAN;
+  }
+  return bramah_log_write(file->writer, file->row, diag);
+}
+
+bramah_status cli_estimate_file_finish(cli_estimate_file *file, bramah_diag *diag)
+{
+  const bramah_status status = bramah_log_finish(file->writer, diag);
+  free(file->row);
+  *file = (cli_estimate_file){0};
+  return status;
+}

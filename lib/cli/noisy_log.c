@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/cli/noisy_log.h"
+#include "bramah/log.h"
+#include "bramah/noise.h"
+#include "lib/cli/message.h"
+#include "lib/cli/output_files.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A sensor with a stream of noise of its own, so that its samples do not depend on the other sensors. */
+typedef struct noisy_sensor {
+  bramah_sensor sensor;
+  bramah_noise *noise;
+  uint64_t every; /* steps between samples */
+} noisy_sensor;
+
+struct cli_noisy_log {
+  bramah_study *study;
+  const bramah_plant *plant;
+  const bramah_model *model;
+  noisy_sensor *sensors; /* [study->n_sensors] */
+  bramah_log_writer *writer;
+  double *row; /* time, inputs, sensors */
+};
+
+static void set_period(noisy_sensor *s, int64_t step_ns)
+{
+  const int64_t period = s->sensor.period_ns;
+  s->every = 1;
+  if (period > step_ns) s->every = (uint64_t)((period + step_ns / 2) / step_ns);
+  const int64_t real = (int64_t)s->every * step_ns;
+  if (period && real != period)
+    cli_note("%s: sampled every %.9g s instead of %.9g s, the nearest multiple of the step", s->sensor.name,
+             cli_seconds(real), cli_seconds(period));
+}
+
+static bramah_status bind_sensor(cli_noisy_log *log, size_t i, uint64_t seed, bramah_diag *diag)
+{
+  const bramah_sensor_options *options = &log->study->sensors[i];
+  noisy_sensor *s = &log->sensors[i];
+  bramah_diag_clear(diag);
+  bramah_status status = bramah_sensor_init(options, log->plant, diag, &s->sensor);
+  if (!status) status = bramah_noise_new(seed, bramah_noise_stream(options->name), diag, &s->noise);
+  if (status) {
+    cli_place(diag, log->study->file, options->line);
+    return status;
+  }
+  set_period(s, log->plant->step_ns);
+  return BRAMAH_OK;
+}
+
+static bramah_status bind(cli_noisy_log *log, const char *path, uint64_t seed, bramah_diag *diag)
+{
+  bramah_status status = bramah_study_load(path, diag, &log->study);
+  if (status) {
+    cli_place(diag, path, 0);
+    return status;
+  }
+  const size_t n = log->study->n_sensors;
+  log->sensors = calloc(n + 1, sizeof *log->sensors);
+  log->row = calloc(1 + log->plant->n_input + n, sizeof *log->row);
+  if (!log->sensors || !log->row) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  status = cli_session_check_inputs(log->study, log->model, diag);
+  for (size_t i = 0; !status && i < n; i++) status = bind_sensor(log, i, seed, diag);
+  return status;
+}
+
+bramah_status cli_noisy_log_new(const char *study_path, uint64_t seed, const cli_machine *machine,
+                                bramah_diag *diag, cli_noisy_log **out)
+{
+  cli_noisy_log *log = calloc(1, sizeof *log);
+  if (!log) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  log->plant = &machine->plant;
+  log->model = machine->model;
+  bramah_diag_clear(diag);
+  const bramah_status status = bind(log, study_path, seed, diag);
+  if (status)
+    cli_noisy_log_free(log);
+  else
+    *out = log;
+  return status;
+}
+
+void cli_noisy_log_free(cli_noisy_log *log)
+{
+  bramah_diag ignored;
+  if (!log) return;
+  bramah_log_finish(log->writer, &ignored);
+  for (size_t i = 0; log->sensors && i < log->study->n_sensors; i++) bramah_noise_free(log->sensors[i].noise);
+  free(log->sensors);
+  free(log->row);
+  bramah_study_free(log->study);
+  free(log);
+}
+
+bramah_status cli_noisy_log_create(cli_noisy_log *log, const char *path, bramah_diag *diag)
+{
+  const bramah_study *study = log->study;
+  bramah_status status = bramah_log_create(path, diag, &log->writer);
+  if (!status) status = bramah_log_add_column(log->writer, study->time_column, "s", 12, diag);
+  for (size_t i = 0; !status && i < log->plant->n_input; i++) {
+    char name[256];
+    int line;
+    cli_session_input_column(study, bramah_model_input_name(log->model, i), name, sizeof name, &line);
+    status = bramah_log_add_column(log->writer, name, "V", 10, diag);
+  }
+  for (size_t i = 0; !status && i < study->n_sensors; i++)
+    status = bramah_log_add_column(log->writer, study->sensor_columns[i].name, log->sensors[i].sensor.unit,
+                                   10, diag);
+  return status;
+}
+
+bramah_status cli_noisy_log_row(cli_noisy_log *log, uint64_t k, int64_t time_ns, const double *u,
+                                bramah_diag *diag)
+{
+  double *cell = log->row;
+  *cell++ = cli_seconds(time_ns);
+  for (size_t i = 0; i < log->plant->n_input; i++) *cell++ = u[i];
+  for (size_t i = 0; i < log->study->n_sensors; i++) {
+    noisy_sensor *s = &log->sensors[i];
+    *cell++ = k % s->every ? NAN
+                           : bramah_sensor_predict(&s->sensor, log->plant) +
+                                 bramah_noise_gaussian(s->noise, s->sensor.sigma);
+  }
+  return bramah_log_write(log->writer, log->row, diag);
+}
+
+bramah_status cli_noisy_log_finish(cli_noisy_log *log, bramah_diag *diag)
+{
+  const bramah_status status = bramah_log_finish(log->writer, diag);
+  log->writer = NULL;
+  return status;
+}
+
+size_t cli_noisy_log_n_sensors(const cli_noisy_log *log) { return log->study->n_sensors; }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* stat */
+#include "lib/cli/output_files.h"
+#include "lib/cli/message.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static int same_file(const char *a, const char *b)
+{
+  struct stat sa, sb;
+  if (strcmp(a, b) == 0) return 1;
+  if (stat(a, &sa) != 0 || stat(b, &sb) != 0) return 0;
+  return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+bramah_status cli_check_output(const char *output, size_t n_others, const char *const *others,
+                               bramah_diag *diag)
+{
+  if (!output || strcmp(output, "-") == 0) return BRAMAH_OK;
+  for (size_t i = 0; i < n_others; i++)
+    if (others[i] && strcmp(others[i], "-") != 0 && same_file(output, others[i]))
+      return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL,
+                      "this file has another part in the same run and would be overwritten");
+  return BRAMAH_OK;
+}
+
+FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs)
+{
+  for (size_t i = 0; i < n_outputs; i++)
+    if (outputs[i] && strcmp(outputs[i], "-") == 0) return stderr;
+  return stdout;
+}
+
+size_t cli_visible_outputs(const bramah_plant *plant, size_t *out)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < plant->n_output; i++) {
+    bramah_output_info info;
+    plant->output_info(plant->self, i, &info);
+    if (!info.hidden) out[n++] = i;
+  }
+  return n;
+}
+
+double cli_seconds(int64_t ns) { return (double)ns / 1e9; }
