@@ -31,15 +31,17 @@ size_t bramah__format_integer(char *out, int64_t value)
   return length;
 }
 
-/* 10^e in long double for any exponent a double can have. */
-static long double power_of_ten(int e)
+/* 10^e, e >= 0, for any exponent a double can have. Exact up to 27; above, the product of table entries is
+ * off by a few parts in 1e19, good for 15 digits; more digits get the slower powl. */
+static long double power_of_ten(int e, int digits)
 {
   static const long double small[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
                                       1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
                                       1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
-  int magnitude = e < 0 ? -e : e;
-  long double p = magnitude < 28 ? small[magnitude] : powl(10.0L, magnitude);
-  return e < 0 ? 1.0L / p : p;
+  if (e > 27 && digits > 15) return powl(10.0L, e);
+  long double p = 1.0L;
+  for (; e > 27; e -= 27) p *= small[27];
+  return p * small[e];
 }
 
 /* The first `digits` decimal digits of value > 0 as an integer, and the exponent of its leading digit. */
@@ -68,12 +70,14 @@ static uint64_t decimal_digits(double value, int digits, int *exponent)
   int e =
       (int)floor((binary - 1) * 0.30102999566398120); /* never above the true exponent, at most one below */
   int shift = digits - 1 - e;
-  long double scaled =
-      shift >= 0 ? (long double)value * power_of_ten(shift) : (long double)value / power_of_ten(-shift);
+  long double scaled = shift >= 0 ? (long double)value * power_of_ten(shift, digits)
+                                  : (long double)value / power_of_ten(-shift, digits);
   if (scaled >= (long double)limit[digits]) {
     e++;
     scaled /= 10.0L;
   }
+  for (; scaled < (long double)limit[digits - 1]; e--)
+    scaled *= 10.0L; /* only if the power was rounded down */
   uint64_t integer = (uint64_t)scaled;
   long double rest = scaled - (long double)integer;
   if (rest > 0.5L || (rest == 0.5L && (integer & 1u))) integer++;
