@@ -1,6 +1,7 @@
 #!/bin/sh
 # The machine file in the README is one that works.
-. "${0%/*}/common.sh"
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 
 awk '/^```yaml/{on=1; next} /^```/{on=0} on' "$source_root/README.md" >boom.yaml
 run 0 check boom.yaml

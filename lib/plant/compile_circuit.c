@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Hydraulics of a machine into the circuit. */
+#include "lib/plant/compile_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static bramah_status build_volumes(bramah__compiler *k)
+{
+  for (size_t i = 0; i < k->machine->n_volumes; i++) {
+    const bramah_volume *volume = &k->machine->volumes[i];
+    bramah__volume *out = &k->t.volume[i];
+    for (size_t h = 0; h < volume->n_hoses; h++) {
+      bramah_status status =
+          bramah__positive(k, volume->hoses[h].volume, volume->name, volume->line, "the volume of a hose");
+      if (status == BRAMAH_OK)
+        status = bramah__positive(k, volume->hoses[h].bulk_modulus, volume->name, volume->line,
+                                  "the bulk modulus of a hose");
+      if (status != BRAMAH_OK) return status;
+      out->hose_volume += volume->hoses[h].volume;
+      out->hose_compliance += volume->hoses[h].volume / volume->hoses[h].bulk_modulus;
+    }
+    k->model->p0[i] = volume->initial == BRAMAH_PRESSURE_GIVEN ? volume->initial_pressure : 0.0;
+    if (!isfinite(k->model->p0[i]))
+      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, volume->name, volume->line,
+                                  "the initial pressure is not finite");
+  }
+  for (size_t i = 0; i < k->machine->n_supplies; i++) {
+    k->t.supply[i] = k->machine->supplies[i].pressure;
+    if (!isfinite(k->t.supply[i]))
+      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, k->machine->supplies[i].name,
+                                  k->machine->supplies[i].line, "the pressure of this supply is not finite");
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status build_throttles(bramah__compiler *k)
+{
+  for (size_t i = 0; i < k->machine->n_throttles; i++) {
+    const bramah_throttle *in = &k->machine->throttles[i];
+    bramah__throttle *out = &k->t.throttle[i];
+    bramah_status status =
+        bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
+    if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->from, &out->from);
+    if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->to, &out->to);
+    if (status != BRAMAH_OK) return status;
+    out->coefficient = in->flow_coefficient;
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status build_valve(bramah__compiler *k, const bramah_valve *in, bramah__valve *out)
+{
+  bramah_status status =
+      bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
+  if (status == BRAMAH_OK)
+    status = bramah__positive(k, in->time_constant, in->name, in->line, "the time constant");
+  if (status == BRAMAH_OK) status = bramah__positive(k, in->limit, in->name, in->line, "the limit");
+  if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->pump, &out->pump);
+  if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->tank, &out->tank);
+  if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->a, &out->a);
+  if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->b, &out->b);
+  if (status != BRAMAH_OK) return status;
+  const long input = bramah__find_name(k->model->n_inputs, k->model->input_name, in->input);
+  if (input < 0)
+    return bramah__no_such(k, in->name, in->line, "input", in->input, k->model->n_inputs,
+                           k->model->input_name);
+  out->input = (size_t)input;
+  out->coefficient = in->flow_coefficient;
+  out->time_constant = in->time_constant;
+  out->limit = in->limit;
+  return BRAMAH_OK;
+}
+
+static bramah_status build_friction(bramah__compiler *k, const bramah_cylinder *in, bramah__friction *out)
+{
+  const bramah_friction *f = &in->friction;
+  if (f->model == BRAMAH_FRICTION_NONE) return BRAMAH_OK;
+  if (f->model != BRAMAH_FRICTION_BROWN_MCPHEE)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction model is unknown");
+  if (!(f->coulomb >= 0.0 && f->static_force >= f->coulomb && f->viscous >= 0.0))
+    return bramah__compile_fail(
+        k, BRAMAH_E_VALUE, in->name, in->line,
+        "friction needs 0 <= coulomb <= static and a viscous coefficient that is not negative");
+  const bramah_status status =
+      bramah__positive(k, f->stribeck_velocity, in->name, in->line, "the Stribeck velocity");
+  *out = (bramah__friction){BRAMAH__FRICTION_BROWN_MCPHEE, f->coulomb, f->static_force, f->stribeck_velocity,
+                            f->viscous};
+  return status;
+}
+
+static bramah_status cylinder_values(bramah__compiler *k, const bramah_cylinder *in)
+{
+  const struct {
+    double value;
+    const char *what;
+  } checks[] = {{in->piston_area, "the piston area"},
+                {in->rod_area, "the rod area"},
+                {in->bulk_modulus, "the bulk modulus"},
+                {in->piston_chamber_length, "the piston chamber length"},
+                {in->rod_chamber_length, "the rod chamber length"}};
+  for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+    const bramah_status status = bramah__positive(k, checks[i].value, in->name, in->line, checks[i].what);
+    if (status != BRAMAH_OK) return status;
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status build_cylinder(bramah__compiler *k, const bramah_cylinder *in, bramah__cylinder *out,
+                                    bramah__line *line)
+{
+  const bramah_model *m = k->model;
+  bramah_status status = cylinder_values(k, in);
+  for (int e = 0; e < 2 && status == BRAMAH_OK; e++)
+    status = bramah__find_body(k, in->name, in->line, in->body[e], &line->body[e]);
+  if (status != BRAMAH_OK) return status;
+  memcpy(line->point, in->point, sizeof line->point);
+  const long piston = bramah__find_name(m->circuit.n_volumes, m->volume_name, in->piston_volume);
+  const long rod = bramah__find_name(m->circuit.n_volumes, m->volume_name, in->rod_volume);
+  if (piston < 0)
+    return bramah__no_such(k, in->name, in->line, "volume", in->piston_volume, m->circuit.n_volumes,
+                           m->volume_name);
+  if (rod < 0)
+    return bramah__no_such(k, in->name, in->line, "volume", in->rod_volume, m->circuit.n_volumes,
+                           m->volume_name);
+  out->piston = (size_t)piston;
+  out->rod = (size_t)rod;
+  out->piston_area = in->piston_area;
+  out->rod_area = in->rod_area;
+  out->bulk_modulus = in->bulk_modulus;
+  out->reference = in->reference_stroke;
+  out->piston_length = in->piston_chamber_length;
+  out->rod_length = in->rod_chamber_length;
+  return build_friction(k, in, &out->friction);
+}
+
+/* A volume without hose and chamber would have no compliance at all. */
+static bramah_status check_compliance(const bramah__compiler *k)
+{
+  for (size_t i = 0; i < k->machine->n_volumes; i++) {
+    int filled = k->t.volume[i].hose_volume > 0.0;
+    for (size_t c = 0; c < k->machine->n_cylinders; c++)
+      filled |= k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i;
+    if (!filled)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, k->machine->volumes[i].name, k->machine->volumes[i].line,
+                                  "this volume has neither a hose nor a cylinder chamber");
+  }
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__build_circuit(bramah__compiler *k)
+{
+  const bramah_machine *d = k->machine;
+  bramah_status status = BRAMAH_OK;
+  if (d->n_volumes)
+    status = bramah__positive(k, d->oil_bulk_modulus, "oil", 0, "the bulk modulus of the oil");
+  if (status == BRAMAH_OK) status = build_volumes(k);
+  if (status == BRAMAH_OK) status = build_throttles(k);
+  for (size_t i = 0; i < d->n_valves && status == BRAMAH_OK; i++) {
+    status = build_valve(k, &d->valves[i], &k->t.valve[i]);
+    k->model->U0[i] = d->valves[i].initial_spool;
+  }
+  for (size_t i = 0; i < d->n_cylinders && status == BRAMAH_OK; i++)
+    status = build_cylinder(k, &d->cylinders[i], &k->t.cylinder[i], &k->t.line[i]);
+  return status == BRAMAH_OK ? check_compliance(k) : status;
+}

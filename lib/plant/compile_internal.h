@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What the compiler of a machine shares among its files: the tables being filled, names, checks. */
+#ifndef BRAMAH_LIB_PLANT_COMPILE_INTERNAL_H
+#define BRAMAH_LIB_PLANT_COMPILE_INTERNAL_H
+
+#include "lib/plant/coupled_internal.h"
+
+/* The tables of the model while they may still be written. */
+typedef struct bramah__tables {
+  bramah__link *link;
+  bramah__loop *loop;
+  bramah__line *line;
+  bramah__volume *volume;
+  double *supply;
+  bramah__throttle *throttle;
+  bramah__valve *valve;
+  bramah__cylinder *cylinder;
+  int *body_of_joint;   /* index in machine->bodies */
+  size_t *joint_order;  /* index in machine->joints */
+  unsigned char *given; /* [n] initial position to be kept */
+  double *work;         /* for the equilibrium */
+} bramah__tables;
+
+typedef struct bramah__compiler {
+  const bramah_machine *machine;
+  bramah_model *model;
+  bramah_diag *diag;
+  bramah__tables t;
+} bramah__compiler;
+
+/* Report a fault of the element `thing`, which stands in that line of the machine's file. */
+bramah_status bramah__compile_fail(const bramah__compiler *k, bramah_status status, const char *thing,
+                                   int line, const char *message);
+
+/* E_VALUE "... must be positive, not ..." unless value is positive and finite. */
+bramah_status bramah__positive(const bramah__compiler *k, double value, const char *thing, int line,
+                               const char *what);
+
+/* Index of a name, or -1. */
+long bramah__find_name(size_t n, const char *const *names, const char *name);
+
+/* E_REFERENCE "there is no WHAT 'NAME'; did you mean ...?" */
+bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,
+                              const char *name, size_t n, const char *const *names);
+
+/* Index of a body in the sorted tree, -1 for the ground. */
+bramah_status bramah__find_body(const bramah__compiler *k, const char *thing, int line, const char *name,
+                                int *out);
+
+/* Index of a volume, or n_volumes + index of a supply. */
+bramah_status bramah__find_node(const bramah__compiler *k, const char *thing, int line, const char *name,
+                                size_t *out);
+
+/* Unit vector along v; 0 if it has no direction. */
+int bramah__normalise(const double *v, double *out);
+
+/* Every name is given, and once within its kind. */
+bramah_status bramah__check_names(const bramah__compiler *k);
+
+/* Fill the tables from the machine. */
+bramah_status bramah__build_tree(bramah__compiler *k);
+bramah_status bramah__build_loops(bramah__compiler *k);
+bramah_status bramah__build_circuit(bramah__compiler *k);
+
+#endif

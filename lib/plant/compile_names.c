@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Names, references and faults of a machine under compilation. */
+#include "lib/plant/compile_internal.h"
+#include "lib/base/diag.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+bramah_status bramah__compile_fail(const bramah__compiler *k, bramah_status status, const char *thing,
+                                   int line, const char *message)
+{
+  bramah__fail(k->diag, status, thing, message);
+  bramah__at(k->diag, k->machine->file, line, 0);
+  return status;
+}
+
+bramah_status bramah__positive(const bramah__compiler *k, double value, const char *thing, int line,
+                               const char *what)
+{
+  if (value > 0.0 && isfinite(value)) return BRAMAH_OK;
+  bramah__compile_fail(k, BRAMAH_E_VALUE, thing, line, what);
+  bramah__add_text(k->diag, " must be positive, not ");
+  bramah__add_number(k->diag, value, 6);
+  return BRAMAH_E_VALUE;
+}
+
+long bramah__find_name(size_t n, const char *const *names, const char *name)
+{
+  for (size_t i = 0; name && i < n; i++)
+    if (strcmp(names[i], name) == 0) return (long)i;
+  return -1;
+}
+
+static bramah_status unique(const bramah__compiler *k, size_t n, const char *const *names, const char *kind)
+{
+  for (size_t i = 0; i < n; i++) {
+    if (!names[i][0]) return bramah__compile_fail(k, BRAMAH_E_KEY, kind, 0, "has no name");
+    if (bramah__find_name(i, names, names[i]) < 0) continue;
+    bramah__compile_fail(k, BRAMAH_E_KEY, names[i], 0, "this name is given to more than one ");
+    bramah__add_text(k->diag, kind);
+    return BRAMAH_E_KEY;
+  }
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__check_names(const bramah__compiler *k)
+{
+  const bramah_model *m = k->model;
+  const bramah_machine *d = k->machine;
+  const struct {
+    size_t n;
+    const char *const *names;
+    const char *kind;
+  } lists[] = {{d->n_joints, m->joint_name, "joint"},
+               {d->n_bodies, m->body_name, "body"},
+               {d->n_loops, m->loop_name, "loop"},
+               {d->n_volumes, m->volume_name, "volume"},
+               {d->n_supplies, m->supply_name, "supply"},
+               {d->n_valves, m->valve_name, "valve"},
+               {d->n_cylinders, m->cylinder_name, "cylinder"},
+               {d->n_inputs, m->input_name, "input"}};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    const bramah_status status = unique(k, lists[i].n, lists[i].names, lists[i].kind);
+    if (status != BRAMAH_OK) return status;
+  }
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,
+                              const char *name, size_t n, const char *const *names)
+{
+  bramah__compile_fail(k, BRAMAH_E_REFERENCE, thing, line, "there is no ");
+  bramah__add_text(k->diag, what);
+  bramah__add_text(k->diag, " '");
+  bramah__add_text(k->diag, name ? name : "");
+  const char *near = name ? bramah__nearest(name, n, names) : NULL;
+  bramah__add_text(k->diag, near ? "'; did you mean '" : "'");
+  if (near) bramah__add_text(k->diag, near), bramah__add_text(k->diag, "'?");
+  return BRAMAH_E_REFERENCE;
+}
+
+/* Index of a body in the sorted tree, -1 for the ground. */
+bramah_status bramah__find_body(const bramah__compiler *k, const char *thing, int line, const char *name,
+                                int *out)
+{
+  *out = -1;
+  if (name && strcmp(name, "ground") == 0) return BRAMAH_OK;
+  const long i = bramah__find_name(k->model->n, k->model->body_name, name);
+  if (i < 0) return bramah__no_such(k, thing, line, "body", name, k->model->n, k->model->body_name);
+  *out = (int)i;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__find_node(const bramah__compiler *k, const char *thing, int line, const char *name,
+                                size_t *out)
+{
+  const bramah_model *m = k->model;
+  long i = bramah__find_name(m->circuit.n_volumes, m->volume_name, name);
+  if (i < 0) {
+    i = bramah__find_name(m->circuit.n_supplies, m->supply_name, name);
+    if (i < 0)
+      return bramah__no_such(k, thing, line, "volume or supply", name, m->circuit.n_volumes, m->volume_name);
+    i += (long)m->circuit.n_volumes;
+  }
+  *out = (size_t)i;
+  return BRAMAH_OK;
+}
