@@ -111,16 +111,28 @@ typedef struct bramah_valve {
 
 typedef enum bramah_friction_model {
   BRAMAH_FRICTION_NONE = 0,
-  BRAMAH_FRICTION_BROWN_MCPHEE = 1
+  BRAMAH_FRICTION_BROWN_MCPHEE = 1,   /* D 2.44: coulomb, static, Stribeck velocity, viscous */
+  BRAMAH_FRICTION_BENGISU_AKAY = 2,   /* D 2.42: and decay */
+  BRAMAH_FRICTION_LUGRE = 3,          /* D 2.45-2.47: and bristles, exponent */
+  BRAMAH_FRICTION_MODIFIED_LUGRE = 4, /* D 2.48-2.54: and the lubricant film */
+  BRAMAH_FRICTION_VISCOUS = 5         /* F = viscous v */
 } bramah_friction_model;
 
-/* Seal friction. Source: dissertation eq. (2.44). */
+/* Seal friction. Members that the model does not name are not looked at. Source: dissertation 2.42-2.54. */
 typedef struct bramah_friction {
   bramah_friction_model model;
-  double coulomb;           /* F_c [N] >= 0 */
+  double coulomb;           /* F_c [N] >= 0; > 0 for the LuGre models */
   double static_force;      /* F_s [N] >= F_c */
   double stribeck_velocity; /* v_s [m/s] > 0 */
   double viscous;           /* sigma_2 [N s/m] >= 0 */
+  double decay;             /* xi [s/m] > 0: how fast F_s falls to F_c beyond v_s */
+  double bristle_stiffness; /* sigma_0 [N/m] > 0 */
+  double bristle_damping;   /* sigma_1 [N s/m] >= 0 */
+  double stribeck_exponent; /* n > 0 */
+  double film_velocity;     /* v_b [m/s] > 0: the film is as thick as it gets from here on */
+  double film_time_rising;  /* tau_hp [s] > 0 */
+  double film_time_falling; /* tau_hn [s] > 0 */
+  double film_time_dwell;   /* tau_h0 [s] > 0, at rest */
 } bramah_friction;
 
 /* Double-acting cylinder between two attachment points. Its stroke s is the distance between them (the |s| of

@@ -21,6 +21,9 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->circuit.n_throttles = machine->n_throttles;
   model->circuit.n_valves = machine->n_valves;
   model->circuit.n_cylinders = machine->n_cylinders;
+  for (size_t i = 0; i < machine->n_cylinders; i++)
+    model->circuit.n_friction_states +=
+        bramah__friction_states((bramah__friction_kind)machine->cylinders[i].friction.model);
 }
 
 #define TAKE_NAMES(field, things, n)                                                                         \

@@ -129,7 +129,7 @@ static bramah_status adopt_candidate(bramah_coupled *c, bramah_diag *diag)
                         "the loop cannot be closed at the corrected position");
   if (status == BRAMAH_OK) {
     bramah__evaluate_motion(model, &c->next, c->trial);
-    bramah__evaluate_forces(model, c->next.p, c->trial);
+    bramah__evaluate_forces(model, c->next.p, c->next.x, c->next.xd, c->trial);
     status = bramah__restart_rates(model, &c->next, c->trial, c->zdd_i);
   }
   if (status != BRAMAH_OK)

@@ -127,10 +127,21 @@ void bramah__evaluate_motion(const bramah_model *model, bramah__state *state, br
   bramah__apply(model->circuit.n_cylinders, model->n, eval->row, state->zd, eval->v);
 }
 
-void bramah__evaluate_forces(const bramah_model *model, const double *p, bramah__eval *eval)
+void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *x, double *xd,
+                             bramah__eval *eval)
+{
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
+    const bramah__cylinder *cylinder = &model->circuit.cylinder[c];
+    const size_t first = cylinder->first_state;
+    eval->friction[c] = bramah__friction_force(&cylinder->friction, eval->v[c], x + first, xd + first);
+  }
+  bramah__update_forces(model, p, eval);
+}
+
+void bramah__update_forces(const bramah_model *model, const double *p, bramah__eval *eval)
 {
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    eval->force[c] = bramah__cylinder_force(&model->circuit, c, p, eval->v[c], &eval->friction[c]);
+    eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c];
 }
 
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
@@ -143,6 +154,6 @@ bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, 
 {
   if (bramah__evaluate_position(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   bramah__evaluate_motion(model, state, eval);
-  bramah__evaluate_forces(model, state->p, eval);
+  bramah__evaluate_forces(model, state->p, state->x, state->xd, eval);
   return BRAMAH_OK;
 }

@@ -2,7 +2,8 @@
 /* State of the coupled plant and everything evaluated from it.
  *
  * State, one block that a snapshot copies:
- *   | z zd zdd [n each] | p pd [np each] | U [nv] | u [nu] | work [nc] | time | index [n] | row [m] |
+ *   | z zd zdd [n each] | p pd [np each] | U [nv] | u [nu] | work [nc] | x xd [nx each] | time | index [n] |
+ * row [m] |
  */
 #ifndef BRAMAH_LIB_PLANT_STATE_H
 #define BRAMAH_LIB_PLANT_STATE_H
@@ -17,6 +18,7 @@ typedef struct bramah__state {
   double *U;            /* [n_valves] spools */
   double *u;            /* [n_inputs] commands in force */
   double *work;         /* [n_cylinders] done since the start, trapezoidal sums */
+  double *x, *xd;       /* [n_friction_states] friction states and their rates */
   int64_t *time_ns;
   int *index; /* [n] dependent coordinates first, then the independent ones */
   int *row;   /* [m] constraint rows in use first */
@@ -72,8 +74,12 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
  * velocities. */
 void bramah__evaluate_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
-/* Forces stage at pressures p [np]. */
-void bramah__evaluate_forces(const bramah_model *model, const double *p, bramah__eval *eval);
+/* Forces stage at pressures p [np] and friction states x, whose rates go to xd [n_friction_states]. */
+void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *x, double *xd,
+                             bramah__eval *eval);
+
+/* The same at other pressures and the friction found before. */
+void bramah__update_forces(const bramah_model *model, const double *p, bramah__eval *eval);
 
 /* Pressure rates at pressures p and spools U, pd [np]. */
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,

@@ -71,6 +71,17 @@ static void predict(bramah_coupled *c)
   }
 }
 
+/* Friction states at the candidate's velocities. */
+static void step_friction(const bramah_coupled *c, bramah__state *next, const bramah__eval *eval)
+{
+  for (size_t i = 0; i < c->model->circuit.n_cylinders; i++) {
+    const bramah__cylinder *cylinder = &c->model->circuit.cylinder[i];
+    const size_t first = cylinder->first_state;
+    bramah__friction_step(&cylinder->friction, c->model->h, eval->v[i], c->state.x + first,
+                          c->state.xd + first, next->x + first);
+  }
+}
+
 /* Close, move and load the candidate. */
 static bramah_status place_candidate(bramah_coupled *c, const double *change, bramah__state *next,
                                      bramah__eval *eval)
@@ -79,7 +90,8 @@ static bramah_status place_candidate(bramah_coupled *c, const double *change, br
   if (status != BRAMAH_OK) return status;
   set_rates(c, change, next);
   bramah__evaluate_motion(c->model, next, eval);
-  bramah__evaluate_forces(c->model, next->p, eval);
+  step_friction(c, next, eval);
+  bramah__evaluate_forces(c->model, next->p, next->x, next->xd, eval);
   return BRAMAH_OK;
 }
 
@@ -144,11 +156,9 @@ static void pressure_column(bramah_coupled *c, const double *change, size_t i, d
   newton->correction[nf + i] += eps;
   for (size_t f = 0; f < nf; f++) {
     double sum = 0.0;
-    for (size_t q = 0; q < nc; q++) {
-      double friction;
-      const double force = bramah__cylinder_force(&model->circuit, q, p, c->trial->v[q], &friction);
-      sum -= c->trial->row_i[q * nf + f] * (force - c->trial->force[q]);
-    }
+    for (size_t q = 0; q < nc; q++)
+      sum -= c->trial->row_i[q * nf + f] *
+             (bramah__pressure_force(&model->circuit, q, p) - c->trial->friction[q] - c->trial->force[q]);
     J[f * nx + nf + i] = sum / eps;
   }
   memcpy(c->probe_state.U, c->next.U, model->circuit.n_valves * sizeof(double));

@@ -329,6 +329,13 @@ static const struct {
      "a discharge coefficient belongs to an 'area'"},
     {28, "      rod: 35 mm\n      rod_area: 1 cm^2", BRAMAH_E_KEY, "hydraulics.cylinders.lift.rod_area",
      "'rod' and 'rod_area' exclude each other"},
+    {33,
+     "      @friction: {model: modified-lugre, coulomb: 1 N, static: 2 N, stribeck_velocity: 1 m/s, "
+     "bristle_stiffness: 1 N/m, bristle_damping: 0 N*s/m, stribeck_exponent: 2, film_velocity: 1 m/s, "
+     "film_time_rising: 1 s, film_time_falling: 1 s}",
+     BRAMAH_E_KEY, "hydraulics.cylinders.lift.friction", "required key 'film_time_dwell' is missing"},
+    {33, "      friction: {model: lugre, decay: @3 m/s}", BRAMAH_E_UNIT,
+     "hydraulics.cylinders.lift.friction.decay", "3 m/s is a speed"},
     {33, "      @friction: {model: brown-mcphee, coulomb: 1 N}", BRAMAH_E_KEY,
      "hydraulics.cylinders.lift.friction", "required key 'static' is missing"},
     {16, "    v2: {pressure: 1 bar}\n    pump: {pressure: 1 bar}", BRAMAH_E_KEY, "hydraulics.supplies.pump",
