@@ -164,12 +164,23 @@ typedef struct bramah_input {
   const double *values; /* [V] */
 } bramah_input;
 
+/* How closed loops enter the step. All three give the same motion within their tolerances. */
+typedef enum bramah_formulation {
+  BRAMAH_FORMULATION_PARTITIONING = 0,         /* double-step: independent coordinates only (D 2.26-2.29) */
+  BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN = 1, /* index 3 with projections: penalty_factor (D 2.20-2.23) */
+  BRAMAH_FORMULATION_PENALTY = 2               /* all three penalty figures (D 2.30-2.33) */
+} bramah_formulation;
+
 /* Implicit trapezoidal rule with Newton. Zero means default. Source: spec equations 4. */
 typedef struct bramah_integrator {
   int64_t step_ns;           /* time step; default 1 000 000 ns */
   double position_tolerance; /* [rad or m] default 1e-7: largest correction of the last iteration */
   double pressure_tolerance; /* [Pa] default 1e-2 */
   int max_iterations;        /* default 25 */
+  bramah_formulation formulation;
+  double penalty_factor;    /* alpha, default 1e11 (augmented Lagrangian), 1e7 (penalty) */
+  double penalty_frequency; /* Omega [rad/s], default 100 */
+  double penalty_damping;   /* zeta [-], default 1 */
 } bramah_integrator;
 
 typedef struct bramah_machine {

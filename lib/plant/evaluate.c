@@ -107,8 +107,7 @@ static void fill_bias(const bramah_model *model, const bramah__state *state, bra
   for (size_t k = 0; k < nd; k++) eval->bias[state->index[k]] = eval->column[k];
 }
 
-/* Dependent rates from the independent ones. */
-static void fill_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval)
+void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval)
 {
   const size_t nd = model->n_dependent, nf = model->n_independent;
   for (size_t k = 0; k < nd; k++) {
@@ -119,12 +118,17 @@ static void fill_rates(const bramah_model *model, bramah__state *state, const br
   }
 }
 
-void bramah__evaluate_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval)
+void bramah__evaluate_motion(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
-  fill_rates(model, state, eval);
   bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z);
   fill_bias(model, state, eval);
   bramah__apply(model->circuit.n_cylinders, model->n, eval->row, state->zd, eval->v);
+}
+
+void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval)
+{
+  bramah__dependent_rates(model, state, eval);
+  bramah__evaluate_motion(model, state, eval);
 }
 
 void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *x, double *xd,

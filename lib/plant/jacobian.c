@@ -26,7 +26,7 @@ static bramah_status position_column(bramah_coupled *c, size_t f, double *J)
   for (size_t j = 0; j < model->n; j++) state->z[j] += c->now->Rz[j * nf + f] * position_step;
   bramah_status status = bramah__close_position(model, state, c->probe);
   if (status != BRAMAH_OK) return status;
-  bramah__evaluate_motion(model, state, c->probe);
+  bramah__set_motion(model, state, c->probe);
   bramah__evaluate_forces(model, state->p, state->x, state->xd, c->probe);
   status = bramah__factor_mass(model, c->probe);
   if (status != BRAMAH_OK) return status;
@@ -41,7 +41,7 @@ static void velocity_column(bramah_coupled *c, size_t f, double *J)
   const bramah_model *model = c->model;
   bramah__state_copy(&c->state, &c->probe_state);
   c->probe_state.zd[c->state.index[model->n_dependent + f]] += velocity_step;
-  bramah__evaluate_motion(model, &c->probe_state, c->now);
+  bramah__set_motion(model, &c->probe_state, c->now);
   bramah__evaluate_forces(model, c->state.p, c->probe_state.x, c->probe_state.xd, c->now);
   bramah__evaluate_rhs(model, &c->probe_state, c->now);
   bramah__solve_acceleration(model, c->now, c->zdd_i);

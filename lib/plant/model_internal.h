@@ -63,6 +63,8 @@ struct bramah_model {
   double h; /* [s] */
   double position_tolerance, pressure_tolerance;
   int max_iterations;
+  bramah_formulation formulation;
+  double penalty_factor, penalty_frequency, penalty_damping; /* alpha, Omega, zeta */
   void *scratch; /* one plant for the assembly, used by init only */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The work cycle of publication II, with Brown-McPhee and Bengisu-Akay friction, against the independent reference of the
- * case studies, at three steps: within the error a correct implicit trapezoidal step must show, second order,
- * closed loops, balanced energy. */
+/* The work cycle of publication II, with Brown-McPhee and Bengisu-Akay friction, against the independent
+ * reference of the case studies, at three steps: within the error a correct implicit trapezoidal step must
+ * show, second order, closed loops, balanced energy. */
 #include "bramah/coupled.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"

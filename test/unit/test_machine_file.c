@@ -104,6 +104,18 @@ START_TEST(small_machine_is_read)
 }
 END_TEST
 
+START_TEST(formulation_is_read)
+{
+  write_machine(36, "integrator: {formulation: penalty, penalty_factor: 1e8, penalty_frequency: 50 rad/s, "
+                    "penalty_damping: 0.7}");
+  bramah_machine *m = load(0, NULL);
+  ck_assert_int_eq(m->integrator.formulation, BRAMAH_FORMULATION_PENALTY);
+  ck_assert(m->integrator.penalty_factor == 1e8 && m->integrator.penalty_frequency == 50.0 &&
+            m->integrator.penalty_damping == 0.7);
+  bramah_machine_free(m);
+}
+END_TEST
+
 START_TEST(defaults_are_filled)
 {
   write_machine(36, "");
@@ -644,6 +656,7 @@ static void add_reading_tests(TCase *tests)
 {
   tcase_add_test(tests, small_machine_is_read);
   tcase_add_test(tests, defaults_are_filled);
+  tcase_add_test(tests, formulation_is_read);
   tcase_add_test(tests, rotation_is_roll_pitch_yaw_about_fixed_axes);
   tcase_add_test(tests, areas_may_be_given_directly);
   tcase_add_test(tests, piston_area_and_rod_give_the_annulus);
