@@ -550,10 +550,33 @@ static bramah_status read_machine(bramah__reader *reader, size_t n_changes, cons
   set_defaults(&out->machine);
   status = bramah__read_table(reader, &item, &machine_table, out);
   if (!status) status = bramah__machine_check(reader, &item, &out->machine);
-  if (!status) status = add_silent_inputs(reader, &out->machine);
+  if (status) return status;
+  if (reader->told) return reader->first;
+  status = add_silent_inputs(reader, &out->machine);
   if (status) return status;
   out->machine.file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
   return out->machine.file ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+bramah_status bramah_machine_check(const char *path, size_t n_changes, const bramah_change *changes,
+                                   bramah_mistake tell, void *user)
+{
+  bramah_diag diag;
+  bramah__reader reader;
+  loaded *machine = calloc(1, sizeof *machine);
+  bramah_status status = machine
+                             ? bramah__reader_open(&reader, &machine->pool, path, &diag)
+                             : bramah__fail(&diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a machine");
+  if (machine) {
+    reader.draft = machine;
+    reader.tell = tell;
+    reader.tell_user = user;
+    if (!status) status = read_machine(&reader, n_changes, changes, machine);
+    bramah__reader_close(&reader);
+    bramah_machine_free(&machine->machine);
+  }
+  if (status && !(machine && reader.told)) tell(user, &diag);
+  return status;
 }
 
 bramah_status bramah_machine_load(const char *path, size_t n_changes, const bramah_change *changes,
