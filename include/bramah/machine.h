@@ -142,6 +142,17 @@ typedef struct bramah_cylinder {
   bramah_friction friction;
 } bramah_cylinder;
 
+/* Laminar leakage between two nodes: Q = k (p_from - p_to). With `cylinder` it passes that cylinder's piston,
+ * from the piston to the rod volume, and `from`, `to` are NULL. Source: Merritt, Hydraulic Control Systems
+ * (1967), laminar flow through clearances. */
+typedef struct bramah_leakage {
+  const char *name;
+  int line;
+  const char *from, *to; /* volume or supply */
+  const char *cylinder;  /* or NULL */
+  double conductance;    /* k [m^3/(s Pa)] > 0 */
+} bramah_leakage;
+
 /* Command of a valve over time, for simulation: each value holds from its time until the next. Before the
  * first, 0. */
 typedef struct bramah_input {
@@ -185,6 +196,8 @@ typedef struct bramah_machine {
   size_t n_inputs;
   const bramah_input *inputs;
   bramah_integrator integrator;
+  size_t n_leakages;
+  const bramah_leakage *leakages;
 } bramah_machine;
 
 #ifdef __cplusplus

@@ -29,6 +29,12 @@ static void pass(const bramah__circuit *circuit, const double *p, double *flow, 
   book(circuit, flow, from, to, coefficient * bramah__flow_function(dp, circuit->laminar_pressure));
 }
 
+static void leak(const bramah__circuit *circuit, const bramah__leakage *l, const double *p, double *flow)
+{
+  const double dp = pressure_at(circuit, p, l->from) - pressure_at(circuit, p, l->to);
+  book(circuit, flow, l->from, l->to, l->conductance * dp);
+}
+
 static void valve_flows(const bramah__circuit *circuit, const bramah__valve *valve, const double *p, double U,
                         double *flow)
 {
@@ -75,6 +81,7 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
     const bramah__throttle *t = &circuit->throttle[i];
     pass(circuit, p, flow, t->from, t->to, t->coefficient);
   }
+  for (size_t i = 0; i < circuit->n_leakages; i++) leak(circuit, &circuit->leakage[i], p, flow);
   for (size_t i = 0; i < circuit->n_valves; i++) valve_flows(circuit, &circuit->valve[i], p, U[i], flow);
   for (size_t i = 0; i < circuit->n_cylinders; i++)
     cylinder_volumes(circuit, &circuit->cylinder[i], s[i], v[i], flow, pd);

@@ -35,6 +35,12 @@ typedef struct bramah__cylinder {
   bramah__friction friction;
 } bramah__cylinder;
 
+/* Leakage Q = k dp. */
+typedef struct bramah__leakage {
+  size_t from, to;
+  double conductance; /* [m^3/(s Pa)] */
+} bramah__leakage;
+
 typedef struct bramah__circuit {
   double oil_bulk_modulus, laminar_pressure;
   size_t n_volumes, n_supplies, n_throttles, n_valves, n_cylinders;
@@ -43,6 +49,8 @@ typedef struct bramah__circuit {
   const bramah__throttle *throttle;
   const bramah__valve *valve;
   const bramah__cylinder *cylinder;
+  size_t n_leakages;
+  const bramah__leakage *leakage;
 } bramah__circuit;
 
 /* sgn(dp) sqrt|dp|, linear below the laminar pressure and continuous there [sqrt(Pa)]. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* What a name may refer to. */
-typedef enum target { BODY, VOLUME, VOLUME_OR_SUPPLY, VALVE_INPUT, N_TARGETS } target;
+typedef enum target { BODY, VOLUME, VOLUME_OR_SUPPLY, VALVE_INPUT, CYLINDER, N_TARGETS } target;
 
 typedef struct name_list {
   size_t n;
@@ -14,7 +14,7 @@ typedef struct name_list {
 } name_list;
 
 static const char *const target_texts[N_TARGETS] = {"body", "volume", "volume or supply",
-                                                    "valve with the input"};
+                                                    "valve with the input", "cylinder"};
 
 /* Keys whose values are names: in each element of a section, a scalar or a list of them. key NULL: the
  * elements' own names. */
@@ -34,6 +34,9 @@ static const struct {
     {"hydraulics", "cylinders", "bodies", BODY},
     {"hydraulics", "cylinders", "piston_volume", VOLUME},
     {"hydraulics", "cylinders", "rod_volume", VOLUME},
+    {"hydraulics", "leakages", "from", VOLUME_OR_SUPPLY},
+    {"hydraulics", "leakages", "to", VOLUME_OR_SUPPLY},
+    {"hydraulics", "leakages", "cylinder", CYLINDER},
     {NULL, "inputs", NULL, VALVE_INPUT},
 };
 
@@ -48,7 +51,8 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
                                    name_list lists[N_TARGETS])
 {
   const size_t n_nodes = machine->n_volumes + machine->n_supplies;
-  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes, n_nodes, machine->n_valves};
+  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes, n_nodes, machine->n_valves,
+                                  machine->n_cylinders};
   for (int i = 0; i < N_TARGETS; i++) {
     bramah_status status = make_list(reader, most[i], &lists[i]);
     if (status) return status;
@@ -63,6 +67,8 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
   for (size_t i = 0; i < machine->n_supplies; i++) nodes->names[nodes->n++] = machine->supplies[i].name;
   for (size_t i = 0; i < machine->n_valves; i++) lists[VALVE_INPUT].names[i] = machine->valves[i].input;
   lists[VALVE_INPUT].n = machine->n_valves;
+  for (size_t i = 0; i < machine->n_cylinders; i++) lists[CYLINDER].names[i] = machine->cylinders[i].name;
+  lists[CYLINDER].n = machine->n_cylinders;
   return BRAMAH_OK;
 }
 

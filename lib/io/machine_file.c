@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* locale_t */
 #include "bramah/files.h"
 #include "lib/base/diag.h"
+#include "lib/io/machine_elements.h"
 #include "lib/io/machine_file.h"
 #include "lib/io/schema.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define FLOW_UNIT "m^3/s/Pa^0.5"
+#define FLOW_UNIT BRAMAH__FLOW_UNIT
 
 /* The machine while it is being read; the pool holds everything it points to. */
 typedef struct loaded {
@@ -453,6 +454,8 @@ static const bramah__key hydraulics_keys[] = {
                     .required = 0),
     BRAMAH__SECTION("valves", loaded, machine.valves, machine.n_valves, &valve_table, .required = 0),
     BRAMAH__SECTION("cylinders", loaded, machine.cylinders, machine.n_cylinders, &cylinder_table,
+                    .required = 0),
+    BRAMAH__SECTION("leakages", loaded, machine.leakages, machine.n_leakages, &bramah__leakage_table,
                     .required = 0),
     {0}};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pressures at which the machine rests in its initial pose. At rest friction vanishes and a closed valve
- * passes nothing, so the balance of the independent coordinates and equal pressures across throttles are
- * linear equations for the pressures that the machine file leaves open. */
+ * passes nothing, so the balance of the independent coordinates and equal pressures across throttles and
+ * leakages are linear equations for the pressures that the machine file leaves open. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
@@ -71,6 +71,17 @@ static void throttle_rows(const problem *q, double *A, double *b)
   }
 }
 
+/* What leaks rests only at equal pressures, like a throttle. */
+static void leakage_rows(const problem *q, double *A, double *b)
+{
+  const bramah_model *m = q->model;
+  for (size_t i = 0; i < m->circuit.n_leakages; i++) {
+    const size_t r = m->n_independent + m->circuit.n_throttles + i;
+    add_node(q, m->circuit.leakage[i].from, 1.0, A + r * q->n_open, &b[r]);
+    add_node(q, m->circuit.leakage[i].to, -1.0, A + r * q->n_open, &b[r]);
+  }
+}
+
 static int all_zero(size_t n, const double *x)
 {
   for (size_t i = 0; i < n; i++)
@@ -110,22 +121,29 @@ static bramah_status undetermined(const problem *q, bramah_diag *diag)
   return BRAMAH_E_SINGULAR;
 }
 
+/* The joint, throttle or leakage whose balance a row is. */
+static const char *row_name(const problem *q, size_t r)
+{
+  const size_t nf = q->model->n_independent, n_throttles = q->machine->n_throttles;
+  if (r < nf) return q->model->joint_name[q->c->state.index[q->model->n_dependent + r]];
+  if (r < nf + n_throttles) return q->machine->throttles[r - nf].name;
+  return q->machine->leakages[r - nf - n_throttles].name;
+}
+
 /* What remains of b - A x after the solution says whether anything was out of balance that no pressure can
- * hold. */
+ * hold. Connections are named rather than joints: an over-determined system spreads over both. */
 static bramah_status check_residual(const problem *q, const double *A, const double *b, const double *x,
                                     bramah_diag *diag)
 {
-  for (size_t r = 0; r < q->n_rows; r++) {
+  for (size_t r = q->n_rows; r-- > 0;) {
     double residual = b[r], size = fabs(b[r]) + 1.0;
     for (size_t k = 0; k < q->n_open; k++) {
       residual -= A[r * q->n_open + k] * x[k];
       size += fabs(A[r * q->n_open + k] * x[k]);
     }
     if (fabs(residual) <= 1e-8 * size) continue;
-    const size_t nf = q->model->n_independent;
-    const char *thing = r < nf ? q->model->joint_name[q->c->state.index[q->model->n_dependent + r]]
-                               : q->machine->throttles[r - nf].name;
-    return bramah__fail(diag, BRAMAH_E_SINGULAR, thing, "no choice of the open pressures keeps this at rest");
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, row_name(q, r),
+                        "no choice of the open pressures keeps this at rest");
   }
   return BRAMAH_OK;
 }
@@ -138,6 +156,7 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
   memset(work, 0, (size_t)(rest - work) * sizeof *work);
   balance_rows(q, A, b);
   throttle_rows(q, A, b);
+  leakage_rows(q, A, b);
   scale_rows(q, A, b);
   memcpy(A_copy, A, rows * columns * sizeof *A);
   memcpy(x, b, rows * sizeof *b);
@@ -153,7 +172,8 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
 
 size_t bramah__equilibrium_work(const bramah_machine *machine)
 {
-  const size_t rows = machine->n_joints + machine->n_throttles, columns = machine->n_volumes;
+  const size_t rows = machine->n_joints + machine->n_throttles + machine->n_leakages,
+               columns = machine->n_volumes;
   const size_t longer = rows > columns ? rows : columns;
   return 2 * rows * columns + 2 * longer + bramah__least_squares_work(rows, columns);
 }
@@ -171,7 +191,7 @@ bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *mac
       bramah__at(diag, machine->file, machine->valves[i].line, 0);
       return BRAMAH_E_VALUE;
     }
-  q.n_rows = model->n_independent + machine->n_throttles;
+  q.n_rows = model->n_independent + machine->n_throttles + machine->n_leakages;
   bramah__evaluate_rhs(model, &q.c->state, q.c->now);
   return solve(&q, work, diag);
 }

@@ -29,7 +29,16 @@ START_TEST(test_volume_throttle_and_chamber)
   const bramah__throttle throttle[1] = {{2, 0, 1e-6}};
   const bramah__cylinder cylinder[1] = {
       {0, 1, 5e-3, 4e-3, 3e10, 1.0, 0.2, 0.5, {BRAMAH__FRICTION_NONE, 0, 0, 0, 0}}};
-  const bramah__circuit circuit = {1.5e9, laminar, 2, 1, 1, 0, 1, volume, supply, throttle, NULL, cylinder};
+  const bramah__circuit circuit = {.oil_bulk_modulus = 1.5e9,
+                                   .laminar_pressure = laminar,
+                                   .n_volumes = 2,
+                                   .n_supplies = 1,
+                                   .n_throttles = 1,
+                                   .n_cylinders = 1,
+                                   .volume = volume,
+                                   .supply = supply,
+                                   .throttle = throttle,
+                                   .cylinder = cylinder};
   const double p[2] = {5e6, 3e6}, s[1] = {1.1}, v[1] = {0.02};
   double flow[2], pd[2];
   bramah__circuit_rates(&circuit, p, s, v, NULL, flow, pd);
@@ -51,7 +60,14 @@ START_TEST(test_valve_ports)
   const bramah__volume volume[2] = {{1e-3, 0}, {1e-3, 0}};
   const double supply[2] = {7e6, 1e5};
   const bramah__valve valve[1] = {{2, 3, 0, 1, 0, 2e-8, 0.01, 10}};
-  const bramah__circuit circuit = {1e9, laminar, 2, 2, 0, 1, 0, volume, supply, NULL, valve, NULL};
+  const bramah__circuit circuit = {.oil_bulk_modulus = 1e9,
+                                   .laminar_pressure = laminar,
+                                   .n_volumes = 2,
+                                   .n_supplies = 2,
+                                   .n_valves = 1,
+                                   .volume = volume,
+                                   .supply = supply,
+                                   .valve = valve};
   const double p[2] = {3e6, 2e6};
   double flow[2], pd[2], U = 5.0;
   bramah__circuit_rates(&circuit, p, NULL, NULL, &U, flow, pd);
