@@ -153,6 +153,42 @@ typedef struct bramah_leakage {
   double conductance;    /* k [m^3/(s Pa)] > 0 */
 } bramah_leakage;
 
+/* Check valve: Q = C q(dp - p_c) for dp = p_from - p_to above the cracking pressure p_c, 0 below; q(x) =
+ * sgn(x) sqrt|x|, linear below the laminar pressure. Continuous. Source: the throttle of dissertation 2.32
+ * ff. with a spring in front. */
+typedef struct bramah_check_valve {
+  const char *name;
+  int line;
+  const char *from, *to;    /* volume or supply */
+  double flow_coefficient;  /* C [m^3/(s sqrt(Pa))] > 0 */
+  double cracking_pressure; /* p_c [Pa] >= 0, a difference */
+} bramah_check_valve;
+
+/* Relief valve: Q = C y q(dp) with the opening y = (dp - p_set) / p_o held within 0 and 1, dp = p_from -
+ * p_to. Nothing passes below the setting; from p_set + p_o on it is a throttle. Continuous. Source: steady
+ * characteristic, Merritt (1967), pressure-control valves. */
+typedef struct bramah_relief_valve {
+  const char *name;
+  int line;
+  const char *from, *to;   /* volume or supply */
+  double flow_coefficient; /* C [m^3/(s sqrt(Pa))] > 0, fully open */
+  double set_pressure;     /* p_set [Pa] > 0, a difference */
+  double override;         /* p_o [Pa] > 0: overpressure of full opening */
+} bramah_relief_valve;
+
+/* Pump: Q from `from` into `into`, whatever the pressures; with a pressure compensator (set_pressure > 0) the
+ * flow falls linearly from Q at dp = p_set - band to zero at p_set, dp = p_into - p_from. It never turns
+ * back. Its losses are a leakage beside it. */
+typedef struct bramah_pump {
+  const char *name;
+  int line;
+  const char *from;    /* volume or supply */
+  const char *into;    /* volume */
+  double flow;         /* Q [m^3/s] > 0: displacement times speed */
+  double set_pressure; /* p_set [Pa] a difference; 0: no compensator */
+  double band;         /* [Pa] 0 < band <= p_set with a compensator, else 0 */
+} bramah_pump;
+
 /* Command of a valve over time, for simulation: each value holds from its time until the next. Before the
  * first, 0. */
 typedef struct bramah_input {
@@ -198,6 +234,12 @@ typedef struct bramah_machine {
   bramah_integrator integrator;
   size_t n_leakages;
   const bramah_leakage *leakages;
+  size_t n_check_valves;
+  const bramah_check_valve *check_valves;
+  size_t n_relief_valves;
+  const bramah_relief_valve *relief_valves;
+  size_t n_pumps;
+  const bramah_pump *pumps;
 } bramah_machine;
 
 #ifdef __cplusplus

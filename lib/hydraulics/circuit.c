@@ -10,7 +10,7 @@ double bramah__flow_function(double dp, double laminar_pressure)
   return copysign(sqrt(magnitude), dp);
 }
 
-static double pressure_at(const bramah__circuit *circuit, const double *p, size_t node)
+double bramah__node_pressure(const bramah__circuit *circuit, const double *p, size_t node)
 {
   return node < circuit->n_volumes ? p[node] : circuit->supply[node - circuit->n_volumes];
 }
@@ -25,14 +25,38 @@ static void book(const bramah__circuit *circuit, double *flow, size_t from, size
 static void pass(const bramah__circuit *circuit, const double *p, double *flow, size_t from, size_t to,
                  double coefficient)
 {
-  const double dp = pressure_at(circuit, p, from) - pressure_at(circuit, p, to);
+  const double dp = bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
   book(circuit, flow, from, to, coefficient * bramah__flow_function(dp, circuit->laminar_pressure));
 }
 
-static void leak(const bramah__circuit *circuit, const bramah__leakage *l, const double *p, double *flow)
+static double difference(const bramah__circuit *circuit, const double *p, size_t from, size_t to)
 {
-  const double dp = pressure_at(circuit, p, l->from) - pressure_at(circuit, p, l->to);
-  book(circuit, flow, l->from, l->to, l->conductance * dp);
+  return bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
+}
+
+/* Leakages, check valves, relief valves, pumps. */
+static void element_flows(const bramah__circuit *circuit, const double *p, double *flow)
+{
+  const double laminar = circuit->laminar_pressure;
+  for (size_t i = 0; i < circuit->n_leakages; i++) {
+    const bramah__leakage *l = &circuit->leakage[i];
+    book(circuit, flow, l->from, l->to, l->conductance * difference(circuit, p, l->from, l->to));
+  }
+  for (size_t i = 0; i < circuit->n_check_valves; i++) {
+    const bramah__check_valve *v = &circuit->check_valve[i];
+    const double dp = difference(circuit, p, v->from, v->to);
+    book(circuit, flow, v->from, v->to, bramah__check_valve_flow(v, dp, laminar));
+  }
+  for (size_t i = 0; i < circuit->n_relief_valves; i++) {
+    const bramah__relief_valve *v = &circuit->relief_valve[i];
+    const double dp = difference(circuit, p, v->from, v->to);
+    book(circuit, flow, v->from, v->to, bramah__relief_valve_flow(v, dp, laminar));
+  }
+  for (size_t i = 0; i < circuit->n_pumps; i++) {
+    const bramah__pump *pump = &circuit->pump[i];
+    const double dp = difference(circuit, p, pump->into, pump->from);
+    book(circuit, flow, pump->from, pump->into, bramah__pump_flow(pump, dp));
+  }
 }
 
 static void valve_flows(const bramah__circuit *circuit, const bramah__valve *valve, const double *p, double U,
@@ -81,7 +105,7 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
     const bramah__throttle *t = &circuit->throttle[i];
     pass(circuit, p, flow, t->from, t->to, t->coefficient);
   }
-  for (size_t i = 0; i < circuit->n_leakages; i++) leak(circuit, &circuit->leakage[i], p, flow);
+  element_flows(circuit, p, flow);
   for (size_t i = 0; i < circuit->n_valves; i++) valve_flows(circuit, &circuit->valve[i], p, U[i], flow);
   for (size_t i = 0; i < circuit->n_cylinders; i++)
     cylinder_volumes(circuit, &circuit->cylinder[i], s[i], v[i], flow, pd);

@@ -7,6 +7,7 @@
 #define BRAMAH_LIB_HYDRAULICS_CIRCUIT_H
 
 #include <stddef.h>
+#include "lib/hydraulics/elements.h"
 #include "lib/hydraulics/friction.h"
 
 typedef struct bramah__volume {
@@ -35,12 +36,6 @@ typedef struct bramah__cylinder {
   bramah__friction friction;
 } bramah__cylinder;
 
-/* Leakage Q = k dp. */
-typedef struct bramah__leakage {
-  size_t from, to;
-  double conductance; /* [m^3/(s Pa)] */
-} bramah__leakage;
-
 typedef struct bramah__circuit {
   double oil_bulk_modulus, laminar_pressure;
   size_t n_volumes, n_supplies, n_throttles, n_valves, n_cylinders;
@@ -51,10 +46,14 @@ typedef struct bramah__circuit {
   const bramah__cylinder *cylinder;
   size_t n_leakages;
   const bramah__leakage *leakage;
+  size_t n_check_valves, n_relief_valves, n_pumps;
+  const bramah__check_valve *check_valve;
+  const bramah__relief_valve *relief_valve;
+  const bramah__pump *pump;
 } bramah__circuit;
 
-/* sgn(dp) sqrt|dp|, linear below the laminar pressure and continuous there [sqrt(Pa)]. */
-double bramah__flow_function(double dp, double laminar_pressure);
+/* Pressure of a node [Pa]. */
+double bramah__node_pressure(const bramah__circuit *circuit, const double *p, size_t node);
 
 /* Pressure rates pd [n_volumes] = u0(p, s, v; U) [Pa/s] from pressures p, strokes s and velocities v
  * [n_cylinders], spools U [n_valves]. flow [n_volumes] is scratch. */

@@ -37,6 +37,12 @@ static const struct {
     {"hydraulics", "leakages", "from", VOLUME_OR_SUPPLY},
     {"hydraulics", "leakages", "to", VOLUME_OR_SUPPLY},
     {"hydraulics", "leakages", "cylinder", CYLINDER},
+    {"hydraulics", "check_valves", "from", VOLUME_OR_SUPPLY},
+    {"hydraulics", "check_valves", "to", VOLUME_OR_SUPPLY},
+    {"hydraulics", "relief_valves", "from", VOLUME_OR_SUPPLY},
+    {"hydraulics", "relief_valves", "to", VOLUME_OR_SUPPLY},
+    {"hydraulics", "pumps", "from", VOLUME_OR_SUPPLY},
+    {"hydraulics", "pumps", "into", VOLUME},
     {NULL, "inputs", NULL, VALVE_INPUT},
 };
 

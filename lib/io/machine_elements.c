@@ -30,3 +30,88 @@ static const bramah__key leakage_keys[] = {
 
 const bramah__table bramah__leakage_table = {
     .keys = leakage_keys, .size = sizeof(bramah_leakage), .finish = finish_leakage};
+
+/* ---- check valves and relief valves ---- */
+
+static const bramah__key check_valve_keys[] = {
+    BRAMAH__KEY("from", bramah__read_name, bramah_check_valve, from, .required = 1),
+    BRAMAH__KEY("to", bramah__read_name, bramah_check_valve, to, .required = 1),
+    BRAMAH__KEY("flow_coefficient", bramah__read_quantity, bramah_check_valve, flow_coefficient,
+                .required = 1, .unit = BRAMAH__FLOW_UNIT, .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("cracking_pressure", bramah__read_quantity, bramah_check_valve, cracking_pressure,
+                .unit = "Pa", .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+const bramah__table bramah__check_valve_table = {.keys = check_valve_keys,
+                                                 .size = sizeof(bramah_check_valve)};
+
+static const bramah__key relief_valve_keys[] = {
+    BRAMAH__KEY("from", bramah__read_name, bramah_relief_valve, from, .required = 1),
+    BRAMAH__KEY("to", bramah__read_name, bramah_relief_valve, to, .required = 1),
+    BRAMAH__KEY("flow_coefficient", bramah__read_quantity, bramah_relief_valve, flow_coefficient,
+                .required = 1, .unit = BRAMAH__FLOW_UNIT, .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("set_pressure", bramah__read_quantity, bramah_relief_valve, set_pressure, .required = 1,
+                .unit = "Pa", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("override", bramah__read_quantity, bramah_relief_valve, override, .required = 1, .unit = "Pa",
+                .range = BRAMAH__POSITIVE),
+    {0}};
+
+const bramah__table bramah__relief_valve_table = {.keys = relief_valve_keys,
+                                                  .size = sizeof(bramah_relief_valve)};
+
+/* ---- pumps ---- */
+
+/* The flow of a pump given by displacement and speed. */
+static bramah_status flow_of_speed(bramah__reader *reader, const bramah__item *item, bramah_pump *pump)
+{
+  const bramah__key size = {.name = "displacement", .unit = "m^3/rad", .range = BRAMAH__POSITIVE};
+  const bramah__key turns = {.name = "speed", .unit = "rad/s", .range = BRAMAH__POSITIVE};
+  double displacement = 0.0, speed = 0.0;
+  bramah_status status = bramah__find_quantity(reader, item, &size, &displacement);
+  if (!status) status = bramah__find_quantity(reader, item, &turns, &speed);
+  if (status) return status;
+  pump->flow = displacement * speed;
+  return pump->flow > 0.0 ? BRAMAH_OK
+                          : bramah__fail_missing(reader, item, displacement > 0.0 ? "speed" : "displacement");
+}
+
+static bramah_status check_compensator(bramah__reader *reader, const bramah__item *item,
+                                       const bramah_pump *pump)
+{
+  bramah__item band;
+  const int has_band = bramah__item_find(item, "band", &band);
+  if (pump->set_pressure > 0.0 && !has_band) return bramah__fail_missing(reader, item, "band");
+  if (pump->set_pressure == 0.0 && has_band) return bramah__fail_missing(reader, item, "set_pressure");
+  if (!has_band || pump->band <= pump->set_pressure) return BRAMAH_OK;
+  return bramah__fail_item(reader, &band, BRAMAH_E_VALUE, "band must not exceed the set pressure");
+}
+
+static bramah_status finish_pump(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah_pump *pump = object;
+  bramah__item flow, other;
+  const int has_flow = bramah__item_find(item, "flow", &flow);
+  const int has_other =
+      bramah__item_find(item, "displacement", &other) || bramah__item_find(item, "speed", &other);
+  if (has_flow && has_other)
+    return bramah__fail_key(reader, &other, BRAMAH_E_KEY,
+                            "'flow' stands for 'displacement' and 'speed': they exclude each other");
+  if (!has_flow && !has_other)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'flow', or 'displacement' and 'speed', is needed");
+  bramah_status status = has_flow ? BRAMAH_OK : flow_of_speed(reader, item, pump);
+  return status ? status : check_compensator(reader, item, pump);
+}
+
+static const bramah__key pump_keys[] = {
+    BRAMAH__KEY("from", bramah__read_name, bramah_pump, from, .required = 1),
+    BRAMAH__KEY("into", bramah__read_name, bramah_pump, into, .required = 1),
+    BRAMAH__KEY("flow", bramah__read_quantity, bramah_pump, flow, .unit = "m^3/s", .range = BRAMAH__POSITIVE),
+    {.name = "displacement", .read = bramah__read_nothing},
+    {.name = "speed", .read = bramah__read_nothing},
+    BRAMAH__KEY("set_pressure", bramah__read_quantity, bramah_pump, set_pressure, .unit = "Pa",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("band", bramah__read_quantity, bramah_pump, band, .unit = "Pa", .range = BRAMAH__POSITIVE),
+    {0}};
+
+const bramah__table bramah__pump_table = {
+    .keys = pump_keys, .size = sizeof(bramah_pump), .finish = finish_pump};

@@ -9,5 +9,8 @@
 #define BRAMAH__FLOW_UNIT "m^3/s/Pa^0.5"
 
 extern const bramah__table bramah__leakage_table;
+extern const bramah__table bramah__check_valve_table;
+extern const bramah__table bramah__relief_valve_table;
+extern const bramah__table bramah__pump_table;
 
 #endif

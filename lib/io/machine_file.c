@@ -457,6 +457,11 @@ static const bramah__key hydraulics_keys[] = {
                     .required = 0),
     BRAMAH__SECTION("leakages", loaded, machine.leakages, machine.n_leakages, &bramah__leakage_table,
                     .required = 0),
+    BRAMAH__SECTION("check_valves", loaded, machine.check_valves, machine.n_check_valves,
+                    &bramah__check_valve_table, .required = 0),
+    BRAMAH__SECTION("relief_valves", loaded, machine.relief_valves, machine.n_relief_valves,
+                    &bramah__relief_valve_table, .required = 0),
+    BRAMAH__SECTION("pumps", loaded, machine.pumps, machine.n_pumps, &bramah__pump_table, .required = 0),
     {0}};
 
 static const bramah__table hydraulics_table = {.keys = hydraulics_keys};

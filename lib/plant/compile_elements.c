@@ -42,9 +42,62 @@ static bramah_status build_leakage(bramah__compiler *k, const bramah_leakage *in
   return status;
 }
 
+static bramah_status build_check_valve(bramah__compiler *k, const bramah_check_valve *in,
+                                       bramah__check_valve *out)
+{
+  size_t nodes[2] = {0, 0};
+  bramah_status status =
+      bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
+  if (status == BRAMAH_OK && !(in->cracking_pressure >= 0.0 && isfinite(in->cracking_pressure)))
+    status = bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                  "the cracking pressure must not be negative");
+  if (status == BRAMAH_OK) status = find_nodes(k, in->name, in->line, in->from, in->to, nodes);
+  *out = (bramah__check_valve){nodes[0], nodes[1], in->flow_coefficient, in->cracking_pressure};
+  return status;
+}
+
+static bramah_status build_relief_valve(bramah__compiler *k, const bramah_relief_valve *in,
+                                        bramah__relief_valve *out)
+{
+  size_t nodes[2] = {0, 0};
+  bramah_status status =
+      bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
+  if (status == BRAMAH_OK)
+    status = bramah__positive(k, in->set_pressure, in->name, in->line, "the set pressure");
+  if (status == BRAMAH_OK) status = bramah__positive(k, in->override, in->name, in->line, "the override");
+  if (status == BRAMAH_OK) status = find_nodes(k, in->name, in->line, in->from, in->to, nodes);
+  *out = (bramah__relief_valve){nodes[0], nodes[1], in->flow_coefficient, in->set_pressure, in->override};
+  return status;
+}
+
+static bramah_status check_compensator(const bramah__compiler *k, const bramah_pump *in)
+{
+  if (in->set_pressure == 0.0 && in->band == 0.0) return BRAMAH_OK;
+  if (in->set_pressure > 0.0 && isfinite(in->set_pressure) && in->band > 0.0 && in->band <= in->set_pressure)
+    return BRAMAH_OK;
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                              "a compensator needs 0 < band <= set pressure");
+}
+
+static bramah_status build_pump(bramah__compiler *k, const bramah_pump *in, bramah__pump *out)
+{
+  size_t nodes[2] = {0, 0};
+  const bramah_model *m = k->model;
+  bramah_status status = bramah__positive(k, in->flow, in->name, in->line, "the flow");
+  if (status == BRAMAH_OK) status = check_compensator(k, in);
+  if (status == BRAMAH_OK && bramah__find_name(m->circuit.n_volumes, m->volume_name, in->into) < 0)
+    status = bramah__no_such(k, in->name, in->line, "volume", in->into, m->circuit.n_volumes, m->volume_name);
+  if (status == BRAMAH_OK) status = find_nodes(k, in->name, in->line, in->from, in->into, nodes);
+  *out = (bramah__pump){nodes[0], nodes[1], in->flow, in->set_pressure, in->band};
+  return status;
+}
+
 void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena)
 {
   t->leakage = BRAMAH__TAKE(arena, bramah__leakage, machine->n_leakages);
+  t->check_valve = BRAMAH__TAKE(arena, bramah__check_valve, machine->n_check_valves);
+  t->relief_valve = BRAMAH__TAKE(arena, bramah__relief_valve, machine->n_relief_valves);
+  t->pump = BRAMAH__TAKE(arena, bramah__pump, machine->n_pumps);
 }
 
 bramah_status bramah__build_elements(bramah__compiler *k)
@@ -53,6 +106,12 @@ bramah_status bramah__build_elements(bramah__compiler *k)
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < d->n_leakages && status == BRAMAH_OK; i++)
     status = build_leakage(k, &d->leakages[i], &k->t.leakage[i]);
+  for (size_t i = 0; i < d->n_check_valves && status == BRAMAH_OK; i++)
+    status = build_check_valve(k, &d->check_valves[i], &k->t.check_valve[i]);
+  for (size_t i = 0; i < d->n_relief_valves && status == BRAMAH_OK; i++)
+    status = build_relief_valve(k, &d->relief_valves[i], &k->t.relief_valve[i]);
+  for (size_t i = 0; i < d->n_pumps && status == BRAMAH_OK; i++)
+    status = build_pump(k, &d->pumps[i], &k->t.pump[i]);
   return status;
 }
 
@@ -61,4 +120,10 @@ void bramah__elements_connect(bramah__compiler *k)
   bramah__circuit *circuit = &k->model->circuit;
   circuit->n_leakages = k->machine->n_leakages;
   circuit->leakage = k->t.leakage;
+  circuit->n_check_valves = k->machine->n_check_valves;
+  circuit->check_valve = k->t.check_valve;
+  circuit->n_relief_valves = k->machine->n_relief_valves;
+  circuit->relief_valve = k->t.relief_valve;
+  circuit->n_pumps = k->machine->n_pumps;
+  circuit->pump = k->t.pump;
 }

@@ -20,6 +20,9 @@ typedef struct bramah__tables {
   unsigned char *given; /* [n] initial position to be kept */
   double *work;         /* for the equilibrium */
   bramah__leakage *leakage;
+  bramah__check_valve *check_valve;
+  bramah__relief_valve *relief_valve;
+  bramah__pump *pump;
 } bramah__tables;
 
 typedef struct bramah__compiler {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Pressures at which the machine rests in its initial pose. At rest friction vanishes and a closed valve
  * passes nothing, so the balance of the independent coordinates and equal pressures across throttles and
- * leakages are linear equations for the pressures that the machine file leaves open. */
+ * leakages are linear equations for the pressures that the machine file leaves open. Check valves, relief
+ * valves and pumps must pass nothing at the outcome. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
 
 #include <math.h>
 #include <string.h>
+
+static const double still_flow = 1e-12; /* [m^3/s] counts as none */
 
 /* Columns of the open volumes, and the work arrays, taken from scratch memory of the model's own plant. */
 typedef struct problem {
@@ -148,6 +151,54 @@ static bramah_status check_residual(const problem *q, const double *A, const dou
   return BRAMAH_OK;
 }
 
+/* Flow through an element at an open volume says that the pressures are no equilibrium. */
+static bramah_status check_still(const problem *q, const char *thing, int line, const size_t node[2],
+                                 double Q, bramah_diag *diag)
+{
+  const size_t np = q->model->circuit.n_volumes;
+  const int open =
+      (node[0] < np && is_open(q->machine, node[0])) || (node[1] < np && is_open(q->machine, node[1]));
+  if (!open || fabs(Q) <= still_flow) return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_VALUE, thing, "oil flows through this at the equilibrium pressures: ");
+  bramah__add_number(diag, Q, 4);
+  bramah__add_text(diag, " m^3/s; give the pressures on both of its sides");
+  bramah__at(diag, q->machine->file, line, 0);
+  return BRAMAH_E_VALUE;
+}
+
+static double drop(const problem *q, size_t from, size_t to)
+{
+  const bramah__circuit *circuit = &q->model->circuit;
+  const double *p = q->model->p0;
+  return bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
+}
+
+static bramah_status check_elements(const problem *q, bramah_diag *diag)
+{
+  const bramah__circuit *circuit = &q->model->circuit;
+  const bramah_machine *d = q->machine;
+  const double laminar = circuit->laminar_pressure;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < d->n_check_valves && status == BRAMAH_OK; i++) {
+    const bramah__check_valve *v = &circuit->check_valve[i];
+    const double Q = bramah__check_valve_flow(v, drop(q, v->from, v->to), laminar);
+    status = check_still(q, d->check_valves[i].name, d->check_valves[i].line, (size_t[2]){v->from, v->to}, Q,
+                         diag);
+  }
+  for (size_t i = 0; i < d->n_relief_valves && status == BRAMAH_OK; i++) {
+    const bramah__relief_valve *v = &circuit->relief_valve[i];
+    const double Q = bramah__relief_valve_flow(v, drop(q, v->from, v->to), laminar);
+    status = check_still(q, d->relief_valves[i].name, d->relief_valves[i].line, (size_t[2]){v->from, v->to},
+                         Q, diag);
+  }
+  for (size_t i = 0; i < d->n_pumps && status == BRAMAH_OK; i++) {
+    const bramah__pump *pump = &circuit->pump[i];
+    const double Q = bramah__pump_flow(pump, drop(q, pump->into, pump->from));
+    status = check_still(q, d->pumps[i].name, d->pumps[i].line, (size_t[2]){pump->from, pump->into}, Q, diag);
+  }
+  return status;
+}
+
 static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
 {
   const size_t rows = q->n_rows, columns = q->n_open, longer = rows > columns ? rows : columns;
@@ -167,7 +218,7 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
   if (status != BRAMAH_OK) return status;
   for (size_t i = 0, k = 0; i < q->machine->n_volumes; i++)
     if (is_open(q->machine, i)) q->model->p0[i] = x[k++];
-  return BRAMAH_OK;
+  return check_elements(q, diag);
 }
 
 size_t bramah__equilibrium_work(const bramah_machine *machine)

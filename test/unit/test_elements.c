@@ -133,6 +133,152 @@ START_TEST(test_leakages_and_equilibrium)
 }
 END_TEST
 
+/* ---- check valves and relief valves ---- */
+
+START_TEST(test_check_valve)
+{
+  const bramah__check_valve valve[2] = {{0, 1, 1e-7, 5e5}, {2, 1, 1e-7, 0.0}};
+  bramah__circuit circuit = plain_circuit();
+  circuit.n_check_valves = 2;
+  circuit.check_valve = valve;
+  const double *flow = flows(&circuit, 5e6, 3.5e6);
+  ck_assert_double_eq_tol(flow[0], -1e-7 * 1e3, 1e-16); /* sqrt(1.5 MPa - 0.5 MPa) */
+  ck_assert_double_eq_tol(flow[1], 1e-7 * (1e3 + sqrt(3.5e6)), 1e-15);
+  flow = flows(&circuit, 4e6, 3.5e6 + 1.0); /* shut by a pascal */
+  ck_assert_double_eq(flow[0], 0.0);
+  flow = flows(&circuit, -1e8, 8e6); /* backwards: neither passes */
+  ck_assert_double_eq(flow[0], 0.0);
+  ck_assert_double_eq(flow[1], 0.0);
+  ck_assert_double_eq_tol(bramah__check_valve_flow(&valve[0], 5e5 + 1.0, laminar), 1e-7 / sqrt(2e5), 1e-18);
+}
+END_TEST
+
+START_TEST(test_relief_valve)
+{
+  const bramah__relief_valve valve = {0, 3, 1e-7, 4e6, 1e6};
+  ck_assert_double_eq(bramah__relief_valve_flow(&valve, 4e6, laminar), 0.0);
+  ck_assert_double_eq(bramah__relief_valve_flow(&valve, -9e6, laminar), 0.0);
+  ck_assert_double_eq_tol(bramah__relief_valve_flow(&valve, 4.25e6, laminar), 0.25e-7 * sqrt(4.25e6), 1e-16);
+  ck_assert_double_eq_tol(bramah__relief_valve_flow(&valve, 9e6, laminar), 1e-7 * 3e3, 1e-16);
+  for (int end = 0; end < 2; end++) /* continuous at both ends of the opening */
+    ck_assert_double_eq_tol(bramah__relief_valve_flow(&valve, (4e6 + end * 1e6) * (1 - 1e-12), laminar),
+                            bramah__relief_valve_flow(&valve, (4e6 + end * 1e6) * (1 + 1e-12), laminar),
+                            1e-14);
+  bramah__circuit circuit = plain_circuit();
+  circuit.n_relief_valves = 1;
+  circuit.relief_valve = &valve;
+  ck_assert_double_eq_tol(flows(&circuit, 4.6e6, 0.0)[0], -0.5e-7 * sqrt(4.5e6), 1e-16); /* tank at 1 bar */
+}
+END_TEST
+
+/* ---- pumps ---- */
+
+START_TEST(test_pump)
+{
+  const bramah__pump pump[2] = {{3, 0, 1e-3, 0, 0}, {0, 1, 2e-4, 5e6, 1e6}};
+  bramah__circuit circuit = plain_circuit();
+  circuit.n_pumps = 2;
+  circuit.pump = pump;
+  const double *flow = flows(&circuit, 1e6, 5.75e6); /* 4.75 MPa: a quarter of the band is left */
+  ck_assert_double_eq_tol(flow[0], 1e-3 - 0.25 * 2e-4, 1e-17);
+  ck_assert_double_eq_tol(flow[1], 0.25 * 2e-4, 1e-17);
+  ck_assert_double_eq(bramah__pump_flow(&pump[1], -1e9), 2e-4);
+  ck_assert_double_eq(bramah__pump_flow(&pump[1], 4e6), 2e-4);
+  ck_assert_double_eq(bramah__pump_flow(&pump[1], 5e6), 0.0);
+  ck_assert_double_eq(bramah__pump_flow(&pump[1], 9e6), 0.0);
+}
+END_TEST
+
+/* v1 becomes the supply of the four-bar: a pump of 6 L/min, held by a relief valve at tank + 50 bar. */
+START_TEST(test_pump_and_relief_valve_of_a_machine)
+{
+  const bramah_pump pump = {.name = "gear", .from = "tank", .into = "v1", .flow = 1e-4};
+  const bramah_relief_valve relief = {.name = "relief",
+                                      .from = "v1",
+                                      .to = "tank",
+                                      .flow_coefficient = 1e-6,
+                                      .set_pressure = 5e6,
+                                      .override = 5e5};
+  fb.machine.n_pumps = fb.machine.n_relief_valves = 1;
+  fb.machine.pumps = &pump;
+  fb.machine.relief_valves = &relief;
+  fb.throttles[0].flow_coefficient = 1e-12; /* the cylinder is cut off */
+  const double p = run_four_bar(0.9, "v1.pressure");
+  const double y = (p - 1e5 - 5e6) / 5e5; /* at rest the valve passes what the pump delivers */
+  ck_assert_double_eq_tol(1e-6 * y * sqrt(p - 1e5), 1e-4, 1e-8);
+  const bramah_check_valve check = {
+      .name = "check", .from = "v1", .to = "tank", .flow_coefficient = 1e-6, .cracking_pressure = 2e6};
+  fb.machine.n_check_valves = 1;
+  fb.machine.check_valves = &check;
+  /* C q(dp - p_c) = Q in the laminar range */
+  ck_assert_double_eq_tol(run_four_bar(0.9, "v1.pressure"), 2.1e6 + 1e-4 / 1e-6 * sqrt(2e5), 100.0);
+}
+END_TEST
+
+START_TEST(test_elements_refused)
+{
+  bramah_pump pump = {.name = "gear", .from = "tank", .into = "pump", .flow = 1e-4};
+  fb.machine.n_pumps = 1;
+  fb.machine.pumps = &pump;
+  refused(BRAMAH_E_REFERENCE, "gear", "volume 'pump'");
+  pump.into = "v1";
+  pump.set_pressure = 1e6;
+  refused(BRAMAH_E_VALUE, "gear", "0 < band <= set pressure");
+  pump.band = 1e5;
+  pump.flow = -1.0;
+  refused(BRAMAH_E_VALUE, "gear", "flow must be positive");
+  fb.machine.n_pumps = 0;
+  bramah_check_valve check = {
+      .name = "check", .line = 4, .from = "v1", .to = "tnk", .flow_coefficient = 1e-6};
+  fb.machine.n_check_valves = 1;
+  fb.machine.check_valves = &check;
+  refused(BRAMAH_E_REFERENCE, "check", "'tnk'");
+  check.cracking_pressure = -1.0;
+  refused(BRAMAH_E_VALUE, "check", "cracking pressure must not be negative");
+  ck_assert_int_eq(diag.line, 4);
+  fb.machine.n_check_valves = 0;
+  bramah_relief_valve relief = {
+      .name = "relief", .from = "v1", .to = "tank", .flow_coefficient = 1e-6, .set_pressure = 1e7};
+  fb.machine.n_relief_valves = 1;
+  fb.machine.relief_valves = &relief;
+  refused(BRAMAH_E_VALUE, "relief", "override must be positive");
+}
+END_TEST
+
+/* What delivers or passes oil at the equilibrium pressures is named; what rests is not minded. */
+START_TEST(test_elements_and_equilibrium)
+{
+  bramah_pump pump = {.name = "gear", .line = 12, .from = "tank", .into = "v1", .flow = 1e-4};
+  fb.machine.n_pumps = 1;
+  fb.machine.pumps = &pump;
+  fb.volumes[0].initial = fb.volumes[1].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
+  refused(BRAMAH_E_VALUE, "gear", "oil flows through this");
+  ck_assert_int_eq(diag.line, 12);
+  pump.set_pressure = 1e6; /* v1 will be near 3 MPa */
+  pump.band = 1e5;
+  bramah_check_valve check = {
+      .name = "check", .from = "v1", .to = "tank", .flow_coefficient = 1e-6, .cracking_pressure = 5e6};
+  fb.machine.n_check_valves = 1;
+  fb.machine.check_valves = &check;
+  const double at_rest = run_four_bar(0.1, "v1.pressure");
+  fb.machine.n_pumps = fb.machine.n_check_valves = 0;
+  ck_assert_double_eq_tol(run_four_bar(0.1, "v1.pressure"), at_rest, 1.0);
+  fb.machine.n_check_valves = 1;
+  check.cracking_pressure = 1e6;
+  refused(BRAMAH_E_VALUE, "check", "oil flows through this");
+  bramah_relief_valve relief = {.name = "relief",
+                                .from = "v2",
+                                .to = "tank",
+                                .flow_coefficient = 1e-6,
+                                .set_pressure = 1e6,
+                                .override = 1e5};
+  fb.machine.n_check_valves = 0;
+  fb.machine.n_relief_valves = 1;
+  fb.machine.relief_valves = &relief;
+  refused(BRAMAH_E_VALUE, "relief", "oil flows through this");
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("elements");
@@ -142,5 +288,11 @@ int main(void)
   tcase_add_test(cases, test_leakage_of_a_machine);
   tcase_add_test(cases, test_leakages_refused);
   tcase_add_test(cases, test_leakages_and_equilibrium);
+  tcase_add_test(cases, test_check_valve);
+  tcase_add_test(cases, test_relief_valve);
+  tcase_add_test(cases, test_pump);
+  tcase_add_test(cases, test_pump_and_relief_valve_of_a_machine);
+  tcase_add_test(cases, test_elements_refused);
+  tcase_add_test(cases, test_elements_and_equilibrium);
   return run_suite(suite);
 }

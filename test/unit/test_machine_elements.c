@@ -76,6 +76,37 @@ START_TEST(leakages_are_read)
 }
 END_TEST
 
+START_TEST(check_and_relief_valves_are_read)
+{
+  bramah_machine *m =
+      load(19, "  check_valves: {hold: {from: v1, to: v2, flow_coefficient: 1e-7 "
+               "m^3/s/Pa^0.5}}\n  relief_valves: {top: {from: v2, to: tank, flow_coefficient: "
+               "2e-7 m^3/s/Pa^0.5, set_pressure: 200 bar, override: 20 bar}}");
+  ck_assert_uint_eq(m->n_check_valves, 1);
+  ck_assert_str_eq(m->check_valves[0].name, "hold");
+  ck_assert(m->check_valves[0].cracking_pressure == 0.0 && m->check_valves[0].flow_coefficient == 1e-7);
+  ck_assert_uint_eq(m->n_relief_valves, 1);
+  ck_assert(m->relief_valves[0].set_pressure == 2e7 && m->relief_valves[0].override == 2e6);
+  ck_assert_str_eq(m->relief_valves[0].to, "tank");
+  bramah_machine_free(m);
+}
+END_TEST
+
+START_TEST(pumps_are_read)
+{
+  bramah_machine *m =
+      load(19, "  pumps:\n    gear: {from: tank, into: v1, displacement: 20 cm^3/rev, speed: 1500 "
+               "rpm}\n    axial: {from: tank, into: v2, flow: 60 L/min, set_pressure: 210 bar, "
+               "band: 10 bar}");
+  ck_assert_uint_eq(m->n_pumps, 2);
+  ck_assert_double_eq_tol(m->pumps[0].flow, 20e-6 * 25.0, 1e-18);
+  ck_assert(m->pumps[0].set_pressure == 0.0 && m->pumps[0].band == 0.0);
+  ck_assert_double_eq_tol(m->pumps[1].flow, 1e-3, 1e-18);
+  ck_assert(m->pumps[1].set_pressure == 2.1e7 && m->pumps[1].band == 1e6);
+  bramah_machine_free(m);
+}
+END_TEST
+
 /* ---- errors: '@' in front of the offending scalar ---- */
 
 static const struct {
@@ -96,6 +127,34 @@ static const struct {
      "hydraulics.leakages.seal.to", "there is no volume or supply 'v9'"},
     {18, "    seal: {from: v1, to: v2, conductance: @1 m^3/s}", BRAMAH_E_UNIT,
      "hydraulics.leakages.seal.conductance", ""},
+    {19, "  check_valves: {hold: {from: v1, to: @v3, flow_coefficient: 1 m^3/s/Pa^0.5}}", BRAMAH_E_REFERENCE,
+     "hydraulics.check_valves.hold.to", "there is no volume or supply 'v3'"},
+    {19, "  check_valves: {@hold: {from: v1, to: v2}}", BRAMAH_E_KEY, "hydraulics.check_valves.hold",
+     "required key 'flow_coefficient' is missing"},
+    {19,
+     "  check_valves: {hold: {from: v1, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, cracking_pressure: @-1 "
+     "bar}}",
+     BRAMAH_E_VALUE, "hydraulics.check_valves.hold.cracking_pressure", "must not be negative"},
+    {19, "  relief_valves: {@top: {from: v1, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, set_pressure: 1 bar}}",
+     BRAMAH_E_KEY, "hydraulics.relief_valves.top", "required key 'override' is missing"},
+    {19,
+     "  relief_valves: {top: {from: @pump, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, set_pressure: 1 bar, "
+     "override: 1 bar}}",
+     BRAMAH_E_REFERENCE, "hydraulics.relief_valves.top.from", "there is no volume or supply 'pump'"},
+    {19, "  pumps: {gear: {from: tank, into: @tank, flow: 1 L/min}}", BRAMAH_E_REFERENCE,
+     "hydraulics.pumps.gear.into", "there is no volume 'tank'"},
+    {19, "  pumps: {@gear: {from: tank, into: v1}}", BRAMAH_E_KEY, "hydraulics.pumps.gear",
+     "'flow', or 'displacement' and 'speed', is needed"},
+    {19, "  pumps: {@gear: {from: tank, into: v1, displacement: 20 cm^3/rev}}", BRAMAH_E_KEY,
+     "hydraulics.pumps.gear", "required key 'speed' is missing"},
+    {19, "  pumps: {gear: {from: tank, into: v1, displacement: @20 cm^3, speed: 1 rpm}}", BRAMAH_E_UNIT,
+     "hydraulics.pumps.gear.displacement", ""},
+    {19, "  pumps: {gear: {from: tank, into: v1, flow: 1 L/min, @speed: 1 rpm}}", BRAMAH_E_KEY,
+     "hydraulics.pumps.gear.speed", "exclude each other"},
+    {19, "  pumps: {@gear: {from: tank, into: v1, flow: 1 L/min, set_pressure: 9 bar}}", BRAMAH_E_KEY,
+     "hydraulics.pumps.gear", "required key 'band' is missing"},
+    {19, "  pumps: {gear: {from: tank, into: v1, flow: 1 L/min, set_pressure: 9 bar, band: @10 bar}}",
+     BRAMAH_E_VALUE, "hydraulics.pumps.gear.band", "band must not exceed the set pressure"},
 };
 
 START_TEST(error_is_exact)
@@ -121,6 +180,8 @@ int main(void)
   TCase *cases = one_case(suite, "elements");
   tcase_add_checked_fixture(cases, make_path, remove_path);
   tcase_add_test(cases, leakages_are_read);
+  tcase_add_test(cases, check_and_relief_valves_are_read);
+  tcase_add_test(cases, pumps_are_read);
   tcase_add_loop_test(cases, error_is_exact, 0, COUNT(bad_lines));
   return run_suite(suite);
 }
