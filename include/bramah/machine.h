@@ -96,17 +96,39 @@ typedef struct bramah_throttle {
   double flow_coefficient; /* C = C_d A sqrt(2/rho) [m^3/(s sqrt(Pa))] > 0 */
 } bramah_throttle;
 
+/* Piecewise-linear characteristic of a valve: effective opening over the spool, flat beyond its ends. */
+typedef struct bramah_characteristic {
+  size_t n_points;        /* 0: none; else at least 2 */
+  const double *spools;   /* [n_points] V, ascending */
+  const double *openings; /* [n_points] V */
+} bramah_characteristic;
+
+/* The four ways through a directional valve. */
+typedef enum bramah_port {
+  BRAMAH_PORT_PUMP_A = 0,
+  BRAMAH_PORT_B_TANK = 1,
+  BRAMAH_PORT_A_TANK = 2,
+  BRAMAH_PORT_PUMP_B = 3
+} bramah_port;
+enum { BRAMAH_N_PORTS = 4 };
+
 /* 4/3 directional valve with first-order spool. U > 0 opens pump -> a and b -> tank; U < 0 a -> tank, pump ->
- * b. */
+ * b. Each way passes Q = C_vd e sgn(dp) sqrt|dp| with its effective opening e(U) >= 0 [V]. Without further
+ * description e = |U| on the ways that U opens. A dead band d makes it max(|U| - d, 0). A characteristic c(U)
+ * makes it c on pump -> a and b -> tank where c > 0, -c on the two others where c < 0. A characteristic of a
+ * way of its own is e itself and goes before both (overlap, underlap, unequal edges). */
 typedef struct bramah_valve {
   const char *name;
   int line;
-  const char *pump, *tank, *a, *b; /* volume or supply */
-  double flow_coefficient;         /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
-  double time_constant;            /* [s] > 0 */
-  double limit;                    /* [V] > 0: commands beyond +-limit are taken as +-limit */
-  double initial_spool;            /* [V] */
-  const char *input;               /* the command that moves it */
+  const char *pump, *tank, *a, *b;             /* volume or supply */
+  double flow_coefficient;                     /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
+  double time_constant;                        /* [s] > 0 */
+  double limit;                                /* [V] > 0: commands beyond +-limit are taken as +-limit */
+  double initial_spool;                        /* [V] */
+  const char *input;                           /* the command that moves it */
+  double dead_band;                            /* [V] 0 <= d < limit */
+  bramah_characteristic characteristic;        /* instead of a dead band */
+  bramah_characteristic ports[BRAMAH_N_PORTS]; /* by bramah_port; openings >= 0 */
 } bramah_valve;
 
 typedef enum bramah_friction_model {

@@ -62,14 +62,12 @@ static void element_flows(const bramah__circuit *circuit, const double *p, doubl
 static void valve_flows(const bramah__circuit *circuit, const bramah__valve *valve, const double *p, double U,
                         double *flow)
 {
-  const double opening = valve->coefficient * fabs(U);
-  if (U >= 0.0) {
-    pass(circuit, p, flow, valve->pump, valve->a, opening);
-    pass(circuit, p, flow, valve->b, valve->tank, opening);
-  } else {
-    pass(circuit, p, flow, valve->a, valve->tank, opening);
-    pass(circuit, p, flow, valve->pump, valve->b, opening);
-  }
+  const size_t ends[BRAMAH__N_WAYS][2] = {
+      {valve->pump, valve->a}, {valve->b, valve->tank}, {valve->a, valve->tank}, {valve->pump, valve->b}};
+  double e[BRAMAH__N_WAYS];
+  bramah__openings(&valve->opening, U, e);
+  for (int w = 0; w < BRAMAH__N_WAYS; w++)
+    if (e[w] > 0.0) pass(circuit, p, flow, ends[w][0], ends[w][1], valve->coefficient * e[w]);
 }
 
 double bramah__piston_chamber(const bramah__cylinder *cylinder, double s)

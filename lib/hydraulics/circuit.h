@@ -25,6 +25,7 @@ typedef struct bramah__valve {
   double coefficient;   /* [m^3/(s sqrt(Pa) V)] */
   double time_constant; /* [s] */
   double limit;         /* [V] */
+  bramah__opening opening;
 } bramah__valve;
 
 typedef struct bramah__cylinder {

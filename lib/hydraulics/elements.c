@@ -20,3 +20,22 @@ double bramah__pump_flow(const bramah__pump *pump, double dp)
   if (pump->band <= 0.0) return pump->flow;
   return pump->flow * fmin(fmax((pump->setting - dp) / pump->band, 0.0), 1.0);
 }
+
+double bramah__curve_at(const bramah__curve *curve, double x)
+{
+  const double *X = curve->x, *Y = curve->y;
+  if (!(x > X[0])) return Y[0];
+  for (size_t i = 1; i < curve->n; i++)
+    if (x < X[i]) return Y[i - 1] + (Y[i] - Y[i - 1]) * ((x - X[i - 1]) / (X[i] - X[i - 1]));
+  return Y[curve->n - 1];
+}
+
+void bramah__openings(const bramah__opening *opening, double U, double *e)
+{
+  const double common = opening->common.n ? bramah__curve_at(&opening->common, U)
+                                          : copysign(fmax(fabs(U) - opening->dead_band, 0.0), U);
+  e[BRAMAH__PUMP_A] = e[BRAMAH__B_TANK] = fmax(common, 0.0);
+  e[BRAMAH__A_TANK] = e[BRAMAH__PUMP_B] = fmax(-common, 0.0);
+  for (int w = 0; w < BRAMAH__N_WAYS; w++)
+    if (opening->way[w].n) e[w] = fmax(bramah__curve_at(&opening->way[w], U), 0.0);
+}

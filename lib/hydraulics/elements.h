@@ -31,6 +31,27 @@ typedef struct bramah__pump {
   double setting, band; /* [Pa]; band 0: no compensator */
 } bramah__pump;
 
+/* Piecewise-linear y(x), flat beyond its ends; n = 0: none. */
+typedef struct bramah__curve {
+  size_t n;
+  const double *x, *y; /* x ascending */
+} bramah__curve;
+
+/* The four ways through a directional valve, in the order of bramah_port. */
+enum { BRAMAH__PUMP_A, BRAMAH__B_TANK, BRAMAH__A_TANK, BRAMAH__PUMP_B, BRAMAH__N_WAYS };
+
+/* How its spool opens them [V]. */
+typedef struct bramah__opening {
+  double dead_band;
+  bramah__curve common; /* goes before the dead band */
+  bramah__curve way[BRAMAH__N_WAYS];
+} bramah__opening;
+
+double bramah__curve_at(const bramah__curve *curve, double x);
+
+/* Effective openings e [BRAMAH__N_WAYS] >= 0 [V] at spool U [V]. */
+void bramah__openings(const bramah__opening *opening, double U, double *e);
+
 /* sgn(dp) sqrt|dp|, linear below the laminar pressure and continuous there [sqrt(Pa)]. */
 double bramah__flow_function(double dp, double laminar_pressure);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/machine_elements.h"
-#include "bramah/machine.h"
+
+#include <string.h>
 
 /* ---- leakages ---- */
 
@@ -115,3 +116,72 @@ static const bramah__key pump_keys[] = {
 
 const bramah__table bramah__pump_table = {
     .keys = pump_keys, .size = sizeof(bramah_pump), .finish = finish_pump};
+
+/* ---- characteristics of valves ---- */
+
+static bramah_status read_pair_of_volts(bramah__reader *reader, const bramah__item *pair, bramah__range range,
+                                        double *spool, double *opening)
+{
+  const bramah__key spool_key = {.unit = "V"}, opening_key = {.unit = "V", .range = range};
+  bramah__quantity q;
+  if (pair->node->kind != BRAMAH__NODE_LIST || pair->node->n != 2)
+    return bramah__fail_item(reader, pair, BRAMAH_E_SYNTAX,
+                             "a pair [spool, opening] is expected, such as [1 V, 0.5 V]");
+  bramah__item item = bramah__item_at(pair, 0);
+  bramah_status status = bramah__item_quantity(reader, &item, &spool_key, NULL, &q);
+  if (status) return status;
+  *spool = q.si;
+  item = bramah__item_at(pair, 1);
+  status = bramah__item_quantity(reader, &item, &opening_key, NULL, &q);
+  if (!status) *opening = q.si;
+  return status;
+}
+
+bramah_status bramah__read_characteristic(bramah__reader *reader, const bramah__item *list,
+                                          const bramah__key *key, void *object)
+{
+  if (list->node->kind != BRAMAH__NODE_LIST || list->node->n < 2)
+    return bramah__fail_item(reader, list, BRAMAH_E_SYNTAX,
+                             "a list of at least two pairs [spool, opening] is expected");
+  const size_t n = list->node->n;
+  double *x = bramah__pool_take(reader->keep, n, sizeof *x),
+         *y = bramah__pool_take(reader->keep, n, sizeof *y);
+  if (!x || !y) return bramah__no_memory(reader);
+  for (size_t i = 0; i < n; i++) {
+    bramah__item pair = bramah__item_at(list, i);
+    const bramah_status status = read_pair_of_volts(reader, &pair, key->range, &x[i], &y[i]);
+    if (status) return status;
+    if (i == 0 || x[i] > x[i - 1]) continue;
+    bramah__item spool = bramah__item_at(&pair, 0);
+    return bramah__fail_item(reader, &spool, BRAMAH_E_VALUE, "spools must ascend");
+  }
+  const bramah_characteristic out = {n, x, y};
+  memcpy((unsigned char *)object + key->offset, &out, sizeof out);
+  return BRAMAH_OK;
+}
+
+#define PORT(word, port)                                                                                     \
+  {                                                                                                          \
+    .name = (word), .read = bramah__read_characteristic, .offset = (port) * sizeof(bramah_characteristic),   \
+    .range = BRAMAH__NOT_NEGATIVE                                                                            \
+  }
+
+static const bramah__key port_keys[] = {PORT("pump_a", BRAMAH_PORT_PUMP_A),
+                                        PORT("b_tank", BRAMAH_PORT_B_TANK),
+                                        PORT("a_tank", BRAMAH_PORT_A_TANK),
+                                        PORT("pump_b", BRAMAH_PORT_PUMP_B),
+                                        {0}};
+
+const bramah__table bramah__ports_table = {.keys = port_keys};
+
+bramah_status bramah__check_characteristics(bramah__reader *reader, const bramah__item *item,
+                                            const bramah_valve *valve)
+{
+  bramah__item band, characteristic;
+  if (!bramah__item_find(item, "dead_band", &band)) return BRAMAH_OK;
+  if (bramah__item_find(item, "characteristic", &characteristic))
+    return bramah__fail_key(reader, &band, BRAMAH_E_KEY,
+                            "'dead_band' and 'characteristic' exclude each other");
+  if (valve->dead_band < valve->limit) return BRAMAH_OK;
+  return bramah__fail_item(reader, &band, BRAMAH_E_VALUE, "dead band must be below the limit of the valve");
+}

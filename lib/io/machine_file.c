@@ -261,6 +261,8 @@ static bramah_status finish_valve(bramah__reader *reader, const bramah__item *it
   bramah__item limit, spool;
   if (!valve->input) valve->input = valve->name;
   if (!bramah__item_find(item, "limit", &limit)) valve->limit = 10.0;
+  const bramah_status status = bramah__check_characteristics(reader, item, valve);
+  if (status) return status;
   if (fabs(valve->initial_spool) <= valve->limit || !bramah__item_find(item, "spool", &spool))
     return BRAMAH_OK;
   return bramah__fail_item(reader, &spool, BRAMAH_E_VALUE, "spool must lie within the limit of the valve");
@@ -278,6 +280,11 @@ static const bramah__key valve_keys[] = {
     BRAMAH__KEY("limit", bramah__read_quantity, bramah_valve, limit, .unit = "V", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("spool", bramah__read_quantity, bramah_valve, initial_spool, .unit = "V"),
     BRAMAH__KEY("input", bramah__read_name, bramah_valve, input, .required = 0),
+    BRAMAH__KEY("dead_band", bramah__read_quantity, bramah_valve, dead_band, .unit = "V",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("characteristic", bramah__read_characteristic, bramah_valve, characteristic, .required = 0),
+    BRAMAH__KEY("port_characteristics", bramah__read_child, bramah_valve, ports,
+                .table = &bramah__ports_table),
     {0}};
 
 static const bramah__table valve_table = {

@@ -92,18 +92,76 @@ static bramah_status build_pump(bramah__compiler *k, const bramah_pump *in, bram
   return status;
 }
 
+/* ---- characteristics of valves ---- */
+
+static size_t count_points(const bramah_machine *machine)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < machine->n_valves; i++) {
+    n += machine->valves[i].characteristic.n_points;
+    for (int w = 0; w < BRAMAH_N_PORTS; w++) n += machine->valves[i].ports[w].n_points;
+  }
+  return n;
+}
+
+/* Copy a characteristic to *next and move on. */
+static bramah_status build_curve(const bramah__compiler *k, const bramah_valve *valve,
+                                 const bramah_characteristic *in, double least, double **next,
+                                 bramah__curve *out)
+{
+  const size_t n = in->n_points;
+  double *x = *next, *y = x + n;
+  if (n == 0) return BRAMAH_OK;
+  if (n < 2)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
+                                "a characteristic needs at least two points");
+  for (size_t i = 0; i < n; i++) {
+    x[i] = in->spools[i];
+    y[i] = in->openings[i];
+    if (!isfinite(x[i]) || !isfinite(y[i]) || (i > 0 && !(x[i] > x[i - 1])))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
+                                  "the spools of a characteristic must ascend");
+    if (!(y[i] >= least))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
+                                  "the opening of a single way must not be negative");
+  }
+  *out = (bramah__curve){n, x, y};
+  *next = y + n;
+  return BRAMAH_OK;
+}
+
+static bramah_status build_opening(const bramah__compiler *k, const bramah_valve *in, double **next,
+                                   bramah__opening *out)
+{
+  if (!(in->dead_band >= 0.0 && in->dead_band < in->limit))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "the dead band must lie between 0 and the limit");
+  if (in->dead_band > 0.0 && in->characteristic.n_points)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "a valve has either a dead band or a characteristic");
+  out->dead_band = in->dead_band;
+  bramah_status status = build_curve(k, in, &in->characteristic, -INFINITY, next, &out->common);
+  for (int w = 0; w < BRAMAH_N_PORTS && status == BRAMAH_OK; w++)
+    status = build_curve(k, in, &in->ports[w], 0.0, next, &out->way[w]);
+  return status;
+}
+
 void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena)
 {
   t->leakage = BRAMAH__TAKE(arena, bramah__leakage, machine->n_leakages);
   t->check_valve = BRAMAH__TAKE(arena, bramah__check_valve, machine->n_check_valves);
   t->relief_valve = BRAMAH__TAKE(arena, bramah__relief_valve, machine->n_relief_valves);
   t->pump = BRAMAH__TAKE(arena, bramah__pump, machine->n_pumps);
+  t->points = BRAMAH__TAKE(arena, double, 2 * count_points(machine));
 }
 
 bramah_status bramah__build_elements(bramah__compiler *k)
 {
   const bramah_machine *d = k->machine;
   bramah_status status = BRAMAH_OK;
+  double *next = k->t.points;
+  for (size_t i = 0; i < d->n_valves && status == BRAMAH_OK; i++)
+    status = build_opening(k, &d->valves[i], &next, &k->t.valve[i].opening);
   for (size_t i = 0; i < d->n_leakages && status == BRAMAH_OK; i++)
     status = build_leakage(k, &d->leakages[i], &k->t.leakage[i]);
   for (size_t i = 0; i < d->n_check_valves && status == BRAMAH_OK; i++)

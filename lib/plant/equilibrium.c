@@ -221,6 +221,13 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
   return check_elements(q, diag);
 }
 
+static int is_pervious(const bramah__valve *valve, double U)
+{
+  double e[BRAMAH__N_WAYS];
+  bramah__openings(&valve->opening, U, e);
+  return !all_zero(BRAMAH__N_WAYS, e);
+}
+
 size_t bramah__equilibrium_work(const bramah_machine *machine)
 {
   const size_t rows = machine->n_joints + machine->n_throttles + machine->n_leakages,
@@ -236,7 +243,7 @@ bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *mac
   for (size_t i = 0; i < machine->n_volumes; i++) q.n_open += (size_t)is_open(machine, i);
   if (q.n_open == 0) return BRAMAH_OK;
   for (size_t i = 0; i < machine->n_valves; i++)
-    if (machine->valves[i].initial_spool != 0.0) {
+    if (is_pervious(&model->circuit.valve[i], machine->valves[i].initial_spool)) {
       bramah__fail(diag, BRAMAH_E_VALUE, machine->valves[i].name,
                    "equilibrium pressures need a closed valve at the start");
       bramah__at(diag, machine->file, machine->valves[i].line, 0);

@@ -279,6 +279,118 @@ START_TEST(test_elements_and_equilibrium)
 }
 END_TEST
 
+/* ---- characteristics of valves ---- */
+
+START_TEST(test_curve)
+{
+  const double x[3] = {-10, 0, 5}, y[3] = {-4, 0, 1};
+  const bramah__curve curve = {3, x, y};
+  const double cases[][2] = {{-1e9, -4}, {-10, -4}, {-5, -2}, {0, 0}, {1, 0.2}, {5, 1}, {1e9, 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    ck_assert_double_eq_tol(bramah__curve_at(&curve, cases[i][0]), cases[i][1], 1e-15);
+}
+END_TEST
+
+static void check_openings(const bramah__opening *opening, double U, double pa, double bt, double at,
+                           double pb)
+{
+  double e[BRAMAH__N_WAYS];
+  bramah__openings(opening, U, e);
+  ck_assert_double_eq_tol(e[BRAMAH__PUMP_A], pa, 1e-14);
+  ck_assert_double_eq_tol(e[BRAMAH__B_TANK], bt, 1e-14);
+  ck_assert_double_eq_tol(e[BRAMAH__A_TANK], at, 1e-14);
+  ck_assert_double_eq_tol(e[BRAMAH__PUMP_B], pb, 1e-14);
+}
+
+START_TEST(test_openings)
+{
+  const bramah__opening plain = {0}, dead = {.dead_band = 0.5};
+  const double x[2] = {-10, 10}, y[2] = {-4, 8}, overlap[3] = {0, 1, 10}, edge[3] = {0, 0, 9};
+  bramah__opening table = {.common = {2, x, y}};
+  check_openings(&plain, 3, 3, 3, 0, 0);
+  check_openings(&plain, -3, 0, 0, 3, 3);
+  check_openings(&dead, 0.4, 0, 0, 0, 0);
+  check_openings(&dead, 2, 1.5, 1.5, 0, 0);
+  check_openings(&dead, -2, 0, 0, 1.5, 1.5);
+  check_openings(&table, 0, 2, 2, 0, 0); /* -4 + 12/20 * 10 */
+  check_openings(&table, -20, 0, 0, 4, 4);
+  table.way[BRAMAH__B_TANK] = (bramah__curve){3, overlap, edge};
+  check_openings(&table, 0, 2, 0, 0, 0);
+  check_openings(&table, 5.5, 5.3, 4.5, 0, 0);
+}
+END_TEST
+
+START_TEST(test_flow_through_a_dead_band)
+{
+  const bramah__valve valve = {
+      .pump = 2, .tank = 3, .a = 0, .b = 1, .coefficient = 2e-8, .opening = {.dead_band = 1}};
+  bramah__circuit circuit = plain_circuit();
+  circuit.n_valves = 1;
+  circuit.valve = &valve;
+  const double p[2] = {3e6, 2e6};
+  double flow[2], pd[2], U = 5.0;
+  bramah__circuit_rates(&circuit, p, NULL, NULL, &U, flow, pd);
+  ck_assert_double_eq_tol(flow[0], 2e-8 * 4 * sqrt(4e6), 1e-15);
+  ck_assert_double_eq_tol(flow[1], -2e-8 * 4 * sqrt(1.9e6), 1e-15);
+}
+END_TEST
+
+/* A table that says e = U moves the four-bar as no table does; a dead band holds it back. */
+START_TEST(test_characteristics_of_a_machine)
+{
+  const double straight = run_four_bar(1.5, "crank.angle");
+  const double x[2] = {-10, 10}, zero[2] = {0, 10}, falling[2] = {10, 0}, rising[2] = {0, 10},
+               back[2] = {-10, 0};
+  fb.valves[0].characteristic = (bramah_characteristic){2, x, x};
+  ck_assert_double_eq_tol(run_four_bar(1.5, "crank.angle"), straight, 1e-9);
+  for (int w = 0; w < 2; w++) {
+    fb.valves[0].ports[w] = (bramah_characteristic){2, zero, rising};
+    fb.valves[0].ports[2 + w] = (bramah_characteristic){2, back, falling};
+  }
+  ck_assert_double_eq_tol(run_four_bar(1.5, "crank.angle"), straight, 1e-9);
+  setup();
+  fb.valves[0].dead_band = 5.0;
+  const double slower = run_four_bar(1.5, "crank.angle"); /* U > 0 lowers the crank from 60 deg */
+  ck_assert(slower > straight + 0.02 && slower < 1.04);
+}
+END_TEST
+
+START_TEST(test_characteristics_refused)
+{
+  const double x[3] = {0, 1, 1}, y[3] = {0, 1, -2};
+  bramah_valve *valve = &fb.valves[0];
+  valve->dead_band = 10.0;
+  refused(BRAMAH_E_VALUE, "valve", "dead band must lie between 0 and the limit");
+  valve->dead_band = 1.0;
+  valve->characteristic = (bramah_characteristic){2, x, y};
+  refused(BRAMAH_E_VALUE, "valve", "either a dead band or a characteristic");
+  valve->dead_band = 0.0;
+  valve->characteristic.n_points = 1;
+  refused(BRAMAH_E_VALUE, "valve", "at least two points");
+  valve->characteristic.n_points = 3;
+  refused(BRAMAH_E_VALUE, "valve", "must ascend");
+  valve->characteristic.n_points = 0;
+  valve->ports[BRAMAH_PORT_A_TANK] = (bramah_characteristic){2, x, y + 1};
+  refused(BRAMAH_E_VALUE, "valve", "must not be negative");
+}
+END_TEST
+
+/* A spool inside its dead band is shut, one in the middle of an underlap is not. */
+START_TEST(test_characteristics_and_equilibrium)
+{
+  const double x[2] = {-1, 1}, underlap[2] = {0, 1};
+  fb.volumes[0].initial = fb.volumes[1].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
+  fb.valves[0].dead_band = 0.5;
+  fb.valves[0].initial_spool = 0.4;
+  ck_assert_double_gt(run_four_bar(0.1, "v1.pressure"), 2e6);
+  fb.valves[0].initial_spool = 0.6;
+  refused(BRAMAH_E_VALUE, "valve", "closed valve");
+  fb.valves[0].initial_spool = 0.0;
+  fb.valves[0].ports[BRAMAH_PORT_A_TANK] = (bramah_characteristic){2, x, underlap};
+  refused(BRAMAH_E_VALUE, "valve", "closed valve");
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("elements");
@@ -294,5 +406,11 @@ int main(void)
   tcase_add_test(cases, test_pump_and_relief_valve_of_a_machine);
   tcase_add_test(cases, test_elements_refused);
   tcase_add_test(cases, test_elements_and_equilibrium);
+  tcase_add_test(cases, test_curve);
+  tcase_add_test(cases, test_openings);
+  tcase_add_test(cases, test_flow_through_a_dead_band);
+  tcase_add_test(cases, test_characteristics_of_a_machine);
+  tcase_add_test(cases, test_characteristics_refused);
+  tcase_add_test(cases, test_characteristics_and_equilibrium);
   return run_suite(suite);
 }

@@ -107,6 +107,27 @@ START_TEST(pumps_are_read)
 }
 END_TEST
 
+#define VALVE                                                                                                \
+  "    main: {pump: v1, tank: tank, a: v2, b: v2, flow_coefficient: 1e-8 m^3/s/Pa^0.5/V, time_constant: 4 "  \
+  "ms, "
+
+START_TEST(characteristics_are_read)
+{
+  bramah_machine *m = load(12, VALVE "dead_band: 500 mV}");
+  ck_assert(m->valves[0].dead_band == 0.5 && m->valves[0].characteristic.n_points == 0);
+  bramah_machine_free(m);
+  m = load(12, VALVE "characteristic: [[-10 V, -8 V], [0 V, 0 V], [10 V, 9 V]], port_characteristics: "
+                     "{pump_b: [[-10 V, 3 V], [-1 V, 0 V]]}}");
+  const bramah_valve *valve = &m->valves[0];
+  ck_assert_uint_eq(valve->characteristic.n_points, 3);
+  ck_assert(valve->characteristic.spools[0] == -10.0 && valve->characteristic.openings[2] == 9.0);
+  ck_assert_uint_eq(valve->ports[BRAMAH_PORT_PUMP_A].n_points, 0);
+  ck_assert_uint_eq(valve->ports[BRAMAH_PORT_PUMP_B].n_points, 2);
+  ck_assert(valve->ports[BRAMAH_PORT_PUMP_B].openings[0] == 3.0);
+  bramah_machine_free(m);
+}
+END_TEST
+
 /* ---- errors: '@' in front of the offending scalar ---- */
 
 static const struct {
@@ -155,6 +176,22 @@ static const struct {
      "hydraulics.pumps.gear", "required key 'band' is missing"},
     {19, "  pumps: {gear: {from: tank, into: v1, flow: 1 L/min, set_pressure: 9 bar, band: @10 bar}}",
      BRAMAH_E_VALUE, "hydraulics.pumps.gear.band", "band must not exceed the set pressure"},
+    {12, VALVE "@dead_band: 1 V, characteristic: [[0 V, 0 V], [1 V, 1 V]]}", BRAMAH_E_KEY,
+     "hydraulics.valves.main.dead_band", "'dead_band' and 'characteristic' exclude each other"},
+    {12, VALVE "dead_band: @10 V}", BRAMAH_E_VALUE, "hydraulics.valves.main.dead_band",
+     "dead band must be below the limit of the valve"},
+    {12, VALVE "characteristic: @[[0 V, 0 V]]}", BRAMAH_E_SYNTAX, "hydraulics.valves.main.characteristic",
+     "at least two pairs"},
+    {12, VALVE "characteristic: [[0 V, 0 V], @[1 V]]}", BRAMAH_E_SYNTAX,
+     "hydraulics.valves.main.characteristic.1", "a pair [spool, opening] is expected"},
+    {12, VALVE "characteristic: [[0 V, 0 V], [@0 V, 1 V]]}", BRAMAH_E_VALUE,
+     "hydraulics.valves.main.characteristic.1.0", "spools must ascend"},
+    {12, VALVE "characteristic: [[0 V, @0 bar], [1 V, 1 V]]}", BRAMAH_E_UNIT,
+     "hydraulics.valves.main.characteristic.0.1", ""},
+    {12, VALVE "port_characteristics: {@pump_c: []}}", BRAMAH_E_KEY,
+     "hydraulics.valves.main.port_characteristics.pump_c", "unknown key 'pump_c'; did you mean 'pump_a'"},
+    {12, VALVE "port_characteristics: {a_tank: [[0 V, @-1 V], [1 V, 1 V]]}}", BRAMAH_E_VALUE,
+     "hydraulics.valves.main.port_characteristics.a_tank.0.1", "must not be negative"},
 };
 
 START_TEST(error_is_exact)
@@ -182,6 +219,7 @@ int main(void)
   tcase_add_test(cases, leakages_are_read);
   tcase_add_test(cases, check_and_relief_valves_are_read);
   tcase_add_test(cases, pumps_are_read);
+  tcase_add_test(cases, characteristics_are_read);
   tcase_add_loop_test(cases, error_is_exact, 0, COUNT(bad_lines));
   return run_suite(suite);
 }
