@@ -211,6 +211,19 @@ typedef struct bramah_pump {
   double band;         /* [Pa] 0 < band <= p_set with a compensator, else 0 */
 } bramah_pump;
 
+/* Gas-loaded accumulator on a volume. Above its precharge the gas follows p V^n = p0 V0^n and adds the
+ * compliance V / (n p) to its volume; below 0.95 p0 it is empty of oil and adds none; between, the compliance
+ * rises smoothly from 0 to V0 / (n p0), so that pressure rates stay continuous. Source: polytropic gas
+ * without heat exchange, Merritt (1967), accumulators. */
+typedef struct bramah_accumulator {
+  const char *name;
+  int line;
+  const char *volume;
+  double gas_volume; /* V0 [m^3] > 0 at the precharge */
+  double precharge;  /* p0 [Pa] > 0 absolute */
+  double exponent;   /* n >= 1: 1 slow (isothermal), 1.4 fast (adiabatic); 0 means 1.4 */
+} bramah_accumulator;
+
 /* Command of a valve over time, for simulation: each value holds from its time until the next. Before the
  * first, 0. */
 typedef struct bramah_input {
@@ -262,6 +275,8 @@ typedef struct bramah_machine {
   const bramah_relief_valve *relief_valves;
   size_t n_pumps;
   const bramah_pump *pumps;
+  size_t n_accumulators;
+  const bramah_accumulator *accumulators;
 } bramah_machine;
 
 #ifdef __cplusplus

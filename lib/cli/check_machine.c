@@ -119,6 +119,10 @@ static void explain_elements(const bramah_machine *m)
     if (p->set_pressure > 0.0) printf(", compensated at %.6g bar", 1e-5 * p->set_pressure);
     printf("\n");
   }
+  for (size_t i = 0; i < m->n_accumulators; i++)
+    printf("  accumulator %s: at %s, %.6g L of gas at %.6g bar\n", m->accumulators[i].name,
+           m->accumulators[i].volume, 1e3 * m->accumulators[i].gas_volume,
+           1e-5 * m->accumulators[i].precharge);
 }
 
 static void explain_hydraulics(const cli_machine *machine)

@@ -107,6 +107,10 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
   for (size_t i = 0; i < circuit->n_valves; i++) valve_flows(circuit, &circuit->valve[i], p, U[i], flow);
   for (size_t i = 0; i < circuit->n_cylinders; i++)
     cylinder_volumes(circuit, &circuit->cylinder[i], s[i], v[i], flow, pd);
+  for (size_t i = 0; i < circuit->n_accumulators; i++) {
+    const bramah__accumulator *a = &circuit->accumulator[i];
+    pd[a->volume] += bramah__accumulator_compliance(a, p[a->volume]);
+  }
   for (size_t i = 0; i < circuit->n_volumes; i++) pd[i] = flow[i] / pd[i];
 }
 

@@ -51,6 +51,8 @@ typedef struct bramah__circuit {
   const bramah__check_valve *check_valve;
   const bramah__relief_valve *relief_valve;
   const bramah__pump *pump;
+  size_t n_accumulators;
+  const bramah__accumulator *accumulator;
 } bramah__circuit;
 
 /* Pressure of a node [Pa]. */

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+static const double empty_band = 0.05; /* of the precharge: below it an accumulator holds no oil */
+
 double bramah__check_valve_flow(const bramah__check_valve *valve, double dp, double laminar_pressure)
 {
   const double excess = dp - valve->cracking;
@@ -38,4 +40,15 @@ void bramah__openings(const bramah__opening *opening, double U, double *e)
   e[BRAMAH__A_TANK] = e[BRAMAH__PUMP_B] = fmax(-common, 0.0);
   for (int w = 0; w < BRAMAH__N_WAYS; w++)
     if (opening->way[w].n) e[w] = fmax(bramah__curve_at(&opening->way[w], U), 0.0);
+}
+
+double bramah__accumulator_compliance(const bramah__accumulator *a, double p)
+{
+  const double at_precharge = a->gas_volume / (a->exponent * a->precharge);
+  if (p >= a->precharge) {
+    const double ratio = a->precharge / p;
+    return at_precharge * ratio * pow(ratio, 1.0 / a->exponent);
+  }
+  const double x = fmax(1.0 - (1.0 - p / a->precharge) / empty_band, 0.0);
+  return at_precharge * x * x * (3.0 - 2.0 * x);
 }

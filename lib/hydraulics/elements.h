@@ -31,6 +31,16 @@ typedef struct bramah__pump {
   double setting, band; /* [Pa]; band 0: no compensator */
 } bramah__pump;
 
+typedef struct bramah__accumulator {
+  size_t volume;
+  double gas_volume; /* [m^3] */
+  double precharge;  /* [Pa] */
+  double exponent;
+} bramah__accumulator;
+
+/* dV_oil/dp of an accumulator at pressure p [m^3/Pa], >= 0. */
+double bramah__accumulator_compliance(const bramah__accumulator *accumulator, double p);
+
 /* Piecewise-linear y(x), flat beyond its ends; n = 0: none. */
 typedef struct bramah__curve {
   size_t n;

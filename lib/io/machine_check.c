@@ -43,6 +43,7 @@ static const struct {
     {"hydraulics", "relief_valves", "to", VOLUME_OR_SUPPLY},
     {"hydraulics", "pumps", "from", VOLUME_OR_SUPPLY},
     {"hydraulics", "pumps", "into", VOLUME},
+    {"hydraulics", "accumulators", "volume", VOLUME},
     {NULL, "inputs", NULL, VALVE_INPUT},
 };
 

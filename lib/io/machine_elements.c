@@ -117,6 +117,30 @@ static const bramah__key pump_keys[] = {
 const bramah__table bramah__pump_table = {
     .keys = pump_keys, .size = sizeof(bramah_pump), .finish = finish_pump};
 
+/* ---- accumulators ---- */
+
+static bramah_status finish_accumulator(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah_accumulator *accumulator = object;
+  bramah__item exponent;
+  if (!bramah__item_find(item, "exponent", &exponent)) accumulator->exponent = 1.4;
+  if (accumulator->exponent >= 1.0) return BRAMAH_OK;
+  return bramah__fail_item(reader, &exponent, BRAMAH_E_VALUE, "exponent must not be below 1");
+}
+
+static const bramah__key accumulator_keys[] = {
+    BRAMAH__KEY("volume", bramah__read_name, bramah_accumulator, volume, .required = 1),
+    BRAMAH__KEY("gas_volume", bramah__read_quantity, bramah_accumulator, gas_volume, .required = 1,
+                .unit = "m^3", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("precharge", bramah__read_quantity, bramah_accumulator, precharge, .required = 1,
+                .unit = "Pa", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("exponent", bramah__read_quantity, bramah_accumulator, exponent, .unit = "1",
+                .range = BRAMAH__POSITIVE),
+    {0}};
+
+const bramah__table bramah__accumulator_table = {
+    .keys = accumulator_keys, .size = sizeof(bramah_accumulator), .finish = finish_accumulator};
+
 /* ---- characteristics of valves ---- */
 
 static bramah_status read_pair_of_volts(bramah__reader *reader, const bramah__item *pair, bramah__range range,

@@ -469,6 +469,8 @@ static const bramah__key hydraulics_keys[] = {
     BRAMAH__SECTION("relief_valves", loaded, machine.relief_valves, machine.n_relief_valves,
                     &bramah__relief_valve_table, .required = 0),
     BRAMAH__SECTION("pumps", loaded, machine.pumps, machine.n_pumps, &bramah__pump_table, .required = 0),
+    BRAMAH__SECTION("accumulators", loaded, machine.accumulators, machine.n_accumulators,
+                    &bramah__accumulator_table, .required = 0),
     {0}};
 
 static const bramah__table hydraulics_table = {.keys = hydraulics_keys};

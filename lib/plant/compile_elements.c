@@ -92,6 +92,24 @@ static bramah_status build_pump(bramah__compiler *k, const bramah_pump *in, bram
   return status;
 }
 
+static bramah_status build_accumulator(bramah__compiler *k, const bramah_accumulator *in,
+                                       bramah__accumulator *out)
+{
+  const bramah_model *m = k->model;
+  bramah_status status = bramah__positive(k, in->gas_volume, in->name, in->line, "the gas volume");
+  if (status == BRAMAH_OK) status = bramah__positive(k, in->precharge, in->name, in->line, "the precharge");
+  if (status == BRAMAH_OK && in->exponent != 0.0 && !(in->exponent >= 1.0 && isfinite(in->exponent)))
+    status = bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                  "the polytropic exponent must not be below 1");
+  if (status != BRAMAH_OK) return status;
+  const long i = bramah__find_name(m->circuit.n_volumes, m->volume_name, in->volume);
+  if (i < 0)
+    return bramah__no_such(k, in->name, in->line, "volume", in->volume, m->circuit.n_volumes, m->volume_name);
+  *out = (bramah__accumulator){(size_t)i, in->gas_volume, in->precharge,
+                               in->exponent > 0.0 ? in->exponent : 1.4};
+  return BRAMAH_OK;
+}
+
 /* ---- characteristics of valves ---- */
 
 static size_t count_points(const bramah_machine *machine)
@@ -152,6 +170,7 @@ void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, b
   t->check_valve = BRAMAH__TAKE(arena, bramah__check_valve, machine->n_check_valves);
   t->relief_valve = BRAMAH__TAKE(arena, bramah__relief_valve, machine->n_relief_valves);
   t->pump = BRAMAH__TAKE(arena, bramah__pump, machine->n_pumps);
+  t->accumulator = BRAMAH__TAKE(arena, bramah__accumulator, machine->n_accumulators);
   t->points = BRAMAH__TAKE(arena, double, 2 * count_points(machine));
 }
 
@@ -170,6 +189,8 @@ bramah_status bramah__build_elements(bramah__compiler *k)
     status = build_relief_valve(k, &d->relief_valves[i], &k->t.relief_valve[i]);
   for (size_t i = 0; i < d->n_pumps && status == BRAMAH_OK; i++)
     status = build_pump(k, &d->pumps[i], &k->t.pump[i]);
+  for (size_t i = 0; i < d->n_accumulators && status == BRAMAH_OK; i++)
+    status = build_accumulator(k, &d->accumulators[i], &k->t.accumulator[i]);
   return status;
 }
 
@@ -184,4 +205,6 @@ void bramah__elements_connect(bramah__compiler *k)
   circuit->relief_valve = k->t.relief_valve;
   circuit->n_pumps = k->machine->n_pumps;
   circuit->pump = k->t.pump;
+  circuit->n_accumulators = k->machine->n_accumulators;
+  circuit->accumulator = k->t.accumulator;
 }

@@ -23,6 +23,7 @@ typedef struct bramah__tables {
   bramah__check_valve *check_valve;
   bramah__relief_valve *relief_valve;
   bramah__pump *pump;
+  bramah__accumulator *accumulator;
   double *points; /* of all curves */
 } bramah__tables;
 

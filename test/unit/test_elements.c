@@ -391,6 +391,59 @@ START_TEST(test_characteristics_and_equilibrium)
 }
 END_TEST
 
+/* ---- accumulators ---- */
+
+START_TEST(test_accumulator_compliance)
+{
+  const bramah__accumulator a = {0, 1e-3, 2e6, 1.4};
+  /* gas volume V0 (p0/p)^(1/n); its derivative is what the oil gains */
+  for (double p = 2.1e6; p < 4e7; p *= 1.7) {
+    const double dp = 1e-5 * p, above = 1e-3 * pow(2e6 / (p + dp), 1 / 1.4),
+                 below = 1e-3 * pow(2e6 / (p - dp), 1 / 1.4);
+    const double C = bramah__accumulator_compliance(&a, p);
+    ck_assert_double_eq_tol(C, (below - above) / (2 * dp), 1e-7 * C);
+  }
+  ck_assert_double_eq_tol(bramah__accumulator_compliance(&a, 2e6), 1e-3 / 2.8e6, 1e-20);
+  ck_assert_double_eq_tol(bramah__accumulator_compliance(&a, 2e6 - 1e-4), 1e-3 / 2.8e6, 1e-18);
+  ck_assert_double_eq_tol(bramah__accumulator_compliance(&a, 1.95e6), 0.5e-3 / 2.8e6, 1e-20);
+  ck_assert_double_eq_tol(bramah__accumulator_compliance(&a, 1.9e6), 0.0, 1e-20);
+  ck_assert_double_eq(bramah__accumulator_compliance(&a, -1e9), 0.0);
+  bramah__circuit circuit = plain_circuit();
+  const bramah__leakage leakage = {2, 0, 1e-10};
+  circuit.n_accumulators = circuit.n_leakages = 1;
+  circuit.accumulator = &a;
+  circuit.leakage = &leakage;
+  const double p[2] = {4e6, 4e6};
+  double flow[2], pd[2];
+  bramah__circuit_rates(&circuit, p, NULL, NULL, NULL, flow, pd);
+  const double gas = 1e-3 * pow(0.5, 1 / 1.4);
+  ck_assert_double_eq_tol(pd[0], 1e-10 * 3e6 / (1e-3 / 1e9 + gas / (1.4 * 4e6)), 1e-6);
+}
+END_TEST
+
+/* A pump fills an isothermal accumulator: p V stays, V shrinks by what the pump delivers. */
+START_TEST(test_accumulator_of_a_machine)
+{
+  const bramah_pump pump = {.name = "gear", .from = "tank", .into = "v1", .flow = 1e-4};
+  bramah_accumulator a = {
+      .name = "bladder", .line = 3, .volume = "v1", .gas_volume = 1e-3, .precharge = 2e6, .exponent = 1.0};
+  fb.machine.n_pumps = fb.machine.n_accumulators = 1;
+  fb.machine.pumps = &pump;
+  fb.machine.accumulators = &a;
+  fb.throttles[0].flow_coefficient = 1e-12;
+  const double V0 = 2e6 * 1e-3 / fb.volumes[0].initial_pressure, p = run_four_bar(0.9, "v1.pressure");
+  const double hose = (p - fb.volumes[0].initial_pressure) * (4.71e-5 / 1.5e9 + 4.71e-5 / 5.5e8);
+  ck_assert_double_eq_tol(2e6 * 1e-3 / p, V0 - 0.9e-4 + hose, 1e-8);
+  a.volume = "v9";
+  refused(BRAMAH_E_REFERENCE, "bladder", "volume 'v9'");
+  ck_assert_int_eq(diag.line, 3);
+  a.exponent = 0.9;
+  refused(BRAMAH_E_VALUE, "bladder", "exponent must not be below 1");
+  a.precharge = 0.0;
+  refused(BRAMAH_E_VALUE, "bladder", "precharge must be positive");
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("elements");
@@ -412,5 +465,7 @@ int main(void)
   tcase_add_test(cases, test_characteristics_of_a_machine);
   tcase_add_test(cases, test_characteristics_refused);
   tcase_add_test(cases, test_characteristics_and_equilibrium);
+  tcase_add_test(cases, test_accumulator_compliance);
+  tcase_add_test(cases, test_accumulator_of_a_machine);
   return run_suite(suite);
 }

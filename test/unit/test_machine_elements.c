@@ -128,6 +128,19 @@ START_TEST(characteristics_are_read)
 }
 END_TEST
 
+START_TEST(accumulators_are_read)
+{
+  bramah_machine *m =
+      load(19, "  accumulators:\n    a: {volume: v1, gas_volume: 2 L, precharge: 50 bar}\n    b: "
+               "{volume: v1, gas_volume: 1 L, precharge: 9 bar, exponent: 1}");
+  ck_assert_uint_eq(m->n_accumulators, 2);
+  ck_assert_str_eq(m->accumulators[0].volume, "v1");
+  ck_assert(m->accumulators[0].gas_volume == 2e-3 && m->accumulators[0].precharge == 5e6);
+  ck_assert(m->accumulators[0].exponent == 1.4 && m->accumulators[1].exponent == 1.0);
+  bramah_machine_free(m);
+}
+END_TEST
+
 /* ---- errors: '@' in front of the offending scalar ---- */
 
 static const struct {
@@ -192,6 +205,12 @@ static const struct {
      "hydraulics.valves.main.port_characteristics.pump_c", "unknown key 'pump_c'; did you mean 'pump_a'"},
     {12, VALVE "port_characteristics: {a_tank: [[0 V, @-1 V], [1 V, 1 V]]}}", BRAMAH_E_VALUE,
      "hydraulics.valves.main.port_characteristics.a_tank.0.1", "must not be negative"},
+    {19, "  accumulators: {a: {volume: @tank, gas_volume: 1 L, precharge: 5 bar}}", BRAMAH_E_REFERENCE,
+     "hydraulics.accumulators.a.volume", "there is no volume 'tank'"},
+    {19, "  accumulators: {a: {volume: v1, gas_volume: 1 L, precharge: 5 bar, exponent: @0.5}}",
+     BRAMAH_E_VALUE, "hydraulics.accumulators.a.exponent", "exponent must not be below 1"},
+    {19, "  accumulators: {@a: {volume: v1, gas_volume: 1 L}}", BRAMAH_E_KEY, "hydraulics.accumulators.a",
+     "required key 'precharge' is missing"},
 };
 
 START_TEST(error_is_exact)
@@ -220,6 +239,7 @@ int main(void)
   tcase_add_test(cases, check_and_relief_valves_are_read);
   tcase_add_test(cases, pumps_are_read);
   tcase_add_test(cases, characteristics_are_read);
+  tcase_add_test(cases, accumulators_are_read);
   tcase_add_loop_test(cases, error_is_exact, 0, COUNT(bad_lines));
   return run_suite(suite);
 }
