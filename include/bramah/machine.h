@@ -224,6 +224,21 @@ typedef struct bramah_accumulator {
   double exponent;   /* n >= 1: 1 slow (isothermal), 1.4 fast (adiabatic); 0 means 1.4 */
 } bramah_accumulator;
 
+/* Entrained air in the oil, and the guard against cavitation.
+ * The free air holds x = p - vapour_pressure (Dalton: bubbles of air and vapour) and follows x V^n = const,
+ * so a volume of oil V has the compliance V (1/B + phi/(n x) (p_atm/x)^(1/n)), p_atm = 101325 Pa, walls added
+ * as ever. Below x = 100 Pa the compliance is held, so that it exists for any pressure. Guard
+ * (vapour_pressure > 0): as x goes to zero the bubbles grow, so oil drawn out of a volume leaves a cavity
+ * that has to be filled again. What is drawn beyond about 1.7 phi (1013)^(1/n) V is forgotten: below the
+ * vapour pressure p' gains -x/(1 ms), and the pressure stays within some pascals of it. Source: Merritt,
+ * Hydraulic Control Systems (1967), chapter 2, effective bulk modulus, with V_gas/V of the oil alone; the
+ * guard is ours. */
+typedef struct bramah_air {
+  double fraction;        /* phi >= 0: free air at p_atm per oil */
+  double exponent;        /* n >= 1; 0 means 1.4 */
+  double vapour_pressure; /* [Pa] absolute >= 0; needs a fraction > 0 */
+} bramah_air;
+
 /* Command of a valve over time, for simulation: each value holds from its time until the next. Before the
  * first, 0. */
 typedef struct bramah_input {
@@ -277,6 +292,7 @@ typedef struct bramah_machine {
   const bramah_pump *pumps;
   size_t n_accumulators;
   const bramah_accumulator *accumulators;
+  bramah_air air;
 } bramah_machine;
 
 #ifdef __cplusplus

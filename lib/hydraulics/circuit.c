@@ -81,12 +81,14 @@ double bramah__rod_chamber(const bramah__cylinder *cylinder, double s)
 }
 
 /* The compliance V/B_e of each volume goes to `pd` first, the flow minus dV/dt to `flow`. */
-static void cylinder_volumes(const bramah__circuit *circuit, const bramah__cylinder *c, double s, double v,
-                             double *flow, double *compliance)
+static void cylinder_volumes(const bramah__circuit *circuit, const bramah__cylinder *c, const double *p,
+                             double s, double v, double *flow, double *compliance)
 {
   const double per_volume = 1.0 / circuit->oil_bulk_modulus + 1.0 / c->bulk_modulus;
-  compliance[c->piston] += c->piston_area * bramah__piston_chamber(c, s) * per_volume;
-  compliance[c->rod] += c->rod_area * bramah__rod_chamber(c, s) * per_volume;
+  const double air[2] = {bramah__air_compressibility(&circuit->air, p[c->piston]),
+                         bramah__air_compressibility(&circuit->air, p[c->rod])};
+  compliance[c->piston] += c->piston_area * bramah__piston_chamber(c, s) * (per_volume + air[0]);
+  compliance[c->rod] += c->rod_area * bramah__rod_chamber(c, s) * (per_volume + air[1]);
   flow[c->piston] -= c->piston_area * v;
   flow[c->rod] += c->rod_area * v;
 }
@@ -97,7 +99,8 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
   for (size_t i = 0; i < circuit->n_volumes; i++) {
     const bramah__volume *volume = &circuit->volume[i];
     flow[i] = 0.0;
-    pd[i] = volume->hose_volume / circuit->oil_bulk_modulus + volume->hose_compliance;
+    pd[i] = volume->hose_volume / circuit->oil_bulk_modulus + volume->hose_compliance +
+            volume->hose_volume * bramah__air_compressibility(&circuit->air, p[i]);
   }
   for (size_t i = 0; i < circuit->n_throttles; i++) {
     const bramah__throttle *t = &circuit->throttle[i];
@@ -106,12 +109,14 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
   element_flows(circuit, p, flow);
   for (size_t i = 0; i < circuit->n_valves; i++) valve_flows(circuit, &circuit->valve[i], p, U[i], flow);
   for (size_t i = 0; i < circuit->n_cylinders; i++)
-    cylinder_volumes(circuit, &circuit->cylinder[i], s[i], v[i], flow, pd);
+    cylinder_volumes(circuit, &circuit->cylinder[i], p, s[i], v[i], flow, pd);
   for (size_t i = 0; i < circuit->n_accumulators; i++) {
     const bramah__accumulator *a = &circuit->accumulator[i];
     pd[a->volume] += bramah__accumulator_compliance(a, p[a->volume]);
   }
   for (size_t i = 0; i < circuit->n_volumes; i++) pd[i] = flow[i] / pd[i];
+  if (circuit->air.vapour_pressure > 0.0)
+    for (size_t i = 0; i < circuit->n_volumes; i++) pd[i] += bramah__cavity_recovery(&circuit->air, p[i]);
 }
 
 double bramah__cylinder_force(const bramah__circuit *circuit, size_t c, const double *p, double v,

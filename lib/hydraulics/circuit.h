@@ -53,6 +53,7 @@ typedef struct bramah__circuit {
   const bramah__pump *pump;
   size_t n_accumulators;
   const bramah__accumulator *accumulator;
+  bramah__air air;
 } bramah__circuit;
 
 /* Pressure of a node [Pa]. */

@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-static const double empty_band = 0.05; /* of the precharge: below it an accumulator holds no oil */
+static const double atmosphere = 101325.0;      /* [Pa] */
+static const double least_air_pressure = 100.0; /* [Pa] below it the compliance of air is held */
+static const double recovery_time = 1e-3;       /* [s] from below the vapour pressure */
+static const double empty_band = 0.05;          /* of the precharge: below it an accumulator holds no oil */
 
 double bramah__check_valve_flow(const bramah__check_valve *valve, double dp, double laminar_pressure)
 {
@@ -51,4 +54,16 @@ double bramah__accumulator_compliance(const bramah__accumulator *a, double p)
   }
   const double x = fmax(1.0 - (1.0 - p / a->precharge) / empty_band, 0.0);
   return at_precharge * x * x * (3.0 - 2.0 * x);
+}
+
+double bramah__air_compressibility(const bramah__air *air, double p)
+{
+  if (air->fraction <= 0.0) return 0.0;
+  const double x = fmax(p - air->vapour_pressure, least_air_pressure);
+  return air->fraction / (air->exponent * x) * pow(atmosphere / x, 1.0 / air->exponent);
+}
+
+double bramah__cavity_recovery(const bramah__air *air, double p)
+{
+  return air->vapour_pressure > 0.0 ? fmax(air->vapour_pressure - p, 0.0) / recovery_time : 0.0;
 }

@@ -41,6 +41,19 @@ typedef struct bramah__accumulator {
 /* dV_oil/dp of an accumulator at pressure p [m^3/Pa], >= 0. */
 double bramah__accumulator_compliance(const bramah__accumulator *accumulator, double p);
 
+/* Entrained air. */
+typedef struct bramah__air {
+  double fraction; /* 0: none */
+  double exponent;
+  double vapour_pressure; /* [Pa] */
+} bramah__air;
+
+/* What the air adds to 1/B of the oil at pressure p [1/Pa], >= 0. */
+double bramah__air_compressibility(const bramah__air *air, double p);
+
+/* Guard against cavitation: what pulls a pressure below the vapour pressure back to it [Pa/s], >= 0. */
+double bramah__cavity_recovery(const bramah__air *air, double p);
+
 /* Piecewise-linear y(x), flat beyond its ends; n = 0: none. */
 typedef struct bramah__curve {
   size_t n;

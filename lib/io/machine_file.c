@@ -138,14 +138,33 @@ static const bramah__table loop_table = {.keys = loop_keys, .size = sizeof(brama
 
 /* ---- oil, supplies, volumes ---- */
 
-static const bramah__key oil_keys[] = {BRAMAH__KEY("bulk_modulus", bramah__read_quantity, loaded,
-                                                   machine.oil_bulk_modulus, .required = 1, .unit = "Pa",
-                                                   .range = BRAMAH__POSITIVE),
-                                       BRAMAH__KEY("density", bramah__read_quantity, loaded, oil_density,
-                                                   .unit = "kg/m^3", .range = BRAMAH__POSITIVE),
-                                       {0}};
+static bramah_status finish_oil(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  loaded *draft = object;
+  bramah_air *air = &draft->machine.air;
+  bramah__item exponent, pressure;
+  if (!bramah__item_find(item, "air_exponent", &exponent)) air->exponent = 1.4;
+  if (air->exponent < 1.0)
+    return bramah__fail_item(reader, &exponent, BRAMAH_E_VALUE, "exponent must not be below 1");
+  if (air->fraction > 0.0 || !bramah__item_find(item, "vapour_pressure", &pressure)) return BRAMAH_OK;
+  return bramah__fail_key(reader, &pressure, BRAMAH_E_KEY,
+                          "a vapour pressure needs an 'air_fraction': it is the air that forms the cavity");
+}
 
-static const bramah__table oil_table = {.keys = oil_keys};
+static const bramah__key oil_keys[] = {
+    BRAMAH__KEY("bulk_modulus", bramah__read_quantity, loaded, machine.oil_bulk_modulus, .required = 1,
+                .unit = "Pa", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("density", bramah__read_quantity, loaded, oil_density, .unit = "kg/m^3",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("air_fraction", bramah__read_quantity, loaded, machine.air.fraction, .unit = "1",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("air_exponent", bramah__read_quantity, loaded, machine.air.exponent, .unit = "1",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("vapour_pressure", bramah__read_quantity, loaded, machine.air.vapour_pressure, .unit = "Pa",
+                .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table oil_table = {.keys = oil_keys, .finish = finish_oil};
 
 static const bramah__key supply_keys[] = {BRAMAH__KEY("pressure", bramah__read_quantity, bramah_supply,
                                                       pressure, .required = 1, .unit = "Pa",

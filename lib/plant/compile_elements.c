@@ -110,6 +110,21 @@ static bramah_status build_accumulator(bramah__compiler *k, const bramah_accumul
   return BRAMAH_OK;
 }
 
+static bramah_status check_air(const bramah__compiler *k)
+{
+  const bramah_air *air = &k->machine->air;
+  const char *message = NULL;
+  if (!(air->fraction >= 0.0 && isfinite(air->fraction)))
+    message = "the air fraction must not be negative";
+  else if (air->exponent != 0.0 && !(air->exponent >= 1.0 && isfinite(air->exponent)))
+    message = "the exponent of the air must not be below 1";
+  else if (!(air->vapour_pressure >= 0.0 && isfinite(air->vapour_pressure)))
+    message = "the vapour pressure must not be negative";
+  else if (air->vapour_pressure > 0.0 && air->fraction == 0.0)
+    message = "a vapour pressure needs an air fraction";
+  return message ? bramah__compile_fail(k, BRAMAH_E_VALUE, "oil", 0, message) : BRAMAH_OK;
+}
+
 /* ---- characteristics of valves ---- */
 
 static size_t count_points(const bramah_machine *machine)
@@ -177,7 +192,7 @@ void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, b
 bramah_status bramah__build_elements(bramah__compiler *k)
 {
   const bramah_machine *d = k->machine;
-  bramah_status status = BRAMAH_OK;
+  bramah_status status = check_air(k);
   double *next = k->t.points;
   for (size_t i = 0; i < d->n_valves && status == BRAMAH_OK; i++)
     status = build_opening(k, &d->valves[i], &next, &k->t.valve[i].opening);
@@ -207,4 +222,7 @@ void bramah__elements_connect(bramah__compiler *k)
   circuit->pump = k->t.pump;
   circuit->n_accumulators = k->machine->n_accumulators;
   circuit->accumulator = k->t.accumulator;
+  const bramah_air *air = &k->machine->air;
+  circuit->air =
+      (bramah__air){air->fraction, air->exponent > 0.0 ? air->exponent : 1.4, air->vapour_pressure};
 }

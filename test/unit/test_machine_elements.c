@@ -141,6 +141,17 @@ START_TEST(accumulators_are_read)
 }
 END_TEST
 
+START_TEST(air_is_read)
+{
+  bramah_machine *m = load(0, NULL);
+  ck_assert(m->air.fraction == 0.0 && m->air.vapour_pressure == 0.0);
+  bramah_machine_free(m);
+  m = load(6, "  oil: {bulk_modulus: 1 GPa, air_fraction: 0.005, vapour_pressure: 3 kPa}");
+  ck_assert(m->air.fraction == 0.005 && m->air.vapour_pressure == 3e3 && m->air.exponent == 1.4);
+  bramah_machine_free(m);
+}
+END_TEST
+
 /* ---- errors: '@' in front of the offending scalar ---- */
 
 static const struct {
@@ -211,6 +222,12 @@ static const struct {
      BRAMAH_E_VALUE, "hydraulics.accumulators.a.exponent", "exponent must not be below 1"},
     {19, "  accumulators: {@a: {volume: v1, gas_volume: 1 L}}", BRAMAH_E_KEY, "hydraulics.accumulators.a",
      "required key 'precharge' is missing"},
+    {6, "  oil: {bulk_modulus: 1 GPa, @vapour_pressure: 3 kPa}", BRAMAH_E_KEY,
+     "hydraulics.oil.vapour_pressure", "a vapour pressure needs an 'air_fraction'"},
+    {6, "  oil: {bulk_modulus: 1 GPa, air_fraction: @-1}", BRAMAH_E_VALUE, "hydraulics.oil.air_fraction",
+     "must not be negative"},
+    {6, "  oil: {bulk_modulus: 1 GPa, air_fraction: 0.01, air_exponent: @0.9}", BRAMAH_E_VALUE,
+     "hydraulics.oil.air_exponent", "exponent must not be below 1"},
 };
 
 START_TEST(error_is_exact)
@@ -240,6 +257,7 @@ int main(void)
   tcase_add_test(cases, pumps_are_read);
   tcase_add_test(cases, characteristics_are_read);
   tcase_add_test(cases, accumulators_are_read);
+  tcase_add_test(cases, air_is_read);
   tcase_add_loop_test(cases, error_is_exact, 0, COUNT(bad_lines));
   return run_suite(suite);
 }
