@@ -145,6 +145,18 @@ typedef struct bramah_friction {
   double viscous;           /* sigma_2 [N s/m] >= 0 */
 } bramah_friction;
 
+/* Stops and cushions at both ends of the stroke. With d = -l, the depth to which the piston has entered the
+ * end of a chamber of length l, and w = -l' its closing speed, a stop pushes back with max(0, k d + c w
+ * min(1, d / 0.1 mm)) for d > 0 and a cushion with c_c max(w, 0) min(1, (L - l)/L) for l < L. The sum is part
+ * of the cylinder's force. Source: Kelvin-Voigt contact with a damper that sets in over 0.1 mm and a contact
+ * that does not pull, so that the force is continuous in position and speed. */
+typedef struct bramah_end_stop {
+  double stiffness;       /* k [N/m] > 0; 0: no stop, leaving the cylinder is an error */
+  double damping;         /* c [N s/m] >= 0 */
+  double cushion_length;  /* L [m] > 0; 0: no cushion */
+  double cushion_damping; /* c_c [N s/m] > 0 with a length, else 0 */
+} bramah_end_stop;
+
 /* Double-acting cylinder between two attachment points. Its stroke s is the distance between them (the |s| of
  * the papers); chamber lengths are l_piston = piston_chamber_length + (s - reference_stroke) and l_rod =
  * rod_chamber_length - (s - reference_stroke). Positive force pushes the points apart. */
@@ -162,6 +174,7 @@ typedef struct bramah_cylinder {
   double piston_chamber_length; /* [m] at the reference stroke */
   double rod_chamber_length;    /* [m] at the reference stroke */
   bramah_friction friction;
+  bramah_end_stop end_stop; /* with one, both volumes need a hose */
 } bramah_cylinder;
 
 /* Laminar leakage between two nodes: Q = k (p_from - p_to). With `cylinder` it passes that cylinder's piston,
@@ -225,14 +238,19 @@ typedef struct bramah_accumulator {
 } bramah_accumulator;
 
 /* Entrained air in the oil, and the guard against cavitation.
+ *
  * The free air holds x = p - vapour_pressure (Dalton: bubbles of air and vapour) and follows x V^n = const,
  * so a volume of oil V has the compliance V (1/B + phi/(n x) (p_atm/x)^(1/n)), p_atm = 101325 Pa, walls added
- * as ever. Below x = 100 Pa the compliance is held, so that it exists for any pressure. Guard
- * (vapour_pressure > 0): as x goes to zero the bubbles grow, so oil drawn out of a volume leaves a cavity
- * that has to be filled again. What is drawn beyond about 1.7 phi (1013)^(1/n) V is forgotten: below the
- * vapour pressure p' gains -x/(1 ms), and the pressure stays within some pascals of it. Source: Merritt,
- * Hydraulic Control Systems (1967), chapter 2, effective bulk modulus, with V_gas/V of the oil alone; the
- * guard is ours. */
+ * as ever. Below x = 100 Pa the compliance is held, so that it exists for any pressure.
+ *
+ * Guard (vapour_pressure > 0): as x goes to zero the bubbles grow, so oil drawn out of a volume leaves a
+ * cavity that has to be filled again. What is drawn beyond about (1 + 1/n) phi (1013)^(1/n) V is forgotten:
+ * below the vapour pressure p' gains -x/(1 ms), and the pressure stays within some pascals of it. A cavity
+ * that closes within a step or two makes the pressure leap further than Newton's method follows
+ * (BRAMAH_E_NO_CONVERGENCE with the volume's name): take a smaller step there.
+ *
+ * Source: Merritt, Hydraulic Control Systems (1967), chapter 2, effective bulk modulus, with V_gas/V of the
+ * oil alone; the guard is ours. */
 typedef struct bramah_air {
   double fraction;        /* phi >= 0: free air at p_atm per oil */
   double exponent;        /* n >= 1; 0 means 1.4 */

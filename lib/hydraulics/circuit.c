@@ -80,6 +80,12 @@ double bramah__rod_chamber(const bramah__cylinder *cylinder, double s)
   return cylinder->rod_length - (s - cylinder->reference);
 }
 
+/* Length of a chamber that holds oil: none behind a stop. */
+static double filled(const bramah__cylinder *c, double length)
+{
+  return c->stop.stiffness > 0.0 ? fmax(length, 0.0) : length;
+}
+
 /* The compliance V/B_e of each volume goes to `pd` first, the flow minus dV/dt to `flow`. */
 static void cylinder_volumes(const bramah__circuit *circuit, const bramah__cylinder *c, const double *p,
                              double s, double v, double *flow, double *compliance)
@@ -87,8 +93,8 @@ static void cylinder_volumes(const bramah__circuit *circuit, const bramah__cylin
   const double per_volume = 1.0 / circuit->oil_bulk_modulus + 1.0 / c->bulk_modulus;
   const double air[2] = {bramah__air_compressibility(&circuit->air, p[c->piston]),
                          bramah__air_compressibility(&circuit->air, p[c->rod])};
-  compliance[c->piston] += c->piston_area * bramah__piston_chamber(c, s) * (per_volume + air[0]);
-  compliance[c->rod] += c->rod_area * bramah__rod_chamber(c, s) * (per_volume + air[1]);
+  compliance[c->piston] += c->piston_area * filled(c, bramah__piston_chamber(c, s)) * (per_volume + air[0]);
+  compliance[c->rod] += c->rod_area * filled(c, bramah__rod_chamber(c, s)) * (per_volume + air[1]);
   flow[c->piston] -= c->piston_area * v;
   flow[c->rod] += c->rod_area * v;
 }
@@ -125,6 +131,13 @@ double bramah__cylinder_force(const bramah__circuit *circuit, size_t c, const do
   const bramah__cylinder *cylinder = &circuit->cylinder[c];
   *friction = bramah__friction_force(&cylinder->friction, v);
   return p[cylinder->piston] * cylinder->piston_area - p[cylinder->rod] * cylinder->rod_area - *friction;
+}
+
+double bramah__stop_force(const bramah__circuit *circuit, size_t c, double s, double v)
+{
+  const bramah__cylinder *cylinder = &circuit->cylinder[c];
+  return bramah__end_stop_force(&cylinder->stop, bramah__piston_chamber(cylinder, s), -v) -
+         bramah__end_stop_force(&cylinder->stop, bramah__rod_chamber(cylinder, s), v);
 }
 
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)

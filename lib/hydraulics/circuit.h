@@ -35,6 +35,7 @@ typedef struct bramah__cylinder {
   double reference;                 /* [m] stroke at which the chamber lengths hold */
   double piston_length, rod_length; /* [m] */
   bramah__friction friction;
+  bramah__end_stop stop;
 } bramah__cylinder;
 
 typedef struct bramah__circuit {
@@ -67,6 +68,9 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
 /* Forces of cylinder c at velocity v: returns p1 A1 - p2 A2 - friction [N], and the friction alone. */
 double bramah__cylinder_force(const bramah__circuit *circuit, size_t c, const double *p, double v,
                               double *friction);
+
+/* What the stops and cushions of cylinder c add to its force [N] at stroke s and velocity v. */
+double bramah__stop_force(const bramah__circuit *circuit, size_t c, double s, double v);
 
 /* Chamber lengths of cylinder c at stroke s [m]. */
 double bramah__piston_chamber(const bramah__cylinder *cylinder, double s);

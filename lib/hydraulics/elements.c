@@ -6,6 +6,7 @@
 static const double atmosphere = 101325.0;      /* [Pa] */
 static const double least_air_pressure = 100.0; /* [Pa] below it the compliance of air is held */
 static const double recovery_time = 1e-3;       /* [s] from below the vapour pressure */
+static const double contact_depth = 1e-4;       /* [m] over which the damper of a stop sets in */
 static const double empty_band = 0.05;          /* of the precharge: below it an accumulator holds no oil */
 
 double bramah__check_valve_flow(const bramah__check_valve *valve, double dp, double laminar_pressure)
@@ -66,4 +67,15 @@ double bramah__air_compressibility(const bramah__air *air, double p)
 double bramah__cavity_recovery(const bramah__air *air, double p)
 {
   return air->vapour_pressure > 0.0 ? fmax(air->vapour_pressure - p, 0.0) / recovery_time : 0.0;
+}
+
+double bramah__end_stop_force(const bramah__end_stop *stop, double l, double w)
+{
+  double force = 0.0;
+  if (stop->stiffness > 0.0 && l < 0.0)
+    force = fmax(0.0, -stop->stiffness * l + stop->damping * w * fmin(1.0, -l / contact_depth));
+  if (stop->cushion_length > 0.0 && l < stop->cushion_length)
+    force +=
+        stop->cushion_damping * fmax(w, 0.0) * fmin(1.0, (stop->cushion_length - l) / stop->cushion_length);
+  return force;
 }

@@ -54,6 +54,15 @@ double bramah__air_compressibility(const bramah__air *air, double p);
 /* Guard against cavitation: what pulls a pressure below the vapour pressure back to it [Pa/s], >= 0. */
 double bramah__cavity_recovery(const bramah__air *air, double p);
 
+/* Stops and cushions of a cylinder. */
+typedef struct bramah__end_stop {
+  double stiffness, damping;              /* [N/m], [N s/m]; 0: none */
+  double cushion_length, cushion_damping; /* [m], [N s/m]; 0: none */
+} bramah__end_stop;
+
+/* Force [N] >= 0 that one end pushes back with, at chamber length l [m] and closing speed w = -l' [m/s]. */
+double bramah__end_stop_force(const bramah__end_stop *stop, double l, double w);
+
 /* Piecewise-linear y(x), flat beyond its ends; n = 0: none. */
 typedef struct bramah__curve {
   size_t n;

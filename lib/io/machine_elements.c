@@ -141,6 +141,31 @@ static const bramah__key accumulator_keys[] = {
 const bramah__table bramah__accumulator_table = {
     .keys = accumulator_keys, .size = sizeof(bramah_accumulator), .finish = finish_accumulator};
 
+/* ---- end stops ---- */
+
+static bramah_status finish_end_stop(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__item length, damping;
+  const int has_length = bramah__item_find(item, "cushion_length", &length);
+  const int has_damping = bramah__item_find(item, "cushion_damping", &damping);
+  (void)object;
+  if (has_length == has_damping) return BRAMAH_OK;
+  return bramah__fail_missing(reader, item, has_length ? "cushion_damping" : "cushion_length");
+}
+
+static const bramah__key end_stop_keys[] = {
+    BRAMAH__KEY("stiffness", bramah__read_quantity, bramah_end_stop, stiffness, .required = 1, .unit = "N/m",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("damping", bramah__read_quantity, bramah_end_stop, damping, .required = 1, .unit = "N*s/m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("cushion_length", bramah__read_quantity, bramah_end_stop, cushion_length, .unit = "m",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("cushion_damping", bramah__read_quantity, bramah_end_stop, cushion_damping, .unit = "N*s/m",
+                .range = BRAMAH__POSITIVE),
+    {0}};
+
+const bramah__table bramah__end_stop_table = {.keys = end_stop_keys, .finish = finish_end_stop};
+
 /* ---- characteristics of valves ---- */
 
 static bramah_status read_pair_of_volts(bramah__reader *reader, const bramah__item *pair, bramah__range range,

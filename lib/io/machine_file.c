@@ -387,6 +387,7 @@ static const bramah__key cylinder_keys[] = {
     BRAMAH__KEY("rod_chamber_length", bramah__read_quantity, bramah_cylinder, rod_chamber_length,
                 .required = 1, .unit = "m", .range = BRAMAH__NOT_NEGATIVE),
     BRAMAH__KEY("friction", bramah__read_child, bramah_cylinder, friction, .table = &friction_table),
+    BRAMAH__KEY("end_stop", bramah__read_child, bramah_cylinder, end_stop, .table = &bramah__end_stop_table),
     {0}};
 
 static const bramah__table cylinder_table = {

@@ -110,6 +110,28 @@ static bramah_status build_accumulator(bramah__compiler *k, const bramah_accumul
   return BRAMAH_OK;
 }
 
+static bramah_status build_end_stop(const bramah__compiler *k, const bramah_cylinder *in,
+                                    bramah__cylinder *out)
+{
+  const bramah_end_stop *stop = &in->end_stop;
+  const int cushion = stop->cushion_length != 0.0 || stop->cushion_damping != 0.0;
+  out->stop = (bramah__end_stop){stop->stiffness, stop->damping, stop->cushion_length, stop->cushion_damping};
+  bramah_status status = BRAMAH_OK;
+  if (cushion)
+    status = bramah__positive(k, stop->cushion_length, in->name, in->line, "the length of the cushion");
+  if (cushion && status == BRAMAH_OK)
+    status = bramah__positive(k, stop->cushion_damping, in->name, in->line, "the damping of the cushion");
+  if (status != BRAMAH_OK || (stop->stiffness == 0.0 && stop->damping == 0.0)) return status;
+  status = bramah__positive(k, stop->stiffness, in->name, in->line, "the stiffness of the end stop");
+  if (status != BRAMAH_OK) return status;
+  if (!(stop->damping >= 0.0 && isfinite(stop->damping)))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "the damping of the end stop must not be negative");
+  if (k->t.volume[out->piston].hose_volume > 0.0 && k->t.volume[out->rod].hose_volume > 0.0) return BRAMAH_OK;
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                              "an end stop needs a hose at both volumes: an empty chamber has no compliance");
+}
+
 static bramah_status check_air(const bramah__compiler *k)
 {
   const bramah_air *air = &k->machine->air;
@@ -196,6 +218,8 @@ bramah_status bramah__build_elements(bramah__compiler *k)
   double *next = k->t.points;
   for (size_t i = 0; i < d->n_valves && status == BRAMAH_OK; i++)
     status = build_opening(k, &d->valves[i], &next, &k->t.valve[i].opening);
+  for (size_t i = 0; i < d->n_cylinders && status == BRAMAH_OK; i++)
+    status = build_end_stop(k, &d->cylinders[i], &k->t.cylinder[i]);
   for (size_t i = 0; i < d->n_leakages && status == BRAMAH_OK; i++)
     status = build_leakage(k, &d->leakages[i], &k->t.leakage[i]);
   for (size_t i = 0; i < d->n_check_valves && status == BRAMAH_OK; i++)

@@ -44,6 +44,8 @@ static void balance_rows(const problem *q, double *A, double *b)
       size_t volume;
       double area;
     } chambers[2] = {{cylinder->piston, cylinder->piston_area}, {cylinder->rod, -cylinder->rod_area}};
+    const double stop = bramah__stop_force(&m->circuit, i, now->s[i], 0.0);
+    for (size_t f = 0; f < nf; f++) b[f] -= now->row_i[i * nf + f] * stop;
     for (int e = 0; e < 2; e++)
       for (size_t f = 0; f < nf; f++) {
         const double arm = now->row_i[i * nf + f] * chambers[e].area;

@@ -130,7 +130,8 @@ void bramah__evaluate_motion(const bramah_model *model, bramah__state *state, br
 void bramah__evaluate_forces(const bramah_model *model, const double *p, bramah__eval *eval)
 {
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    eval->force[c] = bramah__cylinder_force(&model->circuit, c, p, eval->v[c], &eval->friction[c]);
+    eval->force[c] = bramah__cylinder_force(&model->circuit, c, p, eval->v[c], &eval->friction[c]) +
+                     bramah__stop_force(&model->circuit, c, eval->s[c], eval->v[c]);
 }
 
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,

@@ -146,7 +146,8 @@ static void pressure_column(bramah_coupled *c, const double *change, size_t i, d
     double sum = 0.0;
     for (size_t q = 0; q < nc; q++) {
       double friction;
-      const double force = bramah__cylinder_force(&model->circuit, q, p, c->trial->v[q], &friction);
+      const double force = bramah__cylinder_force(&model->circuit, q, p, c->trial->v[q], &friction) +
+                           bramah__stop_force(&model->circuit, q, c->trial->s[q], c->trial->v[q]);
       sum -= c->trial->row_i[q * nf + f] * (force - c->trial->force[q]);
     }
     J[f * nx + nf + i] = sum / eps;
@@ -325,6 +326,7 @@ static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
   for (size_t i = 0; i < c->model->circuit.n_cylinders; i++) {
     const bramah__cylinder *cylinder = &c->model->circuit.cylinder[i];
     const double s = c->trial->s[i];
+    if (cylinder->stop.stiffness > 0.0) continue;
     if (bramah__piston_chamber(cylinder, s) > 0.0 && bramah__rod_chamber(cylinder, s) > 0.0) continue;
     fail_at(c, BRAMAH_E_VALUE, c->model->cylinder_name[i], "the piston has left its cylinder", diag);
     bramah__add_text(diag, ": stroke ");

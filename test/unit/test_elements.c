@@ -536,6 +536,100 @@ START_TEST(test_air_refused)
 }
 END_TEST
 
+/* ---- end stops ---- */
+
+START_TEST(test_end_stop_force)
+{
+  const bramah__end_stop stop = {1e8, 1e5, 0, 0}, cushion = {1e8, 0, 0.02, 5e4};
+  ck_assert_double_eq(bramah__end_stop_force(&stop, 0.01, 1.0), 0.0);
+  ck_assert_double_eq_tol(bramah__end_stop_force(&stop, -1e-3, 0.0), 1e5, 1e-6);
+  ck_assert_double_eq_tol(bramah__end_stop_force(&stop, -1e-3, 0.1), 1.1e5, 1e-6);
+  ck_assert_double_eq_tol(bramah__end_stop_force(&stop, -5e-5, 0.1), 5e3 + 5e3,
+                          1e-6);                                                  /* half of the damper */
+  ck_assert_double_eq(bramah__end_stop_force(&stop, -1e-3, -2.0), 0.0);           /* does not pull */
+  ck_assert_double_eq_tol(bramah__end_stop_force(&stop, -1e-12, 1.0), 0.0, 2e-3); /* continuous */
+  ck_assert_double_eq_tol(bramah__end_stop_force(&cushion, 0.015, 0.2), 0.25 * 1e4, 1e-9);
+  ck_assert_double_eq(bramah__end_stop_force(&cushion, 0.015, -0.2), 0.0);
+  ck_assert_double_eq_tol(bramah__end_stop_force(&cushion, -1e-4, 0.2), 1e4 + 1e4, 1e-8);
+  /* piston end pushes apart, rod end pulls together */
+  const bramah__cylinder cylinder = {.reference = 1.0, .piston_length = 0.2, .rod_length = 0.5, .stop = stop};
+  const bramah__circuit circuit = {.cylinder = &cylinder};
+  ck_assert_double_eq_tol(bramah__stop_force(&circuit, 0, 0.799, -0.1), 1.1e5, 1e-6);
+  ck_assert_double_eq_tol(bramah__stop_force(&circuit, 0, 1.501, 0.1), -1.1e5, 1e-6);
+  ck_assert_double_eq(bramah__stop_force(&circuit, 0, 1.2, 0.1), 0.0);
+}
+END_TEST
+
+/* The same cylinder with a short piston or rod chamber: without a stop it leaves its barrel, with one it
+ * comes to rest on it, and its force holds what the pressures leave over. */
+static void run_onto_stop(double seconds, double sign)
+{
+  const double k = 2e8, s = run_four_bar(seconds, "lift.stroke"),
+               p[2] = {run_four_bar(seconds, "v2.pressure"), run_four_bar(seconds, "v3.pressure")};
+  const bramah_cylinder *lift = &fb.cylinders[0];
+  const double l = sign > 0 ? lift->piston_chamber_length + (s - lift->reference_stroke)
+                            : lift->rod_chamber_length - (s - lift->reference_stroke);
+  ck_assert_msg(l < 0.0 && l > -2e-3, "chamber of %g mm", 1e3 * l);
+  const double oil = p[0] * lift->piston_area - p[1] * lift->rod_area;
+  ck_assert_double_eq_tol(run_four_bar(seconds, "lift.velocity"), 0.0, 1e-4);
+  const double rest = run_four_bar(seconds, "lift.force") + run_four_bar(seconds, "lift.friction") - oil;
+  ck_assert_double_eq_tol(rest, sign * -k * l, 1e-3 * fabs(rest));
+}
+
+START_TEST(test_end_stops_of_a_machine)
+{
+  const bramah_model *model;
+  bramah_coupled *c;
+  fb.cylinders[0].rod_chamber_length = 0.05;
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &c), &diag);
+  const bramah_plant p = bramah_coupled_plant(c);
+  bramah_status status = BRAMAH_OK;
+  for (int64_t t = 0; status == BRAMAH_OK && t < 2500000000; t += p.step_ns) {
+    const double u = four_bar_command(t);
+    must(p.set_inputs(p.self, &u, &diag), &diag);
+    status = p.step(p.self, &diag);
+  }
+  ck_assert_int_eq(status, BRAMAH_E_VALUE);
+  ck_assert_str_eq(diag.thing, "lift");
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+  fb.cylinders[0].end_stop = (bramah_end_stop){2e8, 1e6, 0.01, 1e5};
+  run_onto_stop(2.4, -1.0);
+}
+END_TEST
+
+/* A load that rests on its stop needs that much less pressure. */
+START_TEST(test_end_stop_and_equilibrium)
+{
+  bramah_cylinder *lift = &fb.cylinders[0];
+  fb.volumes[0].initial = fb.volumes[1].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
+  lift->end_stop = (bramah_end_stop){2e8, 1e6, 0, 0};
+  const double held = run_four_bar(0.001, "v2.pressure");
+  lift->piston_chamber_length = -1e-5; /* 0.01 mm deep: 2 kN */
+  const bramah_model *model = NULL;
+  ck_assert_int_eq(bramah_model_new(&fb.machine, &diag, &model), BRAMAH_E_VALUE); /* lengths stay positive */
+  lift->piston_chamber_length = 1e-5;
+  lift->reference_stroke += 2e-5;
+  ck_assert_double_eq_tol(run_four_bar(0.001, "v2.pressure"), held - 2e3 / lift->piston_area, 1e3);
+}
+END_TEST
+
+START_TEST(test_end_stops_refused)
+{
+  bramah_cylinder *lift = &fb.cylinders[0];
+  lift->end_stop.damping = 1.0;
+  refused(BRAMAH_E_VALUE, "lift", "stiffness of the end stop must be positive");
+  lift->end_stop = (bramah_end_stop){1e8, -1.0, 0, 0};
+  refused(BRAMAH_E_VALUE, "lift", "damping of the end stop must not be negative");
+  lift->end_stop = (bramah_end_stop){1e8, 0, 0.01, 0};
+  refused(BRAMAH_E_VALUE, "lift", "damping of the cushion must be positive");
+  lift->end_stop = (bramah_end_stop){1e8, 0, 0, 0};
+  fb.volumes[2].n_hoses = 0;
+  refused(BRAMAH_E_VALUE, "lift", "needs a hose at both volumes");
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("elements");
@@ -564,5 +658,9 @@ int main(void)
   tcase_add_test(cases, test_cavitation_of_a_machine);
   tcase_add_test(cases, test_cavitation_without_measure);
   tcase_add_test(cases, test_air_refused);
+  tcase_add_test(cases, test_end_stop_force);
+  tcase_add_test(cases, test_end_stops_of_a_machine);
+  tcase_add_test(cases, test_end_stop_and_equilibrium);
+  tcase_add_test(cases, test_end_stops_refused);
   return run_suite(suite);
 }

@@ -27,8 +27,14 @@ START_TEST(test_volume_throttle_and_chamber)
   const bramah__volume volume[2] = {{5e-5, 5e-5 / 5e8}, {1e-4, 1e-4 / 5e8}};
   const double supply[1] = {9e6};
   const bramah__throttle throttle[1] = {{2, 0, 1e-6}};
-  const bramah__cylinder cylinder[1] = {
-      {0, 1, 5e-3, 4e-3, 3e10, 1.0, 0.2, 0.5, {BRAMAH__FRICTION_NONE, 0, 0, 0, 0}}};
+  const bramah__cylinder cylinder[1] = {{.piston = 0,
+                                         .rod = 1,
+                                         .piston_area = 5e-3,
+                                         .rod_area = 4e-3,
+                                         .bulk_modulus = 3e10,
+                                         .reference = 1.0,
+                                         .piston_length = 0.2,
+                                         .rod_length = 0.5}};
   const bramah__circuit circuit = {.oil_bulk_modulus = 1.5e9,
                                    .laminar_pressure = laminar,
                                    .n_volumes = 2,

@@ -152,6 +152,22 @@ START_TEST(air_is_read)
 }
 END_TEST
 
+#define STOP "      friction: {model: none}, end_stop: "
+
+START_TEST(end_stops_are_read)
+{
+  bramah_machine *m = load(16, STOP "{stiffness: 1e8 N/m, damping: 1e5 N*s/m}}");
+  ck_assert(m->cylinders[0].end_stop.stiffness == 1e8 && m->cylinders[0].end_stop.damping == 1e5);
+  ck_assert(m->cylinders[0].end_stop.cushion_length == 0.0);
+  bramah_machine_free(m);
+  m = load(16,
+           STOP "{stiffness: 1e8 N/m, damping: 0 N*s/m, cushion_length: 20 mm, cushion_damping: 3e4 N*s/m}}");
+  ck_assert(m->cylinders[0].end_stop.cushion_length == 0.02 &&
+            m->cylinders[0].end_stop.cushion_damping == 3e4);
+  bramah_machine_free(m);
+}
+END_TEST
+
 /* ---- errors: '@' in front of the offending scalar ---- */
 
 static const struct {
@@ -228,6 +244,13 @@ static const struct {
      "must not be negative"},
     {6, "  oil: {bulk_modulus: 1 GPa, air_fraction: 0.01, air_exponent: @0.9}", BRAMAH_E_VALUE,
      "hydraulics.oil.air_exponent", "exponent must not be below 1"},
+    {16, "      friction: {model: none}, @end_stop: {damping: 1 N*s/m}}", BRAMAH_E_KEY,
+     "hydraulics.cylinders.lift.end_stop", "required key 'stiffness' is missing"},
+    {16, STOP "{stiffness: @1 N, damping: 1 N*s/m}}", BRAMAH_E_UNIT,
+     "hydraulics.cylinders.lift.end_stop.stiffness", ""},
+    {16,
+     "      friction: {model: none}, @end_stop: {stiffness: 1 N/m, damping: 1 N*s/m, cushion_length: 1 mm}}",
+     BRAMAH_E_KEY, "hydraulics.cylinders.lift.end_stop", "required key 'cushion_damping' is missing"},
 };
 
 START_TEST(error_is_exact)
@@ -258,6 +281,7 @@ int main(void)
   tcase_add_test(cases, characteristics_are_read);
   tcase_add_test(cases, accumulators_are_read);
   tcase_add_test(cases, air_is_read);
+  tcase_add_test(cases, end_stops_are_read);
   tcase_add_loop_test(cases, error_is_exact, 0, COUNT(bad_lines));
   return run_suite(suite);
 }
