@@ -225,9 +225,10 @@ typedef struct bramah_pump {
 } bramah_pump;
 
 /* Gas-loaded accumulator on a volume. Above its precharge the gas follows p V^n = p0 V0^n and adds the
- * compliance V / (n p) to its volume; below 0.95 p0 it is empty of oil and adds none; between, the compliance
- * rises smoothly from 0 to V0 / (n p0), so that pressure rates stay continuous. Source: polytropic gas
- * without heat exchange, Merritt (1967), accumulators. */
+ * compliance V / (n p) to its volume; below 0.9 p0 it is empty of oil and adds none; between, the compliance
+ * is V0 / (n p0) x^4 with x = (p - 0.9 p0) / (0.1 p0), so that pressure rates are continuous and an
+ * accumulator that runs empty does not make them leap within a step. Source: polytropic gas without heat
+ * exchange, Merritt (1967), accumulators; the transition is ours. */
 typedef struct bramah_accumulator {
   const char *name;
   int line;

@@ -7,7 +7,7 @@ static const double atmosphere = 101325.0;      /* [Pa] */
 static const double least_air_pressure = 100.0; /* [Pa] below it the compliance of air is held */
 static const double recovery_time = 1e-3;       /* [s] from below the vapour pressure */
 static const double contact_depth = 1e-4;       /* [m] over which the damper of a stop sets in */
-static const double empty_band = 0.05;          /* of the precharge: below it an accumulator holds no oil */
+static const double empty_band = 0.1;           /* of the precharge: below it an accumulator holds no oil */
 
 double bramah__check_valve_flow(const bramah__check_valve *valve, double dp, double laminar_pressure)
 {
@@ -54,7 +54,7 @@ double bramah__accumulator_compliance(const bramah__accumulator *a, double p)
     return at_precharge * ratio * pow(ratio, 1.0 / a->exponent);
   }
   const double x = fmax(1.0 - (1.0 - p / a->precharge) / empty_band, 0.0);
-  return at_precharge * x * x * (3.0 - 2.0 * x);
+  return at_precharge * (x * x) * (x * x);
 }
 
 double bramah__air_compressibility(const bramah__air *air, double p)

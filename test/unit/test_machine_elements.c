@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bramah/coupled.h"
 #include "bramah/files.h"
 #include "bramah/model.h"
 #include "test/support/run.h"
@@ -168,6 +169,49 @@ START_TEST(end_stops_are_read)
 }
 END_TEST
 
+/* ---- one of each in one file ---- */
+
+/* Hold, lift, lower onto the cushioned stop: commands 0, 5 V from 1 s, -10 V from 4 s. */
+static bramah_coupled *simulate(const bramah_model *model, bramah_plant *plant)
+{
+  bramah_diag diag;
+  bramah_coupled *c = NULL;
+  ck_assert_int_eq(bramah_coupled_new(model, &diag, &c), BRAMAH_OK);
+  *plant = bramah_coupled_plant(c);
+  for (int i = 0; i < 8000; i++) {
+    const double u = i < 1000 ? 0.0 : i < 4000 ? 5.0 : -10.0;
+    ck_assert_int_eq(plant->set_inputs(plant->self, &u, &diag), BRAMAH_OK);
+    const bramah_status status = plant->step(plant->self, &diag);
+    ck_assert_msg(status == BRAMAH_OK, "%s: %s", diag.thing, diag.message);
+  }
+  return c;
+}
+
+START_TEST(every_element_works)
+{
+  char file[1024];
+  const char *root = getenv("BRAMAH_SOURCE_ROOT");
+  bramah_machine *machine = NULL;
+  const bramah_model *model = NULL;
+  bramah_diag diag;
+  bramah_plant p;
+  snprintf(file, sizeof file, "%s/test/support/every-element.yaml", root ? root : ".");
+  ck_assert_int_eq(bramah_machine_load(file, 0, NULL, &diag, &machine), BRAMAH_OK);
+  ck_assert_int_eq(bramah_model_new(machine, &diag, &model), BRAMAH_OK);
+  bramah_coupled *c = simulate(model, &p);
+  const char *const names[] = {"line.pressure", "bottom.pressure", "top.pressure", "lift.velocity"};
+  const double expected[] = {1.51e7, 1e5, 1.51e7, 0.0}, tolerance[] = {1e3, 1e3, 1e3, 1e-6};
+  for (int i = 0; i < COUNT(names); i++) { /* the pump at its setting above the tank, the boom on its stop */
+    const long output = bramah_plant_find_output(&p, names[i]);
+    ck_assert_int_ge(output, 0);
+    ck_assert_double_eq_tol(p.output(p.self, (size_t)output), expected[i], tolerance[i]);
+  }
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+  bramah_machine_free(machine);
+}
+END_TEST
+
 /* ---- errors: '@' in front of the offending scalar ---- */
 
 static const struct {
@@ -282,6 +326,7 @@ int main(void)
   tcase_add_test(cases, accumulators_are_read);
   tcase_add_test(cases, air_is_read);
   tcase_add_test(cases, end_stops_are_read);
+  tcase_add_test(cases, every_element_works);
   tcase_add_loop_test(cases, error_is_exact, 0, COUNT(bad_lines));
   return run_suite(suite);
 }
