@@ -49,16 +49,28 @@ typedef struct bramah_joint {
   bramah_initial initial;
 } bramah_joint;
 
-typedef enum bramah_loop_type { BRAMAH_LOOP_REVOLUTE = 1 } bramah_loop_type;
+typedef enum bramah_loop_type {
+  BRAMAH_LOOP_REVOLUTE = 1,  /* the points coincide, the axes stay parallel: 5 equations */
+  BRAMAH_LOOP_SPHERICAL = 2, /* the points coincide: 3 */
+  BRAMAH_LOOP_PRISMATIC = 3, /* point 1 stays on the line through point 0 along axis 0, axes and normals stay
+                                parallel: 5 */
+  BRAMAH_LOOP_UNIVERSAL = 4, /* the points coincide, the axes stay perpendicular: 4 */
+  BRAMAH_LOOP_DISTANCE = 5   /* the points keep their distance, as if a massless rod joined them: 1 */
+} bramah_loop_type;
 
-/* Cut joint that closes a loop: the two points coincide and the two axes stay parallel. */
+/* Cut joint that closes a loop. Equations that say nothing new (in a planar mechanism) do no harm. Two
+ * directions that stay parallel may point the same way or against each other, as the starting values have
+ * them. */
 typedef struct bramah_loop {
   const char *name;
   int line;
   bramah_loop_type type;
   const char *body[2];
-  double point[2][3]; /* [m] in the frame of body[0], body[1] */
-  double axis[2][3];  /* in the axes of body[0], body[1]; any length > 0 */
+  double point[2][3];  /* [m] in the frame of body[0], body[1] */
+  double axis[2][3];   /* in the axes of body[0], body[1]; any length > 0; revolute, prismatic, universal */
+  double normal[2][3]; /* prismatic: directions across the axes that stay parallel and so keep the bodies from
+                          turning about the axis; only their part across the axis counts */
+  double distance;     /* [m] > 0, distance loops */
 } bramah_loop;
 
 /* Node of constant pressure: pump or tank. */

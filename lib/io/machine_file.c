@@ -121,7 +121,34 @@ static const bramah__table joint_table = {
 
 /* ---- loops ---- */
 
-static const bramah__word loop_types[] = {{"revolute", BRAMAH_LOOP_REVOLUTE}, {NULL, 0}};
+static const bramah__word loop_types[] = {
+    {"revolute", BRAMAH_LOOP_REVOLUTE},   {"spherical", BRAMAH_LOOP_SPHERICAL},
+    {"prismatic", BRAMAH_LOOP_PRISMATIC}, {"universal", BRAMAH_LOOP_UNIVERSAL},
+    {"distance", BRAMAH_LOOP_DISTANCE},   {NULL, 0}};
+
+/* A key that some types need and the others must not have. */
+static bramah_status check_belongs(bramah__reader *reader, const bramah__item *item, const char *key,
+                                   int needed)
+{
+  bramah__item found;
+  const int given = bramah__item_find(item, key, &found);
+  if (given == needed) return BRAMAH_OK;
+  if (needed) return bramah__fail_missing(reader, item, key);
+  bramah__fail_key(reader, &found, BRAMAH_E_KEY, "'");
+  bramah__add_text(reader->diag, key);
+  bramah__add_text(reader->diag, "' does not belong to this type");
+  return BRAMAH_E_KEY;
+}
+
+static bramah_status finish_loop(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_loop *loop = object;
+  const bramah_loop_type type = loop->type;
+  bramah_status status =
+      check_belongs(reader, item, "axes", type != BRAMAH_LOOP_SPHERICAL && type != BRAMAH_LOOP_DISTANCE);
+  if (!status) status = check_belongs(reader, item, "normals", type == BRAMAH_LOOP_PRISMATIC);
+  return status ? status : check_belongs(reader, item, "distance", type == BRAMAH_LOOP_DISTANCE);
+}
 
 static const bramah__key loop_keys[] = {
     BRAMAH__KEY("type", bramah__read_word, bramah_loop, type, .required = 1, .words = loop_types),
@@ -129,11 +156,16 @@ static const bramah__key loop_keys[] = {
                 .stride = sizeof(const char *)),
     BRAMAH__KEY("points", bramah__read_pair, bramah_loop, point, .required = 1, .unit = "m", .count = 3,
                 .element = bramah__read_vector, .stride = sizeof(double[3])),
-    BRAMAH__KEY("axes", bramah__read_pair, bramah_loop, axis, .required = 1,
-                .element = bramah__read_direction, .stride = sizeof(double[3])),
+    BRAMAH__KEY("axes", bramah__read_pair, bramah_loop, axis, .element = bramah__read_direction,
+                .stride = sizeof(double[3])),
+    BRAMAH__KEY("normals", bramah__read_pair, bramah_loop, normal, .element = bramah__read_direction,
+                .stride = sizeof(double[3])),
+    BRAMAH__KEY("distance", bramah__read_quantity, bramah_loop, distance, .unit = "m",
+                .range = BRAMAH__POSITIVE),
     {0}};
 
-static const bramah__table loop_table = {.keys = loop_keys, .size = sizeof(bramah_loop)};
+static const bramah__table loop_table = {
+    .keys = loop_keys, .size = sizeof(bramah_loop), .finish = finish_loop};
 
 /* ---- oil, supplies, volumes ---- */
 

@@ -38,14 +38,17 @@ static size_t choose_basis(bramah_coupled *c, const unsigned char *given)
 static bramah_status cannot_close(const bramah_coupled *c, bramah_diag *diag)
 {
   double gap = 0.0;
+  int all_meet = 1;
   for (size_t i = 0; i < c->model->n_loops; i++) {
-    const double *Phi = c->now->Phi + BRAMAH__LOOP_ROWS * i;
-    gap = fmax(gap, sqrt(bramah__dot3(Phi, Phi)));
+    gap = fmax(gap, bramah__loop_gap(&c->model->loop[i], c->now->Phi));
+    all_meet &= c->model->loop[i].hold == BRAMAH__HOLD_POINT;
   }
   bramah__fail(diag, BRAMAH_E_CLOSURE, bramah__worst_loop(c->model, c->now),
-               "the loop cannot be closed: its two points stay ");
+               all_meet ? "the loop cannot be closed: its two points stay "
+                        : "the loop cannot be closed: its two points stay off by ");
   bramah__add_number(diag, gap, 3);
-  bramah__add_text(diag, " m apart; check lengths and starting values");
+  bramah__add_text(diag, all_meet ? " m apart; check lengths and starting values"
+                                  : " m; check lengths and starting values");
   return BRAMAH_E_CLOSURE;
 }
 
@@ -86,12 +89,13 @@ static bramah_status check_redundant(bramah_coupled *c, bramah_diag *diag)
   constraints(c);
   for (size_t k = 0; k < c->model->m; k++)
     if (!(fabs(c->now->Phi[k]) <= accepted_gap * (1.0 + c->model->closure_tolerance * 1e13))) {
-      bramah__fail(diag, BRAMAH_E_CLOSURE, c->model->loop_name[k / BRAMAH__LOOP_ROWS],
-                   k % BRAMAH__LOOP_ROWS < 3
-                       ? "the loop cannot be closed: its points do not meet, off by "
-                       : "the loop cannot be closed: its axes do not become parallel, off by ");
+      const size_t loop = bramah__loop_of_row(c->model, k);
+      const char *unit, *fault = bramah__row_fault(&c->model->loop[loop], k, &unit);
+      bramah__fail(diag, BRAMAH_E_CLOSURE, c->model->loop_name[loop], "the loop cannot be closed: ");
+      bramah__add_text(diag, fault);
+      bramah__add_text(diag, ", off by ");
       bramah__add_number(diag, c->now->Phi[k], 3);
-      bramah__add_text(diag, k % BRAMAH__LOOP_ROWS < 3 ? " m" : " rad");
+      bramah__add_text(diag, unit);
       return BRAMAH_E_CLOSURE;
     }
   return BRAMAH_OK;

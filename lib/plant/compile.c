@@ -11,7 +11,7 @@ static void count(const bramah_machine *machine, bramah_model *model)
 {
   model->n = machine->n_joints;
   model->n_loops = machine->n_loops;
-  model->m = BRAMAH__LOOP_ROWS * machine->n_loops;
+  model->m = bramah__count_loop_rows(machine);
   model->n_dependent = 0;
   model->n_independent = machine->n_joints;
   model->n_inputs = machine->n_inputs;

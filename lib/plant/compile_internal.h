@@ -60,6 +60,8 @@ bramah_status bramah__check_names(const bramah__compiler *k);
 /* Fill the tables from the machine. */
 bramah_status bramah__build_tree(bramah__compiler *k);
 bramah_status bramah__build_loops(bramah__compiler *k);
+/* Constraint equations of all loops, the redundant ones included. */
+size_t bramah__count_loop_rows(const bramah_machine *machine);
 bramah_status bramah__build_circuit(bramah__compiler *k);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joints and bodies of a machine into a tree from the root outwards, and its loops. */
+/* Joints and bodies of a machine into a tree from the root outwards. */
 #include "lib/plant/compile_internal.h"
 #include "lib/linalg/vector3.h"
 
@@ -174,28 +174,6 @@ bramah_status bramah__build_tree(bramah__compiler *k)
     k->model->z0[i] = joint->initial_position;
     k->model->zd0[i] = joint->initial_rate;
     k->t.given[i] = joint->initial == BRAMAH_INITIAL_GIVEN;
-  }
-  return BRAMAH_OK;
-}
-
-bramah_status bramah__build_loops(bramah__compiler *k)
-{
-  for (size_t i = 0; i < k->machine->n_loops; i++) {
-    const bramah_loop *loop = &k->machine->loops[i];
-    bramah__loop *out = &k->t.loop[i];
-    double axis[3];
-    if (loop->type != BRAMAH_LOOP_REVOLUTE)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, loop->name, loop->line,
-                                  "the type of this loop is unknown");
-    if (!bramah__normalise(loop->axis[0], out->axis) || !bramah__normalise(loop->axis[1], axis))
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, loop->name, loop->line,
-                                  "the axis of this loop has no direction");
-    bramah__loop_normals(axis, out->normal);
-    memcpy(out->point, loop->point, sizeof out->point);
-    for (int e = 0; e < 2; e++) {
-      const bramah_status status = bramah__find_body(k, loop->name, loop->line, loop->body[e], &out->body[e]);
-      if (status != BRAMAH_OK) return status;
-    }
   }
   return BRAMAH_OK;
 }

@@ -3,7 +3,6 @@
  * only the stage that a perturbation reaches. */
 #include "lib/plant/state.h"
 #include "lib/linalg/dense.h"
-#include "lib/linalg/vector3.h"
 
 #include <math.h>
 
@@ -88,7 +87,7 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
   const char *name = model->name;
   double widest = -1.0;
   for (size_t i = 0; i < model->n_loops; i++) {
-    const double *Phi = eval->Phi + BRAMAH__LOOP_ROWS * i, gap = bramah__dot3(Phi, Phi);
+    const double gap = bramah__loop_gap(&model->loop[i], eval->Phi);
     if (gap > widest) widest = gap, name = model->loop_name[i];
   }
   return name;

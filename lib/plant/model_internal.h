@@ -66,6 +66,12 @@ struct bramah_model {
   void *scratch; /* one plant for the assembly, used by init only */
 };
 
+/* How far the points of a loop are from where they belong [m]. */
+double bramah__loop_gap(const bramah__loop *loop, const double *Phi);
+/* The loop a constraint equation belongs to, and what is wrong when it does not hold, with its unit. */
+size_t bramah__loop_of_row(const bramah_model *model, size_t row);
+const char *bramah__row_fault(const bramah__loop *loop, size_t row, const char **unit);
+
 /* Fill the table of outputs (compile.c calls it last); names go to the arena. */
 size_t bramah__outputs_count(const bramah_model *model);
 void bramah__outputs_build(bramah_model *model, bramah__arena *arena);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every derivative of the plant against central differences: of the constraints, of the stroke, of the
- * outputs, of the accelerations, of the residual of the step. */
+/* Every derivative of the plant against central differences: of the stroke, of the outputs, of the
+ * accelerations, of the residual of the step. */
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -33,13 +33,11 @@ static void teardown(void)
   bramah_model_free(model);
 }
 
-/* A tree with a loop row of every kind: two branches of a spatial tree and a fictitious cut joint between
- * them. */
+/* Two branches of a spatial tree and a line between them. */
 typedef struct spatial {
   spatial_tree description;
   const bramah_model *model;
   bramah_coupled *c;
-  bramah__loop loop;
   bramah__line line;
 } spatial;
 
@@ -49,10 +47,6 @@ static void spatial_setup(spatial *s, unsigned seed)
   must(bramah_model_new(&s->description.machine, &diag, &s->model), &diag);
   must(bramah_coupled_new(s->model, &diag, &s->c), &diag);
   must(bramah__refresh(s->c, &diag), &diag);
-  s->loop =
-      (bramah__loop){.body = {7, 6}, .point = {{0.2, 0.3, -0.1}, {0.5, 0.1, 0.4}}, .axis = {0, 0.6, 0.8}};
-  const double axis[3] = {1, 0, 0};
-  bramah__loop_normals(axis, s->loop.normal);
   s->line = (bramah__line){.body = {7, 4}, .point = {{0.2, 0.3, -0.1}, {0.5, 0.1, 0.4}}};
 }
 
@@ -62,54 +56,8 @@ static void spatial_teardown(spatial *s)
   bramah_model_free(s->model);
 }
 
-enum { N = 8, ROWS = BRAMAH__LOOP_ROWS };
+enum { N = 8 };
 static const double eps = 1e-6;
-
-START_TEST(test_constraint_jacobian)
-{
-  spatial s;
-  spatial_setup(&s, 23u + (unsigned)_i);
-  double Phi_z[ROWS * N], Phi[2][ROWS], z[N];
-  bramah__pose pose[N];
-  bramah__closure_jacobian(&s.model->tree, 1, &s.loop, s.c->now->pose, Phi_z);
-  for (size_t j = 0; j < N; j++) {
-    for (int side = 0; side < 2; side++) {
-      memcpy(z, s.c->state.z, sizeof z);
-      z[j] += side ? eps : -eps;
-      bramah__tree_pose(&s.model->tree, z, pose);
-      bramah__closure_residual(1, &s.loop, pose, Phi[side]);
-    }
-    for (size_t r = 0; r < ROWS; r++)
-      ck_assert_double_eq_tol(Phi_z[r * N + j], (Phi[1][r] - Phi[0][r]) / (2 * eps), 1e-8);
-  }
-  spatial_teardown(&s);
-}
-END_TEST
-
-/* gamma = d(Phi_z)/dt z': difference of Phi_z along the motion, times z'. */
-START_TEST(test_constraint_bias)
-{
-  spatial s;
-  spatial_setup(&s, 29u + (unsigned)_i);
-  double Phi_z[2][ROWS * N], z[N], Zd[6 * N], gamma[ROWS];
-  bramah__pose pose[N];
-  const double *zd = s.c->state.zd;
-  bramah__tree_acceleration(&s.model->tree, s.c->now->pose, s.c->now->Z, zd, NULL, Zd);
-  bramah__closure_bias(1, &s.loop, s.c->now->pose, s.c->now->Z, Zd, gamma);
-  for (int side = 0; side < 2; side++) {
-    for (size_t j = 0; j < N; j++) z[j] = s.c->state.z[j] + (side ? eps : -eps) * zd[j];
-    bramah__tree_pose(&s.model->tree, z, pose);
-    bramah__closure_jacobian(&s.model->tree, 1, &s.loop, pose, Phi_z[side]);
-  }
-  for (size_t r = 0; r < ROWS; r++) {
-    double expected = 0.0;
-    for (size_t j = 0; j < N; j++)
-      expected += (Phi_z[1][r * N + j] - Phi_z[0][r * N + j]) / (2 * eps) * zd[j];
-    ck_assert_double_eq_tol(gamma[r], expected, 1e-8);
-  }
-  spatial_teardown(&s);
-}
-END_TEST
 
 START_TEST(test_stroke_derivatives)
 {
@@ -279,8 +227,6 @@ int main(void)
   Suite *suite = suite_create("derivatives");
   TCase *cases = one_case(suite, "central differences");
   tcase_add_checked_fixture(cases, setup, teardown);
-  tcase_add_loop_test(cases, test_constraint_jacobian, 0, 4);
-  tcase_add_loop_test(cases, test_constraint_bias, 0, 4);
   tcase_add_loop_test(cases, test_stroke_derivatives, 0, 4);
   tcase_add_test(cases, test_output_rows_of_the_four_bar);
   tcase_add_test(cases, test_output_rows_of_a_spatial_tree);

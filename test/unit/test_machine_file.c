@@ -133,6 +133,24 @@ START_TEST(rotation_is_roll_pitch_yaw_about_fixed_axes)
 }
 END_TEST
 
+START_TEST(loops_of_every_type_are_read)
+{
+  write_machine(10, "  a: {type: prismatic, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
+                    "[[1,0,0], [0,1,0]], normals: [[0,0,1], [0,0,2]]}\n"
+                    "  b: {type: distance, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], distance: "
+                    "80 cm}\n"
+                    "  c: {type: spherical, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]]}\n"
+                    "  d: {type: universal, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
+                    "[[1,0,0], [0,1,0]]}");
+  bramah_machine *m = load(0, NULL);
+  ck_assert_uint_eq(m->n_loops, 4);
+  ck_assert(m->loops[0].type == BRAMAH_LOOP_PRISMATIC && m->loops[0].normal[1][2] == 2.0);
+  ck_assert(m->loops[1].type == BRAMAH_LOOP_DISTANCE && m->loops[1].distance == 0.8);
+  ck_assert(m->loops[2].type == BRAMAH_LOOP_SPHERICAL && m->loops[3].type == BRAMAH_LOOP_UNIVERSAL);
+  bramah_machine_free(m);
+}
+END_TEST
+
 START_TEST(areas_may_be_given_directly)
 {
   bramah_change changes[] = {
@@ -318,6 +336,16 @@ static const struct {
     {7, "  crank: {type: revolute, parent: ground, child: crank, axis: [0, 0, 1], initial: 0, @guess: 0}",
      BRAMAH_E_KEY, "joints.crank.guess",
      "'guess' and 'initial' exclude each other: a position is either to be found or given"},
+    {10, "  @pivot: {type: universal, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
+     "loops.pivot", "required key 'axes' is missing"},
+    {10, "  @pivot: {type: distance, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
+     "loops.pivot", "required key 'distance' is missing"},
+    {10,
+     "  pivot: {type: spherical, bodies: [slide, ground], points: [[0,0,0], [0,0,0]], @axes: [[0,0,1], "
+     "[0,0,1]]}",
+     BRAMAH_E_KEY, "loops.pivot.axes", "'axes' does not belong to this type"},
+    {10, "  pivot: {type: distance, bodies: [slide, ground], points: [[0,0,0], [0,0,0]], distance: @0 m}",
+     BRAMAH_E_VALUE, "loops.pivot.distance", "distance must be positive"},
     {18, "    @orifice: {from: v1, to: v2}", BRAMAH_E_KEY, "hydraulics.throttles.orifice",
      "'area' or 'flow_coefficient' is needed"},
     {18, "    orifice: {from: v1, to: v2, area: 1 mm^2, @flow_coefficient: 1 m^3/s/Pa^0.5}", BRAMAH_E_KEY,
@@ -638,6 +666,7 @@ static void add_reading_tests(TCase *tests)
   tcase_add_test(tests, small_machine_is_read);
   tcase_add_test(tests, defaults_are_filled);
   tcase_add_test(tests, rotation_is_roll_pitch_yaw_about_fixed_axes);
+  tcase_add_test(tests, loops_of_every_type_are_read);
   tcase_add_test(tests, areas_may_be_given_directly);
   tcase_add_test(tests, piston_area_and_rod_give_the_annulus);
   tcase_add_test(tests, input_of_a_valve_gets_an_entry);
