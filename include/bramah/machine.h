@@ -24,7 +24,31 @@ typedef struct bramah_body {
                         dm: the off-diagonal elements of the inertia matrix as they stand in it) */
 } bramah_body;
 
-typedef enum bramah_joint_type { BRAMAH_JOINT_REVOLUTE = 1, BRAMAH_JOINT_PRISMATIC = 2 } bramah_joint_type;
+/* Joints between a parent and a child. A compound joint is a chain of simple ones with massless bodies
+ * between them (dissertation 2.4 ff.); each link of the chain is a coordinate of its own, with outputs and an
+ * initial value, and goes by the name of the joint and a suffix:
+ *
+ *   type         coordinates, in the order of the chain
+ *   revolute     <joint> [rad] about axis
+ *   prismatic    <joint> [m] along axis
+ *   fixed        none: the child is welded to the parent and becomes part of it. Its name stays good for
+ *                joints, loops, cylinders and forces; its motion is that of the parent (no outputs of its
+ * own). cylindrical  <joint>_slide [m] along axis, <joint>_turn [rad] about axis universal    <joint>_first
+ * [rad] about axis, <joint>_second [rad] about second_axis (which turns with the first); the two axes are
+ * perpendicular planar       <joint>_x [m] along second_axis, <joint>_y [m] along axis x second_axis,
+ * <joint>_turn [rad] about axis, the normal of the plane spherical    <joint>_yaw, <joint>_pitch,
+ * <joint>_roll [rad] about z, then the turned y, then the turned x of the joint axes. Singular at a pitch of
+ * +-90 deg: refused, and a step stops with BRAMAH_E_SINGULAR, within about one degree of it. Choose
+ * `rotation` so that it stays away. */
+typedef enum bramah_joint_type {
+  BRAMAH_JOINT_REVOLUTE = 1,
+  BRAMAH_JOINT_PRISMATIC = 2,
+  BRAMAH_JOINT_FIXED = 3,
+  BRAMAH_JOINT_CYLINDRICAL = 4,
+  BRAMAH_JOINT_UNIVERSAL = 5,
+  BRAMAH_JOINT_PLANAR = 6,
+  BRAMAH_JOINT_SPHERICAL = 7
+} bramah_joint_type;
 
 /* How the starting value of a joint is meant. */
 typedef enum bramah_initial {
@@ -34,19 +58,22 @@ typedef enum bramah_initial {
 
 /* Joint between a parent body (or "ground") and the one body behind it. The child frame is the parent frame
  * moved by `position`, turned by `rotation`, then turned about (revolute) or moved along (prismatic) `axis`
- * by z. */
+ * by z; a compound joint does so once for each of its coordinates. */
 typedef struct bramah_joint {
   const char *name;
   int line;
   bramah_joint_type type;
   const char *parent;
   const char *child;
-  double position[3];      /* [m] in the parent frame */
-  double rotation[9];      /* row-major, child axes to parent axes at z = 0; all zero means identity */
-  double axis[3];          /* in joint axes, any length > 0; positive by the right-hand rule */
-  double initial_position; /* [rad] or [m] */
-  double initial_rate;     /* [rad/s] or [m/s] */
-  bramah_initial initial;
+  double position[3];          /* [m] in the parent frame */
+  double rotation[9];          /* row-major, child axes to parent axes at z = 0; all zero means identity */
+  double axis[3];              /* in joint axes, any length > 0; positive by the right-hand rule */
+  double initial_position;     /* [rad] or [m], revolute and prismatic joints */
+  double initial_rate;         /* [rad/s] or [m/s] */
+  bramah_initial initial;      /* of all its coordinates */
+  double second_axis[3];       /* universal and planar joints: perpendicular to axis, in joint axes */
+  double initial_positions[3]; /* [rad] or [m], compound joints, in the order of their coordinates */
+  double initial_rates[3];     /* [rad/s] or [m/s] */
 } bramah_joint;
 
 typedef enum bramah_loop_type {

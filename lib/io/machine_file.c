@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t */
 #include "bramah/files.h"
+#include "bramah/model.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
 #include "lib/io/schema.h"
@@ -43,14 +44,59 @@ static const bramah__table body_table = {
 /* ---- joints ---- */
 
 static const bramah__word joint_types[] = {
-    {"revolute", BRAMAH_JOINT_REVOLUTE}, {"prismatic", BRAMAH_JOINT_PRISMATIC}, {NULL, 0}};
+    {"revolute", BRAMAH_JOINT_REVOLUTE},   {"prismatic", BRAMAH_JOINT_PRISMATIC},
+    {"fixed", BRAMAH_JOINT_FIXED},         {"cylindrical", BRAMAH_JOINT_CYLINDRICAL},
+    {"universal", BRAMAH_JOINT_UNIVERSAL}, {"planar", BRAMAH_JOINT_PLANAR},
+    {"spherical", BRAMAH_JOINT_SPHERICAL}, {NULL, 0}};
 
-/* The unit of the key for a revolute joint, its other unit for a prismatic one. */
+static int is_compound(bramah_joint_type type)
+{
+  return type != BRAMAH_JOINT_REVOLUTE && type != BRAMAH_JOINT_PRISMATIC;
+}
+
+static int coordinate_slides(bramah_joint_type type, size_t i)
+{
+  return type == BRAMAH_JOINT_PRISMATIC || (type == BRAMAH_JOINT_CYLINDRICAL && i == 0) ||
+         (type == BRAMAH_JOINT_PLANAR && i < 2);
+}
+
+/* A list with one quantity for each coordinate of a compound joint, into double [3] at key->offset. */
+static bramah_status read_coordinates(bramah__reader *reader, const bramah__item *item,
+                                      const bramah__key *key, void *object)
+{
+  const bramah_joint *joint = object;
+  const size_t n = bramah_joint_n_coordinates(joint->type);
+  if (item->node->kind != BRAMAH__NODE_LIST || item->node->n != n) {
+    bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
+                      "a list with one value for each coordinate of the joint is "
+                      "expected: ");
+    bramah__add_number(reader->diag, (double)n, 1);
+    return BRAMAH_E_SYNTAX;
+  }
+  for (size_t i = 0; i < n; i++) {
+    bramah__key one = *key;
+    const bramah__item element = bramah__item_at(item, i);
+    one.offset = key->offset + i * sizeof(double);
+    if (coordinate_slides(joint->type, i)) one.unit = key->other_unit;
+    one.other_unit = NULL;
+    const bramah_status status = bramah__read_quantity(reader, &element, &one, object);
+    if (status) return status;
+  }
+  return BRAMAH_OK;
+}
+
+/* The unit of the key for a revolute joint, its other unit for a prismatic one; a list for compound ones,
+ * whose member stands key->stride behind. */
 static bramah_status read_by_type(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                   void *object)
 {
   const bramah_joint *joint = object;
   bramah__key by_type = *key;
+  if (joint->type == BRAMAH_JOINT_FIXED) return BRAMAH_OK; /* finish_joint refuses it */
+  if (is_compound(joint->type)) {
+    by_type.offset = key->stride;
+    return read_coordinates(reader, item, &by_type, object);
+  }
   if (joint->type == BRAMAH_JOINT_PRISMATIC) by_type.unit = key->other_unit;
   by_type.other_unit = NULL;
   return bramah__read_quantity(reader, item, &by_type, object);
@@ -93,39 +139,6 @@ static bramah_status read_rotation(bramah__reader *reader, const bramah__item *i
   return status;
 }
 
-static bramah_status finish_joint(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  bramah__item guess, initial;
-  (void)object;
-  if (!bramah__item_find(item, "guess", &guess) || !bramah__item_find(item, "initial", &initial))
-    return BRAMAH_OK;
-  return bramah__fail_key(
-      reader, &guess, BRAMAH_E_KEY,
-      "'guess' and 'initial' exclude each other: a position is either to be found or given");
-}
-
-static const bramah__key joint_keys[] = {
-    BRAMAH__KEY("type", bramah__read_word, bramah_joint, type, .required = 1, .words = joint_types),
-    BRAMAH__KEY("parent", bramah__read_name, bramah_joint, parent, .required = 1),
-    BRAMAH__KEY("child", bramah__read_name, bramah_joint, child, .required = 1),
-    BRAMAH__KEY("position", bramah__read_vector, bramah_joint, position, .unit = "m", .count = 3),
-    {.name = "rotation", .read = read_rotation, .unit = "rad", .count = 3},
-    BRAMAH__KEY("axis", bramah__read_direction, bramah_joint, axis, .required = 1),
-    BRAMAH__KEY("initial", read_initial, bramah_joint, initial_position, .unit = "rad", .other_unit = "m"),
-    BRAMAH__KEY("guess", read_by_type, bramah_joint, initial_position, .unit = "rad", .other_unit = "m"),
-    BRAMAH__KEY("rate", read_by_type, bramah_joint, initial_rate, .unit = "rad/s", .other_unit = "m/s"),
-    {0}};
-
-static const bramah__table joint_table = {
-    .keys = joint_keys, .size = sizeof(bramah_joint), .finish = finish_joint};
-
-/* ---- loops ---- */
-
-static const bramah__word loop_types[] = {
-    {"revolute", BRAMAH_LOOP_REVOLUTE},   {"spherical", BRAMAH_LOOP_SPHERICAL},
-    {"prismatic", BRAMAH_LOOP_PRISMATIC}, {"universal", BRAMAH_LOOP_UNIVERSAL},
-    {"distance", BRAMAH_LOOP_DISTANCE},   {NULL, 0}};
-
 /* A key that some types need and the others must not have. */
 static bramah_status check_belongs(bramah__reader *reader, const bramah__item *item, const char *key,
                                    int needed)
@@ -139,6 +152,59 @@ static bramah_status check_belongs(bramah__reader *reader, const bramah__item *i
   bramah__add_text(reader->diag, "' does not belong to this type");
   return BRAMAH_E_KEY;
 }
+
+/* A welded body has no coordinate that could start anywhere. */
+static bramah_status check_fixed(bramah__reader *reader, const bramah__item *item)
+{
+  static const char *const keys[] = {"initial", "guess", "rate"};
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < sizeof keys / sizeof keys[0]; i++)
+    status = check_belongs(reader, item, keys[i], 0);
+  return status;
+}
+
+static bramah_status finish_joint(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_joint_type type = ((const bramah_joint *)object)->type;
+  bramah__item guess, initial;
+  const int fixed = type == BRAMAH_JOINT_FIXED;
+  const int two = type == BRAMAH_JOINT_UNIVERSAL || type == BRAMAH_JOINT_PLANAR;
+  bramah_status status = check_belongs(reader, item, "axis", !fixed && type != BRAMAH_JOINT_SPHERICAL);
+  if (!status) status = check_belongs(reader, item, "second_axis", two);
+  if (!status && fixed) status = check_fixed(reader, item);
+  if (status) return status;
+  if (!bramah__item_find(item, "guess", &guess) || !bramah__item_find(item, "initial", &initial))
+    return BRAMAH_OK;
+  return bramah__fail_key(
+      reader, &guess, BRAMAH_E_KEY,
+      "'guess' and 'initial' exclude each other: a position is either to be found or given");
+}
+
+static const bramah__key joint_keys[] = {
+    BRAMAH__KEY("type", bramah__read_word, bramah_joint, type, .required = 1, .words = joint_types),
+    BRAMAH__KEY("parent", bramah__read_name, bramah_joint, parent, .required = 1),
+    BRAMAH__KEY("child", bramah__read_name, bramah_joint, child, .required = 1),
+    BRAMAH__KEY("position", bramah__read_vector, bramah_joint, position, .unit = "m", .count = 3),
+    {.name = "rotation", .read = read_rotation, .unit = "rad", .count = 3},
+    BRAMAH__KEY("axis", bramah__read_direction, bramah_joint, axis, .required = 0),
+    BRAMAH__KEY("second_axis", bramah__read_direction, bramah_joint, second_axis, .required = 0),
+    BRAMAH__KEY("initial", read_initial, bramah_joint, initial_position, .unit = "rad", .other_unit = "m",
+                .stride = offsetof(bramah_joint, initial_positions)),
+    BRAMAH__KEY("guess", read_by_type, bramah_joint, initial_position, .unit = "rad", .other_unit = "m",
+                .stride = offsetof(bramah_joint, initial_positions)),
+    BRAMAH__KEY("rate", read_by_type, bramah_joint, initial_rate, .unit = "rad/s", .other_unit = "m/s",
+                .stride = offsetof(bramah_joint, initial_rates)),
+    {0}};
+
+static const bramah__table joint_table = {
+    .keys = joint_keys, .size = sizeof(bramah_joint), .finish = finish_joint};
+
+/* ---- loops ---- */
+
+static const bramah__word loop_types[] = {
+    {"revolute", BRAMAH_LOOP_REVOLUTE},   {"spherical", BRAMAH_LOOP_SPHERICAL},
+    {"prismatic", BRAMAH_LOOP_PRISMATIC}, {"universal", BRAMAH_LOOP_UNIVERSAL},
+    {"distance", BRAMAH_LOOP_DISTANCE},   {NULL, 0}};
 
 static bramah_status finish_loop(bramah__reader *reader, const bramah__item *item, void *object)
 {

@@ -111,6 +111,16 @@ static double extent(const bramah_model *model)
   return sum;
 }
 
+/* A start too near the singular position of a spherical joint. */
+static bramah_status check_pitches(const bramah_coupled *c, bramah_diag *diag)
+{
+  const char *joint = bramah__singular_joint(c->model, c->state.z);
+  if (!joint) return BRAMAH_OK;
+  return bramah__fail(diag, BRAMAH_E_SINGULAR, joint,
+                      "the spherical joint starts too near its singular pitch of 90 deg; turn its frame by "
+                      "'rotation'");
+}
+
 static bramah_status check_given(const bramah_model *model, const bramah_machine *machine,
                                  const bramah_coupled *c, const unsigned char *given, bramah_diag *diag)
 {
@@ -161,7 +171,8 @@ static bramah_status close_machine(bramah_model *model, const bramah_machine *ma
   }
   if (model->n_independent == 0)
     return bramah__fail(diag, BRAMAH_E_TOPOLOGY, model->name, "the loops leave no degree of freedom");
-  return check_given(model, machine, c, given, diag);
+  status = check_pitches(c, diag);
+  return status == BRAMAH_OK ? check_given(model, machine, c, given, diag) : status;
 }
 
 static bramah_status check_rates(const bramah_model *model, const bramah_machine *machine,

@@ -42,9 +42,25 @@ static void fill_lines(const bramah_model *model, bramah__eval *eval)
   }
 }
 
+/* cos(pitch) below which the yaw and roll of a spherical joint count as one motion: about 1.1 deg */
+static const double singular_cosine = 0.02;
+
+const char *bramah__singular_joint(const bramah_model *model, const double *z)
+{
+  const char *name = NULL;
+  double least = singular_cosine;
+  for (size_t j = 0; model->n_pitches && j < model->n; j++)
+    if (model->pitch[j] && fabs(cos(z[j])) < least) {
+      least = fabs(cos(z[j]));
+      name = model->joint_name[j];
+    }
+  return name;
+}
+
 static bramah_status finish_position(const bramah_model *model, const bramah__state *state,
                                      bramah__eval *eval)
 {
+  if (bramah__singular_joint(model, state->z)) return BRAMAH_E_SINGULAR;
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);
   fill_lines(model, eval);

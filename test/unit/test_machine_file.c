@@ -133,6 +133,25 @@ START_TEST(rotation_is_roll_pitch_yaw_about_fixed_axes)
 }
 END_TEST
 
+START_TEST(compound_joints_are_read)
+{
+  write_machine(
+      8, "  slide: {type: planar, parent: crank, child: slide, axis: [0, 0, 1], second_axis: [1, 0, 0], "
+         "initial: [1 mm, 2 mm, 90 deg], rate: [0 m/s, 1 m/s, 2 rad/s]}");
+  bramah_machine *m = load(0, NULL);
+  const bramah_joint *slide = &m->joints[1];
+  ck_assert(slide->type == BRAMAH_JOINT_PLANAR && slide->initial == BRAMAH_INITIAL_GIVEN);
+  ck_assert(slide->axis[2] == 1.0 && slide->second_axis[0] == 1.0);
+  ck_assert(slide->initial_positions[1] == 0.002 && slide->initial_positions[2] == 90.0 * (PI / 180.0));
+  ck_assert(slide->initial_rates[1] == 1.0 && slide->initial_rates[2] == 2.0);
+  bramah_machine_free(m);
+  write_machine(8, "  slide: {type: fixed, parent: crank, child: slide, position: [1, 0, 0 m]}");
+  m = load(0, NULL);
+  ck_assert(m->joints[1].type == BRAMAH_JOINT_FIXED && m->joints[1].position[0] == 1.0);
+  bramah_machine_free(m);
+}
+END_TEST
+
 START_TEST(loops_of_every_type_are_read)
 {
   write_machine(10, "  a: {type: prismatic, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
@@ -336,6 +355,17 @@ static const struct {
     {7, "  crank: {type: revolute, parent: ground, child: crank, axis: [0, 0, 1], initial: 0, @guess: 0}",
      BRAMAH_E_KEY, "joints.crank.guess",
      "'guess' and 'initial' exclude each other: a position is either to be found or given"},
+    {8, "  @slide: {type: planar, parent: crank, child: slide, axis: [1, 0, 0]}", BRAMAH_E_KEY,
+     "joints.slide", "required key 'second_axis' is missing"},
+    {8, "  slide: {type: spherical, parent: crank, child: slide, @axis: [1, 0, 0]}", BRAMAH_E_KEY,
+     "joints.slide.axis", "'axis' does not belong to this type"},
+    {8, "  slide: {type: fixed, parent: crank, child: slide, @rate: 1 m/s}", BRAMAH_E_KEY,
+     "joints.slide.rate", "'rate' does not belong to this type"},
+    {8, "  slide: {type: cylindrical, parent: crank, child: slide, axis: [1, 0, 0], initial: @[1 mm]}",
+     BRAMAH_E_SYNTAX, "joints.slide.initial",
+     "a list with one value for each coordinate of the joint is expected: 2"},
+    {8, "  slide: {type: cylindrical, parent: crank, child: slide, axis: [1, 0, 0], rate: [1 mm/s, @1 mm/s]}",
+     BRAMAH_E_UNIT, "joints.slide.rate.1", "1 mm/s is a speed, an angular rate is expected"},
     {10, "  @pivot: {type: universal, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
      "loops.pivot", "required key 'axes' is missing"},
     {10, "  @pivot: {type: distance, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
@@ -398,7 +428,9 @@ static const struct {
     {7, "  crank: {type: @revolut, parent: ground, child: crank, axis: [0, 0, 1]}", BRAMAH_E_VALUE,
      "joints.crank.type", "'revolut' is not known here; did you mean 'revolute'?"},
     {7, "  crank: {type: @ball, parent: ground, child: crank, axis: [0, 0, 1]}", BRAMAH_E_VALUE,
-     "joints.crank.type", "'ball' is not known here; possible are revolute, prismatic"},
+     "joints.crank.type",
+     "'ball' is not known here; possible are revolute, prismatic, fixed, "
+     "cylindrical, universal, planar, spherical"},
     {12, "  oil: {bulk_modulus: @0 MPa}", BRAMAH_E_VALUE, "hydraulics.oil.bulk_modulus",
      "bulk_modulus must be positive"},
     {15, "    v1: {pressure: 30 bar, hoses: [{volume: @0 L, bulk_modulus: 550 MPa}]}", BRAMAH_E_VALUE,
@@ -666,6 +698,7 @@ static void add_reading_tests(TCase *tests)
   tcase_add_test(tests, small_machine_is_read);
   tcase_add_test(tests, defaults_are_filled);
   tcase_add_test(tests, rotation_is_roll_pitch_yaw_about_fixed_axes);
+  tcase_add_test(tests, compound_joints_are_read);
   tcase_add_test(tests, loops_of_every_type_are_read);
   tcase_add_test(tests, areas_may_be_given_directly);
   tcase_add_test(tests, piston_area_and_rod_give_the_annulus);
