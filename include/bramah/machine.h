@@ -100,6 +100,44 @@ typedef struct bramah_loop {
   double distance;     /* [m] > 0, distance loops */
 } bramah_loop;
 
+/* Spring and damper between two points: they are pulled together with k (s - free_length) + c s', s their
+ * distance. Its energy counts in energy.potential. */
+typedef struct bramah_spring {
+  const char *name;
+  int line;
+  const char *body[2]; /* "ground" allowed */
+  double point[2][3];  /* [m] in the frame of body[0], body[1] */
+  double free_length;  /* [m] >= 0 */
+  double stiffness;    /* k [N/m] >= 0 */
+  double damping;      /* c [N s/m] >= 0 */
+} bramah_spring;
+
+/* Spring and damper in a joint: force or torque -k (z - free_position) - c z'. */
+typedef struct bramah_joint_spring {
+  const char *name;
+  int line;
+  const char *joint;    /* a coordinate: the name of the joint, for compound joints with its suffix */
+  double free_position; /* [rad] or [m] */
+  double stiffness;     /* k [N m/rad] or [N/m] >= 0 */
+  double damping;       /* c [N m s/rad] or [N s/m] >= 0 */
+} bramah_joint_spring;
+
+typedef enum bramah_axes {
+  BRAMAH_AXES_INERTIAL = 0, /* of the ground */
+  BRAMAH_AXES_BODY = 1      /* of the body: turns with it */
+} bramah_axes;
+
+/* Constant force at a point of a body, and constant torque on it. */
+typedef struct bramah_force {
+  const char *name;
+  int line;
+  const char *body;
+  double point[3];  /* [m] body frame */
+  double force[3];  /* [N] */
+  double torque[3]; /* [N m] */
+  bramah_axes axes; /* of force and torque */
+} bramah_force;
+
 /* Node of constant pressure: pump or tank. */
 typedef struct bramah_supply {
   const char *name;
@@ -224,6 +262,12 @@ typedef struct bramah_machine {
   size_t n_inputs;
   const bramah_input *inputs;
   bramah_integrator integrator;
+  size_t n_springs;
+  const bramah_spring *springs;
+  size_t n_joint_springs;
+  const bramah_joint_spring *joint_springs;
+  size_t n_forces;
+  const bramah_force *forces;
 } bramah_machine;
 
 #ifdef __cplusplus

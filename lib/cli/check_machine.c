@@ -85,6 +85,20 @@ static void explain_freedom(const cli_machine *machine)
   free(joints);
 }
 
+static void explain_forces(const bramah_machine *m)
+{
+  for (size_t i = 0; i < m->n_springs; i++) {
+    const bramah_spring *s = &m->springs[i];
+    printf("  spring %s: between %s and %s, %.6g N/m from %.6g m on, damping %.6g N s/m\n", s->name,
+           s->body[0], s->body[1], s->stiffness, s->free_length, s->damping);
+  }
+  for (size_t i = 0; i < m->n_joint_springs; i++)
+    printf("  spring %s: in joint %s\n", m->joint_springs[i].name, m->joint_springs[i].joint);
+  for (size_t i = 0; i < m->n_forces; i++)
+    printf("  force %s: on %s, in %s axes\n", m->forces[i].name, m->forces[i].body,
+           m->forces[i].axes == BRAMAH_AXES_BODY ? "body" : "inertial");
+}
+
 static void explain_mechanism(const cli_machine *machine)
 {
   const bramah_machine *m = machine->machine;
@@ -95,6 +109,7 @@ static void explain_mechanism(const cli_machine *machine)
     printf("  loop %s: joins %s and %s\n", m->loops[i].name, m->loops[i].body[0], m->loops[i].body[1]);
   if (m->n_loops)
     printf("  the loops close to %.2g\n", bramah_coupled_constraint_violation(machine->coupled));
+  explain_forces(m);
   explain_freedom(machine);
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t */
+#include "bramah/model.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
 
 #include <string.h>
 
 /* What a name may refer to. */
-typedef enum target { BODY, VOLUME, VOLUME_OR_SUPPLY, VALVE_INPUT, N_TARGETS } target;
+typedef enum target { BODY, VOLUME, VOLUME_OR_SUPPLY, VALVE_INPUT, COORDINATE, N_TARGETS } target;
 
 typedef struct name_list {
   size_t n;
@@ -14,7 +15,7 @@ typedef struct name_list {
 } name_list;
 
 static const char *const target_texts[N_TARGETS] = {"body", "volume", "volume or supply",
-                                                    "valve with the input"};
+                                                    "valve with the input", "joint coordinate"};
 
 /* Keys whose values are names: in each element of a section, a scalar or a list of them. key NULL: the
  * elements' own names. */
@@ -25,6 +26,9 @@ static const struct {
     {NULL, "joints", "parent", BODY},
     {NULL, "joints", "child", BODY},
     {NULL, "loops", "bodies", BODY},
+    {NULL, "springs", "bodies", BODY},
+    {NULL, "joint_springs", "joint", COORDINATE},
+    {NULL, "forces", "body", BODY},
     {"hydraulics", "throttles", "from", VOLUME_OR_SUPPLY},
     {"hydraulics", "throttles", "to", VOLUME_OR_SUPPLY},
     {"hydraulics", "valves", "pump", VOLUME_OR_SUPPLY},
@@ -44,11 +48,31 @@ static bramah_status make_list(bramah__reader *reader, size_t most, name_list *o
   return out->names ? BRAMAH_OK : bramah__no_memory(reader);
 }
 
+/* Names of all coordinates: those of the joints with their suffixes. */
+static bramah_status collect_coordinates(bramah__reader *reader, const bramah_machine *machine,
+                                         name_list *list)
+{
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    const bramah_joint *joint = &machine->joints[j];
+    for (size_t i = 0; i < bramah_joint_n_coordinates(joint->type); i++) {
+      const char *suffix = bramah_joint_suffix(joint->type, i);
+      const size_t length = strlen(joint->name), more = strlen(suffix);
+      char *name = bramah__pool_take(&reader->scratch, length + more + 1, 1);
+      if (!name) return bramah__no_memory(reader);
+      memcpy(name, joint->name, length);
+      memcpy(name + length, suffix, more);
+      list->names[list->n++] = name;
+    }
+  }
+  return BRAMAH_OK;
+}
+
 static bramah_status collect_names(bramah__reader *reader, const bramah_machine *machine,
                                    name_list lists[N_TARGETS])
 {
   const size_t n_nodes = machine->n_volumes + machine->n_supplies;
-  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes, n_nodes, machine->n_valves};
+  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes, n_nodes, machine->n_valves,
+                                  3 * machine->n_joints};
   for (int i = 0; i < N_TARGETS; i++) {
     bramah_status status = make_list(reader, most[i], &lists[i]);
     if (status) return status;
@@ -63,7 +87,7 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
   for (size_t i = 0; i < machine->n_supplies; i++) nodes->names[nodes->n++] = machine->supplies[i].name;
   for (size_t i = 0; i < machine->n_valves; i++) lists[VALVE_INPUT].names[i] = machine->valves[i].input;
   lists[VALVE_INPUT].n = machine->n_valves;
-  return BRAMAH_OK;
+  return collect_coordinates(reader, machine, &lists[COORDINATE]);
 }
 
 static int contains(const name_list *list, const char *name)

@@ -233,6 +233,102 @@ static const bramah__key loop_keys[] = {
 static const bramah__table loop_table = {
     .keys = loop_keys, .size = sizeof(bramah_loop), .finish = finish_loop};
 
+/* ---- springs and loads ---- */
+
+static const bramah__key spring_keys[] = {
+    BRAMAH__KEY("bodies", bramah__read_pair, bramah_spring, body, .required = 1, .element = bramah__read_name,
+                .stride = sizeof(const char *)),
+    BRAMAH__KEY("points", bramah__read_pair, bramah_spring, point, .required = 1, .unit = "m", .count = 3,
+                .element = bramah__read_vector, .stride = sizeof(double[3])),
+    BRAMAH__KEY("free_length", bramah__read_quantity, bramah_spring, free_length, .unit = "m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("stiffness", bramah__read_quantity, bramah_spring, stiffness, .unit = "N/m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("damping", bramah__read_quantity, bramah_spring, damping, .unit = "N*s/m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+/* A spring without its free length is one without stiffness. */
+static bramah_status finish_spring(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__item found;
+  (void)object;
+  if (!bramah__item_find(item, "stiffness", &found)) {
+    if (bramah__item_find(item, "damping", &found)) return BRAMAH_OK;
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'stiffness' or 'damping' is needed");
+  }
+  if (bramah__item_find(item, "free_length", &found) || bramah__item_find(item, "free_position", &found))
+    return BRAMAH_OK;
+  return bramah__fail_missing(reader, item,
+                              bramah__item_find(item, "joint", &found) ? "free_position" : "free_length");
+}
+
+static const bramah__table spring_table = {
+    .keys = spring_keys, .size = sizeof(bramah_spring), .finish = finish_spring};
+
+/* 1: the coordinate of that name turns, 2: it slides, 0: there is none. */
+static int coordinate_kind(const bramah_machine *machine, const char *name)
+{
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    const bramah_joint *joint = &machine->joints[j];
+    const size_t length = strlen(joint->name), n = bramah_joint_n_coordinates(joint->type);
+    for (size_t i = 0; i < n && strncmp(name, joint->name, length) == 0; i++)
+      if (strcmp(name + length, bramah_joint_suffix(joint->type, i)) == 0)
+        return coordinate_slides(joint->type, i) ? 2 : 1;
+  }
+  return 0;
+}
+
+/* The unit of the key where the joint turns, its other unit where it slides. */
+static bramah_status read_by_coordinate(bramah__reader *reader, const bramah__item *item,
+                                        const bramah__key *key, void *object)
+{
+  const loaded *draft = reader->draft;
+  const int kind = coordinate_kind(&draft->machine, ((const bramah_joint_spring *)object)->joint);
+  bramah__key by_kind = *key;
+  if (kind == 2) by_kind.unit = key->other_unit;
+  if (kind) by_kind.other_unit = NULL;
+  return bramah__read_quantity(reader, item, &by_kind, object);
+}
+
+static const bramah__key joint_spring_keys[] = {
+    BRAMAH__KEY("joint", bramah__read_name, bramah_joint_spring, joint, .required = 1),
+    BRAMAH__KEY("free_position", read_by_coordinate, bramah_joint_spring, free_position, .unit = "rad",
+                .other_unit = "m"),
+    BRAMAH__KEY("stiffness", read_by_coordinate, bramah_joint_spring, stiffness, .unit = "N*m/rad",
+                .other_unit = "N/m", .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("damping", read_by_coordinate, bramah_joint_spring, damping, .unit = "N*m*s/rad",
+                .other_unit = "N*s/m", .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table joint_spring_table = {
+    .keys = joint_spring_keys, .size = sizeof(bramah_joint_spring), .finish = finish_spring};
+
+static const bramah__word axes_words[] = {
+    {"inertial", BRAMAH_AXES_INERTIAL}, {"body", BRAMAH_AXES_BODY}, {NULL, 0}};
+
+static const bramah__key force_keys[] = {
+    BRAMAH__KEY("body", bramah__read_name, bramah_force, body, .required = 1),
+    BRAMAH__KEY("point", bramah__read_vector, bramah_force, point, .unit = "m", .count = 3),
+    BRAMAH__KEY("force", bramah__read_vector, bramah_force, force, .unit = "N", .count = 3),
+    BRAMAH__KEY("torque", bramah__read_vector, bramah_force, torque, .unit = "N*m", .count = 3),
+    BRAMAH__KEY("axes", bramah__read_word, bramah_force, axes, .words = axes_words),
+    {0}};
+
+static bramah_status finish_force(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__item found;
+  (void)object;
+  if (!bramah__item_find(item, "force", &found)) {
+    if (bramah__item_find(item, "torque", &found)) return check_belongs(reader, item, "point", 0);
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'force' or 'torque' is needed");
+  }
+  return check_belongs(reader, item, "point", 1);
+}
+
+static const bramah__table force_table = {
+    .keys = force_keys, .size = sizeof(bramah_force), .finish = finish_force};
+
 /* ---- oil, supplies, volumes ---- */
 
 static const bramah__key oil_keys[] = {BRAMAH__KEY("bulk_modulus", bramah__read_quantity, loaded,
@@ -564,6 +660,10 @@ static const bramah__key machine_keys[] = {
     BRAMAH__SECTION("bodies", loaded, machine.bodies, machine.n_bodies, &body_table, .required = 1),
     BRAMAH__SECTION("joints", loaded, machine.joints, machine.n_joints, &joint_table, .required = 1),
     BRAMAH__SECTION("loops", loaded, machine.loops, machine.n_loops, &loop_table, .required = 0),
+    BRAMAH__SECTION("springs", loaded, machine.springs, machine.n_springs, &spring_table, .required = 0),
+    BRAMAH__SECTION("joint_springs", loaded, machine.joint_springs, machine.n_joint_springs,
+                    &joint_spring_table, .required = 0),
+    BRAMAH__SECTION("forces", loaded, machine.forces, machine.n_forces, &force_table, .required = 0),
     {.name = "hydraulics", .read = bramah__read_child, .table = &hydraulics_table},
     BRAMAH__SECTION("inputs", loaded, machine.inputs, machine.n_inputs, &input_table, .required = 0),
     BRAMAH__KEY("integrator", bramah__read_child, loaded, machine.integrator, .table = &integrator_table),

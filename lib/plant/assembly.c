@@ -225,7 +225,8 @@ bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machin
   memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
   memcpy(model->index0, c->state.index, model->n * sizeof(int));
   memcpy(model->row0, c->state.row, model->m * sizeof(int));
-  model->potential0 = bramah__tree_potential(&model->tree, c->now->pose);
+  model->potential0 = bramah__tree_potential(&model->tree, c->now->pose) +
+                      bramah__forces_potential(&model->forces, c->now->pose, c->state.z);
   return BRAMAH_OK;
 }
 

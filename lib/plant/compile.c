@@ -106,6 +106,9 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->joints = BRAMAH__TAKE(arena, bramah_joint, n);
   t->loops = BRAMAH__TAKE(arena, bramah_loop, machine->n_loops);
   t->cylinders = BRAMAH__TAKE(arena, bramah_cylinder, nc);
+  t->spring = BRAMAH__TAKE(arena, bramah__spring, machine->n_springs);
+  t->joint_spring = BRAMAH__TAKE(arena, bramah__joint_spring, machine->n_joint_springs);
+  t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
   t->pitch = BRAMAH__TAKE(arena, unsigned char, n);
   bramah_machine expanded = *machine;
   expanded.n_joints = n;
@@ -175,6 +178,7 @@ static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
   if (status == BRAMAH_OK) status = bramah__check_names(k);
   if (status == BRAMAH_OK) status = bramah__build_tree(k);
   if (status == BRAMAH_OK) status = bramah__build_loops(k);
+  if (status == BRAMAH_OK) status = bramah__build_forces(k);
   if (status == BRAMAH_OK) status = bramah__build_circuit(k);
   if (status != BRAMAH_OK) return status;
   connect(k);

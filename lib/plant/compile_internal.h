@@ -19,6 +19,9 @@ typedef struct bramah__tables {
   size_t *joint_order;  /* index in machine->joints */
   unsigned char *given; /* [n] initial position to be kept */
   double *work;         /* for the equilibrium */
+  bramah__spring *spring;
+  bramah__joint_spring *joint_spring;
+  bramah__load *load;
   /* the machine without welds and compound joints (expand.c) */
   bramah_body *bodies;
   bramah_joint *joints;
@@ -76,7 +79,9 @@ int bramah__is_welded(const bramah_machine *machine, const bramah_body *body);
 /* Point k->machine to the expanded machine. */
 bramah_status bramah__expand(bramah__compiler *k);
 
-/* A point of a welded body becomes a point of the body that carries it; others stay. */
+/* A direction in the axes of a welded body, and a point of it with the body's name, become those of the body
+ * that carries it; others stay. */
+void bramah__carry_direction(const bramah__compiler *k, const char *body, double *v);
 void bramah__carry_point(const bramah__compiler *k, const char **body, double *point);
 
 /* Fill the tables from the machine. */
@@ -84,6 +89,7 @@ bramah_status bramah__build_tree(bramah__compiler *k);
 bramah_status bramah__build_loops(bramah__compiler *k);
 /* Constraint equations of all loops, the redundant ones included. */
 size_t bramah__count_loop_rows(const bramah_machine *machine);
+bramah_status bramah__build_forces(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
 
 #endif

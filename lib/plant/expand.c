@@ -155,7 +155,7 @@ void bramah__carry_point(const bramah__compiler *k, const char **body, double *p
   *body = p.body;
 }
 
-static void carry_direction(const bramah__compiler *k, const char *body, double *v)
+void bramah__carry_direction(const bramah__compiler *k, const char *body, double *v)
 {
   place p;
   double turned[3];
@@ -290,8 +290,8 @@ static void carry_attachments(bramah__compiler *k)
     bramah_loop *loop = &k->t.loops[i];
     *loop = d->loops[i];
     for (int e = 0; e < 2; e++) {
-      carry_direction(k, loop->body[e], loop->axis[e]);
-      carry_direction(k, loop->body[e], loop->normal[e]);
+      bramah__carry_direction(k, loop->body[e], loop->axis[e]);
+      bramah__carry_direction(k, loop->body[e], loop->normal[e]);
       bramah__carry_point(k, &loop->body[e], loop->point[e]);
     }
   }

@@ -9,6 +9,7 @@
 #include "lib/base/arena.h"
 #include "lib/hydraulics/circuit.h"
 #include "lib/multibody/closure.h"
+#include "lib/multibody/forces.h"
 #include "lib/multibody/line.h"
 #include "lib/multibody/tree.h"
 
@@ -66,6 +67,7 @@ struct bramah_model {
   size_t n_bodies_named; /* bodies that are not welded, and those between the links of compound joints */
   unsigned char *pitch;  /* [n] 1: middle coordinate of a spherical joint, singular at +-90 deg */
   size_t n_pitches;
+  bramah__forces forces;
   void *scratch; /* one plant for the assembly, used by init only */
 };
 

@@ -152,6 +152,25 @@ START_TEST(compound_joints_are_read)
 }
 END_TEST
 
+START_TEST(springs_and_forces_are_read)
+{
+  write_machine(34,
+                "springs: {rope: {bodies: [ground, crank], points: [[0,0,0], [1,0,0 m]], free_length: 1 cm, "
+                "stiffness: 2 kN/m, damping: 3 N*s/m}}\n"
+                "joint_springs: {a: {joint: slide, stiffness: 3 N/m, free_position: 1 mm}, b: {joint: crank, "
+                "damping: 2 N*m*s/rad}}\n"
+                "forces: {wind: {body: slide, point: [0, 1, 0 m], force: [1, 2, 3 kN], axes: body}}\n"
+                "inputs:");
+  bramah_machine *m = load(0, NULL);
+  ck_assert(m->n_springs == 1 && m->n_joint_springs == 2 && m->n_forces == 1);
+  ck_assert(m->springs[0].free_length == 0.01 && m->springs[0].stiffness == 2000.0);
+  ck_assert(m->springs[0].damping == 3.0 && m->springs[0].point[1][0] == 1.0);
+  ck_assert(m->joint_springs[0].free_position == 0.001 && m->joint_springs[1].damping == 2.0);
+  ck_assert(m->forces[0].force[2] == 3000.0 && m->forces[0].axes == BRAMAH_AXES_BODY);
+  bramah_machine_free(m);
+}
+END_TEST
+
 START_TEST(loops_of_every_type_are_read)
 {
   write_machine(10, "  a: {type: prismatic, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
@@ -366,6 +385,20 @@ static const struct {
      "a list with one value for each coordinate of the joint is expected: 2"},
     {8, "  slide: {type: cylindrical, parent: crank, child: slide, axis: [1, 0, 0], rate: [1 mm/s, @1 mm/s]}",
      BRAMAH_E_UNIT, "joints.slide.rate.1", "1 mm/s is a speed, an angular rate is expected"},
+    {34,
+     "springs: {rope: {bodies: [ground, @crnak], points: [[0,0,0], [1,0,0 m]], damping: 1 N*s/m}}\ninputs:",
+     BRAMAH_E_REFERENCE, "springs.rope.bodies.1", "there is no body 'crnak'; did you mean 'crank'?"},
+    {34,
+     "springs: {@rope: {bodies: [ground, crank], points: [[0,0,0], [1,0,0 m]], stiffness: 1 N/m}}\ninputs:",
+     BRAMAH_E_KEY, "springs.rope", "required key 'free_length' is missing"},
+    {34, "joint_springs: {a: {joint: @crnk, damping: 1 N*m*s/rad}}\ninputs:", BRAMAH_E_REFERENCE,
+     "joint_springs.a.joint", "there is no joint coordinate 'crnk'; did you mean 'crank'?"},
+    {34, "joint_springs: {a: {joint: slide, damping: @1 N*m*s/rad}}\ninputs:", BRAMAH_E_UNIT,
+     "joint_springs.a.damping", "1 N*m*s/rad is"},
+    {34, "forces: {@wind: {body: crank, point: [0, 0, 0]}}\ninputs:", BRAMAH_E_KEY, "forces.wind",
+     "'force' or 'torque' is needed"},
+    {34, "forces: {wind: {body: crank, torque: [0, 0, 1 N*m], @point: [0, 0, 0]}}\ninputs:", BRAMAH_E_KEY,
+     "forces.wind.point", "'point' does not belong to this type"},
     {10, "  @pivot: {type: universal, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
      "loops.pivot", "required key 'axes' is missing"},
     {10, "  @pivot: {type: distance, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
@@ -699,6 +732,7 @@ static void add_reading_tests(TCase *tests)
   tcase_add_test(tests, defaults_are_filled);
   tcase_add_test(tests, rotation_is_roll_pitch_yaw_about_fixed_axes);
   tcase_add_test(tests, compound_joints_are_read);
+  tcase_add_test(tests, springs_and_forces_are_read);
   tcase_add_test(tests, loops_of_every_type_are_read);
   tcase_add_test(tests, areas_may_be_given_directly);
   tcase_add_test(tests, piston_area_and_rod_give_the_annulus);
