@@ -142,6 +142,55 @@ START_TEST(test_output_rows_of_a_spatial_tree)
 }
 END_TEST
 
+/* A spatial tree whose last body a loop of each type ties to the ground, exactly where it stands. */
+static void tie_to_ground(spatial *s, bramah_loop *loop, int type)
+{
+  const bramah__pose *pose = &s->c->now->pose[7];
+  double across[3];
+  *loop = (bramah_loop){.name = "tie", .type = (bramah_loop_type)type, .body = {"ground", "b7"}};
+  memcpy(loop->point[1], (double[3]){0.2, 0.3, -0.1}, sizeof loop->point[1]);
+  memcpy(loop->axis[1], (double[3]){0.6, 0, 0.8}, sizeof loop->axis[1]);
+  memcpy(loop->normal[1], (double[3]){0, 1, 0}, sizeof loop->normal[1]);
+  bramah__point(pose - 7, 7, loop->point[1], loop->point[0]);
+  bramah__direction(pose - 7, 7, loop->axis[1], loop->axis[0]);
+  bramah__direction(pose - 7, 7, loop->normal[1], loop->normal[0]);
+  memcpy(across, loop->normal[0], sizeof across);
+  if (type == BRAMAH_LOOP_UNIVERSAL) memcpy(loop->axis[0], across, sizeof across);
+  if (type == BRAMAH_LOOP_DISTANCE)
+    for (int k = 0; k < 3; k++) loop->point[0][k] += 0.5 * across[k];
+  loop->distance = 0.5;
+}
+
+/* Closed spatial machines in motion, with each type of loop: what follows from the independent coordinates
+ * and their rates. */
+START_TEST(test_output_rows_of_closed_spatial_machines)
+{
+  spatial s;
+  bramah_loop loop;
+  const bramah_model *closed;
+  bramah_coupled *moving;
+  double dx[2 * N] = {0};
+  unsigned seed = 9;
+  spatial_setup(&s, 43);
+  tie_to_ground(&s, &loop, _i);
+  for (size_t j = 0; j < N; j++) s.description.joints[j].initial_rate = 0.0;
+  s.description.machine.n_loops = 1;
+  s.description.machine.loops = &loop;
+  must(bramah_model_new(&s.description.machine, &diag, &closed), &diag);
+  must(bramah_coupled_new(closed, &diag, &moving), &diag);
+  const bramah_plant p = bramah_coupled_plant(moving);
+  const size_t rows[] = {0, 5, 3, 5, 4, 1};
+  ck_assert_uint_eq(p.n_position, N - rows[_i]);
+  for (size_t f = 0; f < p.n_position; f++) dx[p.n_position + f] = 0.5 * test_uniform(&seed);
+  must(p.inject(p.self, dx, &diag), &diag);
+  check_output_rows(&p);
+  ck_assert_double_lt(bramah_coupled_constraint_violation(moving), 1e-10);
+  bramah_coupled_free(moving);
+  bramah_model_free(closed);
+  spatial_teardown(&s);
+}
+END_TEST
+
 /* The differences of the plant itself (D 3.4) against central differences through the interface. */
 START_TEST(test_acceleration_jacobian)
 {
@@ -230,6 +279,8 @@ int main(void)
   tcase_add_loop_test(cases, test_stroke_derivatives, 0, 4);
   tcase_add_test(cases, test_output_rows_of_the_four_bar);
   tcase_add_test(cases, test_output_rows_of_a_spatial_tree);
+  tcase_add_loop_test(cases, test_output_rows_of_closed_spatial_machines, BRAMAH_LOOP_REVOLUTE,
+                      BRAMAH_LOOP_DISTANCE + 1);
   tcase_add_test(cases, test_acceleration_jacobian);
   tcase_add_test(cases, test_generic_jacobian_agrees);
   tcase_add_test(cases, test_derivatives_leave_the_plant_alone);
