@@ -54,6 +54,7 @@ static bramah_status collect_coordinates(bramah__reader *reader, const bramah_ma
 {
   for (size_t j = 0; j < machine->n_joints; j++) {
     const bramah_joint *joint = &machine->joints[j];
+    if (!joint->name) continue; /* could not be read */
     for (size_t i = 0; i < bramah_joint_n_coordinates(joint->type); i++) {
       const char *suffix = bramah_joint_suffix(joint->type, i);
       const size_t length = strlen(joint->name), more = strlen(suffix);

@@ -271,6 +271,7 @@ static int coordinate_kind(const bramah_machine *machine, const char *name)
 {
   for (size_t j = 0; j < machine->n_joints; j++) {
     const bramah_joint *joint = &machine->joints[j];
+    if (!name || !joint->name) continue; /* could not be read */
     const size_t length = strlen(joint->name), n = bramah_joint_n_coordinates(joint->type);
     for (size_t i = 0; i < n && strncmp(name, joint->name, length) == 0; i++)
       if (strcmp(name + length, bramah_joint_suffix(joint->type, i)) == 0)
