@@ -188,16 +188,28 @@ typedef struct bramah_valve {
 
 typedef enum bramah_friction_model {
   BRAMAH_FRICTION_NONE = 0,
-  BRAMAH_FRICTION_BROWN_MCPHEE = 1
+  BRAMAH_FRICTION_BROWN_MCPHEE = 1,   /* D 2.44: coulomb, static, Stribeck velocity, viscous */
+  BRAMAH_FRICTION_BENGISU_AKAY = 2,   /* D 2.42: and decay */
+  BRAMAH_FRICTION_LUGRE = 3,          /* D 2.45-2.47: and bristles, exponent */
+  BRAMAH_FRICTION_MODIFIED_LUGRE = 4, /* D 2.48-2.54: and the lubricant film */
+  BRAMAH_FRICTION_VISCOUS = 5         /* F = viscous v */
 } bramah_friction_model;
 
-/* Seal friction. Source: dissertation eq. (2.44). */
+/* Seal friction. Members that the model does not name are not looked at. Source: dissertation 2.42-2.54. */
 typedef struct bramah_friction {
   bramah_friction_model model;
-  double coulomb;           /* F_c [N] >= 0 */
+  double coulomb;           /* F_c [N] >= 0; > 0 for the LuGre models */
   double static_force;      /* F_s [N] >= F_c */
   double stribeck_velocity; /* v_s [m/s] > 0 */
   double viscous;           /* sigma_2 [N s/m] >= 0 */
+  double decay;             /* xi [s/m] > 0: how fast F_s falls to F_c beyond v_s */
+  double bristle_stiffness; /* sigma_0 [N/m] > 0 */
+  double bristle_damping;   /* sigma_1 [N s/m] >= 0 */
+  double stribeck_exponent; /* n > 0 */
+  double film_velocity;     /* v_b [m/s] > 0: the film is as thick as it gets from here on */
+  double film_time_rising;  /* tau_hp [s] > 0 */
+  double film_time_falling; /* tau_hn [s] > 0 */
+  double film_time_dwell;   /* tau_h0 [s] > 0, at rest */
 } bramah_friction;
 
 /* Double-acting cylinder between two attachment points. Its stroke s is the distance between them (the |s| of
@@ -229,12 +241,23 @@ typedef struct bramah_input {
   const double *values; /* [V] */
 } bramah_input;
 
+/* How closed loops enter the step. All three give the same motion within their tolerances. */
+typedef enum bramah_formulation {
+  BRAMAH_FORMULATION_PARTITIONING = 0,         /* double-step: independent coordinates only (D 2.26-2.29) */
+  BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN = 1, /* index 3 with projections: penalty_factor (D 2.20-2.23) */
+  BRAMAH_FORMULATION_PENALTY = 2               /* all three penalty figures (D 2.30-2.33) */
+} bramah_formulation;
+
 /* Implicit trapezoidal rule with Newton. Zero means default. Source: spec equations 4. */
 typedef struct bramah_integrator {
   int64_t step_ns;           /* time step; default 1 000 000 ns */
   double position_tolerance; /* [rad or m] default 1e-7: largest correction of the last iteration */
   double pressure_tolerance; /* [Pa] default 1e-2 */
   int max_iterations;        /* default 25 */
+  bramah_formulation formulation;
+  double penalty_factor;    /* alpha, default 1e11 (augmented Lagrangian), 1e7 (penalty) */
+  double penalty_frequency; /* Omega [rad/s], default 100 */
+  double penalty_damping;   /* zeta [-], default 1 */
 } bramah_integrator;
 
 typedef struct bramah_machine {

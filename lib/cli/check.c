@@ -15,6 +15,27 @@ static int report(const bramah_diag *diag)
   return 1;
 }
 
+static void tell(void *user, const bramah_diag *diag)
+{
+  int *wrong = user;
+  *wrong += report(diag);
+}
+
+/* Every mistake the files themselves show; 0 if there is none. */
+static int mistakes_of_machine(const char *path, size_t n_changes, const bramah_change *changes)
+{
+  int wrong = 0;
+  bramah_machine_check(path, n_changes, changes, tell, &wrong);
+  return wrong;
+}
+
+static int mistakes_of_study(const char *path)
+{
+  int wrong = 0;
+  bramah_study_check(path, tell, &wrong);
+  return wrong;
+}
+
 /* ---- which kind of file ---- */
 
 /* A key at the beginning of a line. */
@@ -138,12 +159,12 @@ static int check_study(const char *path, const char *log)
   bramah_diag diag;
   int wrong = 0;
   bramah_diag_clear(&diag);
-  if (bramah_study_load(path, &diag, &session.study))
-    wrong += report(&diag) + check_log_alone(log);
-  else if (cli_session_open_machine(&session, &diag))
-    wrong += report(&diag) + check_log_alone(log);
-  else
-    wrong += check_on_machine(&session, log);
+  wrong = mistakes_of_study(path);
+  if (!wrong && bramah_study_load(path, &diag, &session.study)) wrong = report(&diag);
+  const bramah_study *study = session.study;
+  if (study) wrong = mistakes_of_machine(study->machine_file, study->n_changes, study->changes);
+  if (!wrong && cli_session_open_machine(&session, &diag)) wrong = report(&diag);
+  wrong += wrong ? check_log_alone(log) : check_on_machine(&session, log);
   cli_session_close(&session);
   return wrong;
 }
@@ -154,9 +175,10 @@ static int check_machine(const char *path, const char *log)
 {
   cli_machine machine = {0};
   bramah_diag diag;
-  int wrong = 0;
-  if (cli_machine_open(&machine, path, 0, NULL, 0, &diag)) {
-    wrong += report(&diag) + check_log_alone(log);
+  int wrong = mistakes_of_machine(path, 0, NULL);
+  if (!wrong && cli_machine_open(&machine, path, 0, NULL, 0, &diag)) wrong = report(&diag);
+  if (wrong) {
+    wrong += check_log_alone(log);
   } else {
     cli_explain_machine(&machine);
     if (log) wrong += cli_explain_log(log, &machine, NULL);

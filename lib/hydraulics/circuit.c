@@ -81,12 +81,10 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
   for (size_t i = 0; i < circuit->n_volumes; i++) pd[i] = flow[i] / pd[i];
 }
 
-double bramah__cylinder_force(const bramah__circuit *circuit, size_t c, const double *p, double v,
-                              double *friction)
+double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p)
 {
   const bramah__cylinder *cylinder = &circuit->cylinder[c];
-  *friction = bramah__friction_force(&cylinder->friction, v);
-  return p[cylinder->piston] * cylinder->piston_area - p[cylinder->rod] * cylinder->rod_area - *friction;
+  return p[cylinder->piston] * cylinder->piston_area - p[cylinder->rod] * cylinder->rod_area;
 }
 
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)

@@ -33,11 +33,13 @@ typedef struct bramah__cylinder {
   double reference;                 /* [m] stroke at which the chamber lengths hold */
   double piston_length, rod_length; /* [m] */
   bramah__friction friction;
+  size_t first_state; /* of its friction states among those of the circuit */
 } bramah__cylinder;
 
 typedef struct bramah__circuit {
   double oil_bulk_modulus, laminar_pressure;
   size_t n_volumes, n_supplies, n_throttles, n_valves, n_cylinders;
+  size_t n_friction_states; /* of all cylinders */
   const bramah__volume *volume;
   const double *supply; /* [n_supplies] Pa */
   const bramah__throttle *throttle;
@@ -53,9 +55,8 @@ double bramah__flow_function(double dp, double laminar_pressure);
 void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
                            const double *U, double *flow, double *pd);
 
-/* Forces of cylinder c at velocity v: returns p1 A1 - p2 A2 - friction [N], and the friction alone. */
-double bramah__cylinder_force(const bramah__circuit *circuit, size_t c, const double *p, double v,
-                              double *friction);
+/* Force of the pressures on the piston of cylinder c, p1 A1 - p2 A2 [N]; friction goes off from it. */
+double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p);
 
 /* Chamber lengths of cylinder c at stroke s [m]. */
 double bramah__piston_chamber(const bramah__cylinder *cylinder, double s);

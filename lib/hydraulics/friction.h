@@ -1,22 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* Seal friction of a cylinder as a function of its velocity. Source: dissertation 2.44, spec equations 3. */
+/* Seal friction of a cylinder: four models, two of them with internal states. Source: dissertation 2.42-2.54,
+ * spec equations 3. Forces are positive for positive velocity. */
 #ifndef BRAMAH_LIB_HYDRAULICS_FRICTION_H
 #define BRAMAH_LIB_HYDRAULICS_FRICTION_H
 
+#include <stddef.h>
+
 typedef enum bramah__friction_kind {
   BRAMAH__FRICTION_NONE = 0,
-  BRAMAH__FRICTION_BROWN_MCPHEE = 1
+  BRAMAH__FRICTION_BROWN_MCPHEE = 1,
+  BRAMAH__FRICTION_BENGISU_AKAY = 2,
+  BRAMAH__FRICTION_LUGRE = 3,
+  BRAMAH__FRICTION_MODIFIED_LUGRE = 4,
+  BRAMAH__FRICTION_VISCOUS = 5
 } bramah__friction_kind;
+
+enum { BRAMAH__FRICTION_MAX_STATES = 2 };
 
 typedef struct bramah__friction {
   bramah__friction_kind kind;
-  double coulomb;      /* F_c [N] */
-  double static_force; /* F_s [N] */
-  double stribeck;     /* v_s [m/s] */
-  double viscous;      /* sigma_2 [N s/m] */
+  double coulomb;       /* F_c [N] */
+  double static_force;  /* F_s [N] */
+  double stribeck;      /* v_s [m/s] */
+  double viscous;       /* sigma_2 [N s/m] */
+  double decay;         /* xi [s/m] (Bengisu-Akay) */
+  double stiffness;     /* sigma_0 [N/m] of the bristles (LuGre) */
+  double damping;       /* sigma_1 [N s/m] of the bristles */
+  double exponent;      /* n of the Stribeck curve */
+  double film_velocity; /* v_b [m/s], above it the film does not grow (modified LuGre) */
+  double film_rising, film_falling, film_dwell; /* tau_hp, tau_hn, tau_h0 [s] */
 } bramah__friction;
 
-/* Friction force [N] at velocity v [m/s]; positive for positive v. */
-double bramah__friction_force(const bramah__friction *friction, double v);
+/* Number of internal states x: none; bristle deflection q [m]; q and film thickness h [-]. */
+size_t bramah__friction_states(bramah__friction_kind kind);
+
+/* Friction force [N] at velocity v [m/s] and states x; their rates go to xd. x and xd may be NULL without
+ * states. */
+double bramah__friction_force(const bramah__friction *friction, double v, const double *x, double *xd);
+
+/* States x after a step h [s] of the trapezoidal rule that ends at velocity v, from x_k and their rates xd_k.
+ * For given v the rule is a linear equation for each state, so that they need no place among the unknowns of
+ * the Newton iteration. */
+void bramah__friction_step(const bramah__friction *friction, double h, double v, const double *x_k,
+                           const double *xd_k, double *x);
 
 #endif

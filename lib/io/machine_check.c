@@ -3,6 +3,7 @@
 #include "bramah/model.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
+#include "lib/io/schema.h"
 
 #include <string.h>
 
@@ -54,7 +55,7 @@ static bramah_status collect_coordinates(bramah__reader *reader, const bramah_ma
 {
   for (size_t j = 0; j < machine->n_joints; j++) {
     const bramah_joint *joint = &machine->joints[j];
-    if (!joint->name) continue; /* could not be read */
+    if (!joint->name) continue;
     for (size_t i = 0; i < bramah_joint_n_coordinates(joint->type); i++) {
       const char *suffix = bramah_joint_suffix(joint->type, i);
       const size_t length = strlen(joint->name), more = strlen(suffix);
@@ -66,6 +67,12 @@ static bramah_status collect_coordinates(bramah__reader *reader, const bramah_ma
     }
   }
   return BRAMAH_OK;
+}
+
+/* Elements that could not be read have no name: they are left out. */
+static void add_name(name_list *list, const char *name)
+{
+  if (name) list->names[list->n++] = name;
 }
 
 static bramah_status collect_names(bramah__reader *reader, const bramah_machine *machine,
@@ -80,14 +87,13 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
   }
   name_list *bodies = &lists[BODY], *volumes = &lists[VOLUME], *nodes = &lists[VOLUME_OR_SUPPLY];
   bodies->names[bodies->n++] = "ground";
-  for (size_t i = 0; i < machine->n_bodies; i++) bodies->names[bodies->n++] = machine->bodies[i].name;
+  for (size_t i = 0; i < machine->n_bodies; i++) add_name(bodies, machine->bodies[i].name);
   for (size_t i = 0; i < machine->n_volumes; i++) {
-    volumes->names[volumes->n++] = machine->volumes[i].name;
-    nodes->names[nodes->n++] = machine->volumes[i].name;
+    add_name(volumes, machine->volumes[i].name);
+    add_name(nodes, machine->volumes[i].name);
   }
-  for (size_t i = 0; i < machine->n_supplies; i++) nodes->names[nodes->n++] = machine->supplies[i].name;
-  for (size_t i = 0; i < machine->n_valves; i++) lists[VALVE_INPUT].names[i] = machine->valves[i].input;
-  lists[VALVE_INPUT].n = machine->n_valves;
+  for (size_t i = 0; i < machine->n_supplies; i++) add_name(nodes, machine->supplies[i].name);
+  for (size_t i = 0; i < machine->n_valves; i++) add_name(&lists[VALVE_INPUT], machine->valves[i].input);
   return collect_coordinates(reader, machine, &lists[COORDINATE]);
 }
 
@@ -119,10 +125,12 @@ static bramah_status check_value(bramah__reader *reader, const bramah__item *ite
                                  const name_list *list)
 {
   bramah_status status = BRAMAH_OK;
+  if (item->node->kind == BRAMAH__NODE_MAPPING) return BRAMAH_OK; /* told already */
   if (item->node->kind == BRAMAH__NODE_SCALAR) return check_name(reader, item, item->node->text, kind, list);
   for (size_t i = 0; !status && i < item->node->n; i++) {
     bramah__item element = bramah__item_at(item, i);
-    status = check_name(reader, &element, element.node->text, kind, list);
+    if (element.node->kind == BRAMAH__NODE_SCALAR)
+      status = bramah__go_on(reader, check_name(reader, &element, element.node->text, kind, list));
   }
   return status;
 }
@@ -135,9 +143,9 @@ static bramah_status check_section(bramah__reader *reader, const bramah__item *s
   for (size_t i = 0; !status && i < section->node->n; i++) {
     bramah__item element = bramah__item_at(section, i), value;
     if (!key)
-      status = check_name(reader, &element, element.name, kind, list);
+      status = bramah__go_on(reader, check_name(reader, &element, element.name, kind, list));
     else if (bramah__item_find(&element, key, &value))
-      status = check_value(reader, &value, kind, list);
+      status = bramah__go_on(reader, check_value(reader, &value, kind, list));
   }
   return status;
 }
@@ -149,6 +157,7 @@ static bramah_status check_supply_names(bramah__reader *reader, const bramah__it
   bramah__item hydraulics, supplies;
   if (!bramah__item_find(root, "hydraulics", &hydraulics)) return BRAMAH_OK;
   if (!bramah__item_find(&hydraulics, "supplies", &supplies)) return BRAMAH_OK;
+  if (supplies.node->kind != BRAMAH__NODE_MAPPING) return BRAMAH_OK;
   for (size_t i = 0; i < supplies.node->n; i++) {
     bramah__item supply = bramah__item_at(&supplies, i);
     if (contains(volumes, supply.name))
@@ -163,10 +172,11 @@ bramah_status bramah__machine_check(bramah__reader *reader, const bramah__item *
 {
   name_list lists[N_TARGETS];
   bramah_status status = collect_names(reader, machine, lists);
-  if (!status) status = check_supply_names(reader, root, &lists[VOLUME]);
+  if (!status) status = bramah__go_on(reader, check_supply_names(reader, root, &lists[VOLUME]));
   for (size_t i = 0; !status && i < sizeof references / sizeof references[0]; i++) {
     bramah__item group = *root, section;
     if (references[i].group && !bramah__item_find(root, references[i].group, &group)) continue;
+    if (group.node->kind != BRAMAH__NODE_MAPPING) continue;
     if (!bramah__item_find(&group, references[i].section, &section)) continue;
     target kind = references[i].target;
     status = check_section(reader, &section, references[i].key, kind, &lists[kind]);

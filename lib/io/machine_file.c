@@ -479,33 +479,55 @@ static const bramah__table valve_table = {
 
 /* ---- cylinders ---- */
 
-static const bramah__word friction_models[] = {
-    {"none", BRAMAH_FRICTION_NONE}, {"brown-mcphee", BRAMAH_FRICTION_BROWN_MCPHEE}, {NULL, 0}};
+static const bramah__word friction_models[] = {{"none", BRAMAH_FRICTION_NONE},
+                                               {"viscous", BRAMAH_FRICTION_VISCOUS},
+                                               {"bengisu-akay", BRAMAH_FRICTION_BENGISU_AKAY},
+                                               {"brown-mcphee", BRAMAH_FRICTION_BROWN_MCPHEE},
+                                               {"lugre", BRAMAH_FRICTION_LUGRE},
+                                               {"modified-lugre", BRAMAH_FRICTION_MODIFIED_LUGRE},
+                                               {NULL, 0}};
+
+/* Keys each model needs, by its number. Others may stand there, so that one word changes the model. */
+static const char *const friction_needs[][12] = {
+    [BRAMAH_FRICTION_NONE] = {NULL},
+    [BRAMAH_FRICTION_VISCOUS] = {"viscous", NULL},
+    [BRAMAH_FRICTION_BROWN_MCPHEE] = {"coulomb", "static", "stribeck_velocity", NULL},
+    [BRAMAH_FRICTION_BENGISU_AKAY] = {"coulomb", "static", "stribeck_velocity", "decay", NULL},
+    [BRAMAH_FRICTION_LUGRE] = {"coulomb", "static", "stribeck_velocity", "bristle_stiffness",
+                               "bristle_damping", "stribeck_exponent", NULL},
+    [BRAMAH_FRICTION_MODIFIED_LUGRE] = {"coulomb", "static", "stribeck_velocity", "bristle_stiffness",
+                                        "bristle_damping", "stribeck_exponent", "film_velocity",
+                                        "film_time_rising", "film_time_falling", "film_time_dwell", NULL}};
 
 static bramah_status finish_friction(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  static const char *const needed[] = {"coulomb", "static", "stribeck_velocity"};
   const bramah_friction *friction = object;
   bramah__item found;
-  if (friction->model == BRAMAH_FRICTION_NONE) return BRAMAH_OK;
-  for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-    if (!bramah__item_find(item, needed[i], &found)) return bramah__fail_missing(reader, item, needed[i]);
-  if (friction->static_force >= friction->coulomb) return BRAMAH_OK;
-  bramah__item_find(item, "static", &found);
+  for (const char *const *needed = friction_needs[friction->model]; *needed; needed++)
+    if (!bramah__item_find(item, *needed, &found)) return bramah__fail_missing(reader, item, *needed);
+  if (friction->static_force >= friction->coulomb || !bramah__item_find(item, "static", &found))
+    return BRAMAH_OK;
   return bramah__fail_item(reader, &found, BRAMAH_E_VALUE,
                            "static friction must not be below coulomb friction");
 }
 
+#define FRICTION_KEY(name, member, of_unit, of_range)                                                        \
+  BRAMAH__KEY(name, bramah__read_quantity, bramah_friction, member, .unit = (of_unit), .range = (of_range))
+
 static const bramah__key friction_keys[] = {
     BRAMAH__KEY("model", bramah__read_word, bramah_friction, model, .required = 1, .words = friction_models),
-    BRAMAH__KEY("coulomb", bramah__read_quantity, bramah_friction, coulomb, .unit = "N",
-                .range = BRAMAH__NOT_NEGATIVE),
-    BRAMAH__KEY("static", bramah__read_quantity, bramah_friction, static_force, .unit = "N",
-                .range = BRAMAH__NOT_NEGATIVE),
-    BRAMAH__KEY("stribeck_velocity", bramah__read_quantity, bramah_friction, stribeck_velocity, .unit = "m/s",
-                .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("viscous", bramah__read_quantity, bramah_friction, viscous, .unit = "N*s/m",
-                .range = BRAMAH__NOT_NEGATIVE),
+    FRICTION_KEY("coulomb", coulomb, "N", BRAMAH__NOT_NEGATIVE),
+    FRICTION_KEY("static", static_force, "N", BRAMAH__NOT_NEGATIVE),
+    FRICTION_KEY("stribeck_velocity", stribeck_velocity, "m/s", BRAMAH__POSITIVE),
+    FRICTION_KEY("viscous", viscous, "N*s/m", BRAMAH__NOT_NEGATIVE),
+    FRICTION_KEY("decay", decay, "s/m", BRAMAH__POSITIVE),
+    FRICTION_KEY("bristle_stiffness", bristle_stiffness, "N/m", BRAMAH__POSITIVE),
+    FRICTION_KEY("bristle_damping", bristle_damping, "N*s/m", BRAMAH__NOT_NEGATIVE),
+    FRICTION_KEY("stribeck_exponent", stribeck_exponent, "1", BRAMAH__POSITIVE),
+    FRICTION_KEY("film_velocity", film_velocity, "m/s", BRAMAH__POSITIVE),
+    FRICTION_KEY("film_time_rising", film_time_rising, "s", BRAMAH__POSITIVE),
+    FRICTION_KEY("film_time_falling", film_time_falling, "s", BRAMAH__POSITIVE),
+    FRICTION_KEY("film_time_dwell", film_time_dwell, "s", BRAMAH__POSITIVE),
     {0}};
 
 static const bramah__table friction_table = {.keys = friction_keys, .finish = finish_friction};
@@ -624,6 +646,11 @@ static bramah_status read_step(bramah__reader *reader, const bramah__item *item,
   return BRAMAH_OK;
 }
 
+static const bramah__word formulations[] = {{"partitioning", BRAMAH_FORMULATION_PARTITIONING},
+                                            {"augmented-lagrangian", BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN},
+                                            {"penalty", BRAMAH_FORMULATION_PENALTY},
+                                            {NULL, 0}};
+
 static const bramah__key integrator_keys[] = {
     {.name = "step", .read = read_step, .unit = "s", .range = BRAMAH__POSITIVE},
     BRAMAH__KEY("position_tolerance", bramah__read_quantity, bramah_integrator, position_tolerance,
@@ -631,6 +658,13 @@ static const bramah__key integrator_keys[] = {
     BRAMAH__KEY("pressure_tolerance", bramah__read_quantity, bramah_integrator, pressure_tolerance,
                 .unit = "Pa", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("max_iterations", bramah__read_integer, bramah_integrator, max_iterations, .required = 0),
+    BRAMAH__KEY("formulation", bramah__read_word, bramah_integrator, formulation, .words = formulations),
+    BRAMAH__KEY("penalty_factor", bramah__read_quantity, bramah_integrator, penalty_factor, .unit = "1",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("penalty_frequency", bramah__read_quantity, bramah_integrator, penalty_frequency,
+                .unit = "rad/s", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("penalty_damping", bramah__read_quantity, bramah_integrator, penalty_damping, .unit = "1",
+                .range = BRAMAH__POSITIVE),
     {0}};
 
 static const bramah__table integrator_table = {.keys = integrator_keys};
@@ -715,10 +749,33 @@ static bramah_status read_machine(bramah__reader *reader, size_t n_changes, cons
   set_defaults(&out->machine);
   status = bramah__read_table(reader, &item, &machine_table, out);
   if (!status) status = bramah__machine_check(reader, &item, &out->machine);
-  if (!status) status = add_silent_inputs(reader, &out->machine);
+  if (status) return status;
+  if (reader->told) return reader->first;
+  status = add_silent_inputs(reader, &out->machine);
   if (status) return status;
   out->machine.file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
   return out->machine.file ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+bramah_status bramah_machine_check(const char *path, size_t n_changes, const bramah_change *changes,
+                                   bramah_mistake tell, void *user)
+{
+  bramah_diag diag;
+  bramah__reader reader;
+  loaded *machine = calloc(1, sizeof *machine);
+  bramah_status status = machine
+                             ? bramah__reader_open(&reader, &machine->pool, path, &diag)
+                             : bramah__fail(&diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a machine");
+  if (machine) {
+    reader.draft = machine;
+    reader.tell = tell;
+    reader.tell_user = user;
+    if (!status) status = read_machine(&reader, n_changes, changes, machine);
+    bramah__reader_close(&reader);
+    bramah_machine_free(&machine->machine);
+  }
+  if (status && !(machine && reader.told)) tell(user, &diag);
+  return status;
 }
 
 bramah_status bramah_machine_load(const char *path, size_t n_changes, const bramah_change *changes,

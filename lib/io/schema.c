@@ -56,6 +56,15 @@ bramah_status bramah__fail_missing(bramah__reader *reader, const bramah__item *m
 }
 
 /* message 'text' after */
+bramah_status bramah__go_on(bramah__reader *reader, bramah_status status)
+{
+  if (!status || !reader->tell || status == BRAMAH_E_MEMORY) return status;
+  if (reader->told++ == 0) reader->first = status;
+  reader->tell(reader->tell_user, reader->diag);
+  bramah_diag_clear(reader->diag);
+  return BRAMAH_OK;
+}
+
 static bramah_status fail_quoting(bramah__reader *reader, const bramah__item *item, bramah_status status,
                                   const char *text, const char *after)
 {
@@ -327,7 +336,8 @@ bramah_status bramah__read_list(bramah__reader *reader, const bramah__item *item
   bramah_status status = array ? BRAMAH_OK : bramah__no_memory(reader);
   for (size_t i = 0; !status && i < item->node->n; i++) {
     bramah__item element = bramah__item_at(item, i);
-    status = bramah__read_table(reader, &element, key->table, array + i * key->table->size);
+    status =
+        bramah__go_on(reader, bramah__read_table(reader, &element, key->table, array + i * key->table->size));
   }
   return status;
 }
@@ -385,24 +395,30 @@ static bramah_status check_keys(bramah__reader *reader, const bramah__item *item
     bramah__item element = bramah__item_at(item, i);
     const bramah__key *key = keys;
     while (key->name && strcmp(key->name, element.name) != 0) key++;
-    if (!key->name) status = fail_unknown(reader, &element, keys);
+    if (!key->name) status = bramah__go_on(reader, fail_unknown(reader, &element, keys));
   }
   return status;
+}
+
+static bramah_status read_key(bramah__reader *reader, const bramah__item *mapping, const bramah__key *key,
+                              void *object)
+{
+  bramah__item element;
+  if (bramah__item_find(mapping, key->name, &element)) return key->read(reader, &element, key, object);
+  return key->required ? bramah__fail_missing(reader, mapping, key->name) : BRAMAH_OK;
 }
 
 bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
                                  void *object)
 {
   if (table->read) return table->read(reader, item, object);
+  const size_t told = reader->told;
   bramah_status status = check_keys(reader, item, table->keys);
-  for (const bramah__key *key = table->keys; !status && key->name; key++) {
-    bramah__item element;
-    if (bramah__item_find(item, key->name, &element))
-      status = key->read(reader, &element, key, object);
-    else if (key->required)
-      status = bramah__fail_missing(reader, item, key->name);
-  }
-  return !status && table->finish ? table->finish(reader, item, object) : status;
+  for (const bramah__key *key = table->keys; !status && key->name; key++)
+    status = bramah__go_on(reader, read_key(reader, item, key, object));
+  /* What finishes the object relies on its parts. */
+  if (status || !table->finish || reader->told != told) return status;
+  return table->finish(reader, item, object);
 }
 
 bramah_status bramah__read_child(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
@@ -450,7 +466,7 @@ bramah_status bramah__read_section(bramah__reader *reader, const bramah__item *i
   if (!array) return bramah__no_memory(reader);
   for (size_t i = 0; !status && i < item->node->n; i++) {
     bramah__item element = bramah__item_at(item, i);
-    status = read_named(reader, &element, key->table, array + i * key->table->size);
+    status = bramah__go_on(reader, read_named(reader, &element, key->table, array + i * key->table->size));
   }
   return status;
 }

@@ -109,6 +109,10 @@ int bramah__item_line(const bramah__item *item);
 /* The text of a scalar; NULL and the error told if the item is something else or empty. */
 const char *bramah__item_text(bramah__reader *reader, const bramah__item *item, bramah_status *status);
 
+/* Where mistakes are collected: tell this one and return OK, so that reading goes on. Otherwise, and for
+ * errors that are no mistakes of the file, the status as it is. */
+bramah_status bramah__go_on(bramah__reader *reader, bramah_status status);
+
 /* Errors: at the value, at the key, or with "required key ... is missing" at the name of the mapping. */
 bramah_status bramah__fail_item(bramah__reader *reader, const bramah__item *item, bramah_status status,
                                 const char *message);

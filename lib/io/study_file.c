@@ -349,8 +349,28 @@ static bramah_status read_study(bramah__reader *reader, loaded *out)
   out->study.file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
   if (!out->study.file) return bramah__no_memory(reader);
   status = bramah__read_table(reader, &item, &study_table, out);
+  if (!status && reader->told) return reader->first;
   if (!status) status = convert_inputs(reader, out);
   return status ? status : split_sensors(reader, out);
+}
+
+bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *user)
+{
+  bramah_diag diag;
+  bramah__reader reader;
+  loaded *study = calloc(1, sizeof *study);
+  bramah_status status = study ? bramah__reader_open(&reader, &study->pool, path, &diag)
+                               : bramah__fail(&diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
+  if (study) {
+    reader.draft = study;
+    reader.tell = tell;
+    reader.tell_user = user;
+    if (!status) status = read_study(&reader, study);
+    bramah__reader_close(&reader);
+    bramah_study_free(&study->study);
+  }
+  if (status && !(study && reader.told)) tell(user, &diag);
+  return status;
 }
 
 bramah_status bramah_study_load(const char *path, bramah_diag *diag, bramah_study **out)

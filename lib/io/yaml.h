@@ -36,7 +36,11 @@ typedef struct bramah__reader {
   bramah_diag *diag; /* never NULL */
   bramah_diag unheard;
   const char *file;
-  void *draft; /* what is being loaded, for readers that need more than their own piece */
+  void *draft;         /* what is being loaded, for readers that need more than their own piece */
+  bramah_mistake tell; /* NULL: the first mistake ends the reading */
+  void *tell_user;
+  size_t told;         /* how many mistakes */
+  bramah_status first; /* status of the first */
 } bramah__reader;
 
 bramah_status bramah__reader_open(bramah__reader *reader, bramah__pool *keep, const char *file,

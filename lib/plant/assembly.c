@@ -200,7 +200,7 @@ static bramah_status start_motion(bramah_model *model, const bramah_machine *mac
   choose_basis(c, given);
   memcpy(c->state.zd, model->zd0, model->n * sizeof(double));
   bramah_status status = bramah__evaluate_position(model, &c->state, c->now);
-  if (status == BRAMAH_OK) bramah__evaluate_motion(model, &c->state, c->now);
+  if (status == BRAMAH_OK) bramah__set_motion(model, &c->state, c->now);
   if (status == BRAMAH_OK) status = check_rates(model, machine, c, diag);
   if (status == BRAMAH_E_VALUE) return status;
   choose_basis(c, NULL);
@@ -209,7 +209,7 @@ static bramah_status start_motion(bramah_model *model, const bramah_machine *mac
   if (status != BRAMAH_OK)
     return bramah__fail(diag, status, model->name,
                         "the mass matrix is singular: every joint needs mass or inertia behind it");
-  bramah__evaluate_motion(model, &c->state, c->now);
+  bramah__set_motion(model, &c->state, c->now);
   return BRAMAH_OK;
 }
 
@@ -261,7 +261,7 @@ static bramah_status start_from(bramah_coupled *c, size_t n, const size_t *joint
   if (bramah__evaluate_position(model, &c->state, c->now) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "the loops are singular in the given pose");
   for (size_t i = 0; i < n; i++) c->state.zd[joints[i]] = rates[i];
-  bramah__evaluate_motion(model, &c->state, c->now);
+  bramah__set_motion(model, &c->state, c->now);
   if (pressures) memcpy(c->state.p, pressures, model->circuit.n_volumes * sizeof(double));
   choose_basis(c, NULL);
   return BRAMAH_OK;

@@ -22,6 +22,9 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->circuit.n_throttles = machine->n_throttles;
   model->circuit.n_valves = machine->n_valves;
   model->circuit.n_cylinders = machine->n_cylinders;
+  for (size_t i = 0; i < machine->n_cylinders; i++)
+    model->circuit.n_friction_states +=
+        bramah__friction_states((bramah__friction_kind)machine->cylinders[i].friction.model);
 }
 
 #define TAKE_NAMES(field, things, n)                                                                         \
@@ -143,6 +146,10 @@ static bramah_status take_integrator(bramah__compiler *k)
 {
   const bramah_integrator *in = &k->machine->integrator;
   bramah_model *m = k->model;
+  if (in->penalty_factor < 0 || in->penalty_frequency < 0 || in->penalty_damping < 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty figures must be positive");
+  if ((int)in->formulation < 0 || in->formulation > BRAMAH_FORMULATION_PENALTY)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the formulation is unknown");
   if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->max_iterations < 0)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0,
                                 "step, tolerances and iterations must be positive");
@@ -151,6 +158,13 @@ static bramah_status take_integrator(bramah__compiler *k)
   m->position_tolerance = in->position_tolerance > 0 ? in->position_tolerance : 1e-7;
   m->pressure_tolerance = in->pressure_tolerance > 0 ? in->pressure_tolerance : 1e-2;
   m->max_iterations = in->max_iterations ? in->max_iterations : 25;
+  m->formulation = in->formulation;
+  /* The penalty method puts its factor before accelerations, the Lagrangian before positions: beyond 1e7 the
+   * former's equations are too ill-conditioned for the pressure tolerance. */
+  const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 1e7 : 1e11;
+  m->penalty_factor = in->penalty_factor > 0 ? in->penalty_factor : factor;
+  m->penalty_frequency = in->penalty_frequency > 0 ? in->penalty_frequency : 100.0;
+  m->penalty_damping = in->penalty_damping > 0 ? in->penalty_damping : 1.0;
   return BRAMAH_OK;
 }
 

@@ -72,21 +72,93 @@ static bramah_status build_valve(bramah__compiler *k, const bramah_valve *in, br
   return BRAMAH_OK;
 }
 
+static bramah_status check_dry(const bramah__compiler *k, const bramah_cylinder *in)
+{
+  const bramah_friction *f = &in->friction;
+  if (f->coulomb >= 0.0 && f->static_force >= f->coulomb && f->viscous >= 0.0)
+    return bramah__positive(k, f->stribeck_velocity, in->name, in->line, "the Stribeck velocity");
+  return bramah__compile_fail(
+      k, BRAMAH_E_VALUE, in->name, in->line,
+      "friction needs 0 <= coulomb <= static and a viscous coefficient that is not negative");
+}
+
+/* What the bristle models need beyond that. */
+static bramah_status check_bristles(const bramah__compiler *k, const bramah_cylinder *in)
+{
+  const bramah_friction *f = &in->friction;
+  const struct {
+    double value;
+    const char *what;
+  } checks[] = {{f->coulomb, "the Coulomb force of a bristle model"},
+                {f->bristle_stiffness, "the bristle stiffness"},
+                {f->stribeck_exponent, "the Stribeck exponent"},
+                {f->film_velocity, "the film velocity"},
+                {f->film_time_rising, "the rising time of the film"},
+                {f->film_time_falling, "the falling time of the film"},
+                {f->film_time_dwell, "the dwell time of the film"}};
+  const size_t n = f->model == BRAMAH_FRICTION_LUGRE ? 3 : sizeof checks / sizeof checks[0];
+  if (!(f->bristle_damping >= 0.0))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "the bristle damping must not be negative");
+  for (size_t i = 0; i < n; i++) {
+    const bramah_status status = bramah__positive(k, checks[i].value, in->name, in->line, checks[i].what);
+    if (status != BRAMAH_OK) return status;
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status check_friction(const bramah__compiler *k, const bramah_cylinder *in)
+{
+  const bramah_friction *f = &in->friction;
+  switch (f->model) {
+  case BRAMAH_FRICTION_NONE:
+    return BRAMAH_OK;
+  case BRAMAH_FRICTION_VISCOUS:
+    if (f->viscous >= 0.0) return BRAMAH_OK;
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "the viscous coefficient must not be negative");
+  case BRAMAH_FRICTION_BROWN_MCPHEE:
+    return check_dry(k, in);
+  case BRAMAH_FRICTION_BENGISU_AKAY: {
+    const bramah_status status = bramah__positive(k, f->decay, in->name, in->line, "the decay of friction");
+    return status == BRAMAH_OK ? check_dry(k, in) : status;
+  }
+  case BRAMAH_FRICTION_LUGRE:
+  case BRAMAH_FRICTION_MODIFIED_LUGRE: {
+    const bramah_status status = check_bristles(k, in);
+    return status == BRAMAH_OK ? check_dry(k, in) : status;
+  }
+  }
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction model is unknown");
+}
+
 static bramah_status build_friction(bramah__compiler *k, const bramah_cylinder *in, bramah__friction *out)
 {
   const bramah_friction *f = &in->friction;
-  if (f->model == BRAMAH_FRICTION_NONE) return BRAMAH_OK;
-  if (f->model != BRAMAH_FRICTION_BROWN_MCPHEE)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction model is unknown");
-  if (!(f->coulomb >= 0.0 && f->static_force >= f->coulomb && f->viscous >= 0.0))
-    return bramah__compile_fail(
-        k, BRAMAH_E_VALUE, in->name, in->line,
-        "friction needs 0 <= coulomb <= static and a viscous coefficient that is not negative");
-  const bramah_status status =
-      bramah__positive(k, f->stribeck_velocity, in->name, in->line, "the Stribeck velocity");
-  *out = (bramah__friction){BRAMAH__FRICTION_BROWN_MCPHEE, f->coulomb, f->static_force, f->stribeck_velocity,
-                            f->viscous};
-  return status;
+  *out = (bramah__friction){.kind = (bramah__friction_kind)f->model,
+                            .coulomb = f->coulomb,
+                            .static_force = f->static_force,
+                            .stribeck = f->stribeck_velocity,
+                            .viscous = f->viscous,
+                            .decay = f->decay,
+                            .stiffness = f->bristle_stiffness,
+                            .damping = f->bristle_damping,
+                            .exponent = f->stribeck_exponent,
+                            .film_velocity = f->film_velocity,
+                            .film_rising = f->film_time_rising,
+                            .film_falling = f->film_time_falling,
+                            .film_dwell = f->film_time_dwell};
+  return check_friction(k, in);
+}
+
+/* Friction states lie behind each other in the order of the cylinders. */
+static void number_states(bramah__compiler *k)
+{
+  size_t first = 0;
+  for (size_t i = 0; i < k->machine->n_cylinders; i++) {
+    k->t.cylinder[i].first_state = first;
+    first += bramah__friction_states(k->t.cylinder[i].friction.kind);
+  }
 }
 
 static bramah_status cylinder_values(bramah__compiler *k, const bramah_cylinder *in)
@@ -162,5 +234,7 @@ bramah_status bramah__build_circuit(bramah__compiler *k)
   }
   for (size_t i = 0; i < d->n_cylinders && status == BRAMAH_OK; i++)
     status = build_cylinder(k, &d->cylinders[i], &k->t.cylinder[i], &k->t.line[i]);
-  return status == BRAMAH_OK ? check_compliance(k) : status;
+  if (status != BRAMAH_OK) return status;
+  number_states(k);
+  return check_compliance(k);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The built-in plant behind the plant interface. */
-#include "lib/plant/coupled_internal.h"
+#include "lib/plant/formulation.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
 
@@ -25,9 +25,11 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->newton.correction = BRAMAH__TAKE(arena, double, nx);
   c->newton.move = BRAMAH__TAKE(arena, double, nx);
   c->newton.weight = BRAMAH__TAKE(arena, double, nx);
+  c->newton.base = BRAMAH__TAKE(arena, double, nx);
   c->newton.f = BRAMAH__TAKE(arena, double, nx);
   c->newton.g = BRAMAH__TAKE(arena, double, nx);
   c->newton.J = BRAMAH__TAKE(arena, double, nx *nx);
+  c->newton.Jzz = BRAMAH__TAKE(arena, double, n *n);
   c->newton.scale = BRAMAH__TAKE(arena, double, nx);
   c->newton.pivot = BRAMAH__TAKE(arena, int, nx);
   c->zdd_i = BRAMAH__TAKE(arena, double, n);
@@ -46,10 +48,15 @@ size_t bramah_coupled_size(const bramah_model *model)
   return arena.used;
 }
 
-static void set_scales(bramah_coupled *c)
+static void choose_formulation(bramah_coupled *c)
 {
-  const size_t nf = c->model->n_independent;
-  for (size_t k = 0; k < nf + c->model->circuit.n_volumes; k++) c->newton.scale[k] = k < nf ? 1.0 : 1e6;
+  static const bramah__formulation *const formulations[] = {
+      [BRAMAH_FORMULATION_PARTITIONING] = &bramah__partitioning,
+      [BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN] = &bramah__augmented_lagrangian,
+      [BRAMAH_FORMULATION_PENALTY] = &bramah__penalty};
+  c->formulation = formulations[c->model->formulation];
+  const size_t nm = c->formulation->n_mechanical(c->model);
+  for (size_t k = 0; k < nm + c->model->circuit.n_volumes; k++) c->newton.scale[k] = k < nm ? 1.0 : 1e6;
 }
 
 bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size, bramah_diag *diag,
@@ -60,7 +67,7 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
   bramah__arena arena = bramah__arena_make(mem, size);
   bramah_coupled *c = mem ? bramah__coupled_layout(model, &arena) : NULL;
   if (!c || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is too small");
-  set_scales(c);
+  choose_formulation(c);
   const bramah_status status = bramah_coupled_reset(c, diag);
   if (status != BRAMAH_OK) return status;
   *out = c;
@@ -128,8 +135,8 @@ static bramah_status adopt_candidate(bramah_coupled *c, bramah_diag *diag)
     return bramah__fail(diag, status, bramah__worst_loop(model, c->trial),
                         "the loop cannot be closed at the corrected position");
   if (status == BRAMAH_OK) {
-    bramah__evaluate_motion(model, &c->next, c->trial);
-    bramah__evaluate_forces(model, c->next.p, c->trial);
+    bramah__set_motion(model, &c->next, c->trial);
+    bramah__evaluate_forces(model, c->next.p, c->next.x, c->next.xd, c->trial);
     status = bramah__restart_rates(model, &c->next, c->trial, c->zdd_i);
   }
   if (status != BRAMAH_OK) {

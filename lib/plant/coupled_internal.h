@@ -14,14 +14,19 @@ typedef struct bramah__newton {
   double *correction; /* [nx] */
   double *move;       /* [nx] the part of it that is taken */
   double *weight;     /* [nx] of the rows of the residual */
+  double *base;       /* [nx] residual that differences start from */
   double *f, *g;      /* [nx] residual and perturbed residual */
   double *J;          /* [nx x nx] */
+  double *Jzz;        /* [n x n] its mechanical part, for projections */
   double *scale;      /* [nx] typical size of an unknown */
   int *pivot;         /* [nx] */
 } bramah__newton;
 
+typedef struct bramah__formulation bramah__formulation;
+
 struct bramah_coupled {
   const bramah_model *model;
+  const bramah__formulation *formulation;
   bramah__state state, next, probe_state;
   bramah__eval *now, *trial, *probe; /* point to the three below and are exchanged */
   bramah__eval eval[3];

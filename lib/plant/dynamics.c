@@ -12,13 +12,19 @@ void bramah__expand_acceleration(const bramah_model *model, const bramah__eval *
   for (size_t j = 0; j < model->n; j++) zdd[j] += eval->bias[j];
 }
 
-/* Rz' times the joint forces that the motion zdd needs against gravity, springs and loads. */
-static void project_inverse_dynamics(const bramah_model *model, const bramah__state *state,
-                                     bramah__eval *eval, const double *zdd, double *r)
+void bramah__inverse_dynamics(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                              const double *zdd)
 {
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, zdd, eval->Zd);
   bramah__tree_force(&model->tree, eval->pose, eval->Z, eval->Zd, eval->W, eval->tau);
   bramah__forces_subtract(&model->tree, &model->forces, eval->pose, eval->Z, state->z, state->zd, eval->tau);
+}
+
+/* Rz' times those forces. */
+static void project_inverse_dynamics(const bramah_model *model, const bramah__state *state,
+                                     bramah__eval *eval, const double *zdd, double *r)
+{
+  bramah__inverse_dynamics(model, state, eval, zdd);
   bramah__apply_transposed(model->n, model->n_independent, eval->Rz, eval->tau, r);
 }
 

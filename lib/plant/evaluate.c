@@ -122,8 +122,7 @@ static void fill_bias(const bramah_model *model, const bramah__state *state, bra
   for (size_t k = 0; k < nd; k++) eval->bias[state->index[k]] = eval->column[k];
 }
 
-/* Dependent rates from the independent ones. */
-static void fill_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval)
+void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval)
 {
   const size_t nd = model->n_dependent, nf = model->n_independent;
   for (size_t k = 0; k < nd; k++) {
@@ -134,18 +133,34 @@ static void fill_rates(const bramah_model *model, bramah__state *state, const br
   }
 }
 
-void bramah__evaluate_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval)
+void bramah__evaluate_motion(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
-  fill_rates(model, state, eval);
   bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z);
   fill_bias(model, state, eval);
   bramah__apply(model->circuit.n_cylinders, model->n, eval->row, state->zd, eval->v);
 }
 
-void bramah__evaluate_forces(const bramah_model *model, const double *p, bramah__eval *eval)
+void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval)
+{
+  bramah__dependent_rates(model, state, eval);
+  bramah__evaluate_motion(model, state, eval);
+}
+
+void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *x, double *xd,
+                             bramah__eval *eval)
+{
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
+    const bramah__cylinder *cylinder = &model->circuit.cylinder[c];
+    const size_t first = cylinder->first_state;
+    eval->friction[c] = bramah__friction_force(&cylinder->friction, eval->v[c], x + first, xd + first);
+  }
+  bramah__update_forces(model, p, eval);
+}
+
+void bramah__update_forces(const bramah_model *model, const double *p, bramah__eval *eval)
 {
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    eval->force[c] = bramah__cylinder_force(&model->circuit, c, p, eval->v[c], &eval->friction[c]);
+    eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c];
 }
 
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
@@ -158,6 +173,6 @@ bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, 
 {
   if (bramah__evaluate_position(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   bramah__evaluate_motion(model, state, eval);
-  bramah__evaluate_forces(model, state->p, eval);
+  bramah__evaluate_forces(model, state->p, state->x, state->xd, eval);
   return BRAMAH_OK;
 }

@@ -68,6 +68,8 @@ struct bramah_model {
   unsigned char *pitch;  /* [n] 1: middle coordinate of a spherical joint, singular at +-90 deg */
   size_t n_pitches;
   bramah__forces forces;
+  bramah_formulation formulation;
+  double penalty_factor, penalty_frequency, penalty_damping; /* alpha, Omega, zeta */
   void *scratch; /* one plant for the assembly, used by init only */
 };
 

@@ -9,7 +9,8 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 void bramah__state_layout(const bramah_model *model, bramah__arena *arena, bramah__state *state)
 {
   const size_t n = model->n, np = model->circuit.n_volumes, nv = model->circuit.n_valves;
-  const size_t nc = model->circuit.n_cylinders, doubles = 3 * n + 2 * np + nv + model->n_inputs + nc;
+  const size_t nx = model->circuit.n_friction_states, nc = model->circuit.n_cylinders,
+               doubles = 3 * n + 2 * np + nv + model->n_inputs + nc + 2 * nx + model->m;
   const size_t ints = n + model->m;
   state->size = doubles * sizeof(double) + sizeof(int64_t) + ints * sizeof(int);
   state->size = (state->size + 7) / 8 * 8;
@@ -24,6 +25,9 @@ void bramah__state_layout(const bramah_model *model, bramah__arena *arena, brama
   state->U = next, next += nv;
   state->u = next, next += model->n_inputs;
   state->work = next, next += nc;
+  state->x = next, next += nx;
+  state->xd = next, next += nx;
+  state->lambda = next, next += model->m;
   state->time_ns = (int64_t *)(void *)next;
   state->index = (int *)(void *)(state->time_ns + 1);
   state->row = state->index + n;

@@ -2,7 +2,8 @@
 /* State of the coupled plant and everything evaluated from it.
  *
  * State, one block that a snapshot copies:
- *   | z zd zdd [n each] | p pd [np each] | U [nv] | u [nu] | work [nc] | time | index [n] | row [m] |
+ *   | z zd zdd [n each] | p pd [np each] | U [nv] | u [nu] | work [nc] | x xd [nx each] | lambda [m] | time |
+ * index [n] | row [m] |
  */
 #ifndef BRAMAH_LIB_PLANT_STATE_H
 #define BRAMAH_LIB_PLANT_STATE_H
@@ -17,6 +18,8 @@ typedef struct bramah__state {
   double *U;            /* [n_valves] spools */
   double *u;            /* [n_inputs] commands in force */
   double *work;         /* [n_cylinders] done since the start, trapezoidal sums */
+  double *x, *xd;       /* [n_friction_states] friction states and their rates */
+  double *lambda;       /* [m] multipliers of the constraints (augmented Lagrangian) */
   int64_t *time_ns;
   int *index; /* [n] dependent coordinates first, then the independent ones */
   int *row;   /* [m] constraint rows in use first */
@@ -68,19 +71,29 @@ bramah_status bramah__close_position(const bramah_model *model, bramah__state *s
 /* Name of the loop whose points lie farthest apart in eval->Phi; the machine's name if it has none. */
 const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *eval);
 
-/* Motion stage: dependent rates from the independent ones (D 2.27), velocities, bias accelerations, stroke
- * velocities. */
-void bramah__evaluate_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval);
+/* Dependent rates from the independent ones (D 2.27). */
+void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval);
 
-/* Forces stage at pressures p [np]. */
-void bramah__evaluate_forces(const bramah_model *model, const double *p, bramah__eval *eval);
+/* Motion stage at state->zd as it is: velocities, bias accelerations, stroke
+ * velocities. */
+void bramah__evaluate_motion(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
+
+/* Dependent rates and then the motion stage. */
+void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval);
+
+/* Forces stage at pressures p [np] and friction states x, whose rates go to xd [n_friction_states]. */
+void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *x, double *xd,
+                             bramah__eval *eval);
+
+/* The same at other pressures and the friction found before. */
+void bramah__update_forces(const bramah_model *model, const double *p, bramah__eval *eval);
 
 /* Pressure rates at pressures p and spools U, pd [np]. */
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
                             double *pd);
 
-/* All three stages at a closed state; writes nothing but the eval (and the dependent rates, which keep their
- * bits). */
+/* All three stages at the state as it is; writes nothing but the eval and the rates of the friction states.
+ */
 bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
 /* Joint accelerations zdd [n] = Rz z''_i + bias. */
@@ -91,6 +104,11 @@ void bramah__expand_acceleration(const bramah_model *model, const bramah__eval *
  */
 void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                        const double *zdd, double *r);
+
+/* Joint forces eval->tau [n] that the accelerations zdd [n] need against gravity: M z'' - Q of the open tree,
+ * cylinders left out. */
+void bramah__inverse_dynamics(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                              const double *zdd);
 
 /* Factor Rz' M Rz at this pose. Returns E_SINGULAR. */
 bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval);

@@ -43,6 +43,28 @@ static void describe_mechanism(four_bar *out)
                                 .axis = {{0, 0, 1}, {0, 0, 1}}};
 }
 
+static bramah_friction four_bar_friction(bramah_friction_model model, double scale)
+{
+  return (bramah_friction){.model = model,
+                           .coulomb = 210.0 * scale,
+                           .static_force = 830.0 * scale,
+                           .stribeck_velocity = 0.0125,
+                           .viscous = 330.0 * scale,
+                           .decay = 50.0,
+                           .bristle_stiffness = 5.4e7,
+                           .bristle_damping = 1e5,
+                           .stribeck_exponent = 0.5,
+                           .film_velocity = 0.7,
+                           .film_time_rising = 0.25,
+                           .film_time_falling = 1.5,
+                           .film_time_dwell = 40.0};
+}
+
+void four_bar_set_friction(four_bar *fb, bramah_friction_model model)
+{
+  fb->cylinders[0].friction = four_bar_friction(model, 1.0);
+}
+
 static void describe_hydraulics(four_bar *out, double friction)
 {
   static const double hose_volume[3] = {4.71e-5, 3.14e-5, 7.85e-5};
@@ -67,19 +89,19 @@ static void describe_hydraulics(four_bar *out, double friction)
                                   .time_constant = 0.0045,
                                   .limit = 10.0,
                                   .input = "valve"};
-  out->cylinders[0] = (bramah_cylinder){.name = "lift",
-                                        .body = {"ground", "crank"},
-                                        .point = {{-1, 0, 0}, {1, 0, 0}},
-                                        .piston_volume = "v2",
-                                        .rod_volume = "v3",
-                                        .piston_area = pi / 4.0 * 0.08 * 0.08,
-                                        .rod_area = pi / 4.0 * (0.08 * 0.08 - 0.035 * 0.035),
-                                        .bulk_modulus = 3.15e10,
-                                        .reference_stroke = 1.7320508075688772,
-                                        .piston_chamber_length = 0.3,
-                                        .rod_chamber_length = 0.6,
-                                        .friction = {BRAMAH_FRICTION_BROWN_MCPHEE, 210.0 * friction,
-                                                     830.0 * friction, 0.0125, 330.0 * friction}};
+  out->cylinders[0] =
+      (bramah_cylinder){.name = "lift",
+                        .body = {"ground", "crank"},
+                        .point = {{-1, 0, 0}, {1, 0, 0}},
+                        .piston_volume = "v2",
+                        .rod_volume = "v3",
+                        .piston_area = pi / 4.0 * 0.08 * 0.08,
+                        .rod_area = pi / 4.0 * (0.08 * 0.08 - 0.035 * 0.035),
+                        .bulk_modulus = 3.15e10,
+                        .reference_stroke = 1.7320508075688772,
+                        .piston_chamber_length = 0.3,
+                        .rod_chamber_length = 0.6,
+                        .friction = four_bar_friction(BRAMAH_FRICTION_BROWN_MCPHEE, friction)};
   out->inputs[0] = (bramah_input){.name = "valve"};
 }
 

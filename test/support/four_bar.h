@@ -24,6 +24,9 @@ typedef struct four_bar {
 /* Fill it (and point machine into it: do not copy the structure afterwards). */
 void four_bar_describe(four_bar *out, double friction, int64_t step_ns);
 
+/* Give its cylinder one of the four friction models, with the parameters of publication II, Table 2. */
+void four_bar_set_friction(four_bar *fb, bramah_friction_model model);
+
 /* Command of the study's work cycle at time t [ns]: 0, +10 V from 1 s, 0 from 2.5 s, -10 V from 5 s, 0 from 8
  * s. */
 double four_bar_command(int64_t time_ns);

@@ -104,6 +104,18 @@ START_TEST(small_machine_is_read)
 }
 END_TEST
 
+START_TEST(formulation_is_read)
+{
+  write_machine(36, "integrator: {formulation: penalty, penalty_factor: 1e8, penalty_frequency: 50 rad/s, "
+                    "penalty_damping: 0.7}");
+  bramah_machine *m = load(0, NULL);
+  ck_assert_int_eq(m->integrator.formulation, BRAMAH_FORMULATION_PENALTY);
+  ck_assert(m->integrator.penalty_factor == 1e8 && m->integrator.penalty_frequency == 50.0 &&
+            m->integrator.penalty_damping == 0.7);
+  bramah_machine_free(m);
+}
+END_TEST
+
 START_TEST(defaults_are_filled)
 {
   write_machine(36, "");
@@ -420,6 +432,13 @@ static const struct {
      "a discharge coefficient belongs to an 'area'"},
     {28, "      rod: 35 mm\n      rod_area: 1 cm^2", BRAMAH_E_KEY, "hydraulics.cylinders.lift.rod_area",
      "'rod' and 'rod_area' exclude each other"},
+    {33,
+     "      @friction: {model: modified-lugre, coulomb: 1 N, static: 2 N, stribeck_velocity: 1 m/s, "
+     "bristle_stiffness: 1 N/m, bristle_damping: 0 N*s/m, stribeck_exponent: 2, film_velocity: 1 m/s, "
+     "film_time_rising: 1 s, film_time_falling: 1 s}",
+     BRAMAH_E_KEY, "hydraulics.cylinders.lift.friction", "required key 'film_time_dwell' is missing"},
+    {33, "      friction: {model: lugre, decay: @3 m/s}", BRAMAH_E_UNIT,
+     "hydraulics.cylinders.lift.friction.decay", "3 m/s is a speed"},
     {33, "      @friction: {model: brown-mcphee, coulomb: 1 N}", BRAMAH_E_KEY,
      "hydraulics.cylinders.lift.friction", "required key 'static' is missing"},
     {16, "    v2: {pressure: 1 bar}\n    pump: {pressure: 1 bar}", BRAMAH_E_KEY, "hydraulics.supplies.pump",
@@ -730,6 +749,7 @@ static void add_reading_tests(TCase *tests)
 {
   tcase_add_test(tests, small_machine_is_read);
   tcase_add_test(tests, defaults_are_filled);
+  tcase_add_test(tests, formulation_is_read);
   tcase_add_test(tests, rotation_is_roll_pitch_yaw_about_fixed_axes);
   tcase_add_test(tests, compound_joints_are_read);
   tcase_add_test(tests, springs_and_forces_are_read);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Formulations in all joint coordinates. The penalty method holds the loops by stiff, critically damped
+ * oscillators of the constraint equations (dissertation 2.30-2.33); the index-3 augmented Lagrangian by
+ * multipliers that are improved at each iterate, with projections of rates and accelerations after the step
+ * (2.20-2.23). Redundant constraints do no harm. */
+#include "lib/plant/formulation.h"
+#include "lib/linalg/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The augmented Lagrangian ends only when the loops are this closed [m or rad], besides the corrections being
+ * small. */
+static const double closed_enough = 1e-11;
+
+static size_t n_mechanical(const bramah_model *model) { return model->n; }
+
+static size_t joint(const bramah_coupled *c, size_t k) { return (void)c, k; }
+
+static void fill_lines(const bramah_model *model, bramah__eval *eval)
+{
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
+    eval->s[i] = bramah__line_length(&model->tree, &model->line[i], eval->pose, eval->row + i * model->n);
+}
+
+/* Nothing is closed here: constraints are only looked at. */
+static bramah_status place(const bramah_model *model, bramah__state *next, bramah__eval *eval)
+{
+  if (bramah__singular_joint(model, next->z)) return BRAMAH_E_SINGULAR;
+  bramah__tree_pose(&model->tree, next->z, eval->pose);
+  bramah__closure_residual(model->n_loops, model->loop, eval->pose, eval->Phi);
+  bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, eval->pose, eval->Phi_z);
+  fill_lines(model, eval);
+  return BRAMAH_OK;
+}
+
+static void accelerations(const bramah_model *model, const bramah__eval *eval, const double *a, double *zdd)
+{
+  (void)eval;
+  memcpy(zdd, a, model->n * sizeof *zdd);
+}
+
+static const double *arm(const bramah_model *model, const bramah__eval *eval, size_t i)
+{
+  return eval->row + i * model->n;
+}
+
+/* f = M z'' - Q of the open tree, cylinders included. */
+static void open_imbalance(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
+                           const double *zdd, double *f)
+{
+  bramah__inverse_dynamics(model, next, eval, zdd);
+  memcpy(f, eval->tau, model->n * sizeof *f);
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
+    for (size_t j = 0; j < model->n; j++) f[j] -= eval->row[i * model->n + j] * eval->force[i];
+}
+
+/* f += Phi_z' force, force [m] */
+static void add_constraint_forces(const bramah_model *model, const bramah__eval *eval, const double *force,
+                                  double *f)
+{
+  for (size_t k = 0; k < model->m; k++)
+    for (size_t j = 0; j < model->n; j++) f[j] += eval->Phi_z[k * model->n + j] * force[k];
+}
+
+/* (D 2.20): ... + Phi_z' (alpha Phi + lambda) */
+static void lagrangian_imbalance(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
+                                 const double *zdd, double *f)
+{
+  open_imbalance(model, next, eval, zdd, f);
+  for (size_t k = 0; k < model->m; k++)
+    eval->column[k] = model->penalty_factor * eval->Phi[k] + next->lambda[k];
+  add_constraint_forces(model, eval, eval->column, f);
+}
+
+/* J += stiffness Phi_z' Phi_z. What the change of Phi_z adds is smaller by the ratio of constraint forces to
+ * alpha. */
+static void add_stiffness(const bramah_coupled *c, double stiffness, double *J, size_t nx)
+{
+  const size_t n = c->model->n;
+  for (size_t k = 0; k < c->model->m; k++) {
+    const double *row = c->trial->Phi_z + k * n;
+    for (size_t i = 0; i < n; i++)
+      for (size_t j = 0; j < n; j++) J[i * nx + j] += stiffness * row[i] * row[j];
+  }
+}
+
+static void lagrangian_tangent(const bramah_coupled *c, double *J, size_t nx)
+{
+  add_stiffness(c, c->model->penalty_factor, J, nx);
+}
+
+/* z'' and z' follow z by 4/h^2 and 2/h. */
+static void penalty_tangent(const bramah_coupled *c, double *J, size_t nx)
+{
+  const double Omega = c->model->penalty_frequency, h = c->model->h;
+  const double per_position = 4.0 / (h * h) + 4.0 * c->model->penalty_damping * Omega / h + Omega * Omega;
+  add_stiffness(c, c->model->penalty_factor * per_position, J, nx);
+}
+
+/* Second derivative of the constraints by time, Phi_z z'' + gamma, into eval->column [m]. */
+static void constraint_acceleration(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
+                                    const double *zdd)
+{
+  bramah__apply(model->m, model->n, eval->Phi_z, zdd, eval->column);
+  if (model->m == 0) return;
+  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, next->zd, NULL, eval->Zd);
+  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, eval->gamma);
+  for (size_t k = 0; k < model->m; k++) eval->column[k] += eval->gamma[k];
+}
+
+/* (D 2.30): ... + Phi_z' alpha (Phi'' + 2 zeta Omega Phi' + Omega^2 Phi) */
+static void penalty_imbalance(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
+                              const double *zdd, double *f)
+{
+  const double Omega = model->penalty_frequency, damping = 2.0 * model->penalty_damping * Omega;
+  open_imbalance(model, next, eval, zdd, f);
+  constraint_acceleration(model, next, eval, zdd);
+  for (size_t k = 0; k < model->m; k++) {
+    double rate = 0.0;
+    for (size_t j = 0; j < model->n; j++) rate += eval->Phi_z[k * model->n + j] * next->zd[j];
+    eval->column[k] =
+        model->penalty_factor * (eval->column[k] + damping * rate + Omega * Omega * eval->Phi[k]);
+  }
+  add_constraint_forces(model, eval, eval->column, f);
+}
+
+/* lambda += alpha Phi (D 2.21) */
+static int update_multipliers(bramah_coupled *c)
+{
+  double largest = 0.0;
+  for (size_t k = 0; k < c->model->m; k++) {
+    c->next.lambda[k] += c->model->penalty_factor * c->trial->Phi[k];
+    largest = fmax(largest, fabs(c->trial->Phi[k]));
+  }
+  return largest <= closed_enough * fmax(1.0, c->model->closure_tolerance * 1e13);
+}
+
+/* x -= B^-1 Phi_z' alpha violation, with B = W + h^2/4 Phi_z' alpha Phi_z times 4/h^2: the tangent of the
+ * last iterate, whose factors stand in c->newton.Jzz. `violation` [m] is overwritten. */
+static void project(bramah_coupled *c, double *violation, double *x)
+{
+  const bramah_model *model = c->model;
+  double *correction = c->newton.correction;
+  memset(correction, 0, model->n * sizeof *correction);
+  for (size_t k = 0; k < model->m; k++) violation[k] *= model->penalty_factor;
+  add_constraint_forces(model, c->trial, violation, correction);
+  bramah__lu_solve(model->n, c->newton.Jzz, c->newton.pivot, correction);
+  for (size_t j = 0; j < model->n; j++) x[j] -= correction[j];
+}
+
+/* (D 2.22), (D 2.23) */
+static bramah_status project_motion(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  bramah__eval *eval = c->trial;
+  if (model->m == 0) return BRAMAH_OK;
+  if (bramah__lu_factor(model->n, c->newton.Jzz, c->newton.pivot)) return BRAMAH_E_SINGULAR;
+  bramah__apply(model->m, model->n, eval->Phi_z, c->next.zd, eval->column);
+  project(c, eval->column, c->next.zd);
+  bramah__tree_velocity(&model->tree, eval->pose, c->next.zd, eval->Z);
+  constraint_acceleration(model, &c->next, eval, c->next.zdd);
+  project(c, eval->column, c->next.zdd);
+  return BRAMAH_OK;
+}
+
+const bramah__formulation bramah__augmented_lagrangian = {.n_mechanical = n_mechanical,
+                                                          .joint = joint,
+                                                          .place = place,
+                                                          .accelerations = accelerations,
+                                                          .imbalance = lagrangian_imbalance,
+                                                          .differenced = open_imbalance,
+                                                          .add_tangent = lagrangian_tangent,
+                                                          .arm = arm,
+                                                          .update = update_multipliers,
+                                                          .finish = project_motion};
+
+const bramah__formulation bramah__penalty = {.n_mechanical = n_mechanical,
+                                             .joint = joint,
+                                             .place = place,
+                                             .accelerations = accelerations,
+                                             .imbalance = penalty_imbalance,
+                                             .differenced = open_imbalance,
+                                             .add_tangent = penalty_tangent,
+                                             .arm = arm};
