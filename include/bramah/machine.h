@@ -173,17 +173,39 @@ typedef struct bramah_throttle {
   double flow_coefficient; /* C = C_d A sqrt(2/rho) [m^3/(s sqrt(Pa))] > 0 */
 } bramah_throttle;
 
+/* Piecewise-linear characteristic of a valve: effective opening over the spool, flat beyond its ends. */
+typedef struct bramah_characteristic {
+  size_t n_points;        /* 0: none; else at least 2 */
+  const double *spools;   /* [n_points] V, ascending */
+  const double *openings; /* [n_points] V */
+} bramah_characteristic;
+
+/* The four ways through a directional valve. */
+typedef enum bramah_port {
+  BRAMAH_PORT_PUMP_A = 0,
+  BRAMAH_PORT_B_TANK = 1,
+  BRAMAH_PORT_A_TANK = 2,
+  BRAMAH_PORT_PUMP_B = 3
+} bramah_port;
+enum { BRAMAH_N_PORTS = 4 };
+
 /* 4/3 directional valve with first-order spool. U > 0 opens pump -> a and b -> tank; U < 0 a -> tank, pump ->
- * b. */
+ * b. Each way passes Q = C_vd e sgn(dp) sqrt|dp| with its effective opening e(U) >= 0 [V]. Without further
+ * description e = |U| on the ways that U opens. A dead band d makes it max(|U| - d, 0). A characteristic c(U)
+ * makes it c on pump -> a and b -> tank where c > 0, -c on the two others where c < 0. A characteristic of a
+ * way of its own is e itself and goes before both (overlap, underlap, unequal edges). */
 typedef struct bramah_valve {
   const char *name;
   int line;
-  const char *pump, *tank, *a, *b; /* volume or supply */
-  double flow_coefficient;         /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
-  double time_constant;            /* [s] > 0 */
-  double limit;                    /* [V] > 0: commands beyond +-limit are taken as +-limit */
-  double initial_spool;            /* [V] */
-  const char *input;               /* the command that moves it */
+  const char *pump, *tank, *a, *b;             /* volume or supply */
+  double flow_coefficient;                     /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
+  double time_constant;                        /* [s] > 0 */
+  double limit;                                /* [V] > 0: commands beyond +-limit are taken as +-limit */
+  double initial_spool;                        /* [V] */
+  const char *input;                           /* the command that moves it */
+  double dead_band;                            /* [V] 0 <= d < limit */
+  bramah_characteristic characteristic;        /* instead of a dead band */
+  bramah_characteristic ports[BRAMAH_N_PORTS]; /* by bramah_port; openings >= 0 */
 } bramah_valve;
 
 typedef enum bramah_friction_model {
@@ -212,6 +234,18 @@ typedef struct bramah_friction {
   double film_time_dwell;   /* tau_h0 [s] > 0, at rest */
 } bramah_friction;
 
+/* Stops and cushions at both ends of the stroke. With d = -l, the depth to which the piston has entered the
+ * end of a chamber of length l, and w = -l' its closing speed, a stop pushes back with max(0, k d + c w
+ * min(1, d / 0.1 mm)) for d > 0 and a cushion with c_c max(w, 0) min(1, (L - l)/L) for l < L. The sum is part
+ * of the cylinder's force. Source: Kelvin-Voigt contact with a damper that sets in over 0.1 mm and a contact
+ * that does not pull, so that the force is continuous in position and speed. */
+typedef struct bramah_end_stop {
+  double stiffness;       /* k [N/m] > 0; 0: no stop, leaving the cylinder is an error */
+  double damping;         /* c [N s/m] >= 0 */
+  double cushion_length;  /* L [m] > 0; 0: no cushion */
+  double cushion_damping; /* c_c [N s/m] > 0 with a length, else 0 */
+} bramah_end_stop;
+
 /* Double-acting cylinder between two attachment points. Its stroke s is the distance between them (the |s| of
  * the papers); chamber lengths are l_piston = piston_chamber_length + (s - reference_stroke) and l_rod =
  * rod_chamber_length - (s - reference_stroke). Positive force pushes the points apart. */
@@ -229,7 +263,89 @@ typedef struct bramah_cylinder {
   double piston_chamber_length; /* [m] at the reference stroke */
   double rod_chamber_length;    /* [m] at the reference stroke */
   bramah_friction friction;
+  bramah_end_stop end_stop; /* with one, both volumes need a hose */
 } bramah_cylinder;
+
+/* Laminar leakage between two nodes: Q = k (p_from - p_to). With `cylinder` it passes that cylinder's piston,
+ * from the piston to the rod volume, and `from`, `to` are NULL. Source: Merritt, Hydraulic Control Systems
+ * (1967), laminar flow through clearances. */
+typedef struct bramah_leakage {
+  const char *name;
+  int line;
+  const char *from, *to; /* volume or supply */
+  const char *cylinder;  /* or NULL */
+  double conductance;    /* k [m^3/(s Pa)] > 0 */
+} bramah_leakage;
+
+/* Check valve: Q = C q(dp - p_c) for dp = p_from - p_to above the cracking pressure p_c, 0 below; q(x) =
+ * sgn(x) sqrt|x|, linear below the laminar pressure. Continuous. Source: the throttle of dissertation 2.32
+ * ff. with a spring in front. */
+typedef struct bramah_check_valve {
+  const char *name;
+  int line;
+  const char *from, *to;    /* volume or supply */
+  double flow_coefficient;  /* C [m^3/(s sqrt(Pa))] > 0 */
+  double cracking_pressure; /* p_c [Pa] >= 0, a difference */
+} bramah_check_valve;
+
+/* Relief valve: Q = C y q(dp) with the opening y = (dp - p_set) / p_o held within 0 and 1, dp = p_from -
+ * p_to. Nothing passes below the setting; from p_set + p_o on it is a throttle. Continuous. Source: steady
+ * characteristic, Merritt (1967), pressure-control valves. */
+typedef struct bramah_relief_valve {
+  const char *name;
+  int line;
+  const char *from, *to;   /* volume or supply */
+  double flow_coefficient; /* C [m^3/(s sqrt(Pa))] > 0, fully open */
+  double set_pressure;     /* p_set [Pa] > 0, a difference */
+  double override;         /* p_o [Pa] > 0: overpressure of full opening */
+} bramah_relief_valve;
+
+/* Pump: Q from `from` into `into`, whatever the pressures; with a pressure compensator (set_pressure > 0) the
+ * flow falls linearly from Q at dp = p_set - band to zero at p_set, dp = p_into - p_from. It never turns
+ * back. Its losses are a leakage beside it. */
+typedef struct bramah_pump {
+  const char *name;
+  int line;
+  const char *from;    /* volume or supply */
+  const char *into;    /* volume */
+  double flow;         /* Q [m^3/s] > 0: displacement times speed */
+  double set_pressure; /* p_set [Pa] a difference; 0: no compensator */
+  double band;         /* [Pa] 0 < band <= p_set with a compensator, else 0 */
+} bramah_pump;
+
+/* Gas-loaded accumulator on a volume. Above its precharge the gas follows p V^n = p0 V0^n and adds the
+ * compliance V / (n p) to its volume; below 0.9 p0 it is empty of oil and adds none; between, the compliance
+ * is V0 / (n p0) x^4 with x = (p - 0.9 p0) / (0.1 p0), so that pressure rates are continuous and an
+ * accumulator that runs empty does not make them leap within a step. Source: polytropic gas without heat
+ * exchange, Merritt (1967), accumulators; the transition is ours. */
+typedef struct bramah_accumulator {
+  const char *name;
+  int line;
+  const char *volume;
+  double gas_volume; /* V0 [m^3] > 0 at the precharge */
+  double precharge;  /* p0 [Pa] > 0 absolute */
+  double exponent;   /* n >= 1: 1 slow (isothermal), 1.4 fast (adiabatic); 0 means 1.4 */
+} bramah_accumulator;
+
+/* Entrained air in the oil, and the guard against cavitation.
+ *
+ * The free air holds x = p - vapour_pressure (Dalton: bubbles of air and vapour) and follows x V^n = const,
+ * so a volume of oil V has the compliance V (1/B + phi/(n x) (p_atm/x)^(1/n)), p_atm = 101325 Pa, walls added
+ * as ever. Below x = 100 Pa the compliance is held, so that it exists for any pressure.
+ *
+ * Guard (vapour_pressure > 0): as x goes to zero the bubbles grow, so oil drawn out of a volume leaves a
+ * cavity that has to be filled again. What is drawn beyond about (1 + 1/n) phi (1013)^(1/n) V is forgotten:
+ * below the vapour pressure p' gains -x/(1 ms), and the pressure stays within some pascals of it. A cavity
+ * that closes within a step or two makes the pressure leap further than Newton's method follows
+ * (BRAMAH_E_NO_CONVERGENCE with the volume's name): take a smaller step there.
+ *
+ * Source: Merritt, Hydraulic Control Systems (1967), chapter 2, effective bulk modulus, with V_gas/V of the
+ * oil alone; the guard is ours. */
+typedef struct bramah_air {
+  double fraction;        /* phi >= 0: free air at p_atm per oil */
+  double exponent;        /* n >= 1; 0 means 1.4 */
+  double vapour_pressure; /* [Pa] absolute >= 0; needs a fraction > 0 */
+} bramah_air;
 
 /* Command of a valve over time, for simulation: each value holds from its time until the next. Before the
  * first, 0. */
@@ -285,6 +401,17 @@ typedef struct bramah_machine {
   size_t n_inputs;
   const bramah_input *inputs;
   bramah_integrator integrator;
+  size_t n_leakages;
+  const bramah_leakage *leakages;
+  size_t n_check_valves;
+  const bramah_check_valve *check_valves;
+  size_t n_relief_valves;
+  const bramah_relief_valve *relief_valves;
+  size_t n_pumps;
+  const bramah_pump *pumps;
+  size_t n_accumulators;
+  const bramah_accumulator *accumulators;
+  bramah_air air;
   size_t n_springs;
   const bramah_spring *springs;
   size_t n_joint_springs;

@@ -142,6 +142,33 @@ static void explain_cylinder(const cli_machine *machine, const bramah_cylinder *
   printf(", %s\n", c->friction.model == BRAMAH_FRICTION_NONE ? "no friction" : "Brown-McPhee friction");
 }
 
+static void explain_elements(const bramah_machine *m)
+{
+  for (size_t i = 0; i < m->n_leakages; i++) {
+    const bramah_leakage *l = &m->leakages[i];
+    if (l->cylinder)
+      printf("  leakage %s: past the piston of %s\n", l->name, l->cylinder);
+    else
+      printf("  leakage %s: between %s and %s\n", l->name, l->from, l->to);
+  }
+  for (size_t i = 0; i < m->n_check_valves; i++)
+    printf("  check valve %s: from %s to %s above %.6g bar\n", m->check_valves[i].name,
+           m->check_valves[i].from, m->check_valves[i].to, 1e-5 * m->check_valves[i].cracking_pressure);
+  for (size_t i = 0; i < m->n_relief_valves; i++)
+    printf("  relief valve %s: from %s to %s above %.6g bar\n", m->relief_valves[i].name,
+           m->relief_valves[i].from, m->relief_valves[i].to, 1e-5 * m->relief_valves[i].set_pressure);
+  for (size_t i = 0; i < m->n_pumps; i++) {
+    const bramah_pump *p = &m->pumps[i];
+    printf("  pump %s: %.6g L/min from %s into %s", p->name, 6e4 * p->flow, p->from, p->into);
+    if (p->set_pressure > 0.0) printf(", compensated at %.6g bar", 1e-5 * p->set_pressure);
+    printf("\n");
+  }
+  for (size_t i = 0; i < m->n_accumulators; i++)
+    printf("  accumulator %s: at %s, %.6g L of gas at %.6g bar\n", m->accumulators[i].name,
+           m->accumulators[i].volume, 1e3 * m->accumulators[i].gas_volume,
+           1e-5 * m->accumulators[i].precharge);
+}
+
 static void explain_hydraulics(const cli_machine *machine)
 {
   const bramah_machine *m = machine->machine;
@@ -154,6 +181,7 @@ static void explain_hydraulics(const cli_machine *machine)
            "input %s\n",
            v->name, v->pump, v->a, v->b, v->tank, 1e3 * v->time_constant, v->limit, v->input);
   }
+  explain_elements(m);
   for (size_t i = 0; i < m->n_cylinders; i++) explain_cylinder(machine, &m->cylinders[i]);
 }
 

@@ -10,7 +10,7 @@ double bramah__flow_function(double dp, double laminar_pressure)
   return copysign(sqrt(magnitude), dp);
 }
 
-static double pressure_at(const bramah__circuit *circuit, const double *p, size_t node)
+double bramah__node_pressure(const bramah__circuit *circuit, const double *p, size_t node)
 {
   return node < circuit->n_volumes ? p[node] : circuit->supply[node - circuit->n_volumes];
 }
@@ -25,21 +25,49 @@ static void book(const bramah__circuit *circuit, double *flow, size_t from, size
 static void pass(const bramah__circuit *circuit, const double *p, double *flow, size_t from, size_t to,
                  double coefficient)
 {
-  const double dp = pressure_at(circuit, p, from) - pressure_at(circuit, p, to);
+  const double dp = bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
   book(circuit, flow, from, to, coefficient * bramah__flow_function(dp, circuit->laminar_pressure));
+}
+
+static double difference(const bramah__circuit *circuit, const double *p, size_t from, size_t to)
+{
+  return bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
+}
+
+/* Leakages, check valves, relief valves, pumps. */
+static void element_flows(const bramah__circuit *circuit, const double *p, double *flow)
+{
+  const double laminar = circuit->laminar_pressure;
+  for (size_t i = 0; i < circuit->n_leakages; i++) {
+    const bramah__leakage *l = &circuit->leakage[i];
+    book(circuit, flow, l->from, l->to, l->conductance * difference(circuit, p, l->from, l->to));
+  }
+  for (size_t i = 0; i < circuit->n_check_valves; i++) {
+    const bramah__check_valve *v = &circuit->check_valve[i];
+    const double dp = difference(circuit, p, v->from, v->to);
+    book(circuit, flow, v->from, v->to, bramah__check_valve_flow(v, dp, laminar));
+  }
+  for (size_t i = 0; i < circuit->n_relief_valves; i++) {
+    const bramah__relief_valve *v = &circuit->relief_valve[i];
+    const double dp = difference(circuit, p, v->from, v->to);
+    book(circuit, flow, v->from, v->to, bramah__relief_valve_flow(v, dp, laminar));
+  }
+  for (size_t i = 0; i < circuit->n_pumps; i++) {
+    const bramah__pump *pump = &circuit->pump[i];
+    const double dp = difference(circuit, p, pump->into, pump->from);
+    book(circuit, flow, pump->from, pump->into, bramah__pump_flow(pump, dp));
+  }
 }
 
 static void valve_flows(const bramah__circuit *circuit, const bramah__valve *valve, const double *p, double U,
                         double *flow)
 {
-  const double opening = valve->coefficient * fabs(U);
-  if (U >= 0.0) {
-    pass(circuit, p, flow, valve->pump, valve->a, opening);
-    pass(circuit, p, flow, valve->b, valve->tank, opening);
-  } else {
-    pass(circuit, p, flow, valve->a, valve->tank, opening);
-    pass(circuit, p, flow, valve->pump, valve->b, opening);
-  }
+  const size_t ends[BRAMAH__N_WAYS][2] = {
+      {valve->pump, valve->a}, {valve->b, valve->tank}, {valve->a, valve->tank}, {valve->pump, valve->b}};
+  double e[BRAMAH__N_WAYS];
+  bramah__openings(&valve->opening, U, e);
+  for (int w = 0; w < BRAMAH__N_WAYS; w++)
+    if (e[w] > 0.0) pass(circuit, p, flow, ends[w][0], ends[w][1], valve->coefficient * e[w]);
 }
 
 double bramah__piston_chamber(const bramah__cylinder *cylinder, double s)
@@ -52,13 +80,21 @@ double bramah__rod_chamber(const bramah__cylinder *cylinder, double s)
   return cylinder->rod_length - (s - cylinder->reference);
 }
 
+/* Length of a chamber that holds oil: none behind a stop. */
+static double filled(const bramah__cylinder *c, double length)
+{
+  return c->stop.stiffness > 0.0 ? fmax(length, 0.0) : length;
+}
+
 /* The compliance V/B_e of each volume goes to `pd` first, the flow minus dV/dt to `flow`. */
-static void cylinder_volumes(const bramah__circuit *circuit, const bramah__cylinder *c, double s, double v,
-                             double *flow, double *compliance)
+static void cylinder_volumes(const bramah__circuit *circuit, const bramah__cylinder *c, const double *p,
+                             double s, double v, double *flow, double *compliance)
 {
   const double per_volume = 1.0 / circuit->oil_bulk_modulus + 1.0 / c->bulk_modulus;
-  compliance[c->piston] += c->piston_area * bramah__piston_chamber(c, s) * per_volume;
-  compliance[c->rod] += c->rod_area * bramah__rod_chamber(c, s) * per_volume;
+  const double air[2] = {bramah__air_compressibility(&circuit->air, p[c->piston]),
+                         bramah__air_compressibility(&circuit->air, p[c->rod])};
+  compliance[c->piston] += c->piston_area * filled(c, bramah__piston_chamber(c, s)) * (per_volume + air[0]);
+  compliance[c->rod] += c->rod_area * filled(c, bramah__rod_chamber(c, s)) * (per_volume + air[1]);
   flow[c->piston] -= c->piston_area * v;
   flow[c->rod] += c->rod_area * v;
 }
@@ -69,22 +105,37 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
   for (size_t i = 0; i < circuit->n_volumes; i++) {
     const bramah__volume *volume = &circuit->volume[i];
     flow[i] = 0.0;
-    pd[i] = volume->hose_volume / circuit->oil_bulk_modulus + volume->hose_compliance;
+    pd[i] = volume->hose_volume / circuit->oil_bulk_modulus + volume->hose_compliance +
+            volume->hose_volume * bramah__air_compressibility(&circuit->air, p[i]);
   }
   for (size_t i = 0; i < circuit->n_throttles; i++) {
     const bramah__throttle *t = &circuit->throttle[i];
     pass(circuit, p, flow, t->from, t->to, t->coefficient);
   }
+  element_flows(circuit, p, flow);
   for (size_t i = 0; i < circuit->n_valves; i++) valve_flows(circuit, &circuit->valve[i], p, U[i], flow);
   for (size_t i = 0; i < circuit->n_cylinders; i++)
-    cylinder_volumes(circuit, &circuit->cylinder[i], s[i], v[i], flow, pd);
+    cylinder_volumes(circuit, &circuit->cylinder[i], p, s[i], v[i], flow, pd);
+  for (size_t i = 0; i < circuit->n_accumulators; i++) {
+    const bramah__accumulator *a = &circuit->accumulator[i];
+    pd[a->volume] += bramah__accumulator_compliance(a, p[a->volume]);
+  }
   for (size_t i = 0; i < circuit->n_volumes; i++) pd[i] = flow[i] / pd[i];
+  if (circuit->air.vapour_pressure > 0.0)
+    for (size_t i = 0; i < circuit->n_volumes; i++) pd[i] += bramah__cavity_recovery(&circuit->air, p[i]);
 }
 
 double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p)
 {
   const bramah__cylinder *cylinder = &circuit->cylinder[c];
   return p[cylinder->piston] * cylinder->piston_area - p[cylinder->rod] * cylinder->rod_area;
+}
+
+double bramah__stop_force(const bramah__circuit *circuit, size_t c, double s, double v)
+{
+  const bramah__cylinder *cylinder = &circuit->cylinder[c];
+  return bramah__end_stop_force(&cylinder->stop, bramah__piston_chamber(cylinder, s), -v) -
+         bramah__end_stop_force(&cylinder->stop, bramah__rod_chamber(cylinder, s), v);
 }
 
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)

@@ -7,6 +7,7 @@
 #define BRAMAH_LIB_HYDRAULICS_CIRCUIT_H
 
 #include <stddef.h>
+#include "lib/hydraulics/elements.h"
 #include "lib/hydraulics/friction.h"
 
 typedef struct bramah__volume {
@@ -24,6 +25,7 @@ typedef struct bramah__valve {
   double coefficient;   /* [m^3/(s sqrt(Pa) V)] */
   double time_constant; /* [s] */
   double limit;         /* [V] */
+  bramah__opening opening;
 } bramah__valve;
 
 typedef struct bramah__cylinder {
@@ -34,6 +36,7 @@ typedef struct bramah__cylinder {
   double piston_length, rod_length; /* [m] */
   bramah__friction friction;
   size_t first_state; /* of its friction states among those of the circuit */
+  bramah__end_stop stop;
 } bramah__cylinder;
 
 typedef struct bramah__circuit {
@@ -45,10 +48,19 @@ typedef struct bramah__circuit {
   const bramah__throttle *throttle;
   const bramah__valve *valve;
   const bramah__cylinder *cylinder;
+  size_t n_leakages;
+  const bramah__leakage *leakage;
+  size_t n_check_valves, n_relief_valves, n_pumps;
+  const bramah__check_valve *check_valve;
+  const bramah__relief_valve *relief_valve;
+  const bramah__pump *pump;
+  size_t n_accumulators;
+  const bramah__accumulator *accumulator;
+  bramah__air air;
 } bramah__circuit;
 
-/* sgn(dp) sqrt|dp|, linear below the laminar pressure and continuous there [sqrt(Pa)]. */
-double bramah__flow_function(double dp, double laminar_pressure);
+/* Pressure of a node [Pa]. */
+double bramah__node_pressure(const bramah__circuit *circuit, const double *p, size_t node);
 
 /* Pressure rates pd [n_volumes] = u0(p, s, v; U) [Pa/s] from pressures p, strokes s and velocities v
  * [n_cylinders], spools U [n_valves]. flow [n_volumes] is scratch. */
@@ -57,6 +69,9 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
 
 /* Force of the pressures on the piston of cylinder c, p1 A1 - p2 A2 [N]; friction goes off from it. */
 double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p);
+
+/* What the stops and cushions of cylinder c add to its force [N] at stroke s and velocity v. */
+double bramah__stop_force(const bramah__circuit *circuit, size_t c, double s, double v);
 
 /* Chamber lengths of cylinder c at stroke s [m]. */
 double bramah__piston_chamber(const bramah__cylinder *cylinder, double s);

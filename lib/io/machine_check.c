@@ -8,15 +8,15 @@
 #include <string.h>
 
 /* What a name may refer to. */
-typedef enum target { BODY, VOLUME, VOLUME_OR_SUPPLY, VALVE_INPUT, COORDINATE, N_TARGETS } target;
+typedef enum target { BODY, VOLUME, VOLUME_OR_SUPPLY, VALVE_INPUT, CYLINDER, COORDINATE, N_TARGETS } target;
 
 typedef struct name_list {
   size_t n;
   const char **names;
 } name_list;
 
-static const char *const target_texts[N_TARGETS] = {"body", "volume", "volume or supply",
-                                                    "valve with the input", "joint coordinate"};
+static const char *const target_texts[N_TARGETS] = {
+    "body", "volume", "volume or supply", "valve with the input", "cylinder", "joint coordinate"};
 
 /* Keys whose values are names: in each element of a section, a scalar or a list of them. key NULL: the
  * elements' own names. */
@@ -39,6 +39,16 @@ static const struct {
     {"hydraulics", "cylinders", "bodies", BODY},
     {"hydraulics", "cylinders", "piston_volume", VOLUME},
     {"hydraulics", "cylinders", "rod_volume", VOLUME},
+    {"hydraulics", "leakages", "from", VOLUME_OR_SUPPLY},
+    {"hydraulics", "leakages", "to", VOLUME_OR_SUPPLY},
+    {"hydraulics", "leakages", "cylinder", CYLINDER},
+    {"hydraulics", "check_valves", "from", VOLUME_OR_SUPPLY},
+    {"hydraulics", "check_valves", "to", VOLUME_OR_SUPPLY},
+    {"hydraulics", "relief_valves", "from", VOLUME_OR_SUPPLY},
+    {"hydraulics", "relief_valves", "to", VOLUME_OR_SUPPLY},
+    {"hydraulics", "pumps", "from", VOLUME_OR_SUPPLY},
+    {"hydraulics", "pumps", "into", VOLUME},
+    {"hydraulics", "accumulators", "volume", VOLUME},
     {NULL, "inputs", NULL, VALVE_INPUT},
 };
 
@@ -79,8 +89,8 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
                                    name_list lists[N_TARGETS])
 {
   const size_t n_nodes = machine->n_volumes + machine->n_supplies;
-  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes, n_nodes, machine->n_valves,
-                                  3 * machine->n_joints};
+  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes,   n_nodes,
+                                  machine->n_valves,     machine->n_cylinders, 3 * machine->n_joints};
   for (int i = 0; i < N_TARGETS; i++) {
     bramah_status status = make_list(reader, most[i], &lists[i]);
     if (status) return status;
@@ -94,6 +104,7 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
   }
   for (size_t i = 0; i < machine->n_supplies; i++) add_name(nodes, machine->supplies[i].name);
   for (size_t i = 0; i < machine->n_valves; i++) add_name(&lists[VALVE_INPUT], machine->valves[i].input);
+  for (size_t i = 0; i < machine->n_cylinders; i++) add_name(&lists[CYLINDER], machine->cylinders[i].name);
   return collect_coordinates(reader, machine, &lists[COORDINATE]);
 }
 

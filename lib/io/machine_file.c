@@ -3,6 +3,7 @@
 #include "bramah/files.h"
 #include "bramah/model.h"
 #include "lib/base/diag.h"
+#include "lib/io/machine_elements.h"
 #include "lib/io/machine_file.h"
 #include "lib/io/schema.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define FLOW_UNIT "m^3/s/Pa^0.5"
+#define FLOW_UNIT BRAMAH__FLOW_UNIT
 
 /* The machine while it is being read; the pool holds everything it points to. */
 typedef struct loaded {
@@ -332,14 +333,33 @@ static const bramah__table force_table = {
 
 /* ---- oil, supplies, volumes ---- */
 
-static const bramah__key oil_keys[] = {BRAMAH__KEY("bulk_modulus", bramah__read_quantity, loaded,
-                                                   machine.oil_bulk_modulus, .required = 1, .unit = "Pa",
-                                                   .range = BRAMAH__POSITIVE),
-                                       BRAMAH__KEY("density", bramah__read_quantity, loaded, oil_density,
-                                                   .unit = "kg/m^3", .range = BRAMAH__POSITIVE),
-                                       {0}};
+static bramah_status finish_oil(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  loaded *draft = object;
+  bramah_air *air = &draft->machine.air;
+  bramah__item exponent, pressure;
+  if (!bramah__item_find(item, "air_exponent", &exponent)) air->exponent = 1.4;
+  if (air->exponent < 1.0)
+    return bramah__fail_item(reader, &exponent, BRAMAH_E_VALUE, "exponent must not be below 1");
+  if (air->fraction > 0.0 || !bramah__item_find(item, "vapour_pressure", &pressure)) return BRAMAH_OK;
+  return bramah__fail_key(reader, &pressure, BRAMAH_E_KEY,
+                          "a vapour pressure needs an 'air_fraction': it is the air that forms the cavity");
+}
 
-static const bramah__table oil_table = {.keys = oil_keys};
+static const bramah__key oil_keys[] = {
+    BRAMAH__KEY("bulk_modulus", bramah__read_quantity, loaded, machine.oil_bulk_modulus, .required = 1,
+                .unit = "Pa", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("density", bramah__read_quantity, loaded, oil_density, .unit = "kg/m^3",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("air_fraction", bramah__read_quantity, loaded, machine.air.fraction, .unit = "1",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("air_exponent", bramah__read_quantity, loaded, machine.air.exponent, .unit = "1",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("vapour_pressure", bramah__read_quantity, loaded, machine.air.vapour_pressure, .unit = "Pa",
+                .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table oil_table = {.keys = oil_keys, .finish = finish_oil};
 
 static const bramah__key supply_keys[] = {BRAMAH__KEY("pressure", bramah__read_quantity, bramah_supply,
                                                       pressure, .required = 1, .unit = "Pa",
@@ -455,6 +475,8 @@ static bramah_status finish_valve(bramah__reader *reader, const bramah__item *it
   bramah__item limit, spool;
   if (!valve->input) valve->input = valve->name;
   if (!bramah__item_find(item, "limit", &limit)) valve->limit = 10.0;
+  const bramah_status status = bramah__check_characteristics(reader, item, valve);
+  if (status) return status;
   if (fabs(valve->initial_spool) <= valve->limit || !bramah__item_find(item, "spool", &spool))
     return BRAMAH_OK;
   return bramah__fail_item(reader, &spool, BRAMAH_E_VALUE, "spool must lie within the limit of the valve");
@@ -472,6 +494,11 @@ static const bramah__key valve_keys[] = {
     BRAMAH__KEY("limit", bramah__read_quantity, bramah_valve, limit, .unit = "V", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("spool", bramah__read_quantity, bramah_valve, initial_spool, .unit = "V"),
     BRAMAH__KEY("input", bramah__read_name, bramah_valve, input, .required = 0),
+    BRAMAH__KEY("dead_band", bramah__read_quantity, bramah_valve, dead_band, .unit = "V",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("characteristic", bramah__read_characteristic, bramah_valve, characteristic, .required = 0),
+    BRAMAH__KEY("port_characteristics", bramah__read_child, bramah_valve, ports,
+                .table = &bramah__ports_table),
     {0}};
 
 static const bramah__table valve_table = {
@@ -577,6 +604,7 @@ static const bramah__key cylinder_keys[] = {
     BRAMAH__KEY("rod_chamber_length", bramah__read_quantity, bramah_cylinder, rod_chamber_length,
                 .required = 1, .unit = "m", .range = BRAMAH__NOT_NEGATIVE),
     BRAMAH__KEY("friction", bramah__read_child, bramah_cylinder, friction, .table = &friction_table),
+    BRAMAH__KEY("end_stop", bramah__read_child, bramah_cylinder, end_stop, .table = &bramah__end_stop_table),
     {0}};
 
 static const bramah__table cylinder_table = {
@@ -683,6 +711,15 @@ static const bramah__key hydraulics_keys[] = {
     BRAMAH__SECTION("valves", loaded, machine.valves, machine.n_valves, &valve_table, .required = 0),
     BRAMAH__SECTION("cylinders", loaded, machine.cylinders, machine.n_cylinders, &cylinder_table,
                     .required = 0),
+    BRAMAH__SECTION("leakages", loaded, machine.leakages, machine.n_leakages, &bramah__leakage_table,
+                    .required = 0),
+    BRAMAH__SECTION("check_valves", loaded, machine.check_valves, machine.n_check_valves,
+                    &bramah__check_valve_table, .required = 0),
+    BRAMAH__SECTION("relief_valves", loaded, machine.relief_valves, machine.n_relief_valves,
+                    &bramah__relief_valve_table, .required = 0),
+    BRAMAH__SECTION("pumps", loaded, machine.pumps, machine.n_pumps, &bramah__pump_table, .required = 0),
+    BRAMAH__SECTION("accumulators", loaded, machine.accumulators, machine.n_accumulators,
+                    &bramah__accumulator_table, .required = 0),
     {0}};
 
 static const bramah__table hydraulics_table = {.keys = hydraulics_keys};

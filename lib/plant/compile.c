@@ -95,6 +95,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->throttle = BRAMAH__TAKE(arena, bramah__throttle, machine->n_throttles);
   t->valve = BRAMAH__TAKE(arena, bramah__valve, machine->n_valves);
   t->cylinder = BRAMAH__TAKE(arena, bramah__cylinder, nc);
+  bramah__elements_layout(machine, t, arena);
   t->body_of_joint = BRAMAH__TAKE(arena, int, n);
   t->joint_order = BRAMAH__TAKE(arena, size_t, n);
   t->given = BRAMAH__TAKE(arena, unsigned char, n);
@@ -183,6 +184,7 @@ static void connect(bramah__compiler *k)
   m->circuit.throttle = k->t.throttle;
   m->circuit.valve = k->t.valve;
   m->circuit.cylinder = k->t.cylinder;
+  bramah__elements_connect(k);
 }
 
 static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
@@ -194,6 +196,7 @@ static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
   if (status == BRAMAH_OK) status = bramah__build_loops(k);
   if (status == BRAMAH_OK) status = bramah__build_forces(k);
   if (status == BRAMAH_OK) status = bramah__build_circuit(k);
+  if (status == BRAMAH_OK) status = bramah__build_elements(k);
   if (status != BRAMAH_OK) return status;
   connect(k);
   status = bramah__assemble(k->model, k->machine, k->t.given, k->diag);

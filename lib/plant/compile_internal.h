@@ -19,6 +19,12 @@ typedef struct bramah__tables {
   size_t *joint_order;  /* index in machine->joints */
   unsigned char *given; /* [n] initial position to be kept */
   double *work;         /* for the equilibrium */
+  bramah__leakage *leakage;
+  bramah__check_valve *check_valve;
+  bramah__relief_valve *relief_valve;
+  bramah__pump *pump;
+  bramah__accumulator *accumulator;
+  double *points; /* of all curves */
   bramah__spring *spring;
   bramah__joint_spring *joint_spring;
   bramah__load *load;
@@ -91,5 +97,11 @@ bramah_status bramah__build_loops(bramah__compiler *k);
 size_t bramah__count_loop_rows(const bramah_machine *machine);
 bramah_status bramah__build_forces(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
+
+/* Everything of the circuit beside volumes, throttles, valves and cylinders: room, tables (after
+ * bramah__build_circuit), and the circuit's pointers to them. */
+void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
+bramah_status bramah__build_elements(bramah__compiler *k);
+void bramah__elements_connect(bramah__compiler *k);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Pressures at which the machine rests in its initial pose. At rest friction vanishes and a closed valve
- * passes nothing, so the balance of the independent coordinates and equal pressures across throttles are
- * linear equations for the pressures that the machine file leaves open. */
+ * passes nothing, so the balance of the independent coordinates and equal pressures across throttles and
+ * leakages are linear equations for the pressures that the machine file leaves open. Check valves, relief
+ * valves and pumps must pass nothing at the outcome. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
 
 #include <math.h>
 #include <string.h>
+
+static const double still_flow = 1e-12; /* [m^3/s] counts as none */
 
 /* Columns of the open volumes, and the work arrays, taken from scratch memory of the model's own plant. */
 typedef struct problem {
@@ -41,6 +44,8 @@ static void balance_rows(const problem *q, double *A, double *b)
       size_t volume;
       double area;
     } chambers[2] = {{cylinder->piston, cylinder->piston_area}, {cylinder->rod, -cylinder->rod_area}};
+    const double stop = bramah__stop_force(&m->circuit, i, now->s[i], 0.0);
+    for (size_t f = 0; f < nf; f++) b[f] -= now->row_i[i * nf + f] * stop;
     for (int e = 0; e < 2; e++)
       for (size_t f = 0; f < nf; f++) {
         const double arm = now->row_i[i * nf + f] * chambers[e].area;
@@ -68,6 +73,17 @@ static void throttle_rows(const problem *q, double *A, double *b)
     const size_t r = m->n_independent + i;
     add_node(q, m->circuit.throttle[i].from, 1.0, A + r * q->n_open, &b[r]);
     add_node(q, m->circuit.throttle[i].to, -1.0, A + r * q->n_open, &b[r]);
+  }
+}
+
+/* What leaks rests only at equal pressures, like a throttle. */
+static void leakage_rows(const problem *q, double *A, double *b)
+{
+  const bramah_model *m = q->model;
+  for (size_t i = 0; i < m->circuit.n_leakages; i++) {
+    const size_t r = m->n_independent + m->circuit.n_throttles + i;
+    add_node(q, m->circuit.leakage[i].from, 1.0, A + r * q->n_open, &b[r]);
+    add_node(q, m->circuit.leakage[i].to, -1.0, A + r * q->n_open, &b[r]);
   }
 }
 
@@ -110,24 +126,79 @@ static bramah_status undetermined(const problem *q, bramah_diag *diag)
   return BRAMAH_E_SINGULAR;
 }
 
+/* The joint, throttle or leakage whose balance a row is. */
+static const char *row_name(const problem *q, size_t r)
+{
+  const size_t nf = q->model->n_independent, n_throttles = q->machine->n_throttles;
+  if (r < nf) return q->model->joint_name[q->c->state.index[q->model->n_dependent + r]];
+  if (r < nf + n_throttles) return q->machine->throttles[r - nf].name;
+  return q->machine->leakages[r - nf - n_throttles].name;
+}
+
 /* What remains of b - A x after the solution says whether anything was out of balance that no pressure can
- * hold. */
+ * hold. Connections are named rather than joints: an over-determined system spreads over both. */
 static bramah_status check_residual(const problem *q, const double *A, const double *b, const double *x,
                                     bramah_diag *diag)
 {
-  for (size_t r = 0; r < q->n_rows; r++) {
+  for (size_t r = q->n_rows; r-- > 0;) {
     double residual = b[r], size = fabs(b[r]) + 1.0;
     for (size_t k = 0; k < q->n_open; k++) {
       residual -= A[r * q->n_open + k] * x[k];
       size += fabs(A[r * q->n_open + k] * x[k]);
     }
     if (fabs(residual) <= 1e-8 * size) continue;
-    const size_t nf = q->model->n_independent;
-    const char *thing = r < nf ? q->model->joint_name[q->c->state.index[q->model->n_dependent + r]]
-                               : q->machine->throttles[r - nf].name;
-    return bramah__fail(diag, BRAMAH_E_SINGULAR, thing, "no choice of the open pressures keeps this at rest");
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, row_name(q, r),
+                        "no choice of the open pressures keeps this at rest");
   }
   return BRAMAH_OK;
+}
+
+/* Flow through an element at an open volume says that the pressures are no equilibrium. */
+static bramah_status check_still(const problem *q, const char *thing, int line, const size_t node[2],
+                                 double Q, bramah_diag *diag)
+{
+  const size_t np = q->model->circuit.n_volumes;
+  const int open =
+      (node[0] < np && is_open(q->machine, node[0])) || (node[1] < np && is_open(q->machine, node[1]));
+  if (!open || fabs(Q) <= still_flow) return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_VALUE, thing, "oil flows through this at the equilibrium pressures: ");
+  bramah__add_number(diag, Q, 4);
+  bramah__add_text(diag, " m^3/s; give the pressures on both of its sides");
+  bramah__at(diag, q->machine->file, line, 0);
+  return BRAMAH_E_VALUE;
+}
+
+static double drop(const problem *q, size_t from, size_t to)
+{
+  const bramah__circuit *circuit = &q->model->circuit;
+  const double *p = q->model->p0;
+  return bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
+}
+
+static bramah_status check_elements(const problem *q, bramah_diag *diag)
+{
+  const bramah__circuit *circuit = &q->model->circuit;
+  const bramah_machine *d = q->machine;
+  const double laminar = circuit->laminar_pressure;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < d->n_check_valves && status == BRAMAH_OK; i++) {
+    const bramah__check_valve *v = &circuit->check_valve[i];
+    const double Q = bramah__check_valve_flow(v, drop(q, v->from, v->to), laminar);
+    status = check_still(q, d->check_valves[i].name, d->check_valves[i].line, (size_t[2]){v->from, v->to}, Q,
+                         diag);
+  }
+  for (size_t i = 0; i < d->n_relief_valves && status == BRAMAH_OK; i++) {
+    const bramah__relief_valve *v = &circuit->relief_valve[i];
+    const double Q = bramah__relief_valve_flow(v, drop(q, v->from, v->to), laminar);
+    status = check_still(q, d->relief_valves[i].name, d->relief_valves[i].line, (size_t[2]){v->from, v->to},
+                         Q, diag);
+  }
+  for (size_t i = 0; i < d->n_pumps && status == BRAMAH_OK; i++) {
+    const bramah__pump *pump = &circuit->pump[i];
+    const double Q = bramah__pump_flow(pump, drop(q, pump->into, pump->from));
+    status = check_still(q, d->pumps[i].name, d->pumps[i].line, (size_t[2]){pump->from, pump->into}, Q, diag);
+  }
+  return status;
 }
 
 static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
@@ -138,6 +209,7 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
   memset(work, 0, (size_t)(rest - work) * sizeof *work);
   balance_rows(q, A, b);
   throttle_rows(q, A, b);
+  leakage_rows(q, A, b);
   scale_rows(q, A, b);
   memcpy(A_copy, A, rows * columns * sizeof *A);
   memcpy(x, b, rows * sizeof *b);
@@ -148,12 +220,20 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
   if (status != BRAMAH_OK) return status;
   for (size_t i = 0, k = 0; i < q->machine->n_volumes; i++)
     if (is_open(q->machine, i)) q->model->p0[i] = x[k++];
-  return BRAMAH_OK;
+  return check_elements(q, diag);
+}
+
+static int is_pervious(const bramah__valve *valve, double U)
+{
+  double e[BRAMAH__N_WAYS];
+  bramah__openings(&valve->opening, U, e);
+  return !all_zero(BRAMAH__N_WAYS, e);
 }
 
 size_t bramah__equilibrium_work(const bramah_machine *machine)
 {
-  const size_t rows = machine->n_joints + machine->n_throttles, columns = machine->n_volumes;
+  const size_t rows = machine->n_joints + machine->n_throttles + machine->n_leakages,
+               columns = machine->n_volumes;
   const size_t longer = rows > columns ? rows : columns;
   return 2 * rows * columns + 2 * longer + bramah__least_squares_work(rows, columns);
 }
@@ -165,13 +245,13 @@ bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *mac
   for (size_t i = 0; i < machine->n_volumes; i++) q.n_open += (size_t)is_open(machine, i);
   if (q.n_open == 0) return BRAMAH_OK;
   for (size_t i = 0; i < machine->n_valves; i++)
-    if (machine->valves[i].initial_spool != 0.0) {
+    if (is_pervious(&model->circuit.valve[i], machine->valves[i].initial_spool)) {
       bramah__fail(diag, BRAMAH_E_VALUE, machine->valves[i].name,
                    "equilibrium pressures need a closed valve at the start");
       bramah__at(diag, machine->file, machine->valves[i].line, 0);
       return BRAMAH_E_VALUE;
     }
-  q.n_rows = model->n_independent + machine->n_throttles;
+  q.n_rows = model->n_independent + machine->n_throttles + machine->n_leakages;
   bramah__evaluate_rhs(model, &q.c->state, q.c->now);
   return solve(&q, work, diag);
 }

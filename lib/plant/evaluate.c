@@ -154,13 +154,15 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
     const size_t first = cylinder->first_state;
     eval->friction[c] = bramah__friction_force(&cylinder->friction, eval->v[c], x + first, xd + first);
   }
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    eval->stop[c] = bramah__stop_force(&model->circuit, c, eval->s[c], eval->v[c]);
   bramah__update_forces(model, p, eval);
 }
 
 void bramah__update_forces(const bramah_model *model, const double *p, bramah__eval *eval)
 {
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c];
+    eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c] + eval->stop[c];
 }
 
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,

@@ -57,6 +57,7 @@ void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah
   eval->v = BRAMAH__TAKE(arena, double, nc);
   eval->force = BRAMAH__TAKE(arena, double, nc);
   eval->friction = BRAMAH__TAKE(arena, double, nc);
+  eval->stop = BRAMAH__TAKE(arena, double, nc);
   eval->mass = BRAMAH__TAKE(arena, double, n *n);
   eval->Mi = BRAMAH__TAKE(arena, double, nf *nf);
   eval->rhs = BRAMAH__TAKE(arena, double, nf);

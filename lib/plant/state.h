@@ -43,6 +43,7 @@ typedef struct bramah__eval {
   double *v;      /* [nc] stroke velocities */
   /* forces stage */
   double *force, *friction; /* [nc] */
+  double *stop;             /* [nc] part of the force that stops and cushions exert */
   /* dynamics */
   double *mass; /* [n x n] */
   double *Mi;   /* [nf x nf] Cholesky factor of Rz' M Rz */

@@ -172,7 +172,8 @@ static void pressure_column(bramah_coupled *c, const double *change, size_t i, d
     double sum = 0.0;
     for (size_t q = 0; q < nc; q++)
       sum -= c->formulation->arm(model, c->trial, q)[k] *
-             (bramah__pressure_force(&model->circuit, q, p) - c->trial->friction[q] - c->trial->force[q]);
+             (bramah__pressure_force(&model->circuit, q, p) - c->trial->friction[q] + c->trial->stop[q] -
+              c->trial->force[q]);
     J[k * nx + nm + i] = sum / eps;
   }
   memcpy(c->probe_state.U, c->next.U, model->circuit.n_valves * sizeof(double));
@@ -399,6 +400,7 @@ static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
   for (size_t i = 0; i < c->model->circuit.n_cylinders; i++) {
     const bramah__cylinder *cylinder = &c->model->circuit.cylinder[i];
     const double s = c->trial->s[i];
+    if (cylinder->stop.stiffness > 0.0) continue;
     if (bramah__piston_chamber(cylinder, s) > 0.0 && bramah__rod_chamber(cylinder, s) > 0.0) continue;
     fail_at(c, BRAMAH_E_VALUE, c->model->cylinder_name[i], "the piston has left its cylinder", diag);
     bramah__add_text(diag, ": stroke ");

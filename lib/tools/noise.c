@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Random numbers: GSL's Mersenne twister and normal distribution. The generator lies in memory of our own and not in
- * gsl_rng_alloc's, which would call GSL's error handler, and so abort the process, when memory runs out. */
+/* Random numbers: GSL's Mersenne twister and normal distribution. The generator lies in memory of our own and
+ * not in gsl_rng_alloc's, which would call GSL's error handler, and so abort the process, when memory runs
+ * out. */
 #include "bramah/noise.h"
 #include "lib/base/diag.h"
 
@@ -22,8 +23,8 @@ static uint64_t mix(uint64_t x)
   return x ^ (x >> 31);
 }
 
-/* GSL's generators take 32 bits of seed; 0 would mean their default. Two streams of one study meet with a probability of
- * one in four thousand million. */
+/* GSL's generators take 32 bits of seed; 0 would mean their default. Two streams of one study meet with a
+ * probability of one in four thousand million. */
 static unsigned long seed_of(uint64_t seed, uint64_t stream)
 {
   const unsigned long bits = (unsigned long)(mix(mix(seed) + stream) >> 32);

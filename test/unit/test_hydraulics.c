@@ -62,7 +62,8 @@ START_TEST(test_valve_ports)
 {
   const bramah__volume volume[2] = {{1e-3, 0}, {1e-3, 0}};
   const double supply[2] = {7e6, 1e5};
-  const bramah__valve valve[1] = {{2, 3, 0, 1, 0, 2e-8, 0.01, 10}};
+  const bramah__valve valve[1] = {
+      {.pump = 2, .tank = 3, .a = 0, .b = 1, .coefficient = 2e-8, .time_constant = 0.01, .limit = 10}};
   const bramah__circuit circuit = {.oil_bulk_modulus = 1e9,
                                    .laminar_pressure = laminar,
                                    .n_volumes = 2,
@@ -90,7 +91,7 @@ END_TEST
 /* The spool follows 1 - exp(-t/tau), with an error that falls with the square of the step. */
 START_TEST(test_spool)
 {
-  const bramah__valve valve = {0, 0, 0, 0, 0, 1, 0.0045, 10};
+  const bramah__valve valve = {.coefficient = 1, .time_constant = 0.0045, .limit = 10};
   double error[2];
   for (int k = 0; k < 2; k++) {
     const double h = k ? 5e-4 : 1e-3;

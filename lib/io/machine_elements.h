@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables of the hydraulic elements beside volumes, throttles, valves and cylinders. */
+#ifndef BRAMAH_LIB_IO_MACHINE_ELEMENTS_H
+#define BRAMAH_LIB_IO_MACHINE_ELEMENTS_H
+
+#include "bramah/machine.h"
+#include "lib/io/schema.h"
+
+/* The unit of a flow coefficient C in Q = C sqrt(dp). */
+#define BRAMAH__FLOW_UNIT "m^3/s/Pa^0.5"
+
+extern const bramah__table bramah__leakage_table;
+extern const bramah__table bramah__check_valve_table;
+extern const bramah__table bramah__relief_valve_table;
+extern const bramah__table bramah__pump_table;
+extern const bramah__table bramah__accumulator_table;
+extern const bramah__table bramah__end_stop_table;
+
+/* Of a valve: list of pairs [spool, opening] into a bramah_characteristic; the four ways of a valve by their
+ * names; what excludes each other among them. */
+bramah__read bramah__read_characteristic;
+extern const bramah__table bramah__ports_table;
+bramah_status bramah__check_characteristics(bramah__reader *reader, const bramah__item *item,
+                                            const bramah_valve *valve);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Hydraulic elements in machine files: what is read, and every error with its place. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <string.h>
+
+#include "bramah/coupled.h"
+#include "bramah/files.h"
+#include "bramah/model.h"
+#include "test/support/run.h"
+#include "test/support/text_file.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+enum { N_LINES = 20 };
+
+/* A correct machine; each case replaces one line of it. */
+static const char *const machine_lines[N_LINES] = {
+    /*  1 */ "machine: small",
+    /*  2 */ "gravity: [0, 0, 0]",
+    /*  3 */ "bodies: {boom: {mass: 16 kg, inertia: [0, 5, 5 kg*m^2]}}",
+    /*  4 */ "joints: {boom: {type: revolute, parent: ground, child: boom, axis: [0, 0, 1], initial: 0}}",
+    /*  5 */ "hydraulics:",
+    /*  6 */ "  oil: {bulk_modulus: 1500 MPa}",
+    /*  7 */ "  supplies: {tank: {pressure: 1 bar}}",
+    /*  8 */ "  volumes:",
+    /*  9 */ "    v1: {pressure: 30 bar, hoses: [{volume: 1 L, bulk_modulus: 550 MPa}]}",
+    /* 10 */ "    v2: {pressure: 20 bar, hoses: [{volume: 1 L, bulk_modulus: 550 MPa}]}",
+    /* 11 */ "  valves:",
+    /* 12 */
+    "    main: {pump: v1, tank: tank, a: v2, b: v2, flow_coefficient: 1 L/min/bar^0.5/V, time_constant: 4 "
+    "ms}",
+    /* 13 */ "  cylinders:",
+    /* 14 */
+    "    lift: {bodies: [ground, boom], points: [[1, 0, 0 m], [0, 1, 0 m]], piston_volume: v1, "
+    "rod_volume: v2, bore: 80 mm, rod: 35 mm, bulk_modulus: 30 GPa,",
+    /* 15 */ "      reference_stroke: 1.41 m, piston_chamber_length: 300 mm, rod_chamber_length: 600 mm,",
+    /* 16 */ "      friction: {model: none}}",
+    /* 17 */ "  leakages:",
+    /* 18 */ "    seal: {cylinder: lift, conductance: 0.01 L/min/bar}",
+    /* 19 */ "  # more",
+    /* 20 */ "inputs: {main: [[0 s, 0 V]]}",
+};
+
+static bramah_status try_load(int line, const char *with, bramah_diag *diag, bramah_machine **out,
+                              int *column)
+{
+  *column = write_lines(machine_lines, N_LINES, line, with);
+  return bramah_machine_load(path, 0, NULL, diag, out);
+}
+
+/* The machine with one line replaced; it also compiles. */
+static bramah_machine *load(int line, const char *with)
+{
+  bramah_diag diag;
+  bramah_machine *machine = NULL;
+  const bramah_model *model = NULL;
+  int column;
+  bramah_status status = try_load(line, with, &diag, &machine, &column);
+  ck_assert_msg(status == BRAMAH_OK, "%d:%d: %s: %s", diag.line, diag.column, diag.thing, diag.message);
+  status = bramah_model_new(machine, &diag, &model);
+  ck_assert_msg(status == BRAMAH_OK, "%d: %s: %s", diag.line, diag.thing, diag.message);
+  bramah_model_free(model);
+  return machine;
+}
+
+START_TEST(leakages_are_read)
+{
+  bramah_machine *m = load(19, "    drain: {from: v2, to: tank, conductance: 1e-12 m^3/s/Pa}");
+  ck_assert_uint_eq(m->n_leakages, 2);
+  ck_assert_str_eq(m->leakages[0].cylinder, "lift");
+  ck_assert_double_eq_tol(m->leakages[0].conductance, 1e-5 / 60.0 / 1e5, 1e-24);
+  ck_assert_str_eq(m->leakages[1].from, "v2");
+  ck_assert_str_eq(m->leakages[1].to, "tank");
+  ck_assert_int_eq(m->leakages[1].line, 19);
+  bramah_machine_free(m);
+}
+END_TEST
+
+START_TEST(check_and_relief_valves_are_read)
+{
+  bramah_machine *m =
+      load(19, "  check_valves: {hold: {from: v1, to: v2, flow_coefficient: 1e-7 "
+               "m^3/s/Pa^0.5}}\n  relief_valves: {top: {from: v2, to: tank, flow_coefficient: "
+               "2e-7 m^3/s/Pa^0.5, set_pressure: 200 bar, override: 20 bar}}");
+  ck_assert_uint_eq(m->n_check_valves, 1);
+  ck_assert_str_eq(m->check_valves[0].name, "hold");
+  ck_assert(m->check_valves[0].cracking_pressure == 0.0 && m->check_valves[0].flow_coefficient == 1e-7);
+  ck_assert_uint_eq(m->n_relief_valves, 1);
+  ck_assert(m->relief_valves[0].set_pressure == 2e7 && m->relief_valves[0].override == 2e6);
+  ck_assert_str_eq(m->relief_valves[0].to, "tank");
+  bramah_machine_free(m);
+}
+END_TEST
+
+START_TEST(pumps_are_read)
+{
+  bramah_machine *m =
+      load(19, "  pumps:\n    gear: {from: tank, into: v1, displacement: 20 cm^3/rev, speed: 1500 "
+               "rpm}\n    axial: {from: tank, into: v2, flow: 60 L/min, set_pressure: 210 bar, "
+               "band: 10 bar}");
+  ck_assert_uint_eq(m->n_pumps, 2);
+  ck_assert_double_eq_tol(m->pumps[0].flow, 20e-6 * 25.0, 1e-18);
+  ck_assert(m->pumps[0].set_pressure == 0.0 && m->pumps[0].band == 0.0);
+  ck_assert_double_eq_tol(m->pumps[1].flow, 1e-3, 1e-18);
+  ck_assert(m->pumps[1].set_pressure == 2.1e7 && m->pumps[1].band == 1e6);
+  bramah_machine_free(m);
+}
+END_TEST
+
+#define VALVE                                                                                                \
+  "    main: {pump: v1, tank: tank, a: v2, b: v2, flow_coefficient: 1e-8 m^3/s/Pa^0.5/V, time_constant: 4 "  \
+  "ms, "
+
+START_TEST(characteristics_are_read)
+{
+  bramah_machine *m = load(12, VALVE "dead_band: 500 mV}");
+  ck_assert(m->valves[0].dead_band == 0.5 && m->valves[0].characteristic.n_points == 0);
+  bramah_machine_free(m);
+  m = load(12, VALVE "characteristic: [[-10 V, -8 V], [0 V, 0 V], [10 V, 9 V]], port_characteristics: "
+                     "{pump_b: [[-10 V, 3 V], [-1 V, 0 V]]}}");
+  const bramah_valve *valve = &m->valves[0];
+  ck_assert_uint_eq(valve->characteristic.n_points, 3);
+  ck_assert(valve->characteristic.spools[0] == -10.0 && valve->characteristic.openings[2] == 9.0);
+  ck_assert_uint_eq(valve->ports[BRAMAH_PORT_PUMP_A].n_points, 0);
+  ck_assert_uint_eq(valve->ports[BRAMAH_PORT_PUMP_B].n_points, 2);
+  ck_assert(valve->ports[BRAMAH_PORT_PUMP_B].openings[0] == 3.0);
+  bramah_machine_free(m);
+}
+END_TEST
+
+START_TEST(accumulators_are_read)
+{
+  bramah_machine *m =
+      load(19, "  accumulators:\n    a: {volume: v1, gas_volume: 2 L, precharge: 50 bar}\n    b: "
+               "{volume: v1, gas_volume: 1 L, precharge: 9 bar, exponent: 1}");
+  ck_assert_uint_eq(m->n_accumulators, 2);
+  ck_assert_str_eq(m->accumulators[0].volume, "v1");
+  ck_assert(m->accumulators[0].gas_volume == 2e-3 && m->accumulators[0].precharge == 5e6);
+  ck_assert(m->accumulators[0].exponent == 1.4 && m->accumulators[1].exponent == 1.0);
+  bramah_machine_free(m);
+}
+END_TEST
+
+START_TEST(air_is_read)
+{
+  bramah_machine *m = load(0, NULL);
+  ck_assert(m->air.fraction == 0.0 && m->air.vapour_pressure == 0.0);
+  bramah_machine_free(m);
+  m = load(6, "  oil: {bulk_modulus: 1 GPa, air_fraction: 0.005, vapour_pressure: 3 kPa}");
+  ck_assert(m->air.fraction == 0.005 && m->air.vapour_pressure == 3e3 && m->air.exponent == 1.4);
+  bramah_machine_free(m);
+}
+END_TEST
+
+#define STOP "      friction: {model: none}, end_stop: "
+
+START_TEST(end_stops_are_read)
+{
+  bramah_machine *m = load(16, STOP "{stiffness: 1e8 N/m, damping: 1e5 N*s/m}}");
+  ck_assert(m->cylinders[0].end_stop.stiffness == 1e8 && m->cylinders[0].end_stop.damping == 1e5);
+  ck_assert(m->cylinders[0].end_stop.cushion_length == 0.0);
+  bramah_machine_free(m);
+  m = load(16,
+           STOP "{stiffness: 1e8 N/m, damping: 0 N*s/m, cushion_length: 20 mm, cushion_damping: 3e4 N*s/m}}");
+  ck_assert(m->cylinders[0].end_stop.cushion_length == 0.02 &&
+            m->cylinders[0].end_stop.cushion_damping == 3e4);
+  bramah_machine_free(m);
+}
+END_TEST
+
+/* ---- one of each in one file ---- */
+
+/* Hold, lift, lower onto the cushioned stop: commands 0, 5 V from 1 s, -10 V from 4 s. */
+static bramah_coupled *simulate(const bramah_model *model, bramah_plant *plant)
+{
+  bramah_diag diag;
+  bramah_coupled *c = NULL;
+  ck_assert_int_eq(bramah_coupled_new(model, &diag, &c), BRAMAH_OK);
+  *plant = bramah_coupled_plant(c);
+  for (int i = 0; i < 8000; i++) {
+    const double u = i < 1000 ? 0.0 : i < 4000 ? 5.0 : -10.0;
+    ck_assert_int_eq(plant->set_inputs(plant->self, &u, &diag), BRAMAH_OK);
+    const bramah_status status = plant->step(plant->self, &diag);
+    ck_assert_msg(status == BRAMAH_OK, "%s: %s", diag.thing, diag.message);
+  }
+  return c;
+}
+
+START_TEST(every_element_works)
+{
+  char file[1024];
+  const char *root = getenv("BRAMAH_SOURCE_ROOT");
+  bramah_machine *machine = NULL;
+  const bramah_model *model = NULL;
+  bramah_diag diag;
+  bramah_plant p;
+  snprintf(file, sizeof file, "%s/test/support/every-element.yaml", root ? root : ".");
+  ck_assert_int_eq(bramah_machine_load(file, 0, NULL, &diag, &machine), BRAMAH_OK);
+  ck_assert_int_eq(bramah_model_new(machine, &diag, &model), BRAMAH_OK);
+  bramah_coupled *c = simulate(model, &p);
+  const char *const names[] = {"line.pressure", "bottom.pressure", "top.pressure", "lift.velocity"};
+  const double expected[] = {1.51e7, 1e5, 1.51e7, 0.0}, tolerance[] = {1e3, 1e3, 1e3, 1e-6};
+  for (int i = 0; i < COUNT(names); i++) { /* the pump at its setting above the tank, the boom on its stop */
+    const long output = bramah_plant_find_output(&p, names[i]);
+    ck_assert_int_ge(output, 0);
+    ck_assert_double_eq_tol(p.output(p.self, (size_t)output), expected[i], tolerance[i]);
+  }
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+  bramah_machine_free(machine);
+}
+END_TEST
+
+/* ---- errors: '@' in front of the offending scalar ---- */
+
+static const struct {
+  int line;
+  const char *with;
+  bramah_status status;
+  const char *thing, *message;
+} bad_lines[] = {
+    {18, "    @seal: {from: v1, conductance: 1 m^3/s/Pa}", BRAMAH_E_KEY, "hydraulics.leakages.seal",
+     "required key 'to' is missing"},
+    {18, "    @seal: {to: v1, conductance: 1 m^3/s/Pa}", BRAMAH_E_KEY, "hydraulics.leakages.seal",
+     "required key 'from' is missing"},
+    {18, "    seal: {from: v1, @cylinder: lift, conductance: 1 m^3/s/Pa}", BRAMAH_E_KEY,
+     "hydraulics.leakages.seal.cylinder", "'cylinder' stands for 'from' and 'to'"},
+    {18, "    seal: {cylinder: @lfit, conductance: 1 m^3/s/Pa}", BRAMAH_E_REFERENCE,
+     "hydraulics.leakages.seal.cylinder", "there is no cylinder 'lfit'; did you mean 'lift'?"},
+    {18, "    seal: {from: v1, to: @v9, conductance: 1 m^3/s/Pa}", BRAMAH_E_REFERENCE,
+     "hydraulics.leakages.seal.to", "there is no volume or supply 'v9'"},
+    {18, "    seal: {from: v1, to: v2, conductance: @1 m^3/s}", BRAMAH_E_UNIT,
+     "hydraulics.leakages.seal.conductance", ""},
+    {19, "  check_valves: {hold: {from: v1, to: @v3, flow_coefficient: 1 m^3/s/Pa^0.5}}", BRAMAH_E_REFERENCE,
+     "hydraulics.check_valves.hold.to", "there is no volume or supply 'v3'"},
+    {19, "  check_valves: {@hold: {from: v1, to: v2}}", BRAMAH_E_KEY, "hydraulics.check_valves.hold",
+     "required key 'flow_coefficient' is missing"},
+    {19,
+     "  check_valves: {hold: {from: v1, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, cracking_pressure: @-1 "
+     "bar}}",
+     BRAMAH_E_VALUE, "hydraulics.check_valves.hold.cracking_pressure", "must not be negative"},
+    {19, "  relief_valves: {@top: {from: v1, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, set_pressure: 1 bar}}",
+     BRAMAH_E_KEY, "hydraulics.relief_valves.top", "required key 'override' is missing"},
+    {19,
+     "  relief_valves: {top: {from: @pump, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, set_pressure: 1 bar, "
+     "override: 1 bar}}",
+     BRAMAH_E_REFERENCE, "hydraulics.relief_valves.top.from", "there is no volume or supply 'pump'"},
+    {19, "  pumps: {gear: {from: tank, into: @tank, flow: 1 L/min}}", BRAMAH_E_REFERENCE,
+     "hydraulics.pumps.gear.into", "there is no volume 'tank'"},
+    {19, "  pumps: {@gear: {from: tank, into: v1}}", BRAMAH_E_KEY, "hydraulics.pumps.gear",
+     "'flow', or 'displacement' and 'speed', is needed"},
+    {19, "  pumps: {@gear: {from: tank, into: v1, displacement: 20 cm^3/rev}}", BRAMAH_E_KEY,
+     "hydraulics.pumps.gear", "required key 'speed' is missing"},
+    {19, "  pumps: {gear: {from: tank, into: v1, displacement: @20 cm^3, speed: 1 rpm}}", BRAMAH_E_UNIT,
+     "hydraulics.pumps.gear.displacement", ""},
+    {19, "  pumps: {gear: {from: tank, into: v1, flow: 1 L/min, @speed: 1 rpm}}", BRAMAH_E_KEY,
+     "hydraulics.pumps.gear.speed", "exclude each other"},
+    {19, "  pumps: {@gear: {from: tank, into: v1, flow: 1 L/min, set_pressure: 9 bar}}", BRAMAH_E_KEY,
+     "hydraulics.pumps.gear", "required key 'band' is missing"},
+    {19, "  pumps: {gear: {from: tank, into: v1, flow: 1 L/min, set_pressure: 9 bar, band: @10 bar}}",
+     BRAMAH_E_VALUE, "hydraulics.pumps.gear.band", "band must not exceed the set pressure"},
+    {12, VALVE "@dead_band: 1 V, characteristic: [[0 V, 0 V], [1 V, 1 V]]}", BRAMAH_E_KEY,
+     "hydraulics.valves.main.dead_band", "'dead_band' and 'characteristic' exclude each other"},
+    {12, VALVE "dead_band: @10 V}", BRAMAH_E_VALUE, "hydraulics.valves.main.dead_band",
+     "dead band must be below the limit of the valve"},
+    {12, VALVE "characteristic: @[[0 V, 0 V]]}", BRAMAH_E_SYNTAX, "hydraulics.valves.main.characteristic",
+     "at least two pairs"},
+    {12, VALVE "characteristic: [[0 V, 0 V], @[1 V]]}", BRAMAH_E_SYNTAX,
+     "hydraulics.valves.main.characteristic.1", "a pair [spool, opening] is expected"},
+    {12, VALVE "characteristic: [[0 V, 0 V], [@0 V, 1 V]]}", BRAMAH_E_VALUE,
+     "hydraulics.valves.main.characteristic.1.0", "spools must ascend"},
+    {12, VALVE "characteristic: [[0 V, @0 bar], [1 V, 1 V]]}", BRAMAH_E_UNIT,
+     "hydraulics.valves.main.characteristic.0.1", ""},
+    {12, VALVE "port_characteristics: {@pump_c: []}}", BRAMAH_E_KEY,
+     "hydraulics.valves.main.port_characteristics.pump_c", "unknown key 'pump_c'; did you mean 'pump_a'"},
+    {12, VALVE "port_characteristics: {a_tank: [[0 V, @-1 V], [1 V, 1 V]]}}", BRAMAH_E_VALUE,
+     "hydraulics.valves.main.port_characteristics.a_tank.0.1", "must not be negative"},
+    {19, "  accumulators: {a: {volume: @tank, gas_volume: 1 L, precharge: 5 bar}}", BRAMAH_E_REFERENCE,
+     "hydraulics.accumulators.a.volume", "there is no volume 'tank'"},
+    {19, "  accumulators: {a: {volume: v1, gas_volume: 1 L, precharge: 5 bar, exponent: @0.5}}",
+     BRAMAH_E_VALUE, "hydraulics.accumulators.a.exponent", "exponent must not be below 1"},
+    {19, "  accumulators: {@a: {volume: v1, gas_volume: 1 L}}", BRAMAH_E_KEY, "hydraulics.accumulators.a",
+     "required key 'precharge' is missing"},
+    {6, "  oil: {bulk_modulus: 1 GPa, @vapour_pressure: 3 kPa}", BRAMAH_E_KEY,
+     "hydraulics.oil.vapour_pressure", "a vapour pressure needs an 'air_fraction'"},
+    {6, "  oil: {bulk_modulus: 1 GPa, air_fraction: @-1}", BRAMAH_E_VALUE, "hydraulics.oil.air_fraction",
+     "must not be negative"},
+    {6, "  oil: {bulk_modulus: 1 GPa, air_fraction: 0.01, air_exponent: @0.9}", BRAMAH_E_VALUE,
+     "hydraulics.oil.air_exponent", "exponent must not be below 1"},
+    {16, "      friction: {model: none}, @end_stop: {damping: 1 N*s/m}}", BRAMAH_E_KEY,
+     "hydraulics.cylinders.lift.end_stop", "required key 'stiffness' is missing"},
+    {16, STOP "{stiffness: @1 N, damping: 1 N*s/m}}", BRAMAH_E_UNIT,
+     "hydraulics.cylinders.lift.end_stop.stiffness", ""},
+    {16,
+     "      friction: {model: none}, @end_stop: {stiffness: 1 N/m, damping: 1 N*s/m, cushion_length: 1 mm}}",
+     BRAMAH_E_KEY, "hydraulics.cylinders.lift.end_stop", "required key 'cushion_damping' is missing"},
+};
+
+START_TEST(error_is_exact)
+{
+  bramah_diag diag;
+  bramah_machine *machine = NULL;
+  int column;
+  const bramah_status status = try_load(bad_lines[_i].line, bad_lines[_i].with, &diag, &machine, &column);
+  ck_assert_msg(status == bad_lines[_i].status, "'%s': %s (%s)", bad_lines[_i].with,
+                bramah_status_name(status), diag.message);
+  ck_assert_ptr_null(machine);
+  ck_assert_str_eq(diag.thing, bad_lines[_i].thing);
+  ck_assert_msg(strstr(diag.message, bad_lines[_i].message) != NULL, "'%s' lacks '%s'", diag.message,
+                bad_lines[_i].message);
+  ck_assert_int_eq(diag.line, bad_lines[_i].line);
+  ck_assert_int_eq(diag.column, column);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("machine_elements");
+  TCase *cases = one_case(suite, "elements");
+  tcase_add_checked_fixture(cases, make_path, remove_path);
+  tcase_add_test(cases, leakages_are_read);
+  tcase_add_test(cases, check_and_relief_valves_are_read);
+  tcase_add_test(cases, pumps_are_read);
+  tcase_add_test(cases, characteristics_are_read);
+  tcase_add_test(cases, accumulators_are_read);
+  tcase_add_test(cases, air_is_read);
+  tcase_add_test(cases, end_stops_are_read);
+  tcase_add_test(cases, every_element_works);
+  tcase_add_loop_test(cases, error_is_exact, 0, COUNT(bad_lines));
+  return run_suite(suite);
+}
