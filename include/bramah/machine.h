@@ -24,7 +24,31 @@ typedef struct bramah_body {
                         dm: the off-diagonal elements of the inertia matrix as they stand in it) */
 } bramah_body;
 
-typedef enum bramah_joint_type { BRAMAH_JOINT_REVOLUTE = 1, BRAMAH_JOINT_PRISMATIC = 2 } bramah_joint_type;
+/* Joints between a parent and a child. A compound joint is a chain of simple ones with massless bodies
+ * between them (dissertation 2.4 ff.); each link of the chain is a coordinate of its own, with outputs and an
+ * initial value, and goes by the name of the joint and a suffix:
+ *
+ *   type         coordinates, in the order of the chain
+ *   revolute     <joint> [rad] about axis
+ *   prismatic    <joint> [m] along axis
+ *   fixed        none: the child is welded to the parent and becomes part of it. Its name stays good for
+ *                joints, loops, cylinders and forces; its motion is that of the parent (no outputs of its
+ * own). cylindrical  <joint>_slide [m] along axis, <joint>_turn [rad] about axis universal    <joint>_first
+ * [rad] about axis, <joint>_second [rad] about second_axis (which turns with the first); the two axes are
+ * perpendicular planar       <joint>_x [m] along second_axis, <joint>_y [m] along axis x second_axis,
+ * <joint>_turn [rad] about axis, the normal of the plane spherical    <joint>_yaw, <joint>_pitch,
+ * <joint>_roll [rad] about z, then the turned y, then the turned x of the joint axes. Singular at a pitch of
+ * +-90 deg: refused, and a step stops with BRAMAH_E_SINGULAR, within about one degree of it. Choose
+ * `rotation` so that it stays away. */
+typedef enum bramah_joint_type {
+  BRAMAH_JOINT_REVOLUTE = 1,
+  BRAMAH_JOINT_PRISMATIC = 2,
+  BRAMAH_JOINT_FIXED = 3,
+  BRAMAH_JOINT_CYLINDRICAL = 4,
+  BRAMAH_JOINT_UNIVERSAL = 5,
+  BRAMAH_JOINT_PLANAR = 6,
+  BRAMAH_JOINT_SPHERICAL = 7
+} bramah_joint_type;
 
 /* How the starting value of a joint is meant. */
 typedef enum bramah_initial {
@@ -34,32 +58,85 @@ typedef enum bramah_initial {
 
 /* Joint between a parent body (or "ground") and the one body behind it. The child frame is the parent frame
  * moved by `position`, turned by `rotation`, then turned about (revolute) or moved along (prismatic) `axis`
- * by z. */
+ * by z; a compound joint does so once for each of its coordinates. */
 typedef struct bramah_joint {
   const char *name;
   int line;
   bramah_joint_type type;
   const char *parent;
   const char *child;
-  double position[3];      /* [m] in the parent frame */
-  double rotation[9];      /* row-major, child axes to parent axes at z = 0; all zero means identity */
-  double axis[3];          /* in joint axes, any length > 0; positive by the right-hand rule */
-  double initial_position; /* [rad] or [m] */
-  double initial_rate;     /* [rad/s] or [m/s] */
-  bramah_initial initial;
+  double position[3];          /* [m] in the parent frame */
+  double rotation[9];          /* row-major, child axes to parent axes at z = 0; all zero means identity */
+  double axis[3];              /* in joint axes, any length > 0; positive by the right-hand rule */
+  double initial_position;     /* [rad] or [m], revolute and prismatic joints */
+  double initial_rate;         /* [rad/s] or [m/s] */
+  bramah_initial initial;      /* of all its coordinates */
+  double second_axis[3];       /* universal and planar joints: perpendicular to axis, in joint axes */
+  double initial_positions[3]; /* [rad] or [m], compound joints, in the order of their coordinates */
+  double initial_rates[3];     /* [rad/s] or [m/s] */
 } bramah_joint;
 
-typedef enum bramah_loop_type { BRAMAH_LOOP_REVOLUTE = 1 } bramah_loop_type;
+typedef enum bramah_loop_type {
+  BRAMAH_LOOP_REVOLUTE = 1,  /* the points coincide, the axes stay parallel: 5 equations */
+  BRAMAH_LOOP_SPHERICAL = 2, /* the points coincide: 3 */
+  BRAMAH_LOOP_PRISMATIC = 3, /* point 1 stays on the line through point 0 along axis 0, axes and normals stay
+                                parallel: 5 */
+  BRAMAH_LOOP_UNIVERSAL = 4, /* the points coincide, the axes stay perpendicular: 4 */
+  BRAMAH_LOOP_DISTANCE = 5   /* the points keep their distance, as if a massless rod joined them: 1 */
+} bramah_loop_type;
 
-/* Cut joint that closes a loop: the two points coincide and the two axes stay parallel. */
+/* Cut joint that closes a loop. Equations that say nothing new (in a planar mechanism) do no harm. Two
+ * directions that stay parallel may point the same way or against each other, as the starting values have
+ * them. */
 typedef struct bramah_loop {
   const char *name;
   int line;
   bramah_loop_type type;
   const char *body[2];
-  double point[2][3]; /* [m] in the frame of body[0], body[1] */
-  double axis[2][3];  /* in the axes of body[0], body[1]; any length > 0 */
+  double point[2][3];  /* [m] in the frame of body[0], body[1] */
+  double axis[2][3];   /* in the axes of body[0], body[1]; any length > 0; revolute, prismatic, universal */
+  double normal[2][3]; /* prismatic: directions across the axes that stay parallel and so keep the bodies from
+                          turning about the axis; only their part across the axis counts */
+  double distance;     /* [m] > 0, distance loops */
 } bramah_loop;
+
+/* Spring and damper between two points: they are pulled together with k (s - free_length) + c s', s their
+ * distance. Its energy counts in energy.potential. */
+typedef struct bramah_spring {
+  const char *name;
+  int line;
+  const char *body[2]; /* "ground" allowed */
+  double point[2][3];  /* [m] in the frame of body[0], body[1] */
+  double free_length;  /* [m] >= 0 */
+  double stiffness;    /* k [N/m] >= 0 */
+  double damping;      /* c [N s/m] >= 0 */
+} bramah_spring;
+
+/* Spring and damper in a joint: force or torque -k (z - free_position) - c z'. */
+typedef struct bramah_joint_spring {
+  const char *name;
+  int line;
+  const char *joint;    /* a coordinate: the name of the joint, for compound joints with its suffix */
+  double free_position; /* [rad] or [m] */
+  double stiffness;     /* k [N m/rad] or [N/m] >= 0 */
+  double damping;       /* c [N m s/rad] or [N s/m] >= 0 */
+} bramah_joint_spring;
+
+typedef enum bramah_axes {
+  BRAMAH_AXES_INERTIAL = 0, /* of the ground */
+  BRAMAH_AXES_BODY = 1      /* of the body: turns with it */
+} bramah_axes;
+
+/* Constant force at a point of a body, and constant torque on it. */
+typedef struct bramah_force {
+  const char *name;
+  int line;
+  const char *body;
+  double point[3];  /* [m] body frame */
+  double force[3];  /* [N] */
+  double torque[3]; /* [N m] */
+  bramah_axes axes; /* of force and torque */
+} bramah_force;
 
 /* Node of constant pressure: pump or tank. */
 typedef struct bramah_supply {
@@ -335,6 +412,12 @@ typedef struct bramah_machine {
   size_t n_accumulators;
   const bramah_accumulator *accumulators;
   bramah_air air;
+  size_t n_springs;
+  const bramah_spring *springs;
+  size_t n_joint_springs;
+  const bramah_joint_spring *joint_springs;
+  size_t n_forces;
+  const bramah_force *forces;
 } bramah_machine;
 
 #ifdef __cplusplus

@@ -27,7 +27,12 @@ BRAMAH_API bramah_status bramah_model_new(const bramah_machine *machine, bramah_
                                           const bramah_model **out);
 BRAMAH_API void bramah_model_free(const bramah_model *model); /* NULL allowed; only for bramah_model_new */
 
-/* Counts. */
+/* Coordinates of a type of joint: how many, and what is appended to the name of the joint to name each (""
+ * for revolute and prismatic joints; NULL beyond the last). */
+BRAMAH_API size_t bramah_joint_n_coordinates(bramah_joint_type type);
+BRAMAH_API const char *bramah_joint_suffix(bramah_joint_type type, size_t i);
+
+/* Counts. In a model a joint is a scalar coordinate: compound joints are chains of them. */
 BRAMAH_API size_t bramah_model_n_joints(const bramah_model *model);
 BRAMAH_API size_t bramah_model_n_volumes(const bramah_model *model);
 BRAMAH_API size_t bramah_model_n_inputs(const bramah_model *model);

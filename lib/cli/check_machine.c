@@ -10,7 +10,7 @@ static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 
 static double output_named(const cli_machine *machine, const char *name, const char *suffix)
 {
-  char full[256];
+  char full[640];
   snprintf(full, sizeof full, "%s%s", name, suffix);
   const long i = bramah_plant_find_output(&machine->plant, full);
   return i < 0 ? NAN : machine->plant.output(machine->plant.self, (size_t)i);
@@ -32,14 +32,43 @@ static void explain_bodies(const bramah_machine *machine)
          machine->gravity[2]);
 }
 
+static const char *joint_verb(bramah_joint_type type)
+{
+  static const char *const verbs[] = {"",
+                                      "turns",
+                                      "slides",
+                                      "welded",
+                                      "turns and slides along an axis",
+                                      "turns about two axes",
+                                      "moves in a plane",
+                                      "turns about a point"};
+  return (size_t)type < sizeof verbs / sizeof verbs[0] ? verbs[type] : "";
+}
+
+/* One coordinate of a joint. */
+static void explain_coordinate(const cli_machine *machine, const bramah_joint *joint, const char *name)
+{
+  char full[640];
+  snprintf(full, sizeof full, "%s.angle", name);
+  const int turns = bramah_plant_find_output(&machine->plant, full) >= 0;
+  print_value(output_named(machine, name, turns ? ".angle" : ".position"), turns ? "rad" : "m");
+  printf(" (%s) with ", joint->initial == BRAMAH_INITIAL_GIVEN ? "given" : "from the loops");
+  print_value(output_named(machine, name, ".rate"), turns ? "rad/s" : "m/s");
+}
+
 static void explain_joint(const cli_machine *machine, const bramah_joint *joint)
 {
-  const int turns = joint->type == BRAMAH_JOINT_REVOLUTE;
-  printf("    %s: %s behind %s, %s, starts at ", joint->name, joint->child, joint->parent,
-         turns ? "turns" : "slides");
-  print_value(output_named(machine, joint->name, turns ? ".angle" : ".position"), turns ? "rad" : "m");
-  printf(" (%s) with ", joint->initial == BRAMAH_INITIAL_GIVEN ? "given" : "from the loops");
-  print_value(output_named(machine, joint->name, ".rate"), turns ? "rad/s" : "m/s");
+  const size_t n = bramah_joint_n_coordinates(joint->type);
+  printf("    %s: %s behind %s, %s", joint->name, joint->child, joint->parent, joint_verb(joint->type));
+  for (size_t i = 0; i < n; i++) {
+    char name[512];
+    snprintf(name, sizeof name, "%s%s", joint->name, bramah_joint_suffix(joint->type, i));
+    if (n == 1)
+      printf(", starts at ");
+    else
+      printf("%s %s at ", i ? "," : "; starts with", name);
+    explain_coordinate(machine, joint, name);
+  }
   printf("\n");
 }
 
@@ -56,6 +85,20 @@ static void explain_freedom(const cli_machine *machine)
   free(joints);
 }
 
+static void explain_forces(const bramah_machine *m)
+{
+  for (size_t i = 0; i < m->n_springs; i++) {
+    const bramah_spring *s = &m->springs[i];
+    printf("  spring %s: between %s and %s, %.6g N/m from %.6g m on, damping %.6g N s/m\n", s->name,
+           s->body[0], s->body[1], s->stiffness, s->free_length, s->damping);
+  }
+  for (size_t i = 0; i < m->n_joint_springs; i++)
+    printf("  spring %s: in joint %s\n", m->joint_springs[i].name, m->joint_springs[i].joint);
+  for (size_t i = 0; i < m->n_forces; i++)
+    printf("  force %s: on %s, in %s axes\n", m->forces[i].name, m->forces[i].body,
+           m->forces[i].axes == BRAMAH_AXES_BODY ? "body" : "inertial");
+}
+
 static void explain_mechanism(const cli_machine *machine)
 {
   const bramah_machine *m = machine->machine;
@@ -66,6 +109,7 @@ static void explain_mechanism(const cli_machine *machine)
     printf("  loop %s: joins %s and %s\n", m->loops[i].name, m->loops[i].body[0], m->loops[i].body[1]);
   if (m->n_loops)
     printf("  the loops close to %.2g\n", bramah_coupled_constraint_violation(machine->coupled));
+  explain_forces(m);
   explain_freedom(machine);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t */
+#include "bramah/model.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
 #include "lib/io/schema.h"
@@ -7,15 +8,15 @@
 #include <string.h>
 
 /* What a name may refer to. */
-typedef enum target { BODY, VOLUME, VOLUME_OR_SUPPLY, VALVE_INPUT, CYLINDER, N_TARGETS } target;
+typedef enum target { BODY, VOLUME, VOLUME_OR_SUPPLY, VALVE_INPUT, CYLINDER, COORDINATE, N_TARGETS } target;
 
 typedef struct name_list {
   size_t n;
   const char **names;
 } name_list;
 
-static const char *const target_texts[N_TARGETS] = {"body", "volume", "volume or supply",
-                                                    "valve with the input", "cylinder"};
+static const char *const target_texts[N_TARGETS] = {
+    "body", "volume", "volume or supply", "valve with the input", "cylinder", "joint coordinate"};
 
 /* Keys whose values are names: in each element of a section, a scalar or a list of them. key NULL: the
  * elements' own names. */
@@ -26,6 +27,9 @@ static const struct {
     {NULL, "joints", "parent", BODY},
     {NULL, "joints", "child", BODY},
     {NULL, "loops", "bodies", BODY},
+    {NULL, "springs", "bodies", BODY},
+    {NULL, "joint_springs", "joint", COORDINATE},
+    {NULL, "forces", "body", BODY},
     {"hydraulics", "throttles", "from", VOLUME_OR_SUPPLY},
     {"hydraulics", "throttles", "to", VOLUME_OR_SUPPLY},
     {"hydraulics", "valves", "pump", VOLUME_OR_SUPPLY},
@@ -55,6 +59,26 @@ static bramah_status make_list(bramah__reader *reader, size_t most, name_list *o
   return out->names ? BRAMAH_OK : bramah__no_memory(reader);
 }
 
+/* Names of all coordinates: those of the joints with their suffixes. */
+static bramah_status collect_coordinates(bramah__reader *reader, const bramah_machine *machine,
+                                         name_list *list)
+{
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    const bramah_joint *joint = &machine->joints[j];
+    if (!joint->name) continue;
+    for (size_t i = 0; i < bramah_joint_n_coordinates(joint->type); i++) {
+      const char *suffix = bramah_joint_suffix(joint->type, i);
+      const size_t length = strlen(joint->name), more = strlen(suffix);
+      char *name = bramah__pool_take(&reader->scratch, length + more + 1, 1);
+      if (!name) return bramah__no_memory(reader);
+      memcpy(name, joint->name, length);
+      memcpy(name + length, suffix, more);
+      list->names[list->n++] = name;
+    }
+  }
+  return BRAMAH_OK;
+}
+
 /* Elements that could not be read have no name: they are left out. */
 static void add_name(name_list *list, const char *name)
 {
@@ -65,8 +89,8 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
                                    name_list lists[N_TARGETS])
 {
   const size_t n_nodes = machine->n_volumes + machine->n_supplies;
-  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes, n_nodes, machine->n_valves,
-                                  machine->n_cylinders};
+  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes,   n_nodes,
+                                  machine->n_valves,     machine->n_cylinders, 3 * machine->n_joints};
   for (int i = 0; i < N_TARGETS; i++) {
     bramah_status status = make_list(reader, most[i], &lists[i]);
     if (status) return status;
@@ -81,7 +105,7 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
   for (size_t i = 0; i < machine->n_supplies; i++) add_name(nodes, machine->supplies[i].name);
   for (size_t i = 0; i < machine->n_valves; i++) add_name(&lists[VALVE_INPUT], machine->valves[i].input);
   for (size_t i = 0; i < machine->n_cylinders; i++) add_name(&lists[CYLINDER], machine->cylinders[i].name);
-  return BRAMAH_OK;
+  return collect_coordinates(reader, machine, &lists[COORDINATE]);
 }
 
 static int contains(const name_list *list, const char *name)

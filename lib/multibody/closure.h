@@ -1,35 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/* Closed loops: constraint equations of the cut joints. A cut revolute joint gives five rows: three that
- * bring its two points together [m] and two that keep its axes parallel [rad]. In a planar mechanism three of
- * them are redundant; the partition (partition.h) finds which. Source: dissertation 2.18 ff., spec
- * equations 1. */
+/* Closed loops: constraint equations of the cut joints. A loop has rows that hold its two points [m] and
+ * behind them rows that hold directions perpendicular to each other [rad]:
+ *
+ *   joint      points             directions     rows
+ *   revolute   coincide (3)       2              5
+ *   spherical  coincide (3)       -              3
+ *   universal  coincide (3)       1              4
+ *   prismatic  on one line (2)    3              5
+ *   distance   at a distance (1)  -              1
+ *
+ * In a planar mechanism some are redundant; the partition (partition.h) finds which. Source: dissertation
+ * 2.18 ff., spec equations 1. */
 #ifndef BRAMAH_LIB_MULTIBODY_CLOSURE_H
 #define BRAMAH_LIB_MULTIBODY_CLOSURE_H
 
 #include "lib/multibody/tree.h"
 
-#define BRAMAH__LOOP_ROWS 5
+/* How the offset d from point 0 to point 1 is held. The number is that of the rows. */
+typedef enum bramah__hold {
+  BRAMAH__HOLD_DISTANCE = 1, /* (d.d - L^2) / 2L */
+  BRAMAH__HOLD_LINE = 2,     /* d . normal k */
+  BRAMAH__HOLD_POINT = 3     /* -d */
+} bramah__hold;
+
+enum { BRAMAH__LOOP_MOST_ROWS = 5 };
 
 typedef struct bramah__loop {
-  int body[2];         /* -1: ground */
-  double point[2][3];  /* body frames */
-  double axis[3];      /* unit vector on body 0 */
-  double normal[2][3]; /* two unit vectors on body 1, normal to its axis and to each other */
+  int body[2];        /* -1: ground */
+  double point[2][3]; /* body frames */
+  bramah__hold hold;
+  size_t n_directions; /* at most 3 */
+  double u[3][3];      /* unit vectors on body 0 ... */
+  double v[3][3];      /* ... each perpendicular to the one on body 1 */
+  double normal[2][3]; /* HOLD_LINE: unit vectors on body 0, normal to the line */
+  double distance;     /* HOLD_DISTANCE: L > 0 [m] */
+  size_t row;          /* of its first equation in Phi */
 } bramah__loop;
 
-/* Take the axis of body 1 apart into two normals. */
+/* Two unit vectors normal to a unit vector and to each other. */
 void bramah__loop_normals(const double *axis, double normal[2][3]);
 
-/* Constraint violation Phi [5 n_loops]. */
+static inline size_t bramah__loop_rows(const bramah__loop *loop)
+{
+  return (size_t)loop->hold + loop->n_directions;
+}
+
+/* Constraint violation Phi [m]. */
 void bramah__closure_residual(size_t n_loops, const bramah__loop *loop, const bramah__pose *pose,
                               double *Phi);
 
-/* Jacobian Phi_z [5 n_loops x n]. */
+/* Jacobian Phi_z [m x n]. */
 void bramah__closure_jacobian(const bramah__tree *tree, size_t n_loops, const bramah__loop *loop,
                               const bramah__pose *pose, double *Phi_z);
 
-/* gamma [5 n_loops] = (d Phi_z/dt) z': second derivative of Phi with z'' = 0. Zd [n x 6] are the
- * accelerations with z'' = 0. */
+/* gamma [m] = (d Phi_z/dt) z': second derivative of Phi with z'' = 0, a quadratic form of the rates. Zd
+ * [n x 6] are the accelerations with z'' = 0. */
 void bramah__closure_bias(size_t n_loops, const bramah__loop *loop, const bramah__pose *pose, const double *Z,
                           const double *Zd, double *gamma);
 

@@ -38,14 +38,17 @@ static size_t choose_basis(bramah_coupled *c, const unsigned char *given)
 static bramah_status cannot_close(const bramah_coupled *c, bramah_diag *diag)
 {
   double gap = 0.0;
+  int all_meet = 1;
   for (size_t i = 0; i < c->model->n_loops; i++) {
-    const double *Phi = c->now->Phi + BRAMAH__LOOP_ROWS * i;
-    gap = fmax(gap, sqrt(bramah__dot3(Phi, Phi)));
+    gap = fmax(gap, bramah__loop_gap(&c->model->loop[i], c->now->Phi));
+    all_meet &= c->model->loop[i].hold == BRAMAH__HOLD_POINT;
   }
   bramah__fail(diag, BRAMAH_E_CLOSURE, bramah__worst_loop(c->model, c->now),
-               "the loop cannot be closed: its two points stay ");
+               all_meet ? "the loop cannot be closed: its two points stay "
+                        : "the loop cannot be closed: its two points stay off by ");
   bramah__add_number(diag, gap, 3);
-  bramah__add_text(diag, " m apart; check lengths and starting values");
+  bramah__add_text(diag, all_meet ? " m apart; check lengths and starting values"
+                                  : " m; check lengths and starting values");
   return BRAMAH_E_CLOSURE;
 }
 
@@ -86,12 +89,13 @@ static bramah_status check_redundant(bramah_coupled *c, bramah_diag *diag)
   constraints(c);
   for (size_t k = 0; k < c->model->m; k++)
     if (!(fabs(c->now->Phi[k]) <= accepted_gap * (1.0 + c->model->closure_tolerance * 1e13))) {
-      bramah__fail(diag, BRAMAH_E_CLOSURE, c->model->loop_name[k / BRAMAH__LOOP_ROWS],
-                   k % BRAMAH__LOOP_ROWS < 3
-                       ? "the loop cannot be closed: its points do not meet, off by "
-                       : "the loop cannot be closed: its axes do not become parallel, off by ");
+      const size_t loop = bramah__loop_of_row(c->model, k);
+      const char *unit, *fault = bramah__row_fault(&c->model->loop[loop], k, &unit);
+      bramah__fail(diag, BRAMAH_E_CLOSURE, c->model->loop_name[loop], "the loop cannot be closed: ");
+      bramah__add_text(diag, fault);
+      bramah__add_text(diag, ", off by ");
       bramah__add_number(diag, c->now->Phi[k], 3);
-      bramah__add_text(diag, k % BRAMAH__LOOP_ROWS < 3 ? " m" : " rad");
+      bramah__add_text(diag, unit);
       return BRAMAH_E_CLOSURE;
     }
   return BRAMAH_OK;
@@ -105,6 +109,16 @@ static double extent(const bramah_model *model)
     sum += sqrt(bramah__dot3(link->position, link->position));
   }
   return sum;
+}
+
+/* A start too near the singular position of a spherical joint. */
+static bramah_status check_pitches(const bramah_coupled *c, bramah_diag *diag)
+{
+  const char *joint = bramah__singular_joint(c->model, c->state.z);
+  if (!joint) return BRAMAH_OK;
+  return bramah__fail(diag, BRAMAH_E_SINGULAR, joint,
+                      "the spherical joint starts too near its singular pitch of 90 deg; turn its frame by "
+                      "'rotation'");
 }
 
 static bramah_status check_given(const bramah_model *model, const bramah_machine *machine,
@@ -157,7 +171,8 @@ static bramah_status close_machine(bramah_model *model, const bramah_machine *ma
   }
   if (model->n_independent == 0)
     return bramah__fail(diag, BRAMAH_E_TOPOLOGY, model->name, "the loops leave no degree of freedom");
-  return check_given(model, machine, c, given, diag);
+  status = check_pitches(c, diag);
+  return status == BRAMAH_OK ? check_given(model, machine, c, given, diag) : status;
 }
 
 static bramah_status check_rates(const bramah_model *model, const bramah_machine *machine,
@@ -210,7 +225,8 @@ bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machin
   memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
   memcpy(model->index0, c->state.index, model->n * sizeof(int));
   memcpy(model->row0, c->state.row, model->m * sizeof(int));
-  model->potential0 = bramah__tree_potential(&model->tree, c->now->pose);
+  model->potential0 = bramah__tree_potential(&model->tree, c->now->pose) +
+                      bramah__forces_potential(&model->forces, c->now->pose, c->state.z);
   return BRAMAH_OK;
 }
 

@@ -4,18 +4,19 @@
  */
 #include "lib/plant/compile_internal.h"
 #include "lib/base/diag.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
 static void count(const bramah_machine *machine, bramah_model *model)
 {
-  model->n = machine->n_joints;
+  model->n = bramah__count_coordinates(machine);
   model->n_loops = machine->n_loops;
-  model->m = BRAMAH__LOOP_ROWS * machine->n_loops;
+  model->m = bramah__count_loop_rows(machine);
   model->n_dependent = 0;
-  model->n_independent = machine->n_joints;
+  model->n_independent = model->n;
   model->n_inputs = machine->n_inputs;
-  model->tree.n = machine->n_joints;
+  model->tree.n = model->n;
   model->circuit.n_volumes = machine->n_volumes;
   model->circuit.n_supplies = machine->n_supplies;
   model->circuit.n_throttles = machine->n_throttles;
@@ -36,11 +37,42 @@ static void count(const bramah_machine *machine, bramah_model *model)
     }                                                                                                        \
   } while (0)
 
+static const char *take_coordinate_name(const bramah_joint *joint, size_t i, bramah__arena *arena)
+{
+  char text[512];
+  const size_t used = bramah__append(text, sizeof text, 0, joint->name ? joint->name : "");
+  bramah__append(text, sizeof text, used, bramah_joint_suffix(joint->type, i));
+  return bramah__arena_text(arena, text);
+}
+
+/* Coordinates in the order of the joints. Bodies: those that are not welded, then one behind each coordinate
+ * but the last of its joint. */
+static void take_tree_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+{
+  size_t joint = 0, body = 0;
+  const size_t most = machine->n_bodies + model->n;
+  model->joint_name = BRAMAH__TAKE(arena, const char *, model->n);
+  model->body_name = BRAMAH__TAKE(arena, const char *, most);
+  for (size_t b = 0; b < machine->n_bodies; b++) {
+    if (bramah__is_welded(machine, &machine->bodies[b])) continue;
+    const char *copy = bramah__arena_text(arena, machine->bodies[b].name ? machine->bodies[b].name : "");
+    if (model->body_name) model->body_name[body++] = copy;
+  }
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    const size_t n = bramah_joint_n_coordinates(machine->joints[j].type);
+    for (size_t i = 0; i < n; i++, joint++) {
+      const char *copy = take_coordinate_name(&machine->joints[j], i, arena);
+      if (model->joint_name) model->joint_name[joint] = copy;
+      if (model->body_name && i + 1 < n) model->body_name[body++] = copy;
+    }
+  }
+  model->n_bodies_named = body;
+}
+
 static void take_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
 {
   model->name = bramah__arena_text(arena, machine->name ? machine->name : "machine");
-  TAKE_NAMES(joint_name, joints, machine->n_joints);
-  TAKE_NAMES(body_name, bodies, machine->n_bodies);
+  take_tree_names(machine, model, arena);
   TAKE_NAMES(loop_name, loops, machine->n_loops);
   TAKE_NAMES(volume_name, volumes, machine->n_volumes);
   TAKE_NAMES(supply_name, supplies, machine->n_supplies);
@@ -53,7 +85,7 @@ static void take_names(const bramah_machine *machine, bramah_model *model, brama
 static void layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
                    bramah__arena *arena)
 {
-  const size_t n = machine->n_joints, nc = machine->n_cylinders;
+  const size_t n = model->n, nc = machine->n_cylinders;
   take_names(machine, model, arena);
   t->link = BRAMAH__TAKE(arena, bramah__link, n);
   t->loop = BRAMAH__TAKE(arena, bramah__loop, machine->n_loops);
@@ -73,16 +105,27 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   model->U0 = BRAMAH__TAKE(arena, double, machine->n_valves);
   model->index0 = BRAMAH__TAKE(arena, int, n);
   model->row0 = BRAMAH__TAKE(arena, int, model->m);
-  t->work = BRAMAH__TAKE(arena, double, bramah__equilibrium_work(machine));
+  model->pitch = BRAMAH__TAKE(arena, unsigned char, n);
+  t->bodies = BRAMAH__TAKE(arena, bramah_body, machine->n_bodies + n);
+  t->joints = BRAMAH__TAKE(arena, bramah_joint, n);
+  t->loops = BRAMAH__TAKE(arena, bramah_loop, machine->n_loops);
+  t->cylinders = BRAMAH__TAKE(arena, bramah_cylinder, nc);
+  t->spring = BRAMAH__TAKE(arena, bramah__spring, machine->n_springs);
+  t->joint_spring = BRAMAH__TAKE(arena, bramah__joint_spring, machine->n_joint_springs);
+  t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
+  t->pitch = BRAMAH__TAKE(arena, unsigned char, n);
+  bramah_machine expanded = *machine;
+  expanded.n_joints = n;
+  t->work = BRAMAH__TAKE(arena, double, bramah__equilibrium_work(&expanded));
   model->scratch = bramah__coupled_layout(model, arena);
 }
 
 /* Room for the outputs: each name is at most the longest name plus a suffix. */
 static size_t outputs_size(const bramah_machine *machine)
 {
-  size_t things[] = {3 * machine->n_joints,    machine->n_volumes, machine->n_valves,
-                     5 * machine->n_cylinders, machine->n_inputs,  2,
-                     3 * machine->n_joints};
+  const size_t n = bramah__count_coordinates(machine);
+  size_t things[] = {
+      3 * n, machine->n_volumes, machine->n_valves, 5 * machine->n_cylinders, machine->n_inputs, 2, 3 * n};
   size_t outputs = 0;
   for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) outputs += things[i];
   /* rounded so that the whole is a multiple of the alignment, as aligned_alloc asks */
@@ -147,9 +190,11 @@ static void connect(bramah__compiler *k)
 static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
 {
   bramah_status status = take_integrator(k);
+  if (status == BRAMAH_OK) status = bramah__expand(k);
   if (status == BRAMAH_OK) status = bramah__check_names(k);
   if (status == BRAMAH_OK) status = bramah__build_tree(k);
   if (status == BRAMAH_OK) status = bramah__build_loops(k);
+  if (status == BRAMAH_OK) status = bramah__build_forces(k);
   if (status == BRAMAH_OK) status = bramah__build_circuit(k);
   if (status == BRAMAH_OK) status = bramah__build_elements(k);
   if (status != BRAMAH_OK) return status;
@@ -169,7 +214,7 @@ bramah_status bramah_model_init(const bramah_machine *machine, void *mem, size_t
   if (!mem || size < bramah_model_size(machine))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");
   bramah__arena arena = bramah__arena_make(mem, size);
-  bramah__compiler k = {.machine = machine, .diag = diag};
+  bramah__compiler k = {.source = machine, .machine = machine, .diag = diag};
   k.model = BRAMAH__TAKE(&arena, bramah_model, 1);
   count(machine, k.model);
   if (machine->n_joints != machine->n_bodies)

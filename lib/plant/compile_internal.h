@@ -25,10 +25,21 @@ typedef struct bramah__tables {
   bramah__pump *pump;
   bramah__accumulator *accumulator;
   double *points; /* of all curves */
+  bramah__spring *spring;
+  bramah__joint_spring *joint_spring;
+  bramah__load *load;
+  /* the machine without welds and compound joints (expand.c) */
+  bramah_body *bodies;
+  bramah_joint *joints;
+  bramah_loop *loops;
+  bramah_cylinder *cylinders;
+  unsigned char *pitch; /* [n] middle coordinate of a spherical joint, in the order of `joints` */
 } bramah__tables;
 
 typedef struct bramah__compiler {
-  const bramah_machine *machine;
+  const bramah_machine *source;  /* as the caller wrote it */
+  const bramah_machine *machine; /* expanded */
+  bramah_machine expanded;
   bramah_model *model;
   bramah_diag *diag;
   bramah__tables t;
@@ -63,9 +74,28 @@ int bramah__normalise(const double *v, double *out);
 /* Every name is given, and once within its kind. */
 bramah_status bramah__check_names(const bramah__compiler *k);
 
+/* Fault of a value of a body or of the rotation of a joint; R [9], the identity where none is given. */
+bramah_status bramah__check_body(const bramah__compiler *k, const bramah_body *body);
+bramah_status bramah__joint_rotation(const bramah__compiler *k, const bramah_joint *joint, double *R);
+
+/* Scalar coordinates of all joints. */
+size_t bramah__count_coordinates(const bramah_machine *machine);
+int bramah__is_welded(const bramah_machine *machine, const bramah_body *body);
+
+/* Point k->machine to the expanded machine. */
+bramah_status bramah__expand(bramah__compiler *k);
+
+/* A direction in the axes of a welded body, and a point of it with the body's name, become those of the body
+ * that carries it; others stay. */
+void bramah__carry_direction(const bramah__compiler *k, const char *body, double *v);
+void bramah__carry_point(const bramah__compiler *k, const char **body, double *point);
+
 /* Fill the tables from the machine. */
 bramah_status bramah__build_tree(bramah__compiler *k);
 bramah_status bramah__build_loops(bramah__compiler *k);
+/* Constraint equations of all loops, the redundant ones included. */
+size_t bramah__count_loop_rows(const bramah_machine *machine);
+bramah_status bramah__build_forces(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
 
 /* Everything of the circuit beside volumes, throttles, valves and cylinders: room, tables (after

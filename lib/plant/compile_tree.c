@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joints and bodies of a machine into a tree from the root outwards, and its loops. */
+/* Joints and bodies of a machine into a tree from the root outwards. */
 #include "lib/plant/compile_internal.h"
 #include "lib/linalg/vector3.h"
 
@@ -119,9 +119,19 @@ static int is_rotation(const double *R)
   return 1;
 }
 
+static const double zero9[9] = {0}, identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+bramah_status bramah__joint_rotation(const bramah__compiler *k, const bramah_joint *joint, double *R)
+{
+  memcpy(R, joint->rotation, sizeof joint->rotation);
+  if (memcmp(R, zero9, sizeof zero9) == 0) memcpy(R, identity, sizeof identity);
+  if (is_rotation(R)) return BRAMAH_OK;
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                              "the rotation of this joint is not a right-handed rotation matrix");
+}
+
 static bramah_status fill_joint(const bramah__compiler *k, const bramah_joint *joint, bramah__link *link)
 {
-  static const double zero9[9] = {0}, identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   link->revolute = joint->type == BRAMAH_JOINT_REVOLUTE;
   if (!link->revolute && joint->type != BRAMAH_JOINT_PRISMATIC)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
@@ -130,16 +140,13 @@ static bramah_status fill_joint(const bramah__compiler *k, const bramah_joint *j
     return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
                                 "the axis of this joint has no direction");
   memcpy(link->position, joint->position, sizeof link->position);
-  memcpy(link->rotation, joint->rotation, sizeof link->rotation);
-  if (memcmp(link->rotation, zero9, sizeof zero9) == 0) memcpy(link->rotation, identity, sizeof identity);
+  const bramah_status status = bramah__joint_rotation(k, joint, link->rotation);
+  if (status != BRAMAH_OK) return status;
   link->turned = memcmp(link->rotation, identity, sizeof identity) != 0;
-  if (!is_rotation(link->rotation))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
-                                "the rotation of this joint is not a right-handed rotation matrix");
   return BRAMAH_OK;
 }
 
-static bramah_status fill_body(const bramah__compiler *k, const bramah_body *body, bramah__link *link)
+bramah_status bramah__check_body(const bramah__compiler *k, const bramah_body *body)
 {
   const double *I = body->inertia;
   if (!(body->mass >= 0.0) || !isfinite(body->mass))
@@ -147,6 +154,14 @@ static bramah_status fill_body(const bramah__compiler *k, const bramah_body *bod
   if (!(I[0] >= 0.0 && I[1] >= 0.0 && I[2] >= 0.0))
     return bramah__compile_fail(k, BRAMAH_E_VALUE, body->name, body->line,
                                 "moments of inertia must not be negative");
+  return BRAMAH_OK;
+}
+
+static bramah_status fill_body(const bramah__compiler *k, const bramah_body *body, bramah__link *link)
+{
+  const double *I = body->inertia;
+  const bramah_status status = bramah__check_body(k, body);
+  if (status != BRAMAH_OK) return status;
   link->mass = body->mass;
   memcpy(link->centre, body->centre_of_mass, sizeof link->centre);
   const double full[9] = {I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]};
@@ -174,28 +189,8 @@ bramah_status bramah__build_tree(bramah__compiler *k)
     k->model->z0[i] = joint->initial_position;
     k->model->zd0[i] = joint->initial_rate;
     k->t.given[i] = joint->initial == BRAMAH_INITIAL_GIVEN;
-  }
-  return BRAMAH_OK;
-}
-
-bramah_status bramah__build_loops(bramah__compiler *k)
-{
-  for (size_t i = 0; i < k->machine->n_loops; i++) {
-    const bramah_loop *loop = &k->machine->loops[i];
-    bramah__loop *out = &k->t.loop[i];
-    double axis[3];
-    if (loop->type != BRAMAH_LOOP_REVOLUTE)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, loop->name, loop->line,
-                                  "the type of this loop is unknown");
-    if (!bramah__normalise(loop->axis[0], out->axis) || !bramah__normalise(loop->axis[1], axis))
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, loop->name, loop->line,
-                                  "the axis of this loop has no direction");
-    bramah__loop_normals(axis, out->normal);
-    memcpy(out->point, loop->point, sizeof out->point);
-    for (int e = 0; e < 2; e++) {
-      const bramah_status status = bramah__find_body(k, loop->name, loop->line, loop->body[e], &out->body[e]);
-      if (status != BRAMAH_OK) return status;
-    }
+    k->model->pitch[i] = k->t.pitch[k->t.joint_order[i]];
+    k->model->n_pitches += k->model->pitch[i];
   }
   return BRAMAH_OK;
 }

@@ -139,8 +139,12 @@ static bramah_status adopt_candidate(bramah_coupled *c, bramah_diag *diag)
     bramah__evaluate_forces(model, c->next.p, c->next.x, c->next.xd, c->trial);
     status = bramah__restart_rates(model, &c->next, c->trial, c->zdd_i);
   }
-  if (status != BRAMAH_OK)
-    return bramah__fail(diag, status, model->name, "the equations of motion are singular");
+  if (status != BRAMAH_OK) {
+    const char *joint = bramah__singular_joint(model, c->next.z);
+    return bramah__fail(diag, status, joint ? joint : model->name,
+                        joint ? "the spherical joint comes too near its singular pitch of 90 deg"
+                              : "the equations of motion are singular");
+  }
   status = check_finite(model, &c->next, diag);
   if (status != BRAMAH_OK) return status;
   bramah__state_copy(&c->next, &c->state);

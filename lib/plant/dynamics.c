@@ -17,6 +17,7 @@ void bramah__inverse_dynamics(const bramah_model *model, const bramah__state *st
 {
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, zdd, eval->Zd);
   bramah__tree_force(&model->tree, eval->pose, eval->Z, eval->Zd, eval->W, eval->tau);
+  bramah__forces_subtract(&model->tree, &model->forces, eval->pose, eval->Z, state->z, state->zd, eval->tau);
 }
 
 /* Rz' times those forces. */

@@ -3,7 +3,6 @@
  * only the stage that a perturbation reaches. */
 #include "lib/plant/state.h"
 #include "lib/linalg/dense.h"
-#include "lib/linalg/vector3.h"
 
 #include <math.h>
 
@@ -43,9 +42,25 @@ static void fill_lines(const bramah_model *model, bramah__eval *eval)
   }
 }
 
+/* cos(pitch) below which the yaw and roll of a spherical joint count as one motion: about 1.1 deg */
+static const double singular_cosine = 0.02;
+
+const char *bramah__singular_joint(const bramah_model *model, const double *z)
+{
+  const char *name = NULL;
+  double least = singular_cosine;
+  for (size_t j = 0; model->n_pitches && j < model->n; j++)
+    if (model->pitch[j] && fabs(cos(z[j])) < least) {
+      least = fabs(cos(z[j]));
+      name = model->joint_name[j];
+    }
+  return name;
+}
+
 static bramah_status finish_position(const bramah_model *model, const bramah__state *state,
                                      bramah__eval *eval)
 {
+  if (bramah__singular_joint(model, state->z)) return BRAMAH_E_SINGULAR;
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);
   fill_lines(model, eval);
@@ -88,7 +103,7 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
   const char *name = model->name;
   double widest = -1.0;
   for (size_t i = 0; i < model->n_loops; i++) {
-    const double *Phi = eval->Phi + BRAMAH__LOOP_ROWS * i, gap = bramah__dot3(Phi, Phi);
+    const double gap = bramah__loop_gap(&model->loop[i], eval->Phi);
     if (gap > widest) widest = gap, name = model->loop_name[i];
   }
   return name;

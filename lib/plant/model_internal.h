@@ -9,6 +9,7 @@
 #include "lib/base/arena.h"
 #include "lib/hydraulics/circuit.h"
 #include "lib/multibody/closure.h"
+#include "lib/multibody/forces.h"
 #include "lib/multibody/line.h"
 #include "lib/multibody/tree.h"
 
@@ -63,10 +64,23 @@ struct bramah_model {
   double h; /* [s] */
   double position_tolerance, pressure_tolerance;
   int max_iterations;
+  size_t n_bodies_named; /* bodies that are not welded, and those between the links of compound joints */
+  unsigned char *pitch;  /* [n] 1: middle coordinate of a spherical joint, singular at +-90 deg */
+  size_t n_pitches;
+  bramah__forces forces;
   bramah_formulation formulation;
   double penalty_factor, penalty_frequency, penalty_damping; /* alpha, Omega, zeta */
   void *scratch; /* one plant for the assembly, used by init only */
 };
+
+/* How far the points of a loop are from where they belong [m]. */
+double bramah__loop_gap(const bramah__loop *loop, const double *Phi);
+/* The loop a constraint equation belongs to, and what is wrong when it does not hold, with its unit. */
+size_t bramah__loop_of_row(const bramah_model *model, size_t row);
+const char *bramah__row_fault(const bramah__loop *loop, size_t row, const char **unit);
+
+/* Name of the spherical coordinate nearest to its singular position if it is too near; NULL if none is. */
+const char *bramah__singular_joint(const bramah_model *model, const double *z);
 
 /* Fill the table of outputs (compile.c calls it last); names go to the arena. */
 size_t bramah__outputs_count(const bramah_model *model);

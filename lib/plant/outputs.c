@@ -131,7 +131,8 @@ static double mechanical_value(const bramah_coupled *c, const bramah__output *ou
   case BRAMAH__ENERGY_KINETIC:
     return bramah__tree_kinetic(&model->tree, c->now->pose, c->now->Z);
   case BRAMAH__ENERGY_POTENTIAL:
-    return bramah__tree_potential(&model->tree, c->now->pose) - model->potential0;
+    return bramah__tree_potential(&model->tree, c->now->pose) +
+           bramah__forces_potential(&model->forces, c->now->pose, c->state.z) - model->potential0;
   case BRAMAH__BODY_RATE_X:
     return body_rate(c, output->index, 0);
   case BRAMAH__BODY_RATE_Y:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every derivative of the plant against central differences: of the constraints, of the stroke, of the
- * outputs, of the accelerations, of the residual of the step. */
+/* Every derivative of the plant against central differences: of the stroke, of the outputs, of the
+ * accelerations, of the residual of the step. */
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -33,13 +33,11 @@ static void teardown(void)
   bramah_model_free(model);
 }
 
-/* A tree with a loop row of every kind: two branches of a spatial tree and a fictitious cut joint between
- * them. */
+/* Two branches of a spatial tree and a line between them. */
 typedef struct spatial {
   spatial_tree description;
   const bramah_model *model;
   bramah_coupled *c;
-  bramah__loop loop;
   bramah__line line;
 } spatial;
 
@@ -49,10 +47,6 @@ static void spatial_setup(spatial *s, unsigned seed)
   must(bramah_model_new(&s->description.machine, &diag, &s->model), &diag);
   must(bramah_coupled_new(s->model, &diag, &s->c), &diag);
   must(bramah__refresh(s->c, &diag), &diag);
-  s->loop =
-      (bramah__loop){.body = {7, 6}, .point = {{0.2, 0.3, -0.1}, {0.5, 0.1, 0.4}}, .axis = {0, 0.6, 0.8}};
-  const double axis[3] = {1, 0, 0};
-  bramah__loop_normals(axis, s->loop.normal);
   s->line = (bramah__line){.body = {7, 4}, .point = {{0.2, 0.3, -0.1}, {0.5, 0.1, 0.4}}};
 }
 
@@ -62,54 +56,8 @@ static void spatial_teardown(spatial *s)
   bramah_model_free(s->model);
 }
 
-enum { N = 8, ROWS = BRAMAH__LOOP_ROWS };
+enum { N = 8 };
 static const double eps = 1e-6;
-
-START_TEST(test_constraint_jacobian)
-{
-  spatial s;
-  spatial_setup(&s, 23u + (unsigned)_i);
-  double Phi_z[ROWS * N], Phi[2][ROWS], z[N];
-  bramah__pose pose[N];
-  bramah__closure_jacobian(&s.model->tree, 1, &s.loop, s.c->now->pose, Phi_z);
-  for (size_t j = 0; j < N; j++) {
-    for (int side = 0; side < 2; side++) {
-      memcpy(z, s.c->state.z, sizeof z);
-      z[j] += side ? eps : -eps;
-      bramah__tree_pose(&s.model->tree, z, pose);
-      bramah__closure_residual(1, &s.loop, pose, Phi[side]);
-    }
-    for (size_t r = 0; r < ROWS; r++)
-      ck_assert_double_eq_tol(Phi_z[r * N + j], (Phi[1][r] - Phi[0][r]) / (2 * eps), 1e-8);
-  }
-  spatial_teardown(&s);
-}
-END_TEST
-
-/* gamma = d(Phi_z)/dt z': difference of Phi_z along the motion, times z'. */
-START_TEST(test_constraint_bias)
-{
-  spatial s;
-  spatial_setup(&s, 29u + (unsigned)_i);
-  double Phi_z[2][ROWS * N], z[N], Zd[6 * N], gamma[ROWS];
-  bramah__pose pose[N];
-  const double *zd = s.c->state.zd;
-  bramah__tree_acceleration(&s.model->tree, s.c->now->pose, s.c->now->Z, zd, NULL, Zd);
-  bramah__closure_bias(1, &s.loop, s.c->now->pose, s.c->now->Z, Zd, gamma);
-  for (int side = 0; side < 2; side++) {
-    for (size_t j = 0; j < N; j++) z[j] = s.c->state.z[j] + (side ? eps : -eps) * zd[j];
-    bramah__tree_pose(&s.model->tree, z, pose);
-    bramah__closure_jacobian(&s.model->tree, 1, &s.loop, pose, Phi_z[side]);
-  }
-  for (size_t r = 0; r < ROWS; r++) {
-    double expected = 0.0;
-    for (size_t j = 0; j < N; j++)
-      expected += (Phi_z[1][r * N + j] - Phi_z[0][r * N + j]) / (2 * eps) * zd[j];
-    ck_assert_double_eq_tol(gamma[r], expected, 1e-8);
-  }
-  spatial_teardown(&s);
-}
-END_TEST
 
 START_TEST(test_stroke_derivatives)
 {
@@ -190,6 +138,55 @@ START_TEST(test_output_rows_of_a_spatial_tree)
   spatial_setup(&s, 41);
   const bramah_plant p = bramah_coupled_plant(s.c);
   check_output_rows(&p);
+  spatial_teardown(&s);
+}
+END_TEST
+
+/* A spatial tree whose last body a loop of each type ties to the ground, exactly where it stands. */
+static void tie_to_ground(spatial *s, bramah_loop *loop, int type)
+{
+  const bramah__pose *pose = &s->c->now->pose[7];
+  double across[3];
+  *loop = (bramah_loop){.name = "tie", .type = (bramah_loop_type)type, .body = {"ground", "b7"}};
+  memcpy(loop->point[1], (double[3]){0.2, 0.3, -0.1}, sizeof loop->point[1]);
+  memcpy(loop->axis[1], (double[3]){0.6, 0, 0.8}, sizeof loop->axis[1]);
+  memcpy(loop->normal[1], (double[3]){0, 1, 0}, sizeof loop->normal[1]);
+  bramah__point(pose - 7, 7, loop->point[1], loop->point[0]);
+  bramah__direction(pose - 7, 7, loop->axis[1], loop->axis[0]);
+  bramah__direction(pose - 7, 7, loop->normal[1], loop->normal[0]);
+  memcpy(across, loop->normal[0], sizeof across);
+  if (type == BRAMAH_LOOP_UNIVERSAL) memcpy(loop->axis[0], across, sizeof across);
+  if (type == BRAMAH_LOOP_DISTANCE)
+    for (int k = 0; k < 3; k++) loop->point[0][k] += 0.5 * across[k];
+  loop->distance = 0.5;
+}
+
+/* Closed spatial machines in motion, with each type of loop: what follows from the independent coordinates
+ * and their rates. */
+START_TEST(test_output_rows_of_closed_spatial_machines)
+{
+  spatial s;
+  bramah_loop loop;
+  const bramah_model *closed;
+  bramah_coupled *moving;
+  double dx[2 * N] = {0};
+  unsigned seed = 9;
+  spatial_setup(&s, 43);
+  tie_to_ground(&s, &loop, _i);
+  for (size_t j = 0; j < N; j++) s.description.joints[j].initial_rate = 0.0;
+  s.description.machine.n_loops = 1;
+  s.description.machine.loops = &loop;
+  must(bramah_model_new(&s.description.machine, &diag, &closed), &diag);
+  must(bramah_coupled_new(closed, &diag, &moving), &diag);
+  const bramah_plant p = bramah_coupled_plant(moving);
+  const size_t rows[] = {0, 5, 3, 5, 4, 1};
+  ck_assert_uint_eq(p.n_position, N - rows[_i]);
+  for (size_t f = 0; f < p.n_position; f++) dx[p.n_position + f] = 0.5 * test_uniform(&seed);
+  must(p.inject(p.self, dx, &diag), &diag);
+  check_output_rows(&p);
+  ck_assert_double_lt(bramah_coupled_constraint_violation(moving), 1e-10);
+  bramah_coupled_free(moving);
+  bramah_model_free(closed);
   spatial_teardown(&s);
 }
 END_TEST
@@ -279,11 +276,11 @@ int main(void)
   Suite *suite = suite_create("derivatives");
   TCase *cases = one_case(suite, "central differences");
   tcase_add_checked_fixture(cases, setup, teardown);
-  tcase_add_loop_test(cases, test_constraint_jacobian, 0, 4);
-  tcase_add_loop_test(cases, test_constraint_bias, 0, 4);
   tcase_add_loop_test(cases, test_stroke_derivatives, 0, 4);
   tcase_add_test(cases, test_output_rows_of_the_four_bar);
   tcase_add_test(cases, test_output_rows_of_a_spatial_tree);
+  tcase_add_loop_test(cases, test_output_rows_of_closed_spatial_machines, BRAMAH_LOOP_REVOLUTE,
+                      BRAMAH_LOOP_DISTANCE + 1);
   tcase_add_test(cases, test_acceleration_jacobian);
   tcase_add_test(cases, test_generic_jacobian_agrees);
   tcase_add_test(cases, test_derivatives_leave_the_plant_alone);

@@ -145,6 +145,62 @@ START_TEST(rotation_is_roll_pitch_yaw_about_fixed_axes)
 }
 END_TEST
 
+START_TEST(compound_joints_are_read)
+{
+  write_machine(
+      8, "  slide: {type: planar, parent: crank, child: slide, axis: [0, 0, 1], second_axis: [1, 0, 0], "
+         "initial: [1 mm, 2 mm, 90 deg], rate: [0 m/s, 1 m/s, 2 rad/s]}");
+  bramah_machine *m = load(0, NULL);
+  const bramah_joint *slide = &m->joints[1];
+  ck_assert(slide->type == BRAMAH_JOINT_PLANAR && slide->initial == BRAMAH_INITIAL_GIVEN);
+  ck_assert(slide->axis[2] == 1.0 && slide->second_axis[0] == 1.0);
+  ck_assert(slide->initial_positions[1] == 0.002 && slide->initial_positions[2] == 90.0 * (PI / 180.0));
+  ck_assert(slide->initial_rates[1] == 1.0 && slide->initial_rates[2] == 2.0);
+  bramah_machine_free(m);
+  write_machine(8, "  slide: {type: fixed, parent: crank, child: slide, position: [1, 0, 0 m]}");
+  m = load(0, NULL);
+  ck_assert(m->joints[1].type == BRAMAH_JOINT_FIXED && m->joints[1].position[0] == 1.0);
+  bramah_machine_free(m);
+}
+END_TEST
+
+START_TEST(springs_and_forces_are_read)
+{
+  write_machine(34,
+                "springs: {rope: {bodies: [ground, crank], points: [[0,0,0], [1,0,0 m]], free_length: 1 cm, "
+                "stiffness: 2 kN/m, damping: 3 N*s/m}}\n"
+                "joint_springs: {a: {joint: slide, stiffness: 3 N/m, free_position: 1 mm}, b: {joint: crank, "
+                "damping: 2 N*m*s/rad}}\n"
+                "forces: {wind: {body: slide, point: [0, 1, 0 m], force: [1, 2, 3 kN], axes: body}}\n"
+                "inputs:");
+  bramah_machine *m = load(0, NULL);
+  ck_assert(m->n_springs == 1 && m->n_joint_springs == 2 && m->n_forces == 1);
+  ck_assert(m->springs[0].free_length == 0.01 && m->springs[0].stiffness == 2000.0);
+  ck_assert(m->springs[0].damping == 3.0 && m->springs[0].point[1][0] == 1.0);
+  ck_assert(m->joint_springs[0].free_position == 0.001 && m->joint_springs[1].damping == 2.0);
+  ck_assert(m->forces[0].force[2] == 3000.0 && m->forces[0].axes == BRAMAH_AXES_BODY);
+  bramah_machine_free(m);
+}
+END_TEST
+
+START_TEST(loops_of_every_type_are_read)
+{
+  write_machine(10, "  a: {type: prismatic, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
+                    "[[1,0,0], [0,1,0]], normals: [[0,0,1], [0,0,2]]}\n"
+                    "  b: {type: distance, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], distance: "
+                    "80 cm}\n"
+                    "  c: {type: spherical, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]]}\n"
+                    "  d: {type: universal, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
+                    "[[1,0,0], [0,1,0]]}");
+  bramah_machine *m = load(0, NULL);
+  ck_assert_uint_eq(m->n_loops, 4);
+  ck_assert(m->loops[0].type == BRAMAH_LOOP_PRISMATIC && m->loops[0].normal[1][2] == 2.0);
+  ck_assert(m->loops[1].type == BRAMAH_LOOP_DISTANCE && m->loops[1].distance == 0.8);
+  ck_assert(m->loops[2].type == BRAMAH_LOOP_SPHERICAL && m->loops[3].type == BRAMAH_LOOP_UNIVERSAL);
+  bramah_machine_free(m);
+}
+END_TEST
+
 START_TEST(areas_may_be_given_directly)
 {
   bramah_change changes[] = {
@@ -330,6 +386,41 @@ static const struct {
     {7, "  crank: {type: revolute, parent: ground, child: crank, axis: [0, 0, 1], initial: 0, @guess: 0}",
      BRAMAH_E_KEY, "joints.crank.guess",
      "'guess' and 'initial' exclude each other: a position is either to be found or given"},
+    {8, "  @slide: {type: planar, parent: crank, child: slide, axis: [1, 0, 0]}", BRAMAH_E_KEY,
+     "joints.slide", "required key 'second_axis' is missing"},
+    {8, "  slide: {type: spherical, parent: crank, child: slide, @axis: [1, 0, 0]}", BRAMAH_E_KEY,
+     "joints.slide.axis", "'axis' does not belong to this type"},
+    {8, "  slide: {type: fixed, parent: crank, child: slide, @rate: 1 m/s}", BRAMAH_E_KEY,
+     "joints.slide.rate", "'rate' does not belong to this type"},
+    {8, "  slide: {type: cylindrical, parent: crank, child: slide, axis: [1, 0, 0], initial: @[1 mm]}",
+     BRAMAH_E_SYNTAX, "joints.slide.initial",
+     "a list with one value for each coordinate of the joint is expected: 2"},
+    {8, "  slide: {type: cylindrical, parent: crank, child: slide, axis: [1, 0, 0], rate: [1 mm/s, @1 mm/s]}",
+     BRAMAH_E_UNIT, "joints.slide.rate.1", "1 mm/s is a speed, an angular rate is expected"},
+    {34,
+     "springs: {rope: {bodies: [ground, @crnak], points: [[0,0,0], [1,0,0 m]], damping: 1 N*s/m}}\ninputs:",
+     BRAMAH_E_REFERENCE, "springs.rope.bodies.1", "there is no body 'crnak'; did you mean 'crank'?"},
+    {34,
+     "springs: {@rope: {bodies: [ground, crank], points: [[0,0,0], [1,0,0 m]], stiffness: 1 N/m}}\ninputs:",
+     BRAMAH_E_KEY, "springs.rope", "required key 'free_length' is missing"},
+    {34, "joint_springs: {a: {joint: @crnk, damping: 1 N*m*s/rad}}\ninputs:", BRAMAH_E_REFERENCE,
+     "joint_springs.a.joint", "there is no joint coordinate 'crnk'; did you mean 'crank'?"},
+    {34, "joint_springs: {a: {joint: slide, damping: @1 N*m*s/rad}}\ninputs:", BRAMAH_E_UNIT,
+     "joint_springs.a.damping", "1 N*m*s/rad is"},
+    {34, "forces: {@wind: {body: crank, point: [0, 0, 0]}}\ninputs:", BRAMAH_E_KEY, "forces.wind",
+     "'force' or 'torque' is needed"},
+    {34, "forces: {wind: {body: crank, torque: [0, 0, 1 N*m], @point: [0, 0, 0]}}\ninputs:", BRAMAH_E_KEY,
+     "forces.wind.point", "'point' does not belong to this type"},
+    {10, "  @pivot: {type: universal, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
+     "loops.pivot", "required key 'axes' is missing"},
+    {10, "  @pivot: {type: distance, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
+     "loops.pivot", "required key 'distance' is missing"},
+    {10,
+     "  pivot: {type: spherical, bodies: [slide, ground], points: [[0,0,0], [0,0,0]], @axes: [[0,0,1], "
+     "[0,0,1]]}",
+     BRAMAH_E_KEY, "loops.pivot.axes", "'axes' does not belong to this type"},
+    {10, "  pivot: {type: distance, bodies: [slide, ground], points: [[0,0,0], [0,0,0]], distance: @0 m}",
+     BRAMAH_E_VALUE, "loops.pivot.distance", "distance must be positive"},
     {18, "    @orifice: {from: v1, to: v2}", BRAMAH_E_KEY, "hydraulics.throttles.orifice",
      "'area' or 'flow_coefficient' is needed"},
     {18, "    orifice: {from: v1, to: v2, area: 1 mm^2, @flow_coefficient: 1 m^3/s/Pa^0.5}", BRAMAH_E_KEY,
@@ -389,7 +480,9 @@ static const struct {
     {7, "  crank: {type: @revolut, parent: ground, child: crank, axis: [0, 0, 1]}", BRAMAH_E_VALUE,
      "joints.crank.type", "'revolut' is not known here; did you mean 'revolute'?"},
     {7, "  crank: {type: @ball, parent: ground, child: crank, axis: [0, 0, 1]}", BRAMAH_E_VALUE,
-     "joints.crank.type", "'ball' is not known here; possible are revolute, prismatic"},
+     "joints.crank.type",
+     "'ball' is not known here; possible are revolute, prismatic, fixed, "
+     "cylindrical, universal, planar, spherical"},
     {12, "  oil: {bulk_modulus: @0 MPa}", BRAMAH_E_VALUE, "hydraulics.oil.bulk_modulus",
      "bulk_modulus must be positive"},
     {15, "    v1: {pressure: 30 bar, hoses: [{volume: @0 L, bulk_modulus: 550 MPa}]}", BRAMAH_E_VALUE,
@@ -658,6 +751,9 @@ static void add_reading_tests(TCase *tests)
   tcase_add_test(tests, defaults_are_filled);
   tcase_add_test(tests, formulation_is_read);
   tcase_add_test(tests, rotation_is_roll_pitch_yaw_about_fixed_axes);
+  tcase_add_test(tests, compound_joints_are_read);
+  tcase_add_test(tests, springs_and_forces_are_read);
+  tcase_add_test(tests, loops_of_every_type_are_read);
   tcase_add_test(tests, areas_may_be_given_directly);
   tcase_add_test(tests, piston_area_and_rod_give_the_annulus);
   tcase_add_test(tests, input_of_a_valve_gets_an_entry);

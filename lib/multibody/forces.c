@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/multibody/forces.h"
+#include "lib/linalg/vector3.h"
+
+#include <math.h>
+
+/* tau -= (motion of a place on body by each joint) . force */
+static void subtract_point_force(const bramah__tree *tree, const bramah__pose *pose, int body,
+                                 const double *place, const double *force, double *tau)
+{
+  for (int j = body; j >= 0; j = tree->link[j].parent) {
+    double move[3];
+    bramah__point_derivative(tree, pose, (size_t)j, place, move);
+    tau[j] -= bramah__dot3(move, force);
+  }
+}
+
+/* From point 0 to point 1; returns the distance. */
+static double span(const bramah__line *line, const bramah__pose *pose, double place[2][3], double *d)
+{
+  for (int e = 0; e < 2; e++) bramah__point(pose, line->body[e], line->point[e], place[e]);
+  bramah__sub3(place[1], place[0], d);
+  return sqrt(bramah__dot3(d, d));
+}
+
+static void subtract_spring(const bramah__tree *tree, const bramah__spring *spring, const bramah__pose *pose,
+                            const double *Z, double *tau)
+{
+  double place[2][3], d[3], v[2][3], vd[3], pull[3] = {0, 0, 0};
+  const double s = span(&spring->line, pose, place, d);
+  if (!(s > 0.0)) return; /* points that coincide have no direction */
+  for (int e = 0; e < 2; e++) bramah__point_velocity(Z, spring->line.body[e], place[e], v[e]);
+  bramah__sub3(v[1], v[0], vd);
+  const double rate = bramah__dot3(d, vd) / s;
+  const double tension = spring->stiffness * (s - spring->free_length) + spring->damping * rate;
+  bramah__axpy3(tension / s, d, pull);
+  subtract_point_force(tree, pose, spring->line.body[0], place[0], pull, tau);
+  for (int k = 0; k < 3; k++) pull[k] = -pull[k];
+  subtract_point_force(tree, pose, spring->line.body[1], place[1], pull, tau);
+}
+
+static void subtract_load(const bramah__tree *tree, const bramah__load *load, const bramah__pose *pose,
+                          double *tau)
+{
+  double place[3], force[3], torque[3];
+  const int axes = load->turns ? load->body : -1;
+  bramah__point(pose, load->body, load->point, place);
+  bramah__direction(pose, axes, load->force, force);
+  bramah__direction(pose, axes, load->torque, torque);
+  subtract_point_force(tree, pose, load->body, place, force, tau);
+  for (int j = load->body; j >= 0; j = tree->link[j].parent)
+    if (tree->link[j].revolute) tau[j] -= bramah__dot3(pose[j].n, torque);
+}
+
+void bramah__forces_subtract(const bramah__tree *tree, const bramah__forces *forces, const bramah__pose *pose,
+                             const double *Z, const double *z, const double *zd, double *tau)
+{
+  for (size_t i = 0; i < forces->n_springs; i++) subtract_spring(tree, &forces->spring[i], pose, Z, tau);
+  for (size_t i = 0; i < forces->n_joint_springs; i++) {
+    const bramah__joint_spring *spring = &forces->joint_spring[i];
+    const size_t j = spring->joint;
+    tau[j] += spring->stiffness * (z[j] - spring->free_position) + spring->damping * zd[j];
+  }
+  for (size_t i = 0; i < forces->n_loads; i++) subtract_load(tree, &forces->load[i], pose, tau);
+}
+
+double bramah__forces_potential(const bramah__forces *forces, const bramah__pose *pose, const double *z)
+{
+  double energy = 0.0, place[2][3], d[3];
+  for (size_t i = 0; i < forces->n_springs; i++) {
+    const bramah__spring *spring = &forces->spring[i];
+    const double stretch = span(&spring->line, pose, place, d) - spring->free_length;
+    energy += 0.5 * spring->stiffness * stretch * stretch;
+  }
+  for (size_t i = 0; i < forces->n_joint_springs; i++) {
+    const bramah__joint_spring *spring = &forces->joint_spring[i];
+    const double turn = z[spring->joint] - spring->free_position;
+    energy += 0.5 * spring->stiffness * turn * turn;
+  }
+  return energy;
+}

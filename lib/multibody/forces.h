@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Springs, dampers and constant loads on a tree, as generalised forces of its joints: the virtual work of a
+ * force at a point, of a torque on a body, of a force in a joint. */
+#ifndef BRAMAH_LIB_MULTIBODY_FORCES_H
+#define BRAMAH_LIB_MULTIBODY_FORCES_H
+
+#include "lib/multibody/line.h"
+
+/* Pulls its two points together with k (s - free_length) + c s'. */
+typedef struct bramah__spring {
+  bramah__line line;
+  double free_length, stiffness, damping; /* [m], [N/m], [N s/m] */
+} bramah__spring;
+
+/* Drives a joint with -k (z - free_position) - c z'. */
+typedef struct bramah__joint_spring {
+  size_t joint;
+  double free_position, stiffness, damping; /* [rad or m] and what belongs to it */
+} bramah__joint_spring;
+
+/* Constant force at a point, and torque. */
+typedef struct bramah__load {
+  int body;
+  int turns; /* 1: force and torque are given in the axes of the body and turn with it; 0: inertial axes */
+  double point[3];            /* body frame */
+  double force[3], torque[3]; /* [N], [N m] */
+} bramah__load;
+
+typedef struct bramah__forces {
+  size_t n_springs, n_joint_springs, n_loads;
+  const bramah__spring *spring;
+  const bramah__joint_spring *joint_spring;
+  const bramah__load *load;
+} bramah__forces;
+
+/* Subtract the generalised forces from tau [n] at joint positions z [n], rates zd [n], velocities Z [n x 6].
+ */
+void bramah__forces_subtract(const bramah__tree *tree, const bramah__forces *forces, const bramah__pose *pose,
+                             const double *Z, const double *z, const double *zd, double *tau);
+
+/* Energy in the springs [J]. */
+double bramah__forces_potential(const bramah__forces *forces, const bramah__pose *pose, const double *z);
+
+#endif
