@@ -371,7 +371,7 @@ typedef struct bramah_integrator {
   double pressure_tolerance; /* [Pa] default 1e-2 */
   int max_iterations;        /* default 25 */
   bramah_formulation formulation;
-  double penalty_factor;    /* alpha, default 1e11 (augmented Lagrangian), 1e7 (penalty) */
+  double penalty_factor;    /* alpha, default 1e11 (augmented Lagrangian), 1e8 (penalty) */
   double penalty_frequency; /* Omega [rad/s], default 100 */
   double penalty_damping;   /* zeta [-], default 1 */
 } bramah_integrator;

@@ -162,7 +162,7 @@ static bramah_status take_integrator(bramah__compiler *k)
   m->formulation = in->formulation;
   /* The penalty method puts its factor before accelerations, the Lagrangian before positions: beyond 1e7 the
    * former's equations are too ill-conditioned for the pressure tolerance. */
-  const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 1e7 : 1e11;
+  const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 1e8 : 1e11;
   m->penalty_factor = in->penalty_factor > 0 ? in->penalty_factor : factor;
   m->penalty_frequency = in->penalty_frequency > 0 ? in->penalty_frequency : 100.0;
   m->penalty_damping = in->penalty_damping > 0 ? in->penalty_damping : 1.0;

@@ -23,7 +23,8 @@ typedef struct rig {
   bramah_plant plant;
 } rig;
 
-static void open_rig(rig *r, const char *name, int64_t step_ns, int at_rest)
+static void open_formulated(rig *r, const char *name, int64_t step_ns, int at_rest,
+                            bramah_formulation formulation)
 {
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
   char path[1024];
@@ -31,6 +32,7 @@ static void open_rig(rig *r, const char *name, int64_t step_ns, int at_rest)
   snprintf(path, sizeof path, "%s/datasets/%s/%s.yaml", root ? root : ".", name, name);
   must(bramah_machine_load(path, 0, NULL, &diag, &r->machine), &diag);
   r->machine->integrator.step_ns = step_ns;
+  r->machine->integrator.formulation = formulation;
   memcpy(volumes, r->machine->volumes, sizeof volumes);
   volumes[0].initial = volumes[1].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
   const bramah_volume *shipped = r->machine->volumes;
@@ -39,6 +41,11 @@ static void open_rig(rig *r, const char *name, int64_t step_ns, int at_rest)
   r->machine->volumes = shipped;
   must(bramah_coupled_new(r->model, &diag, &r->coupled), &diag);
   r->plant = bramah_coupled_plant(r->coupled);
+}
+
+static void open_rig(rig *r, const char *name, int64_t step_ns, int at_rest)
+{
+  open_formulated(r, name, step_ns, at_rest, BRAMAH_FORMULATION_PARTITIONING);
 }
 
 static void close_rig(rig *r)
@@ -144,6 +151,45 @@ START_TEST(test_work_cycle)
 }
 END_TEST
 
+/* Augmented Lagrangian and penalty against partitioning, over the whole cycle. Newton's counts beside the
+ * publication's. */
+START_TEST(test_formulations)
+{
+  static const bramah_formulation others[2] = {BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN,
+                                               BRAMAH_FORMULATION_PENALTY};
+  static const char *const pressures[3] = {"v1.pressure", "v2.pressure", "v3.pressure"};
+  const struct published *m = &machines[_i];
+  rig r[3];
+  double angle[3] = {0}, pressure[3] = {0}, violation[3] = {0}, largest = 0.0;
+  open_rig(&r[0], m->name, 1000000, 0);
+  for (int f = 0; f < 2; f++) open_formulated(&r[1 + f], m->name, 1000000, 0, others[f]);
+  for (int64_t t = 0; t < INT64_C(10000000000); t += 1000000) {
+    const double u = planned(&r[0], t);
+    for (int f = 0; f < 3; f++) {
+      must(r[f].plant.set_inputs(r[f].plant.self, &u, &diag), &diag);
+      must(r[f].plant.step(r[f].plant.self, &diag), &diag);
+      violation[f] = fmax(violation[f], bramah_coupled_constraint_violation(r[f].coupled));
+      for (size_t j = 0; j < m->n; j++)
+        angle[f] = fmax(angle[f], fabs(value(&r[f], m->joints[j]) - value(&r[0], m->joints[j])));
+      for (int i = 0; i < 3; i++)
+        pressure[f] = fmax(pressure[f], fabs(value(&r[f], pressures[i]) - value(&r[0], pressures[i])));
+    }
+    largest = fmax(largest, value(&r[0], "v2.pressure"));
+  }
+  for (int f = 0; f < 3; f++) {
+    static const char *const name[3] = {"partitioning", "augmented Lagrangian", "penalty"};
+    const bramah_step_report report = bramah_coupled_report(r[f].coupled);
+    printf("%-17s %-21s Newton %.2f/%u, loops to %.2g, angles within %.2g rad, pressures within %.2g Pa\n",
+           m->name, name[f], (double)report.iterations / (double)report.steps, report.max_iterations,
+           violation[f], angle[f], pressure[f]);
+    ck_assert_double_lt(angle[f], 1e-6);
+    ck_assert_double_lt(pressure[f], 1e-5 * largest);
+    ck_assert_double_lt(violation[f], f == 2 ? 1e-6 : 1e-9);
+    close_rig(&r[f]);
+  }
+}
+END_TEST
+
 /* ---- the lifting four-bar against its reference ---- */
 
 /* Columns of the reference and our outputs. No error of a correct step is published for this machine: the
@@ -233,6 +279,7 @@ int main(int argc, char **argv)
     tcase_add_loop_test(cases, test_start, 0, N_MACHINES);
     tcase_add_loop_test(cases, test_equilibrium, 0, N_MACHINES);
     tcase_add_loop_test(cases, test_work_cycle, 0, N_MACHINES);
+    tcase_add_loop_test(cases, test_formulations, 0, N_MACHINES);
   }
   return run_suite(suite);
 }
