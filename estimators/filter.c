@@ -11,9 +11,7 @@
 #include <string.h>
 
 /* Memory:
- *   | filter | sensors | innovations | P | F | A | work | Q figures | H | dx | basis | snapshots of the plant
- * |
- */
+ *   | filter | sensors | innovations | P | F | A | work | H | dx | noise figures | basis | snapshots of the plant | */
 struct bramah_filter {
   bramah_plant plant;
   size_t n, nf, np;

@@ -24,22 +24,23 @@ typedef struct bramah_body {
                         dm: the off-diagonal elements of the inertia matrix as they stand in it) */
 } bramah_body;
 
-/* Joints between a parent and a child. A compound joint is a chain of simple ones with massless bodies
- * between them (dissertation 2.4 ff.); each link of the chain is a coordinate of its own, with outputs and an
- * initial value, and goes by the name of the joint and a suffix:
+/* Joints between a parent and a child. A compound joint is a chain of simple ones with massless bodies between them
+ * (dissertation 2.4 ff.); each link of the chain is a coordinate of its own, with outputs and an initial value, and goes by
+ * the name of the joint and a suffix:
  *
  *   type         coordinates, in the order of the chain
  *   revolute     <joint> [rad] about axis
  *   prismatic    <joint> [m] along axis
- *   fixed        none: the child is welded to the parent and becomes part of it. Its name stays good for
- *                joints, loops, cylinders and forces; its motion is that of the parent (no outputs of its
- * own). cylindrical  <joint>_slide [m] along axis, <joint>_turn [rad] about axis universal    <joint>_first
- * [rad] about axis, <joint>_second [rad] about second_axis (which turns with the first); the two axes are
- * perpendicular planar       <joint>_x [m] along second_axis, <joint>_y [m] along axis x second_axis,
- * <joint>_turn [rad] about axis, the normal of the plane spherical    <joint>_yaw, <joint>_pitch,
- * <joint>_roll [rad] about z, then the turned y, then the turned x of the joint axes. Singular at a pitch of
- * +-90 deg: refused, and a step stops with BRAMAH_E_SINGULAR, within about one degree of it. Choose
- * `rotation` so that it stays away. */
+ *   fixed        none: the child is welded to the parent and becomes part of it. Its name stays good for joints, loops,
+ *                cylinders and forces; its motion is that of the parent (no outputs of its own).
+ *   cylindrical  <joint>_slide [m] along axis, <joint>_turn [rad] about axis
+ *   universal    <joint>_first [rad] about axis, <joint>_second [rad] about second_axis, which turns with the first; the two
+ *                axes are perpendicular
+ *   planar       <joint>_x [m] along second_axis, <joint>_y [m] along axis x second_axis, <joint>_turn [rad] about axis, the
+ *                normal of the plane
+ *   spherical    <joint>_yaw, <joint>_pitch, <joint>_roll [rad] about z, then the turned y, then the turned x of the joint
+ *                axes. Singular at a pitch of +-90 deg: refused, and a step stops with BRAMAH_E_SINGULAR, within about one
+ *                degree of it. Choose `rotation` so that it stays away. */
 typedef enum bramah_joint_type {
   BRAMAH_JOINT_REVOLUTE = 1,
   BRAMAH_JOINT_PRISMATIC = 2,

@@ -2,9 +2,8 @@
 /* State of the coupled plant and everything evaluated from it.
  *
  * State, one block that a snapshot copies:
- *   | z zd zdd [n each] | p pd [np each] | U [nv] | u [nu] | work [nc] | x xd [nx each] | lambda [m] | time |
- * index [n] | row [m] |
- */
+ *   | z zd zdd [n each] | p pd [np each] | U [nv] | u [nu] | work [nc] | x xd [nx each] | lambda [m]
+ *   | time | index [n] | row [m] | */
 #ifndef BRAMAH_LIB_PLANT_STATE_H
 #define BRAMAH_LIB_PLANT_STATE_H
 
