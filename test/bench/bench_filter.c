@@ -5,54 +5,25 @@
 #include "bramah/filter.h"
 #include "bramah/replay.h"
 #include "lib/plant/coupled_internal.h"
+#include "test/bench/bench.h"
 #include "test/support/four_bar.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { STEPS = 10000, RUNS = 5, SENSORS = 5 };
 
-extern char *openblas_get_corename(void);
 static bramah_diag diag;
 static double measured[STEPS + 1][SENSORS];
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void print_machine(void)
-{
-  char line[256];
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  printf("compiler   %s\n", __VERSION__);
-  while (file && fgets(line, sizeof line, file))
-    if (strncmp(line, "model name", 10) == 0) {
-      printf("cpu       %s", strchr(line, ':') + 1);
-      break;
-    }
-  if (file) fclose(file);
-  printf("openblas   core %s\n", openblas_get_corename());
-}
-
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* Median of RUNS runs of `body`, in microseconds per step. */
 static double median_us(double (*body)(void *), void *user)
 {
   double t[RUNS];
   for (int i = 0; i < RUNS; i++) t[i] = body(user) * 1e6 / STEPS;
-  qsort(t, RUNS, sizeof t[0], ascending);
-  return t[RUNS / 2];
+  return bench_median(t, RUNS);
 }
 
 typedef struct rig {
@@ -70,13 +41,13 @@ static double plant_alone(void *user)
 {
   rig *r = user;
   must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  const double t = now();
+  const double t = bench_now();
   for (int k = 0; k < STEPS; k++) {
     const double u = four_bar_command((int64_t)k * 1000000);
     r->plant.set_inputs(r->plant.self, &u, &diag);
     must(r->plant.step(r->plant.self, &diag), &diag);
   }
-  return now() - t;
+  return bench_now() - t;
 }
 
 /* The same cycle in another formulation. */
@@ -111,7 +82,7 @@ static double plant_saved_and_restored(void *user)
   static double snap[256];
   rig *r = user;
   must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  const double t = now();
+  const double t = bench_now();
   for (int k = 0; k < STEPS; k++) {
     const double u = four_bar_command((int64_t)k * 1000000);
     r->plant.set_inputs(r->plant.self, &u, &diag);
@@ -119,7 +90,7 @@ static double plant_saved_and_restored(void *user)
     r->plant.restore(r->plant.self, snap);
     must(r->plant.step(r->plant.self, &diag), &diag);
   }
-  return now() - t;
+  return bench_now() - t;
 }
 
 static double jacobian_alone(void *user)
@@ -127,12 +98,12 @@ static double jacobian_alone(void *user)
   rig *r = user;
   double J[16];
   must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  const double t = now();
+  const double t = bench_now();
   for (int k = 0; k < STEPS; k++) {
     must(r->plant.acceleration_jacobian(r->plant.self, J, &diag), &diag);
     r->sum += J[0];
   }
-  return now() - t;
+  return bench_now() - t;
 }
 
 static double tangent_alone(void *user)
@@ -141,12 +112,12 @@ static double tangent_alone(void *user)
   double change[4] = {0}, f[4], J[16];
   must(bramah_coupled_reset(r->coupled, &diag), &diag);
   must(bramah__step_residual(r->coupled, change, f), &diag);
-  const double t = now();
+  const double t = bench_now();
   for (int k = 0; k < STEPS; k++) {
     bramah__step_tangent(r->coupled, change, J);
     r->sum += J[0];
   }
-  return now() - t;
+  return bench_now() - t;
 }
 
 static double inject_alone(void *user)
@@ -154,9 +125,9 @@ static double inject_alone(void *user)
   rig *r = user;
   const double dx[5] = {1e-9, 0, 0, 0, 0};
   must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  const double t = now();
+  const double t = bench_now();
   for (int k = 0; k < STEPS; k++) must(r->plant.inject(r->plant.self, dx, &diag), &diag);
-  return now() - t;
+  return bench_now() - t;
 }
 
 static double correct_alone(void *user)
@@ -164,9 +135,9 @@ static double correct_alone(void *user)
   rig *r = user;
   const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
   bramah_filter_restore(r->filter, r->start);
-  const double t = now();
+  const double t = bench_now();
   for (int k = 0; k < STEPS; k++) must(bramah_filter_correct(r->filter, measured[0], present, &diag), &diag);
-  return now() - t;
+  return bench_now() - t;
 }
 
 static bramah_status next_sample(void *user, bramah_sample *sample, int *end, bramah_diag *d)
@@ -214,9 +185,9 @@ static double replay_with(rig *r, bramah_sink sink)
   bramah_replay *replay;
   bramah_filter_restore(r->filter, r->start);
   must(bramah_replay_new(r->filter, NULL, next_sample, &k, &diag, &replay), &diag);
-  const double t = now();
+  const double t = bench_now();
   must(bramah_replay_run(replay, sink, r, &diag), &diag);
-  const double elapsed = now() - t;
+  const double elapsed = bench_now() - t;
   bramah_replay_free(replay);
   return elapsed;
 }
@@ -285,7 +256,7 @@ int main(void)
               {"correction, 5 sensors, injection included", correct_alone},
               {"whole replay from memory, 5 sensors at 1 kHz", whole_replay},
               {"  and all outputs with their sigmas read", replay_with_outputs}};
-  print_machine();
+  bench_print_machine();
   make_measurements();
   setup(&r);
   printf("\nfour-bar with three pressures, 10 s at 1 kHz, one thread, median of %d\n\n%-52s %8s %14s\n", RUNS,

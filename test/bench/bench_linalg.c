@@ -4,21 +4,14 @@
 #define _GNU_SOURCE
 #include "lib/linalg/dense.h"
 #include "lib/linalg/lapack.h"
+#include "test/bench/bench.h"
 #include "test/support/four_bar.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { LARGEST = 32 };
 static double A[LARGEST * LARGEST], B[LARGEST * LARGEST], C[LARGEST * LARGEST], sink;
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void own_product(int n) { bramah__multiply((size_t)n, (size_t)n, (size_t)n, A, B, C); }
 
@@ -45,12 +38,12 @@ static void lapack_lu(int n)
 static double nanoseconds(void (*body)(int), int n)
 {
   const int times = 2000000 / (n * n * n + 20) + 100;
-  const double t = now();
+  const double t = bench_now();
   for (int i = 0; i < times; i++) {
     body(n);
     sink += C[0];
   }
-  return (now() - t) / times * 1e9;
+  return (bench_now() - t) / times * 1e9;
 }
 
 int main(void)
