@@ -8,7 +8,10 @@
 void bramah__expand_acceleration(const bramah_model *model, const bramah__eval *eval, const double *zdd_i,
                                  double *zdd)
 {
-  bramah__apply(model->n, model->n_independent, eval->Rz, zdd_i, zdd);
+  if (eval->Rz_is_identity)
+    memcpy(zdd, zdd_i, model->n * sizeof *zdd);
+  else
+    bramah__apply(model->n, model->n_independent, eval->Rz, zdd_i, zdd);
   for (size_t j = 0; j < model->n; j++) zdd[j] += eval->bias[j];
 }
 
@@ -25,7 +28,7 @@ static void project_inverse_dynamics(const bramah_model *model, const bramah__st
                                      bramah__eval *eval, const double *zdd, double *r)
 {
   bramah__inverse_dynamics(model, state, eval, zdd);
-  bramah__apply_transposed(model->n, model->n_independent, eval->Rz, eval->tau, r);
+  bramah__project(model, eval, eval->tau, r);
 }
 
 static void subtract_cylinders(const bramah_model *model, const bramah__eval *eval, double *r)
@@ -42,10 +45,14 @@ void bramah__imbalance(const bramah_model *model, const bramah__state *state, br
   subtract_cylinders(model, eval, r);
 }
 
-bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
+/* Mi = Rz' M Rz */
+static void project_mass(const bramah_model *model, bramah__eval *eval)
 {
   const size_t n = model->n, nf = model->n_independent;
-  bramah__tree_mass(&model->tree, eval->pose, eval->composite, eval->mass);
+  if (eval->Rz_is_identity) {
+    memcpy(eval->Mi, eval->mass, n * n * sizeof(double));
+    return;
+  }
   bramah__multiply(n, n, nf, eval->mass, eval->Rz, eval->MR);
   for (size_t f = 0; f < nf; f++)
     for (size_t g = 0; g <= f; g++) {
@@ -53,7 +60,13 @@ bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
       for (size_t j = 0; j < n; j++) sum += eval->Rz[j * nf + f] * eval->MR[j * nf + g];
       eval->Mi[f * nf + g] = eval->Mi[g * nf + f] = sum;
     }
-  return bramah__cholesky_factor(nf, eval->Mi) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
+}
+
+bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
+{
+  bramah__tree_mass(&model->tree, eval->pose, eval->composite, eval->mass);
+  project_mass(model, eval);
+  return bramah__cholesky_factor(model->n_independent, eval->Mi) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
 }
 
 void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state, bramah__eval *eval)

@@ -5,6 +5,7 @@
 #include "lib/linalg/dense.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { CLOSE_ITERATIONS = 20 };
 
@@ -24,6 +25,8 @@ static bramah_status factor_dependent(const bramah_model *model, const bramah__s
 static void fill_Rz(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
+  if (nd == 0 && eval->Rz_is_identity) return;
+  eval->Rz_is_identity = nd == 0;
   for (size_t f = 0; f < nf; f++) {
     const size_t independent = (size_t)state->index[nd + f];
     for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->Phi_z[(size_t)state->row[k] * n + independent];
@@ -33,12 +36,20 @@ static void fill_Rz(const bramah_model *model, const bramah__state *state, brama
   }
 }
 
+void bramah__project(const bramah_model *model, const bramah__eval *eval, const double *x, double *y)
+{
+  if (eval->Rz_is_identity)
+    memcpy(y, x, model->n * sizeof *y);
+  else
+    bramah__apply_transposed(model->n, model->n_independent, eval->Rz, x, y);
+}
+
 static void fill_lines(const bramah_model *model, bramah__eval *eval)
 {
   const size_t n = model->n, nf = model->n_independent;
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
     eval->s[c] = bramah__line_length(&model->tree, &model->line[c], eval->pose, eval->row + c * n);
-    bramah__apply_transposed(n, nf, eval->Rz, eval->row + c * n, eval->row_i + c * nf);
+    bramah__project(model, eval, eval->row + c * n, eval->row_i + c * nf);
   }
 }
 

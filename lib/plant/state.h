@@ -32,6 +32,7 @@ typedef struct bramah__eval {
   double *Phi_z;      /* [m x n] */
   double *LU;         /* [nd x nd] factors of the dependent block of Phi_z */
   int *pivot;         /* [nd] */
+  int Rz_is_identity; /* 1: without loops every coordinate is independent */
   double *Rz;         /* [n x nf] z' = Rz z'_i  (D 2.26) */
   double *s;          /* [nc] strokes */
   double *row;        /* [nc x n] ds/dz */
@@ -73,6 +74,9 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
 
 /* Dependent rates from the independent ones (D 2.27). */
 void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval);
+
+/* y [nf] = Rz' x with x [n]: a generalised force in the independent coordinates. */
+void bramah__project(const bramah_model *model, const bramah__eval *eval, const double *x, double *y);
 
 /* Motion stage at state->zd as it is: velocities, bias accelerations, stroke
  * velocities. */

@@ -210,9 +210,9 @@ static void print_chains(void)
   }
   printf(
       "\ncost grows as n^%.2f from 8 to 64, n^%.2f from 8 to 127, n^%.2f over all n >= %d (least squares).\n"
-      "The step is not O(n): Newton's tangent is taken by differences, one column for each coordinate, and\n"
-      "each column fills and applies the velocity matrix Rz, n x n and without loops the identity. It is\n"
-      "filled by columns: with 128 rows of 1 KiB these fall on few cache sets; 127 shows the cost without.\n",
+      "The step is not O(n): Newton's tangent is taken by differences, one evaluation, itself O(n), for "
+      "each\n"
+      "coordinate.\n",
       slope(fitted - 2, log_n, log_us), slope(fitted - 1, log_n, log_us), slope(fitted, log_n, log_us),
       FITTED_FROM);
 }
