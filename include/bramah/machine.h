@@ -156,7 +156,7 @@ typedef enum bramah_pressure_initial {
   BRAMAH_PRESSURE_EQUILIBRIUM = 1 /* so that nothing accelerates and nothing flows at the initial pose */
 } bramah_pressure_initial;
 
-/* Lumped fluid volume: its hoses and the cylinder chambers that name it. */
+/* Lumped fluid volume: its hoses and the chambers of cylinders and rotary actuators that name it. */
 typedef struct bramah_volume {
   const char *name;
   int line;
@@ -267,9 +267,31 @@ typedef struct bramah_cylinder {
   bramah_end_stop end_stop; /* with one, both volumes need a hose */
 } bramah_cylinder;
 
-/* Laminar leakage between two nodes: Q = k (p_from - p_to). With `cylinder` it passes that cylinder's piston,
- * from the piston to the rod volume, and `from`, `to` are NULL. Source: Merritt, Hydraulic Control Systems
- * (1967), laminar flow through clearances. */
+/* Rotary actuator, of vanes or rack and pinion, on a joint coordinate z that turns: the cylinder whose stroke
+ * is an angle. Torque D (p_a - p_b) - friction + stops, positive with z; chamber volumes V_a = D (a_angle + z
+ * - reference_angle) and V_b = D (b_angle - z + reference_angle); flow D z' into a and out of b. Its friction
+ * and end stop are those of a cylinder in N m and rad: coulomb [N m], stribeck_velocity [rad/s], stiffness [N
+ * m/rad], cushion_length [rad], and so on; a stop's damper sets in over 0.1 mrad. Cylinders and rotary
+ * actuators share one list of names, and no joint coordinate may have the name of a rotary actuator: both
+ * have outputs .angle and .rate. */
+typedef struct bramah_rotary {
+  const char *name;
+  int line;
+  const char *joint;        /* a coordinate: the name of the joint, for compound joints with its suffix */
+  const char *a_volume;     /* volume that fills the chamber that grows with z */
+  const char *b_volume;     /* volume that fills the other */
+  double displacement;      /* D [m^3/rad] > 0 */
+  double bulk_modulus;      /* [Pa] of the housing */
+  double reference_angle;   /* [rad] */
+  double a_angle;           /* [rad] > 0 at the reference angle: V_a0 / D */
+  double b_angle;           /* [rad] > 0 at the reference angle: V_b0 / D */
+  bramah_friction friction; /* N m, rad */
+  bramah_end_stop end_stop; /* N m, rad; with one, both volumes need a hose */
+} bramah_rotary;
+
+/* Laminar leakage between two nodes: Q = k (p_from - p_to). With `cylinder`, which may be a rotary actuator,
+ * it passes that cylinder's piston, from the piston to the rod volume (a to b), and `from`, `to` are NULL.
+ * Source: Merritt, Hydraulic Control Systems (1967), laminar flow through clearances. */
 typedef struct bramah_leakage {
   const char *name;
   int line;
@@ -419,6 +441,8 @@ typedef struct bramah_machine {
   const bramah_joint_spring *joint_springs;
   size_t n_forces;
   const bramah_force *forces;
+  size_t n_rotaries;
+  const bramah_rotary *rotaries;
 } bramah_machine;
 
 #ifdef __cplusplus

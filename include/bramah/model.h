@@ -37,6 +37,7 @@ BRAMAH_API size_t bramah_model_n_joints(const bramah_model *model);
 BRAMAH_API size_t bramah_model_n_volumes(const bramah_model *model);
 BRAMAH_API size_t bramah_model_n_inputs(const bramah_model *model);
 BRAMAH_API size_t bramah_model_n_cylinders(const bramah_model *model);
+BRAMAH_API size_t bramah_model_n_rotaries(const bramah_model *model);
 BRAMAH_API size_t bramah_model_degrees_of_freedom(const bramah_model *model);
 
 /* Names, in the order of the model (joints: from the root outwards). NULL beyond the end. */

@@ -129,6 +129,13 @@ static void explain_volumes(const cli_machine *machine)
   }
 }
 
+static const char *friction_name(bramah_friction_model model)
+{
+  static const char *const names[] = {"no friction",    "Brown-McPhee friction",   "Bengisu-Akay friction",
+                                      "LuGre friction", "modified LuGre friction", "viscous friction"};
+  return (size_t)model < sizeof names / sizeof names[0] ? names[model] : "";
+}
+
 static void explain_cylinder(const cli_machine *machine, const bramah_cylinder *c)
 {
   const double stroke = output_named(machine, c->name, ".stroke");
@@ -139,7 +146,20 @@ static void explain_cylinder(const cli_machine *machine, const bramah_cylinder *
   print_value(c->piston_chamber_length + stroke - c->reference_stroke, "m");
   printf(" and ");
   print_value(c->rod_chamber_length - stroke + c->reference_stroke, "m");
-  printf(", %s\n", c->friction.model == BRAMAH_FRICTION_NONE ? "no friction" : "Brown-McPhee friction");
+  printf(", %s\n", friction_name(c->friction.model));
+}
+
+static void explain_rotary(const cli_machine *machine, const bramah_rotary *r)
+{
+  const double angle = output_named(machine, r->name, ".angle");
+  printf("  rotary actuator %s: turns %s, chambers %s and %s, displacement %.6g cm^3/rad; angle ", r->name,
+         r->joint, r->a_volume, r->b_volume, 1e6 * r->displacement);
+  print_value(angle, "rad");
+  printf(", chambers ");
+  print_value(r->a_angle + angle - r->reference_angle, "rad");
+  printf(" and ");
+  print_value(r->b_angle - angle + r->reference_angle, "rad");
+  printf(", %s\n", friction_name(r->friction.model));
 }
 
 static void explain_elements(const bramah_machine *m)
@@ -183,6 +203,7 @@ static void explain_hydraulics(const cli_machine *machine)
   }
   explain_elements(m);
   for (size_t i = 0; i < m->n_cylinders; i++) explain_cylinder(machine, &m->cylinders[i]);
+  for (size_t i = 0; i < m->n_rotaries; i++) explain_rotary(machine, &m->rotaries[i]);
 }
 
 static void explain_inputs(const bramah_machine *m)

@@ -18,7 +18,7 @@ typedef struct request {
   uint64_t seed;
 } request;
 
-/* Energy that went in or out without the cylinders' doing. */
+/* Energy that went in or out without the doing of cylinders and rotary actuators. */
 typedef struct energy_balance {
   size_t kinetic, potential; /* outputs */
   size_t *work, n_work;
@@ -98,13 +98,15 @@ static bramah_status prepare_energy(simulation *s, bramah_diag *diag)
 {
   energy_balance *e = &s->energy;
   const bramah_machine *machine = s->machine.machine;
-  e->work = calloc(machine->n_cylinders + 1, sizeof *e->work);
+  const size_t n_cylinders = machine->n_cylinders, n = n_cylinders + machine->n_rotaries;
+  e->work = calloc(n + 1, sizeof *e->work);
   if (!e->work) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   e->kinetic = (size_t)bramah_plant_find_output(&s->machine.plant, "energy.kinetic");
   e->potential = (size_t)bramah_plant_find_output(&s->machine.plant, "energy.potential");
-  for (size_t i = 0; i < machine->n_cylinders; i++) {
+  for (size_t i = 0; i < n; i++) {
     char name[256];
-    snprintf(name, sizeof name, "%s.work", machine->cylinders[i].name);
+    snprintf(name, sizeof name, "%s.work",
+             i < n_cylinders ? machine->cylinders[i].name : machine->rotaries[i - n_cylinders].name);
     e->work[e->n_work++] = (size_t)bramah_plant_find_output(&s->machine.plant, name);
   }
   e->start = output(s, e->kinetic) + output(s, e->potential);
@@ -246,8 +248,8 @@ static void print_summary(const simulation *s)
   if (s->machine.machine->n_loops)
     fprintf(out, "largest violation of a loop: %.2g (m or rad)\n", s->violation);
   if (e->n_work)
-    fprintf(out, "energy balance: error at most %.3g J (work of the cylinders: up to %.4g J)\n", e->worst,
-            e->most_work);
+    fprintf(out, "energy balance: error at most %.3g J (work of the %s: up to %.4g J)\n", e->worst,
+            s->machine.machine->n_rotaries ? "actuators" : "cylinders", e->most_work);
   fprintf(out, "truth: %s\n", r->output);
   if (s->noisy)
     fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", cli_noisy_log_n_sensors(s->noisy),

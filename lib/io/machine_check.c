@@ -39,6 +39,9 @@ static const struct {
     {"hydraulics", "cylinders", "bodies", BODY},
     {"hydraulics", "cylinders", "piston_volume", VOLUME},
     {"hydraulics", "cylinders", "rod_volume", VOLUME},
+    {"hydraulics", "rotary_actuators", "joint", COORDINATE},
+    {"hydraulics", "rotary_actuators", "a_volume", VOLUME},
+    {"hydraulics", "rotary_actuators", "b_volume", VOLUME},
     {"hydraulics", "leakages", "from", VOLUME_OR_SUPPLY},
     {"hydraulics", "leakages", "to", VOLUME_OR_SUPPLY},
     {"hydraulics", "leakages", "cylinder", CYLINDER},
@@ -89,8 +92,9 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
                                    name_list lists[N_TARGETS])
 {
   const size_t n_nodes = machine->n_volumes + machine->n_supplies;
-  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes,   n_nodes,
-                                  machine->n_valves,     machine->n_cylinders, 3 * machine->n_joints};
+  const size_t n_actuators = machine->n_cylinders + machine->n_rotaries;
+  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes, n_nodes,
+                                  machine->n_valves,     n_actuators,        3 * machine->n_joints};
   for (int i = 0; i < N_TARGETS; i++) {
     bramah_status status = make_list(reader, most[i], &lists[i]);
     if (status) return status;
@@ -105,6 +109,7 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
   for (size_t i = 0; i < machine->n_supplies; i++) add_name(nodes, machine->supplies[i].name);
   for (size_t i = 0; i < machine->n_valves; i++) add_name(&lists[VALVE_INPUT], machine->valves[i].input);
   for (size_t i = 0; i < machine->n_cylinders; i++) add_name(&lists[CYLINDER], machine->cylinders[i].name);
+  for (size_t i = 0; i < machine->n_rotaries; i++) add_name(&lists[CYLINDER], machine->rotaries[i].name);
   return collect_coordinates(reader, machine, &lists[COORDINATE]);
 }
 
@@ -161,21 +166,38 @@ static bramah_status check_section(bramah__reader *reader, const bramah__item *s
   return status;
 }
 
-/* A throttle that says "tank" must not have two to choose from. */
-static bramah_status check_supply_names(bramah__reader *reader, const bramah__item *root,
-                                        const name_list *volumes)
+/* No element of that section of the hydraulics may have one of these names. */
+static bramah_status check_taken_names(bramah__reader *reader, const bramah__item *root, const char *section,
+                                       const name_list *taken, const char *message)
 {
-  bramah__item hydraulics, supplies;
+  bramah__item hydraulics, elements;
   if (!bramah__item_find(root, "hydraulics", &hydraulics)) return BRAMAH_OK;
-  if (!bramah__item_find(&hydraulics, "supplies", &supplies)) return BRAMAH_OK;
-  if (supplies.node->kind != BRAMAH__NODE_MAPPING) return BRAMAH_OK;
-  for (size_t i = 0; i < supplies.node->n; i++) {
-    bramah__item supply = bramah__item_at(&supplies, i);
-    if (contains(volumes, supply.name))
-      return bramah__fail_key(reader, &supply, BRAMAH_E_KEY,
-                              "a volume has the same name; they share one list");
+  if (!bramah__item_find(&hydraulics, section, &elements)) return BRAMAH_OK;
+  if (elements.node->kind != BRAMAH__NODE_MAPPING) return BRAMAH_OK;
+  for (size_t i = 0; i < elements.node->n; i++) {
+    bramah__item element = bramah__item_at(&elements, i);
+    if (contains(taken, element.name)) return bramah__fail_key(reader, &element, BRAMAH_E_KEY, message);
   }
   return BRAMAH_OK;
+}
+
+/* A throttle that says "tank" must not have two to choose from; nor may two outputs have one name. */
+static bramah_status check_shared_names(bramah__reader *reader, const bramah__item *root,
+                                        const bramah_machine *machine, const name_list *lists)
+{
+  name_list cylinders = {0, lists[CYLINDER].names}; /* the first of that list */
+  for (size_t i = 0; i < machine->n_cylinders; i++) cylinders.n += machine->cylinders[i].name != NULL;
+  bramah_status status =
+      bramah__go_on(reader, check_taken_names(reader, root, "supplies", &lists[VOLUME],
+                                              "a volume has the same name; they share one list"));
+  if (!status)
+    status = bramah__go_on(reader, check_taken_names(reader, root, "rotary_actuators", &cylinders,
+                                                     "a cylinder has the same name; they share one list"));
+  if (!status)
+    status = bramah__go_on(reader,
+                           check_taken_names(reader, root, "rotary_actuators", &lists[COORDINATE],
+                                             "a joint coordinate has the same name; so would their outputs"));
+  return status;
 }
 
 bramah_status bramah__machine_check(bramah__reader *reader, const bramah__item *root,
@@ -183,7 +205,7 @@ bramah_status bramah__machine_check(bramah__reader *reader, const bramah__item *
 {
   name_list lists[N_TARGETS];
   bramah_status status = collect_names(reader, machine, lists);
-  if (!status) status = bramah__go_on(reader, check_supply_names(reader, root, &lists[VOLUME]));
+  if (!status) status = check_shared_names(reader, root, machine, lists);
   for (size_t i = 0; !status && i < sizeof references / sizeof references[0]; i++) {
     bramah__item group = *root, section;
     if (references[i].group && !bramah__item_find(root, references[i].group, &group)) continue;

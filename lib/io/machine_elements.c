@@ -143,28 +143,50 @@ const bramah__table bramah__accumulator_table = {
 
 /* ---- end stops ---- */
 
-static bramah_status finish_end_stop(bramah__reader *reader, const bramah__item *item, void *object)
+/* A cushion is given by its extent and its damping. */
+static bramah_status check_cushion(bramah__reader *reader, const bramah__item *item, const char *extent)
 {
-  bramah__item length, damping;
-  const int has_length = bramah__item_find(item, "cushion_length", &length);
-  const int has_damping = bramah__item_find(item, "cushion_damping", &damping);
-  (void)object;
-  if (has_length == has_damping) return BRAMAH_OK;
-  return bramah__fail_missing(reader, item, has_length ? "cushion_damping" : "cushion_length");
+  bramah__item found;
+  const int has_extent = bramah__item_find(item, extent, &found);
+  const int has_damping = bramah__item_find(item, "cushion_damping", &found);
+  if (has_extent == has_damping) return BRAMAH_OK;
+  return bramah__fail_missing(reader, item, has_extent ? "cushion_damping" : extent);
 }
 
-static const bramah__key end_stop_keys[] = {
-    BRAMAH__KEY("stiffness", bramah__read_quantity, bramah_end_stop, stiffness, .required = 1, .unit = "N/m",
-                .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("damping", bramah__read_quantity, bramah_end_stop, damping, .required = 1, .unit = "N*s/m",
-                .range = BRAMAH__NOT_NEGATIVE),
-    BRAMAH__KEY("cushion_length", bramah__read_quantity, bramah_end_stop, cushion_length, .unit = "m",
-                .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("cushion_damping", bramah__read_quantity, bramah_end_stop, cushion_damping, .unit = "N*s/m",
-                .range = BRAMAH__POSITIVE),
-    {0}};
+static bramah_status finish_end_stop(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  (void)object;
+  return check_cushion(reader, item, "cushion_length");
+}
+
+static bramah_status finish_rotary_end_stop(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  (void)object;
+  return check_cushion(reader, item, "cushion_angle");
+}
+
+/* By units of force [N] and of way [m], or torque and angle. */
+#define END_STOP_KEYS(extent, force, way)                                                                    \
+  {                                                                                                          \
+    BRAMAH__KEY("stiffness", bramah__read_quantity, bramah_end_stop, stiffness, .required = 1,               \
+                .unit = force "/" way, .range = BRAMAH__POSITIVE),                                           \
+        BRAMAH__KEY("damping", bramah__read_quantity, bramah_end_stop, damping, .required = 1,               \
+                    .unit = force "*s/" way, .range = BRAMAH__NOT_NEGATIVE),                                 \
+        BRAMAH__KEY(extent, bramah__read_quantity, bramah_end_stop, cushion_length, .unit = way,             \
+                    .range = BRAMAH__POSITIVE),                                                              \
+        BRAMAH__KEY("cushion_damping", bramah__read_quantity, bramah_end_stop, cushion_damping,              \
+                    .unit = force "*s/" way, .range = BRAMAH__POSITIVE),                                     \
+    {                                                                                                        \
+      0                                                                                                      \
+    }                                                                                                        \
+  }
+
+static const bramah__key end_stop_keys[] = END_STOP_KEYS("cushion_length", "N", "m");
+static const bramah__key rotary_end_stop_keys[] = END_STOP_KEYS("cushion_angle", "N*m", "rad");
 
 const bramah__table bramah__end_stop_table = {.keys = end_stop_keys, .finish = finish_end_stop};
+const bramah__table bramah__rotary_end_stop_table = {.keys = rotary_end_stop_keys,
+                                                     .finish = finish_rotary_end_stop};
 
 /* ---- characteristics of valves ---- */
 

@@ -15,6 +15,7 @@ extern const bramah__table bramah__relief_valve_table;
 extern const bramah__table bramah__pump_table;
 extern const bramah__table bramah__accumulator_table;
 extern const bramah__table bramah__end_stop_table;
+extern const bramah__table bramah__rotary_end_stop_table;
 
 /* Of a valve: list of pairs [spool, opening] into a bramah_characteristic; the four ways of a valve by their
  * names; what excludes each other among them. */

@@ -538,26 +538,36 @@ static bramah_status finish_friction(bramah__reader *reader, const bramah__item 
                            "static friction must not be below coulomb friction");
 }
 
+/* Friction by units of force [N] and of way [m], or torque and angle. */
 #define FRICTION_KEY(name, member, of_unit, of_range)                                                        \
   BRAMAH__KEY(name, bramah__read_quantity, bramah_friction, member, .unit = (of_unit), .range = (of_range))
 
-static const bramah__key friction_keys[] = {
-    BRAMAH__KEY("model", bramah__read_word, bramah_friction, model, .required = 1, .words = friction_models),
-    FRICTION_KEY("coulomb", coulomb, "N", BRAMAH__NOT_NEGATIVE),
-    FRICTION_KEY("static", static_force, "N", BRAMAH__NOT_NEGATIVE),
-    FRICTION_KEY("stribeck_velocity", stribeck_velocity, "m/s", BRAMAH__POSITIVE),
-    FRICTION_KEY("viscous", viscous, "N*s/m", BRAMAH__NOT_NEGATIVE),
-    FRICTION_KEY("decay", decay, "s/m", BRAMAH__POSITIVE),
-    FRICTION_KEY("bristle_stiffness", bristle_stiffness, "N/m", BRAMAH__POSITIVE),
-    FRICTION_KEY("bristle_damping", bristle_damping, "N*s/m", BRAMAH__NOT_NEGATIVE),
-    FRICTION_KEY("stribeck_exponent", stribeck_exponent, "1", BRAMAH__POSITIVE),
-    FRICTION_KEY("film_velocity", film_velocity, "m/s", BRAMAH__POSITIVE),
-    FRICTION_KEY("film_time_rising", film_time_rising, "s", BRAMAH__POSITIVE),
-    FRICTION_KEY("film_time_falling", film_time_falling, "s", BRAMAH__POSITIVE),
-    FRICTION_KEY("film_time_dwell", film_time_dwell, "s", BRAMAH__POSITIVE),
-    {0}};
+#define FRICTION_KEYS(force, way)                                                                            \
+  {                                                                                                          \
+    BRAMAH__KEY("model", bramah__read_word, bramah_friction, model, .required = 1,                           \
+                .words = friction_models),                                                                   \
+        FRICTION_KEY("coulomb", coulomb, force, BRAMAH__NOT_NEGATIVE),                                       \
+        FRICTION_KEY("static", static_force, force, BRAMAH__NOT_NEGATIVE),                                   \
+        FRICTION_KEY("stribeck_velocity", stribeck_velocity, way "/s", BRAMAH__POSITIVE),                    \
+        FRICTION_KEY("viscous", viscous, force "*s/" way, BRAMAH__NOT_NEGATIVE),                             \
+        FRICTION_KEY("decay", decay, "s/" way, BRAMAH__POSITIVE),                                            \
+        FRICTION_KEY("bristle_stiffness", bristle_stiffness, force "/" way, BRAMAH__POSITIVE),               \
+        FRICTION_KEY("bristle_damping", bristle_damping, force "*s/" way, BRAMAH__NOT_NEGATIVE),             \
+        FRICTION_KEY("stribeck_exponent", stribeck_exponent, "1", BRAMAH__POSITIVE),                         \
+        FRICTION_KEY("film_velocity", film_velocity, way "/s", BRAMAH__POSITIVE),                            \
+        FRICTION_KEY("film_time_rising", film_time_rising, "s", BRAMAH__POSITIVE),                           \
+        FRICTION_KEY("film_time_falling", film_time_falling, "s", BRAMAH__POSITIVE),                         \
+        FRICTION_KEY("film_time_dwell", film_time_dwell, "s", BRAMAH__POSITIVE),                             \
+    {                                                                                                        \
+      0                                                                                                      \
+    }                                                                                                        \
+  }
+
+static const bramah__key friction_keys[] = FRICTION_KEYS("N", "m");
+static const bramah__key rotary_friction_keys[] = FRICTION_KEYS("N*m", "rad");
 
 static const bramah__table friction_table = {.keys = friction_keys, .finish = finish_friction};
+static const bramah__table rotary_friction_table = {.keys = rotary_friction_keys, .finish = finish_friction};
 
 /* Areas given directly or by diameters. A rod with a piston area is as good as one with a bore. */
 static bramah_status finish_cylinder(bramah__reader *reader, const bramah__item *item, void *object)
@@ -609,6 +619,40 @@ static const bramah__key cylinder_keys[] = {
 
 static const bramah__table cylinder_table = {
     .keys = cylinder_keys, .size = sizeof(bramah_cylinder), .finish = finish_cylinder};
+
+/* ---- rotary actuators ---- */
+
+static bramah_status finish_rotary(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const loaded *draft = reader->draft;
+  const bramah_rotary *rotary = object;
+  bramah__item joint;
+  if (coordinate_kind(&draft->machine, rotary->joint) != 2 || !bramah__item_find(item, "joint", &joint))
+    return BRAMAH_OK;
+  return bramah__fail_item(reader, &joint, BRAMAH_E_VALUE,
+                           "this coordinate slides; a rotary actuator needs one that turns");
+}
+
+static const bramah__key rotary_keys[] = {
+    BRAMAH__KEY("joint", bramah__read_name, bramah_rotary, joint, .required = 1),
+    BRAMAH__KEY("a_volume", bramah__read_name, bramah_rotary, a_volume, .required = 1),
+    BRAMAH__KEY("b_volume", bramah__read_name, bramah_rotary, b_volume, .required = 1),
+    BRAMAH__KEY("displacement", bramah__read_quantity, bramah_rotary, displacement, .required = 1,
+                .unit = "m^3/rad", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("bulk_modulus", bramah__read_quantity, bramah_rotary, bulk_modulus, .required = 1,
+                .unit = "Pa", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("reference_angle", bramah__read_quantity, bramah_rotary, reference_angle, .unit = "rad"),
+    BRAMAH__KEY("a_angle", bramah__read_quantity, bramah_rotary, a_angle, .required = 1, .unit = "rad",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("b_angle", bramah__read_quantity, bramah_rotary, b_angle, .required = 1, .unit = "rad",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("friction", bramah__read_child, bramah_rotary, friction, .table = &rotary_friction_table),
+    BRAMAH__KEY("end_stop", bramah__read_child, bramah_rotary, end_stop,
+                .table = &bramah__rotary_end_stop_table),
+    {0}};
+
+static const bramah__table rotary_table = {
+    .keys = rotary_keys, .size = sizeof(bramah_rotary), .finish = finish_rotary};
 
 /* ---- inputs ---- */
 
@@ -710,6 +754,8 @@ static const bramah__key hydraulics_keys[] = {
                     .required = 0),
     BRAMAH__SECTION("valves", loaded, machine.valves, machine.n_valves, &valve_table, .required = 0),
     BRAMAH__SECTION("cylinders", loaded, machine.cylinders, machine.n_cylinders, &cylinder_table,
+                    .required = 0),
+    BRAMAH__SECTION("rotary_actuators", loaded, machine.rotaries, machine.n_rotaries, &rotary_table,
                     .required = 0),
     BRAMAH__SECTION("leakages", loaded, machine.leakages, machine.n_leakages, &bramah__leakage_table,
                     .required = 0),

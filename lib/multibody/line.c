@@ -12,12 +12,16 @@ static double span(const bramah__line *line, const bramah__pose *pose, double pl
   return sqrt(bramah__dot3(d, d));
 }
 
-double bramah__line_length(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose,
-                           double *row)
+double bramah__line_length(const bramah__tree *tree, const bramah__line *line, const double *z,
+                           const bramah__pose *pose, double *row)
 {
   double place[2][3], d[3];
-  const double s = span(line, pose, place, d);
   for (size_t j = 0; j < tree->n; j++) row[j] = 0.0;
+  if (line->is_coordinate) {
+    row[line->joint] = 1.0;
+    return z[line->joint];
+  }
+  const double s = span(line, pose, place, d);
   for (int e = 0; e < 2; e++)
     for (int j = line->body[e]; j >= 0; j = tree->link[j].parent) {
       double move[3];
@@ -45,11 +49,12 @@ void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *
                                   const bramah__pose *pose, const double *Z, double *out)
 {
   double place[2][3], d[3], v[2][3], dd[3];
+  for (size_t j = 0; j < tree->n; j++) out[j] = 0.0;
+  if (line->is_coordinate) return;
   const double s = span(line, pose, place, d);
   for (int e = 0; e < 2; e++) bramah__point_velocity(Z, line->body[e], place[e], v[e]);
   bramah__sub3(v[1], v[0], dd);
   const double rate = bramah__dot3(d, dd) / s;
-  for (size_t j = 0; j < tree->n; j++) out[j] = 0.0;
   for (int e = 0; e < 2; e++)
     for (int j = line->body[e]; j >= 0; j = tree->link[j].parent) {
       double move[3], turn[3];

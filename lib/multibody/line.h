@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The line between two points on two bodies, along which a cylinder acts: its length and derivatives. */
+/* The line between two points on two bodies, along which a cylinder acts: its length and derivatives. A
+ * rotary actuator acts along a joint coordinate, which takes the place of the length. */
 #ifndef BRAMAH_LIB_MULTIBODY_LINE_H
 #define BRAMAH_LIB_MULTIBODY_LINE_H
 
@@ -8,12 +9,14 @@
 typedef struct bramah__line {
   int body[2];        /* -1: ground */
   double point[2][3]; /* body frames */
+  int is_coordinate;  /* 1: the length is that of the coordinate `joint`, which may have any sign */
+  size_t joint;
 } bramah__line;
 
-/* Length s [m] and its derivative by the joint coordinates, row [n]. A force F that pushes the points apart
+/* Length s [m] and its derivative by the joint coordinates z, row [n]. A force F that pushes the points apart
  * does the work F ds: its generalised force is row' F. */
-double bramah__line_length(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose,
-                           double *row);
+double bramah__line_length(const bramah__tree *tree, const bramah__line *line, const double *z,
+                           const bramah__pose *pose, double *row);
 
 /* Derivative of the rate s' = row z' by the joint coordinates at constant rates, out [n]. Z [n x 6]:
  * velocities. */

@@ -21,10 +21,14 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->circuit.n_supplies = machine->n_supplies;
   model->circuit.n_throttles = machine->n_throttles;
   model->circuit.n_valves = machine->n_valves;
-  model->circuit.n_cylinders = machine->n_cylinders;
+  model->circuit.n_cylinders = machine->n_cylinders + machine->n_rotaries;
+  model->n_rotaries = machine->n_rotaries;
   for (size_t i = 0; i < machine->n_cylinders; i++)
     model->circuit.n_friction_states +=
         bramah__friction_states((bramah__friction_kind)machine->cylinders[i].friction.model);
+  for (size_t i = 0; i < machine->n_rotaries; i++)
+    model->circuit.n_friction_states +=
+        bramah__friction_states((bramah__friction_kind)machine->rotaries[i].friction.model);
 }
 
 #define TAKE_NAMES(field, things, n)                                                                         \
@@ -69,6 +73,18 @@ static void take_tree_names(const bramah_machine *machine, bramah_model *model, 
   model->n_bodies_named = body;
 }
 
+/* Cylinders, then rotary actuators. */
+static void take_actuator_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+{
+  const size_t nc = machine->n_cylinders;
+  model->cylinder_name = BRAMAH__TAKE(arena, const char *, model->circuit.n_cylinders);
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
+    const char *name = i < nc ? machine->cylinders[i].name : machine->rotaries[i - nc].name;
+    const char *copy = bramah__arena_text(arena, name ? name : "");
+    if (model->cylinder_name) model->cylinder_name[i] = copy;
+  }
+}
+
 static void take_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
 {
   model->name = bramah__arena_text(arena, machine->name ? machine->name : "machine");
@@ -77,7 +93,7 @@ static void take_names(const bramah_machine *machine, bramah_model *model, brama
   TAKE_NAMES(volume_name, volumes, machine->n_volumes);
   TAKE_NAMES(supply_name, supplies, machine->n_supplies);
   TAKE_NAMES(valve_name, valves, machine->n_valves);
-  TAKE_NAMES(cylinder_name, cylinders, machine->n_cylinders);
+  take_actuator_names(machine, model, arena);
   TAKE_NAMES(input_name, inputs, machine->n_inputs);
 }
 
@@ -85,7 +101,7 @@ static void take_names(const bramah_machine *machine, bramah_model *model, brama
 static void layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
                    bramah__arena *arena)
 {
-  const size_t n = model->n, nc = machine->n_cylinders;
+  const size_t n = model->n, nc = model->circuit.n_cylinders;
   take_names(machine, model, arena);
   t->link = BRAMAH__TAKE(arena, bramah__link, n);
   t->loop = BRAMAH__TAKE(arena, bramah__loop, machine->n_loops);
@@ -124,8 +140,8 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
 static size_t outputs_size(const bramah_machine *machine)
 {
   const size_t n = bramah__count_coordinates(machine);
-  size_t things[] = {
-      3 * n, machine->n_volumes, machine->n_valves, 5 * machine->n_cylinders, machine->n_inputs, 2, 3 * n};
+  const size_t nc = machine->n_cylinders + machine->n_rotaries;
+  size_t things[] = {3 * n, machine->n_volumes, machine->n_valves, 5 * nc, machine->n_inputs, 2, 3 * n};
   size_t outputs = 0;
   for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) outputs += things[i];
   /* rounded so that the whole is a multiple of the alignment, as aligned_alloc asks */

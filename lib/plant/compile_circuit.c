@@ -161,32 +161,74 @@ static void number_states(bramah__compiler *k)
   }
 }
 
-static bramah_status cylinder_values(bramah__compiler *k, const bramah_cylinder *in)
+typedef struct positive_value {
+  double value;
+  const char *what;
+} positive_value;
+
+static bramah_status check_values(bramah__compiler *k, const bramah_cylinder *in, size_t n,
+                                  const positive_value *checks)
 {
-  const struct {
-    double value;
-    const char *what;
-  } checks[] = {{in->piston_area, "the piston area"},
-                {in->rod_area, "the rod area"},
-                {in->bulk_modulus, "the bulk modulus"},
-                {in->piston_chamber_length, "the piston chamber length"},
-                {in->rod_chamber_length, "the rod chamber length"}};
-  for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
-    const bramah_status status = bramah__positive(k, checks[i].value, in->name, in->line, checks[i].what);
-    if (status != BRAMAH_OK) return status;
-  }
-  return BRAMAH_OK;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < n && status == BRAMAH_OK; i++)
+    status = bramah__positive(k, checks[i].value, in->name, in->line, checks[i].what);
+  return status;
 }
 
-static bramah_status build_cylinder(bramah__compiler *k, const bramah_cylinder *in, bramah__cylinder *out,
-                                    bramah__line *line)
+static bramah_status cylinder_values(bramah__compiler *k, const bramah_cylinder *in)
 {
-  const bramah_model *m = k->model;
+  const positive_value checks[] = {{in->piston_area, "the piston area"},
+                                   {in->rod_area, "the rod area"},
+                                   {in->bulk_modulus, "the bulk modulus"},
+                                   {in->piston_chamber_length, "the piston chamber length"},
+                                   {in->rod_chamber_length, "the rod chamber length"}};
+  return check_values(k, in, sizeof checks / sizeof checks[0], checks);
+}
+
+static bramah_status build_points(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
+{
   bramah_status status = cylinder_values(k, in);
   for (int e = 0; e < 2 && status == BRAMAH_OK; e++)
     status = bramah__find_body(k, in->name, in->line, in->body[e], &line->body[e]);
-  if (status != BRAMAH_OK) return status;
   memcpy(line->point, in->point, sizeof line->point);
+  return status;
+}
+
+static bramah_status build_turning(bramah__compiler *k, const bramah_cylinder *in, const char *joint,
+                                   bramah__line *line)
+{
+  const bramah_model *m = k->model;
+  const positive_value checks[] = {{in->piston_area, "the displacement"},
+                                   {in->bulk_modulus, "the bulk modulus"},
+                                   {in->piston_chamber_length, "the angle of chamber a"},
+                                   {in->rod_chamber_length, "the angle of chamber b"}};
+  const bramah_status status = check_values(k, in, sizeof checks / sizeof checks[0], checks);
+  if (status != BRAMAH_OK) return status;
+  if (!isfinite(in->reference_stroke))
+    return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, in->name, in->line,
+                                "the reference angle is not finite");
+  const long i = bramah__find_name(m->n, m->joint_name, joint);
+  if (i < 0) return bramah__no_such(k, in->name, in->line, "joint coordinate", joint, m->n, m->joint_name);
+  if (!k->t.link[i].revolute)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "its joint coordinate slides; a rotary actuator needs one that turns");
+  line->is_coordinate = 1;
+  line->joint = (size_t)i;
+  return BRAMAH_OK;
+}
+
+/* Cylinder i, or the rotary actuator that stands behind the cylinders as one. */
+static bramah_status build_cylinder(bramah__compiler *k, size_t i)
+{
+  const bramah_model *m = k->model;
+  const bramah_machine *source = k->source;
+  const bramah_cylinder *in = &k->machine->cylinders[i];
+  bramah__cylinder *out = &k->t.cylinder[i];
+  bramah__line *line = &k->t.line[i];
+  const bramah_status status =
+      i < source->n_cylinders ? build_points(k, in, line)
+                              : build_turning(k, in, source->rotaries[i - source->n_cylinders].joint, line);
+  if (status != BRAMAH_OK) return status;
   const long piston = bramah__find_name(m->circuit.n_volumes, m->volume_name, in->piston_volume);
   const long rod = bramah__find_name(m->circuit.n_volumes, m->volume_name, in->rod_volume);
   if (piston < 0)
@@ -232,8 +274,7 @@ bramah_status bramah__build_circuit(bramah__compiler *k)
     status = build_valve(k, &d->valves[i], &k->t.valve[i]);
     k->model->U0[i] = d->valves[i].initial_spool;
   }
-  for (size_t i = 0; i < d->n_cylinders && status == BRAMAH_OK; i++)
-    status = build_cylinder(k, &d->cylinders[i], &k->t.cylinder[i], &k->t.line[i]);
+  for (size_t i = 0; i < d->n_cylinders && status == BRAMAH_OK; i++) status = build_cylinder(k, i);
   if (status != BRAMAH_OK) return status;
   number_states(k);
   return check_compliance(k);

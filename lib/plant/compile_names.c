@@ -44,6 +44,18 @@ static bramah_status unique(const bramah__compiler *k, size_t n, const char *con
   return BRAMAH_OK;
 }
 
+/* Their outputs .angle and .rate would have the same names. */
+static bramah_status beside_joints(const bramah__compiler *k)
+{
+  const bramah_model *m = k->model;
+  const bramah_machine *d = k->source;
+  for (size_t i = 0; i < d->n_rotaries; i++)
+    if (bramah__find_name(m->n, m->joint_name, d->rotaries[i].name) >= 0)
+      return bramah__compile_fail(k, BRAMAH_E_KEY, d->rotaries[i].name, d->rotaries[i].line,
+                                  "a joint coordinate has the same name; so would their outputs");
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__check_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
@@ -58,13 +70,13 @@ bramah_status bramah__check_names(const bramah__compiler *k)
                {d->n_volumes, m->volume_name, "volume"},
                {d->n_supplies, m->supply_name, "supply"},
                {d->n_valves, m->valve_name, "valve"},
-               {d->n_cylinders, m->cylinder_name, "cylinder"},
+               {d->n_cylinders, m->cylinder_name, m->n_rotaries ? "cylinder or rotary actuator" : "cylinder"},
                {d->n_inputs, m->input_name, "input"}};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     const bramah_status status = unique(k, lists[i].n, lists[i].names, lists[i].kind);
     if (status != BRAMAH_OK) return status;
   }
-  return BRAMAH_OK;
+  return beside_joints(k);
 }
 
 bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,

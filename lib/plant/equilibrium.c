@@ -121,7 +121,8 @@ static bramah_status undetermined(const problem *q, bramah_diag *diag)
   const bramah_volume *volume = first_open(q->machine);
   bramah__fail(
       diag, BRAMAH_E_SINGULAR, volume->name,
-      "equilibrium does not determine this pressure; give the pressure of one chamber of each cylinder");
+      "equilibrium does not determine this pressure; give the pressure of one chamber of each cylinder "
+      "or rotary actuator");
   bramah__at(diag, q->machine->file, volume->line, 0);
   return BRAMAH_E_SINGULAR;
 }

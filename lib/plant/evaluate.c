@@ -44,11 +44,11 @@ void bramah__project(const bramah_model *model, const bramah__eval *eval, const 
     bramah__apply_transposed(model->n, model->n_independent, eval->Rz, x, y);
 }
 
-static void fill_lines(const bramah_model *model, bramah__eval *eval)
+static void fill_lines(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   const size_t n = model->n, nf = model->n_independent;
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
-    eval->s[c] = bramah__line_length(&model->tree, &model->line[c], eval->pose, eval->row + c * n);
+    eval->s[c] = bramah__line_length(&model->tree, &model->line[c], state->z, eval->pose, eval->row + c * n);
     bramah__project(model, eval, eval->row + c * n, eval->row_i + c * nf);
   }
 }
@@ -74,7 +74,7 @@ static bramah_status finish_position(const bramah_model *model, const bramah__st
   if (bramah__singular_joint(model, state->z)) return BRAMAH_E_SINGULAR;
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);
-  fill_lines(model, eval);
+  fill_lines(model, state, eval);
   return BRAMAH_OK;
 }
 

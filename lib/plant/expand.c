@@ -302,6 +302,27 @@ static void carry_attachments(bramah__compiler *k)
   }
 }
 
+/* A rotary actuator is a cylinder with angles for lengths; compile_circuit.c lets it act along its joint. */
+static void append_rotaries(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  for (size_t i = 0; i < d->n_rotaries; i++) {
+    const bramah_rotary *rotary = &d->rotaries[i];
+    k->t.cylinders[d->n_cylinders + i] = (bramah_cylinder){.name = rotary->name,
+                                                           .line = rotary->line,
+                                                           .piston_volume = rotary->a_volume,
+                                                           .rod_volume = rotary->b_volume,
+                                                           .piston_area = rotary->displacement,
+                                                           .rod_area = rotary->displacement,
+                                                           .bulk_modulus = rotary->bulk_modulus,
+                                                           .reference_stroke = rotary->reference_angle,
+                                                           .piston_chamber_length = rotary->a_angle,
+                                                           .rod_chamber_length = rotary->b_angle,
+                                                           .friction = rotary->friction,
+                                                           .end_stop = rotary->end_stop};
+  }
+}
+
 bramah_status bramah__expand(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
@@ -318,12 +339,15 @@ bramah_status bramah__expand(bramah__compiler *k)
   if (status != BRAMAH_OK) return status;
   add_welded_mass(k, k->t.bodies, n);
   carry_attachments(k);
+  append_rotaries(k);
   k->expanded = *d;
   k->expanded.n_bodies = k->expanded.n_joints = k->model->n;
   k->expanded.bodies = k->t.bodies;
   k->expanded.joints = k->t.joints;
   k->expanded.loops = k->t.loops;
   k->expanded.cylinders = k->t.cylinders;
+  k->expanded.n_cylinders = k->model->circuit.n_cylinders;
+  k->expanded.n_rotaries = 0;
   k->machine = &k->expanded;
   return BRAMAH_OK;
 }

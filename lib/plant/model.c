@@ -5,7 +5,12 @@
 size_t bramah_model_n_joints(const bramah_model *model) { return model->n; }
 size_t bramah_model_n_volumes(const bramah_model *model) { return model->circuit.n_volumes; }
 size_t bramah_model_n_inputs(const bramah_model *model) { return model->n_inputs; }
-size_t bramah_model_n_cylinders(const bramah_model *model) { return model->circuit.n_cylinders; }
+size_t bramah_model_n_cylinders(const bramah_model *model)
+{
+  return model->circuit.n_cylinders - model->n_rotaries;
+}
+
+size_t bramah_model_n_rotaries(const bramah_model *model) { return model->n_rotaries; }
 size_t bramah_model_degrees_of_freedom(const bramah_model *model) { return model->n_independent; }
 const char *bramah_model_name(const bramah_model *model) { return model->name; }
 

@@ -48,7 +48,8 @@ struct bramah_model {
   size_t n_inputs;
   bramah__tree tree;
   const bramah__loop *loop;
-  const bramah__line *line; /* [n_cylinders] */
+  const bramah__line *line; /* [n_cylinders] of the circuit */
+  size_t n_rotaries;        /* the last ones among them */
   bramah__circuit circuit;
   const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name,
       **cylinder_name, **input_name; /* bodies in the order of their joints */

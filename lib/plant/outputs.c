@@ -31,6 +31,13 @@ static const kind cylinder_kinds[] = {
     {BRAMAH__CYLINDER_FRICTION, ".friction", "N", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__CYLINDER_WORK, ".work", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
 };
+static const kind rotary_kinds[] = {
+    {BRAMAH__CYLINDER_STROKE, ".angle", "rad", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__CYLINDER_VELOCITY, ".rate", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__CYLINDER_FORCE, ".torque", "N*m", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+    {BRAMAH__CYLINDER_FRICTION, ".friction", "N*m", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+    {BRAMAH__CYLINDER_WORK, ".work", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+};
 static const kind input_kinds[] = {{BRAMAH__INPUT_COMMAND, ".command", "V", NULL, BRAMAH_OUTPUT_OTHER, 0, 0}};
 static const kind energy_kinds[] = {
     {BRAMAH__ENERGY_KINETIC, ".kinetic", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
@@ -50,20 +57,23 @@ typedef struct group {
   size_t n_things, n_kinds;
   const kind *kinds;
   const char *const *names; /* NULL: "energy" */
+  size_t first;             /* number of the first thing */
 } group;
 
-enum { N_GROUPS = 7 };
+enum { N_GROUPS = 8 };
 
 static void groups(const bramah_model *model, group *out)
 {
   const bramah__circuit *circuit = &model->circuit;
-  out[0] = (group){model->n, COUNT(joint_kinds), joint_kinds, model->joint_name};
-  out[1] = (group){circuit->n_volumes, COUNT(volume_kinds), volume_kinds, model->volume_name};
-  out[2] = (group){circuit->n_valves, COUNT(valve_kinds), valve_kinds, model->valve_name};
-  out[3] = (group){circuit->n_cylinders, COUNT(cylinder_kinds), cylinder_kinds, model->cylinder_name};
-  out[4] = (group){model->n_inputs, COUNT(input_kinds), input_kinds, model->input_name};
-  out[5] = (group){1, COUNT(energy_kinds), energy_kinds, NULL};
-  out[6] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name};
+  const size_t linear = circuit->n_cylinders - model->n_rotaries;
+  out[0] = (group){model->n, COUNT(joint_kinds), joint_kinds, model->joint_name, 0};
+  out[1] = (group){circuit->n_volumes, COUNT(volume_kinds), volume_kinds, model->volume_name, 0};
+  out[2] = (group){circuit->n_valves, COUNT(valve_kinds), valve_kinds, model->valve_name, 0};
+  out[3] = (group){linear, COUNT(cylinder_kinds), cylinder_kinds, model->cylinder_name, 0};
+  out[4] = (group){model->n_rotaries, COUNT(rotary_kinds), rotary_kinds, model->cylinder_name, linear};
+  out[5] = (group){model->n_inputs, COUNT(input_kinds), input_kinds, model->input_name, 0};
+  out[6] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
+  out[7] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
 }
 
 size_t bramah__outputs_count(const bramah_model *model)
@@ -106,7 +116,7 @@ void bramah__outputs_build(bramah_model *model, bramah__arena *arena)
   for (size_t i = 0; i < N_GROUPS; i++)
     for (size_t thing = 0; thing < g[i].n_things; thing++)
       for (size_t k = 0; k < g[i].n_kinds; k++)
-        if (out) out[count++] = make_output(model, arena, &g[i], thing, &g[i].kinds[k]);
+        if (out) out[count++] = make_output(model, arena, &g[i], g[i].first + thing, &g[i].kinds[k]);
   model->output = out;
   model->n_outputs = count;
 }

@@ -17,10 +17,11 @@ static size_t n_mechanical(const bramah_model *model) { return model->n; }
 
 static size_t joint(const bramah_coupled *c, size_t k) { return (void)c, k; }
 
-static void fill_lines(const bramah_model *model, bramah__eval *eval)
+static void fill_lines(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
-    eval->s[i] = bramah__line_length(&model->tree, &model->line[i], eval->pose, eval->row + i * model->n);
+    eval->s[i] =
+        bramah__line_length(&model->tree, &model->line[i], state->z, eval->pose, eval->row + i * model->n);
 }
 
 /* Nothing is closed here: constraints are only looked at. */
@@ -30,7 +31,7 @@ static bramah_status place(const bramah_model *model, bramah__state *next, brama
   bramah__tree_pose(&model->tree, next->z, eval->pose);
   bramah__closure_residual(model->n_loops, model->loop, eval->pose, eval->Phi);
   bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, eval->pose, eval->Phi_z);
-  fill_lines(model, eval);
+  fill_lines(model, next, eval);
   return BRAMAH_OK;
 }
 

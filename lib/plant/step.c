@@ -402,10 +402,12 @@ static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
     const double s = c->trial->s[i];
     if (cylinder->stop.stiffness > 0.0) continue;
     if (bramah__piston_chamber(cylinder, s) > 0.0 && bramah__rod_chamber(cylinder, s) > 0.0) continue;
-    fail_at(c, BRAMAH_E_VALUE, c->model->cylinder_name[i], "the piston has left its cylinder", diag);
-    bramah__add_text(diag, ": stroke ");
+    const int turns = c->model->line[i].is_coordinate;
+    fail_at(c, BRAMAH_E_VALUE, c->model->cylinder_name[i],
+            turns ? "the rotary actuator has left its range" : "the piston has left its cylinder", diag);
+    bramah__add_text(diag, turns ? ": angle " : ": stroke ");
     bramah__add_number(diag, s, 6);
-    bramah__add_text(diag, " m");
+    bramah__add_text(diag, turns ? " rad" : " m");
     return BRAMAH_E_VALUE;
   }
   return BRAMAH_OK;

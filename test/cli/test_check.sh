@@ -20,6 +20,16 @@ says out 'input valve: 5 values planned, the last from 8 s on'
 says out 'step: 1 ms'
 says out 'no mistakes found'
 
+elements=$source_root/test/support/every-element.yaml
+run 0 check "$elements"
+quiet err
+says out 'rotary actuator slew: turns platform, chambers left and right, displacement 60 cm^3/rad; angle 0 deg, chambers 90 deg and 90 deg, viscous friction'
+run 0 simulate "$elements" --duration 0.1 --step 0.001 --output elements.csv
+for column in 'slew.angle[rad]' 'slew.rate[rad/s]' 'slew.torque[N*m]' 'slew.friction[N*m]' 'slew.work[J]'; do
+  cell elements.csv 2 "$column" | grep -q . || fail "no column $column"
+done
+says out 'work of the actuators'
+
 run 0 check "$machine" log.csv
 says out 'columns used: t[s], valve.command[V]'
 says out 'columns not used: crank_encoder[rad]'

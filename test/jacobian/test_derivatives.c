@@ -15,9 +15,8 @@ static bramah_coupled *c;
 static bramah_plant plant;
 
 /* The four-bar in motion: 40 ms after the valve opened. */
-static void setup(void)
+static void start(void)
 {
-  four_bar_describe(&fb, 1.0, 1000000);
   must(bramah_model_new(&fb.machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
   plant = bramah_coupled_plant(c);
@@ -25,6 +24,12 @@ static void setup(void)
   must(plant.set_inputs(plant.self, &u, &diag), &diag);
   for (int i = 0; i < 40; i++) must(plant.step(plant.self, &diag), &diag);
   must(bramah__refresh(c, &diag), &diag);
+}
+
+static void setup(void)
+{
+  four_bar_describe(&fb, 1.0, 1000000);
+  start();
 }
 
 static void teardown(void)
@@ -66,7 +71,7 @@ START_TEST(test_stroke_derivatives)
   const double *zd = s.c->state.zd;
   double row[N], rate_row[N], z[N], moved_row[N], Z[6 * N];
   bramah__pose pose[N];
-  bramah__line_length(&s.model->tree, &s.line, s.c->now->pose, row);
+  bramah__line_length(&s.model->tree, &s.line, s.c->state.z, s.c->now->pose, row);
   bramah__line_rate_derivative(&s.model->tree, &s.line, s.c->now->pose, s.c->now->Z, rate_row);
   for (size_t j = 0; j < N; j++) {
     double length[2], rate[2] = {0, 0};
@@ -75,7 +80,7 @@ START_TEST(test_stroke_derivatives)
       z[j] += side ? eps : -eps;
       bramah__tree_pose(&s.model->tree, z, pose);
       bramah__tree_velocity(&s.model->tree, pose, zd, Z);
-      length[side] = bramah__line_length(&s.model->tree, &s.line, pose, moved_row);
+      length[side] = bramah__line_length(&s.model->tree, &s.line, z, pose, moved_row);
       for (size_t k = 0; k < N; k++) rate[side] += moved_row[k] * zd[k];
     }
     ck_assert_double_eq_tol(row[j], (length[1] - length[0]) / (2 * eps), 1e-8);
@@ -130,6 +135,36 @@ static void check_output_rows(const bramah_plant *p)
 }
 
 START_TEST(test_output_rows_of_the_four_bar) { check_output_rows(&plant); }
+END_TEST
+
+/* The same four-bar with a rotary actuator in the dependent joint of its rocker. */
+static void add_rotary(void)
+{
+  static const bramah_rotary swing = {.name = "swing",
+                                      .joint = "rocker",
+                                      .a_volume = "v3",
+                                      .b_volume = "v2",
+                                      .displacement = 5e-5,
+                                      .bulk_modulus = 3e10,
+                                      .a_angle = 6.0,
+                                      .b_angle = 6.0,
+                                      .friction = {.model = BRAMAH_FRICTION_VISCOUS, .viscous = 20.0}};
+  teardown();
+  fb.machine.n_rotaries = 1;
+  fb.machine.rotaries = &swing;
+  start();
+}
+
+START_TEST(test_output_rows_of_a_rotary_actuator)
+{
+  add_rotary();
+  ck_assert_double_gt(fabs(plant.output(plant.self, must_find(&plant, "swing.rate"))), 1e-4);
+  double own[8], joint[8];
+  must(plant.output_row(plant.self, must_find(&plant, "swing.rate"), own), &diag);
+  must(plant.output_row(plant.self, must_find(&plant, "rocker.rate"), joint), &diag);
+  for (size_t k = 0; k < bramah_plant_n_error(&plant); k++) ck_assert_double_eq(own[k], joint[k]);
+  check_output_rows(&plant);
+}
 END_TEST
 
 START_TEST(test_output_rows_of_a_spatial_tree)
@@ -194,6 +229,7 @@ END_TEST
 /* The differences of the plant itself (D 3.4) against central differences through the interface. */
 START_TEST(test_acceleration_jacobian)
 {
+  if (_i) add_rotary();
   const size_t n = bramah_plant_n_error(&plant);
   static double snap[512];
   double J[64], above[4], below[4];
@@ -249,6 +285,7 @@ END_TEST
  * residual. */
 START_TEST(test_step_tangent)
 {
+  if (_i) add_rotary();
   enum { NX = 4 };
   double change[NX], moved[NX], J[NX * NX], f[NX], above[NX], below[NX];
   for (size_t k = 0; k < NX; k++)
@@ -278,12 +315,13 @@ int main(void)
   tcase_add_checked_fixture(cases, setup, teardown);
   tcase_add_loop_test(cases, test_stroke_derivatives, 0, 4);
   tcase_add_test(cases, test_output_rows_of_the_four_bar);
+  tcase_add_test(cases, test_output_rows_of_a_rotary_actuator);
   tcase_add_test(cases, test_output_rows_of_a_spatial_tree);
   tcase_add_loop_test(cases, test_output_rows_of_closed_spatial_machines, BRAMAH_LOOP_REVOLUTE,
                       BRAMAH_LOOP_DISTANCE + 1);
-  tcase_add_test(cases, test_acceleration_jacobian);
+  tcase_add_loop_test(cases, test_acceleration_jacobian, 0, 2);
   tcase_add_test(cases, test_generic_jacobian_agrees);
   tcase_add_test(cases, test_derivatives_leave_the_plant_alone);
-  tcase_add_test(cases, test_step_tangent);
+  tcase_add_loop_test(cases, test_step_tangent, 0, 2);
   return run_suite(suite);
 }

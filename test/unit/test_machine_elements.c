@@ -169,6 +169,50 @@ START_TEST(end_stops_are_read)
 }
 END_TEST
 
+#define ROTARY                                                                                               \
+  "  rotary_actuators: {swing: {joint: boom, a_volume: v1, b_volume: v2, bulk_modulus: 30 GPa, b_angle: 80 " \
+  "deg, "
+
+START_TEST(rotary_actuators_are_read)
+{
+  const double degree = 3.14159265358979323846 / 180.0;
+  bramah_machine *m = load(19, ROTARY "a_angle: 100 deg, displacement: 0.06 L/rad}}");
+  const bramah_rotary *r = &m->rotaries[0];
+  ck_assert_uint_eq(m->n_rotaries, 1);
+  ck_assert_str_eq(r->name, "swing");
+  ck_assert_str_eq(r->joint, "boom");
+  ck_assert_str_eq(r->a_volume, "v1");
+  ck_assert_str_eq(r->b_volume, "v2");
+  ck_assert_int_eq(r->line, 19);
+  ck_assert_double_eq_tol(r->displacement, 6e-5, 1e-18);
+  ck_assert_double_eq_tol(r->a_angle, 100 * degree, 1e-14);
+  ck_assert_double_eq_tol(r->b_angle, 80 * degree, 1e-14);
+  ck_assert(r->bulk_modulus == 3e10 && r->reference_angle == 0.0 && r->end_stop.stiffness == 0.0);
+  ck_assert_int_eq(r->friction.model, BRAMAH_FRICTION_NONE);
+  bramah_machine_free(m);
+}
+END_TEST
+
+START_TEST(rotary_actuators_are_read_whole)
+{
+  const double degree = 3.14159265358979323846 / 180.0;
+  bramah_machine *m =
+      load(19, ROTARY "a_angle: 1 rad, displacement: 60 cm^3/rad, reference_angle: -5 deg, friction: {model: "
+                      "bengisu-akay, coulomb: 20 N*m, static: 30 N*m, stribeck_velocity: 3 deg/s, viscous: 4 "
+                      "N*m*s/rad, decay: 5 s/rad}, end_stop: {stiffness: 1 MN*m/rad, damping: 2 N*m*s/rad, "
+                      "cushion_angle: 5 deg, cushion_damping: 3 N*m*s/rad}}}");
+  const bramah_rotary *r = &m->rotaries[0];
+  ck_assert_double_eq_tol(r->displacement, 6e-5, 1e-18);
+  ck_assert_double_eq_tol(r->reference_angle, -5 * degree, 1e-14);
+  ck_assert(r->friction.coulomb == 20.0 && r->friction.static_force == 30.0 && r->friction.viscous == 4.0);
+  ck_assert_double_eq_tol(r->friction.stribeck_velocity, 3 * degree, 1e-14);
+  ck_assert_double_eq_tol(r->friction.decay, 5.0, 1e-14);
+  ck_assert(r->end_stop.stiffness == 1e6 && r->end_stop.damping == 2.0 && r->end_stop.cushion_damping == 3.0);
+  ck_assert_double_eq_tol(r->end_stop.cushion_length, 5 * degree, 1e-14);
+  bramah_machine_free(m);
+}
+END_TEST
+
 /* ---- one of each in one file ---- */
 
 /* Hold, lift, lower onto the cushioned stop: commands 0, 5 V from 1 s, -10 V from 4 s. */
@@ -199,9 +243,13 @@ START_TEST(every_element_works)
   ck_assert_int_eq(bramah_machine_load(file, 0, NULL, &diag, &machine), BRAMAH_OK);
   ck_assert_int_eq(bramah_model_new(machine, &diag, &model), BRAMAH_OK);
   bramah_coupled *c = simulate(model, &p);
-  const char *const names[] = {"line.pressure", "bottom.pressure", "top.pressure", "lift.velocity"};
-  const double expected[] = {1.51e7, 1e5, 1.51e7, 0.0}, tolerance[] = {1e3, 1e3, 1e3, 1e-6};
-  for (int i = 0; i < COUNT(names); i++) { /* the pump at its setting above the tank, the boom on its stop */
+  const char *const names[] = {"line.pressure", "bottom.pressure", "top.pressure",
+                               "lift.velocity", "slew.rate",       "slew.angle"};
+  const double stop = -0.5 * 3.14159265358979323846 - 60e-6 * 1.5e7 / 1e6;
+  const double expected[] = {1.51e7, 1e5, 1.51e7, 0.0, 0.0, stop};
+  const double tolerance[] = {1e3, 1e3, 1e3, 1e-6, 1e-5, 1e-5};
+  for (int i = 0; i < COUNT(names);
+       i++) { /* the pump at its setting above the tank, boom and platform on their stops */
     const long output = bramah_plant_find_output(&p, names[i]);
     ck_assert_int_ge(output, 0);
     ck_assert_double_eq_tol(p.output(p.self, (size_t)output), expected[i], tolerance[i]);
@@ -211,6 +259,8 @@ START_TEST(every_element_works)
   bramah_machine_free(machine);
 }
 END_TEST
+
+#define TURN "displacement: 1 L/rad, bulk_modulus: 1 GPa, a_angle: 1 rad, b_angle: 1 rad, "
 
 /* ---- errors: '@' in front of the offending scalar ---- */
 
@@ -295,7 +345,83 @@ static const struct {
     {16,
      "      friction: {model: none}, @end_stop: {stiffness: 1 N/m, damping: 1 N*s/m, cushion_length: 1 mm}}",
      BRAMAH_E_KEY, "hydraulics.cylinders.lift.end_stop", "required key 'cushion_damping' is missing"},
+    {19, ROTARY "a_angle: 1 rad, displacement: @1 cm^3}}", BRAMAH_E_UNIT,
+     "hydraulics.rotary_actuators.swing.displacement", ""},
+    {19, ROTARY "a_angle: 1 rad, displacement: @0 L/rad}}", BRAMAH_E_VALUE,
+     "hydraulics.rotary_actuators.swing.displacement", "must be positive"},
+    {19, ROTARY "a_angle: @10 mm, displacement: 1 L/rad}}", BRAMAH_E_UNIT,
+     "hydraulics.rotary_actuators.swing.a_angle", ""},
+    {19, "  rotary_actuators: {@swing: {joint: boom, a_volume: v1, b_volume: v2}}", BRAMAH_E_KEY,
+     "hydraulics.rotary_actuators.swing", "required key 'displacement' is missing"},
+    {19, ROTARY "a_angle: 1 rad, displacement: 1 L/rad, @piston_area: 1 m^2}}", BRAMAH_E_KEY,
+     "hydraulics.rotary_actuators.swing.piston_area", "unknown key 'piston_area'"},
+    {19, ROTARY "a_angle: 1 rad, displacement: 1 L/rad, friction: {model: viscous, viscous: @1 N*s/m}}}",
+     BRAMAH_E_UNIT, "hydraulics.rotary_actuators.swing.friction.viscous", ""},
+    {19,
+     ROTARY "a_angle: 1 rad, displacement: 1 L/rad, friction: {model: brown-mcphee, coulomb: 2 N*m, static: "
+            "@1 N*m, stribeck_velocity: 1 rad/s}}}",
+     BRAMAH_E_VALUE, "hydraulics.rotary_actuators.swing.friction.static",
+     "static friction must not be below coulomb friction"},
+    {19,
+     ROTARY "a_angle: 1 rad, displacement: 1 L/rad, @end_stop: {stiffness: 1 N*m/rad, damping: 1 N*m*s/rad, "
+            "cushion_damping: 1 N*m*s/rad}}}",
+     BRAMAH_E_KEY, "hydraulics.rotary_actuators.swing.end_stop", "required key 'cushion_angle' is missing"},
+    {19, "  rotary_actuators: {swing: {" TURN "joint: @bom, a_volume: v1, b_volume: v2}}", BRAMAH_E_REFERENCE,
+     "hydraulics.rotary_actuators.swing.joint", "there is no joint coordinate 'bom'; did you mean 'boom'?"},
+    {19, "  rotary_actuators: {swing: {" TURN "joint: boom, a_volume: v1, b_volume: @tank}}",
+     BRAMAH_E_REFERENCE, "hydraulics.rotary_actuators.swing.b_volume", "there is no volume 'tank'"},
+    {19, "  rotary_actuators: {@lift: {" TURN "joint: boom, a_volume: v1, b_volume: v2}}", BRAMAH_E_KEY,
+     "hydraulics.rotary_actuators.lift", "a cylinder has the same name"},
+    {19, "  rotary_actuators: {@boom: {" TURN "joint: boom, a_volume: v1, b_volume: v2}}", BRAMAH_E_KEY,
+     "hydraulics.rotary_actuators.boom", "a joint coordinate has the same name"},
+    {19,
+     "  rotary_actuators: {swing: {" TURN "joint: boom, a_volume: v1, b_volume: v2}, @swing: {" TURN
+     "joint: boom, a_volume: v1, b_volume: v2}}",
+     BRAMAH_E_KEY, "hydraulics.rotary_actuators.swing", ""},
 };
+
+/* On coordinates of a compound joint: one turns, one slides, and the joint alone is none. */
+START_TEST(rotary_actuators_of_compound_joints)
+{
+  static const char *const lines[] = {
+      "machine: post",
+      "gravity: [0, 0, 0]",
+      "bodies: {post: {mass: 16 kg, inertia: [0, 5, 5 kg*m^2]}}",
+      "joints: {post: {type: cylindrical, parent: ground, child: post, axis: [0, 0, 1]}}",
+      "hydraulics:",
+      "  oil: {bulk_modulus: 1500 MPa}",
+      "  volumes: {v1: {pressure: 2 bar}, v2: {pressure: 2 bar}}",
+      "  leakages: {seal: {cylinder: swing, conductance: 1e-12 m^3/s/Pa}}",
+      "  rotary_actuators: {swing: {" TURN "a_volume: v1, b_volume: v2,",
+      "    joint: post_turn}}"};
+  static const struct {
+    const char *with;
+    bramah_status status;
+    const char *message;
+  } cases[] = {{"    joint: @post_turn}}", BRAMAH_OK, ""},
+               {"    joint: @post_slide}}", BRAMAH_E_VALUE, "this coordinate slides"},
+               {"    joint: @post}}", BRAMAH_E_REFERENCE, "there is no joint coordinate 'post'"}};
+  for (int i = 0; i < COUNT(cases); i++) {
+    bramah_diag diag;
+    bramah_machine *machine = NULL;
+    const bramah_model *model = NULL;
+    const int column = write_lines(lines, COUNT(lines), 10, cases[i].with);
+    bramah_status status = bramah_machine_load(path, 0, NULL, &diag, &machine);
+    ck_assert_msg(status == cases[i].status, "%d:%d: %s: %s", diag.line, diag.column, diag.thing,
+                  diag.message);
+    if (status == BRAMAH_OK) {
+      ck_assert_int_eq(bramah_model_new(machine, &diag, &model), BRAMAH_OK);
+      bramah_model_free(model);
+      bramah_machine_free(machine);
+      continue;
+    }
+    ck_assert_str_eq(diag.thing, "hydraulics.rotary_actuators.swing.joint");
+    ck_assert_msg(strstr(diag.message, cases[i].message) != NULL, "%s", diag.message);
+    ck_assert_int_eq(diag.line, 10);
+    ck_assert_int_eq(diag.column, column);
+  }
+}
+END_TEST
 
 START_TEST(error_is_exact)
 {
@@ -326,6 +452,9 @@ int main(void)
   tcase_add_test(cases, accumulators_are_read);
   tcase_add_test(cases, air_is_read);
   tcase_add_test(cases, end_stops_are_read);
+  tcase_add_test(cases, rotary_actuators_are_read);
+  tcase_add_test(cases, rotary_actuators_are_read_whole);
+  tcase_add_test(cases, rotary_actuators_of_compound_joints);
   tcase_add_test(cases, every_element_works);
   tcase_add_loop_test(cases, error_is_exact, 0, COUNT(bad_lines));
   return run_suite(suite);
