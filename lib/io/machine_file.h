@@ -1,8 +1,35 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the readers of a machine file share. */
 #ifndef BRAMAH_LIB_IO_MACHINE_FILE_H
 #define BRAMAH_LIB_IO_MACHINE_FILE_H
 
+#include "bramah/machine.h"
 #include "lib/io/schema.h"
+
+/* The machine while it is being read; the pool holds everything it points to. */
+typedef struct bramah__loaded {
+  bramah_machine machine; /* first: the caller's pointer is ours */
+  bramah__pool pool;
+  double oil_density; /* 0 where the file has none */
+} bramah__loaded;
+
+/* Tables of the sections (machine_multibody.c, machine_hydraulics.c). */
+extern const bramah__table bramah__body_table;
+extern const bramah__table bramah__joint_table;
+extern const bramah__table bramah__loop_table;
+extern const bramah__table bramah__spring_table;
+extern const bramah__table bramah__joint_spring_table;
+extern const bramah__table bramah__force_table;
+extern const bramah__table bramah__oil_table;
+extern const bramah__table bramah__supply_table;
+extern const bramah__table bramah__volume_table;
+extern const bramah__table bramah__throttle_table;
+extern const bramah__table bramah__valve_table;
+extern const bramah__table bramah__cylinder_table;
+extern const bramah__table bramah__rotary_table;
+
+/* 1: the joint coordinate of that name turns, 2: it slides, 0: there is none. */
+int bramah__coordinate_kind(const bramah_machine *machine, const char *name);
 
 /* Every name of the file that refers to an element refers to one that is there; names of volumes and supplies
  * differ. Errors: E_REFERENCE, E_KEY. */
