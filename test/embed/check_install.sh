@@ -33,3 +33,8 @@ fi
     LD_LIBRARY_PATH="$lib" "$scratch/cpp"
   fi
 }
+
+# The installed program runs from where it is, without the build folder.
+program=$(find "$scratch" -path '*/bin/bramah' -type f)
+data=$(find "$scratch" -type d -path '*/share/bramah/four-bar')
+"$program" check "$data/sensors-3.yaml" "$data/log.csv" | tail -n 1
