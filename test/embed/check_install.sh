@@ -21,7 +21,7 @@ if pkg-config --static --libs bramah | grep -qE 'gsl|yaml|csv'; then
   exit 1
 fi
 
-# shellcheck disable=SC2086 # flags are meant to be split
+# shellcheck disable=SC2086,SC2046 # flags are meant to be split
 {
   ${CC:-cc} -std=c11 $cflags "$root/test/embed/outside.c" -o "$scratch/shared" $libs
   LD_LIBRARY_PATH="$lib" "$scratch/shared"
