@@ -295,12 +295,10 @@ static bramah_status check_covariance(const bramah_filter *f, bramah_diag *diag)
 }
 
 /* The plant now has other independent coordinates: P = T P T'. */
-static bramah_status follow_basis_change(bramah_filter *f, bramah_diag *diag)
+static void follow_basis_change(bramah_filter *f)
 {
-  if (!f->plant.basis_change || !f->plant.basis_change(f->plant.self, f->T)) return BRAMAH_OK;
-  bramah__propagate(f->n, f->T, f->P, f->work);
-  (void)diag;
-  return BRAMAH_OK;
+  if (f->plant.basis_change && f->plant.basis_change(f->plant.self, f->T))
+    bramah__propagate(f->n, f->T, f->P, f->work);
 }
 
 static bramah_status advance(bramah_filter *f, bramah_diag *diag)
@@ -315,8 +313,8 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
   if (status != BRAMAH_OK) return status;
   bramah__propagate(f->n, f->F, f->P, f->work);
   add_noise(f);
-  status = follow_basis_change(f, diag);
-  return status == BRAMAH_OK ? check_covariance(f, diag) : status;
+  follow_basis_change(f);
+  return check_covariance(f, diag);
 }
 
 bramah_status bramah_filter_predict(bramah_filter *filter, bramah_diag *diag)

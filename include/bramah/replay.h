@@ -45,11 +45,12 @@ BRAMAH_API void bramah_replay_options_default(bramah_replay_options *options);
 
 typedef struct bramah_replay bramah_replay;
 
-/* Bytes; create in memory of the caller or taken once. The filter must outlive it. */
+/* Make a replay of `source` through `filter`, which must outlive it. options may be NULL (defaults). Memory is taken here,
+ * once; release it with bramah_replay_free. Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_replay_new(bramah_filter *filter, const bramah_replay_options *options,
                                            bramah_source source, void *source_user, bramah_diag *diag,
                                            bramah_replay **out);
-BRAMAH_API void bramah_replay_free(bramah_replay *replay);
+BRAMAH_API void bramah_replay_free(bramah_replay *replay); /* NULL allowed */
 
 /* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
  * start. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a

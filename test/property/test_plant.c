@@ -137,8 +137,6 @@ START_TEST(test_basis_change_maps_rates)
   }
   ck_assert_int_eq(found, 1);
   p.save(p.self, at_change);
-  const char *name = p.state_name(p.self, 0);
-  const size_t position = must_find(&p, name), rate = position + 1;
   p.restore(p.self, snap);
   char old_name[64];
   strncpy(old_name, p.state_name(p.self, 0), sizeof old_name - 1);
@@ -154,7 +152,6 @@ START_TEST(test_basis_change_maps_rates)
     ck_assert_double_eq_tol((z1 - p.output(p.self, old_position)) / (2 * eps), column == 0, 1e-7);
     ck_assert_double_eq_tol((v1 - p.output(p.self, old_rate)) / (2 * eps), column == 1, 1e-6);
   }
-  (void)rate;
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
