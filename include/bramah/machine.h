@@ -362,7 +362,7 @@ typedef struct bramah_accumulator {
  * that closes within a step or two makes the pressure leap further than Newton's method follows
  * (BRAMAH_E_NO_CONVERGENCE with the volume's name): take a smaller step there.
  *
- * Source: Merritt, Hydraulic Control Systems (1967), chapter 2, effective bulk modulus, with V_gas/V of the
+ * Source: Merritt, Hydraulic Control Systems (1967), effective bulk modulus, with V_gas/V of the
  * oil alone; the guard is ours. */
 typedef struct bramah_air {
   double fraction;        /* phi >= 0: free air at p_atm per oil */
