@@ -79,3 +79,59 @@ double bramah__forces_potential(const bramah__forces *forces, const bramah__pose
   }
   return energy;
 }
+
+static void add_spring_tangent(const bramah__tree *tree, const bramah__spring *spring,
+                               const bramah__pose *pose, const double *Z, double *row, double *rate_row,
+                               double *K, double *C)
+{
+  double place[2][3], d[3], v[2][3], vd[3];
+  const double s = span(&spring->line, pose, place, d);
+  if (!(s > 0.0)) return;
+  for (int e = 0; e < 2; e++) bramah__point_velocity(Z, spring->line.body[e], place[e], v[e]);
+  bramah__sub3(v[1], v[0], vd);
+  const double tension =
+      spring->stiffness * (s - spring->free_length) + spring->damping * bramah__dot3(d, vd) / s;
+  bramah__line_length(tree, &spring->line, NULL, pose, row);
+  bramah__line_rate_derivative(tree, &spring->line, pose, Z, rate_row);
+  bramah__line_add_tangent(tree, &spring->line, pose, -tension, -spring->stiffness, -spring->damping, row,
+                           rate_row, K, C);
+}
+
+/* What moves with joint j is (motion of the place) . force + n . torque. */
+static void add_load_tangent(const bramah__tree *tree, const bramah__load *load, const bramah__pose *pose,
+                             double *K)
+{
+  const size_t n = tree->n;
+  const int axes = load->turns ? load->body : -1;
+  double place[3], force[3], torque[3];
+  bramah__point(pose, load->body, load->point, place);
+  bramah__direction(pose, axes, load->force, force);
+  bramah__direction(pose, axes, load->torque, torque);
+  bramah__add_point_stiffness(tree, pose, load->body, place, force, -1.0, K);
+  for (int j = load->body; j >= 0; j = tree->link[j].parent) {
+    double move[3], arm[3], moment[3] = {0, 0, 0};
+    bramah__point_derivative(tree, pose, (size_t)j, place, move);
+    bramah__cross3(force, move, arm); /* move . (n x force) = n . (force x move) */
+    if (tree->link[j].revolute) bramah__cross3(torque, pose[j].n, moment);
+    for (int k = load->body; k >= 0; k = tree->link[k].parent) {
+      if (!tree->link[k].revolute) continue;
+      double *entry = &K[(size_t)j * n + (size_t)k];
+      if (load->turns) *entry -= bramah__dot3(pose[k].n, arm) + bramah__dot3(pose[k].n, moment);
+      if (k < j) *entry += bramah__dot3(pose[k].n, moment); /* (n_k x n_j) . torque */
+    }
+  }
+}
+
+void bramah__forces_add_tangent(const bramah__tree *tree, const bramah__forces *forces,
+                                const bramah__pose *pose, const double *Z, double *row, double *rate_row,
+                                double *K, double *C)
+{
+  for (size_t i = 0; i < forces->n_springs; i++)
+    add_spring_tangent(tree, &forces->spring[i], pose, Z, row, rate_row, K, C);
+  for (size_t i = 0; i < forces->n_joint_springs; i++) {
+    const bramah__joint_spring *spring = &forces->joint_spring[i];
+    K[spring->joint * tree->n + spring->joint] += spring->stiffness;
+    C[spring->joint * tree->n + spring->joint] += spring->damping;
+  }
+  for (size_t i = 0; i < forces->n_loads; i++) add_load_tangent(tree, &forces->load[i], pose, K);
+}

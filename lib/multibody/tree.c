@@ -141,7 +141,7 @@ void bramah__tree_force(const bramah__tree *tree, const bramah__pose *pose, cons
   }
 }
 
-static void composite_of_body(const bramah__link *link, const bramah__pose *pose, bramah__composite *c)
+void bramah__composite_of_body(const bramah__link *link, const bramah__pose *pose, bramah__composite *c)
 {
   const double m = link->mass, *g = pose->g;
   c->m = m;
@@ -152,7 +152,7 @@ static void composite_of_body(const bramah__link *link, const bramah__pose *pose
       c->J[3 * i + j] = pose->J[3 * i + j] + m * ((i == j ? gg : 0.0) - g[i] * g[j]);
 }
 
-static void composite_add(const bramah__composite *from, bramah__composite *to)
+void bramah__composite_add(const bramah__composite *from, bramah__composite *to)
 {
   to->m += from->m;
   bramah__axpy3(1.0, from->mg, to->mg);
@@ -160,7 +160,7 @@ static void composite_add(const bramah__composite *from, bramah__composite *to)
 }
 
 /* Momentum of the composite body moving with b. */
-static void composite_momentum(const bramah__composite *c, const double *b, double *w)
+void bramah__composite_momentum(const bramah__composite *c, const double *b, double *w)
 {
   bramah__cross3(b + 3, c->mg, w);
   bramah__axpy3(c->m, b, w);
@@ -172,16 +172,16 @@ void bramah__tree_mass(const bramah__tree *tree, const bramah__pose *pose, brama
                        double *M)
 {
   const size_t n = tree->n;
-  for (size_t j = 0; j < n; j++) composite_of_body(&tree->link[j], &pose[j], &composite[j]);
+  for (size_t j = 0; j < n; j++) bramah__composite_of_body(&tree->link[j], &pose[j], &composite[j]);
   for (size_t k = 0; k < n * n; k++) M[k] = 0.0;
   for (size_t j = n; j-- > 0;) {
     double w[6];
-    composite_momentum(&composite[j], pose[j].b, w);
+    bramah__composite_momentum(&composite[j], pose[j].b, w);
     for (int i = (int)j; i >= 0; i = tree->link[i].parent) {
       const double *b = pose[i].b;
       M[(size_t)i * n + j] = M[j * n + (size_t)i] = bramah__dot3(b, w) + bramah__dot3(b + 3, w + 3);
     }
-    if (tree->link[j].parent >= 0) composite_add(&composite[j], &composite[tree->link[j].parent]);
+    if (tree->link[j].parent >= 0) bramah__composite_add(&composite[j], &composite[tree->link[j].parent]);
   }
 }
 

@@ -62,6 +62,11 @@ void bramah__tree_force(const bramah__tree *tree, const bramah__pose *pose, cons
 void bramah__tree_mass(const bramah__tree *tree, const bramah__pose *pose, bramah__composite *composite,
                        double *M);
 
+/* Composite of one body; `to` grows by `from`; momentum w [6] of the composite moving with twist b [6]. */
+void bramah__composite_of_body(const bramah__link *link, const bramah__pose *pose, bramah__composite *c);
+void bramah__composite_add(const bramah__composite *from, bramah__composite *to);
+void bramah__composite_momentum(const bramah__composite *c, const double *b, double *w);
+
 /* Energies [J]; potential energy is zero at the inertial origin. */
 double bramah__tree_kinetic(const bramah__tree *tree, const bramah__pose *pose, const double *Z);
 double bramah__tree_potential(const bramah__tree *tree, const bramah__pose *pose);

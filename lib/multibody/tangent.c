@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/multibody/tangent.h"
+#include "lib/multibody/twist.h"
+
+#include <string.h>
+
+/* B = -tr(J) [w] + 2 [w] J + 2 (c.v 1 - v c'), [w] x = w x x: what I (p x Z) + p x* I Z + Z x* I p leaves of the
+ * moment when p only turns. J about the origin, c = m g. */
+static void add_B(const bramah__composite *body, const double *Z, double *B)
+{
+  const double *v = Z, *w = Z + 3, *J = body->J, *c = body->mg;
+  const double trace = J[0] + J[4] + J[8], cv = bramah__dot3(c, v);
+  const double skew[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
+  double wJ[9];
+  bramah__multiply3(skew, J, wJ);
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++)
+      B[3 * i + k] +=
+          2.0 * (wJ[3 * i + k] - v[i] * c[k]) - trace * skew[3 * i + k] + (i == k ? 2.0 * cv : 0.0);
+}
+
+static void moving_body(const bramah__link *link, const bramah__pose *pose, const double *Z, const double *Zd,
+                        bramah__moving *out)
+{
+  memset(out->B, 0, sizeof out->B);
+  bramah__composite_of_body(link, pose, &out->mass);
+  bramah__cross3(Z + 3, out->mass.mg, out->h);
+  bramah__axpy3(link->mass, Z, out->h);
+  add_B(&out->mass, Z, out->B);
+  double turn[6];
+  bramah__twist_cross(Z, pose->b, out->bd);
+  bramah__twist_cross(Z, out->bd, out->bdd);
+  bramah__twist_cross(Zd, pose->b, turn);
+  for (int k = 0; k < 6; k++) out->bdd[k] += turn[k];
+}
+
+void bramah__tree_moving(const bramah__tree *tree, const bramah__pose *pose, const double *Z,
+                         const double *Zd, bramah__moving *moving)
+{
+  for (size_t j = tree->n; j-- > 0;) moving_body(&tree->link[j], &pose[j], Z + 6 * j, Zd + 6 * j, &moving[j]);
+}
+
+/* Bodies into subtrees. */
+static void accumulate(const bramah__tree *tree, bramah__moving *moving)
+{
+  for (size_t j = tree->n; j-- > 0;) {
+    const int p = tree->link[j].parent;
+    if (p < 0) continue;
+    bramah__composite_add(&moving[j].mass, &moving[p].mass);
+    bramah__axpy3(1.0, moving[j].h, moving[p].h);
+    for (int k = 0; k < 9; k++) moving[p].B[k] += moving[j].B[k];
+  }
+}
+
+/* w += B p', p' turning with alpha */
+static void add_B_turn(const bramah__moving *moving, const double *alpha, double *w)
+{
+  double twice[3] = {2.0 * alpha[0], 2.0 * alpha[1], 2.0 * alpha[2]}, moment[3];
+  bramah__add_cross3(twice, moving->h, w);
+  bramah__rotate3(moving->B, alpha, moment);
+  bramah__axpy3(1.0, moment, w + 3);
+}
+
+/* Wrenches of subtree j as its joint moves: columns of K, C and M on the path to the root. */
+static void subtree_columns(const bramah__pose *pose, const bramah__moving *moving, const double *gravity,
+                            const double *W, double *Kj, double *Cj, double *Mj)
+{
+  const double *b = pose->b;
+  double lifted[6], twice[6], inertia[6];
+  memcpy(lifted, moving->bdd, sizeof lifted);
+  bramah__add_cross3(b + 3, gravity, lifted);
+  for (int k = 0; k < 6; k++) twice[k] = 2.0 * moving->bd[k];
+  bramah__wrench_cross(b, W, Kj);
+  bramah__composite_momentum(&moving->mass, lifted, inertia);
+  for (int k = 0; k < 6; k++) Kj[k] += inertia[k];
+  add_B_turn(moving, moving->bd + 3, Kj);
+  bramah__composite_momentum(&moving->mass, twice, Cj);
+  add_B_turn(moving, b + 3, Cj);
+  bramah__composite_momentum(&moving->mass, b, Mj);
+}
+
+/* What joint j feels of the motion of those in front of it: rows of K and C. */
+static void joint_row(const bramah__pose *pose, const bramah__moving *moving, double *turn)
+{
+  const double *b = pose->b;
+  double twice[3] = {2.0 * b[0], 2.0 * b[1], 2.0 * b[2]};
+  bramah__unrotate3(moving->B, b + 3, turn);
+  bramah__add_cross3(moving->h, twice, turn);
+}
+
+void bramah__tree_tangent(const bramah__tree *tree, const bramah__pose *pose, bramah__moving *moving,
+                          const double *W, double *K, double *C, double *M)
+{
+  const size_t n = tree->n;
+  accumulate(tree, moving);
+  memset(K, 0, n * n * sizeof *K);
+  memset(C, 0, n * n * sizeof *C);
+  memset(M, 0, n * n * sizeof *M);
+  for (size_t j = 0; j < n; j++) {
+    double Kj[6], Cj[6], Mj[6], turn[3];
+    subtree_columns(&pose[j], &moving[j], tree->gravity, W + 6 * j, Kj, Cj, Mj);
+    joint_row(&pose[j], &moving[j], turn);
+    K[j * n + j] = bramah__dot6(pose[j].b, Kj);
+    C[j * n + j] = bramah__dot6(pose[j].b, Cj);
+    M[j * n + j] = bramah__dot6(pose[j].b, Mj);
+    for (int i = tree->link[j].parent; i >= 0; i = tree->link[i].parent) {
+      const size_t ij = (size_t)i * n + j, ji = j * n + (size_t)i;
+      const double *b = pose[i].b, *bd = moving[i].bd;
+      double lifted[6];
+      memcpy(lifted, moving[i].bdd, sizeof lifted);
+      bramah__add_cross3(b + 3, tree->gravity, lifted);
+      K[ij] = bramah__dot6(b, Kj);
+      C[ij] = bramah__dot6(b, Cj);
+      M[ij] = M[ji] = bramah__dot6(b, Mj);
+      K[ji] = bramah__dot6(Mj, lifted) + bramah__dot3(turn, bd + 3);
+      C[ji] = 2.0 * bramah__dot6(Mj, bd) + bramah__dot3(turn, b + 3);
+    }
+  }
+}
