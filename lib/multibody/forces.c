@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/forces.h"
 #include "lib/linalg/vector3.h"
+#include "lib/multibody/stiffness.h"
 
 #include <math.h>
 
@@ -107,7 +108,7 @@ static void add_load_tangent(const bramah__tree *tree, const bramah__load *load,
   bramah__point(pose, load->body, load->point, place);
   bramah__direction(pose, axes, load->force, force);
   bramah__direction(pose, axes, load->torque, torque);
-  bramah__add_point_stiffness(tree, pose, load->body, place, force, -1.0, K);
+  bramah__add_curvature(tree, pose, &(bramah__mark){load->body, 0, place}, force, -1.0, K);
   for (int j = load->body; j >= 0; j = tree->link[j].parent) {
     double move[3], arm[3], moment[3] = {0, 0, 0};
     bramah__point_derivative(tree, pose, (size_t)j, place, move);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/line.h"
 #include "lib/linalg/vector3.h"
+#include "lib/multibody/stiffness.h"
 
 #include <math.h>
 
@@ -65,50 +66,18 @@ void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *
     }
 }
 
-void bramah__add_point_stiffness(const bramah__tree *tree, const bramah__pose *pose, int body,
-                                 const double *place, const double *force, double s, double *K)
-{
-  const size_t n = tree->n;
-  for (int j = body; j >= 0; j = tree->link[j].parent) {
-    double move[3], arm[3];
-    bramah__point_derivative(tree, pose, (size_t)j, place, move);
-    bramah__cross3(move, force, arm); /* (n x move) . force = n . (move x force) */
-    for (int k = j; k >= 0; k = tree->link[k].parent) {
-      if (!tree->link[k].revolute) continue;
-      const double value = s * bramah__dot3(pose[k].n, arm);
-      K[(size_t)j * n + (size_t)k] += value;
-      if (k != j) K[(size_t)k * n + (size_t)j] += value;
-    }
-  }
-}
-
-/* K += factor times the products of the motions of d by each pair of joints. */
-static void add_motion_products(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose,
-                                double place[2][3], double factor, double *K)
-{
-  const size_t n = tree->n;
-  for (int e = 0; e < 2; e++)
-    for (int j = line->body[e]; j >= 0; j = tree->link[j].parent) {
-      double move[3];
-      bramah__point_derivative(tree, pose, (size_t)j, place[e], move);
-      for (int g = 0; g < 2; g++)
-        for (int k = line->body[g]; k >= 0; k = tree->link[k].parent) {
-          double other[3];
-          bramah__point_derivative(tree, pose, (size_t)k, place[g], other);
-          K[(size_t)j * n + (size_t)k] += (e == g ? factor : -factor) * bramah__dot3(move, other);
-        }
-    }
-}
-
 /* row = d . move / s: its derivative, times -F. */
 static void add_geometric_stiffness(const bramah__tree *tree, const bramah__line *line,
                                     const bramah__pose *pose, double F, const double *row, double *K)
 {
   double place[2][3], d[3];
   const double s = span(line, pose, place, d);
-  add_motion_products(tree, line, pose, place, -F / s, K);
-  for (int e = 0; e < 2; e++)
-    bramah__add_point_stiffness(tree, pose, line->body[e], place[e], d, (e ? -F : F) / s, K);
+  const bramah__mark ends[2] = {{line->body[0], 0, place[0]}, {line->body[1], 0, place[1]}};
+  for (int e = 0; e < 2; e++) {
+    bramah__add_curvature(tree, pose, &ends[e], d, (e ? -F : F) / s, K);
+    bramah__add_products(tree, pose, &ends[e], &ends[e], -F / s, K);
+    bramah__add_products(tree, pose, &ends[e], &ends[1 - e], F / s, K);
+  }
   for (size_t j = 0; j < tree->n; j++)
     for (size_t k = 0; row[j] != 0.0 && k < tree->n; k++) K[j * tree->n + k] += F / s * row[j] * row[k];
 }

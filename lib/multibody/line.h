@@ -30,9 +30,4 @@ void bramah__line_add_tangent(const bramah__tree *tree, const bramah__line *line
                               double F, double F_s, double F_v, const double *row, const double *rate_row,
                               double *K, double *C);
 
-/* K += s times the derivative by the joint coordinates of (motion of a place on body by joint j) . force, the
- * force held. */
-void bramah__add_point_stiffness(const bramah__tree *tree, const bramah__pose *pose, int body,
-                                 const double *place, const double *force, double s, double *K);
-
 #endif

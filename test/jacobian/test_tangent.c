@@ -2,6 +2,7 @@
 /* Derivatives of the tree's inverse dynamics, of forces and of the constraint accelerations against central
  * differences; the sweep against the dense solution. */
 #include "lib/linalg/dense.h"
+#include "lib/multibody/stiffness.h"
 #include "lib/multibody/variation.h"
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
@@ -212,6 +213,39 @@ START_TEST(test_closure_variation)
 }
 END_TEST
 
+START_TEST(test_closure_stiffness)
+{
+  enum { M = BRAMAH__LOOP_MOST_ROWS };
+  static motion m;
+  static double K[NN], Phi_z[2][M * N];
+  bramah__loop loop;
+  unsigned seed = 15;
+  double mu[M], tau[N];
+  describe(91, 0);
+  make_loop(_i, &loop);
+  any_motion(&m, 47);
+  evaluate(&m, tau);
+  for (int k = 0; k < M; k++) mu[k] = test_uniform(&seed);
+  memset(K, 0, sizeof K);
+  bramah__closure_add_stiffness(&model->tree, 1, &loop, m.pose, mu, K);
+  for (size_t k = 0; k < N; k++) {
+    for (int side = 0; side < 2; side++) {
+      motion moved = m;
+      moved.z[k] += side ? eps : -eps;
+      evaluate(&moved, tau);
+      bramah__closure_jacobian(&model->tree, 1, &loop, moved.pose, Phi_z[side]);
+    }
+    for (size_t r = 0; r < N; r++) {
+      double slope = 0.0;
+      for (size_t i = 0; i < bramah__loop_rows(&loop); i++)
+        slope += mu[i] * (Phi_z[1][i * N + r] - Phi_z[0][i * N + r]) / (2 * eps);
+      ck_assert_double_eq_tol(K[r * N + k], slope, 1e-8 * (1.0 + fabs(slope)));
+    }
+  }
+  bramah_model_free(model);
+}
+END_TEST
+
 /* A rod between two branches whose force depends on its length and rate. */
 START_TEST(test_line_tangent)
 {
@@ -256,6 +290,7 @@ int main(void)
   tcase_add_loop_test(cases, test_inverse_dynamics, 0, 8);
   tcase_add_loop_test(cases, test_sweep_solves_the_dense_system, 0, 8);
   tcase_add_loop_test(cases, test_closure_variation, BRAMAH_LOOP_REVOLUTE, BRAMAH_LOOP_DISTANCE + 1);
+  tcase_add_loop_test(cases, test_closure_stiffness, BRAMAH_LOOP_REVOLUTE, BRAMAH_LOOP_DISTANCE + 1);
   tcase_add_loop_test(cases, test_line_tangent, 0, 2);
   return run_suite(suite);
 }
