@@ -59,7 +59,6 @@ static void start(const bramah__tree *tree, const bramah__pose *pose, const bram
     bramah__sweep *s = &sweep[j];
     const double *b = pose[j].b, *bd = moving[j].bd, *bdd = moving[j].bdd;
     memset(s->G, 0, sizeof s->G);
-    memset(s->g, 0, sizeof s->g);
     for (int k = 0; k < 6; k++) {
       s->c[PI_LINEAR + k] = b[k];
       s->c[PIDD_LINEAR + k] = bdd[k] + 2.0 * c1 * bd[k] + c2 * b[k];
@@ -76,10 +75,10 @@ static void start(const bramah__tree *tree, const bramah__pose *pose, const bram
   for (size_t j = 0; j < tree->n; j++) add_body(&moving[j], sweep[j].x, tree->gravity, sweep[j].G);
 }
 
-/* Equation of joint j: t x_parent + d dz + e = 0; u [6] = G c. Returns 0 if it cannot be solved for dz. */
-static int joint_equation(const double *b, const double *W, double diagonal, double f, bramah__sweep *s,
-                          double *u)
+/* Equation of a joint: t x_parent + d dz + e = 0. Returns 0 if it cannot be solved for dz. */
+static int joint_equation(const double *W, double diagonal, bramah__sweep *s)
 {
+  const double *b = s->c;
   double moved[6];
   for (size_t l = 0; l < NS; l++) {
     double sum = 0.0;
@@ -89,31 +88,54 @@ static int joint_equation(const double *b, const double *W, double diagonal, dou
   for (size_t k = 0; k < 6; k++) {
     double sum = 0.0;
     for (size_t l = 0; l < NS; l++) sum += s->G[k * NS + l] * s->c[l];
-    u[k] = sum;
+    s->u[k] = sum;
   }
   /* the joint axis moves with its parent: (pi x b) . W = pi . (b x* W) */
   bramah__wrench_cross(b, W, moved);
   for (size_t l = 0; l < 6; l++) s->t[l] += moved[l];
-  s->d = bramah__dot6(b, u) + diagonal;
-  s->e = f + bramah__dot6(b, s->g);
+  s->d = bramah__dot6(b, s->u) + diagonal;
   return fabs(s->d) > 0.0 && isfinite(s->d);
 }
 
 /* The subtree with its joint eliminated, added to the parent. */
-static void hand_over(const bramah__sweep *s, const double *u, bramah__sweep *parent)
+static void hand_over(const bramah__sweep *s, bramah__sweep *parent)
 {
   for (size_t k = 0; k < 6; k++) {
-    const double share = u[k] / s->d;
+    const double share = s->u[k] / s->d, *from = s->G + k * NS;
     double *to = parent->G + k * NS;
-    const double *from = s->G + k * NS;
     for (size_t l = 0; l < NS; l++) to[l] += from[l] - share * s->t[l];
-    parent->g[k] += s->g[k] - share * s->e;
   }
 }
 
-/* Displacements from the root outwards. */
-static void substitute(const bramah__tree *tree, bramah__sweep *sweep, double *dz)
+size_t bramah__sweep_factor(const bramah__tree *tree, const bramah__pose *pose, bramah__moving *moving,
+                            const double *Z, const double *W, double c1, double c2, const double *diag,
+                            bramah__sweep *sweep)
 {
+  for (size_t j = 0; j < tree->n; j++) bramah__moving_fill_B(&moving[j], Z + 6 * j);
+  start(tree, pose, moving, W, c1, c2, sweep);
+  for (size_t j = tree->n; j-- > 0;) {
+    if (!joint_equation(W + 6 * j, diag[j], &sweep[j])) return j + 1;
+    if (tree->link[j].parent >= 0) hand_over(&sweep[j], &sweep[tree->link[j].parent]);
+  }
+  return 0;
+}
+
+/* Right-hand sides from the leaves to the root. */
+static void gather(const bramah__tree *tree, bramah__sweep *sweep, const double *f)
+{
+  for (size_t j = 0; j < tree->n; j++) memset(sweep[j].g, 0, sizeof sweep[j].g);
+  for (size_t j = tree->n; j-- > 0;) {
+    bramah__sweep *s = &sweep[j];
+    s->e = f[j] + bramah__dot6(s->c, s->g);
+    if (tree->link[j].parent < 0) continue;
+    double *g = sweep[tree->link[j].parent].g;
+    for (size_t k = 0; k < 6; k++) g[k] += s->g[k] - s->u[k] / s->d * s->e;
+  }
+}
+
+void bramah__sweep_solve(const bramah__tree *tree, bramah__sweep *sweep, const double *f, double *dz)
+{
+  gather(tree, sweep, f);
   for (size_t j = 0; j < tree->n; j++) {
     bramah__sweep *s = &sweep[j];
     const int p = tree->link[j].parent;
@@ -125,18 +147,4 @@ static void substitute(const bramah__tree *tree, bramah__sweep *sweep, double *d
     dz[j] = -sum / s->d;
     for (size_t l = 0; l < NS; l++) s->x[l] += s->c[l] * dz[j];
   }
-}
-
-size_t bramah__tree_sweep(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
-                          const double *W, double c1, double c2, const double *diag, const double *f,
-                          bramah__sweep *sweep, double *dz)
-{
-  start(tree, pose, moving, W, c1, c2, sweep);
-  for (size_t j = tree->n; j-- > 0;) {
-    double u[6];
-    if (!joint_equation(pose[j].b, W + 6 * j, diag[j], f[j], &sweep[j], u)) return j + 1;
-    if (tree->link[j].parent >= 0) hand_over(&sweep[j], u, &sweep[tree->link[j].parent]);
-  }
-  substitute(tree, sweep, dz);
-  return 0;
 }

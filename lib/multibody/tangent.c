@@ -6,27 +6,25 @@
 
 /* B = -tr(J) [w] + 2 [w] J + 2 (c.v 1 - v c'), [w] x = w x x: what I (p x Z) + p x* I Z + Z x* I p leaves of the
  * moment when p only turns. J about the origin, c = m g. */
-static void add_B(const bramah__composite *body, const double *Z, double *B)
+void bramah__moving_fill_B(bramah__moving *moving, const double *Z)
 {
-  const double *v = Z, *w = Z + 3, *J = body->J, *c = body->mg;
+  const double *v = Z, *w = Z + 3, *J = moving->mass.J, *c = moving->mass.mg;
   const double trace = J[0] + J[4] + J[8], cv = bramah__dot3(c, v);
   const double skew[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
   double wJ[9];
   bramah__multiply3(skew, J, wJ);
   for (int i = 0; i < 3; i++)
     for (int k = 0; k < 3; k++)
-      B[3 * i + k] +=
+      moving->B[3 * i + k] =
           2.0 * (wJ[3 * i + k] - v[i] * c[k]) - trace * skew[3 * i + k] + (i == k ? 2.0 * cv : 0.0);
 }
 
 static void moving_body(const bramah__link *link, const bramah__pose *pose, const double *Z, const double *Zd,
                         bramah__moving *out)
 {
-  memset(out->B, 0, sizeof out->B);
   bramah__composite_of_body(link, pose, &out->mass);
   bramah__cross3(Z + 3, out->mass.mg, out->h);
   bramah__axpy3(link->mass, Z, out->h);
-  add_B(&out->mass, Z, out->B);
   double turn[6];
   bramah__twist_cross(Z, pose->b, out->bd);
   bramah__twist_cross(Z, out->bd, out->bdd);
@@ -41,14 +39,70 @@ void bramah__tree_moving(const bramah__tree *tree, const bramah__pose *pose, con
 }
 
 /* Bodies into subtrees. */
-static void accumulate(const bramah__tree *tree, bramah__moving *moving)
+static void accumulate(const bramah__tree *tree, const double *Z, bramah__moving *moving)
 {
+  for (size_t j = 0; j < tree->n; j++) bramah__moving_fill_B(&moving[j], Z + 6 * j);
   for (size_t j = tree->n; j-- > 0;) {
     const int p = tree->link[j].parent;
     if (p < 0) continue;
     bramah__composite_add(&moving[j].mass, &moving[p].mass);
     bramah__axpy3(1.0, moving[j].h, moving[p].h);
     for (int k = 0; k < 9; k++) moving[p].B[k] += moving[j].B[k];
+  }
+}
+
+void bramah__vary_tree(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
+                       const double *dz, const double *dzd, const double *dzdd, const bramah__variation *out)
+{
+  for (size_t j = 0; j < tree->n; j++) {
+    const int p = tree->link[j].parent;
+    const double z = dz[j], zd = dzd[j], zdd = dzdd[j];
+    const double *b = pose[j].b, *bd = moving[j].bd, *bdd = moving[j].bdd;
+    for (size_t k = 0; k < 6; k++) {
+      const size_t i = 6 * j + k, up = p < 0 ? 0 : 6 * (size_t)p + k;
+      out->pi[i] = (p < 0 ? 0.0 : out->pi[up]) + b[k] * z;
+      out->pid[i] = (p < 0 ? 0.0 : out->pid[up]) + bd[k] * z + b[k] * zd;
+      out->pidd[i] = (p < 0 ? 0.0 : out->pidd[up]) + bdd[k] * z + 2.0 * bd[k] * zd + b[k] * zdd;
+    }
+  }
+}
+
+/* B p' of one body, p' turning with alpha, added to y: what add_B_turn does with the matrix. */
+static void add_turning(const bramah__moving *body, const double *Z, const double *alpha, double *y)
+{
+  const double *J = body->mass.J, trace = J[0] + J[4] + J[8];
+  const double twice[3] = {2.0 * alpha[0], 2.0 * alpha[1], 2.0 * alpha[2]};
+  double turned[3], lever[3], around[3];
+  bramah__add_cross3(twice, body->h, y);
+  bramah__rotate3(J, twice, turned);
+  bramah__add_cross3(Z + 3, turned, y + 3);
+  bramah__cross3(twice, Z, lever);
+  bramah__add_cross3(body->mass.mg, lever, y + 3);
+  bramah__cross3(alpha, Z + 3, around);
+  bramah__axpy3(trace, around, y + 3);
+}
+
+/* Y_j gathers the wrenches of the subtree less what they change by moving along with body j, so that the changing joint
+ * axis needs no further thought: dtau_j = b_j . Y_j. */
+void bramah__vary_force(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
+                        const double *Z, const double *W, const double *dz,
+                        const bramah__variation *variation, double *Y, double *dtau)
+{
+  for (size_t j = 0; j < tree->n; j++) {
+    double a[6];
+    memcpy(a, variation->pidd + 6 * j, sizeof a);
+    bramah__add_cross3(variation->pi + 6 * j + 3, tree->gravity, a);
+    bramah__composite_momentum(&moving[j].mass, a, Y + 6 * j);
+    add_turning(&moving[j], Z + 6 * j, variation->pid + 6 * j + 3, Y + 6 * j);
+  }
+  for (size_t j = tree->n; j-- > 0;) {
+    const int p = tree->link[j].parent;
+    const double *y = Y + 6 * j;
+    dtau[j] = bramah__dot6(pose[j].b, y);
+    if (p < 0) continue;
+    double moved[6];
+    bramah__wrench_cross(pose[j].b, W + 6 * j, moved);
+    for (size_t k = 0; k < 6; k++) Y[6 * (size_t)p + k] += y[k] + dz[j] * moved[k];
   }
 }
 
@@ -89,10 +143,10 @@ static void joint_row(const bramah__pose *pose, const bramah__moving *moving, do
 }
 
 void bramah__tree_tangent(const bramah__tree *tree, const bramah__pose *pose, bramah__moving *moving,
-                          const double *W, double *K, double *C, double *M)
+                          const double *Z, const double *W, double *K, double *C, double *M)
 {
   const size_t n = tree->n;
-  accumulate(tree, moving);
+  accumulate(tree, Z, moving);
   memset(K, 0, n * n * sizeof *K);
   memset(C, 0, n * n * sizeof *C);
   memset(M, 0, n * n * sizeof *M);

@@ -19,36 +19,57 @@
 typedef struct bramah__moving {
   bramah__composite mass;
   double h[3];          /* momentum */
-  double B[9];          /* moment part of B; its force part is 2 pi'_turn x h */
   double bd[6], bdd[6]; /* b', b'' */
+  double B[9];          /* moment part of B; its force part is 2 pi'_turn x h */
 } bramah__moving;
 
-/* Fill moving [n] with the single bodies at velocities Z, accelerations Zd [n x 6]. */
+/* Fill moving [n] with the single bodies at velocities Z, accelerations Zd [n x 6]: all but B. */
 void bramah__tree_moving(const bramah__tree *tree, const bramah__pose *pose, const double *Z,
                          const double *Zd, bramah__moving *moving);
 
-/* K = d tau/dz, C = d tau/dz', M = d tau/dz'' [n x n] of bramah__tree_force, which left W [n x 6], the wrench
- * of each subtree. Turns the bodies of `moving` into subtrees. */
+/* Displacements of all bodies, twists as Z, and their derivatives by time. */
+typedef struct bramah__variation {
+  double *pi, *pid, *pidd; /* [n x 6] */
+} bramah__variation;
+
+/* They follow from changes dz, dzd, dzdd [n] of the joint coordinates and their rates and accelerations. */
+void bramah__vary_tree(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
+                       const double *dz, const double *dzd, const double *dzdd, const bramah__variation *out);
+
+/* Change dtau [n] of bramah__tree_force, which left W [n x 6], the wrench of each subtree, by a variation: one column of
+ * the derivative for the price of about one evaluation. Y [n x 6] is scratch. */
+void bramah__vary_force(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
+                        const double *Z, const double *W, const double *dz,
+                        const bramah__variation *variation, double *Y, double *dtau);
+
+/* Fill B at velocity Z [6] (of a single body). */
+void bramah__moving_fill_B(bramah__moving *moving, const double *Z);
+
+/* The whole: K = d tau/dz, C = d tau/dz', M = d tau/dz'' [n x n]. Turns the bodies of `moving` into subtrees. */
 void bramah__tree_tangent(const bramah__tree *tree, const bramah__pose *pose, bramah__moving *moving,
-                          const double *W, double *K, double *C, double *M);
+                          const double *Z, const double *W, double *K, double *C, double *M);
 
 /* What elimination keeps of a body. Its subtree answers a displacement x = [pi; turning part of pi'; pi''] of
  * its own with the wrench G x + g, joints behind it having yielded. */
 enum { BRAMAH__SWEEP_STATE = 15 };
 typedef struct bramah__sweep {
-  double G[6 * BRAMAH__SWEEP_STATE], g[6];
-  double c[BRAMAH__SWEEP_STATE];    /* x = x_parent + c dz */
+  double G[6 * BRAMAH__SWEEP_STATE];
+  double u[6];                      /* G c */
+  double c[BRAMAH__SWEEP_STATE];    /* x = x_parent + c dz; its first six are b */
   double t[BRAMAH__SWEEP_STATE], d; /* joint: t x_parent + d dz + e = 0 */
-  double e;
+  double g[6], e;
   double x[BRAMAH__SWEEP_STATE];
 } bramah__sweep;
 
-/* Solve (K + c1 C + c2 M + diag) dz = -f for the open tree in O(n) without forming a matrix: bodies are
- * eliminated from the leaves to the root, each by the equation of its own joint (without pivoting: for short
- * steps c2 M is by far the largest). `moving` as bramah__tree_moving leaves it, W as above, diag [n] what joint
- * springs add. Returns 0, or 1 + the joint whose pivot vanishes. */
-size_t bramah__tree_sweep(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
-                          const double *W, double c1, double c2, const double *diag, const double *f,
-                          bramah__sweep *sweep, double *dz);
+/* Eliminate the matrix K + c1 C + c2 M + diag of the open tree in O(n) without forming it: bodies yield from the
+ * leaves to the root, each by the equation of its own joint (without pivoting: for short steps c2 M is by far the
+ * largest part). `moving` as bramah__tree_moving leaves it, whose B it fills; diag [n] what joint springs add. Returns 0,
+ * or 1 + the joint whose pivot vanishes. */
+size_t bramah__sweep_factor(const bramah__tree *tree, const bramah__pose *pose, bramah__moving *moving,
+                            const double *Z, const double *W, double c1, double c2, const double *diag,
+                            bramah__sweep *sweep);
+
+/* Solve with it: matrix dz = -f. */
+void bramah__sweep_solve(const bramah__tree *tree, bramah__sweep *sweep, const double *f, double *dz);
 
 #endif

@@ -4,22 +4,6 @@
 
 #include <string.h>
 
-void bramah__vary_tree(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
-                       const double *dz, const double *dzd, const double *dzdd, const bramah__variation *out)
-{
-  for (size_t j = 0; j < tree->n; j++) {
-    const int p = tree->link[j].parent;
-    const double z = dz ? dz[j] : 0.0, zd = dzd ? dzd[j] : 0.0, zdd = dzdd ? dzdd[j] : 0.0;
-    const double *b = pose[j].b, *bd = moving[j].bd, *bdd = moving[j].bdd;
-    for (size_t k = 0; k < 6; k++) {
-      const size_t i = 6 * j + k, up = p < 0 ? 0 : 6 * (size_t)p + k;
-      out->pi[i] = (p < 0 ? 0.0 : out->pi[up]) + b[k] * z;
-      out->pid[i] = (p < 0 ? 0.0 : out->pid[up]) + bd[k] * z + b[k] * zd;
-      out->pidd[i] = (p < 0 ? 0.0 : out->pidd[up]) + bdd[k] * z + 2.0 * bd[k] * zd + b[k] * zdd;
-    }
-  }
-}
-
 /* A vector with its first and second derivative by time, and how each changes. */
 typedef struct jet {
   double x[3][3], change[3][3];

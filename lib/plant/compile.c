@@ -167,6 +167,8 @@ static bramah_status take_integrator(bramah__compiler *k)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty figures must be positive");
   if ((int)in->formulation < 0 || in->formulation > BRAMAH_FORMULATION_PENALTY)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the formulation is unknown");
+  if ((int)in->tangent < 0 || in->tangent > BRAMAH_TANGENT_DIFFERENCES)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the kind of tangent is unknown");
   if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->max_iterations < 0)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0,
                                 "step, tolerances and iterations must be positive");
@@ -176,6 +178,7 @@ static bramah_status take_integrator(bramah__compiler *k)
   m->pressure_tolerance = in->pressure_tolerance > 0 ? in->pressure_tolerance : 1e-2;
   m->max_iterations = in->max_iterations ? in->max_iterations : 25;
   m->formulation = in->formulation;
+  m->tangent = in->tangent;
   /* The penalty method puts its factor before accelerations, the Lagrangian before positions: beyond 1e7 the
    * former's equations are too ill-conditioned for the pressure tolerance. */
   const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 1e8 : 1e11;

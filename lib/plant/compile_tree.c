@@ -56,10 +56,11 @@ static bramah_status sort_tree(bramah__compiler *k)
   while (placed < d->n_joints) {
     const size_t before = placed;
     for (size_t j = 0; j < d->n_joints; j++) {
-      int done = 0, ready = machine_body(d, d->joints[j].parent) == -1;
+      const int parent = machine_body(d, d->joints[j].parent);
+      int done = 0, ready = parent == -1;
       for (size_t i = 0; i < placed; i++) {
         done |= k->t.joint_order[i] == j;
-        ready |= k->t.body_of_joint[i] == machine_body(d, d->joints[j].parent);
+        ready |= k->t.body_of_joint[i] == parent;
       }
       if (done || !ready) continue;
       k->t.joint_order[placed] = j;

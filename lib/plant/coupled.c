@@ -32,6 +32,7 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->newton.Jzz = BRAMAH__TAKE(arena, double, n *n);
   c->newton.scale = BRAMAH__TAKE(arena, double, nx);
   c->newton.pivot = BRAMAH__TAKE(arena, int, nx);
+  bramah__linear_layout(model, arena, &c->linear);
   c->zdd_i = BRAMAH__TAKE(arena, double, n);
   c->zdd_base = BRAMAH__TAKE(arena, double, n);
   c->D = BRAMAH__TAKE(arena, double, n *n);
@@ -48,6 +49,16 @@ size_t bramah_coupled_size(const bramah_model *model)
   return arena.used;
 }
 
+/* Shorter trees are solved faster as one matrix (test/bench/bench_machines.c). */
+static const size_t shortest_sweep = 6;
+
+static int can_sweep(const bramah_model *model)
+{
+  return model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->tangent == BRAMAH_TANGENT_ANALYTIC &&
+         model->n >= shortest_sweep && model->n_dependent == 0 && model->circuit.n_volumes == 0 &&
+         model->circuit.n_cylinders == 0 && model->forces.n_springs == 0 && model->forces.n_loads == 0;
+}
+
 static void choose_formulation(bramah_coupled *c)
 {
   static const bramah__formulation *const formulations[] = {
@@ -55,6 +66,7 @@ static void choose_formulation(bramah_coupled *c)
       [BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN] = &bramah__augmented_lagrangian,
       [BRAMAH_FORMULATION_PENALTY] = &bramah__penalty};
   c->formulation = formulations[c->model->formulation];
+  c->sweeps = can_sweep(c->model);
   const size_t nm = c->formulation->n_mechanical(c->model);
   for (size_t k = 0; k < nm + c->model->circuit.n_volumes; k++) c->newton.scale[k] = k < nm ? 1.0 : 1e6;
 }

@@ -6,7 +6,7 @@
 #define BRAMAH_LIB_PLANT_COUPLED_INTERNAL_H
 
 #include "bramah/coupled.h"
-#include "lib/plant/state.h"
+#include "lib/plant/linear.h"
 
 /* Newton iteration of one step: unknowns [dz_i; dp] [nx], the changes over the step. */
 typedef struct bramah__newton {
@@ -34,6 +34,8 @@ struct bramah_coupled {
   int basis_changed;
   double *T; /* [n_error x n_error] of the last change of independent coordinates */
   bramah__newton newton;
+  bramah__linear linear;
+  int sweeps;                   /* 1: an open tree without forces between bodies, solved body by body */
   double *zdd_i, *zdd_base, *D; /* [nf], [nf], [n x nf] scratch */
   int *index_work, *row_work;
   double *Phi_z_work;
@@ -53,9 +55,10 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag);
 /* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);
 
-/* Tangent df/dx of the step's residual at `change` by forward differences, J [nx x nx]; the residual itself
- * must stand in c->newton.f and the candidate must belong to `change`. */
-void bramah__step_tangent(bramah_coupled *c, const double *change, double *J);
+/* Tangent df/dx of the step's residual at the candidate, J [nx x nx], whose residual must have been evaluated last:
+ * analytic, or by forward differences from the residual c->newton.f at `change`. */
+void bramah__step_tangent(bramah_coupled *c, double *J);
+void bramah__step_tangent_differences(bramah_coupled *c, const double *change, double *J);
 
 /* Accelerations and pressure rates of the state from the equations of motion. `now` must belong to it. */
 bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval,

@@ -23,6 +23,11 @@ struct bramah__formulation {
   /* Out-of-balance f [n_mechanical] at accelerations zdd [n]. */
   void (*imbalance)(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
                     const double *zdd, double *f);
+  /* Its analytic tangent at the candidate, into the leading block of J, whose rows are nx long: rates follow
+   * the unknowns by c1, accelerations by c2. The forces' slopes stand in c->linear. */
+  void (*tangent)(bramah_coupled *c, double c1, double c2, double *J, size_t nx);
+  /* Derivative of the stroke velocity of cylinder i by the unknowns at held rates, after `tangent`. */
+  const double *(*rate_arm)(const bramah_coupled *c, size_t i);
   /* The part of it whose tangent is taken by differences (NULL: all), and the tangent of the rest, added to
    * the leading block of J, whose rows are nx long. */
   void (*differenced)(const bramah_model *model, const bramah__state *next, bramah__eval *eval,

@@ -70,6 +70,7 @@ struct bramah_model {
   size_t n_pitches;
   bramah__forces forces;
   bramah_formulation formulation;
+  bramah_tangent_kind tangent;
   double penalty_factor, penalty_frequency, penalty_damping; /* alpha, Omega, zeta */
   void *scratch; /* one plant for the assembly, used by init only */
 };

@@ -25,6 +25,18 @@ static const double *arm(const bramah_model *model, const bramah__eval *eval, si
   return eval->row_i + i * model->n_independent;
 }
 
+static void tangent(bramah_coupled *c, double c1, double c2, double *J, size_t nx)
+{
+  bramah__linear_reduce(c->model, &c->next, c->trial, &c->linear);
+  for (size_t f = 0; f < c->model->n_independent; f++)
+    bramah__linear_column(c->model, &c->next, c->trial, &c->linear, f, 1.0, c1, c2, J + f, nx);
+}
+
+static const double *rate_arm(const bramah_coupled *c, size_t i)
+{
+  return c->linear.v_zi + i * c->model->n_independent;
+}
+
 const bramah__formulation bramah__partitioning = {.n_mechanical = n_mechanical,
                                                   .joint = joint,
                                                   .follow = follow,
@@ -32,4 +44,6 @@ const bramah__formulation bramah__partitioning = {.n_mechanical = n_mechanical,
                                                   .complete_rates = bramah__dependent_rates,
                                                   .accelerations = bramah__expand_acceleration,
                                                   .imbalance = bramah__imbalance,
-                                                  .arm = arm};
+                                                  .arm = arm,
+                                                  .tangent = tangent,
+                                                  .rate_arm = rate_arm};

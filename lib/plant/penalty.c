@@ -126,6 +126,34 @@ static void penalty_imbalance(const bramah_model *model, const bramah__state *ne
   add_constraint_forces(model, eval, eval->column, f);
 }
 
+/* Tangent of the open tree into the leading block. The last evaluation of accelerations may have been one with z'' =
+ * 0, for the constraints. */
+static void open_tangent(bramah_coupled *c, double c1, double c2, double *J, size_t nx)
+{
+  const size_t n = c->model->n;
+  bramah__eval *eval = c->trial;
+  bramah__linear *linear = &c->linear;
+  bramah__tree_acceleration(&c->model->tree, eval->pose, eval->Z, c->next.zd, c->next.zdd, eval->Zd);
+  bramah__linear_open(c->model, eval, linear);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      J[i * nx + j] = linear->K[i * n + j] + c1 * linear->C[i * n + j] + c2 * linear->M[i * n + j];
+}
+
+static void lagrangian_full_tangent(bramah_coupled *c, double c1, double c2, double *J, size_t nx)
+{
+  open_tangent(c, c1, c2, J, nx);
+  lagrangian_tangent(c, J, nx);
+}
+
+static void penalty_full_tangent(bramah_coupled *c, double c1, double c2, double *J, size_t nx)
+{
+  open_tangent(c, c1, c2, J, nx);
+  penalty_tangent(c, J, nx);
+}
+
+static const double *rate_arm(const bramah_coupled *c, size_t i) { return c->linear.v_z + i * c->model->n; }
+
 /* lambda += alpha Phi (D 2.21) */
 static int update_multipliers(bramah_coupled *c)
 {
@@ -173,6 +201,8 @@ const bramah__formulation bramah__augmented_lagrangian = {.n_mechanical = n_mech
                                                           .differenced = open_imbalance,
                                                           .add_tangent = lagrangian_tangent,
                                                           .arm = arm,
+                                                          .tangent = lagrangian_full_tangent,
+                                                          .rate_arm = rate_arm,
                                                           .update = update_multipliers,
                                                           .finish = project_motion};
 
@@ -183,4 +213,6 @@ const bramah__formulation bramah__penalty = {.n_mechanical = n_mechanical,
                                              .imbalance = penalty_imbalance,
                                              .differenced = open_imbalance,
                                              .add_tangent = penalty_tangent,
-                                             .arm = arm};
+                                             .arm = arm,
+                                             .tangent = penalty_full_tangent,
+                                             .rate_arm = rate_arm};

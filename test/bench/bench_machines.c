@@ -10,12 +10,16 @@
 
 #include <math.h>
 
-enum { RUNS = 5, MOST_INPUTS = 8, LONGEST = 128 };
+enum { RUNS = 5, MOST_INPUTS = 8, LONGEST = 1000 };
 static const int64_t duration_ns = INT64_C(10000000000);
 
 static bramah_diag diag;
 
 /* ---- the shipped machines ---- */
+
+static const char *const shipped[] = {"four-bar", "lifting-four-bar", "quick-return", "crane"};
+static const char *const formulations[] = {"partitioning", "augmented-lagrangian", "penalty"};
+enum { N_SHIPPED = sizeof shipped / sizeof shipped[0] };
 
 typedef struct rig {
   bramah_machine *machine;
@@ -26,13 +30,14 @@ typedef struct rig {
   double u[MOST_INPUTS];
 } rig;
 
-static void open_rig(rig *r, const char *name, bramah_formulation formulation)
+static void open_rig(rig *r, const char *name, bramah_formulation formulation, bramah_tangent_kind tangent)
 {
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
   char path[1024];
   snprintf(path, sizeof path, "%s/datasets/%s/%s.yaml", root ? root : ".", name, name);
   must(bramah_machine_load(path, 0, NULL, &diag, &r->machine), &diag);
   r->machine->integrator.formulation = formulation;
+  r->machine->integrator.tangent = tangent;
   must(bramah_model_new(r->machine, &diag, &r->model), &diag);
   must(bramah_coupled_new(r->model, &diag, &r->coupled), &diag);
   r->plant = bramah_coupled_plant(r->coupled);
@@ -90,15 +95,14 @@ static double rig_us(rig *r)
 
 static void print_shipped(const char *name)
 {
-  static const char *const formulation[] = {"partitioning", "augmented-lagrangian", "penalty"};
   for (int f = 0; f < 3; f++) {
     rig r;
-    open_rig(&r, name, (bramah_formulation)f);
+    open_rig(&r, name, (bramah_formulation)f, BRAMAH_TANGENT_ANALYTIC);
     const double us = rig_us(&r);
     const bramah_step_report report = bramah_coupled_report(r.coupled);
     char loops[16] = "-";
     if (r.machine->n_loops) snprintf(loops, sizeof loops, "%.1e", largest_violation(&r));
-    printf("%-18s %-21s %8.2f %11.0f %8.2f %4u  %s\n", name, formulation[f], us,
+    printf("%-18s %-21s %8.2f %11.0f %8.2f %4u  %s\n", name, formulations[f], us,
            (double)r.plant.step_ns * 1e-3 / us, (double)report.iterations / (double)report.steps,
            report.max_iterations, loops);
     close_rig(&r);
@@ -107,11 +111,10 @@ static void print_shipped(const char *name)
 
 static void print_machines(void)
 {
-  static const char *const names[] = {"four-bar", "lifting-four-bar", "quick-return", "crane"};
   printf("\nplant step over the planned commands, 10 s at the machine's step, one thread, median of %d\n\n"
          "%-18s %-21s %8s %11s %8s %4s  %s\n",
          RUNS, "machine", "formulation", "us/step", "x real time", "Newton", "max", "loops to");
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) print_shipped(names[i]);
+  for (size_t i = 0; i < N_SHIPPED; i++) print_shipped(shipped[i]);
   printf(
       "\nThe crane has no loop: its three rows are the same computation but for the bookkeeping.\n"
       "Others on lifting-four-bar at 1 kHz, measured on a Xeon of about 3 GHz (two pressures; this machine "
@@ -156,13 +159,14 @@ static void describe_chain(bramah_machine *machine, size_t n)
 }
 
 /* Median over runs of `steps` steps from the start; *iterations: Newton's mean count. */
-static double chain_us(size_t n, int steps, double *iterations)
+static double chain_us_by(size_t n, int steps, bramah_tangent_kind tangent, double *iterations)
 {
   bramah_machine machine;
   const bramah_model *model;
   bramah_coupled *c;
   double us[RUNS];
   describe_chain(&machine, n);
+  machine.integrator.tangent = tangent;
   must(bramah_model_new(&machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
   const bramah_plant p = bramah_coupled_plant(c);
@@ -179,6 +183,11 @@ static double chain_us(size_t n, int steps, double *iterations)
   return bench_median(us, RUNS);
 }
 
+static double chain_us(size_t n, int steps, double *iterations)
+{
+  return chain_us_by(n, steps, BRAMAH_TANGENT_ANALYTIC, iterations);
+}
+
 /* Least squares of log(us) over log(n): the exponent. */
 static double slope(size_t count, const double *log_n, const double *log_us)
 {
@@ -193,28 +202,62 @@ static double slope(size_t count, const double *log_n, const double *log_us)
 
 static void print_chains(void)
 {
-  static const size_t lengths[] = {1, 2, 4, 8, 16, 32, 64, 127, 128};
-  enum { STEPS = 50, FITTED_FROM = 8 };
-  double log_n[8], log_us[8];
-  size_t fitted = 0;
+  static const size_t lengths[] = {1, 2, 4, 8, 16, 32, 64, 125, 250, 500, 1000};
+  enum { STEPS = 50, COUNT = sizeof lengths / sizeof lengths[0] };
+  double log_n[COUNT], log_us[COUNT];
   printf("\nopen chain of n rods on revolute joints, a falling zigzag; the first %d steps of 1 ms\n\n"
          "%5s %12s %16s %8s\n",
          STEPS, "n", "us/step", "us/step/body", "Newton");
-  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+  for (size_t i = 0; i < COUNT; i++) {
     double iterations;
     const double us = chain_us(lengths[i], STEPS, &iterations);
     printf("%5u %12.2f %16.3f %8.2f\n", (unsigned)lengths[i], us, us / (double)lengths[i], iterations);
-    if (lengths[i] < FITTED_FROM) continue;
-    log_n[fitted] = log((double)lengths[i]);
-    log_us[fitted++] = log(us);
+    log_n[i] = log((double)lengths[i]);
+    log_us[i] = log(us);
   }
-  printf(
-      "\ncost grows as n^%.2f from 8 to 64, n^%.2f from 8 to 127, n^%.2f over all n >= %d (least squares).\n"
-      "The step is not O(n): Newton's tangent is taken by differences, one evaluation, itself O(n), for "
-      "each\n"
-      "coordinate.\n",
-      slope(fitted - 2, log_n, log_us), slope(fitted - 1, log_n, log_us), slope(fitted, log_n, log_us),
-      FITTED_FROM);
+  printf("\ncost grows as n^%.2f over all lengths (least squares).\n", slope(COUNT, log_n, log_us));
+}
+
+/* ---- Newton's tangent: analytic against differences ---- */
+
+static double step_us(const char *name, bramah_formulation formulation, bramah_tangent_kind tangent)
+{
+  rig r;
+  open_rig(&r, name, formulation, tangent);
+  const double us = rig_us(&r);
+  close_rig(&r);
+  return us;
+}
+
+static double tree_us(size_t n, bramah_tangent_kind tangent)
+{
+  double iterations;
+  return chain_us_by(n, 50, tangent, &iterations);
+}
+
+static void print_ratio(const char *name, const char *formulation, double analytic, double differences)
+{
+  printf("%-18s %-21s %10.2f %12.2f %8.2f\n", name, formulation, analytic, differences,
+         analytic / differences);
+}
+
+static void print_tangents(void)
+{
+  printf("\nwhole step with the analytic tangent and with forward differences [us], and their ratio\n\n"
+         "%-18s %-21s %10s %12s %8s\n",
+         "machine", "formulation", "analytic", "differences", "ratio");
+  for (size_t i = 0; i < N_SHIPPED; i++)
+    for (int f = 0; f < 2; f++)
+      print_ratio(shipped[i], formulations[f],
+                  step_us(shipped[i], (bramah_formulation)f, BRAMAH_TANGENT_ANALYTIC),
+                  step_us(shipped[i], (bramah_formulation)f, BRAMAH_TANGENT_DIFFERENCES));
+  static const size_t lengths[] = {2, 4, 5, 6, 8, 16, 64};
+  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "chain of %u", (unsigned)lengths[i]);
+    print_ratio(name, formulations[0], tree_us(lengths[i], BRAMAH_TANGENT_ANALYTIC),
+                tree_us(lengths[i], BRAMAH_TANGENT_DIFFERENCES));
+  }
 }
 
 int main(void)
@@ -222,5 +265,6 @@ int main(void)
   bench_print_machine();
   print_machines();
   print_chains();
+  print_tangents();
   return EXIT_SUCCESS;
 }

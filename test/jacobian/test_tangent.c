@@ -93,7 +93,7 @@ static void tangent(motion *m, double *K, double *C, double *M)
   double tau[N], row[N], rate_row[N];
   evaluate(m, tau);
   bramah__tree_moving(&model->tree, m->pose, m->Z, m->Zd, moving);
-  bramah__tree_tangent(&model->tree, m->pose, moving, m->W, K, C, M);
+  bramah__tree_tangent(&model->tree, m->pose, moving, m->Z, m->W, K, C, M);
   bramah__forces_add_tangent(&model->tree, &model->forces, m->pose, m->Z, row, rate_row, K, C);
 }
 
@@ -113,6 +113,37 @@ START_TEST(test_inverse_dynamics)
                       "derivative %zu, joint %zu by %zu: %.12g, difference %.12g", which, r, k,
                       analytic[which][r * N + k], column[r]);
     }
+  bramah_model_free(model);
+}
+END_TEST
+
+/* One direction at a time: the same as the matrices times the direction. */
+START_TEST(test_directions)
+{
+  static motion m;
+  static double analytic[3][NN], pi[6 * N], pid[6 * N], pidd[6 * N], Y[6 * N];
+  static bramah__moving moving[N];
+  const bramah__variation variation = {pi, pid, pidd};
+  double dx[3][N], dtau[N], tau[N];
+  unsigned seed = 3;
+  describe(55u + (unsigned)_i, 0);
+  any_motion(&m, 9u + (unsigned)_i);
+  tangent(&m, analytic[0], analytic[1], analytic[2]);
+  for (int order = 0; order < 3; order++)
+    for (int j = 0; j < N; j++) dx[order][j] = test_uniform(&seed);
+  evaluate(&m, tau);
+  bramah__tree_moving(&model->tree, m.pose, m.Z, m.Zd, moving);
+  bramah__vary_tree(&model->tree, m.pose, moving, dx[0], dx[1], dx[2], &variation);
+  bramah__vary_force(&model->tree, m.pose, moving, m.Z, m.W, dx[0], &variation, Y, dtau);
+  for (int r = 0; r < N; r++) {
+    double sum = 0.0, size = 1.0;
+    for (int order = 0; order < 3; order++)
+      for (int k = 0; k < N; k++) {
+        sum += analytic[order][r * N + k] * dx[order][k];
+        size += fabs(analytic[order][r * N + k]);
+      }
+    ck_assert_double_eq_tol(dtau[r], sum, 1e-12 * size);
+  }
   bramah_model_free(model);
 }
 END_TEST
@@ -141,7 +172,8 @@ START_TEST(test_sweep_solves_the_dense_system)
   bramah__lu_solve(N, K, pivot, dense);
   evaluate(&m, tau);
   bramah__tree_moving(&model->tree, m.pose, m.Z, m.Zd, moving);
-  ck_assert_uint_eq(bramah__tree_sweep(&model->tree, m.pose, moving, m.W, c1, c2, diag_n, f, sweep, dz), 0);
+  ck_assert_uint_eq(bramah__sweep_factor(&model->tree, m.pose, moving, m.Z, m.W, c1, c2, diag_n, sweep), 0);
+  bramah__sweep_solve(&model->tree, sweep, f, dz);
   double largest = 0.0;
   for (size_t j = 0; j < N; j++) largest = fmax(largest, fabs(dense[j]));
   for (size_t j = 0; j < N; j++) ck_assert_double_eq_tol(dz[j], dense[j], 1e-11 * largest);
@@ -288,6 +320,7 @@ int main(void)
   Suite *suite = suite_create("tangent");
   TCase *cases = one_case(suite, "tangent");
   tcase_add_loop_test(cases, test_inverse_dynamics, 0, 8);
+  tcase_add_loop_test(cases, test_directions, 0, 4);
   tcase_add_loop_test(cases, test_sweep_solves_the_dense_system, 0, 8);
   tcase_add_loop_test(cases, test_closure_variation, BRAMAH_LOOP_REVOLUTE, BRAMAH_LOOP_DISTANCE + 1);
   tcase_add_loop_test(cases, test_closure_stiffness, BRAMAH_LOOP_REVOLUTE, BRAMAH_LOOP_DISTANCE + 1);
