@@ -50,7 +50,6 @@ void bramah__add_products(const bramah__tree *tree, const bramah__pose *pose, co
 static void add_product_curvature(const bramah__tree *tree, const bramah__pose *pose, const bramah__mark *a,
                                   const bramah__mark *b, double s, double *K)
 {
-  if (s == 0.0) return;
   bramah__add_curvature(tree, pose, a, b->x, s, K);
   bramah__add_curvature(tree, pose, b, a->x, s, K);
   bramah__add_products(tree, pose, a, b, s, K);
@@ -110,6 +109,7 @@ void bramah__closure_add_stiffness(const bramah__tree *tree, size_t n_loops, con
     add_hold(tree, loop, pose, rows, K);
     rows += loop->hold;
     for (size_t k = 0; k < loop->n_directions; k++) {
+      if (rows[k] == 0.0) continue;
       double u[3], v[3];
       bramah__direction(pose, loop->body[0], loop->u[k], u);
       bramah__direction(pose, loop->body[1], loop->v[k], v);

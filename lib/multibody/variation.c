@@ -98,7 +98,8 @@ static void vary_hold(const bramah__loop *loop, const bramah__pose *pose, const 
 }
 
 void bramah__vary_closure(size_t n_loops, const bramah__loop *loop, const bramah__pose *pose, const double *Z,
-                          const double *Zd, const bramah__variation *variation, double *Phidd)
+                          const double *Zd, const bramah__variation *variation, const unsigned char *used,
+                          double *Phidd)
 {
   for (size_t i = 0; i < n_loops; i++, loop++) {
     const body_motion m[2] = {motion_of(loop->body[0], Z, Zd, variation),
@@ -107,6 +108,7 @@ void bramah__vary_closure(size_t n_loops, const bramah__loop *loop, const bramah
     vary_hold(loop, pose, m, rows);
     rows += loop->hold;
     for (size_t k = 0; k < loop->n_directions; k++) {
+      if (used && !used[loop->row + loop->hold + k]) continue;
       const jet u = direction_jet(pose, loop->body[0], loop->u[k], &m[0]);
       const jet v = direction_jet(pose, loop->body[1], loop->v[k], &m[1]);
       rows[k] = vary_product(&u, &v);

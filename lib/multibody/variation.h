@@ -9,8 +9,10 @@
 #include "lib/multibody/closure.h"
 #include "lib/multibody/tangent.h"
 
-/* Change of Phi'' [m] at velocities Z, accelerations Zd. */
+/* Change of Phi'' [m] at velocities Z, accelerations Zd. Rows of directions with used[row] = 0 may be left out (NULL:
+ * none is). */
 void bramah__vary_closure(size_t n_loops, const bramah__loop *loop, const bramah__pose *pose, const double *Z,
-                          const double *Zd, const bramah__variation *variation, double *Phidd);
+                          const double *Zd, const bramah__variation *variation, const unsigned char *used,
+                          double *Phidd);
 
 #endif

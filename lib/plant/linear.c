@@ -33,6 +33,7 @@ void bramah__linear_layout(const bramah_model *model, bramah__arena *arena, bram
   linear->dtau = BRAMAH__TAKE(arena, double, n);
   linear->Y = BRAMAH__TAKE(arena, double, 6 * n);
   linear->mu = BRAMAH__TAKE(arena, double, model->m);
+  linear->used = BRAMAH__TAKE(arena, unsigned char, model->m);
   linear->circuit = BRAMAH__TAKE(arena, double, BRAMAH__CIRCUIT_SCRATCH *np);
 }
 
@@ -59,7 +60,8 @@ void bramah__linear_open(const bramah_model *model, const bramah__eval *eval, br
 }
 
 /* Multipliers of the constraints in use: Phi_z^d' mu = -g_d. */
-static void multipliers(const bramah_model *model, const bramah__state *state, bramah__eval *eval, double *mu)
+static void multipliers(const bramah_model *model, const bramah__state *state, bramah__eval *eval, double *mu,
+                        unsigned char *used)
 {
   const size_t n = model->n, nd = model->n_dependent;
   for (size_t k = 0; k < nd; k++) {
@@ -69,8 +71,8 @@ static void multipliers(const bramah_model *model, const bramah__state *state, b
     eval->column[k] = -g;
   }
   bramah__lu_solve_transposed(nd, eval->LU, eval->pivot, eval->column);
-  memset(mu, 0, model->m * sizeof *mu);
-  for (size_t k = 0; k < nd; k++) mu[state->row[k]] = eval->column[k];
+  for (size_t k = 0; k < model->m; k++) mu[k] = 0.0, used[k] = 0;
+  for (size_t k = 0; k < nd; k++) mu[state->row[k]] = eval->column[k], used[state->row[k]] = 1;
 }
 
 /* out_d = -factor (Phi_z^d)^-1 (change of Phi'' under linear->variation), the other entries of out as they are. */
@@ -79,7 +81,7 @@ static void solve_dependent(const bramah_model *model, const bramah__state *stat
 {
   const size_t nd = model->n_dependent;
   bramah__vary_closure(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, &linear->variation,
-                       eval->gamma);
+                       linear->used, eval->gamma);
   for (size_t k = 0; k < nd; k++) eval->column[k] = -factor * eval->gamma[state->row[k]];
   bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
   for (size_t k = 0; k < nd; k++) out[(size_t)state->index[k] * stride] = eval->column[k];
@@ -121,7 +123,7 @@ static void other_stiffness(const bramah_model *model, const bramah__state *stat
   memset(linear->C, 0, nn * sizeof(double));
   bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, linear->row, linear->rate_row,
                              linear->K, linear->C);
-  multipliers(model, state, eval, linear->mu);
+  multipliers(model, state, eval, linear->mu, linear->used);
   bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, eval->pose, linear->mu, linear->K);
 }
 

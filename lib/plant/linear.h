@@ -32,6 +32,7 @@ typedef struct bramah__linear {
   double *dz, *dzd, *dzdd, *dtau; /* [n] */
   double *Y;                      /* [n x 6] */
   double *mu;                     /* [m] */
+  unsigned char *used;            /* [m] 1: constraint row in use */
   double *circuit;                /* [BRAMAH__CIRCUIT_SCRATCH np] */
 } bramah__linear;
 

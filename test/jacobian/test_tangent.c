@@ -226,7 +226,7 @@ START_TEST(test_closure_variation)
     for (int j = 0; j < N; j++) dx[order][j] = test_uniform(&seed);
   bramah__tree_moving(&model->tree, m.pose, m.Z, m.Zd, moving);
   bramah__vary_tree(&model->tree, m.pose, moving, dx[0], dx[1], dx[2], &variation);
-  bramah__vary_closure(1, &loop, m.pose, m.Z, m.Zd, &variation, analytic);
+  bramah__vary_closure(1, &loop, m.pose, m.Z, m.Zd, &variation, NULL, analytic);
   for (int side = 0; side < 2; side++) {
     const double s = side ? eps : -eps;
     moved = m;
