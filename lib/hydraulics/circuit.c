@@ -59,12 +59,20 @@ static void element_flows(const bramah__circuit *circuit, const double *p, doubl
   }
 }
 
+void bramah__valve_ends(const bramah__valve *valve, size_t ends[BRAMAH__N_WAYS][2])
+{
+  ends[BRAMAH__PUMP_A][0] = ends[BRAMAH__PUMP_B][0] = valve->pump;
+  ends[BRAMAH__B_TANK][1] = ends[BRAMAH__A_TANK][1] = valve->tank;
+  ends[BRAMAH__PUMP_A][1] = ends[BRAMAH__A_TANK][0] = valve->a;
+  ends[BRAMAH__PUMP_B][1] = ends[BRAMAH__B_TANK][0] = valve->b;
+}
+
 static void valve_flows(const bramah__circuit *circuit, const bramah__valve *valve, const double *p, double U,
                         double *flow)
 {
-  const size_t ends[BRAMAH__N_WAYS][2] = {
-      {valve->pump, valve->a}, {valve->b, valve->tank}, {valve->a, valve->tank}, {valve->pump, valve->b}};
+  size_t ends[BRAMAH__N_WAYS][2];
   double e[BRAMAH__N_WAYS];
+  bramah__valve_ends(valve, ends);
   bramah__openings(&valve->opening, U, e);
   for (int w = 0; w < BRAMAH__N_WAYS; w++)
     if (e[w] > 0.0) pass(circuit, p, flow, ends[w][0], ends[w][1], valve->coefficient * e[w]);
@@ -80,8 +88,7 @@ double bramah__rod_chamber(const bramah__cylinder *cylinder, double s)
   return cylinder->rod_length - (s - cylinder->reference);
 }
 
-/* Length of a chamber that holds oil: none behind a stop. */
-static double filled(const bramah__cylinder *c, double length)
+double bramah__chamber_filled(const bramah__cylinder *c, double length)
 {
   return c->stop.stiffness > 0.0 ? fmax(length, 0.0) : length;
 }
@@ -93,8 +100,10 @@ static void cylinder_volumes(const bramah__circuit *circuit, const bramah__cylin
   const double per_volume = 1.0 / circuit->oil_bulk_modulus + 1.0 / c->bulk_modulus;
   const double air[2] = {bramah__air_compressibility(&circuit->air, p[c->piston]),
                          bramah__air_compressibility(&circuit->air, p[c->rod])};
-  compliance[c->piston] += c->piston_area * filled(c, bramah__piston_chamber(c, s)) * (per_volume + air[0]);
-  compliance[c->rod] += c->rod_area * filled(c, bramah__rod_chamber(c, s)) * (per_volume + air[1]);
+  compliance[c->piston] +=
+      c->piston_area * bramah__chamber_filled(c, bramah__piston_chamber(c, s)) * (per_volume + air[0]);
+  compliance[c->rod] +=
+      c->rod_area * bramah__chamber_filled(c, bramah__rod_chamber(c, s)) * (per_volume + air[1]);
   flow[c->piston] -= c->piston_area * v;
   flow[c->rod] += c->rod_area * v;
 }

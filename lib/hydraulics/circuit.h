@@ -67,15 +67,36 @@ double bramah__node_pressure(const bramah__circuit *circuit, const double *p, si
 void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
                            const double *U, double *flow, double *pd);
 
+/* Doubles of scratch per volume. */
+enum { BRAMAH__CIRCUIT_SCRATCH = 5 };
+
+/* The same rates pd [n_volumes], to the bit, and their derivatives, row-major: by pressures by_p [n_volumes x
+ * n_volumes] [1/s], strokes by_s and velocities by_v [n_volumes x n_cylinders], spools by_U [n_volumes x
+ * n_valves] and supplies by_supply [n_volumes x n_supplies]; the last two may be NULL. Analytic; at kinks as
+ * slopes.h says. scratch [BRAMAH__CIRCUIT_SCRATCH n_volumes]. */
+void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
+                                 const double *v, const double *U, double *scratch, double *pd, double *by_p,
+                                 double *by_s, double *by_v, double *by_U, double *by_supply);
+
 /* Force of the pressures on the piston of cylinder c, p1 A1 - p2 A2 [N]; friction goes off from it. */
 double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p);
 
 /* What the stops and cushions of cylinder c add to its force [N] at stroke s and velocity v. */
 double bramah__stop_force(const bramah__circuit *circuit, size_t c, double s, double v);
 
+/* Its derivatives by stroke and velocity [N/m, N s/m]; kinks as in slopes.h. */
+void bramah__stop_slopes(const bramah__circuit *circuit, size_t c, double s, double v, double *by_s,
+                         double *by_v);
+
 /* Chamber lengths of cylinder c at stroke s [m]. */
 double bramah__piston_chamber(const bramah__cylinder *cylinder, double s);
 double bramah__rod_chamber(const bramah__cylinder *cylinder, double s);
+
+/* Part of a chamber length that holds oil [m]: none behind a stop. */
+double bramah__chamber_filled(const bramah__cylinder *cylinder, double length);
+
+/* The nodes each way through a directional valve leads from and to. */
+void bramah__valve_ends(const bramah__valve *valve, size_t ends[BRAMAH__N_WAYS][2]);
 
 /* Spool after a step h [s] of the trapezoidal rule under a held command; exact Newton of a linear equation.
  * Source: dissertation 2.40, U' = (U_ref - U)/tau. */

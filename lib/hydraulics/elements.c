@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/hydraulics/elements.h"
+#include "lib/hydraulics/constants.h"
 
 #include <math.h>
-
-static const double atmosphere = 101325.0;      /* [Pa] */
-static const double least_air_pressure = 100.0; /* [Pa] below it the compliance of air is held */
-static const double recovery_time = 1e-3;       /* [s] from below the vapour pressure */
-static const double contact_depth = 1e-4;       /* [m] over which the damper of a stop sets in */
-static const double empty_band = 0.1;           /* of the precharge: below it an accumulator holds no oil */
 
 double bramah__check_valve_flow(const bramah__check_valve *valve, double dp, double laminar_pressure)
 {
@@ -53,27 +48,27 @@ double bramah__accumulator_compliance(const bramah__accumulator *a, double p)
     const double ratio = a->precharge / p;
     return at_precharge * ratio * pow(ratio, 1.0 / a->exponent);
   }
-  const double x = fmax(1.0 - (1.0 - p / a->precharge) / empty_band, 0.0);
+  const double x = fmax(1.0 - (1.0 - p / a->precharge) / BRAMAH__EMPTY_BAND, 0.0);
   return at_precharge * (x * x) * (x * x);
 }
 
 double bramah__air_compressibility(const bramah__air *air, double p)
 {
   if (air->fraction <= 0.0) return 0.0;
-  const double x = fmax(p - air->vapour_pressure, least_air_pressure);
-  return air->fraction / (air->exponent * x) * pow(atmosphere / x, 1.0 / air->exponent);
+  const double x = fmax(p - air->vapour_pressure, BRAMAH__LEAST_AIR_PRESSURE);
+  return air->fraction / (air->exponent * x) * pow(BRAMAH__ATMOSPHERE / x, 1.0 / air->exponent);
 }
 
 double bramah__cavity_recovery(const bramah__air *air, double p)
 {
-  return air->vapour_pressure > 0.0 ? fmax(air->vapour_pressure - p, 0.0) / recovery_time : 0.0;
+  return air->vapour_pressure > 0.0 ? fmax(air->vapour_pressure - p, 0.0) / BRAMAH__RECOVERY_TIME : 0.0;
 }
 
 double bramah__end_stop_force(const bramah__end_stop *stop, double l, double w)
 {
   double force = 0.0;
   if (stop->stiffness > 0.0 && l < 0.0)
-    force = fmax(0.0, -stop->stiffness * l + stop->damping * w * fmin(1.0, -l / contact_depth));
+    force = fmax(0.0, -stop->stiffness * l + stop->damping * w * fmin(1.0, -l / BRAMAH__CONTACT_DEPTH));
   if (stop->cushion_length > 0.0 && l < stop->cushion_length)
     force +=
         stop->cushion_damping * fmax(w, 0.0) * fmin(1.0, (stop->cushion_length - l) / stop->cushion_length);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/hydraulics/friction.h"
+#include "lib/hydraulics/constants.h"
 
 #include <math.h>
-
-#define TANH_4 0.99932929973906704 /* tanh(4), which (D 2.44) carries in its viscous term */
 
 /* (D 2.44), smooth and odd in v. */
 static double brown_mcphee(const bramah__friction *f, double v)
@@ -12,7 +11,7 @@ static double brown_mcphee(const bramah__friction *f, double v)
   const double quartic = 0.25 * ratio * ratio + 0.75;
   const double dry =
       f->coulomb * tanh(4.0 * ratio) + (f->static_force - f->coulomb) * ratio / (quartic * quartic);
-  return copysign(dry, v) + f->viscous * v * TANH_4;
+  return copysign(dry, v) + f->viscous * v * BRAMAH__TANH_4;
 }
 
 /* From 0 to 1 as r goes from 0.99 to 1.01. */

@@ -44,4 +44,29 @@ double bramah__friction_force(const bramah__friction *friction, double v, const 
 void bramah__friction_step(const bramah__friction *friction, double h, double v, const double *x_k,
                            const double *xd_k, double *x);
 
+/* Derivatives of force F and rates xd at velocity v and states x, all three taken as independent. Zero for
+ * states a model does not have. */
+typedef struct bramah__friction_partials {
+  double force_by_v;                                                          /* [N s/m] at held states */
+  double force_by_x[BRAMAH__FRICTION_MAX_STATES];                             /* [N/m], [N] */
+  double rate_by_v[BRAMAH__FRICTION_MAX_STATES];                              /* [-], [1/m] */
+  double rate_by_x[BRAMAH__FRICTION_MAX_STATES][BRAMAH__FRICTION_MAX_STATES]; /* of xd[i] by x[j] */
+} bramah__friction_partials;
+
+/* Fill them. Kinks: at v = 0 the bristles' |v| has the slope of the side that the sign bit of v names; the
+ * steady film, whose slope grows beyond bounds there, counts as level (0), as it does from the film velocity
+ * on; a film at its steady value counts as rising. Brown-McPhee is smooth; Bengisu-Akay takes the decaying
+ * branch at |v| = v_s. */
+void bramah__friction_derivatives(const bramah__friction *friction, double v, const double *x,
+                                  bramah__friction_partials *out);
+
+/* dF/dv at held states x (NULL without states) [N s/m]. */
+double bramah__friction_slope(const bramah__friction *friction, double v, const double *x);
+
+/* Derivatives [N s/m] of the force at the end of a trapezoidal step h (bramah__friction_step, then
+ * bramah__friction_force) by the velocity v at its end, and by the velocity v_k at its start where x_k is
+ * held and xd_k, its rate at (v_k, x_k), follows v_k. x_k and xd_k may be NULL without states. */
+void bramah__friction_step_slopes(const bramah__friction *friction, double h, double v, double v_k,
+                                  const double *x_k, const double *xd_k, double *by_v, double *by_v_k);
+
 #endif
