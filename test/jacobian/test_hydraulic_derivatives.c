@@ -426,6 +426,40 @@ START_TEST(test_circuit_against_differences)
 }
 END_TEST
 
+static point opening_point;
+static size_t opening_valve, opening_row;
+
+static double rate_at_spool(double U)
+{
+  point x = opening_point;
+  double flow[NP], pd[NP];
+  x.U[opening_valve] = U;
+  rates(&x, flow, pd);
+  return pd[opening_row];
+}
+
+/* Valves on the edge of their opening: shut, and seen to open with greater U. */
+START_TEST(test_valves_about_to_open)
+{
+  static const double edge[NV] = {0.5, 1.0};
+  unsigned seed = 12;
+  for (opening_valve = 0; opening_valve < NV; opening_valve++)
+    for (int i = 0; i < 50; i++) {
+      const double U = edge[opening_valve];
+      jacobian J;
+      opening_point = random_point(&seed);
+      opening_point.U[opening_valve] = U;
+      analytic(&opening_point, &J);
+      for (opening_row = BOTTOM; opening_row < NP; opening_row++) {
+        const double own = J.U[opening_row * NV + opening_valve], above = one_sided(rate_at_spool, U, 1e-2);
+        ck_assert_double_eq_tol(own, above, 1e-8 * fabs(above) + 1e-12 * fabs(J.pd[opening_row]));
+      }
+      const size_t a = opening_valve == 0 ? BOTTOM : LEFT;
+      ck_assert_double_ne(J.U[a * NV + opening_valve], 0.0);
+    }
+}
+END_TEST
+
 /* The same rates, to the bit; without the optional parts the rest stays the same. */
 START_TEST(test_rates_come_along)
 {
@@ -610,6 +644,7 @@ int main(void)
   tcase_add_loop_test(cases, test_elements_at_random_points, 0, N_FUNCTIONS);
   tcase_add_loop_test(cases, test_elements_at_kinks, 0, N_FUNCTIONS);
   tcase_add_test(cases, test_circuit_against_differences);
+  tcase_add_test(cases, test_valves_about_to_open);
   tcase_add_test(cases, test_rates_come_along);
   tcase_add_test(cases, test_plain_circuit_by_hand);
   tcase_add_test(cases, test_single_flows_against_differences);
