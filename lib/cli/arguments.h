@@ -45,7 +45,8 @@ struct cli_arguments {
  * exit code. */
 int cli_dispatch(const cli_command *command, int argc, char **argv);
 
-/* Value of an option, the n-th one counted from 0; NULL if it was not given (so often), "" if it takes none. */
+/* Value of an option, the n-th one counted from 0; NULL if it was not given (so often), "" if it takes none.
+ */
 const char *cli_value(const cli_arguments *arguments, const char *name);
 const char *cli_value_again(const cli_arguments *arguments, const char *name, size_t n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the plant can tell: joint motion, pressures, spools, cylinders, energies, flows; and how each depends on the
- * error state. */
+/* What the plant can tell: joint motion, pressures, spools, cylinders, energies, flows; and how each depends
+ * on the error state. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/text.h"
 #include "lib/linalg/vector3.h"
