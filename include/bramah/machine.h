@@ -166,7 +166,9 @@ typedef struct bramah_volume {
   bramah_pressure_initial initial;
 } bramah_volume;
 
-/* Throttle: Q = C sgn(dp) sqrt|dp| from `from` to `to`. */
+/* Throttle: Q = C sgn(dp) sqrt|dp| from `from` to `to`. Throttles, leakages, check valves, relief valves and
+ * pumps share one list of names: each has an output <name>.flow [m^3/s], positive in the direction its
+ * description gives it. */
 typedef struct bramah_throttle {
   const char *name;
   int line;
@@ -194,7 +196,9 @@ enum { BRAMAH_N_PORTS = 4 };
  * b. Each way passes Q = C_vd e sgn(dp) sqrt|dp| with its effective opening e(U) >= 0 [V]. Without further
  * description e = |U| on the ways that U opens. A dead band d makes it max(|U| - d, 0). A characteristic c(U)
  * makes it c on pump -> a and b -> tank where c > 0, -c on the two others where c < 0. A characteristic of a
- * way of its own is e itself and goes before both (overlap, underlap, unequal edges). */
+ * way of its own is e itself and goes before both (overlap, underlap, unequal edges). Its outputs
+ * <name>.flow_a and <name>.flow_b [m^3/s] are the flows out of the valve into a and b: less than zero where
+ * oil comes back to the tank. */
 typedef struct bramah_valve {
   const char *name;
   int line;

@@ -13,11 +13,21 @@ enum { MOST_OPTIONS = 16 };
 
 /* ---- help ---- */
 
+/* "--name VALUE" */
+static const char *option_text(const cli_option *o, char *text, size_t size)
+{
+  snprintf(text, size, o->value ? "--%s %s" : "--%s", o->name, o->value);
+  return text;
+}
+
 static void print_usage(FILE *file, const cli_command *command)
 {
   fprintf(file, "usage: bramah %s %s", command->name, command->operands);
-  for (const cli_option *o = command->options; o->name; o++)
-    fprintf(file, o->required ? " --%s %s" : " [--%s %s]%s", o->name, o->value, o->repeats ? "..." : "");
+  for (const cli_option *o = command->options; o->name; o++) {
+    char text[64];
+    fprintf(file, o->required ? " %s" : " [%s]%s", option_text(o, text, sizeof text),
+            o->repeats ? "..." : "");
+  }
   fputc('\n', file);
 }
 
@@ -27,8 +37,7 @@ static void print_help(const cli_command *command)
   printf("\n%s\n\n%s\nOptions:\n", command->summary, command->details);
   for (const cli_option *o = command->options; o->name; o++) {
     char head[64];
-    snprintf(head, sizeof head, "--%s %s", o->name, o->value);
-    printf("  %-20s %s%s\n", head, o->help, o->required ? " (required)" : "");
+    printf("  %-20s %s%s\n", option_text(o, head, sizeof head), o->help, o->required ? " (required)" : "");
   }
   printf("  %-20s %s\n", "--help", "this text");
   printf("\nExample:\n  %s\n", command->example);
@@ -76,13 +85,15 @@ static int take_option(cli_arguments *out, int argc, char **argv, int *i)
   const cli_option *option = find_option(out->command, name, length);
   if (!option) return unknown_option(out->command, name, length);
   const char *value = equals ? equals + 1 : NULL;
-  if (!equals && *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) != 0) value = argv[++*i];
-  if (!value || !*value)
+  if (!option->value && equals)
+    return cli_wrong_use(out->command, "option '--%s' takes no value", option->name);
+  if (option->value && !equals && *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) != 0) value = argv[++*i];
+  if (option->value && (!value || !*value))
     return cli_wrong_use(out->command, "option '--%s' needs a value: --%s %s", option->name, option->name,
                          option->value);
   if (!option->repeats && cli_value(out, option->name))
     return cli_wrong_use(out->command, "option '--%s' is given twice", option->name);
-  out->given[out->n_given++] = (cli_given){option, value};
+  out->given[out->n_given++] = (cli_given){option, option->value ? value : ""};
   return 0;
 }
 

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include "lib/cli/message.h"
 
-/* An option `--name VALUE`. The table of a command ends with a name NULL. */
+/* An option `--name VALUE`, or `--name` alone. The table of a command ends with a name NULL. */
 typedef struct cli_option {
   const char *name;  /* without the dashes */
-  const char *value; /* what stands for the value in the help */
+  const char *value; /* what stands for the value in the help; NULL: takes none */
   const char *help;
   int required;
   int repeats; /* may be given more than once */
@@ -45,7 +45,8 @@ struct cli_arguments {
  * exit code. */
 int cli_dispatch(const cli_command *command, int argc, char **argv);
 
-/* Value of an option, the n-th one counted from 0; NULL if it was not given (so often). */
+/* Value of an option, the n-th one counted from 0; NULL if it was not given (so often), "" if it takes none.
+ */
 const char *cli_value(const cli_arguments *arguments, const char *name);
 const char *cli_value_again(const cli_arguments *arguments, const char *name, size_t n);
 

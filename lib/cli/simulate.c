@@ -14,6 +14,7 @@
 /* What the options say. */
 typedef struct request {
   const char *machine, *output, *study, *log;
+  int all;                      /* hidden outputs too */
   int64_t duration_ns, step_ns; /* step 0: the machine's */
   uint64_t seed;
 } request;
@@ -58,6 +59,7 @@ static int read_request(const cli_arguments *arguments, request *r)
                  .output = cli_value(arguments, "output"),
                  .study = cli_value(arguments, "noise"),
                  .log = cli_value(arguments, "log"),
+                 .all = cli_value(arguments, "all") != NULL,
                  .seed = 1};
   int wrong = cli_time_value(arguments, "duration", &r->duration_ns);
   if (!wrong) wrong = cli_time_value(arguments, "step", &r->step_ns);
@@ -127,13 +129,21 @@ static void watch(simulation *s)
 
 /* ---- files ---- */
 
+static size_t choose_outputs(const simulation *s, size_t *out)
+{
+  const bramah_plant *plant = &s->machine.plant;
+  if (!s->request.all) return cli_visible_outputs(plant, out);
+  for (size_t i = 0; i < plant->n_output; i++) out[i] = i;
+  return plant->n_output;
+}
+
 static bramah_status create_truth(simulation *s, bramah_diag *diag)
 {
   const bramah_plant *plant = &s->machine.plant;
   s->outputs = calloc(plant->n_output + 1, sizeof *s->outputs);
   s->row = calloc(plant->n_output + 1, sizeof *s->row);
   if (!s->outputs || !s->row) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  s->n_outputs = cli_visible_outputs(plant, s->outputs);
+  s->n_outputs = choose_outputs(s, s->outputs);
   bramah_status status = bramah_log_create(s->request.output, diag, &s->writer);
   if (!status) status = bramah_log_add_column(s->writer, "t", "s", 12, diag);
   for (size_t i = 0; !status && i < s->n_outputs; i++) {
@@ -305,6 +315,7 @@ static const cli_option options[] = {
     {"duration", "TIME", "simulated time: seconds, or with a unit (\"10 s\")", 1, 0},
     {"output", "FILE", "CSV file for the true motion; - is standard output", 1, 0},
     {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
+    {"all", NULL, "also the outputs meant for sensors: rates of bodies in their axes, flows", 0, 0},
     {"set", "PATH=VALUE", "another value for a key of the machine file; may be repeated", 0, 1},
     {"noise", "STUDY", "also write a noisy log with the sensors of this study", 0, 0},
     {"seed", "NUMBER", "of the noise; default 1", 0, 0},

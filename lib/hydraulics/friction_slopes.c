@@ -114,8 +114,8 @@ typedef struct step_slopes {
   double q_by_v, q_by_qd, q_by_hd, h_by_v, h_by_hd;
 } step_slopes;
 
-/* h = (h_k + h/2 (hd_k + h_ss rate)) / (1 + h/2 rate), with the rate that bramah__friction_step takes: that of
- * rising where that leads no higher than the steady film. */
+/* Film = (start + half h_ss rate) / (1 + half rate), start = h_k + half hd_k, with the rate that
+ * bramah__friction_step takes: that of rising where it leads no higher than the steady film. */
 static void step_film(const bramah__friction *f, double half, double v, double start, double *h,
                       step_slopes *out)
 {

@@ -53,7 +53,7 @@ bramah__tangent bramah__accumulator_tangent(const bramah__accumulator *a, double
 bramah__tangent bramah__air_tangent(const bramah__air *air, double p)
 {
   const double value = bramah__air_compressibility(air, p), x = p - air->vapour_pressure;
-  if (!(x > BRAMAH__LEAST_AIR_PRESSURE)) return (bramah__tangent){value, 0.0};
+  if (air->fraction <= 0.0 || !(x > BRAMAH__LEAST_AIR_PRESSURE)) return (bramah__tangent){value, 0.0};
   return (bramah__tangent){value, -(1.0 + 1.0 / air->exponent) * value / x};
 }
 

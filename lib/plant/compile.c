@@ -95,6 +95,11 @@ static void take_names(const bramah_machine *machine, bramah_model *model, brama
   TAKE_NAMES(valve_name, valves, machine->n_valves);
   take_actuator_names(machine, model, arena);
   TAKE_NAMES(input_name, inputs, machine->n_inputs);
+  TAKE_NAMES(throttle_name, throttles, machine->n_throttles);
+  TAKE_NAMES(leakage_name, leakages, machine->n_leakages);
+  TAKE_NAMES(check_valve_name, check_valves, machine->n_check_valves);
+  TAKE_NAMES(relief_valve_name, relief_valves, machine->n_relief_valves);
+  TAKE_NAMES(pump_name, pumps, machine->n_pumps);
 }
 
 /* Cut everything the model needs, in a fixed order, except the outputs, whose names need the sorted tree. */
@@ -141,7 +146,10 @@ static size_t outputs_size(const bramah_machine *machine)
 {
   const size_t n = bramah__count_coordinates(machine);
   const size_t nc = machine->n_cylinders + machine->n_rotaries;
-  size_t things[] = {3 * n, machine->n_volumes, machine->n_valves, 5 * nc, machine->n_inputs, 2, 3 * n};
+  const size_t flows = machine->n_throttles + machine->n_leakages + machine->n_check_valves +
+                       machine->n_relief_valves + machine->n_pumps + 2 * machine->n_valves;
+  size_t things[] = {3 * n, machine->n_volumes, machine->n_valves, 5 * nc, machine->n_inputs, 2, 3 * n,
+                     flows};
   size_t outputs = 0;
   for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) outputs += things[i];
   /* rounded so that the whole is a multiple of the alignment, as aligned_alloc asks */

@@ -56,6 +56,63 @@ static bramah_status beside_joints(const bramah__compiler *k)
   return BRAMAH_OK;
 }
 
+/* Throttles, leakages, check valves, relief valves and pumps share their outputs .flow, and so their names.
+ */
+enum { N_FLOW_KINDS = 5 };
+static const char *const flow_kinds[N_FLOW_KINDS] = {"throttle", "leakage", "check valve", "relief valve",
+                                                     "pump"};
+
+static size_t flow_names(const bramah__compiler *k, int kind, const char *const **names)
+{
+  const bramah_model *m = k->model;
+  const bramah_machine *d = k->machine;
+  const struct {
+    size_t n;
+    const char *const *names;
+  } lists[N_FLOW_KINDS] = {{d->n_throttles, m->throttle_name},
+                           {d->n_leakages, m->leakage_name},
+                           {d->n_check_valves, m->check_valve_name},
+                           {d->n_relief_valves, m->relief_valve_name},
+                           {d->n_pumps, m->pump_name}};
+  *names = lists[kind].names;
+  return lists[kind].n;
+}
+
+static int flow_line(const bramah_machine *d, int kind, size_t i)
+{
+  if (kind == 0) return d->throttles[i].line;
+  if (kind == 1) return d->leakages[i].line;
+  if (kind == 2) return d->check_valves[i].line;
+  return kind == 3 ? d->relief_valves[i].line : d->pumps[i].line;
+}
+
+/* The name of element i of a kind stands in no kind before it. */
+static bramah_status flow_name_is_new(const bramah__compiler *k, int kind, size_t i, const char *name)
+{
+  const char *const *names;
+  for (int other = 0; other < kind; other++) {
+    const size_t n = flow_names(k, other, &names);
+    if (bramah__find_name(n, names, name) < 0) continue;
+    bramah__compile_fail(k, BRAMAH_E_KEY, name, flow_line(k->machine, kind, i), "a ");
+    bramah__add_text(k->diag, flow_kinds[other]);
+    bramah__add_text(k->diag, " has the same name; so would their outputs");
+    return BRAMAH_E_KEY;
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status check_flow_names(const bramah__compiler *k)
+{
+  const char *const *names;
+  bramah_status status = BRAMAH_OK;
+  for (int kind = 0; kind < N_FLOW_KINDS && status == BRAMAH_OK; kind++) {
+    const size_t n = flow_names(k, kind, &names);
+    status = unique(k, n, names, flow_kinds[kind]);
+    for (size_t i = 0; i < n && status == BRAMAH_OK; i++) status = flow_name_is_new(k, kind, i, names[i]);
+  }
+  return status;
+}
+
 bramah_status bramah__check_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
@@ -76,7 +133,8 @@ bramah_status bramah__check_names(const bramah__compiler *k)
     const bramah_status status = unique(k, lists[i].n, lists[i].names, lists[i].kind);
     if (status != BRAMAH_OK) return status;
   }
-  return beside_joints(k);
+  const bramah_status status = check_flow_names(k);
+  return status == BRAMAH_OK ? beside_joints(k) : status;
 }
 
 bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,

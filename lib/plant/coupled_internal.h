@@ -73,6 +73,11 @@ bramah_status bramah__output_row(void *self, size_t i, double *row);
 /* Value of output i. */
 double bramah__output_value(void *self, size_t i);
 
+/* Whether an output is a flow; its value [m^3/s] at the present pressures and spools and, unless by_p is
+ * NULL, its derivatives by the pressures [n_volumes]. */
+int bramah__is_flow(bramah__output_code code);
+double bramah__output_flow(const bramah_coupled *c, const bramah__output *output, double *by_p);
+
 /* J [nf x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);
 

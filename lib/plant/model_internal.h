@@ -30,12 +30,19 @@ typedef enum bramah__output_code {
   BRAMAH__CYLINDER_WORK,
   BRAMAH__BODY_RATE_X,
   BRAMAH__BODY_RATE_Y,
-  BRAMAH__BODY_RATE_Z
+  BRAMAH__BODY_RATE_Z,
+  BRAMAH__THROTTLE_FLOW, /* flows from here on, in the order of bramah__two_port_kind */
+  BRAMAH__LEAKAGE_FLOW,
+  BRAMAH__CHECK_VALVE_FLOW,
+  BRAMAH__RELIEF_VALVE_FLOW,
+  BRAMAH__PUMP_FLOW,
+  BRAMAH__VALVE_FLOW_A,
+  BRAMAH__VALVE_FLOW_B
 } bramah__output_code;
 
 typedef struct bramah__output {
   bramah__output_code code;
-  size_t index; /* of the joint, volume, valve, cylinder, input or body */
+  size_t index; /* of the joint, volume, valve, cylinder, input, body or other element */
   bramah_output_info info;
 } bramah__output;
 
@@ -53,6 +60,7 @@ struct bramah_model {
   bramah__circuit circuit;
   const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name,
       **cylinder_name, **input_name; /* bodies in the order of their joints */
+  const char **throttle_name, **leakage_name, **check_valve_name, **relief_valve_name, **pump_name;
   size_t n_outputs;
   const bramah__output *output;
   /* initial state, closed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the plant can tell: joint motion, pressures, spools, cylinders, energies; and how each depends on the
- * error state. */
+/* What the plant can tell: joint motion, pressures, spools, cylinders, energies, flows; and how each depends
+ * on the error state. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/text.h"
 #include "lib/linalg/vector3.h"
@@ -49,6 +49,18 @@ static const kind body_kinds[] = {
     {BRAMAH__BODY_RATE_Y, ".body_rate_y", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
     {BRAMAH__BODY_RATE_Z, ".body_rate_z", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
 };
+/* Flows, for flow meters; a valve's are those out of it into its ports. */
+#define FLOW(code, suffix)                                                                                   \
+  {                                                                                                          \
+    code, suffix, "m^3/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1                                                   \
+  }
+static const kind throttle_kinds[] = {FLOW(BRAMAH__THROTTLE_FLOW, ".flow")};
+static const kind leakage_kinds[] = {FLOW(BRAMAH__LEAKAGE_FLOW, ".flow")};
+static const kind check_valve_kinds[] = {FLOW(BRAMAH__CHECK_VALVE_FLOW, ".flow")};
+static const kind relief_valve_kinds[] = {FLOW(BRAMAH__RELIEF_VALVE_FLOW, ".flow")};
+static const kind pump_kinds[] = {FLOW(BRAMAH__PUMP_FLOW, ".flow")};
+static const kind port_kinds[] = {FLOW(BRAMAH__VALVE_FLOW_A, ".flow_a"),
+                                  FLOW(BRAMAH__VALVE_FLOW_B, ".flow_b")};
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -60,7 +72,7 @@ typedef struct group {
   size_t first;             /* number of the first thing */
 } group;
 
-enum { N_GROUPS = 8 };
+enum { N_GROUPS = 14 };
 
 static void groups(const bramah_model *model, group *out)
 {
@@ -74,6 +86,14 @@ static void groups(const bramah_model *model, group *out)
   out[5] = (group){model->n_inputs, COUNT(input_kinds), input_kinds, model->input_name, 0};
   out[6] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
   out[7] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
+  out[8] = (group){circuit->n_throttles, COUNT(throttle_kinds), throttle_kinds, model->throttle_name, 0};
+  out[9] = (group){circuit->n_leakages, COUNT(leakage_kinds), leakage_kinds, model->leakage_name, 0};
+  out[10] = (group){circuit->n_check_valves, COUNT(check_valve_kinds), check_valve_kinds,
+                    model->check_valve_name, 0};
+  out[11] = (group){circuit->n_relief_valves, COUNT(relief_valve_kinds), relief_valve_kinds,
+                    model->relief_valve_name, 0};
+  out[12] = (group){circuit->n_pumps, COUNT(pump_kinds), pump_kinds, model->pump_name, 0};
+  out[13] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
 }
 
 size_t bramah__outputs_count(const bramah_model *model)
@@ -184,6 +204,7 @@ double bramah__output_value(void *self, size_t i)
   bramah_coupled *c = self;
   if (bramah__refresh(c, NULL) != BRAMAH_OK) return NAN;
   const bramah__output *output = &c->model->output[i];
+  if (bramah__is_flow(output->code)) return bramah__output_flow(c, output, NULL);
   switch (output->code) {
   case BRAMAH__VOLUME_PRESSURE:
   case BRAMAH__VALVE_SPOOL:
@@ -270,6 +291,10 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
   memset(row, 0, (2 * nf + np) * sizeof *row);
   if (output->code == BRAMAH__VOLUME_PRESSURE) {
     row[2 * nf + output->index] = 1.0;
+    return BRAMAH_OK;
+  }
+  if (bramah__is_flow(output->code)) {
+    bramah__output_flow(c, output, row + 2 * nf);
     return BRAMAH_OK;
   }
   double *a = c->probe_state.z, *b = c->probe_state.zd;

@@ -54,6 +54,13 @@ run 2 simulate m.yaml --output x --duration 0
 run 2 simulate m.yaml --output x --duration -1
 run 2 simulate m.yaml --output x --duration nan
 run 2 simulate m.yaml --output x --duration 1 --step 'quick'
+run 2 simulate m.yaml --output x --duration 1 --all=yes
+says err "option '--all' takes no value"
+says err '[--all]'
+run 2 simulate m.yaml --all --output x --duration 1 --all
+says err "option '--all' is given twice"
+run 2 simulate --all m.yaml --output x # the operand is not its value
+says err "option '--duration' is missing"
 run 2 simulate m.yaml --output x --duration 1 --set nothing
 says err "'nothing' is not of the form PATH=VALUE"
 run 2 simulate m.yaml --output x --duration 1 --noise s.yaml

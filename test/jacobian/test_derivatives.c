@@ -100,6 +100,12 @@ static void displaced(const bramah_plant *p, const void *snap, size_t k, double 
   must(p->inject(p->self, dx, &diag), &diag);
 }
 
+/* Flows are small numbers. */
+static double tolerance_of(const bramah_output_info *info, double row, double difference)
+{
+  return strcmp(info->unit, "m^3/s") == 0 ? 1e-7 * fabs(difference) : 1e-7 * (1.0 + fabs(row));
+}
+
 static double step_of(const bramah_plant *p, size_t k) { return k < 2 * p->n_position ? 1e-5 : 100.0; }
 
 static void check_output_rows(const bramah_plant *p)
@@ -124,8 +130,8 @@ static void check_output_rows(const bramah_plant *p)
       const double above = p->output(p->self, i);
       displaced(p, snap, k, -step);
       const double difference = (above - p->output(p->self, i)) / (2 * step);
-      const double tolerance = 1e-7 * (1.0 + fabs(row[k]));
-      ck_assert_msg(fabs(row[k] - difference) < tolerance, "%s by %s: %.12g, difference %.12g", info.name,
+      const double tolerance = tolerance_of(&info, row[k], difference);
+      ck_assert_msg(fabs(row[k] - difference) <= tolerance, "%s by %s: %.12g, difference %.12g", info.name,
                     p->state_name(p->self, k), row[k], difference);
     }
     p->restore(p->self, snap);
@@ -164,6 +170,80 @@ START_TEST(test_output_rows_of_a_rotary_actuator)
   must(plant.output_row(plant.self, must_find(&plant, "rocker.rate"), joint), &diag);
   for (size_t k = 0; k < bramah_plant_n_error(&plant); k++) ck_assert_double_eq(own[k], joint[k]);
   check_output_rows(&plant);
+}
+END_TEST
+
+/* The same four-bar with one of each element beside its throttle and valve, all of them at work. */
+static void add_elements(void)
+{
+  static const bramah_leakage seal = {.name = "seal", .cylinder = "lift", .conductance = 1e-12};
+  static const bramah_check_valve feed = {
+      .name = "feed", .from = "pump", .to = "v2", .flow_coefficient = 1e-8, .cracking_pressure = 1e5};
+  static const bramah_relief_valve relief = {.name = "relief",
+                                             .from = "v3",
+                                             .to = "tank",
+                                             .flow_coefficient = 1e-8,
+                                             .set_pressure = 1e6,
+                                             .override = 1e7};
+  static const bramah_pump boost = {
+      .name = "boost", .from = "tank", .into = "v1", .flow = 1e-5, .set_pressure = 1e7, .band = 9e6};
+  teardown();
+  fb.machine.n_leakages = fb.machine.n_check_valves = fb.machine.n_relief_valves = fb.machine.n_pumps = 1;
+  fb.machine.leakages = &seal;
+  fb.machine.check_valves = &feed;
+  fb.machine.relief_valves = &relief;
+  fb.machine.pumps = &boost;
+  start();
+}
+
+START_TEST(test_flows_of_every_element)
+{
+  static const char *const flows[] = {"throttle.flow", "seal.flow",    "feed.flow",   "relief.flow",
+                                      "boost.flow",    "valve.flow_a", "valve.flow_b"};
+  const double u = _i ? -10.0 : 10.0;
+  double row[64];
+  add_elements();
+  must(plant.set_inputs(plant.self, &u, &diag), &diag);
+  for (int i = 0; i < 40; i++) must(plant.step(plant.self, &diag), &diag);
+  for (size_t i = 0; i < sizeof flows / sizeof flows[0]; i++) {
+    const size_t output = must_find(&plant, flows[i]);
+    bramah_output_info info;
+    plant.output_info(plant.self, output, &info);
+    ck_assert(info.has_row && info.hidden);
+    ck_assert_str_eq(info.unit, "m^3/s");
+    ck_assert_msg(fabs(plant.output(plant.self, output)) > 1e-8, "%s: nothing flows", flows[i]);
+    must(plant.output_row(plant.self, output, row), &diag);
+    double most = 0.0;
+    for (size_t k = 0; k < 3; k++) most = fmax(most, fabs(row[2 + k]));
+    ck_assert_msg(most > 1e-15, "%s: nothing depends on the pressures", flows[i]);
+  }
+  check_output_rows(&plant);
+}
+END_TEST
+
+static double flow(const char *name) { return plant.output(plant.self, must_find(&plant, name)); }
+
+/* What the meters show fills the volumes: C p' = flow into the volume less that into the cylinder. */
+START_TEST(test_flows_fill_the_volumes)
+{
+  const double u = _i ? -10.0 : 10.0, none[5] = {0};
+  must(plant.set_inputs(plant.self, &u, &diag), &diag);
+  for (int i = 0; i < 40; i++) must(plant.step(plant.self, &diag), &diag);
+  must(plant.inject(plant.self, none, &diag), &diag); /* pressure rates anew */
+  const bramah_cylinder *lift = &fb.cylinders[0];
+  const double *hose[3] = {&fb.hoses[0].volume, &fb.hoses[1].volume, &fb.hoses[2].volume};
+  const double travel = flow("lift.stroke") - lift->reference_stroke, speed = flow("lift.velocity");
+  const double chamber[3] = {0.0, lift->piston_area * (lift->piston_chamber_length + travel),
+                             lift->rod_area * (lift->rod_chamber_length - travel)};
+  const double in[3] = {flow("valve.flow_a") - flow("throttle.flow"),
+                        flow("throttle.flow") - lift->piston_area * speed,
+                        flow("valve.flow_b") + lift->rod_area * speed};
+  ck_assert_int_eq(flow("valve.flow_a") > 1e-6, u > 0.0);
+  ck_assert_int_eq(flow("valve.flow_b") < -1e-6, u > 0.0);
+  for (int i = 0; i < 3; i++) {
+    const double C = (*hose[i] + chamber[i]) / 1.5e9 + *hose[i] / 5.5e8 + chamber[i] / lift->bulk_modulus;
+    ck_assert_double_eq_tol(c->state.pd[i] * C, in[i], 1e-12 * fabs(flow("throttle.flow")) + 1e-14);
+  }
 }
 END_TEST
 
@@ -316,6 +396,8 @@ int main(void)
   tcase_add_loop_test(cases, test_stroke_derivatives, 0, 4);
   tcase_add_test(cases, test_output_rows_of_the_four_bar);
   tcase_add_test(cases, test_output_rows_of_a_rotary_actuator);
+  tcase_add_loop_test(cases, test_flows_of_every_element, 0, 2);
+  tcase_add_loop_test(cases, test_flows_fill_the_volumes, 0, 2);
   tcase_add_test(cases, test_output_rows_of_a_spatial_tree);
   tcase_add_loop_test(cases, test_output_rows_of_closed_spatial_machines, BRAMAH_LOOP_REVOLUTE,
                       BRAMAH_LOOP_DISTANCE + 1);

@@ -118,6 +118,26 @@ START_TEST(test_leakages_refused)
 }
 END_TEST
 
+/* Elements with an output .flow share one list of names; other things may have the same. */
+START_TEST(test_names_of_flows)
+{
+  bramah_leakage seals[2] = {{.name = "valve", .line = 9, .cylinder = "lift", .conductance = 1e-11},
+                             {.name = "throttle", .line = 12, .cylinder = "lift", .conductance = 1e-11}};
+  const bramah_model *model;
+  fb.machine.n_leakages = 1;
+  fb.machine.leakages = seals;
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  bramah_model_free(model);
+  fb.machine.n_leakages = 2;
+  refused(BRAMAH_E_KEY, "throttle", "a throttle has the same name; so would their outputs");
+  ck_assert_int_eq(diag.line, 12);
+  seals[1].name = "valve";
+  refused(BRAMAH_E_KEY, "valve", "more than one leakage");
+  seals[1].name = NULL;
+  refused(BRAMAH_E_KEY, "leakage", "has no name");
+}
+END_TEST
+
 /* A leakage out of a chamber that has to hold a load is no equilibrium; one between equal pressures is. */
 START_TEST(test_leakages_and_equilibrium)
 {
@@ -716,6 +736,7 @@ int main(void)
   tcase_add_test(cases, test_leakage_is_linear);
   tcase_add_test(cases, test_leakage_of_a_machine);
   tcase_add_test(cases, test_leakages_refused);
+  tcase_add_test(cases, test_names_of_flows);
   tcase_add_test(cases, test_leakages_and_equilibrium);
   tcase_add_test(cases, test_check_valve);
   tcase_add_test(cases, test_relief_valve);
