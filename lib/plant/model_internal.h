@@ -11,6 +11,7 @@
 #include "lib/multibody/closure.h"
 #include "lib/multibody/forces.h"
 #include "lib/multibody/line.h"
+#include "lib/multibody/motion.h"
 #include "lib/multibody/tree.h"
 
 /* What an output of the plant shows. */
@@ -30,12 +31,14 @@ typedef enum bramah__output_code {
   BRAMAH__CYLINDER_WORK,
   BRAMAH__BODY_RATE_X,
   BRAMAH__BODY_RATE_Y,
-  BRAMAH__BODY_RATE_Z
+  BRAMAH__BODY_RATE_Z,
+  BRAMAH__DRIVE_FORCE,
+  BRAMAH__DRIVE_WORK
 } bramah__output_code;
 
 typedef struct bramah__output {
   bramah__output_code code;
-  size_t index; /* of the joint, volume, valve, cylinder, input or body */
+  size_t index; /* of the joint, volume, valve, cylinder, input, body or motion */
   bramah_output_info info;
 } bramah__output;
 
@@ -43,16 +46,18 @@ struct bramah_model {
   const char *name;
   size_t n; /* joints = bodies */
   size_t n_loops;
-  size_t m; /* constraint rows, redundant ones included */
+  size_t m; /* constraint rows, redundant ones included: m_loops of the loops, then one for each motion */
+  size_t m_loops, n_motions;
   size_t n_dependent, n_independent;
   size_t n_inputs;
   bramah__tree tree;
   const bramah__loop *loop;
-  const bramah__line *line; /* [n_cylinders] of the circuit */
-  size_t n_rotaries;        /* the last ones among them */
+  const bramah__motion *motion; /* [n_motions] */
+  const bramah__line *line;     /* [n_cylinders] of the circuit */
+  size_t n_rotaries;            /* the last ones among them */
   bramah__circuit circuit;
   const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name,
-      **cylinder_name, **input_name; /* bodies in the order of their joints */
+      **cylinder_name, **input_name, **motion_name; /* bodies in the order of their joints */
   size_t n_outputs;
   const bramah__output *output;
   /* initial state, closed */
