@@ -46,7 +46,7 @@ typedef struct bramah_step_report {
 } bramah_step_report;
 BRAMAH_API bramah_step_report bramah_coupled_report(const bramah_coupled *plant);
 
-/* Largest violation of a loop constraint [m, or rad for the axes] at the present state. */
+/* Largest violation of a constraint, of loops and motions [m, or rad for axes and angles] at the present state. */
 BRAMAH_API double bramah_coupled_constraint_violation(bramah_coupled *plant);
 
 #ifdef __cplusplus

@@ -139,6 +139,37 @@ typedef struct bramah_force {
   bramah_axes axes; /* of force and torque */
 } bramah_force;
 
+typedef enum bramah_motion_type {
+  BRAMAH_MOTION_RATE = 1,     /* position + rate t; without a rate the joint is held */
+  BRAMAH_MOTION_HARMONIC = 2, /* mean + amplitude sin(2 pi frequency t + phase) */
+  BRAMAH_MOTION_TABLE = 3     /* cubic spline through points */
+} bramah_motion_type;
+
+/* Prescribed motion z = f(t) of a joint coordinate: a drive that follows its command exactly, whatever force it
+ * takes. Time counts from the start of the plant; the joint starts at f(0) with f'(0), and an initial value given
+ * for it must agree. A prescribed coordinate is no degree of freedom and carries no error in a filter. Outputs:
+ * <name>.force [N, or N m where the joint turns], what the drive exerts along the coordinate, and <name>.work [J]
+ * since the start.
+ *
+ * The spline of a table is the clamped one: rate zero at its first and last point, rate and acceleration
+ * continuous between them. Before and behind its times the end positions are held, so the acceleration jumps at
+ * the two end points (the rate does not). */
+typedef struct bramah_motion {
+  const char *name;
+  int line;
+  const char *joint; /* a coordinate: the name of the joint, for compound joints with its suffix */
+  bramah_motion_type type;
+  double position;         /* [rad] or [m] at t = 0, type rate */
+  double rate;             /* [rad/s] or [m/s] */
+  double mean;             /* [rad] or [m], type harmonic */
+  double amplitude;        /* [rad] or [m] */
+  double frequency;        /* [Hz] > 0 */
+  double phase;            /* [rad] */
+  size_t n_points;         /* at least 2, type table */
+  const double *times;     /* [n_points] s, ascending */
+  const double *positions; /* [n_points] rad or m */
+} bramah_motion;
+
 /* Node of constant pressure: pump or tank. */
 typedef struct bramah_supply {
   const char *name;
@@ -454,6 +485,8 @@ typedef struct bramah_machine {
   const bramah_force *forces;
   size_t n_rotaries;
   const bramah_rotary *rotaries;
+  size_t n_motions;
+  const bramah_motion *motions;
 } bramah_machine;
 
 #ifdef __cplusplus

@@ -45,6 +45,14 @@ static const char *joint_verb(bramah_joint_type type)
   return (size_t)type < sizeof verbs / sizeof verbs[0] ? verbs[type] : "";
 }
 
+/* Where the starting value of a coordinate comes from. */
+static const char *origin(const bramah_machine *machine, const bramah_joint *joint, const char *name)
+{
+  for (size_t i = 0; i < machine->n_motions; i++)
+    if (strcmp(machine->motions[i].joint, name) == 0) return "from its motion";
+  return joint->initial == BRAMAH_INITIAL_GIVEN ? "given" : "from the loops";
+}
+
 /* One coordinate of a joint. */
 static void explain_coordinate(const cli_machine *machine, const bramah_joint *joint, const char *name)
 {
@@ -52,7 +60,7 @@ static void explain_coordinate(const cli_machine *machine, const bramah_joint *j
   snprintf(full, sizeof full, "%s.angle", name);
   const int turns = bramah_plant_find_output(&machine->plant, full) >= 0;
   print_value(output_named(machine, name, turns ? ".angle" : ".position"), turns ? "rad" : "m");
-  printf(" (%s) with ", joint->initial == BRAMAH_INITIAL_GIVEN ? "given" : "from the loops");
+  printf(" (%s) with ", origin(machine->machine, joint, name));
   print_value(output_named(machine, name, ".rate"), turns ? "rad/s" : "m/s");
 }
 
@@ -99,6 +107,17 @@ static void explain_forces(const bramah_machine *m)
            m->forces[i].axes == BRAMAH_AXES_BODY ? "body" : "inertial");
 }
 
+static void explain_motion(const bramah_motion *motion)
+{
+  static const char *const types[] = {"", "at a constant rate", "harmonically", "by a table"};
+  printf("  motion %s: moves %s %s", motion->name, motion->joint,
+         (size_t)motion->type < sizeof types / sizeof types[0] ? types[motion->type] : "");
+  if (motion->type == BRAMAH_MOTION_HARMONIC) printf(" with %.6g Hz", motion->frequency);
+  if (motion->n_points)
+    printf(" of %zu points, the last at %.6g s", motion->n_points, motion->times[motion->n_points - 1]);
+  printf("\n");
+}
+
 static void explain_mechanism(const cli_machine *machine)
 {
   const bramah_machine *m = machine->machine;
@@ -110,6 +129,7 @@ static void explain_mechanism(const cli_machine *machine)
   if (m->n_loops)
     printf("  the loops close to %.2g\n", bramah_coupled_constraint_violation(machine->coupled));
   explain_forces(m);
+  for (size_t i = 0; i < m->n_motions; i++) explain_motion(&m->motions[i]);
   explain_freedom(machine);
 }
 

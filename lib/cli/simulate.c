@@ -19,7 +19,7 @@ typedef struct request {
   uint64_t seed;
 } request;
 
-/* Energy that went in or out without the doing of cylinders and rotary actuators. */
+/* Energy that went in or out without the doing of cylinders, rotary actuators and drives of motions. */
 typedef struct energy_balance {
   size_t kinetic, potential; /* outputs */
   size_t *work, n_work;
@@ -100,7 +100,8 @@ static bramah_status prepare_energy(simulation *s, bramah_diag *diag)
 {
   energy_balance *e = &s->energy;
   const bramah_machine *machine = s->machine.machine;
-  const size_t n_cylinders = machine->n_cylinders, n = n_cylinders + machine->n_rotaries;
+  const size_t n_cylinders = machine->n_cylinders, n_actuators = n_cylinders + machine->n_rotaries;
+  const size_t n = n_actuators + machine->n_motions;
   e->work = calloc(n + 1, sizeof *e->work);
   if (!e->work) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   e->kinetic = (size_t)bramah_plant_find_output(&s->machine.plant, "energy.kinetic");
@@ -108,7 +109,9 @@ static bramah_status prepare_energy(simulation *s, bramah_diag *diag)
   for (size_t i = 0; i < n; i++) {
     char name[256];
     snprintf(name, sizeof name, "%s.work",
-             i < n_cylinders ? machine->cylinders[i].name : machine->rotaries[i - n_cylinders].name);
+             i < n_cylinders   ? machine->cylinders[i].name
+             : i < n_actuators ? machine->rotaries[i - n_cylinders].name
+                               : machine->motions[i - n_actuators].name);
     e->work[e->n_work++] = (size_t)bramah_plant_find_output(&s->machine.plant, name);
   }
   e->start = output(s, e->kinetic) + output(s, e->potential);
@@ -259,7 +262,8 @@ static void print_summary(const simulation *s)
     fprintf(out, "largest violation of a loop: %.2g (m or rad)\n", s->violation);
   if (e->n_work)
     fprintf(out, "energy balance: error at most %.3g J (work of the %s: up to %.4g J)\n", e->worst,
-            s->machine.machine->n_rotaries ? "actuators" : "cylinders", e->most_work);
+            s->machine.machine->n_rotaries || s->machine.machine->n_motions ? "actuators" : "cylinders",
+            e->most_work);
   fprintf(out, "truth: %s\n", r->output);
   if (s->noisy)
     fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", cli_noisy_log_n_sensors(s->noisy),

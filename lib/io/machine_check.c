@@ -30,6 +30,7 @@ static const struct {
     {NULL, "springs", "bodies", BODY},
     {NULL, "joint_springs", "joint", COORDINATE},
     {NULL, "forces", "body", BODY},
+    {NULL, "motions", "joint", COORDINATE},
     {"hydraulics", "throttles", "from", VOLUME_OR_SUPPLY},
     {"hydraulics", "throttles", "to", VOLUME_OR_SUPPLY},
     {"hydraulics", "valves", "pump", VOLUME_OR_SUPPLY},
@@ -166,13 +167,13 @@ static bramah_status check_section(bramah__reader *reader, const bramah__item *s
   return status;
 }
 
-/* No element of that section of the hydraulics may have one of these names. */
-static bramah_status check_taken_names(bramah__reader *reader, const bramah__item *root, const char *section,
-                                       const name_list *taken, const char *message)
+/* No element of that section (of that group, or of the root where it is NULL) may have one of these names. */
+static bramah_status check_taken_names(bramah__reader *reader, const bramah__item *root, const char *group,
+                                       const char *section, const name_list *taken, const char *message)
 {
-  bramah__item hydraulics, elements;
-  if (!bramah__item_find(root, "hydraulics", &hydraulics)) return BRAMAH_OK;
-  if (!bramah__item_find(&hydraulics, section, &elements)) return BRAMAH_OK;
+  bramah__item from = *root, elements;
+  if (group && !bramah__item_find(root, group, &from)) return BRAMAH_OK;
+  if (!bramah__item_find(&from, section, &elements)) return BRAMAH_OK;
   if (elements.node->kind != BRAMAH__NODE_MAPPING) return BRAMAH_OK;
   for (size_t i = 0; i < elements.node->n; i++) {
     bramah__item element = bramah__item_at(&elements, i);
@@ -188,15 +189,20 @@ static bramah_status check_shared_names(bramah__reader *reader, const bramah__it
   name_list cylinders = {0, lists[CYLINDER].names}; /* the first of that list */
   for (size_t i = 0; i < machine->n_cylinders; i++) cylinders.n += machine->cylinders[i].name != NULL;
   bramah_status status =
-      bramah__go_on(reader, check_taken_names(reader, root, "supplies", &lists[VOLUME],
+      bramah__go_on(reader, check_taken_names(reader, root, "hydraulics", "supplies", &lists[VOLUME],
                                               "a volume has the same name; they share one list"));
   if (!status)
-    status = bramah__go_on(reader, check_taken_names(reader, root, "rotary_actuators", &cylinders,
-                                                     "a cylinder has the same name; they share one list"));
+    status =
+        bramah__go_on(reader, check_taken_names(reader, root, "hydraulics", "rotary_actuators", &cylinders,
+                                                "a cylinder has the same name; they share one list"));
   if (!status)
-    status = bramah__go_on(reader,
-                           check_taken_names(reader, root, "rotary_actuators", &lists[COORDINATE],
-                                             "a joint coordinate has the same name; so would their outputs"));
+    status = bramah__go_on(
+        reader, check_taken_names(reader, root, "hydraulics", "rotary_actuators", &lists[COORDINATE],
+                                  "a joint coordinate has the same name; so would their outputs"));
+  if (!status)
+    status = bramah__go_on(
+        reader, check_taken_names(reader, root, NULL, "motions", &lists[CYLINDER],
+                                  "a cylinder or rotary actuator has the same name; so would their outputs"));
   return status;
 }
 

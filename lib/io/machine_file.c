@@ -151,6 +151,8 @@ static const bramah__key machine_keys[] = {
                     &bramah__joint_spring_table, .required = 0),
     BRAMAH__SECTION("forces", bramah__loaded, machine.forces, machine.n_forces, &bramah__force_table,
                     .required = 0),
+    BRAMAH__SECTION("motions", bramah__loaded, machine.motions, machine.n_motions, &bramah__motion_table,
+                    .required = 0),
     {.name = "hydraulics", .read = bramah__read_child, .table = &hydraulics_table},
     BRAMAH__SECTION("inputs", bramah__loaded, machine.inputs, machine.n_inputs, &input_table, .required = 0),
     BRAMAH__KEY("integrator", bramah__read_child, bramah__loaded, machine.integrator,

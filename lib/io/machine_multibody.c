@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bodies, joints, loops, springs and loads of a machine file. */
+/* Bodies, joints, loops, springs, loads and prescribed motions of a machine file. */
 #define _GNU_SOURCE /* locale_t */
 #include "bramah/model.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
+#include "lib/io/pool.h"
 
 #include <math.h>
 #include <string.h>
@@ -267,15 +268,21 @@ int bramah__coordinate_kind(const bramah_machine *machine, const char *name)
   return 0;
 }
 
-/* The unit of the key where the joint turns, its other unit where it slides. */
-static bramah_status read_by_coordinate(bramah__reader *reader, const bramah__item *item,
-                                        const bramah__key *key, void *object)
+/* The unit of the key where the joint turns, its other unit where it slides; both where nobody knows. */
+static bramah__key by_coordinate(const bramah__reader *reader, const bramah__key *key, const char *joint)
 {
   const bramah__loaded *draft = reader->draft;
-  const int kind = bramah__coordinate_kind(&draft->machine, ((const bramah_joint_spring *)object)->joint);
+  const int kind = bramah__coordinate_kind(&draft->machine, joint);
   bramah__key by_kind = *key;
   if (kind == 2) by_kind.unit = key->other_unit;
   if (kind) by_kind.other_unit = NULL;
+  return by_kind;
+}
+
+static bramah_status read_by_coordinate(bramah__reader *reader, const bramah__item *item,
+                                        const bramah__key *key, void *object)
+{
+  const bramah__key by_kind = by_coordinate(reader, key, ((const bramah_joint_spring *)object)->joint);
   return bramah__read_quantity(reader, item, &by_kind, object);
 }
 
@@ -316,3 +323,100 @@ static bramah_status finish_force(bramah__reader *reader, const bramah__item *it
 
 const bramah__table bramah__force_table = {
     .keys = force_keys, .size = sizeof(bramah_force), .finish = finish_force};
+
+/* ---- prescribed motions ---- */
+
+static const bramah__word motion_types[] = {{"rate", BRAMAH_MOTION_RATE},
+                                            {"harmonic", BRAMAH_MOTION_HARMONIC},
+                                            {"table", BRAMAH_MOTION_TABLE},
+                                            {NULL, 0}};
+
+static bramah_status read_motion_quantity(bramah__reader *reader, const bramah__item *item,
+                                          const bramah__key *key, void *object)
+{
+  const bramah__key by_kind = by_coordinate(reader, key, ((const bramah_motion *)object)->joint);
+  return bramah__read_quantity(reader, item, &by_kind, object);
+}
+
+static bramah_status read_motion_point(bramah__reader *reader, const bramah__item *pair,
+                                       const bramah__key *position_key, double *time, double *position)
+{
+  const bramah__key time_key = {.unit = "s"};
+  bramah__quantity q;
+  if (pair->node->kind != BRAMAH__NODE_LIST || pair->node->n != 2)
+    return bramah__fail_item(reader, pair, BRAMAH_E_SYNTAX,
+                             "a pair [time, position] is expected, such as [1 s, 30 deg]");
+  bramah__item item = bramah__item_at(pair, 0);
+  bramah_status status = bramah__item_quantity(reader, &item, &time_key, NULL, &q);
+  if (status) return status;
+  *time = q.si;
+  item = bramah__item_at(pair, 1);
+  status = bramah__item_quantity(reader, &item, position_key, NULL, &q);
+  *position = status ? 0.0 : q.si;
+  return status;
+}
+
+static bramah_status read_motion_points(bramah__reader *reader, const bramah__item *list,
+                                        const bramah__key *key, void *object)
+{
+  bramah_motion *motion = object;
+  const bramah__key position_key = by_coordinate(reader, key, motion->joint);
+  if (list->node->kind != BRAMAH__NODE_LIST || list->node->n < 2)
+    return bramah__fail_item(reader, list, BRAMAH_E_SYNTAX,
+                             "a list of at least two pairs [time, position] is expected");
+  const size_t n = list->node->n;
+  double *times = bramah__pool_take(reader->keep, n, sizeof *times);
+  double *positions = bramah__pool_take(reader->keep, n, sizeof *positions);
+  if (!times || !positions) return bramah__no_memory(reader);
+  for (size_t i = 0; i < n; i++) {
+    bramah__item pair = bramah__item_at(list, i);
+    const bramah_status status = read_motion_point(reader, &pair, &position_key, &times[i], &positions[i]);
+    if (status) return status;
+    if (i == 0 || times[i] > times[i - 1]) continue;
+    bramah__item time = bramah__item_at(&pair, 0);
+    return bramah__fail_item(reader, &time, BRAMAH_E_VALUE, "times must ascend");
+  }
+  motion->n_points = n;
+  motion->times = times;
+  motion->positions = positions;
+  return BRAMAH_OK;
+}
+
+/* Keys of one type: `needed` ones must be there, and none of them with another type. */
+static const struct {
+  bramah_motion_type type;
+  const char *key;
+  int needed;
+} motion_needs[] = {{BRAMAH_MOTION_RATE, "position", 1},      {BRAMAH_MOTION_RATE, "rate", 0},
+                    {BRAMAH_MOTION_HARMONIC, "amplitude", 1}, {BRAMAH_MOTION_HARMONIC, "frequency", 1},
+                    {BRAMAH_MOTION_HARMONIC, "mean", 0},      {BRAMAH_MOTION_HARMONIC, "phase", 0},
+                    {BRAMAH_MOTION_TABLE, "points", 1}};
+
+static bramah_status finish_motion(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_motion_type type = ((const bramah_motion *)object)->type;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < sizeof motion_needs / sizeof motion_needs[0]; i++) {
+    const int belongs = motion_needs[i].type == type;
+    if (!belongs || motion_needs[i].needed)
+      status = check_belongs(reader, item, motion_needs[i].key, belongs);
+  }
+  return status;
+}
+
+static const bramah__key motion_keys[] = {
+    BRAMAH__KEY("joint", bramah__read_name, bramah_motion, joint, .required = 1),
+    BRAMAH__KEY("type", bramah__read_word, bramah_motion, type, .required = 1, .words = motion_types),
+    BRAMAH__KEY("position", read_motion_quantity, bramah_motion, position, .unit = "rad", .other_unit = "m"),
+    BRAMAH__KEY("rate", read_motion_quantity, bramah_motion, rate, .unit = "rad/s", .other_unit = "m/s"),
+    BRAMAH__KEY("mean", read_motion_quantity, bramah_motion, mean, .unit = "rad", .other_unit = "m"),
+    BRAMAH__KEY("amplitude", read_motion_quantity, bramah_motion, amplitude, .unit = "rad",
+                .other_unit = "m"),
+    BRAMAH__KEY("frequency", bramah__read_quantity, bramah_motion, frequency, .unit = "Hz",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("phase", bramah__read_quantity, bramah_motion, phase, .unit = "rad"),
+    {.name = "points", .read = read_motion_points, .unit = "rad", .other_unit = "m"},
+    {0}};
+
+const bramah__table bramah__motion_table = {
+    .keys = motion_keys, .size = sizeof(bramah_motion), .finish = finish_motion};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Closing the loops at the start: from the guesses of the machine, or from joint values a user gives. */
+#include "lib/plant/constraints.h"
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
@@ -20,19 +21,23 @@ static void constraints(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   bramah__tree_pose(&model->tree, c->state.z, c->now->pose);
-  bramah__closure_residual(model->n_loops, model->loop, c->now->pose, c->now->Phi);
-  bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, c->now->pose, c->now->Phi_z);
+  bramah__constraint_residual(model, &c->state, c->now);
+  bramah__constraint_jacobian(model, c->now);
 }
 
-/* Partition at the present pose; joints in `given` become independent as far as the constraints leave them
- * free. */
-static size_t choose_basis(bramah_coupled *c, const unsigned char *given)
+/* Partition of the first m constraints at the present pose; joints in `given` become independent as far as these
+ * leave them free. */
+static size_t partition(bramah_coupled *c, size_t m, const unsigned char *given, int *row, int *index)
 {
   const bramah_model *model = c->model;
   constraints(c);
-  memcpy(c->Phi_z_work, c->now->Phi_z, model->m * model->n * sizeof(double));
-  return bramah__eliminate(model->m, model->n, c->Phi_z_work, rank_tolerance, given, c->state.row,
-                           c->state.index);
+  memcpy(c->Phi_z_work, c->now->Phi_z, m * model->n * sizeof(double));
+  return bramah__eliminate(m, model->n, c->Phi_z_work, rank_tolerance, given, row, index);
+}
+
+static size_t choose_basis(bramah_coupled *c, const unsigned char *given)
+{
+  return partition(c, c->model->m, given, c->state.row, c->state.index);
 }
 
 static bramah_status cannot_close(const bramah_coupled *c, bramah_diag *diag)
@@ -49,6 +54,7 @@ static bramah_status cannot_close(const bramah_coupled *c, bramah_diag *diag)
   bramah__add_number(diag, gap, 3);
   bramah__add_text(diag, all_meet ? " m apart; check lengths and starting values"
                                   : " m; check lengths and starting values");
+  if (c->model->n_motions) bramah__add_text(diag, ", and where the motions start");
   return BRAMAH_E_CLOSURE;
 }
 
@@ -87,7 +93,7 @@ static bramah_status close_loops(bramah_coupled *c, bramah_diag *diag)
 static bramah_status check_redundant(bramah_coupled *c, bramah_diag *diag)
 {
   constraints(c);
-  for (size_t k = 0; k < c->model->m; k++)
+  for (size_t k = 0; k < c->model->m_loops; k++) /* motions are in use, all of them (check_motions) */
     if (!(fabs(c->now->Phi[k]) <= accepted_gap * (1.0 + c->model->closure_tolerance * 1e13))) {
       const size_t loop = bramah__loop_of_row(c->model, k);
       const char *unit, *fault = bramah__row_fault(&c->model->loop[loop], k, &unit);
@@ -149,9 +155,64 @@ static void set_rank(bramah_model *model, size_t rank)
 
 static void locate_loop(const bramah_machine *machine, bramah_diag *diag)
 {
-  for (size_t i = 0; diag && i < machine->n_loops; i++)
+  for (size_t i = 0; diag && !diag->line && i < machine->n_loops; i++)
     if (strcmp(machine->loops[i].name, diag->thing) == 0)
       bramah__at(diag, machine->file, machine->loops[i].line, 0);
+}
+
+static bramah_status blame_motion(const bramah_model *model, const bramah_machine *machine, size_t i,
+                                  const char *message, bramah_diag *diag)
+{
+  bramah__fail(diag, BRAMAH_E_CLOSURE, model->motion_name[i], message);
+  bramah__at(diag, machine->file, machine->motions[i].line, 0);
+  return BRAMAH_E_CLOSURE;
+}
+
+/* Every motion must say something that loops and other motions leave open, or its force is not determined. */
+static bramah_status check_motions(bramah_coupled *c, const bramah_machine *machine, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const size_t rank = partition(c, model->m_loops, NULL, c->row_work, c->index_work);
+  for (size_t i = 0; i < model->n_motions; i++)
+    if (partition(c, model->m_loops + i + 1, NULL, c->row_work, c->index_work) != rank + i + 1)
+      return blame_motion(model, machine, i,
+                          "the joint of this motion already follows from the loops and the motions before it",
+                          diag);
+  return BRAMAH_OK;
+}
+
+/* The motion whose joint stands farthest from where it should start; n_motions if all stand right. */
+static size_t worst_start(const bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  size_t worst = model->n_motions;
+  double farthest = given_tolerance;
+  for (size_t i = 0; i < model->n_motions; i++) {
+    const double off = fabs(c->now->Phi[model->motion[i].row]);
+    if (off > farthest) farthest = off, worst = i;
+  }
+  return worst;
+}
+
+/* The loops alone, with the prescribed joints where their motions start as far as the loops let them; then the
+ * motions as well. Only a closed pose tells whether a motion is one too many. */
+static bramah_status close_with_motions(bramah_model *model, const bramah_machine *machine,
+                                        const unsigned char *given, bramah_diag *diag)
+{
+  bramah_coupled *c = model->scratch;
+  unsigned char *kept = (unsigned char *)(void *)c->probe_state.block; /* scratch; larger than n bytes */
+  memcpy(kept, given, model->n);
+  for (size_t i = 0; i < model->n_motions; i++) kept[model->motion[i].joint] = 1;
+  set_rank(model, partition(c, model->m_loops, kept, c->state.row, c->state.index));
+  bramah_status status = close_loops(c, diag);
+  if (status == BRAMAH_OK) status = check_motions(c, machine, diag);
+  if (status != BRAMAH_OK) return status;
+  const size_t worst = worst_start(c);
+  bramah__prescribe(model, &c->state);
+  set_rank(model, choose_basis(c, given));
+  status = close_loops(c, diag);
+  if (status == BRAMAH_OK || worst == model->n_motions) return status;
+  return blame_motion(model, machine, worst, "the loops cannot be closed where this motion starts", diag);
 }
 
 static bramah_status close_machine(bramah_model *model, const bramah_machine *machine,
@@ -159,8 +220,13 @@ static bramah_status close_machine(bramah_model *model, const bramah_machine *ma
 {
   bramah_coupled *c = model->scratch;
   memcpy(c->state.z, model->z0, model->n * sizeof(double));
-  set_rank(model, choose_basis(c, given));
-  bramah_status status = close_loops(c, diag);
+  bramah_status status = BRAMAH_OK;
+  if (model->n_motions) {
+    status = close_with_motions(model, machine, given, diag);
+  } else {
+    set_rank(model, choose_basis(c, given));
+    status = close_loops(c, diag);
+  }
   if (status == BRAMAH_OK) {
     set_rank(model, choose_basis(c, NULL));
     status = check_redundant(c, diag);
@@ -170,7 +236,10 @@ static bramah_status close_machine(bramah_model *model, const bramah_machine *ma
     return status;
   }
   if (model->n_independent == 0)
-    return bramah__fail(diag, BRAMAH_E_TOPOLOGY, model->name, "the loops leave no degree of freedom");
+    return bramah__fail(diag, BRAMAH_E_TOPOLOGY, model->name,
+                        model->n_motions
+                            ? "loops and motions leave no degree of freedom: nothing is left to move freely"
+                            : "the loops leave no degree of freedom");
   status = check_pitches(c, diag);
   return status == BRAMAH_OK ? check_given(model, machine, c, given, diag) : status;
 }
@@ -237,6 +306,10 @@ static bramah_status check_basis(const bramah_coupled *c, size_t rank, const uns
   const bramah_model *model = c->model;
   if (rank != model->n_dependent)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "the loops are singular in the given pose");
+  for (size_t i = 0; i < model->n_motions; i++)
+    if (given[model->motion[i].joint])
+      return bramah__fail(diag, BRAMAH_E_SINGULAR, model->joint_name[model->motion[i].joint],
+                          "a motion prescribes this joint: it cannot be given as well");
   for (size_t k = 0; k < rank; k++)
     if (given[c->state.index[k]])
       return bramah__fail(diag, BRAMAH_E_SINGULAR, model->joint_name[c->state.index[k]],

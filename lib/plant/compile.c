@@ -12,7 +12,9 @@ static void count(const bramah_machine *machine, bramah_model *model)
 {
   model->n = bramah__count_coordinates(machine);
   model->n_loops = machine->n_loops;
-  model->m = bramah__count_loop_rows(machine);
+  model->m_loops = bramah__count_loop_rows(machine);
+  model->n_motions = machine->n_motions;
+  model->m = model->m_loops + model->n_motions;
   model->n_dependent = 0;
   model->n_independent = model->n;
   model->n_inputs = machine->n_inputs;
@@ -100,6 +102,7 @@ static void take_names(const bramah_machine *machine, bramah_model *model, brama
   TAKE_NAMES(check_valve_name, check_valves, machine->n_check_valves);
   TAKE_NAMES(relief_valve_name, relief_valves, machine->n_relief_valves);
   TAKE_NAMES(pump_name, pumps, machine->n_pumps);
+  TAKE_NAMES(motion_name, motions, machine->n_motions);
 }
 
 /* Cut everything the model needs, in a fixed order, except the outputs, whose names need the sorted tree. */
@@ -135,6 +138,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->joint_spring = BRAMAH__TAKE(arena, bramah__joint_spring, machine->n_joint_springs);
   t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
   t->pitch = BRAMAH__TAKE(arena, unsigned char, n);
+  bramah__motions_layout(machine, t, arena);
   bramah_machine expanded = *machine;
   expanded.n_joints = n;
   t->work = BRAMAH__TAKE(arena, double, bramah__equilibrium_work(&expanded));
@@ -149,7 +153,7 @@ static size_t outputs_size(const bramah_machine *machine)
   const size_t flows = machine->n_throttles + machine->n_leakages + machine->n_check_valves +
                        machine->n_relief_valves + machine->n_pumps + 2 * machine->n_valves;
   size_t things[] = {3 * n, machine->n_volumes, machine->n_valves, 5 * nc, machine->n_inputs, 2, 3 * n,
-                     flows};
+                     flows, 2 * machine->n_motions};
   size_t outputs = 0;
   for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) outputs += things[i];
   /* rounded so that the whole is a multiple of the alignment, as aligned_alloc asks */
@@ -221,6 +225,7 @@ static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
   if (status == BRAMAH_OK) status = bramah__check_names(k);
   if (status == BRAMAH_OK) status = bramah__build_tree(k);
   if (status == BRAMAH_OK) status = bramah__build_loops(k);
+  if (status == BRAMAH_OK) status = bramah__build_motions(k);
   if (status == BRAMAH_OK) status = bramah__build_forces(k);
   if (status == BRAMAH_OK) status = bramah__build_circuit(k);
   if (status == BRAMAH_OK) status = bramah__build_elements(k);

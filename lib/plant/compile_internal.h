@@ -28,6 +28,8 @@ typedef struct bramah__tables {
   bramah__spring *spring;
   bramah__joint_spring *joint_spring;
   bramah__load *load;
+  bramah__motion *motion;
+  double *motion_points; /* of all tables */
   /* the machine without welds and compound joints (expand.c) */
   bramah_body *bodies;
   bramah_joint *joints;
@@ -95,6 +97,9 @@ bramah_status bramah__build_tree(bramah__compiler *k);
 bramah_status bramah__build_loops(bramah__compiler *k);
 /* Constraint equations of all loops, the redundant ones included. */
 size_t bramah__count_loop_rows(const bramah_machine *machine);
+/* After tree and loops. Prescribed joints get the starting values of their motions. */
+void bramah__motions_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
+bramah_status bramah__build_motions(bramah__compiler *k);
 bramah_status bramah__build_forces(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
 

@@ -113,6 +113,18 @@ static bramah_status check_flow_names(const bramah__compiler *k)
   return status;
 }
 
+/* Nor may a motion and a cylinder both have an output .force or .work of the same name. */
+static bramah_status beside_cylinders(const bramah__compiler *k)
+{
+  const bramah_model *m = k->model;
+  const bramah_machine *d = k->source;
+  for (size_t i = 0; i < d->n_motions; i++)
+    if (bramah__find_name(m->circuit.n_cylinders, m->cylinder_name, d->motions[i].name) >= 0)
+      return bramah__compile_fail(k, BRAMAH_E_KEY, d->motions[i].name, d->motions[i].line,
+                                  "a cylinder or rotary actuator has the same name; so would their outputs");
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__check_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
@@ -128,13 +140,15 @@ bramah_status bramah__check_names(const bramah__compiler *k)
                {d->n_supplies, m->supply_name, "supply"},
                {d->n_valves, m->valve_name, "valve"},
                {d->n_cylinders, m->cylinder_name, m->n_rotaries ? "cylinder or rotary actuator" : "cylinder"},
-               {d->n_inputs, m->input_name, "input"}};
+               {d->n_inputs, m->input_name, "input"},
+               {d->n_motions, m->motion_name, "motion"}};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     const bramah_status status = unique(k, lists[i].n, lists[i].names, lists[i].kind);
     if (status != BRAMAH_OK) return status;
   }
-  const bramah_status status = check_flow_names(k);
-  return status == BRAMAH_OK ? beside_joints(k) : status;
+  bramah_status status = check_flow_names(k);
+  if (status == BRAMAH_OK) status = beside_joints(k);
+  return status == BRAMAH_OK ? beside_cylinders(k) : status;
 }
 
 bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The built-in plant behind the plant interface. */
+#include "lib/plant/constraints.h"
 #include "lib/plant/formulation.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
@@ -120,6 +121,7 @@ bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *st
   bramah__evaluate_rhs(model, state, eval);
   bramah__solve_acceleration(model, eval, zdd_i);
   bramah__expand_acceleration(model, eval, zdd_i, state->zdd);
+  bramah__drive_forces(model, state, eval, state->drive);
   bramah__evaluate_rates(model, state->p, state->U, eval, state->pd);
   return BRAMAH_OK;
 }
@@ -316,7 +318,7 @@ double bramah_coupled_constraint_violation(bramah_coupled *plant)
 {
   const bramah_model *model = plant->model;
   if (bramah__refresh(plant, NULL) != BRAMAH_OK) return NAN;
-  bramah__closure_residual(model->n_loops, model->loop, plant->now->pose, plant->now->Phi);
+  bramah__constraint_residual(model, &plant->state, plant->now);
   double largest = 0.0;
   for (size_t k = 0; k < model->m; k++) largest = fmax(largest, fabs(plant->now->Phi[k]));
   return largest;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Equations of motion of the independent coordinates (D 2.29): Rz' M Rz z''_i = Rz' (Q - M bias). */
-#include "lib/plant/state.h"
+#include "lib/plant/constraints.h"
 #include "lib/linalg/dense.h"
 
 #include <string.h>
@@ -91,10 +91,11 @@ static void quadratic(const bramah_model *model, bramah__eval *eval, const doubl
 {
   bramah__tree_velocity(&model->tree, eval->pose, w, eval->Z);
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, w, NULL, eval->Zd);
-  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, gamma);
+  bramah__constraint_quadratic(model, eval, gamma);
 }
 
-/* Moving along Rz_f keeps Phi_z z' = 0, so Phi_z^d dz'_d = -Phi_zz[Rz_f, z']; the bilinear form comes from
+/* Moving along Rz_f keeps Phi_z z' + Phi_t = 0, and Phi_t depends on time alone, so Phi_z^d dz'_d = -Phi_zz[Rz_f, z'] with all of z', the drift
+ * included; the bilinear form comes from
  * the quadratic one: [a, b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the
  * rates. */
 void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval,

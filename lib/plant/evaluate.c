@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From a state to poses, constraints, velocities and forces, in stages, so that finite differences repeat
  * only the stage that a perturbation reaches. */
-#include "lib/plant/state.h"
+#include "lib/plant/constraints.h"
 #include "lib/linalg/dense.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static bramah_status factor_dependent(const bramah_model *model, const bramah__s
                                       bramah__eval *eval)
 {
   const size_t n = model->n, nd = model->n_dependent;
-  bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, eval->pose, eval->Phi_z);
+  bramah__constraint_jacobian(model, eval);
   for (size_t k = 0; k < nd; k++)
     for (size_t l = 0; l < nd; l++)
       eval->LU[k * nd + l] = eval->Phi_z[(size_t)state->row[k] * n + (size_t)state->index[l]];
@@ -33,6 +33,8 @@ static void fill_Rz(const bramah_model *model, const bramah__state *state, brama
     bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
     for (size_t k = 0; k < nd; k++) eval->Rz[(size_t)state->index[k] * nf + f] = eval->column[k];
     for (size_t g = 0; g < nf; g++) eval->Rz[(size_t)state->index[nd + g] * nf + f] = g == f ? 1.0 : 0.0;
+    /* what they are but for rounding */
+    for (size_t i = 0; i < model->n_motions; i++) eval->Rz[model->motion[i].joint * nf + f] = 0.0;
   }
 }
 
@@ -74,6 +76,7 @@ static bramah_status finish_position(const bramah_model *model, const bramah__st
   if (bramah__singular_joint(model, state->z)) return BRAMAH_E_SINGULAR;
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);
+  if (model->n_motions) bramah__fill_drift(model, state, eval);
   fill_lines(model, state, eval);
   return BRAMAH_OK;
 }
@@ -87,7 +90,7 @@ bramah_status bramah__evaluate_position(const bramah_model *model, const bramah_
 
 static double violation(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
-  bramah__closure_residual(model->n_loops, model->loop, eval->pose, eval->Phi);
+  bramah__constraint_residual(model, state, eval);
   double largest = 0.0;
   for (size_t k = 0; k < model->n_dependent; k++) largest = fmax(largest, fabs(eval->Phi[state->row[k]]));
   return largest;
@@ -97,6 +100,7 @@ bramah_status bramah__close_position(const bramah_model *model, bramah__state *s
 {
   const size_t nd = model->n_dependent;
   for (int iteration = 0; iteration < CLOSE_ITERATIONS; iteration++) {
+    bramah__prescribe(model, state);
     bramah__tree_pose(&model->tree, state->z, eval->pose);
     const double error = violation(model, state, eval);
     if (error <= model->closure_tolerance) return finish_position(model, state, eval);
@@ -117,6 +121,10 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
     const double gap = bramah__loop_gap(&model->loop[i], eval->Phi);
     if (gap > widest) widest = gap, name = model->loop_name[i];
   }
+  for (size_t i = 0; i < model->n_motions; i++) {
+    const double gap = fabs(eval->Phi[model->motion[i].row]);
+    if (gap > widest) widest = gap, name = model->motion_name[i];
+  }
   return name;
 }
 
@@ -127,10 +135,12 @@ static void fill_bias(const bramah_model *model, const bramah__state *state, bra
   for (size_t f = nd; f < model->n; f++) eval->bias[state->index[f]] = 0.0;
   if (nd == 0) return;
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, NULL, eval->Zd);
-  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, eval->gamma);
+  bramah__constraint_bias(model, state, eval);
   for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->gamma[state->row[k]];
   bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
   for (size_t k = 0; k < nd; k++) eval->bias[state->index[k]] = eval->column[k];
+  for (size_t i = 0; i < model->n_motions; i++)
+    eval->bias[model->motion[i].joint] = -eval->gamma[model->motion[i].row];
 }
 
 void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval)
@@ -138,7 +148,7 @@ void bramah__dependent_rates(const bramah_model *model, bramah__state *state, co
   const size_t nd = model->n_dependent, nf = model->n_independent;
   for (size_t k = 0; k < nd; k++) {
     const size_t j = (size_t)state->index[k];
-    double rate = 0.0;
+    double rate = model->n_motions ? eval->drift[j] : 0.0;
     for (size_t f = 0; f < nf; f++) rate += eval->Rz[j * nf + f] * state->zd[state->index[nd + f]];
     state->zd[j] = rate;
   }

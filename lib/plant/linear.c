@@ -82,6 +82,7 @@ static void solve_dependent(const bramah_model *model, const bramah__state *stat
   const size_t nd = model->n_dependent;
   bramah__vary_closure(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, &linear->variation,
                        linear->used, eval->gamma);
+  for (size_t i = 0; i < model->n_motions; i++) eval->gamma[model->motion[i].row] = 0.0; /* z_j is given */
   for (size_t k = 0; k < nd; k++) eval->column[k] = -factor * eval->gamma[state->row[k]];
   bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
   for (size_t k = 0; k < nd; k++) out[(size_t)state->index[k] * stride] = eval->column[k];

@@ -11,6 +11,7 @@
 #include "lib/multibody/closure.h"
 #include "lib/multibody/forces.h"
 #include "lib/multibody/line.h"
+#include "lib/multibody/motion.h"
 #include "lib/multibody/tree.h"
 
 /* What an output of the plant shows. */
@@ -37,12 +38,14 @@ typedef enum bramah__output_code {
   BRAMAH__RELIEF_VALVE_FLOW,
   BRAMAH__PUMP_FLOW,
   BRAMAH__VALVE_FLOW_A,
-  BRAMAH__VALVE_FLOW_B
+  BRAMAH__VALVE_FLOW_B,
+  BRAMAH__DRIVE_FORCE,
+  BRAMAH__DRIVE_WORK
 } bramah__output_code;
 
 typedef struct bramah__output {
   bramah__output_code code;
-  size_t index; /* of the joint, volume, valve, cylinder, input, body or other element */
+  size_t index; /* of the joint, volume, valve, cylinder, input, body, motion or other element */
   bramah_output_info info;
 } bramah__output;
 
@@ -50,16 +53,18 @@ struct bramah_model {
   const char *name;
   size_t n; /* joints = bodies */
   size_t n_loops;
-  size_t m; /* constraint rows, redundant ones included */
+  size_t m; /* constraint rows, redundant ones included: m_loops of the loops, then one for each motion */
+  size_t m_loops, n_motions;
   size_t n_dependent, n_independent;
   size_t n_inputs;
   bramah__tree tree;
   const bramah__loop *loop;
-  const bramah__line *line; /* [n_cylinders] of the circuit */
-  size_t n_rotaries;        /* the last ones among them */
+  const bramah__motion *motion; /* [n_motions] */
+  const bramah__line *line;     /* [n_cylinders] of the circuit */
+  size_t n_rotaries;            /* the last ones among them */
   bramah__circuit circuit;
   const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name,
-      **cylinder_name, **input_name; /* bodies in the order of their joints */
+      **cylinder_name, **input_name, **motion_name; /* bodies in the order of their joints */
   const char **throttle_name, **leakage_name, **check_valve_name, **relief_valve_name, **pump_name;
   size_t n_outputs;
   const bramah__output *output;

@@ -43,6 +43,10 @@ static const kind energy_kinds[] = {
     {BRAMAH__ENERGY_KINETIC, ".kinetic", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__ENERGY_POTENTIAL, ".potential", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
 };
+static const kind motion_kinds[] = {
+    {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
+    {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},
+};
 /* Angular rate of a body in its own axes, for gyros. */
 static const kind body_kinds[] = {
     {BRAMAH__BODY_RATE_X, ".body_rate_x", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
@@ -72,7 +76,7 @@ typedef struct group {
   size_t first;             /* number of the first thing */
 } group;
 
-enum { N_GROUPS = 14 };
+enum { N_GROUPS = 15 };
 
 static void groups(const bramah_model *model, group *out)
 {
@@ -84,16 +88,17 @@ static void groups(const bramah_model *model, group *out)
   out[3] = (group){linear, COUNT(cylinder_kinds), cylinder_kinds, model->cylinder_name, 0};
   out[4] = (group){model->n_rotaries, COUNT(rotary_kinds), rotary_kinds, model->cylinder_name, linear};
   out[5] = (group){model->n_inputs, COUNT(input_kinds), input_kinds, model->input_name, 0};
-  out[6] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
-  out[7] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
-  out[8] = (group){circuit->n_throttles, COUNT(throttle_kinds), throttle_kinds, model->throttle_name, 0};
-  out[9] = (group){circuit->n_leakages, COUNT(leakage_kinds), leakage_kinds, model->leakage_name, 0};
-  out[10] = (group){circuit->n_check_valves, COUNT(check_valve_kinds), check_valve_kinds,
+  out[6] = (group){model->n_motions, COUNT(motion_kinds), motion_kinds, model->motion_name, 0};
+  out[7] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
+  out[8] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
+  out[9] = (group){circuit->n_throttles, COUNT(throttle_kinds), throttle_kinds, model->throttle_name, 0};
+  out[10] = (group){circuit->n_leakages, COUNT(leakage_kinds), leakage_kinds, model->leakage_name, 0};
+  out[11] = (group){circuit->n_check_valves, COUNT(check_valve_kinds), check_valve_kinds,
                     model->check_valve_name, 0};
-  out[11] = (group){circuit->n_relief_valves, COUNT(relief_valve_kinds), relief_valve_kinds,
+  out[12] = (group){circuit->n_relief_valves, COUNT(relief_valve_kinds), relief_valve_kinds,
                     model->relief_valve_name, 0};
-  out[12] = (group){circuit->n_pumps, COUNT(pump_kinds), pump_kinds, model->pump_name, 0};
-  out[13] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
+  out[13] = (group){circuit->n_pumps, COUNT(pump_kinds), pump_kinds, model->pump_name, 0};
+  out[14] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
 }
 
 size_t bramah__outputs_count(const bramah_model *model)
@@ -116,7 +121,8 @@ static const char *compose(bramah__arena *arena, const char *name, const char *s
 static bramah__output make_output(const bramah_model *model, bramah__arena *arena, const group *g,
                                   size_t thing, const kind *k)
 {
-  const int slides = k->sliding_unit && !model->tree.link[thing].revolute;
+  const size_t joint = g->kinds == motion_kinds ? model->motion[thing].joint : thing;
+  const int slides = k->sliding_unit && !model->tree.link[joint].revolute;
   const char *suffix = slides && k->code == BRAMAH__JOINT_POSITION ? ".position" : k->suffix;
   bramah__output out = {.code = k->code, .index = thing};
   out.info.name = compose(arena, g->names ? g->names[thing] : "energy", suffix);
@@ -158,6 +164,10 @@ static double mechanical_value(const bramah_coupled *c, const bramah__output *ou
     return c->state.zd[output->index];
   case BRAMAH__JOINT_ACCELERATION:
     return c->state.zdd[output->index];
+  case BRAMAH__DRIVE_FORCE:
+    return c->state.drive[output->index];
+  case BRAMAH__DRIVE_WORK:
+    return c->state.drive_work[output->index];
   case BRAMAH__ENERGY_KINETIC:
     return bramah__tree_kinetic(&model->tree, c->now->pose, c->now->Z);
   case BRAMAH__ENERGY_POTENTIAL:

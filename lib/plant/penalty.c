@@ -3,6 +3,7 @@
  * oscillators of the constraint equations (dissertation 2.30-2.33); the index-3 augmented Lagrangian by
  * multipliers that are improved at each iterate, with projections of rates and accelerations after the step
  * (2.20-2.23). Redundant constraints do no harm. */
+#include "lib/plant/constraints.h"
 #include "lib/plant/formulation.h"
 #include "lib/linalg/dense.h"
 
@@ -29,8 +30,8 @@ static bramah_status place(const bramah_model *model, bramah__state *next, brama
 {
   if (bramah__singular_joint(model, next->z)) return BRAMAH_E_SINGULAR;
   bramah__tree_pose(&model->tree, next->z, eval->pose);
-  bramah__closure_residual(model->n_loops, model->loop, eval->pose, eval->Phi);
-  bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, eval->pose, eval->Phi_z);
+  bramah__constraint_residual(model, next, eval);
+  bramah__constraint_jacobian(model, eval);
   fill_lines(model, next, eval);
   return BRAMAH_OK;
 }
@@ -106,7 +107,7 @@ static void constraint_acceleration(const bramah_model *model, const bramah__sta
   bramah__apply(model->m, model->n, eval->Phi_z, zdd, eval->column);
   if (model->m == 0) return;
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, next->zd, NULL, eval->Zd);
-  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, eval->gamma);
+  bramah__constraint_bias(model, next, eval);
   for (size_t k = 0; k < model->m; k++) eval->column[k] += eval->gamma[k];
 }
 
@@ -117,12 +118,11 @@ static void penalty_imbalance(const bramah_model *model, const bramah__state *ne
   const double Omega = model->penalty_frequency, damping = 2.0 * model->penalty_damping * Omega;
   open_imbalance(model, next, eval, zdd, f);
   constraint_acceleration(model, next, eval, zdd);
-  for (size_t k = 0; k < model->m; k++) {
-    double rate = 0.0;
-    for (size_t j = 0; j < model->n; j++) rate += eval->Phi_z[k * model->n + j] * next->zd[j];
+  double *rate = eval->gamma;
+  bramah__constraint_rate(model, next, eval, rate);
+  for (size_t k = 0; k < model->m; k++)
     eval->column[k] =
-        model->penalty_factor * (eval->column[k] + damping * rate + Omega * Omega * eval->Phi[k]);
-  }
+        model->penalty_factor * (eval->column[k] + damping * rate[k] + Omega * Omega * eval->Phi[k]);
   add_constraint_forces(model, eval, eval->column, f);
 }
 
@@ -185,7 +185,7 @@ static bramah_status project_motion(bramah_coupled *c)
   bramah__eval *eval = c->trial;
   if (model->m == 0) return BRAMAH_OK;
   if (bramah__lu_factor(model->n, c->newton.Jzz, c->newton.pivot)) return BRAMAH_E_SINGULAR;
-  bramah__apply(model->m, model->n, eval->Phi_z, c->next.zd, eval->column);
+  bramah__constraint_rate(model, &c->next, eval, eval->column);
   project(c, eval->column, c->next.zd);
   bramah__tree_velocity(&model->tree, eval->pose, c->next.zd, eval->Z);
   constraint_acceleration(model, &c->next, eval, c->next.zdd);

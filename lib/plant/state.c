@@ -10,7 +10,8 @@ void bramah__state_layout(const bramah_model *model, bramah__arena *arena, brama
 {
   const size_t n = model->n, np = model->circuit.n_volumes, nv = model->circuit.n_valves;
   const size_t nx = model->circuit.n_friction_states, nc = model->circuit.n_cylinders,
-               doubles = 3 * n + 2 * np + nv + model->n_inputs + nc + 2 * nx + model->m;
+               doubles =
+                   3 * n + 2 * np + nv + model->n_inputs + nc + 2 * nx + model->m + 2 * model->n_motions;
   const size_t ints = n + model->m;
   state->size = doubles * sizeof(double) + sizeof(int64_t) + ints * sizeof(int);
   state->size = (state->size + 7) / 8 * 8;
@@ -28,6 +29,8 @@ void bramah__state_layout(const bramah_model *model, bramah__arena *arena, brama
   state->x = next, next += nx;
   state->xd = next, next += nx;
   state->lambda = next, next += model->m;
+  state->drive = next, next += model->n_motions;
+  state->drive_work = next, next += model->n_motions;
   state->time_ns = (int64_t *)(void *)next;
   state->index = (int *)(void *)(state->time_ns + 1);
   state->row = state->index + n;
@@ -48,6 +51,7 @@ void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah
   eval->LU = BRAMAH__TAKE(arena, double, nd *nd);
   eval->pivot = BRAMAH__TAKE(arena, int, nd);
   eval->Rz = BRAMAH__TAKE(arena, double, n *nf);
+  eval->drift = BRAMAH__TAKE(arena, double, n);
   eval->s = BRAMAH__TAKE(arena, double, nc);
   eval->row = BRAMAH__TAKE(arena, double, nc *n);
   eval->row_i = BRAMAH__TAKE(arena, double, nc *nf);

@@ -3,7 +3,7 @@
  *
  * State, one block that a snapshot copies:
  *   | z zd zdd [n each] | p pd [np each] | U [nv] | u [nu] | work [nc] | x xd [nx each] | lambda [m]
- *   | time | index [n] | row [m] | */
+ *   | drive drive_work [n_motions each] | time | index [n] | row [m] | */
 #ifndef BRAMAH_LIB_PLANT_STATE_H
 #define BRAMAH_LIB_PLANT_STATE_H
 
@@ -19,9 +19,11 @@ typedef struct bramah__state {
   double *work;         /* [n_cylinders] done since the start, trapezoidal sums */
   double *x, *xd;       /* [n_friction_states] friction states and their rates */
   double *lambda;       /* [m] multipliers of the constraints (augmented Lagrangian) */
-  int64_t *time_ns;
-  int *index; /* [n] dependent coordinates first, then the independent ones */
-  int *row;   /* [m] constraint rows in use first */
+  double *drive;        /* [n_motions] forces that prescribe the motions, at these accelerations */
+  double *drive_work;   /* [n_motions] done by them since the start, trapezoidal sums */
+  int64_t *time_ns;     /* since the start; of a candidate: the end of its step */
+  int *index;           /* [n] dependent coordinates first, then the independent ones */
+  int *row;             /* [m] constraint rows in use first */
 } bramah__state;
 
 /* Quantities that follow from a state. Filled in stages: position, motion, forces. */
@@ -33,7 +35,8 @@ typedef struct bramah__eval {
   double *LU;         /* [nd x nd] factors of the dependent block of Phi_z */
   int *pivot;         /* [nd] */
   int Rz_is_identity; /* 1: without loops every coordinate is independent */
-  double *Rz;         /* [n x nf] z' = Rz z'_i  (D 2.26) */
+  double *Rz;         /* [n x nf] z' = Rz z'_i  (D 2.26) ... */
+  double *drift;      /* [n] ... + drift, -(Phi_z^d)^-1 Phi_t, where motions are prescribed */
   double *s;          /* [nc] strokes */
   double *row;        /* [nc x n] ds/dz */
   double *row_i;      /* [nc x nf] ds/dz_i */
@@ -69,7 +72,8 @@ bramah_status bramah__evaluate_position(const bramah_model *model, const bramah_
  * Returns E_CLOSURE or E_SINGULAR; state->z is then undefined. */
 bramah_status bramah__close_position(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
-/* Name of the loop whose points lie farthest apart in eval->Phi; the machine's name if it has none. */
+/* Name of the loop whose points lie farthest apart in eval->Phi, or of the motion that is missed by more; the
+ * machine's name if it has none. */
 const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *eval);
 
 /* Dependent rates from the independent ones (D 2.27). */

@@ -6,6 +6,7 @@
  * and z'' = 4/h^2 dz - 4/h z'_k - z''_k then lose no digits to cancellation. The spools follow a linear
  * equation of their own and are advanced before the iteration. Commands are held over the step. */
 #include "lib/plant/step_internal.h"
+#include "lib/plant/constraints.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
 
@@ -21,6 +22,7 @@ static void predict(bramah_coupled *c)
   const size_t n = model->n, nm = bramah__n_mechanical(c);
   const double h = model->h;
   bramah__state_copy(&c->state, &c->next);
+  *c->next.time_ns += model->step_ns;
   for (size_t j = 0; j < n; j++) c->next.z[j] += h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
   for (size_t k = 0; k < nm; k++) {
     const size_t j = c->formulation->joint(c, k);
@@ -233,6 +235,17 @@ static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
+/* The same sum for the drives of prescribed motions. */
+static void add_drive_work(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  bramah__drive_forces(model, &c->next, c->trial, c->next.drive);
+  for (size_t i = 0; i < model->n_motions; i++) {
+    const size_t j = model->motion[i].joint;
+    c->next.drive_work[i] += 0.5 * (c->state.drive[i] + c->next.drive[i]) * (c->next.z[j] - c->state.z[j]);
+  }
+}
+
 /* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
  * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
  * misses that balance. */
@@ -240,7 +253,7 @@ static void commit(bramah_coupled *c, int iterations)
 {
   for (size_t i = 0; i < c->model->circuit.n_cylinders; i++)
     c->next.work[i] += 0.5 * (c->now->force[i] + c->trial->force[i]) * (c->trial->s[i] - c->now->s[i]);
-  *c->next.time_ns += c->model->step_ns;
+  add_drive_work(c);
   bramah__state_copy(&c->next, &c->state);
   bramah__eval *swap = c->now;
   c->now = c->trial;

@@ -183,6 +183,28 @@ START_TEST(springs_and_forces_are_read)
 }
 END_TEST
 
+START_TEST(motions_are_read)
+{
+  write_machine(
+      34, "motions:\n"
+          "  spin: {joint: crank, type: rate, position: 60 deg, rate: 30 rpm}\n"
+          "  shake: {joint: slide, type: harmonic, mean: 1 cm, amplitude: 5 mm, frequency: 2 Hz, phase: "
+          "90 deg}\n"
+          "  raise: {joint: crank, type: table, points: [[0 s, 0 deg], [500 ms, 90 deg]]}\n"
+          "inputs:");
+  bramah_machine *m = load(0, NULL);
+  ck_assert_uint_eq(m->n_motions, 3);
+  const bramah_motion *spin = &m->motions[0], *shake = &m->motions[1], *raised = &m->motions[2];
+  ck_assert_str_eq(spin->joint, "crank");
+  ck_assert(spin->type == BRAMAH_MOTION_RATE && spin->position == 60.0 * (PI / 180.0) && spin->rate == PI);
+  ck_assert(shake->type == BRAMAH_MOTION_HARMONIC && shake->mean == 0.01 && shake->amplitude == 0.005);
+  ck_assert(shake->frequency == 2.0 && shake->phase == 90.0 * (PI / 180.0) && shake->line == 36);
+  ck_assert(raised->type == BRAMAH_MOTION_TABLE && raised->n_points == 2 && raised->times[1] == 0.5);
+  ck_assert(raised->positions[0] == 0.0 && raised->positions[1] == 90.0 * (PI / 180.0));
+  bramah_machine_free(m);
+}
+END_TEST
+
 START_TEST(loops_of_every_type_are_read)
 {
   write_machine(10, "  a: {type: prismatic, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
@@ -411,6 +433,30 @@ static const struct {
      "'force' or 'torque' is needed"},
     {34, "forces: {wind: {body: crank, torque: [0, 0, 1 N*m], @point: [0, 0, 0]}}\ninputs:", BRAMAH_E_KEY,
      "forces.wind.point", "'point' does not belong to this type"},
+    {34, "motions: {m: {joint: @crnk, type: rate, position: 1 rad}}\ninputs:", BRAMAH_E_REFERENCE,
+     "motions.m.joint", "there is no joint coordinate 'crnk'; did you mean 'crank'?"},
+    {34, "motions: {m: {joint: crank, type: rate, position: @1 m}}\ninputs:", BRAMAH_E_UNIT,
+     "motions.m.position", "1 m is a length, an angle is expected"},
+    {34, "motions: {m: {joint: slide, type: rate, position: 1 m, rate: @1 rad/s}}\ninputs:", BRAMAH_E_UNIT,
+     "motions.m.rate", "1 rad/s is an angular rate, a speed is expected"},
+    {34, "motions: {@m: {joint: crank, type: rate}}\ninputs:", BRAMAH_E_KEY, "motions.m",
+     "required key 'position' is missing"},
+    {34, "motions: {m: {joint: crank, type: @sine, position: 1 rad}}\ninputs:", BRAMAH_E_VALUE,
+     "motions.m.type", "'sine' is not known here; possible are rate, harmonic, table"},
+    {34, "motions: {@m: {joint: crank, type: harmonic, amplitude: 1 deg}}\ninputs:", BRAMAH_E_KEY,
+     "motions.m", "required key 'frequency' is missing"},
+    {34, "motions: {m: {joint: crank, type: harmonic, amplitude: 1 deg, frequency: @-1 Hz}}\ninputs:",
+     BRAMAH_E_VALUE, "motions.m.frequency", "frequency must be positive"},
+    {34, "motions: {m: {joint: crank, type: table, @rate: 1 rad/s, points: [[0, 0], [1 s, 1 rad]]}}\ninputs:",
+     BRAMAH_E_KEY, "motions.m.rate", "'rate' does not belong to this type"},
+    {34, "motions: {m: {joint: crank, type: table, points: @[[0, 0]]}}\ninputs:", BRAMAH_E_SYNTAX,
+     "motions.m.points", "a list of at least two pairs [time, position] is expected"},
+    {34, "motions: {m: {joint: crank, type: table, points: [[1 s, 0], [@1 s, 1 rad]]}}\ninputs:",
+     BRAMAH_E_VALUE, "motions.m.points.1.0", "times must ascend"},
+    {34, "motions: {m: {joint: crank, type: table, points: [[0, 0], [1 s, @1 m]]}}\ninputs:", BRAMAH_E_UNIT,
+     "motions.m.points.1.1", "1 m is a length, an angle is expected"},
+    {34, "motions: {@lift: {joint: crank, type: rate, position: 1 rad}}\ninputs:", BRAMAH_E_KEY,
+     "motions.lift", "a cylinder or rotary actuator has the same name; so would their outputs"},
     {10, "  @pivot: {type: universal, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
      "loops.pivot", "required key 'axes' is missing"},
     {10, "  @pivot: {type: distance, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
@@ -753,6 +799,7 @@ static void add_reading_tests(TCase *tests)
   tcase_add_test(tests, rotation_is_roll_pitch_yaw_about_fixed_axes);
   tcase_add_test(tests, compound_joints_are_read);
   tcase_add_test(tests, springs_and_forces_are_read);
+  tcase_add_test(tests, motions_are_read);
   tcase_add_test(tests, loops_of_every_type_are_read);
   tcase_add_test(tests, areas_may_be_given_directly);
   tcase_add_test(tests, piston_area_and_rod_give_the_annulus);
