@@ -92,12 +92,22 @@ static bramah_status row_of(bramah_filter *f, size_t i, bramah_diag *diag)
   return bramah_plant_output_row(&f->plant, i, f->term, f->row_snap, f->dx_scratch, diag);
 }
 
+/* The same for the meaning of its standard deviation. */
+static bramah_status noise_row_of(bramah_filter *f, size_t i, bramah_diag *diag)
+{
+  if (f->plant.noise_row) {
+    const bramah_status own = f->plant.noise_row(f->plant.self, i, f->term);
+    if (own != BRAMAH_E_UNSUPPORTED) return own;
+  }
+  return row_of(f, i, diag);
+}
+
 /* B = d(basis)/d(independent positions) and its inverse. */
 static bramah_status refresh_basis(bramah_filter *f, bramah_diag *diag)
 {
   const size_t nf = f->nf;
   for (size_t r = 0; r < nf; r++) {
-    const bramah_status status = row_of(f, f->basis[r], diag);
+    const bramah_status status = noise_row_of(f, f->basis[r], diag);
     if (status != BRAMAH_OK) return status;
     memcpy(f->B + r * nf, f->term, nf * sizeof(double));
   }

@@ -30,9 +30,10 @@ BRAMAH_API bramah_plant bramah_coupled_plant(bramah_coupled *plant);
 BRAMAH_API bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag);
 
 /* Start from given values of some joints: positions [n] and rates [n] of the joints [n] (indices of the
- * model, n = degrees of freedom); the others follow from the loops. Pressures [n_volumes] absolute, or NULL
- * to leave them. Errors: E_ARGUMENT (wrong n), E_SINGULAR (these joints do not determine the pose),
- * E_CLOSURE; the plant then stands at the initial state of the machine. */
+ * model, n = degrees of freedom), of spherical and floating joints those of their outputs .angle and
+ * .rate; the others follow from the loops. Pressures [n_volumes] absolute, or NULL to leave them. Errors:
+ * E_ARGUMENT (wrong n), E_SINGULAR (these joints do not determine the pose), E_CLOSURE; the plant then
+ * stands at the initial state of the machine. */
 BRAMAH_API bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t *joints,
                                               const double *positions, const double *rates,
                                               const double *pressures, bramah_diag *diag);
@@ -43,6 +44,7 @@ typedef struct bramah_step_report {
   uint64_t iterations;     /* Newton iterations, sum */
   uint32_t max_iterations; /* largest in one step */
   uint32_t basis_changes;  /* times the independent coordinates were changed */
+  uint32_t rebases;        /* steps after which a spherical or floating joint was given a new base rotation */
 } bramah_step_report;
 BRAMAH_API bramah_step_report bramah_coupled_report(const bramah_coupled *plant);
 

@@ -20,9 +20,11 @@ typedef enum bramah_transition {
 } bramah_transition;
 
 /* Standard deviations in the plant's own units. Arrays are copied. `basis` says in which coordinates the
- * position, velocity and acceleration figures are meant: n_position indices of outputs of kind POSITION whose
- * velocities are the outputs that follow them; NULL means the coordinates that are independent at init. They
- * keep that meaning when the plant goes over to other independent coordinates. */
+ * position, velocity and acceleration figures are meant: n_position indices of outputs of kind POSITION
+ * whose velocities are the outputs that follow them; NULL means the coordinates that are independent at
+ * init. They keep that meaning when the plant goes over to other independent coordinates. Where the plant
+ * has a noise_row for such an output the figures mean that displacement, its rate and acceleration: for
+ * the angles of spherical and floating joints small turns of the body about its own axes. */
 typedef struct bramah_filter_options {
   bramah_transition transition;
   const size_t *basis;          /* [n_position] or NULL */

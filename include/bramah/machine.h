@@ -39,8 +39,19 @@ typedef struct bramah_body {
  *   planar       <joint>_x [m] along second_axis, <joint>_y [m] along axis x second_axis, <joint>_turn [rad] about axis, the
  *                normal of the plane
  *   spherical    <joint>_yaw, <joint>_pitch, <joint>_roll [rad] about z, then the turned y, then the turned x of the joint
- *                axes. Singular at a pitch of +-90 deg: refused, and a step stops with BRAMAH_E_SINGULAR, within about one
- *                degree of it. Choose `rotation` so that it stays away. */
+ *                axes
+ *   floating     <joint>_x, <joint>_y, <joint>_z [m] along the joint axes, then the three angles of a
+ *                spherical joint: a body that is held by nothing
+ *
+ * Spherical and floating joints go through any rotation. Inside, the angles are counted from a base
+ * rotation that changes when the pitch goes beyond 1 rad. Outside they are those of the whole rotation:
+ * outputs .angle, whose rates and accelerations race near a pitch of +-90 deg as such angles do (the rates
+ * of the body do not: use those, and the unit quaternion <joint>.qw, .qx, .qy, .qz of child axes against
+ * joint axes, which is continuous; its sign is + at zero angles). As long as the pitch has not gone beyond
+ * 1 rad, angles count whole turns; afterwards yaw and roll stand within +-pi. Standard deviations and
+ * noise of these angles mean small turns of the child about its own z (yaw), y (pitch) and x (roll). A
+ * joint spring, damper or rotary actuator on one of the angles keeps them for coordinates; such a joint is
+ * singular at a pitch of +-90 deg and a step stops with BRAMAH_E_SINGULAR within about one degree of it. */
 typedef enum bramah_joint_type {
   BRAMAH_JOINT_REVOLUTE = 1,
   BRAMAH_JOINT_PRISMATIC = 2,
@@ -48,7 +59,8 @@ typedef enum bramah_joint_type {
   BRAMAH_JOINT_CYLINDRICAL = 4,
   BRAMAH_JOINT_UNIVERSAL = 5,
   BRAMAH_JOINT_PLANAR = 6,
-  BRAMAH_JOINT_SPHERICAL = 7
+  BRAMAH_JOINT_SPHERICAL = 7,
+  BRAMAH_JOINT_FLOATING = 8
 } bramah_joint_type;
 
 /* How the starting value of a joint is meant. */
@@ -73,8 +85,8 @@ typedef struct bramah_joint {
   double initial_rate;         /* [rad/s] or [m/s] */
   bramah_initial initial;      /* of all its coordinates */
   double second_axis[3];       /* universal and planar joints: perpendicular to axis, in joint axes */
-  double initial_positions[3]; /* [rad] or [m], compound joints, in the order of their coordinates */
-  double initial_rates[3];     /* [rad/s] or [m/s] */
+  double initial_positions[6]; /* [rad] or [m], compound joints, in the order of their coordinates */
+  double initial_rates[6];     /* [rad/s] or [m/s] */
 } bramah_joint;
 
 typedef enum bramah_loop_type {

@@ -73,6 +73,9 @@ typedef struct bramah_plant {
   /* If the last step went over to other independent coordinates: write T [n x n], dx_new = T dx_old, forget
    * the change and return 1; else return 0. NULL: the coordinates never change. */
   int (*basis_change)(void *self, double *T);
+  /* What is meant by standard deviation and noise of output i of kind POSITION where it is not the output
+   * itself: row [n] of a small displacement by the error state. BRAMAH_E_UNSUPPORTED: the output itself. */
+  bramah_status (*noise_row)(void *self, size_t i, double *row);
 } bramah_plant;
 
 /* Length n of the error state. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- against the truth ---- */
 
@@ -29,6 +30,16 @@ bramah_status cli_accuracy_init(cli_accuracy *accuracy, const cli_session *sessi
 
 void cli_accuracy_free(cli_accuracy *accuracy) { free(accuracy->compared); }
 
+/* An angle beside its truth: a spherical joint shows the same attitude with or without whole turns. */
+static double beside(const bramah_plant *plant, size_t output, double truth, double value)
+{
+  static const double half_turn = 3.14159265358979323846;
+  bramah_output_info info;
+  plant->output_info(plant->self, output, &info);
+  const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
+  return turns && fabs(value - truth) > half_turn ? truth + remainder(value - truth, 2.0 * half_turn) : value;
+}
+
 void cli_accuracy_add(cli_accuracy *accuracy, const cli_estimate *estimate, const cli_truth *truth,
                       const bramah_plant *model, const double *measured)
 {
@@ -36,8 +47,10 @@ void cli_accuracy_add(cli_accuracy *accuracy, const cli_estimate *estimate, cons
     cli_compared *c = &accuracy->compared[k];
     const double t = cli_truth_value(truth, c->column);
     if (isnan(t)) continue;
-    bramah_rmse_add(&c->estimate, t, estimate->value[c->output], estimate->sigma[c->output]);
-    if (model) bramah_rmse_add(&c->model, t, model->output(model->self, c->output), NAN);
+    const double value = beside(estimate->plant, c->output, t, estimate->value[c->output]);
+    bramah_rmse_add(&c->estimate, t, value, estimate->sigma[c->output]);
+    if (model)
+      bramah_rmse_add(&c->model, t, beside(model, c->output, t, model->output(model->self, c->output)), NAN);
     if (c->sensor >= 0 && !isnan(measured[c->sensor]))
       bramah_rmse_add(&c->measured, t, measured[c->sensor], NAN);
   }

@@ -32,11 +32,15 @@ const bramah__table bramah__body_table = {
 
 /* ---- joints ---- */
 
-static const bramah__word joint_types[] = {
-    {"revolute", BRAMAH_JOINT_REVOLUTE},   {"prismatic", BRAMAH_JOINT_PRISMATIC},
-    {"fixed", BRAMAH_JOINT_FIXED},         {"cylindrical", BRAMAH_JOINT_CYLINDRICAL},
-    {"universal", BRAMAH_JOINT_UNIVERSAL}, {"planar", BRAMAH_JOINT_PLANAR},
-    {"spherical", BRAMAH_JOINT_SPHERICAL}, {NULL, 0}};
+static const bramah__word joint_types[] = {{"revolute", BRAMAH_JOINT_REVOLUTE},
+                                           {"prismatic", BRAMAH_JOINT_PRISMATIC},
+                                           {"fixed", BRAMAH_JOINT_FIXED},
+                                           {"cylindrical", BRAMAH_JOINT_CYLINDRICAL},
+                                           {"universal", BRAMAH_JOINT_UNIVERSAL},
+                                           {"planar", BRAMAH_JOINT_PLANAR},
+                                           {"spherical", BRAMAH_JOINT_SPHERICAL},
+                                           {"floating", BRAMAH_JOINT_FLOATING},
+                                           {NULL, 0}};
 
 static int is_compound(bramah_joint_type type)
 {
@@ -46,10 +50,10 @@ static int is_compound(bramah_joint_type type)
 static int coordinate_slides(bramah_joint_type type, size_t i)
 {
   return type == BRAMAH_JOINT_PRISMATIC || (type == BRAMAH_JOINT_CYLINDRICAL && i == 0) ||
-         (type == BRAMAH_JOINT_PLANAR && i < 2);
+         (type == BRAMAH_JOINT_PLANAR && i < 2) || (type == BRAMAH_JOINT_FLOATING && i < 3);
 }
 
-/* A list with one quantity for each coordinate of a compound joint, into double [3] at key->offset. */
+/* A list with one quantity for each coordinate of a compound joint, into double [6] at key->offset. */
 static bramah_status read_coordinates(bramah__reader *reader, const bramah__item *item,
                                       const bramah__key *key, void *object)
 {
@@ -158,7 +162,8 @@ static bramah_status finish_joint(bramah__reader *reader, const bramah__item *it
   bramah__item guess, initial;
   const int fixed = type == BRAMAH_JOINT_FIXED;
   const int two = type == BRAMAH_JOINT_UNIVERSAL || type == BRAMAH_JOINT_PLANAR;
-  bramah_status status = check_belongs(reader, item, "axis", !fixed && type != BRAMAH_JOINT_SPHERICAL);
+  const int any_way = type == BRAMAH_JOINT_SPHERICAL || type == BRAMAH_JOINT_FLOATING;
+  bramah_status status = check_belongs(reader, item, "axis", !fixed && !any_way);
   if (!status) status = check_belongs(reader, item, "second_axis", two);
   if (!status && fixed) status = check_fixed(reader, item);
   if (status) return status;

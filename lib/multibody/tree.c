@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/tree.h"
 #include "lib/linalg/vector3.h"
+#include "lib/multibody/rotation.h"
 
 #include <math.h>
 
@@ -34,6 +35,16 @@ static void joint_frame(const bramah__link *link, const bramah__pose *parent, do
   if (parent) bramah__axpy3(1.0, parent->r, r);
 }
 
+/* Turn joint axes by a base rotation; none leaves their bits alone. */
+static void turn_base(const double *q, double *A)
+{
+  if (bramah__quaternion_is_identity(q)) return;
+  double R[9], turned[9];
+  bramah__quaternion_matrix(q, R);
+  bramah__multiply3(A, R, turned);
+  for (int k = 0; k < 9; k++) A[k] = turned[k];
+}
+
 static void place_mass(const bramah__link *link, bramah__pose *pose)
 {
   bramah__rotate3(pose->A, link->centre, pose->g);
@@ -46,13 +57,14 @@ static void place_mass(const bramah__link *link, bramah__pose *pose)
                            AJ[3 * i + 2] * pose->A[3 * j + 2];
 }
 
-void bramah__tree_pose(const bramah__tree *tree, const double *z, bramah__pose *pose)
+void bramah__tree_pose(const bramah__tree *tree, const double *base, const double *z, bramah__pose *pose)
 {
   for (size_t j = 0; j < tree->n; j++) {
     const bramah__link *link = &tree->link[j];
     bramah__pose *own = &pose[j];
     double A[9];
     joint_frame(link, link->parent < 0 ? NULL : &pose[link->parent], A, own->r);
+    if (link->ball && base) turn_base(base + 4 * (link->ball - 1), A);
     bramah__rotate3(A, link->axis, own->n);
     if (link->revolute) {
       double R[9];

@@ -14,6 +14,7 @@ typedef struct bramah__link {
   int parent;
   int revolute;       /* 1 turns, 0 slides */
   int turned;         /* 0: `rotation` is the identity */
+  int ball;           /* > 0: base rotation number ball - 1 turns the joint axes further, see below */
   double rotation[9]; /* joint axes to parent axes */
   double position[3]; /* joint origin in the parent frame [m] */
   double axis[3];     /* unit vector, joint axes */
@@ -43,8 +44,11 @@ typedef struct bramah__composite {
   double m, mg[3], J[9];
 } bramah__composite;
 
-/* Poses [n] from joint coordinates z [n]. */
-void bramah__tree_pose(const bramah__tree *tree, const double *z, bramah__pose *pose);
+/* Poses [n] from joint coordinates z [n]. base [n_balls x 4]: unit quaternions (w, x, y, z) by which the
+ * axes of joints with a `ball` are turned after `rotation`; NULL: none is. They belong to the state: the
+ * first of the three turning coordinates of a spherical joint has one, and the state changes it together
+ * with the coordinates so that these stay away from their singular position. */
+void bramah__tree_pose(const bramah__tree *tree, const double *base, const double *z, bramah__pose *pose);
 
 /* Velocities Z [n x 6] from joint rates zd [n]. */
 void bramah__tree_velocity(const bramah__tree *tree, const bramah__pose *pose, const double *zd, double *Z);

@@ -20,7 +20,7 @@ static const double given_tolerance = 1e-3; /* rad or m: how exactly typed value
 static void constraints(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
-  bramah__tree_pose(&model->tree, c->state.z, c->now->pose);
+  bramah__tree_pose(&model->tree, c->state.base, c->state.z, c->now->pose);
   bramah__constraint_residual(model, &c->state, c->now);
   bramah__constraint_jacobian(model, c->now);
 }
@@ -117,14 +117,16 @@ static double extent(const bramah_model *model)
   return sum;
 }
 
-/* A start too near the singular position of a spherical joint. */
+/* A start too near the singular position of a spherical joint: one that cannot be re-based, or one that the
+ * closing of the loops brought there. */
 static bramah_status check_pitches(const bramah_coupled *c, bramah_diag *diag)
 {
-  const char *joint = bramah__singular_joint(c->model, c->state.z);
+  const char *joint = bramah__singular_joint(c->model, c->state.z, NULL);
   if (!joint) return BRAMAH_OK;
-  return bramah__fail(diag, BRAMAH_E_SINGULAR, joint,
-                      "the spherical joint starts too near its singular pitch of 90 deg; turn its frame by "
-                      "'rotation'");
+  return bramah__fail(
+      diag, BRAMAH_E_SINGULAR, joint,
+      "the spherical joint starts too near its singular pitch of 90 deg; guess its angles there, "
+      "or turn its frame by 'rotation'");
 }
 
 static bramah_status check_given(const bramah_model *model, const bramah_machine *machine,
@@ -215,11 +217,24 @@ static bramah_status close_with_motions(bramah_model *model, const bramah_machin
   return blame_motion(model, machine, worst, "the loops cannot be closed where this motion starts", diag);
 }
 
+/* The values of the machine, in coordinates that can be worked with. Spherical joints keep the user's angles where
+ * these are good enough, so that each may be kept or follow on its own. */
+static void take_start(bramah_model *model, bramah_coupled *c)
+{
+  memcpy(c->state.z, model->z0, model->n * sizeof(double));
+  memcpy(c->state.zd, model->zd0, model->n * sizeof(double));
+  for (size_t b = 0; b < model->n_balls; b++)
+    memcpy(c->state.base + 4 * b, (double[4]){1, 0, 0, 0}, 4 * sizeof(double));
+  bramah__rebase_singular(model, &c->state);
+  memcpy(model->z0, c->state.z, model->n * sizeof(double));
+  memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
+}
+
 static bramah_status close_machine(bramah_model *model, const bramah_machine *machine,
                                    const unsigned char *given, bramah_diag *diag)
 {
   bramah_coupled *c = model->scratch;
-  memcpy(c->state.z, model->z0, model->n * sizeof(double));
+  take_start(model, c);
   bramah_status status = BRAMAH_OK;
   if (model->n_motions) {
     status = close_with_motions(model, machine, given, diag);
@@ -272,6 +287,7 @@ static bramah_status start_motion(bramah_model *model, const bramah_machine *mac
   if (status == BRAMAH_OK) bramah__set_motion(model, &c->state, c->now);
   if (status == BRAMAH_OK) status = check_rates(model, machine, c, diag);
   if (status == BRAMAH_E_VALUE) return status;
+  bramah__rebase_far(model, &c->state);
   choose_basis(c, NULL);
   if (status == BRAMAH_OK) status = bramah__evaluate_position(model, &c->state, c->now);
   if (status == BRAMAH_OK) status = bramah__factor_mass(model, c->now);
@@ -294,6 +310,7 @@ bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machin
   memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
   memcpy(model->index0, c->state.index, model->n * sizeof(int));
   memcpy(model->row0, c->state.row, model->m * sizeof(int));
+  memcpy(model->base0, c->state.base, 4 * model->n_balls * sizeof(double));
   model->potential0 = bramah__tree_potential(&model->tree, c->now->pose) +
                       bramah__forces_potential(&model->forces, c->now->pose, c->state.z);
   return BRAMAH_OK;
@@ -317,25 +334,40 @@ static bramah_status check_basis(const bramah_coupled *c, size_t rank, const uns
   return BRAMAH_OK;
 }
 
+/* Joints that are given stand and move as given; spherical ones are counted from their axes in the model, unless
+ * they are singular there. */
+static void take_given(bramah_coupled *c, size_t n, const size_t *joints, const double *positions,
+                       const double *rates)
+{
+  const bramah_model *model = c->model;
+  for (size_t i = 0; i < n; i++) {
+    const size_t ball = model->ball_of[joints[i]];
+    if (ball) bramah__unbase_ball(model, &c->state, ball - 1);
+  }
+  for (size_t i = 0; i < n; i++) {
+    c->state.z[joints[i]] = positions[i];
+    c->state.zd[joints[i]] = rates[i];
+  }
+  bramah__rebase_singular(model, &c->state);
+}
+
 static bramah_status start_from(bramah_coupled *c, size_t n, const size_t *joints, const double *positions,
                                 const double *rates, const double *pressures, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   unsigned char *given = (unsigned char *)(void *)c->probe_state.block; /* scratch; larger than n bytes */
   memset(given, 0, model->n);
-  for (size_t i = 0; i < n; i++) {
-    given[joints[i]] = 1;
-    c->state.z[joints[i]] = positions[i];
-  }
+  for (size_t i = 0; i < n; i++) given[joints[i]] = 1;
+  take_given(c, n, joints, positions, rates);
   bramah_status status = check_basis(c, choose_basis(c, given), given, diag);
   if (status == BRAMAH_OK) status = close_loops(c, diag);
   if (status == BRAMAH_OK) status = check_redundant(c, diag);
   if (status != BRAMAH_OK) return status;
   if (bramah__evaluate_position(model, &c->state, c->now) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "the loops are singular in the given pose");
-  for (size_t i = 0; i < n; i++) c->state.zd[joints[i]] = rates[i];
   bramah__set_motion(model, &c->state, c->now);
   if (pressures) memcpy(c->state.p, pressures, model->circuit.n_volumes * sizeof(double));
+  bramah__rebase_far(model, &c->state);
   choose_basis(c, NULL);
   return BRAMAH_OK;
 }

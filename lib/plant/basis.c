@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Change of independent coordinates. Full pivoting keeps |Rz| near one; as the machine moves, the choice made
- * earlier may come near a dead point, where dependent coordinates race. The choice is then made anew, and the
- * errors of the old coordinates are mapped to the new ones: dz_new = Rz_new dz, dz'_new = Rz_new dz' + D_new
- * dz. */
+/* Change of coordinates, and how errors follow it.
+ *
+ * Independent coordinates: full pivoting keeps |Rz| near one; as the machine moves, the choice made
+ * earlier may come near a dead point, where dependent coordinates race. The choice is then made anew, and
+ * the errors of the old coordinates are mapped to the new ones: dz_new = Rz_new dz, dz'_new = Rz_new dz' +
+ * D_new dz.
+ *
+ * Spherical and floating joints: where the pitch has gone far the joint is re-based (rebase.c), which
+ * changes all three of its coordinates by dz_new = X dz, dz'_new = X dz' + Y dz; with E the same for all
+ * joints (the identity for the others) errors map by dz_new = E_X Rz dz_i, dz'_new = E_X (Rz dz'_i + D
+ * dz_i) + E_Y Rz dz_i, of which the rows of the coordinates that are independent afterwards make the map. */
 #include "lib/plant/coupled_internal.h"
+#include "lib/linalg/dense.h"
 #include "lib/multibody/partition.h"
 
 #include <math.h>
@@ -20,21 +28,36 @@ static double largest_ratio(const bramah_model *model, const bramah__eval *eval)
   return largest;
 }
 
-static void fill_map(bramah_coupled *c)
+/* T_step from the derivatives of all joint positions and rates after the change by the independent ones
+ * before it: dz = Rz dz_i, dz' = Rz dz'_i + D dz_i, both [n x nf]. */
+static void fill_map(bramah_coupled *c, const double *Rz, const double *D, const int *index)
 {
   const bramah_model *model = c->model;
   const size_t nd = model->n_dependent, nf = model->n_independent, np = model->circuit.n_volumes,
                n = 2 * nf + np;
-  bramah__rate_derivative(model, &c->state, c->now, c->D);
-  memset(c->T, 0, n * n * sizeof *c->T);
+  memset(c->T_step, 0, n * n * sizeof *c->T_step);
   for (size_t r = 0; r < nf; r++) {
-    const size_t j = (size_t)c->index_work[nd + r];
+    const size_t j = (size_t)index[nd + r];
     for (size_t f = 0; f < nf; f++) {
-      c->T[r * n + f] = c->T[(nf + r) * n + nf + f] = c->now->Rz[j * nf + f];
-      c->T[(nf + r) * n + f] = c->D[j * nf + f];
+      c->T_step[r * n + f] = c->T_step[(nf + r) * n + nf + f] = Rz[j * nf + f];
+      c->T_step[(nf + r) * n + f] = D[j * nf + f];
     }
   }
-  for (size_t i = 2 * nf; i < n; i++) c->T[i * n + i] = 1.0;
+  for (size_t i = 2 * nf; i < n; i++) c->T_step[i * n + i] = 1.0;
+}
+
+/* Compose with a change that nobody has asked about yet. */
+static void compose_map(bramah_coupled *c)
+{
+  const size_t n = 2 * c->model->n_independent + c->model->circuit.n_volumes;
+  if (c->basis_changed)
+    bramah__multiply(n, n, n, c->T_step, c->T, c->T_work);
+  else
+    memcpy(c->T_work, c->T_step, n * n * sizeof *c->T_work);
+  double *swap = c->T;
+  c->T = c->T_work;
+  c->T_work = swap;
+  c->basis_changed = 1;
 }
 
 static int same_set(const bramah_coupled *c)
@@ -43,35 +66,103 @@ static int same_set(const bramah_coupled *c)
   return memcmp(c->index_work + nd, c->state.index + nd, (n - nd) * sizeof(int)) == 0;
 }
 
-/* Compose with a change that nobody has asked about yet. */
+/* `next`, evaluated in `trial`, becomes the state. */
 static void adopt(bramah_coupled *c)
 {
-  const bramah_model *model = c->model;
-  fill_map(c);
-  memcpy(c->state.index, c->index_work, model->n * sizeof(int));
-  memcpy(c->state.row, c->row_work, model->m * sizeof(int));
-  c->basis_changed = 1;
-  c->report.basis_changes++;
+  compose_map(c);
+  bramah__state_copy(&c->next, &c->state);
+  bramah__eval *swap = c->now;
+  c->now = c->trial;
+  c->trial = swap;
 }
 
-void bramah__update_basis(bramah_coupled *c)
+/* Choose independent coordinates of `next` from Phi_z; 0 if they would be more or fewer than they are. */
+static int choose(bramah_coupled *c, const double *Phi_z)
+{
+  const bramah_model *model = c->model;
+  memcpy(c->Phi_z_work, Phi_z, model->m * model->n * sizeof(double));
+  const size_t rank =
+      bramah__eliminate(model->m, model->n, c->Phi_z_work, 1e-9, NULL, c->row_work, c->index_work);
+  if (rank != model->n_dependent) return 0;
+  memcpy(c->next.index, c->index_work, model->n * sizeof(int));
+  memcpy(c->next.row, c->row_work, model->m * sizeof(int));
+  return 1;
+}
+
+static void update_independent(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   if (model->n_dependent == 0 || model->n_independent == 0) return;
   const double before = largest_ratio(model, c->now);
   if (before < poor) return;
-  memcpy(c->Phi_z_work, c->now->Phi_z, model->m * model->n * sizeof(double));
-  const size_t rank =
-      bramah__eliminate(model->m, model->n, c->Phi_z_work, 1e-9, NULL, c->row_work, c->index_work);
-  if (rank != model->n_dependent || same_set(c)) return;
   bramah__state_copy(&c->state, &c->next);
-  memcpy(c->next.index, c->index_work, model->n * sizeof(int));
-  memcpy(c->next.row, c->row_work, model->m * sizeof(int));
+  if (!choose(c, c->now->Phi_z) || same_set(c)) return;
   if (bramah__evaluate(model, &c->next, c->trial) != BRAMAH_OK) return;
   if (largest_ratio(model, c->trial) > 0.5 * before) return;
+  bramah__rate_derivative(model, &c->state, c->now, c->D);
+  fill_map(c, c->now->Rz, c->D, c->next.index);
   adopt(c);
-  bramah__state_copy(&c->next, &c->state);
-  bramah__eval *swap = c->now;
-  c->now = c->trial;
-  c->trial = swap;
+  c->report.basis_changes++;
+}
+
+/* Rows of the joint `first` and the two behind it: D = X D + Y Rz, Rz = X Rz. */
+static void map_rows(size_t nf, size_t first, const double *X, const double *Y, double *Rz, double *D)
+{
+  for (size_t f = 0; f < nf; f++) {
+    double z[3], d[3];
+    for (size_t k = 0; k < 3; k++) {
+      z[k] = d[k] = 0.0;
+      for (size_t l = 0; l < 3; l++) {
+        z[k] += X[3 * k + l] * Rz[(first + l) * nf + f];
+        d[k] += X[3 * k + l] * D[(first + l) * nf + f] + Y[3 * k + l] * Rz[(first + l) * nf + f];
+      }
+    }
+    for (size_t k = 0; k < 3; k++) {
+      Rz[(first + k) * nf + f] = z[k];
+      D[(first + k) * nf + f] = d[k];
+    }
+  }
+}
+
+/* Phi_z of `next` into `trial`, for the choice of independent coordinates before the position stage, which
+ * needs one. */
+static int choose_after_rebase(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  if (model->n_dependent == 0) return 1;
+  bramah__tree_pose(&model->tree, c->next.base, c->next.z, c->trial->pose);
+  bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, c->trial->pose, c->trial->Phi_z);
+  return choose(c, c->trial->Phi_z);
+}
+
+/* Re-base the joints that are far. Where that fails (loops that are singular just here) they stay as they
+ * are; the next step tries again. Independent coordinates are chosen anew with it: the old choice means
+ * other motions now. */
+static int rebase(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t nf = model->n_independent;
+  int any = 0;
+  for (size_t b = 0; b < model->n_balls; b++) any |= bramah__ball_is_far(model, &c->state, b);
+  if (!any) return 0;
+  double *Rz = c->now->MR; /* scratch of the same size */
+  bramah__rate_derivative(model, &c->state, c->now, c->D);
+  memcpy(Rz, c->now->Rz, model->n * nf * sizeof *Rz);
+  bramah__state_copy(&c->state, &c->next);
+  for (size_t b = 0; b < model->n_balls; b++) {
+    double X[9], Y[9];
+    if (!bramah__ball_is_far(model, &c->next, b)) continue;
+    bramah__rebase_ball(model, &c->next, b, X, Y);
+    map_rows(nf, model->ball[b].first, X, Y, Rz, c->D);
+  }
+  if (!choose_after_rebase(c) || bramah__evaluate(model, &c->next, c->trial) != BRAMAH_OK) return 0;
+  fill_map(c, Rz, c->D, c->next.index);
+  adopt(c);
+  c->report.rebases++;
+  return 1;
+}
+
+void bramah__update_basis(bramah_coupled *c)
+{
+  if (!rebase(c)) update_independent(c);
 }

@@ -15,6 +15,7 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->m_loops = bramah__count_loop_rows(machine);
   model->n_motions = machine->n_motions;
   model->m = model->m_loops + model->n_motions;
+  model->n_balls = bramah__count_balls(machine);
   model->n_dependent = 0;
   model->n_independent = model->n;
   model->n_inputs = machine->n_inputs;
@@ -75,6 +76,17 @@ static void take_tree_names(const bramah_machine *machine, bramah_model *model, 
   model->n_bodies_named = body;
 }
 
+static void take_ball_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+{
+  size_t b = 0;
+  model->ball_name = BRAMAH__TAKE(arena, const char *, model->n_balls);
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    if (!bramah__is_ball(&machine->joints[j])) continue;
+    const char *copy = bramah__arena_text(arena, machine->joints[j].name ? machine->joints[j].name : "");
+    if (model->ball_name) model->ball_name[b++] = copy;
+  }
+}
+
 /* Cylinders, then rotary actuators. */
 static void take_actuator_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
 {
@@ -91,6 +103,7 @@ static void take_names(const bramah_machine *machine, bramah_model *model, brama
 {
   model->name = bramah__arena_text(arena, machine->name ? machine->name : "machine");
   take_tree_names(machine, model, arena);
+  take_ball_names(machine, model, arena);
   TAKE_NAMES(loop_name, loops, machine->n_loops);
   TAKE_NAMES(volume_name, volumes, machine->n_volumes);
   TAKE_NAMES(supply_name, supplies, machine->n_supplies);
@@ -129,7 +142,9 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   model->U0 = BRAMAH__TAKE(arena, double, machine->n_valves);
   model->index0 = BRAMAH__TAKE(arena, int, n);
   model->row0 = BRAMAH__TAKE(arena, int, model->m);
-  model->pitch = BRAMAH__TAKE(arena, unsigned char, n);
+  model->ball = BRAMAH__TAKE(arena, bramah__ball, model->n_balls);
+  model->ball_of = BRAMAH__TAKE(arena, size_t, n);
+  model->base0 = BRAMAH__TAKE(arena, double, 4 * model->n_balls);
   t->bodies = BRAMAH__TAKE(arena, bramah_body, machine->n_bodies + n);
   t->joints = BRAMAH__TAKE(arena, bramah_joint, n);
   t->loops = BRAMAH__TAKE(arena, bramah_loop, machine->n_loops);
@@ -137,7 +152,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->spring = BRAMAH__TAKE(arena, bramah__spring, machine->n_springs);
   t->joint_spring = BRAMAH__TAKE(arena, bramah__joint_spring, machine->n_joint_springs);
   t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
-  t->pitch = BRAMAH__TAKE(arena, unsigned char, n);
+  t->ball = BRAMAH__TAKE(arena, size_t, n);
   bramah__motions_layout(machine, t, arena);
   bramah_machine expanded = *machine;
   expanded.n_joints = n;
@@ -152,8 +167,16 @@ static size_t outputs_size(const bramah_machine *machine)
   const size_t nc = machine->n_cylinders + machine->n_rotaries;
   const size_t flows = machine->n_throttles + machine->n_leakages + machine->n_check_valves +
                        machine->n_relief_valves + machine->n_pumps + 2 * machine->n_valves;
-  size_t things[] = {3 * n, machine->n_volumes, machine->n_valves, 5 * nc, machine->n_inputs, 2, 3 * n,
-                     flows, 2 * machine->n_motions};
+  size_t things[] = {3 * n,
+                     machine->n_volumes,
+                     machine->n_valves,
+                     5 * nc,
+                     machine->n_inputs,
+                     2,
+                     3 * n,
+                     flows,
+                     2 * machine->n_motions,
+                     4 * bramah__count_balls(machine)};
   size_t outputs = 0;
   for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) outputs += things[i];
   /* rounded so that the whole is a multiple of the alignment, as aligned_alloc asks */
@@ -218,6 +241,23 @@ static void connect(bramah__compiler *k)
   bramah__elements_connect(k);
 }
 
+/* Springs, rotary actuators and motions on an angle of a spherical joint need that angle for their coordinate. */
+static void pin_balls(bramah_model *m)
+{
+  for (size_t i = 0; i < m->forces.n_joint_springs; i++) {
+    const size_t b = m->ball_of[m->forces.joint_spring[i].joint];
+    if (b) m->ball[b - 1].pinned = 1;
+  }
+  for (size_t i = 0; i < m->circuit.n_cylinders; i++) {
+    const size_t b = m->line[i].is_coordinate ? m->ball_of[m->line[i].joint] : 0;
+    if (b) m->ball[b - 1].pinned = 1;
+  }
+  for (size_t i = 0; i < m->n_motions; i++) {
+    const size_t b = m->ball_of[m->motion[i].joint];
+    if (b) m->ball[b - 1].pinned = 1;
+  }
+}
+
 static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
 {
   bramah_status status = take_integrator(k);
@@ -231,6 +271,7 @@ static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
   if (status == BRAMAH_OK) status = bramah__build_elements(k);
   if (status != BRAMAH_OK) return status;
   connect(k);
+  pin_balls(k->model);
   status = bramah__assemble(k->model, k->machine, k->t.given, k->diag);
   if (status == BRAMAH_OK) status = bramah__equilibrium(k->model, k->machine, k->t.work, k->diag);
   if (status == BRAMAH_OK) bramah__outputs_build(k->model, arena);

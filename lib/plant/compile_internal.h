@@ -35,7 +35,7 @@ typedef struct bramah__tables {
   bramah_joint *joints;
   bramah_loop *loops;
   bramah_cylinder *cylinders;
-  unsigned char *pitch; /* [n] middle coordinate of a spherical joint, in the order of `joints` */
+  size_t *ball; /* [n] 1 + number of the ball whose yaw a joint is, in the order of `joints` */
 } bramah__tables;
 
 typedef struct bramah__compiler {
@@ -82,6 +82,9 @@ bramah_status bramah__joint_rotation(const bramah__compiler *k, const bramah_joi
 
 /* Scalar coordinates of all joints. */
 size_t bramah__count_coordinates(const bramah_machine *machine);
+/* Spherical and floating joints. */
+int bramah__is_ball(const bramah_joint *joint);
+size_t bramah__count_balls(const bramah_machine *machine);
 int bramah__is_welded(const bramah_machine *machine, const bramah_body *body);
 
 /* Point k->machine to the expanded machine. */

@@ -170,6 +170,16 @@ static bramah_status fill_body(const bramah__compiler *k, const bramah_body *bod
   return BRAMAH_OK;
 }
 
+/* The three turning coordinates follow each other in the tree: sort_tree keeps chains together. */
+static void fill_ball(bramah__compiler *k, size_t i)
+{
+  const size_t ball = k->t.ball[k->t.joint_order[i]];
+  k->t.link[i].ball = (int)ball;
+  if (ball == 0) return;
+  k->model->ball[ball - 1].first = i;
+  for (size_t l = i; l < i + 3; l++) k->model->ball_of[l] = ball;
+}
+
 bramah_status bramah__build_tree(bramah__compiler *k)
 {
   const bramah_machine *d = k->machine;
@@ -190,8 +200,7 @@ bramah_status bramah__build_tree(bramah__compiler *k)
     k->model->z0[i] = joint->initial_position;
     k->model->zd0[i] = joint->initial_rate;
     k->t.given[i] = joint->initial == BRAMAH_INITIAL_GIVEN;
-    k->model->pitch[i] = k->t.pitch[k->t.joint_order[i]];
-    k->model->n_pitches += k->model->pitch[i];
+    fill_ball(k, i);
   }
   return BRAMAH_OK;
 }

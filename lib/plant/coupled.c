@@ -22,6 +22,8 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->trial = &c->eval[1];
   c->probe = &c->eval[2];
   c->T = BRAMAH__TAKE(arena, double, ne *ne);
+  c->T_step = BRAMAH__TAKE(arena, double, ne *ne);
+  c->T_work = BRAMAH__TAKE(arena, double, ne *ne);
   c->newton.change = BRAMAH__TAKE(arena, double, nx);
   c->newton.correction = BRAMAH__TAKE(arena, double, nx);
   c->newton.move = BRAMAH__TAKE(arena, double, nx);
@@ -154,10 +156,9 @@ static bramah_status adopt_candidate(bramah_coupled *c, bramah_diag *diag)
     status = bramah__restart_rates(model, &c->next, c->trial, c->zdd_i);
   }
   if (status != BRAMAH_OK) {
-    const char *joint = bramah__singular_joint(model, c->next.z);
-    return bramah__fail(diag, status, joint ? joint : model->name,
-                        joint ? "the spherical joint comes too near its singular pitch of 90 deg"
-                              : "the equations of motion are singular");
+    const char *reason = "the equations of motion are singular";
+    const char *joint = bramah__singular_joint(model, c->next.z, &reason);
+    return bramah__fail(diag, status, joint ? joint : model->name, reason);
   }
   status = check_finite(model, &c->next, diag);
   if (status != BRAMAH_OK) return status;
@@ -186,6 +187,7 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   memcpy(next->U, model->U0, model->circuit.n_valves * sizeof(double));
   memcpy(next->index, model->index0, model->n * sizeof(int));
   memcpy(next->row, model->row0, model->m * sizeof(int));
+  memcpy(next->base, model->base0, 4 * model->n_balls * sizeof(double));
   plant->report = (bramah_step_report){0};
   plant->basis_changed = 0;
   return adopt_candidate(plant, diag);
@@ -309,6 +311,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .acceleration_jacobian = bramah__acceleration_jacobian,
       .output_row = bramah__output_row,
       .basis_change = basis_change,
+      .noise_row = bramah__noise_row,
   };
 }
 

@@ -32,7 +32,8 @@ struct bramah_coupled {
   bramah__eval eval[3];
   int now_valid; /* 1: `now` belongs to `state` */
   int basis_changed;
-  double *T; /* [n_error x n_error] of the last change of independent coordinates */
+  double *T; /* [n_error x n_error] of the changes of coordinates that nobody has asked about yet */
+  double *T_step, *T_work; /* [n_error x n_error] of the present change; scratch */
   bramah__newton newton;
   bramah__linear linear;
   int sweeps;                   /* 1: an open tree without forces between bodies, solved body by body */
@@ -64,11 +65,15 @@ void bramah__step_tangent_differences(bramah_coupled *c, const double *change, d
 bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval,
                                     double *zdd_i);
 
-/* Go over to other independent coordinates if the present ones have become poor. */
+/* Go over to other coordinates if the present ones have become poor: new base rotations of spherical joints,
+ * other independent coordinates. */
 void bramah__update_basis(bramah_coupled *c);
 
 /* Derivative of output i by the error state. */
 bramah_status bramah__output_row(void *self, size_t i, double *row);
+
+/* What sigma and noise of output i mean: see bramah_plant.noise_row. */
+bramah_status bramah__noise_row(void *self, size_t i, double *row);
 
 /* Value of output i. */
 double bramah__output_value(void *self, size_t i);

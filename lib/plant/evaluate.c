@@ -58,22 +58,29 @@ static void fill_lines(const bramah_model *model, const bramah__state *state, br
 /* cos(pitch) below which the yaw and roll of a spherical joint count as one motion: about 1.1 deg */
 static const double singular_cosine = 0.02;
 
-const char *bramah__singular_joint(const bramah_model *model, const double *z)
+const char *bramah__singular_joint(const bramah_model *model, const double *z, const char **reason)
 {
   const char *name = NULL;
   double least = singular_cosine;
-  for (size_t j = 0; model->n_pitches && j < model->n; j++)
-    if (model->pitch[j] && fabs(cos(z[j])) < least) {
-      least = fabs(cos(z[j]));
-      name = model->joint_name[j];
-    }
+  for (size_t b = 0; b < model->n_balls; b++) {
+    const size_t j = model->ball[b].first + 1;
+    if (!(fabs(cos(z[j])) < least)) continue;
+    least = fabs(cos(z[j]));
+    name = model->joint_name[j];
+    if (reason)
+      *reason =
+          model->ball[b].pinned
+              ? "the spherical joint comes too near its pitch of 90 deg, where it is singular as long as a "
+                "spring or actuator acts on its angles"
+              : "the spherical joint turns too far at once";
+  }
   return name;
 }
 
 static bramah_status finish_position(const bramah_model *model, const bramah__state *state,
                                      bramah__eval *eval)
 {
-  if (bramah__singular_joint(model, state->z)) return BRAMAH_E_SINGULAR;
+  if (bramah__singular_joint(model, state->z, NULL)) return BRAMAH_E_SINGULAR;
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);
   if (model->n_motions) bramah__fill_drift(model, state, eval);
@@ -84,7 +91,7 @@ static bramah_status finish_position(const bramah_model *model, const bramah__st
 bramah_status bramah__evaluate_position(const bramah_model *model, const bramah__state *state,
                                         bramah__eval *eval)
 {
-  bramah__tree_pose(&model->tree, state->z, eval->pose);
+  bramah__tree_pose(&model->tree, state->base, state->z, eval->pose);
   return finish_position(model, state, eval);
 }
 
@@ -101,7 +108,7 @@ bramah_status bramah__close_position(const bramah_model *model, bramah__state *s
   const size_t nd = model->n_dependent;
   for (int iteration = 0; iteration < CLOSE_ITERATIONS; iteration++) {
     bramah__prescribe(model, state);
-    bramah__tree_pose(&model->tree, state->z, eval->pose);
+    bramah__tree_pose(&model->tree, state->base, state->z, eval->pose);
     const double error = violation(model, state, eval);
     if (error <= model->closure_tolerance) return finish_position(model, state, eval);
     if (!isfinite(error)) return BRAMAH_E_CLOSURE;

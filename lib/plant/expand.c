@@ -18,7 +18,7 @@ typedef struct coordinate {
   const char *suffix;
 } coordinate;
 
-enum { MOST_COORDINATES = 3 };
+enum { MOST_COORDINATES = 6 };
 
 /* By the number of the type; a type that does not exist counts as one coordinate and is refused later. */
 static const struct {
@@ -33,6 +33,13 @@ static const struct {
     [BRAMAH_JOINT_UNIVERSAL] = {2, {{1, ALONG_AXIS, "_first"}, {1, ALONG_SECOND, "_second"}}},
     [BRAMAH_JOINT_PLANAR] = {3, {{0, ALONG_SECOND, "_x"}, {0, ACROSS_BOTH, "_y"}, {1, ALONG_AXIS, "_turn"}}},
     [BRAMAH_JOINT_SPHERICAL] = {3, {{1, ALONG_Z, "_yaw"}, {1, ALONG_Y, "_pitch"}, {1, ALONG_X, "_roll"}}},
+    [BRAMAH_JOINT_FLOATING] = {6,
+                               {{0, ALONG_X, "_x"},
+                                {0, ALONG_Y, "_y"},
+                                {0, ALONG_Z, "_z"},
+                                {1, ALONG_Z, "_yaw"},
+                                {1, ALONG_Y, "_pitch"},
+                                {1, ALONG_X, "_roll"}}},
 };
 
 static size_t chain_of(bramah_joint_type type)
@@ -46,6 +53,18 @@ const char *bramah_joint_suffix(bramah_joint_type type, size_t i)
 {
   const size_t chain = chain_of(type);
   return i < chains[chain].n ? chains[chain].coordinate[i].suffix : NULL;
+}
+
+int bramah__is_ball(const bramah_joint *joint)
+{
+  return joint->type == BRAMAH_JOINT_SPHERICAL || joint->type == BRAMAH_JOINT_FLOATING;
+}
+
+size_t bramah__count_balls(const bramah_machine *machine)
+{
+  size_t n = 0;
+  for (size_t j = 0; j < machine->n_joints; j++) n += (size_t)bramah__is_ball(&machine->joints[j]);
+  return n;
 }
 
 size_t bramah__count_coordinates(const bramah_machine *machine)
@@ -268,7 +287,7 @@ static bramah_status expand_coordinate(const bramah__compiler *k, const bramah_j
 static bramah_status expand_joints(bramah__compiler *k, bramah_body *body)
 {
   const bramah_machine *d = k->source;
-  size_t next = 0;
+  size_t next = 0, balls = 0;
   for (size_t j = 0; j < d->n_joints; j++) {
     const bramah_joint *joint = &d->joints[j];
     const size_t n = bramah_joint_n_coordinates(joint->type);
@@ -276,7 +295,7 @@ static bramah_status expand_joints(bramah__compiler *k, bramah_body *body)
       const bramah_status status =
           expand_coordinate(k, joint, k->model->joint_name + next - i, i, &k->t.joints[next]);
       if (status != BRAMAH_OK) return status;
-      k->t.pitch[next] = joint->type == BRAMAH_JOINT_SPHERICAL && i == 1;
+      k->t.ball[next] = bramah__is_ball(joint) && i + 3 == n ? ++balls : 0;
       if (i + 1 < n) *body++ = (bramah_body){.name = k->model->joint_name[next], .line = joint->line};
     }
   }

@@ -12,6 +12,7 @@
 #include "lib/multibody/forces.h"
 #include "lib/multibody/line.h"
 #include "lib/multibody/motion.h"
+#include "lib/multibody/rotation.h"
 #include "lib/multibody/tree.h"
 
 /* What an output of the plant shows. */
@@ -40,12 +41,22 @@ typedef enum bramah__output_code {
   BRAMAH__VALVE_FLOW_A,
   BRAMAH__VALVE_FLOW_B,
   BRAMAH__DRIVE_FORCE,
-  BRAMAH__DRIVE_WORK
+  BRAMAH__DRIVE_WORK,
+  BRAMAH__BALL_QW,
+  BRAMAH__BALL_QX,
+  BRAMAH__BALL_QY,
+  BRAMAH__BALL_QZ
 } bramah__output_code;
+
+/* Spherical joint, or the turning half of a floating one: three coordinates in a row, yaw, pitch and roll. */
+typedef struct bramah__ball {
+  size_t first; /* joint number of the yaw */
+  int pinned;   /* 1: something else acts on one of the angles, so they must stay the coordinates */
+} bramah__ball;
 
 typedef struct bramah__output {
   bramah__output_code code;
-  size_t index; /* of the joint, volume, valve, cylinder, input, body, motion or other element */
+  size_t index; /* of the joint, volume, valve, cylinder, input, body, motion, ball or other element */
   bramah_output_info info;
 } bramah__output;
 
@@ -79,8 +90,11 @@ struct bramah_model {
   double position_tolerance, pressure_tolerance;
   int max_iterations;
   size_t n_bodies_named; /* bodies that are not welded, and those between the links of compound joints */
-  unsigned char *pitch;  /* [n] 1: middle coordinate of a spherical joint, singular at +-90 deg */
-  size_t n_pitches;
+  size_t n_balls;
+  bramah__ball *ball;
+  const char **ball_name;
+  size_t *ball_of; /* [n] 1 + the ball whose coordinate a joint is; 0: none */
+  double *base0;   /* [n_balls x 4] */
   bramah__forces forces;
   bramah_formulation formulation;
   bramah_tangent_kind tangent;
@@ -94,8 +108,9 @@ double bramah__loop_gap(const bramah__loop *loop, const double *Phi);
 size_t bramah__loop_of_row(const bramah_model *model, size_t row);
 const char *bramah__row_fault(const bramah__loop *loop, size_t row, const char **unit);
 
-/* Name of the spherical coordinate nearest to its singular position if it is too near; NULL if none is. */
-const char *bramah__singular_joint(const bramah_model *model, const double *z);
+/* Name of the spherical coordinate nearest to its singular position if it is too near, and how that could
+ * come about (may be NULL); NULL if none is. */
+const char *bramah__singular_joint(const bramah_model *model, const double *z, const char **reason);
 
 /* Fill the table of outputs (compile.c calls it last); names go to the arena. */
 size_t bramah__outputs_count(const bramah_model *model);

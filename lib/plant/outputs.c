@@ -47,7 +47,8 @@ static const kind motion_kinds[] = {
     {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},
 };
-/* Angular rate of a body in its own axes, for gyros. */
+/* Angular rate of a body in its own axes, for gyros. Of the massless bodies inside a spherical joint it
+ * says nothing: they lie otherwise after a re-base. */
 static const kind body_kinds[] = {
     {BRAMAH__BODY_RATE_X, ".body_rate_x", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
     {BRAMAH__BODY_RATE_Y, ".body_rate_y", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
@@ -66,6 +67,14 @@ static const kind pump_kinds[] = {FLOW(BRAMAH__PUMP_FLOW, ".flow")};
 static const kind port_kinds[] = {FLOW(BRAMAH__VALVE_FLOW_A, ".flow_a"),
                                   FLOW(BRAMAH__VALVE_FLOW_B, ".flow_b")};
 
+/* Orientation of the child of a spherical or floating joint against the joint axes. */
+static const kind ball_kinds[] = {
+    {BRAMAH__BALL_QW, ".qw", "1", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__BALL_QX, ".qx", "1", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__BALL_QY, ".qy", "1", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__BALL_QZ, ".qz", "1", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+};
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* A run of equal things with their kinds, in the order of the columns. */
@@ -76,7 +85,7 @@ typedef struct group {
   size_t first;             /* number of the first thing */
 } group;
 
-enum { N_GROUPS = 15 };
+enum { N_GROUPS = 16 };
 
 static void groups(const bramah_model *model, group *out)
 {
@@ -99,6 +108,7 @@ static void groups(const bramah_model *model, group *out)
                     model->relief_valve_name, 0};
   out[13] = (group){circuit->n_pumps, COUNT(pump_kinds), pump_kinds, model->pump_name, 0};
   out[14] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
+  out[15] = (group){model->n_balls, COUNT(ball_kinds), ball_kinds, model->ball_name, 0};
 }
 
 size_t bramah__outputs_count(const bramah_model *model)
@@ -154,16 +164,49 @@ static double body_rate(const bramah_coupled *c, size_t body, int axis)
   return rate[axis];
 }
 
+/* Coordinate of a spherical joint: its angle, rate or acceleration against the axes of the model. */
+static double ball_value(const bramah_coupled *c, bramah__output_code code, size_t joint)
+{
+  const size_t b = c->model->ball_of[joint] - 1, k = joint - c->model->ball[b].first;
+  double motion[3][3];
+  bramah__ball_motion(c->model, &c->state, b, motion[0], motion[1], motion[2]);
+  return motion[code - BRAMAH__JOINT_POSITION][k];
+}
+
+static double quaternion_value(const bramah_coupled *c, const bramah__output *output)
+{
+  double q[4];
+  bramah__ball_quaternion(c->model, &c->state, output->index, q);
+  return q[output->code - BRAMAH__BALL_QW];
+}
+
+static double joint_value(const bramah_coupled *c, const bramah__output *output)
+{
+  const size_t j = output->index;
+  if (c->model->ball_of[j]) return ball_value(c, output->code, j);
+  switch (output->code) {
+  case BRAMAH__JOINT_POSITION:
+    return c->state.z[j];
+  case BRAMAH__JOINT_RATE:
+    return c->state.zd[j];
+  default:
+    return c->state.zdd[j];
+  }
+}
+
 static double mechanical_value(const bramah_coupled *c, const bramah__output *output)
 {
   const bramah_model *model = c->model;
   switch (output->code) {
   case BRAMAH__JOINT_POSITION:
-    return c->state.z[output->index];
   case BRAMAH__JOINT_RATE:
-    return c->state.zd[output->index];
   case BRAMAH__JOINT_ACCELERATION:
-    return c->state.zdd[output->index];
+    return joint_value(c, output);
+  case BRAMAH__BALL_QW:
+  case BRAMAH__BALL_QX:
+  case BRAMAH__BALL_QY:
+  case BRAMAH__BALL_QZ:
+    return quaternion_value(c, output);
   case BRAMAH__DRIVE_FORCE:
     return c->state.drive[output->index];
   case BRAMAH__DRIVE_WORK:
@@ -247,6 +290,55 @@ static void body_rate_partials(const bramah_coupled *c, size_t body, int axis, d
   }
 }
 
+/* Turns of a ball by its coordinates, and by its coordinates at constant rates: X and U at the state. */
+static void turn_partials(const bramah_coupled *c, size_t ball, double *X, double *U)
+{
+  const size_t j = c->model->ball[ball].first;
+  bramah__turn_matrix(c->state.z + j, X);
+  bramah__turn_gradient(c->state.z + j, c->state.zd + j, U);
+}
+
+/* An angle of a ball and its rate by the coordinates: X(g) dg = X(z) dz, because both are the same small
+ * turn, and X(g) dg' + U(g, g') dg = X(z) dz' + U(z, z') dz. */
+static void ball_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b)
+{
+  const size_t ball = c->model->ball_of[output->index] - 1, j = c->model->ball[ball].first,
+               k = output->index - j;
+  double g[3], gd[3], X[9], U[9], Xi[9], Ug[9], G[9], UG[9];
+  bramah__ball_motion(c->model, &c->state, ball, g, gd, NULL);
+  turn_partials(c, ball, X, U);
+  bramah__turn_inverse(g, Xi);
+  bramah__multiply3(Xi, X, G);
+  double *rest = output->code == BRAMAH__JOINT_POSITION ? a : b;
+  memcpy(rest + j, G + 3 * k, 3 * sizeof *G);
+  if (rest == a) return;
+  bramah__turn_gradient(g, gd, Ug);
+  bramah__multiply3(Ug, G, UG);
+  for (int i = 0; i < 9; i++) U[i] -= UG[i];
+  bramah__multiply3(Xi, U, G);
+  memcpy(a + j, G + 3 * k, 3 * sizeof *G);
+}
+
+/* Does the coordinate stand for itself, as all do but those of a ball that has been re-based? */
+static int is_plain(const bramah_coupled *c, size_t joint)
+{
+  const size_t ball = c->model->ball_of[joint];
+  return !ball || bramah__quaternion_is_identity(c->state.base + 4 * (ball - 1));
+}
+
+static void quaternion_partials(const bramah_coupled *c, const bramah__output *output, double *a)
+{
+  const size_t ball = output->index;
+  const double *row;
+  double q[4], dq[12], X[9], U[9];
+  bramah__ball_quaternion(c->model, &c->state, ball, q);
+  bramah__quaternion_by_turns(q, dq);
+  turn_partials(c, ball, X, U);
+  row = dq + 3 * (output->code - BRAMAH__BALL_QW);
+  for (size_t k = 0; k < 3; k++)
+    for (size_t l = 0; l < 3; l++) a[c->model->ball[ball].first + k] += row[l] * X[3 * l + k];
+}
+
 /* Derivatives of an output by all joint positions a [n], rates b [n]; 0 if it has none. */
 static int mechanical_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b)
 {
@@ -256,10 +348,17 @@ static int mechanical_partials(const bramah_coupled *c, const bramah__output *ou
   memset(b, 0, n * sizeof *b);
   switch (output->code) {
   case BRAMAH__JOINT_POSITION:
-    a[i] = 1.0;
-    return 1;
   case BRAMAH__JOINT_RATE:
-    b[i] = 1.0;
+    if (!is_plain(c, i))
+      ball_partials(c, output, a, b);
+    else
+      (output->code == BRAMAH__JOINT_POSITION ? a : b)[i] = 1.0;
+    return 1;
+  case BRAMAH__BALL_QW:
+  case BRAMAH__BALL_QX:
+  case BRAMAH__BALL_QY:
+  case BRAMAH__BALL_QZ:
+    quaternion_partials(c, output, a);
     return 1;
   case BRAMAH__CYLINDER_STROKE:
     memcpy(a, c->now->row + i * n, n * sizeof *a);
@@ -316,5 +415,27 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
       row[f] += a[j] * c->now->Rz[j * nf + f] + (moving ? b[j] * c->D[j * nf + f] : 0.0);
       row[nf + f] += b[j] * c->now->Rz[j * nf + f];
     }
+  return BRAMAH_OK;
+}
+
+/* The angles of spherical and floating joints are no measure of uncertainty: near a pitch of +-90 deg a
+ * small turn of the body moves yaw and roll by any amount. Their standard deviations and noise mean small
+ * turns of the child about its own axes, z for the yaw, y for the pitch, x for the roll: row = (X Rz) of
+ * that turn. */
+bramah_status bramah__noise_row(void *self, size_t i, double *row)
+{
+  bramah_coupled *c = self;
+  const bramah_model *model = c->model;
+  const bramah__output *output = &model->output[i];
+  if (output->code != BRAMAH__JOINT_POSITION || !model->ball_of[output->index]) return BRAMAH_E_UNSUPPORTED;
+  const bramah_status status = bramah__refresh(c, NULL);
+  if (status != BRAMAH_OK) return status;
+  const size_t ball = model->ball_of[output->index] - 1, j = model->ball[ball].first, k = output->index - j,
+               nf = model->n_independent;
+  double X[9], U[9];
+  turn_partials(c, ball, X, U);
+  memset(row, 0, (2 * nf + model->circuit.n_volumes) * sizeof *row);
+  for (size_t f = 0; f < nf; f++)
+    for (size_t l = 0; l < 3; l++) row[f] += X[3 * k + l] * c->now->Rz[(j + l) * nf + f];
   return BRAMAH_OK;
 }

@@ -28,8 +28,8 @@ static void fill_lines(const bramah_model *model, const bramah__state *state, br
 /* Nothing is closed here: constraints are only looked at. */
 static bramah_status place(const bramah_model *model, bramah__state *next, bramah__eval *eval)
 {
-  if (bramah__singular_joint(model, next->z)) return BRAMAH_E_SINGULAR;
-  bramah__tree_pose(&model->tree, next->z, eval->pose);
+  if (bramah__singular_joint(model, next->z, NULL)) return BRAMAH_E_SINGULAR;
+  bramah__tree_pose(&model->tree, next->base, next->z, eval->pose);
   bramah__constraint_residual(model, next, eval);
   bramah__constraint_jacobian(model, eval);
   fill_lines(model, next, eval);

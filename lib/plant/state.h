@@ -3,7 +3,7 @@
  *
  * State, one block that a snapshot copies:
  *   | z zd zdd [n each] | p pd [np each] | U [nv] | u [nu] | work [nc] | x xd [nx each] | lambda [m]
- *   | drive drive_work [n_motions each] | time | index [n] | row [m] | */
+ *   | drive drive_work [n_motions each] | base [4 n_balls] | time | index [n] | row [m] | */
 #ifndef BRAMAH_LIB_PLANT_STATE_H
 #define BRAMAH_LIB_PLANT_STATE_H
 
@@ -21,6 +21,7 @@ typedef struct bramah__state {
   double *lambda;       /* [m] multipliers of the constraints (augmented Lagrangian) */
   double *drive;        /* [n_motions] forces that prescribe the motions, at these accelerations */
   double *drive_work;   /* [n_motions] done by them since the start, trapezoidal sums */
+  double *base;         /* [n_balls x 4] base rotations of spherical and floating joints (rebase.c) */
   int64_t *time_ns;     /* since the start; of a candidate: the end of its step */
   int *index;           /* [n] dependent coordinates first, then the independent ones */
   int *row;             /* [m] constraint rows in use first */
@@ -63,6 +64,34 @@ typedef struct bramah__eval {
 void bramah__state_layout(const bramah_model *model, bramah__arena *arena, bramah__state *state);
 void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah__eval *eval);
 void bramah__state_copy(const bramah__state *from, bramah__state *to);
+
+/* Angles a, their rates ad and accelerations add [3 each; NULL: not wanted] of a spherical or floating
+ * joint against its axes in the model, whatever its base rotation is: the coordinates themselves, to the
+ * bit, as long as that is none. Rates race near a pitch of +-90 deg, where they count as if its cosine
+ * were 1e-8. */
+void bramah__ball_motion(const bramah_model *model, const bramah__state *state, size_t ball, double *a,
+                         double *ad, double *add);
+
+/* Unit quaternion q [4] of the same rotation: continuous along a motion. */
+void bramah__ball_quaternion(const bramah_model *model, const bramah__state *state, size_t ball, double *q);
+
+/* Is it time to move the rotation of this joint into its base? */
+int bramah__ball_is_far(const bramah_model *model, const bramah__state *state, size_t ball);
+
+/* Move the rotation of a joint into its base: its coordinates become zero, their rates and accelerations
+ * such that angular velocity and acceleration stay. Errors of the old coordinates map to the new ones by
+ * dz_new = X dz and dz'_new = X dz' + Y dz (X, Y [9] or NULL). */
+void bramah__rebase_ball(const bramah_model *model, bramah__state *state, size_t ball, double *X, double *Y);
+
+/* The same for every joint that is far. */
+void bramah__rebase_far(const bramah_model *model, bramah__state *state);
+
+/* Only for joints within about 3 deg of the singular pitch: where the coordinates cannot be worked with. */
+void bramah__rebase_singular(const bramah_model *model, bramah__state *state);
+
+/* Take the rotation of a joint out of its base again: its coordinates become the angles of
+ * bramah__ball_motion. */
+void bramah__unbase_ball(const bramah_model *model, bramah__state *state, size_t ball);
 
 /* Position stage at state->z as it is. Returns E_SINGULAR if the dependent block has no inverse. */
 bramah_status bramah__evaluate_position(const bramah_model *model, const bramah__state *state,

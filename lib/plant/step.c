@@ -149,9 +149,8 @@ static bramah_status name_failure(const bramah_coupled *c, bramah_status status,
 {
   if (status == BRAMAH_E_CLOSURE)
     return fail_at(c, status, bramah__worst_loop(c->model, c->trial), "the loop cannot be closed", diag);
-  const char *joint = bramah__singular_joint(c->model, c->next.z);
-  if (status == BRAMAH_E_SINGULAR && joint)
-    return fail_at(c, status, joint, "the spherical joint comes too near its singular pitch of 90 deg", diag);
+  const char *reason, *joint = bramah__singular_joint(c->model, c->next.z, &reason);
+  if (status == BRAMAH_E_SINGULAR && joint) return fail_at(c, status, joint, reason, diag);
   if (status == BRAMAH_E_SINGULAR)
     return fail_at(c, status, c->model->name, "the equations are singular", diag);
   return fail_at(c, status, c->model->name, "the state is no longer finite", diag);

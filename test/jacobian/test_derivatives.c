@@ -78,7 +78,7 @@ START_TEST(test_stroke_derivatives)
     for (int side = 0; side < 2; side++) {
       memcpy(z, s.c->state.z, sizeof z);
       z[j] += side ? eps : -eps;
-      bramah__tree_pose(&s.model->tree, z, pose);
+      bramah__tree_pose(&s.model->tree, NULL, z, pose);
       bramah__tree_velocity(&s.model->tree, pose, zd, Z);
       length[side] = bramah__line_length(&s.model->tree, &s.line, z, pose, moved_row);
       for (size_t k = 0; k < N; k++) rate[side] += moved_row[k] * zd[k];

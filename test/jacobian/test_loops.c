@@ -70,7 +70,7 @@ START_TEST(test_jacobian)
     for (int side = 0; side < 2; side++) {
       memcpy(z, r.c->state.z, sizeof z);
       z[j] += side ? eps : -eps;
-      bramah__tree_pose(&r.model->tree, z, pose);
+      bramah__tree_pose(&r.model->tree, NULL, z, pose);
       bramah__closure_residual(1, &r.loop, pose, Phi[side]);
     }
     for (size_t k = 0; k < rows; k++)
@@ -99,7 +99,7 @@ START_TEST(test_bias)
   bias(&r, zd, gamma);
   for (int side = 0; side < 2; side++) {
     for (size_t j = 0; j < N; j++) z[j] = r.c->state.z[j] + (side ? eps : -eps) * zd[j];
-    bramah__tree_pose(&r.model->tree, z, pose);
+    bramah__tree_pose(&r.model->tree, NULL, z, pose);
     bramah__closure_jacobian(&r.model->tree, 1, &r.loop, pose, Phi_z[side]);
   }
   for (size_t k = 0; k < bramah__loop_rows(&r.loop); k++) {

@@ -58,7 +58,7 @@ static void describe(unsigned seed, int with_forces)
 
 static void evaluate(motion *m, double *tau)
 {
-  bramah__tree_pose(&model->tree, m->z, m->pose);
+  bramah__tree_pose(&model->tree, NULL, m->z, m->pose);
   bramah__tree_velocity(&model->tree, m->pose, m->zd, m->Z);
   bramah__tree_acceleration(&model->tree, m->pose, m->Z, m->zd, m->zdd, m->Zd);
   bramah__tree_force(&model->tree, m->pose, m->Z, m->Zd, m->W, tau);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compound joints move as the chains they stand for, to the bit; welded bodies as one body; a spherical joint
- * stops before its singular position. */
+ * with a spring on one of its angles stops before its singular position. */
 #include "bramah/coupled.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -22,7 +22,7 @@ typedef struct link {
 static const struct {
   bramah_joint_type type;
   size_t n;
-  link links[3];
+  link links[6];
 } kinds[] = {
     {BRAMAH_JOINT_CYLINDRICAL, 2, {{1, {0, 0, 1}, "b1_slide"}, {0, {0, 0, 1}, "b1_turn"}}},
     {BRAMAH_JOINT_UNIVERSAL, 2, {{0, {0, 0, 1}, "b1_first"}, {0, {0.6, 0.8, 0}, "b1_second"}}},
@@ -32,10 +32,18 @@ static const struct {
     {BRAMAH_JOINT_SPHERICAL,
      3,
      {{0, {0, 0, 1}, "b1_yaw"}, {0, {0, 1, 0}, "b1_pitch"}, {0, {1, 0, 0}, "b1_roll"}}},
+    {BRAMAH_JOINT_FLOATING,
+     6,
+     {{1, {1, 0, 0}, "b1_x"},
+      {1, {0, 1, 0}, "b1_y"},
+      {1, {0, 0, 1}, "b1_z"},
+      {0, {0, 0, 1}, "b1_yaw"},
+      {0, {0, 1, 0}, "b1_pitch"},
+      {0, {1, 0, 0}, "b1_roll"}}},
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
-static const double start[3] = {0.3, -0.4, 0.5}, rate[3] = {0.7, 0.2, -0.6};
+static const double start[6] = {0.3, -0.4, 0.5, 0.2, -0.1, 0.3}, rate[6] = {0.7, 0.2, -0.6, 0.1, 0.3, -0.4};
 
 /* Three bodies; the middle one hangs on the compound joint. */
 static void describe_whole(int kind)
@@ -167,6 +175,15 @@ START_TEST(test_welds_are_one_body)
 }
 END_TEST
 
+/* A spring on the pitch keeps it for a coordinate. */
+static bramah_joint_spring spring;
+static void hold_pitch(void)
+{
+  spring = (bramah_joint_spring){.name = "hold", .joint = "b1_pitch", .damping = 1e-3};
+  whole.machine.joint_springs = &spring;
+  whole.machine.n_joint_springs = 1;
+}
+
 static void refused(bramah_status expected, const char *thing, const char *part)
 {
   const bramah_model *model = NULL;
@@ -184,6 +201,7 @@ START_TEST(test_joints_that_are_wrong)
   refused(BRAMAH_E_VALUE, "b1", "must be perpendicular");
   describe_whole(3);
   whole.joints[1].initial_positions[1] = -0.5 * half_turn;
+  hold_pitch();
   refused(BRAMAH_E_SINGULAR, "b1_pitch", "singular pitch");
   describe_whole(0);
   whole.joints[2].name = "b1_slide";
@@ -211,8 +229,9 @@ START_TEST(test_step_stops_before_the_singular_pitch)
   bramah_coupled *c;
   static double before[512], after[512];
   describe_whole(3);
-  memcpy(whole.joints[1].initial_positions, (double[3]){0, 1.4, 0}, sizeof start);
-  memcpy(whole.joints[1].initial_rates, (double[3]){0, 3.0, 0}, sizeof rate);
+  memcpy(whole.joints[1].initial_positions, (double[3]){0, 1.4, 0}, 3 * sizeof(double));
+  memcpy(whole.joints[1].initial_rates, (double[3]){0, 3.0, 0}, 3 * sizeof(double));
+  hold_pitch();
   must(bramah_model_new(&whole.machine, &diag, &m), &diag);
   must(bramah_coupled_new(m, &diag, &c), &diag);
   const bramah_plant p = bramah_coupled_plant(c);
@@ -223,6 +242,7 @@ START_TEST(test_step_stops_before_the_singular_pitch)
   }
   ck_assert_int_eq(status, BRAMAH_E_SINGULAR);
   ck_assert_str_eq(diag.thing, "b1_pitch");
+  ck_assert(strstr(diag.message, "a spring or actuator acts on its angles") != NULL);
   p.save(p.self, after);
   ck_assert_mem_eq(before, after, p.snapshot_size);
   bramah_coupled_free(c);

@@ -75,7 +75,7 @@ START_TEST(test_springs_derive_from_their_energy)
     for (int side = 0; side < 2; side++) {
       memcpy(z, c->state.z, sizeof z);
       z[j] += side ? eps : -eps;
-      bramah__tree_pose(&model->tree, z, pose);
+      bramah__tree_pose(&model->tree, NULL, z, pose);
       energy[side] = bramah__forces_potential(&model->forces, pose, z);
     }
     ck_assert_double_eq_tol(tau[j], (energy[1] - energy[0]) / (2 * eps), 1e-7);
@@ -99,7 +99,7 @@ START_TEST(test_loads_do_their_work)
     for (int side = 0; side < 2; side++) {
       memcpy(z, c->state.z, sizeof z);
       z[j] += side ? eps : -eps;
-      bramah__tree_pose(&model->tree, z, pose[side]);
+      bramah__tree_pose(&model->tree, NULL, z, pose[side]);
     }
     double work = 0.0;
     for (int i = 0; i < 2; i++) {

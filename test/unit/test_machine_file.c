@@ -157,6 +157,16 @@ START_TEST(compound_joints_are_read)
   ck_assert(slide->initial_positions[1] == 0.002 && slide->initial_positions[2] == 90.0 * (PI / 180.0));
   ck_assert(slide->initial_rates[1] == 1.0 && slide->initial_rates[2] == 2.0);
   bramah_machine_free(m);
+  write_machine(8,
+                "  slide: {type: floating, parent: crank, child: slide, "
+                "initial: [1 mm, 2 mm, 3 mm, 90 deg, 0, 1 rad], rate: [0, 0, 3 m/s, 0, 5 rad/s, 6 rad/s]}");
+  m = load(0, NULL);
+  slide = &m->joints[1];
+  ck_assert(slide->type == BRAMAH_JOINT_FLOATING && slide->initial == BRAMAH_INITIAL_GIVEN);
+  ck_assert(slide->initial_positions[2] == 0.003 && slide->initial_positions[3] == 90.0 * (PI / 180.0));
+  ck_assert(slide->initial_positions[5] == 1.0 && slide->initial_rates[2] == 3.0 &&
+            slide->initial_rates[5] == 6.0);
+  bramah_machine_free(m);
   write_machine(8, "  slide: {type: fixed, parent: crank, child: slide, position: [1, 0, 0 m]}");
   m = load(0, NULL);
   ck_assert(m->joints[1].type == BRAMAH_JOINT_FIXED && m->joints[1].position[0] == 1.0);
@@ -412,6 +422,10 @@ static const struct {
      "joints.slide", "required key 'second_axis' is missing"},
     {8, "  slide: {type: spherical, parent: crank, child: slide, @axis: [1, 0, 0]}", BRAMAH_E_KEY,
      "joints.slide.axis", "'axis' does not belong to this type"},
+    {8, "  slide: {type: floating, parent: crank, child: slide, @axis: [1, 0, 0]}", BRAMAH_E_KEY,
+     "joints.slide.axis", "'axis' does not belong to this type"},
+    {8, "  slide: {type: floating, parent: crank, child: slide, rate: @[0, 0, 1 rad/s]}", BRAMAH_E_SYNTAX,
+     "joints.slide.rate", "a list with one value for each coordinate of the joint is expected: 6"},
     {8, "  slide: {type: fixed, parent: crank, child: slide, @rate: 1 m/s}", BRAMAH_E_KEY,
      "joints.slide.rate", "'rate' does not belong to this type"},
     {8, "  slide: {type: cylindrical, parent: crank, child: slide, axis: [1, 0, 0], initial: @[1 mm]}",
@@ -528,7 +542,7 @@ static const struct {
     {7, "  crank: {type: @ball, parent: ground, child: crank, axis: [0, 0, 1]}", BRAMAH_E_VALUE,
      "joints.crank.type",
      "'ball' is not known here; possible are revolute, prismatic, fixed, "
-     "cylindrical, universal, planar, spherical"},
+     "cylindrical, universal, planar, spherical, floating"},
     {12, "  oil: {bulk_modulus: @0 MPa}", BRAMAH_E_VALUE, "hydraulics.oil.bulk_modulus",
      "bulk_modulus must be positive"},
     {15, "    v1: {pressure: 30 bar, hoses: [{volume: @0 L, bulk_modulus: 550 MPa}]}", BRAMAH_E_VALUE,

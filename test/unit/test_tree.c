@@ -153,7 +153,7 @@ START_TEST(test_velocities_are_derivatives)
   must(bramah__refresh(plant, &diag), &diag);
   for (int side = 0; side < 2; side++) {
     for (size_t i = 0; i < N; i++) z[i] = plant->state.z[i] + (side ? eps : -eps) * plant->state.zd[i];
-    bramah__tree_pose(&model->tree, z, side ? after : before);
+    bramah__tree_pose(&model->tree, NULL, z, side ? after : before);
   }
   for (size_t i = 0; i < N; i++) {
     double v[3], local[3] = {0.3, -0.4, 0.7}, place[3], pb[3], pa[3];
