@@ -6,6 +6,7 @@
 #include "lib/plant/constraints.h"
 #include "lib/plant/formulation.h"
 #include "lib/linalg/dense.h"
+#include "lib/multibody/stiffness.h"
 
 #include <math.h>
 #include <string.h>
@@ -126,29 +127,41 @@ static void penalty_imbalance(const bramah_model *model, const bramah__state *ne
   add_constraint_forces(model, eval, eval->column, f);
 }
 
-/* Tangent of the open tree into the leading block. The last evaluation of accelerations may have been one with z'' =
- * 0, for the constraints. */
-static void open_tangent(bramah_coupled *c, double c1, double c2, double *J, size_t nx)
+/* Derivatives of the open tree. The last evaluation of accelerations may have been one with z'' = 0, for the
+ * constraints. */
+static void open_tree(bramah_coupled *c)
 {
-  const size_t n = c->model->n;
   bramah__eval *eval = c->trial;
-  bramah__linear *linear = &c->linear;
   bramah__tree_acceleration(&c->model->tree, eval->pose, eval->Z, c->next.zd, c->next.zdd, eval->Zd);
-  bramah__linear_open(c->model, eval, linear);
+  bramah__linear_open(c->model, eval, &c->linear);
+}
+
+static void store_tangent(const bramah_coupled *c, double c1, double c2, double *J, size_t nx)
+{
+  const bramah__linear *linear = &c->linear;
+  const size_t n = c->model->n;
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++)
       J[i * nx + j] = linear->K[i * n + j] + c1 * linear->C[i * n + j] + c2 * linear->M[i * n + j];
 }
 
+/* The constraint forces Phi_z' (alpha Phi + lambda) also turn with the machine: small beside alpha Phi_z' Phi_z, but
+ * known. */
 static void lagrangian_full_tangent(bramah_coupled *c, double c1, double c2, double *J, size_t nx)
 {
-  open_tangent(c, c1, c2, J, nx);
+  const bramah_model *model = c->model;
+  double *mu = c->linear.mu;
+  open_tree(c);
+  for (size_t k = 0; k < model->m; k++) mu[k] = model->penalty_factor * c->trial->Phi[k] + c->next.lambda[k];
+  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, c->trial->pose, mu, c->linear.K);
+  store_tangent(c, c1, c2, J, nx);
   lagrangian_tangent(c, J, nx);
 }
 
 static void penalty_full_tangent(bramah_coupled *c, double c1, double c2, double *J, size_t nx)
 {
-  open_tangent(c, c1, c2, J, nx);
+  open_tree(c);
+  store_tangent(c, c1, c2, J, nx);
   penalty_tangent(c, J, nx);
 }
 

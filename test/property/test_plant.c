@@ -240,6 +240,32 @@ START_TEST(test_commands_and_corrections_that_are_no_numbers)
 }
 END_TEST
 
+/* In steady extension the throttle works just below the kink of its characteristic at 2 bar, where a single Newton
+ * iteration locks onto a branch 1.4 MPa away (spec, cases/README.md). Every converged step stays at 1.92 bar, and a
+ * plant pushed onto the other branch comes back. */
+START_TEST(test_throttle_kink)
+{
+  four_bar fb;
+  const bramah_model *kink_model;
+  bramah_coupled *c;
+  const double command = 10.0, push[5] = {0, 0, -0.7e6, 0.7e6, 0};
+  four_bar_describe(&fb, 1.0, 1000000);
+  must(bramah_model_new(&fb.machine, &diag, &kink_model), &diag);
+  must(bramah_coupled_new(kink_model, &diag, &c), &diag);
+  const bramah_plant p = bramah_coupled_plant(c);
+  const size_t p1 = must_find(&p, "v1.pressure"), p2 = must_find(&p, "v2.pressure");
+  must(p.set_inputs(p.self, &command, &diag), &diag);
+  for (int k = 0; k < 1400; k++) {
+    must(p.step(p.self, &diag), &diag);
+    const double drop = p.output(p.self, p1) - p.output(p.self, p2);
+    if ((k >= 1000 && k < 1200) || k >= 1250) ck_assert_double_eq_tol(drop, 1.92e5, 0.04e5);
+    if (k == 1199) must(p.inject(p.self, push, &diag), &diag);
+  }
+  bramah_coupled_free(c);
+  bramah_model_free(kink_model);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("plant properties");
@@ -251,5 +277,6 @@ int main(void)
   tcase_add_loop_test(cases, test_snapshot_gives_the_same_bits, 0, 2);
   tcase_add_test(cases, test_converges_after_violent_corrections);
   tcase_add_test(cases, test_commands_and_corrections_that_are_no_numbers);
+  tcase_add_test(cases, test_throttle_kink);
   return run_suite(suite);
 }
