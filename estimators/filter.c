@@ -307,8 +307,10 @@ static bramah_status check_covariance(const bramah_filter *f, bramah_diag *diag)
 /* The plant now has other independent coordinates: P = T P T'. */
 static void follow_basis_change(bramah_filter *f)
 {
-  if (f->plant.basis_change && f->plant.basis_change(f->plant.self, f->T))
-    bramah__propagate(f->n, f->T, f->P, f->work);
+  if (!f->plant.basis_change || !f->plant.basis_change(f->plant.self, f->T)) return;
+  bramah__propagate(f->n, f->T, f->P, f->work);
+  bramah__multiply(f->n, f->n, f->n, f->T, f->F, f->work);
+  memcpy(f->F, f->work, f->n * f->n * sizeof(double));
 }
 
 static bramah_status advance(bramah_filter *f, bramah_diag *diag)
@@ -417,6 +419,10 @@ double bramah_filter_nis(const bramah_filter *filter, size_t *degrees_of_freedom
   return filter->nis;
 }
 
+size_t bramah_filter_n_error(const bramah_filter *filter) { return filter->n; }
+const double *bramah_filter_last_transition(const bramah_filter *filter) { return filter->F; }
+const double *bramah_filter_last_rows(const bramah_filter *filter) { return filter->H; }
+const double *bramah_filter_last_correction(const bramah_filter *filter) { return filter->dx; }
 const double *bramah_filter_covariance(const bramah_filter *filter) { return filter->P; }
 
 double bramah_filter_output_sigma(bramah_filter *filter, size_t i)

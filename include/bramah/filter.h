@@ -83,6 +83,14 @@ BRAMAH_API double bramah_filter_nis(const bramah_filter *filter, size_t *degrees
 /* Covariance of the error state P [n x n] row-major, in the plant's present independent coordinates. */
 BRAMAH_API const double *bramah_filter_covariance(const bramah_filter *filter);
 
+/* What smoothers and analyses need of the last cycle. F [n x n]: transition of the last predict, from the coordinates
+ * before it to those after it (a change of independent coordinates included). H [n_sensors x n]: measurement rows of
+ * the last correct, those of present sensors. dx [n]: the errors it injected (zeros if nothing was measured). */
+BRAMAH_API size_t bramah_filter_n_error(const bramah_filter *filter);
+BRAMAH_API const double *bramah_filter_last_transition(const bramah_filter *filter);
+BRAMAH_API const double *bramah_filter_last_rows(const bramah_filter *filter);
+BRAMAH_API const double *bramah_filter_last_correction(const bramah_filter *filter);
+
 /* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);
 

@@ -33,6 +33,14 @@ typedef struct bramah_output_info {
   int hidden;  /* 1 if it is left out of files (available to sensors only) */
 } bramah_output_info;
 
+/* A number of the model that may be wrong or change: an augmented filter estimates it. */
+typedef struct bramah_parameter_info {
+  const char *name; /* "pump.pressure": lives as long as the plant's model */
+  const char *unit;
+  double nominal;     /* what the model was made with */
+  double least, most; /* what the model accepts */
+} bramah_parameter_info;
+
 typedef struct bramah_plant {
   void *self; /* handed to every function below */
   size_t n_position;
@@ -76,6 +84,26 @@ typedef struct bramah_plant {
   /* What is meant by standard deviation and noise of output i of kind POSITION where it is not the output
    * itself: row [n] of a small displacement by the error state. BRAMAH_E_UNSUPPORTED: the output itself. */
   bramah_status (*noise_row)(void *self, size_t i, double *row);
+
+  /* Present values x [n] of what the error state is about: independent positions, velocities, pressures. */
+  void (*coordinates)(void *self, double *x);
+
+  /* Parameters: their values are part of the state (saved and restored with it). Setting one re-evaluates
+   * accelerations and pressure rates as inject does. n_parameter = 0: none. */
+  size_t n_parameter;
+  void (*parameter_info)(const void *self, size_t i, bramah_parameter_info *info);
+  double (*parameter)(const void *self, size_t i);
+  bramah_status (*set_parameter)(void *self, size_t i, double value, bramah_diag *diag);
+
+  /* Derivative of the independent accelerations by the error state, J [n_position x n], analytic, and by the
+   * parameters listed, Jp [n_position x n_par]. */
+  bramah_status (*acceleration_derivative)(void *self, double *J, size_t n_par, const size_t *par, double *Jp,
+                                           bramah_diag *diag);
+  /* Advance by step_ns and write the derivative of the error state at the end of the step by that at its start,
+   * F [n x n], and by the parameters listed, G [n x n_par]; in the coordinates that were independent at the start:
+   * basis_change follows. On error the plant is unchanged. */
+  bramah_status (*step_transition)(void *self, double *F, size_t n_par, const size_t *par, double *G,
+                                   bramah_diag *diag);
 } bramah_plant;
 
 /* Length n of the error state. */
