@@ -36,6 +36,7 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->newton.scale = BRAMAH__TAKE(arena, double, nx);
   c->newton.pivot = BRAMAH__TAKE(arena, int, nx);
   bramah__linear_layout(model, arena, &c->linear);
+  bramah__transition_layout(model, arena, &c->transition);
   c->zdd_i = BRAMAH__TAKE(arena, double, n);
   c->zdd_base = BRAMAH__TAKE(arena, double, n);
   c->D = BRAMAH__TAKE(arena, double, n *n);
@@ -201,6 +202,23 @@ static bramah_status step(void *self, bramah_diag *diag)
   return status;
 }
 
+static bramah_status step_transition(void *self, double *F, size_t n_par, const size_t *par, double *G,
+                                     bramah_diag *diag)
+{
+  bramah_coupled *c = self;
+  (void)n_par, (void)par, (void)G;
+  const bramah_status status = bramah__step_with_transition(c, F, diag);
+  if (status == BRAMAH_OK) bramah__update_basis(c);
+  return status;
+}
+
+static bramah_status acceleration_derivative(void *self, double *J, size_t n_par, const size_t *par,
+                                             double *Jp, bramah_diag *diag)
+{
+  (void)n_par, (void)par, (void)Jp;
+  return bramah__acceleration_derivative(self, J, diag);
+}
+
 static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
 {
   bramah_coupled *c = self;
@@ -311,6 +329,8 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .acceleration_jacobian = bramah__acceleration_jacobian,
       .output_row = bramah__output_row,
       .basis_change = basis_change,
+      .acceleration_derivative = acceleration_derivative,
+      .step_transition = step_transition,
       .noise_row = bramah__noise_row,
   };
 }

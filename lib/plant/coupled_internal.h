@@ -24,6 +24,23 @@ typedef struct bramah__newton {
 
 typedef struct bramah__formulation bramah__formulation;
 
+/* Work of the transition (transition.c); ne = 2 nf + np, nx = nf + np. */
+typedef struct bramah__transition {
+  double *A;               /* [nf x ne] independent accelerations by the state, at the start of the step */
+  double *S;               /* [np x ne] pressure rates by the state, there */
+  double *V;               /* [nc x 2 nf] stroke velocities by positions and rates, there */
+  bramah__state start;     /* the state there */
+  double *v;               /* [nc] stroke velocities there */
+  double *by_start;        /* [nc] friction at the end by the velocity at the start */
+  double *r_v, *r_a;       /* [nf x nf] imbalance by rates and accelerations at the end */
+  double *J;               /* [nx x nx] */
+  double *X;               /* [nx x ne] right-hand side, then solution */
+  double *column, *weight; /* [nx] */
+  int *pivot;              /* [nx] */
+} bramah__transition;
+
+void bramah__transition_layout(const bramah_model *model, bramah__arena *arena, bramah__transition *t);
+
 struct bramah_coupled {
   const bramah_model *model;
   const bramah__formulation *formulation;
@@ -36,6 +53,7 @@ struct bramah_coupled {
   double *T_step, *T_work; /* [n_error x n_error] of the present change; scratch */
   bramah__newton newton;
   bramah__linear linear;
+  bramah__transition transition;
   int sweeps;                   /* 1: an open tree without forces between bodies, solved body by body */
   double *zdd_i, *zdd_base, *D; /* [nf], [nf], [n x nf] scratch */
   int *index_work, *row_work;
@@ -85,6 +103,12 @@ double bramah__output_flow(const bramah_coupled *c, const bramah__output *output
 
 /* J [nf x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);
+
+/* Analytic derivative of the independent accelerations by the error state, J [nf x ne]; friction states are held. */
+bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, bramah_diag *diag);
+
+/* One step, and the derivative F [ne x ne] of the error state at its end by that at its start. */
+bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, bramah_diag *diag);
 
 /* Initial pose and pressures of a model under construction (its scratch plant is used). */
 bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machine, const unsigned char *given,
