@@ -99,11 +99,13 @@ typedef struct bramah_plant {
    * parameters listed, Jp [n_position x n_par]. */
   bramah_status (*acceleration_derivative)(void *self, double *J, size_t n_par, const size_t *par, double *Jp,
                                            bramah_diag *diag);
-  /* Advance by step_ns and write the derivative of the error state at the end of the step by that at its start,
-   * F [n x n], and by the parameters listed, G [n x n_par]; in the coordinates that were independent at the start:
-   * basis_change follows. On error the plant is unchanged. */
-  bramah_status (*step_transition)(void *self, double *F, size_t n_par, const size_t *par, double *G,
-                                   bramah_diag *diag);
+  /* Advance by step_ns and write what the filter needs of the step, in the coordinates that were independent at its
+   * start (basis_change follows): F [n x n], the derivative of the error state at its end by that at its start; N [n x
+   * (n_position + n_pressure)], the error at its end that a unit change of each independent velocity and pressure makes
+   * when it comes evenly over the step: white noise of density q enters with N q step N'; G [n x n_par], the derivative
+   * by the parameters listed. N may be NULL. On error the plant is unchanged. */
+  bramah_status (*step_transition)(void *self, double *F, double *N, size_t n_par, const size_t *par,
+                                   double *G, bramah_diag *diag);
 } bramah_plant;
 
 /* Length n of the error state. */

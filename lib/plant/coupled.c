@@ -202,12 +202,12 @@ static bramah_status step(void *self, bramah_diag *diag)
   return status;
 }
 
-static bramah_status step_transition(void *self, double *F, size_t n_par, const size_t *par, double *G,
-                                     bramah_diag *diag)
+static bramah_status step_transition(void *self, double *F, double *N, size_t n_par, const size_t *par,
+                                     double *G, bramah_diag *diag)
 {
   bramah_coupled *c = self;
   (void)n_par, (void)par, (void)G;
-  const bramah_status status = bramah__step_with_transition(c, F, diag);
+  const bramah_status status = bramah__step_with_transition(c, F, N, diag);
   if (status == BRAMAH_OK) bramah__update_basis(c);
   return status;
 }

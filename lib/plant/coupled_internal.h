@@ -107,8 +107,9 @@ bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *
 /* Analytic derivative of the independent accelerations by the error state, J [nf x ne]; friction states are held. */
 bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, bramah_diag *diag);
 
-/* One step, and the derivative F [ne x ne] of the error state at its end by that at its start. */
-bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, bramah_diag *diag);
+/* One step, the derivative F [ne x ne] of the error state at its end by that at its start, and the response N [ne x
+ * nx] to noise (see bramah_plant.step_transition; NULL: not wanted). */
+bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, bramah_diag *diag);
 
 /* Initial pose and pressures of a model under construction (its scratch plant is used). */
 bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machine, const unsigned char *given,

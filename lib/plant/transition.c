@@ -253,7 +253,27 @@ static void store_transition(const bramah_coupled *c, double *F)
   memcpy(F + 2 * nf * ne, t->X + nf * ne, np * ne * sizeof(double));
 }
 
-static bramah_status end_of_step(bramah_coupled *c, double *F)
+/* The resolvent (I - h/2 A)^-1 of the trapezoidal rule on unit velocities and pressures: J [z; p] = 2/h [r_a; 1], z' = 2/h
+ * z. For a stiff mode of rate a it leaves the variance q / 2a that the continuous mode has, whatever the step. */
+static bramah_status noise_response(bramah_coupled *c, double *N)
+{
+  bramah__transition *t = &c->transition;
+  const size_t nf = c->model->n_independent, np = c->model->circuit.n_volumes, nx = nf + np;
+  const double c1 = 2.0 / c->model->h;
+  double *X = N + nf * nx; /* solved in the rows of z' and p, then moved */
+  memset(N, 0, (2 * nf + np) * nx * sizeof *N);
+  for (size_t f = 0; f < nf; f++)
+    for (size_t g = 0; g < nf; g++) X[f * nx + g] = c1 * t->r_a[f * nf + g];
+  for (size_t i = 0; i < np; i++) X[(nf + i) * nx + nf + i] = c1;
+  const bramah_status status = solve_columns(t, nf, np, nx, X);
+  for (size_t k = 0; k < nf * nx; k++) {
+    N[k] = X[k];
+    X[k] *= c1;
+  }
+  return status;
+}
+
+static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
 {
   const bramah_model *model = c->model;
   bramah__transition *t = &c->transition;
@@ -268,10 +288,11 @@ static bramah_status end_of_step(bramah_coupled *c, double *F)
   bramah_status status = factor(t, nf, np);
   if (status == BRAMAH_OK) status = solve_columns(t, nf, np, ne, t->X);
   if (status == BRAMAH_OK) store_transition(c, F);
+  if (status == BRAMAH_OK && N) status = noise_response(c, N);
   return status;
 }
 
-bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, bramah_diag *diag)
+bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, bramah_diag *diag)
 {
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
@@ -279,7 +300,7 @@ bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, bramah_
     return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the mass matrix is singular");
   status = bramah__trapezoidal_step(c, diag);
   if (status != BRAMAH_OK) return status;
-  status = end_of_step(c, F);
+  status = end_of_step(c, F, N);
   if (status == BRAMAH_OK) return status;
   bramah__state_copy(&c->transition.start, &c->state);
   c->now_valid = 0;

@@ -51,7 +51,7 @@ static void check_transition(bramah_coupled *c, double tolerance)
   ck_assert_uint_le(p.snapshot_size, SNAP);
   must(p.inject(p.self, zero, &diag), &diag); /* carried rates are functions of the state */
   p.save(p.self, before);
-  must(p.step_transition(p.self, F, 0, NULL, NULL, &diag), &diag);
+  must(p.step_transition(p.self, F, NULL, 0, NULL, NULL, &diag), &diag);
   for (size_t k = 0; k < n; k++) {
     double x[2][MOST];
     for (int side = 0; side < 2; side++) {
