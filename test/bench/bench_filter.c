@@ -234,7 +234,13 @@ static void setup(rig *r)
   for (int i = 0; i < SENSORS; i++)
     must(bramah_sensor_init(&options[i], &r->plant, &diag, &r->sensor[i]), &diag);
   const size_t basis = must_find(&r->plant, "crank.angle");
-  const bramah_filter_options o = {BRAMAH_TRANSITION_PAPER, &basis, &sp, &sv, spr, &q, qp};
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+                                   .basis = &basis,
+                                   .position_sigma = &sp,
+                                   .velocity_sigma = &sv,
+                                   .pressure_sigma = spr,
+                                   .acceleration_noise = &q,
+                                   .pressure_noise = qp};
   must(bramah_filter_new(&r->plant, SENSORS, r->sensor, &o, &diag, &r->filter), &diag);
   r->start = malloc(bramah_filter_snapshot_size(r->filter));
   bramah_filter_save(r->filter, r->start);

@@ -94,7 +94,13 @@ int main(void)
   must(bramah_coupled_new(model, &diag, &coupled), &diag);
   bramah_plant plant = bramah_coupled_plant(coupled);
   for (int i = 0; i < 4; i++) must(bramah_sensor_init(&options[i], &plant, &diag, &sensors[i]), &diag);
-  const bramah_filter_options o = {BRAMAH_TRANSITION_PAPER, NULL, &sp, &sv, spr, &q, qp};
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+                                   .basis = NULL,
+                                   .position_sigma = &sp,
+                                   .velocity_sigma = &sv,
+                                   .pressure_sigma = spr,
+                                   .acceleration_noise = &q,
+                                   .pressure_noise = qp};
   must(bramah_filter_new(&plant, 4, sensors, &o, &diag, &filter), &diag);
   void *start = malloc(bramah_filter_snapshot_size(filter));
   bramah_filter_save(filter, start);
