@@ -80,6 +80,7 @@ const char *bramah__singular_joint(const bramah_model *model, const double *z, c
 static bramah_status finish_position(const bramah_model *model, const bramah__state *state,
                                      bramah__eval *eval)
 {
+  eval->factored = 0;
   if (bramah__singular_joint(model, state->z, NULL)) return BRAMAH_E_SINGULAR;
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);

@@ -51,6 +51,7 @@ typedef struct bramah__eval {
   /* dynamics */
   double *mass; /* [n x n] */
   double *Mi;   /* [nf x nf] Cholesky factor of Rz' M Rz */
+  int factored; /* 1: it belongs to this pose */
   double *rhs;  /* [nf] -Rz' (M bias - Q), cylinders left out */
   /* scratch */
   bramah__composite *composite; /* [n] */

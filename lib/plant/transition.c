@@ -69,8 +69,8 @@ static bramah_status accelerations_by_state(bramah_coupled *c, double *A)
   bramah__linear_reduce(model, &c->state, now, &c->linear);
   if (bramah__factor_mass(model, now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   for (size_t f = 0; f < nf; f++) {
-    bramah__linear_column(model, &c->state, now, &c->linear, f, 1.0, 0.0, 0.0, A + f, ne);
-    bramah__linear_column(model, &c->state, now, &c->linear, f, 0.0, 1.0, 0.0, A + nf + f, ne);
+    bramah__linear_column(model, now, &c->linear, f, 1.0, 0.0, 0.0, A + f, ne);
+    bramah__linear_column(model, now, &c->linear, f, 0.0, 1.0, 0.0, A + nf + f, ne);
   }
   pressure_columns(model, now, A, ne);
   for (size_t k = 0; k < ne; k++) {
@@ -148,9 +148,9 @@ static void mechanical_blocks(bramah_coupled *c, size_t nx)
   const size_t nf = model->n_independent;
   const double c1 = 2.0 / model->h;
   for (size_t f = 0; f < nf; f++) {
-    bramah__linear_column(model, &c->state, c->now, &c->linear, f, 1.0, 0.0, 0.0, t->J + f, nx);
-    bramah__linear_column(model, &c->state, c->now, &c->linear, f, 0.0, 1.0, 0.0, t->r_v + f, nf);
-    bramah__linear_column(model, &c->state, c->now, &c->linear, f, 0.0, 0.0, 1.0, t->r_a + f, nf);
+    bramah__linear_column(model, c->now, &c->linear, f, 1.0, 0.0, 0.0, t->J + f, nx);
+    bramah__linear_column(model, c->now, &c->linear, f, 0.0, 1.0, 0.0, t->r_v + f, nf);
+    bramah__linear_column(model, c->now, &c->linear, f, 0.0, 0.0, 1.0, t->r_a + f, nf);
   }
   for (size_t f = 0; f < nf; f++)
     for (size_t g = 0; g < nf; g++) t->J[f * nx + g] += c1 * (t->r_v[f * nf + g] + c1 * t->r_a[f * nf + g]);
