@@ -89,7 +89,9 @@ typedef struct bramah_plant {
   void (*coordinates)(void *self, double *x);
 
   /* Parameters: their values are part of the state (saved and restored with it). Setting one re-evaluates
-   * accelerations and pressure rates as inject does. n_parameter = 0: none. */
+   * accelerations and pressure rates as inject does; setting the value that stands does nothing. Errors: E_ARGUMENT (no
+   * such parameter), E_NOT_FINITE, E_VALUE (outside least ... most), and what the new value makes of the equations;
+   * nothing has changed then. n_parameter = 0: none. */
   size_t n_parameter;
   void (*parameter_info)(const void *self, size_t i, bramah_parameter_info *info);
   double (*parameter)(const void *self, size_t i);
@@ -116,6 +118,13 @@ static inline size_t bramah_plant_n_error(const bramah_plant *plant)
 
 /* Index of the output of that name, or -1. */
 BRAMAH_API long bramah_plant_find_output(const bramah_plant *plant, const char *name);
+
+/* Index of the parameter of that name, or -1. */
+BRAMAH_API long bramah_plant_find_parameter(const bramah_plant *plant, const char *name);
+
+/* The same into *i; E_REFERENCE "there is no parameter ...; did you mean ...?" where there is none. */
+BRAMAH_API bramah_status bramah_plant_parameter_index(const bramah_plant *plant, const char *name, size_t *i,
+                                                      bramah_diag *diag);
 
 /* Derivative of output i by the error state, row [n]: the plant's own or, where it has none, central
  * differences through inject, for which `snap` [snapshot_size] and `dx` [n] are scratch. The plant is left as

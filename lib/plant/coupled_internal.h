@@ -41,8 +41,22 @@ typedef struct bramah__transition {
 
 void bramah__transition_layout(const bramah_model *model, bramah__arena *arena, bramah__transition *t);
 
+/* A plant's own copy of the model, with tables of its own where parameters stand: the model is shared. */
+typedef struct bramah__own {
+  bramah_model model;
+  bramah__link *link;
+  double *joint_load, *supply;
+  bramah__cylinder *cylinder;
+  bramah__leakage *leakage;
+  bramah__throttle *throttle;
+  bramah__valve *valve;
+  double *theta; /* [n_parameters] that the tables stand for */
+} bramah__own;
+
 struct bramah_coupled {
-  const bramah_model *model;
+  const bramah_model *model; /* `own`, with the present parameters; of the plant inside a model that model */
+  const bramah_model *base;  /* the shared one, with nominal parameters; NULL in the plant inside a model */
+  bramah__own own;
   const bramah__formulation *formulation;
   bramah__state state, next, probe_state;
   bramah__eval *now, *trial, *probe; /* point to the three below and are exchanged */
@@ -121,5 +135,21 @@ size_t bramah__equilibrium_work(const bramah_machine *machine);
 
 /* Accelerations and pressure rates of c->state anew, from its positions, rates and pressures. */
 bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag);
+
+/* The candidate `next` (positions approximately closed, independent rates, pressures and parameters set) becomes the
+ * state; on error nothing has changed. */
+bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag);
+
+/* Tables of its own for a plant whose model is complete; c->model is then the own one. NULL: only count. */
+void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_coupled *c);
+
+/* Let the own tables stand for theta [n_parameters]; cheap if they do. Evaluations made before belong to the old values.
+ */
+void bramah__apply_parameters(bramah_coupled *c, const double *theta);
+
+/* Parameters behind the plant interface. */
+void bramah__parameter_info(const void *self, size_t i, bramah_parameter_info *info);
+double bramah__parameter_value(const void *self, size_t i);
+bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag);
 
 #endif

@@ -181,7 +181,8 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
     const bramah__cylinder *cylinder = &model->circuit.cylinder[c];
     const size_t first = cylinder->first_state;
-    eval->friction[c] = bramah__friction_force(&cylinder->friction, eval->v[c], x + first, xd + first);
+    eval->friction[c] = cylinder->friction_scale *
+                        bramah__friction_force(&cylinder->friction, eval->v[c], x + first, xd + first);
   }
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     eval->stop[c] = bramah__stop_force(&model->circuit, c, eval->s[c], eval->v[c]);
@@ -191,7 +192,8 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
 void bramah__update_forces(const bramah_model *model, const double *p, bramah__eval *eval)
 {
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c] + eval->stop[c];
+    eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c] + eval->stop[c] +
+                     model->circuit.cylinder[c].load;
 }
 
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
