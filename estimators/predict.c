@@ -28,11 +28,12 @@ static bramah_status accelerations_by_parameters(bramah_filter *f, bramah_diag *
 static bramah_status paper(bramah_filter *f, bramah_diag *diag)
 {
   bramah_status status;
-  if (f->transition == BRAMAH_TRANSITION_PAPER_EXACT)
-    status = f->plant.acceleration_derivative(f->plant.self, f->A, 0, NULL, NULL, diag);
-  else
+  if (f->transition == BRAMAH_TRANSITION_PAPER_EXACT) {
+    status = f->plant.acceleration_derivative(f->plant.self, f->A, f->n_par, f->par, f->Ap, diag);
+  } else {
     status = bramah_plant_acceleration_jacobian(&f->plant, f->A, f->row_snap, f->dx_scratch, f->zdd, diag);
-  if (status == BRAMAH_OK) status = accelerations_by_parameters(f, diag);
+    if (status == BRAMAH_OK) status = accelerations_by_parameters(f, diag);
+  }
   if (status != BRAMAH_OK) return status;
   bramah__transition_paper(f->nf, f->np, bramah__step_seconds(f), f->A, f->Fe);
   bramah__transition_paper_parameters(f->nf, f->np, f->n_par, bramah__step_seconds(f), f->Ap, f->G);

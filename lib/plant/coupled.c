@@ -216,8 +216,7 @@ static bramah_status step_transition(void *self, double *F, double *N, size_t n_
                                      double *G, bramah_diag *diag)
 {
   bramah_coupled *c = self;
-  (void)n_par, (void)par, (void)G;
-  const bramah_status status = bramah__step_with_transition(c, F, N, diag);
+  const bramah_status status = bramah__step_with_transition(c, F, N, n_par, par, G, diag);
   if (status == BRAMAH_OK) bramah__update_basis(c);
   return status;
 }
@@ -225,8 +224,7 @@ static bramah_status step_transition(void *self, double *F, double *N, size_t n_
 static bramah_status acceleration_derivative(void *self, double *J, size_t n_par, const size_t *par,
                                              double *Jp, bramah_diag *diag)
 {
-  (void)n_par, (void)par, (void)Jp;
-  return bramah__acceleration_derivative(self, J, diag);
+  return bramah__acceleration_derivative(self, J, n_par, par, Jp, diag);
 }
 
 static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)

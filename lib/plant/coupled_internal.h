@@ -35,6 +35,9 @@ typedef struct bramah__transition {
   double *r_v, *r_a;       /* [nf x nf] imbalance by rates and accelerations at the end */
   double *J;               /* [nx x nx] */
   double *X;               /* [nx x ne] right-hand side, then solution */
+  double *X_par;           /* [nx x n_parameters] */
+  double *theta, *xd, *U;  /* [n_parameters], [n_friction_states], [n_valves] for differences by parameters */
+  double *f, *f0;          /* [nx] */
   double *column, *weight; /* [nx] */
   int *pivot;              /* [nx] */
 } bramah__transition;
@@ -118,12 +121,15 @@ double bramah__output_flow(const bramah_coupled *c, const bramah__output *output
 /* J [nf x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);
 
-/* Analytic derivative of the independent accelerations by the error state, J [nf x ne]; friction states are held. */
-bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, bramah_diag *diag);
+/* Analytic derivative of the independent accelerations by the error state, J [nf x ne]; friction states are held. Jp [nf x
+ * n_par]: by parameters. */
+bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size_t n_par, const size_t *par,
+                                              double *Jp, bramah_diag *diag);
 
-/* One step, the derivative F [ne x ne] of the error state at its end by that at its start, and the response N [ne x
- * nx] to noise (see bramah_plant.step_transition; NULL: not wanted). */
-bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, bramah_diag *diag);
+/* One step, the derivative F [ne x ne] of the error state at its end by that at its start, the response N [ne x nx] to
+ * noise (NULL: not wanted) and G [ne x n_par] to parameters; see bramah_plant.step_transition. */
+bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
+                                           const size_t *par, double *G, bramah_diag *diag);
 
 /* Initial pose and pressures of a model under construction (its scratch plant is used). */
 bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machine, const unsigned char *given,

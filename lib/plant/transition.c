@@ -23,6 +23,12 @@ void bramah__transition_layout(const bramah_model *model, bramah__arena *arena, 
   t->r_a = BRAMAH__TAKE(arena, double, n *n);
   t->J = BRAMAH__TAKE(arena, double, (n + np) * (n + np));
   t->X = BRAMAH__TAKE(arena, double, (n + np) * ne);
+  t->X_par = BRAMAH__TAKE(arena, double, (n + np) * model->n_parameters);
+  t->theta = BRAMAH__TAKE(arena, double, model->n_parameters);
+  t->xd = BRAMAH__TAKE(arena, double, model->circuit.n_friction_states);
+  t->U = BRAMAH__TAKE(arena, double, model->circuit.n_valves);
+  t->f = BRAMAH__TAKE(arena, double, n + np);
+  t->f0 = BRAMAH__TAKE(arena, double, n + np);
   t->column = BRAMAH__TAKE(arena, double, n + np);
   t->weight = BRAMAH__TAKE(arena, double, n + np);
   t->pivot = BRAMAH__TAKE(arena, int, n + np);
@@ -38,7 +44,8 @@ static void held_slopes(bramah_coupled *c, const bramah__eval *eval)
     bramah__stop_slopes(circuit, i, eval->s[i], eval->v[i], &by_s, &by_v);
     c->linear.F_s[i] = by_s;
     c->linear.F_v[i] =
-        by_v - bramah__friction_slope(&cylinder->friction, eval->v[i], c->state.x + cylinder->first_state);
+        by_v - cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, eval->v[i],
+                                                                 c->state.x + cylinder->first_state);
   }
 }
 
@@ -109,11 +116,77 @@ static void rates_by_state(bramah_coupled *c)
   }
 }
 
-/* What of the start of the step its end will be differentiated by. */
-static bramah_status keep_start(bramah_coupled *c)
+/* ---- parameters: differences of the equations at a held state ---- */
+
+/* A difference that is neither lost in rounding nor felt as a change: parameters enter smoothly. */
+static double parameter_step(const bramah_parameter_info *info, double value)
+{
+  const double size = fmax(fabs(value), fabs(info->nominal));
+  const double step = 1e-6 * (size > 0.0 ? size : 1.0);
+  return value + step > info->most ? -step : step;
+}
+
+/* The tables of the plant as if parameter i had another value, and the masses of `now` with them. */
+static void try_parameter(bramah_coupled *c, size_t i, double value)
+{
+  double *theta = c->transition.theta;
+  memcpy(theta, c->state.theta, c->model->n_parameters * sizeof *theta);
+  theta[i] = value;
+  bramah__apply_parameters(c, theta);
+  bramah__tree_pose(&c->model->tree, c->state.base, c->state.z, c->now->pose);
+  bramah__evaluate_forces(c->model, c->state.p, c->state.x, c->transition.xd, c->now);
+  c->now->factored = 0;
+}
+
+/* As the state has them. */
+static void leave_parameters(bramah_coupled *c)
+{
+  bramah__apply_parameters(c, c->state.theta);
+  bramah__tree_pose(&c->model->tree, c->state.base, c->state.z, c->now->pose);
+  bramah__evaluate_forces(c->model, c->state.p, c->state.x, c->transition.xd, c->now);
+  c->now->factored = 0;
+}
+
+/* Independent accelerations and pressure rates at the present tables. */
+static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
+{
+  const bramah_model *model = c->model;
+  if (bramah__factor_mass(model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  bramah__evaluate_rhs(model, &c->state, c->now);
+  bramah__solve_acceleration(model, c->now, zdd);
+  bramah__evaluate_rates(model, c->state.p, c->state.U, c->now, pd);
+  return BRAMAH_OK;
+}
+
+/* Columns of A_par [nf x n_par] and S_par [np x n_par]: accelerations and pressure rates by parameters. */
+static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const size_t *par, double *A_par,
+                                         double *S_par)
+{
+  const size_t nf = c->model->n_independent, np = c->model->circuit.n_volumes;
+  bramah__transition *t = &c->transition;
+  double *zdd = t->f, *pd = t->f + nf, *zdd0 = t->f0, *pd0 = t->f0 + nf;
+  if (n_par == 0) return BRAMAH_OK;
+  bramah_status status = rates_now(c, zdd0, pd0);
+  for (size_t k = 0; k < n_par && status == BRAMAH_OK; k++) {
+    const double value = c->state.theta[par[k]],
+                 step = parameter_step(&c->model->parameter[par[k]].info, value);
+    try_parameter(c, par[k], value + step);
+    status = rates_now(c, zdd, pd);
+    for (size_t f = 0; f < nf; f++) A_par[f * n_par + k] = (zdd[f] - zdd0[f]) / step;
+    for (size_t i = 0; S_par && i < np; i++) S_par[i * n_par + k] = (pd[i] - pd0[i]) / step;
+  }
+  leave_parameters(c);
+  return status;
+}
+
+/* What of the start of the step its end will be differentiated by. G [ne x n_par] keeps the rates by parameters: the
+ * accelerations' in its first rows, the pressures' behind them. */
+static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *par, double *G)
 {
   bramah__transition *t = &c->transition;
-  const bramah_status status = accelerations_by_state(c, t->A);
+  bramah_status status =
+      rates_by_parameters(c, n_par, par, G, n_par ? G + c->model->n_independent * n_par : NULL);
+  if (status == BRAMAH_OK) status = accelerations_by_state(c, t->A);
   if (status != BRAMAH_OK) return status;
   rates_by_state(c);
   bramah__state_copy(&c->state, &t->start);
@@ -135,8 +208,9 @@ static void step_slopes(bramah_coupled *c)
     bramah__friction_step_slopes(&cylinder->friction, c->model->h, c->now->v[i], t->v[i], t->start.x + first,
                                  t->start.xd + first, &friction, &t->by_start[i]);
     bramah__stop_slopes(circuit, i, c->now->s[i], c->now->v[i], &by_s, &by_v);
+    t->by_start[i] *= cylinder->friction_scale;
     c->linear.F_s[i] = by_s;
-    c->linear.F_v[i] = by_v - friction;
+    c->linear.F_v[i] = by_v - cylinder->friction_scale * friction;
   }
 }
 
@@ -273,6 +347,57 @@ static bramah_status noise_response(bramah_coupled *c, double *N)
   return status;
 }
 
+/* Residual of the step's equations at its end as the tables are, f [nx]: what of it a parameter changes. */
+static void end_residual(bramah_coupled *c, double *f)
+{
+  const bramah_model *model = c->model;
+  const size_t nf = model->n_independent;
+  const bramah__state *start = &c->transition.start;
+  double *U = c->transition.U;
+  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+    const bramah__valve *valve = &model->circuit.valve[i];
+    U[i] = bramah__spool_step(valve, start->U[i], start->u[valve->input], model->h);
+  }
+  bramah__imbalance(model, &c->state, c->now, c->state.zdd, f);
+  bramah__evaluate_rates(model, c->state.p, U, c->now, f + nf);
+  for (size_t i = 0; i < model->circuit.n_volumes; i++) f[nf + i] = -f[nf + i];
+}
+
+/* X [nx x n_par] = -f_theta, that of the carried rates included: G holds these. */
+static void parameter_right_side(bramah_coupled *c, size_t n_par, const size_t *par, const double *G,
+                                 double *X)
+{
+  bramah__transition *t = &c->transition;
+  const size_t nf = c->model->n_independent, nx = nf + c->model->circuit.n_volumes;
+  end_residual(c, t->f0);
+  for (size_t k = 0; k < n_par; k++) {
+    const double value = c->state.theta[par[k]],
+                 step = parameter_step(&c->model->parameter[par[k]].info, value);
+    try_parameter(c, par[k], value + step);
+    end_residual(c, t->f);
+    for (size_t r = 0; r < nx; r++) X[r * n_par + k] = -(t->f[r] - t->f0[r]) / step;
+    for (size_t f = 0; f < nf; f++)
+      for (size_t g = 0; g < nf; g++) X[f * n_par + k] += t->r_a[f * nf + g] * G[g * n_par + k];
+    for (size_t r = nf; r < nx; r++) X[r * n_par + k] += G[r * n_par + k];
+  }
+  leave_parameters(c);
+}
+
+/* G [ne x n_par] with the factors of J. */
+static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const size_t *par, double *G)
+{
+  const size_t nf = c->model->n_independent, np = c->model->circuit.n_volumes;
+  const double c1 = 2.0 / c->model->h;
+  if (n_par == 0) return BRAMAH_OK;
+  double *X = c->transition.X_par;
+  parameter_right_side(c, n_par, par, G, X);
+  const bramah_status status = solve_columns(&c->transition, nf, np, n_par, X);
+  memcpy(G, X, nf * n_par * sizeof *G);
+  for (size_t k = 0; k < nf * n_par; k++) G[nf * n_par + k] = c1 * X[k];
+  memcpy(G + 2 * nf * n_par, X + nf * n_par, np * n_par * sizeof *G);
+  return status;
+}
+
 static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
 {
   const bramah_model *model = c->model;
@@ -292,25 +417,30 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
   return status;
 }
 
-bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, bramah_diag *diag)
+bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
+                                           const size_t *par, double *G, bramah_diag *diag)
 {
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
-  if (keep_start(c) != BRAMAH_OK)
+  if (keep_start(c, n_par, par, G) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the mass matrix is singular");
   status = bramah__trapezoidal_step(c, diag);
   if (status != BRAMAH_OK) return status;
   status = end_of_step(c, F, N);
+  if (status == BRAMAH_OK) status = store_parameters(c, n_par, par, G);
   if (status == BRAMAH_OK) return status;
   bramah__state_copy(&c->transition.start, &c->state);
   c->now_valid = 0;
   return bramah__fail(diag, status, c->model->name, "the derivative of the step cannot be formed");
 }
 
-bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, bramah_diag *diag)
+bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size_t n_par, const size_t *par,
+                                              double *Jp, bramah_diag *diag)
 {
-  const bramah_status status = bramah__refresh(c, diag);
+  bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
-  if (accelerations_by_state(c, J) == BRAMAH_OK) return BRAMAH_OK;
-  return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the mass matrix is singular");
+  status = rates_by_parameters(c, n_par, par, Jp, NULL);
+  if (status == BRAMAH_OK) status = accelerations_by_state(c, J);
+  if (status == BRAMAH_OK) return BRAMAH_OK;
+  return bramah__fail(diag, status, c->model->name, "the mass matrix is singular");
 }

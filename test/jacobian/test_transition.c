@@ -99,6 +99,45 @@ static const bramah_friction_model friction_models[] = {BRAMAH_FRICTION_BROWN_MC
 
 /* The four-bar with each friction model: at rest in equilibrium, extending, and while the valve closes; by each
  * formulation. */
+/* Every parameter of the plant: what it does to the end of the step, and to the accelerations. */
+static void check_parameters(bramah_coupled *c, double tolerance)
+{
+  enum { MOST_PARAMETERS = 32 };
+  const bramah_plant p = bramah_coupled_plant(c);
+  const size_t n = bramah_plant_n_error(&p), m = p.n_parameter;
+  static double F[MOST * MOST], G[MOST * MOST_PARAMETERS], Jp[MOST * MOST_PARAMETERS], J[MOST * MOST];
+  size_t par[MOST_PARAMETERS];
+  ck_assert_uint_le(m, MOST_PARAMETERS);
+  for (size_t k = 0; k < m; k++) par[k] = k;
+  p.save(p.self, before);
+  must(p.acceleration_derivative(p.self, J, m, par, Jp, &diag), &diag);
+  must(p.step_transition(p.self, F, NULL, m, par, G, &diag), &diag);
+  for (size_t k = 0; k < m; k++) {
+    bramah_parameter_info info;
+    double x[2][MOST], a[2][MOST];
+    p.parameter_info(p.self, k, &info);
+    const double step = info.nominal != 0.0 ? 1e-3 * fabs(info.nominal) : 0.1;
+    p.restore(p.self, before);
+    const double value = p.parameter(p.self, k);
+    for (int side = 0; side < 2; side++) {
+      p.restore(p.self, before);
+      must(p.set_parameter(p.self, k, value + (side ? step : 0.0), &diag), &diag);
+      must(p.accelerations(p.self, a[side], &diag), &diag);
+      must(p.step(p.self, &diag), &diag);
+      coordinates(c, x[side]);
+    }
+    for (size_t r = 0; r < n; r++) {
+      const double slope = (x[1][r] - x[0][r]) / step;
+      ck_assert_msg(
+          fabs(G[r * m + k] - slope) * step < tolerance * (fabs(slope) * step + 1e-4 * typical(&p, r)),
+          "%s by %s: %.10g, difference %.10g", p.state_name(p.self, r), info.name, G[r * m + k], slope);
+    }
+    const double by = (a[1][0] - a[0][0]) / step;
+    ck_assert_double_eq_tol(Jp[k], by, 2e-3 * fabs(by) + 1e-9 / step);
+  }
+  p.restore(p.self, before);
+}
+
 START_TEST(test_four_bar)
 {
   static four_bar fb;
@@ -119,6 +158,7 @@ START_TEST(test_four_bar)
     if (phase == 0 && _i % 4) continue; /* at rest these models have corners where differences say nothing */
     check_accelerations(c, 1e-5);
     check_transition(c, 3e-5);
+    check_parameters(c, 5e-3);
   }
   bramah_coupled_free(c);
   bramah_model_free(model);
