@@ -158,7 +158,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   bramah__parameters_layout(machine, model, arena);
   bramah_machine expanded = *machine;
   expanded.n_joints = n;
-  t->work = BRAMAH__TAKE(arena, double, bramah__equilibrium_work(&expanded));
+  t->work = BRAMAH__TAKE(arena, double, bramah__equilibrium_work(&expanded) + 3 * n);
   model->scratch = bramah__coupled_layout(model, arena);
 }
 
