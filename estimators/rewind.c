@@ -379,9 +379,10 @@ static void complete(bramah_rewind *r)
   r->next = r->seen = r->present + 1;
 }
 
-static void count_rewind(bramah_rewind *r, int64_t from)
+/* `wanted` is the point whose estimate the late samples are needed for. */
+static void count_rewind(bramah_rewind *r, int64_t from, int64_t wanted)
 {
-  const int64_t depth_ns = (r->present - r->next) * r->step_ns;
+  const int64_t depth_ns = (wanted - r->next) * r->step_ns;
   if (r->next >= r->seen) return;
   r->counts.rewinds++;
   r->counts.recomputed += (uint64_t)(r->present - from);
@@ -389,7 +390,7 @@ static void count_rewind(bramah_rewind *r, int64_t from)
 }
 
 /* If this fails the later snapshots hold the failed attempt; `next` stays before them, so that they are not used. */
-static bramah_status catch_up(bramah_rewind *r, bramah_diag *diag)
+static bramah_status catch_up(bramah_rewind *r, int64_t wanted, bramah_diag *diag)
 {
   if (r->next > r->present) return BRAMAH_OK;
   const int64_t from = r->next - r->next % (int64_t)r->every;
@@ -401,7 +402,7 @@ static bramah_status catch_up(bramah_rewind *r, bramah_diag *diag)
     forget_uses(r);
     return status;
   }
-  count_rewind(r, from);
+  count_rewind(r, from, wanted);
   complete(r);
   return BRAMAH_OK;
 }
@@ -409,7 +410,7 @@ static bramah_status catch_up(bramah_rewind *r, bramah_diag *diag)
 bramah_status bramah_rewind_settle(bramah_rewind *rewind, bramah_diag *diag)
 {
   forget_uses(rewind);
-  return catch_up(rewind, diag);
+  return catch_up(rewind, rewind->present, diag);
 }
 
 static bramah_status step_to(bramah_rewind *r, int64_t point, bramah_diag *diag)
@@ -426,7 +427,8 @@ static bramah_status step_to(bramah_rewind *r, int64_t point, bramah_diag *diag)
 bramah_status bramah_rewind_advance(bramah_rewind *rewind, bramah_diag *diag)
 {
   bramah_rewind *r = rewind;
-  bramah_status status = bramah_rewind_settle(r, diag);
+  forget_uses(r);
+  bramah_status status = catch_up(r, r->present + 1, diag);
   if (status != BRAMAH_OK) return status;
   const size_t n_uses = r->n_uses, dof = r->nis_dof;
   const double nis = r->nis;

@@ -91,7 +91,7 @@ typedef struct bramah_rewind_counts {
   uint64_t discarded;    /* given up by bramah_rewind_discard */
   uint64_t rewinds;      /* times the filter went back */
   uint64_t recomputed;   /* steps made again */
-  int64_t deepest_ns;    /* furthest way back to a late sample */
+  int64_t deepest_ns;    /* furthest way back, from the time estimated to the step of a late sample */
 } bramah_rewind_counts;
 
 BRAMAH_API bramah_rewind_counts bramah_rewind_report(const bramah_rewind *rewind);

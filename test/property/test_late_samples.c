@@ -226,7 +226,7 @@ static void arrive_and_settle(maker make, unsigned seed, size_t every, int64_t s
   ck_assert_uint_gt(counts.late, j->n * 9 / 10);
   ck_assert_uint_gt(counts.rewinds, (unsigned)steps / 4);
   ck_assert_int_gt(counts.deepest_ns, 45 * ms);
-  ck_assert_int_le(counts.deepest_ns, 51 * ms);
+  ck_assert_int_le(counts.deepest_ns, 52 * ms);
   ck_assert_uint_le(counts.recomputed, counts.rewinds * (51 + every - 1));
   bramah_rewind_free(rewind);
   destroy(&late);
