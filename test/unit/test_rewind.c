@@ -20,18 +20,31 @@ typedef struct rig {
   bramah_rewind *rewind;
 } rig;
 
-/* A pendulum that cannot be stepped when it is too fast. */
+/* A pendulum that cannot be stepped when it is too fast or too low, and takes no absurd corrections. */
+static double lowest = -INFINITY;
 static bramah_status (*sound_step)(void *self, bramah_diag *d);
+static bramah_status (*sound_inject)(void *self, const double *dx, bramah_diag *d);
+
+static bramah_status complain(bramah_status status, const char *message, bramah_diag *d)
+{
+  bramah_diag_clear(d);
+  d->status = status;
+  strcpy(d->thing, "bob");
+  strcpy(d->message, message);
+  return status;
+}
 static bramah_status fragile_step(void *self, bramah_diag *d)
 {
-  if (fabs(((pendulum *)self)->rate) > 5.0) {
-    bramah_diag_clear(d);
-    d->status = BRAMAH_E_NO_CONVERGENCE;
-    strcpy(d->thing, "bob");
-    strcpy(d->message, "too fast");
-    return BRAMAH_E_NO_CONVERGENCE;
-  }
+  const pendulum *p = self;
+  if (fabs(p->rate) > 5.0) return complain(BRAMAH_E_NO_CONVERGENCE, "too fast", d);
+  if (p->angle < lowest) return complain(BRAMAH_E_NO_CONVERGENCE, "too low", d);
   return sound_step(self, d);
+}
+
+static bramah_status fragile_inject(void *self, const double *dx, bramah_diag *d)
+{
+  if (fabs(dx[1]) > 1e6) return complain(BRAMAH_E_CLOSURE, "absurd", d);
+  return sound_inject(self, dx, d);
 }
 
 static void setup(rig *r, int64_t window_ms, size_t every, size_t room)
@@ -46,6 +59,9 @@ static void setup(rig *r, int64_t window_ms, size_t every, size_t room)
   r->plant = pendulum_plant(&r->model, ms);
   sound_step = r->plant.step;
   r->plant.step = fragile_step;
+  sound_inject = r->plant.inject;
+  r->plant.inject = fragile_inject;
+  lowest = -INFINITY;
   for (int i = 0; i < 2; i++) must(bramah_sensor_init(&options[i], &r->plant, &diag, &r->sensor[i]), &diag);
   must(bramah_filter_new(&r->plant, 2, r->sensor, &o, &diag, &r->filter), &diag);
   must(bramah_rewind_new(r->filter, &w, &diag, &r->rewind), &diag);
@@ -371,6 +387,53 @@ START_TEST(a_failed_rewind_leaves_the_estimate)
 }
 END_TEST
 
+/* The failure comes some steps after the late sample, when snapshots have been overwritten. */
+START_TEST(discarding_mends_the_snapshots)
+{
+  rig a, b;
+  setup(&a, 10, 2, 2);
+  setup(&b, 10, 2, 2);
+  lowest = 0.3997;
+  advance(&a, 9);
+  advance(&b, 9);
+  give(&a, 1, 3 * ms, -3.0); /* out by 11 mrad, then back by 3 mrad with each step */
+  ck_assert_int_eq(bramah_rewind_settle(a.rewind, &diag), BRAMAH_E_NO_CONVERGENCE);
+  ck_assert_str_eq(diag.message, "too low (in the step to t = 0.008 s, computed again for late samples)");
+  assert_same(&a, &b);
+  must(bramah_rewind_discard(a.rewind, &diag), &diag);
+  assert_same(&a, &b);
+  give(&a, 1, 5 * ms, -0.02);
+  give(&b, 1, 5 * ms, -0.02);
+  advance(&a, 1);
+  advance(&b, 1);
+  assert_same(&a, &b);
+  teardown(&a);
+  teardown(&b);
+}
+END_TEST
+
+START_TEST(a_failed_correction_stays_at_the_present)
+{
+  rig a, b;
+  setup(&a, 10, 1, 1);
+  setup(&b, 10, 1, 1);
+  advance(&a, 2);
+  advance(&b, 2);
+  give(&a, 1, 3 * ms, 1e9);
+  ck_assert_int_eq(bramah_rewind_advance(a.rewind, &diag), BRAMAH_E_CLOSURE);
+  ck_assert_str_eq(diag.message, "absurd (in the step to t = 0.003 s)");
+  assert_same(&a, &b);
+  must(bramah_rewind_discard(a.rewind, &diag), &diag);
+  give(&a, 0, 1 * ms, 0.41);
+  give(&b, 0, 1 * ms, 0.41);
+  advance(&a, 2);
+  advance(&b, 2);
+  assert_same(&a, &b);
+  teardown(&a);
+  teardown(&b);
+}
+END_TEST
+
 START_TEST(a_failed_step_stays_at_the_present)
 {
   rig a, b;
@@ -389,6 +452,31 @@ START_TEST(a_failed_step_stays_at_the_present)
   assert_same(&a, &b);
   teardown(&a);
   teardown(&b);
+}
+END_TEST
+
+/* A sensor in time and one as late as can be: all of the ring is in use, whatever its phase. */
+START_TEST(samples_as_late_as_allowed_are_used)
+{
+  enum { W = 5, STEPS = 40 };
+  for (size_t every = 1; every <= 7; every++) {
+    rig a, b;
+    setup(&a, W, every, 1);
+    setup(&b, W, 1, 1);
+    for (int k = 0; k <= STEPS + W; k++) {
+      if (k > W) give(&a, 0, (k - 1 - W) * ms, 0.4 - 1e-4 * (k - 1 - W));
+      give(&a, 1, k * ms, -0.01 * k);
+      must(k ? bramah_rewind_advance(a.rewind, &diag) : bramah_rewind_settle(a.rewind, &diag), &diag);
+    }
+    for (int k = 0; k <= STEPS + W; k++) {
+      if (k) must(bramah_filter_predict(b.filter, &diag), &diag);
+      correct(&b, k < STEPS, 0.4 - 1e-4 * k, 1, -0.01 * k);
+    }
+    assert_same(&a, &b);
+    ck_assert_uint_le(bramah_rewind_report(a.rewind).recomputed, STEPS * (W + every - 1));
+    teardown(&a);
+    teardown(&b);
+  }
 }
 END_TEST
 
@@ -427,6 +515,9 @@ int main(void)
   tcase_add_test(cases, innovations_are_those_of_the_first_use);
   tcase_add_test(cases, a_failed_rewind_leaves_the_estimate);
   tcase_add_test(cases, a_failed_step_stays_at_the_present);
+  tcase_add_test(cases, discarding_mends_the_snapshots);
+  tcase_add_test(cases, a_failed_correction_stays_at_the_present);
+  tcase_add_test(cases, samples_as_late_as_allowed_are_used);
   tcase_add_test(cases, without_late_samples_nothing_is_made_again);
   return run_suite(suite);
 }
