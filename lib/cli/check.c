@@ -78,6 +78,7 @@ static void explain_sensor(const bramah_study *study, size_t i, const bramah_sen
     printf("%.6g samples per second", 1e9 / (double)o->period_ns);
   else
     printf("a sample at every step");
+  if (o->delay_ns) printf(", delay %.6g ms", 1e-6 * (double)o->delay_ns);
   printf(", column %s\n", study->sensor_columns[i].name);
 }
 
