@@ -13,6 +13,7 @@ struct bramah_replay {
   bramah_sample sample;   /* read ahead, if `waiting` */
   double *inputs;         /* [n_input] in force */
   unsigned char *nothing; /* [n_sensors] zero */
+  bramah_replay_watcher watcher;
   int started, waiting, ended;
   int64_t time_ns; /* of the grid point the filter stands at */
   int64_t last_ns; /* of the sample read last */
@@ -61,6 +62,25 @@ bramah_status bramah_replay_new(bramah_filter *filter, const bramah_replay_optio
 }
 
 void bramah_replay_free(bramah_replay *replay) { bramah__aligned_free(replay); }
+
+void bramah_replay_watch(bramah_replay *replay, const bramah_replay_watcher *watcher)
+{
+  replay->watcher = watcher ? *watcher : (bramah_replay_watcher){0};
+}
+
+static bramah_status predict(bramah_replay *r, bramah_diag *diag)
+{
+  const bramah_replay_watcher *w = &r->watcher;
+  const bramah_status status = bramah_filter_predict(r->filter, diag);
+  return status == BRAMAH_OK && w->predicted ? w->predicted(w->user, r->filter, diag) : status;
+}
+
+static bramah_status correct(bramah_replay *r, const unsigned char *present, bramah_diag *diag)
+{
+  const bramah_replay_watcher *w = &r->watcher;
+  const bramah_status status = bramah_filter_correct(r->filter, r->sample.y, present, diag);
+  return status == BRAMAH_OK && w->corrected ? w->corrected(w->user, r->filter, diag) : status;
+}
 
 static bramah_status time_error(int64_t now, int64_t before, const char *message, bramah_diag *diag)
 {
@@ -113,7 +133,7 @@ static bramah_status use_sample(bramah_replay *r, int *corrected, bramah_diag *d
   note_shift(r);
   for (size_t i = 0; i < bramah_filter_n_sensors(r->filter); i++)
     if (r->sample.present[i]) r->counts.measurements++, *corrected = 1;
-  bramah_status status = bramah_filter_correct(r->filter, r->sample.y, r->sample.present, diag);
+  bramah_status status = correct(r, r->sample.present, diag);
   if (status != BRAMAH_OK) return status;
   for (size_t i = 0; i < bramah_filter_plant(r->filter)->n_input; i++)
     if (r->sample.has_input[i]) r->inputs[i] = r->sample.inputs[i];
@@ -149,7 +169,7 @@ static bramah_status advance(bramah_replay *r, bramah_diag *diag)
     r->time_ns = r->sample.time_ns;
     return BRAMAH_OK;
   }
-  const bramah_status status = bramah_filter_predict(r->filter, diag);
+  const bramah_status status = predict(r, diag);
   if (status != BRAMAH_OK) return status;
   r->time_ns += r->step_ns;
   r->counts.steps++;
@@ -172,7 +192,7 @@ bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *c
   if (belongs_here(replay))
     status = use_sample(replay, corrected, diag);
   else
-    status = bramah_filter_correct(replay->filter, replay->sample.y, replay->nothing, diag);
+    status = correct(replay, replay->nothing, diag);
   *time_ns = replay->time_ns;
   return status;
 }
