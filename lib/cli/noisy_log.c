@@ -13,6 +13,7 @@ typedef struct noisy_sensor {
   bramah_sensor sensor;
   bramah_noise *noise;
   uint64_t every; /* steps between samples */
+  uint64_t samples, saturated;
 } noisy_sensor;
 
 struct cli_noisy_log {
@@ -111,6 +112,17 @@ bramah_status cli_noisy_log_create(cli_noisy_log *log, const char *path, bramah_
   return status;
 }
 
+/* What the device tells: the truth with noise, rounded and limited. */
+static double sample(noisy_sensor *s, const bramah_plant *plant)
+{
+  const double noisy =
+      bramah_sensor_predict(&s->sensor, plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
+  const double y = bramah_sensor_digitize(&s->sensor, noisy);
+  s->samples++;
+  s->saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
+  return y;
+}
+
 bramah_status cli_noisy_log_row(cli_noisy_log *log, uint64_t k, int64_t time_ns, const double *u,
                                 bramah_diag *diag)
 {
@@ -119,9 +131,7 @@ bramah_status cli_noisy_log_row(cli_noisy_log *log, uint64_t k, int64_t time_ns,
   for (size_t i = 0; i < log->plant->n_input; i++) *cell++ = u[i];
   for (size_t i = 0; i < log->study->n_sensors; i++) {
     noisy_sensor *s = &log->sensors[i];
-    *cell++ = k % s->every ? NAN
-                           : bramah_sensor_predict(&s->sensor, log->plant) +
-                                 bramah_noise_gaussian(s->noise, s->sensor.sigma);
+    *cell++ = k % s->every ? NAN : sample(s, log->plant);
   }
   return bramah_log_write(log->writer, log->row, diag);
 }
@@ -134,3 +144,13 @@ bramah_status cli_noisy_log_finish(cli_noisy_log *log, bramah_diag *diag)
 }
 
 size_t cli_noisy_log_n_sensors(const cli_noisy_log *log) { return log->study->n_sensors; }
+
+void cli_noisy_log_print_saturated(const cli_noisy_log *log, FILE *out)
+{
+  for (size_t i = 0; i < log->study->n_sensors; i++) {
+    const noisy_sensor *s = &log->sensors[i];
+    if (s->saturated)
+      fprintf(out, "%s: %llu of %llu samples stand at the ends of its range\n", s->sensor.name,
+              (unsigned long long)s->saturated, (unsigned long long)s->samples);
+  }
+}
