@@ -14,6 +14,7 @@ struct bramah_replay {
   bramah_sample sample;   /* read ahead, if `waiting` */
   double *inputs;         /* [n_input] in force */
   unsigned char *nothing; /* [n_sensors] zero */
+  bramah_replay_watcher watcher;
   int started, waiting, ended;
   bramah_rewind *rewind;         /* NULL: no sensor has a delay */
   bramah_innovation *innovation; /* [n_sensors] of the samples new to the last step, with a rewind buffer */
@@ -99,6 +100,25 @@ void bramah_replay_free(bramah_replay *replay)
   bramah__aligned_free(replay);
 }
 
+void bramah_replay_watch(bramah_replay *replay, const bramah_replay_watcher *watcher)
+{
+  replay->watcher = watcher ? *watcher : (bramah_replay_watcher){0};
+}
+
+static bramah_status predict(bramah_replay *r, bramah_diag *diag)
+{
+  const bramah_replay_watcher *w = &r->watcher;
+  const bramah_status status = bramah_filter_predict(r->filter, diag);
+  return status == BRAMAH_OK && w->predicted ? w->predicted(w->user, r->filter, diag) : status;
+}
+
+static bramah_status correct(bramah_replay *r, const unsigned char *present, bramah_diag *diag)
+{
+  const bramah_replay_watcher *w = &r->watcher;
+  const bramah_status status = bramah_filter_correct(r->filter, r->sample.y, present, diag);
+  return status == BRAMAH_OK && w->corrected ? w->corrected(w->user, r->filter, diag) : status;
+}
+
 static bramah_status time_error(int64_t now, int64_t before, const char *message, bramah_diag *diag)
 {
   bramah__fail(diag, BRAMAH_E_TIME, "t", message);
@@ -179,7 +199,7 @@ static bramah_status use_sample(bramah_replay *r, int *corrected, bramah_diag *d
   }
   for (size_t i = 0; i < bramah_filter_n_sensors(r->filter); i++)
     if (r->sample.present[i]) r->counts.measurements++, *corrected = 1;
-  bramah_status status = bramah_filter_correct(r->filter, r->sample.y, r->sample.present, diag);
+  bramah_status status = correct(r, r->sample.present, diag);
   if (status != BRAMAH_OK) return status;
   return bramah_filter_set_inputs(r->filter, take_inputs(r), diag);
 }
@@ -213,7 +233,7 @@ static bramah_status advance(bramah_replay *r, bramah_diag *diag)
     r->time_ns = r->sample.time_ns;
     return BRAMAH_OK;
   }
-  const bramah_status status = bramah_filter_predict(r->filter, diag);
+  const bramah_status status = predict(r, diag);
   if (status != BRAMAH_OK) return status;
   r->time_ns += r->step_ns;
   r->counts.steps++;
@@ -292,7 +312,7 @@ bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *c
   if (belongs_here(replay))
     status = use_sample(replay, corrected, diag);
   else
-    status = bramah_filter_correct(replay->filter, replay->sample.y, replay->nothing, diag);
+    status = correct(replay, replay->nothing, diag);
   *time_ns = replay->time_ns;
   return status;
 }

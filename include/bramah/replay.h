@@ -58,6 +58,17 @@ BRAMAH_API bramah_status bramah_replay_new(bramah_filter *filter, const bramah_r
                                            bramah_replay **out);
 BRAMAH_API void bramah_replay_free(bramah_replay *replay); /* NULL allowed */
 
+/* What is told after each successful call of the filter, samples fused late included: what a smoother records. Either
+ * function may be NULL; an error ends the replay with it. */
+typedef struct bramah_replay_watcher {
+  void *user;
+  bramah_status (*predicted)(void *user, bramah_filter *filter, bramah_diag *diag);
+  bramah_status (*corrected)(void *user, bramah_filter *filter, bramah_diag *diag);
+} bramah_replay_watcher;
+
+/* Watch from now on (copied); NULL ends it. */
+BRAMAH_API void bramah_replay_watch(bramah_replay *replay, const bramah_replay_watcher *watcher);
+
 /* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
  * start. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a
  * sink. The estimate of that time stands in the filter until the next call. No allocation. Errors: those of

@@ -77,9 +77,10 @@ static bramah_status add_sensor(bramah_log_writer *writer, const bramah_sensor *
 }
 
 bramah_status cli_estimate_file_create(cli_estimate_file *file, const char *path,
-                                       const cli_estimate *estimate, bramah_diag *diag)
+                                       const cli_estimate *estimate, int innovations, bramah_diag *diag)
 {
-  const size_t n_sensors = bramah_filter_n_sensors(estimate->filter);
+  const size_t n_sensors = innovations ? bramah_filter_n_sensors(estimate->filter) : 0;
+  file->n_sensors = n_sensors;
   bramah_diag_clear(diag);
   file->row = calloc(1 + 2 * estimate->n_outputs + 2 * n_sensors, sizeof *file->row);
   if (!file->row) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
@@ -96,8 +97,7 @@ bramah_status cli_estimate_file_create(cli_estimate_file *file, const char *path
 bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate *estimate, double t,
                                     bramah_diag *diag)
 {
-  const size_t n_sensors = bramah_filter_n_sensors(estimate->filter);
-  const bramah_innovation *innovation = bramah_replay_innovations(estimate->replay);
+  const bramah_innovation *innovation = file->n_sensors ? bramah_replay_innovations(estimate->replay) : NULL;
   double *cell = file->row;
   *cell++ = t;
   for (size_t c = 0; c < estimate->n_outputs; c++) {
@@ -105,7 +105,7 @@ bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate 
     *cell++ = estimate->value[i];
     if (estimate->has_sigma[i]) *cell++ = estimate->sigma[i];
   }
-  for (size_t i = 0; i < n_sensors; i++) {
+  for (size_t i = 0; i < file->n_sensors; i++) {
     *cell++ = innovation[i].present ? innovation[i].innovation : NAN;
     *cell++ = innovation[i].present ? innovation[i].nis : NAN;
   }

@@ -6,14 +6,15 @@
 #include "lib/cli/output_files.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/replay_report.h"
+#include "lib/cli/smooth.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct request {
-  const char *study, *log, *output, *truth, *report;
-  uint64_t every;
+  const char *study, *log, *output, *truth, *report, *smooth;
+  uint64_t every, smooth_megabytes;
 } request;
 
 /* The same model started like the filter and driven by the same commands, but never corrected. */
@@ -35,6 +36,7 @@ typedef struct run {
   cli_accuracy accuracy;
   cli_consistency consistency;
   cli_replay_report report;
+  cli_smooth smooth;
   double *measured; /* [n_sensors] at the present time, NaN where there was no sample */
   uint64_t rows, written;
   int64_t first_ns, last_ns;
@@ -74,9 +76,10 @@ static bramah_status check_files(const replay_run *r, bramah_diag *diag)
 {
   const request *q = &r->request;
   const bramah_study *study = r->session.study;
-  const char *const others[] = {q->study, q->log, q->truth, study->machine_file, q->output};
-  const bramah_status status = cli_check_output(q->output, 4, others, diag);
-  return status ? status : cli_check_output(q->report, 5, others, diag);
+  const char *const others[] = {q->study, q->log, q->truth, study->machine_file, q->output, q->report};
+  bramah_status status = cli_check_output(q->output, 4, others, diag);
+  if (!status) status = cli_check_output(q->report, 5, others, diag);
+  return status ? status : cli_check_output(q->smooth, 6, others, diag);
 }
 
 static bramah_status prepare_comparison(replay_run *r, bramah_diag *diag)
@@ -108,7 +111,8 @@ static bramah_status prepare(replay_run *r, bramah_diag *diag)
   if (!status && !r->measured) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   if (!status) status = prepare_comparison(r, diag);
   if (!status) status = check_files(r, diag);
-  return status ? status : cli_estimate_file_create(&r->file, q->output, &r->estimate, diag);
+  if (!status && q->smooth) status = cli_smooth_open(&r->smooth, q->log, q->truth, r->replay, diag);
+  return status ? status : cli_estimate_file_create(&r->file, q->output, &r->estimate, 1, diag);
 }
 
 /* ---- rows ---- */
@@ -151,6 +155,10 @@ static bramah_status deliver(replay_run *r, int64_t time_ns, bramah_diag *diag)
   r->written += (uint64_t)wanted;
   if (!r->rows) r->first_ns = time_ns;
   r->last_ns = time_ns;
+  if (!r->rows && r->request.smooth) {
+    status = cli_smooth_begin(&r->smooth, r->session.filter, time_ns, r->request.smooth_megabytes, diag);
+    if (status) return status;
+  }
   status = compare(r, time_ns, diag);
   r->rows++;
   return status;
@@ -286,22 +294,35 @@ static bramah_status write_report(const replay_run *r, size_t n_tables, const cl
   return status;
 }
 
+/* The estimates once more, backwards. */
+static bramah_status smooth(replay_run *r, bramah_diag *diag)
+{
+  const request *q = &r->request;
+  if (!q->smooth || !r->rows) return BRAMAH_OK;
+  return cli_smooth_write(&r->smooth, q->smooth, &r->session, &r->estimate, r->rows, q->every, diag);
+}
+
 /* Tables on the terminal and into the report. */
 static bramah_status conclude(const replay_run *r, bramah_diag *diag)
 {
   const request *q = &r->request;
-  const char *const outputs[] = {q->output, q->report};
-  FILE *out = cli_summary_stream(2, outputs);
-  cli_table tables[2];
+  const char *const outputs[] = {q->output, q->report, q->smooth};
+  FILE *out = cli_summary_stream(3, outputs);
+  cli_table tables[3];
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
   print_summary(r, out);
   tables[n++] = cli_consistency_table(&r->consistency, r->session.filter);
   if (q->truth) tables[n++] = cli_accuracy_table(&r->accuracy, r->estimate.plant);
+  if (q->truth && r->smooth.written)
+    tables[n++] = cli_smooth_table(&r->smooth, &r->accuracy, r->estimate.plant);
   for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
   if (q->report) status = write_report(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   fprintf(out, "\nestimates: %s\n", q->output);
+  if (r->smooth.written)
+    fprintf(out, "smoothed: %s, %zu steps kept in %.3g MB\n", q->smooth, r->smooth.written,
+            r->smooth.megabytes);
   if (q->report && !status) fprintf(out, "report: %s\n", q->report);
   return status;
 }
@@ -316,8 +337,9 @@ static int replay(replay_run *r)
   if (status) return cli_report(&diag);
   status = run_rows(r, &diag);
   const bramah_status closed = cli_estimate_file_finish(&r->file, &later);
-  const int code = status ? cli_report(&diag) : CLI_OK;
+  int code = status ? cli_report(&diag) : CLI_OK;
   if (closed) return cli_report(&later);
+  if (smooth(r, &later)) code = cli_report(&later);
   return conclude(r, &later) ? cli_report(&later) : code;
 }
 
@@ -325,6 +347,7 @@ static void clean_up(replay_run *r)
 {
   bramah_diag ignored;
   cli_estimate_file_finish(&r->file, &ignored);
+  cli_smooth_close(&r->smooth);
   cli_replay_report_free(&r->report);
   cli_consistency_free(&r->consistency);
   cli_accuracy_free(&r->accuracy);
@@ -344,8 +367,11 @@ static int run(const cli_arguments *arguments)
                               .output = cli_value(arguments, "output"),
                               .truth = cli_value(arguments, "truth"),
                               .report = cli_value(arguments, "report"),
-                              .every = 1}};
+                              .smooth = cli_value(arguments, "smooth"),
+                              .every = 1,
+                              .smooth_megabytes = 2000}};
   int code = cli_count_value(arguments, "every", 1, &r.request.every);
+  if (!code) code = cli_count_value(arguments, "smooth-memory", 1, &r.request.smooth_megabytes);
   if (!code) code = replay(&r);
   clean_up(&r);
   return code;
@@ -356,6 +382,8 @@ static const cli_option options[] = {
     {"truth", "FILE", "CSV file with the true motion, to compare with", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"every", "N", "write only every N-th estimate", 0, 0},
+    {"smooth", "FILE", "CSV file for estimates that use what was measured later too", 0, 0},
+    {"smooth-memory", "MB", "how much memory they may take (2000)", 0, 0},
     {0}};
 
 const cli_command cli_replay = {
@@ -366,7 +394,8 @@ const cli_command cli_replay = {
         "Reads the log row by row (- is standard input), steps the model of the study, fuses what the\n"
         "sensors measured and writes a row per step: every output of the machine with its standard\n"
         "deviation where it has one, then innovation and NIS of each sensor. At a row that cannot be\n"
-        "used the estimates before it are kept, the summary is printed and the exit code is 1.\n",
+        "used the estimates before it are kept, the summary is printed and the exit code is 1.\n"
+        "--smooth writes the estimates of a second pass, backwards, without the columns of the sensors.\n",
     .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv --truth truth.csv \\\n"
                "    --report report.html",
     .min_operands = 2,

@@ -295,6 +295,19 @@ static int basis_change(void *self, double *T)
   return 1;
 }
 
+static void coordinates(void *self, double *x)
+{
+  const bramah_coupled *c = self;
+  const bramah_model *model = c->model;
+  const size_t nf = model->n_independent;
+  for (size_t f = 0; f < nf; f++) {
+    const size_t j = (size_t)c->state.index[model->n_dependent + f];
+    x[f] = c->state.z[j];
+    x[nf + f] = c->state.zd[j];
+  }
+  memcpy(x + 2 * nf, c->state.p, model->circuit.n_volumes * sizeof *x);
+}
+
 static const char *state_name(const void *self, size_t i)
 {
   const bramah_coupled *c = self;
@@ -344,6 +357,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .acceleration_derivative = acceleration_derivative,
       .step_transition = step_transition,
       .noise_row = bramah__noise_row,
+      .coordinates = coordinates,
       .n_parameter = model->n_parameters,
       .parameter_info = bramah__parameter_info,
       .parameter = bramah__parameter_value,

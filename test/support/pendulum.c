@@ -39,6 +39,11 @@ static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
   ((pendulum *)self)->torque = u[0];
   return BRAMAH_OK;
 }
+static void coordinates(void *self, double *x)
+{
+  x[0] = ((pendulum *)self)->angle;
+  x[1] = ((pendulum *)self)->rate;
+}
 static double output(void *self, size_t i)
 {
   return i ? ((pendulum *)self)->rate : ((pendulum *)self)->angle;
@@ -70,5 +75,6 @@ bramah_plant pendulum_plant(pendulum *p, int64_t step_ns)
                         .accelerations = accelerations,
                         .output = output,
                         .save = save,
-                        .restore = restore};
+                        .restore = restore,
+                        .coordinates = coordinates};
 }

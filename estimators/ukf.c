@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: MIT */
+#include "bramah/ukf.h"
+#include "estimators/basis_noise.h"
+#include "estimators/update.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Points: the central one, then one on each side of it along each column of the root of P. */
+struct bramah_ukf {
+  bramah_plant plant;
+  size_t n, n_sensors, n_points;
+  bramah_sensor *sensor;
+  bramah_innovation *innovation;
+  bramah__basis_noise noise;
+  double reach, weight, central; /* sqrt(n + lambda); of a point; of the central point in covariances */
+  double *P, *P_before;          /* [n x n] */
+  double *root, *Q, *T, *work;   /* [n x n] */
+  double *X;                     /* [n_points x n] coordinates, then their differences */
+  double *x, *dx;                /* [n] */
+  double *scale;                 /* [max(n, n_sensors)] */
+  double *Y;                     /* [n_points x n_sensors] */
+  double *S, *K;                 /* [n_sensors x n_sensors], [n x n_sensors] */
+  double *cross;                 /* [n x n_sensors] */
+  double *y;                     /* [n_sensors] */
+  size_t *used;                  /* [n_sensors] indices of those present */
+  size_t *output;                /* [n] outputs that are the present coordinates; n_output: none */
+  unsigned char *changed;        /* [n_points] went over to other coordinates in the last step */
+  void *before, *start, *centre, *row_snap;
+  double *row, *row_dx; /* [n] */
+  double nis;
+  size_t nis_dof;
+  int64_t time_ns;
+  int own_memory;
+};
+
+static bramah_ukf *layout(const bramah_plant *plant, size_t n_sensors, bramah__arena *arena)
+{
+  const size_t n = bramah_plant_n_error(plant), points = 2 * n + 1;
+  bramah_ukf *object = BRAMAH__TAKE(arena, bramah_ukf, 1), counted = {0};
+  bramah_ukf *u = object ? object : &counted;
+  u->plant = *plant;
+  u->n = n;
+  u->n_sensors = n_sensors;
+  u->n_points = points;
+  u->sensor = BRAMAH__TAKE(arena, bramah_sensor, n_sensors);
+  u->innovation = BRAMAH__TAKE(arena, bramah_innovation, n_sensors);
+  bramah__basis_noise_layout(plant, arena, &u->noise);
+  u->P = BRAMAH__TAKE(arena, double, n *n);
+  u->P_before = BRAMAH__TAKE(arena, double, n *n);
+  u->root = BRAMAH__TAKE(arena, double, n *n);
+  u->Q = BRAMAH__TAKE(arena, double, n *n);
+  u->T = BRAMAH__TAKE(arena, double, n *n);
+  u->work = BRAMAH__TAKE(arena, double, n *n);
+  u->X = BRAMAH__TAKE(arena, double, points *n);
+  u->x = BRAMAH__TAKE(arena, double, n);
+  u->dx = BRAMAH__TAKE(arena, double, n);
+  u->scale = BRAMAH__TAKE(arena, double, n + n_sensors);
+  u->Y = BRAMAH__TAKE(arena, double, points *n_sensors);
+  u->S = BRAMAH__TAKE(arena, double, n_sensors *n_sensors);
+  u->K = BRAMAH__TAKE(arena, double, n *n_sensors);
+  u->cross = BRAMAH__TAKE(arena, double, n *n_sensors);
+  u->y = BRAMAH__TAKE(arena, double, n_sensors);
+  u->used = BRAMAH__TAKE(arena, size_t, n_sensors);
+  u->output = BRAMAH__TAKE(arena, size_t, n);
+  u->changed = BRAMAH__TAKE(arena, unsigned char, points);
+  u->before = bramah__arena_take(arena, plant->snapshot_size, 1);
+  u->start = bramah__arena_take(arena, plant->snapshot_size, 1);
+  u->centre = bramah__arena_take(arena, plant->snapshot_size, 1);
+  u->row_snap = bramah__arena_take(arena, plant->snapshot_size, 1);
+  u->row = BRAMAH__TAKE(arena, double, n);
+  u->row_dx = BRAMAH__TAKE(arena, double, n);
+  return object;
+}
+
+size_t bramah_ukf_size(const bramah_plant *plant, size_t n_sensors)
+{
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(plant, n_sensors, &arena);
+  return arena.used;
+}
+
+void bramah_ukf_options_default(bramah_ukf_options *options)
+{
+  *options = (bramah_ukf_options){.alpha = 0.6, .beta = 2.0, .kappa = 0.0};
+}
+
+/* ---- coordinates ---- */
+
+/* Outputs that bear the names of the present coordinates. */
+static void find_outputs(bramah_ukf *u)
+{
+  for (size_t i = 0; i < u->n; i++) {
+    const long own = bramah_plant_find_output(&u->plant, u->plant.state_name(u->plant.self, i));
+    u->output[i] = own < 0 ? u->plant.n_output : (size_t)own;
+  }
+}
+
+static void read_outputs(const bramah_ukf *u, double *x)
+{
+  for (size_t i = 0; i < u->n; i++) x[i] = u->plant.output(u->plant.self, u->output[i]);
+}
+
+/* Are those outputs the coordinates themselves? */
+static int outputs_are_coordinates(const bramah_ukf *u, const double *x)
+{
+  for (size_t i = 0; i < u->n; i++) {
+    if (u->output[i] == u->plant.n_output) return 0;
+    if (u->plant.coordinates && u->plant.output(u->plant.self, u->output[i]) != x[i]) return 0;
+  }
+  return 1;
+}
+
+static void read_coordinates(const bramah_ukf *u, double *x)
+{
+  if (u->plant.coordinates)
+    u->plant.coordinates(u->plant.self, x);
+  else
+    read_outputs(u, x);
+}
+
+/* ---- making and releasing ---- */
+
+static bramah_status take_weights(bramah_ukf *u, const bramah_ukf_options *given, bramah_diag *diag)
+{
+  bramah_ukf_options o;
+  bramah_ukf_options_default(&o);
+  if (given) o = *given;
+  const double n = (double)u->n, spread = o.alpha * o.alpha * (n + o.kappa); /* n + lambda */
+  if (!(o.alpha > 0.0) || !(spread > 0.0) || !isfinite(spread) || !isfinite(o.beta))
+    return bramah__fail(diag, BRAMAH_E_VALUE, "unscented",
+                        "alpha must be positive, kappa greater than -n, beta finite");
+  u->reach = sqrt(spread);
+  u->weight = 0.5 / spread;
+  u->central = (spread - n) / spread + 1.0 - o.alpha * o.alpha + o.beta;
+  return BRAMAH_OK;
+}
+
+static bramah_status start(bramah_ukf *u, const bramah_sensor *sensors, const bramah_filter_options *options,
+                           const bramah_ukf_options *unscented, bramah_diag *diag)
+{
+  memcpy(u->sensor, sensors, u->n_sensors * sizeof *sensors);
+  bramah_status status = take_weights(u, unscented, diag);
+  if (status == BRAMAH_OK) status = bramah__basis_noise_init(&u->plant, options, &u->noise, u->P, diag);
+  if (status != BRAMAH_OK) return status;
+  find_outputs(u);
+  if (u->plant.coordinates || outputs_are_coordinates(u, NULL)) return BRAMAH_OK;
+  return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "unscented", "the plant does not tell its coordinates");
+}
+
+bramah_status bramah_ukf_init(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
+                              const bramah_filter_options *options, const bramah_ukf_options *unscented,
+                              void *mem, size_t size, bramah_diag *diag, bramah_ukf **out)
+{
+  if ((uintptr_t)mem % BRAMAH__ALIGN)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "unscented", "memory is not aligned to 64 bytes");
+  bramah__arena arena = bramah__arena_make(mem, size);
+  bramah_ukf *u = mem ? layout(plant, n_sensors, &arena) : NULL;
+  if (!u || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "unscented", "memory is too small");
+  const bramah_status status = start(u, sensors, options, unscented, diag);
+  if (status == BRAMAH_OK) *out = u;
+  return status;
+}
+
+bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
+                             const bramah_filter_options *options, const bramah_ukf_options *unscented,
+                             bramah_diag *diag, bramah_ukf **out)
+{
+  const size_t size = bramah_ukf_size(plant, n_sensors);
+  void *mem = bramah__aligned_new(size);
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "unscented", "out of memory");
+  const bramah_status status =
+      bramah_ukf_init(plant, n_sensors, sensors, options, unscented, mem, size, diag, out);
+  if (status == BRAMAH_OK)
+    (*out)->own_memory = 1;
+  else
+    bramah__aligned_free(mem);
+  return status;
+}
+
+void bramah_ukf_free(bramah_ukf *ukf)
+{
+  if (ukf && ukf->own_memory) bramah__aligned_free(ukf);
+}
+
+/* ---- sigma points ---- */
+
+static bramah_status fail_state(const bramah_ukf *u, size_t i, const char *message, bramah_diag *diag)
+{
+  return bramah__fail(diag, BRAMAH_E_NOT_SPD, u->plant.state_name(u->plant.self, i), message);
+}
+
+static bramah_status check_covariance(const bramah_ukf *u, bramah_diag *diag)
+{
+  const size_t bad = bramah__bad_variance(u->n, u->P);
+  return bad < u->n ? fail_state(u, bad, "the variance of this state is not positive", diag) : BRAMAH_OK;
+}
+
+/* root = reach times the lower Cholesky factor of P, by way of the correlations: variances span many decades. */
+static bramah_status draw(bramah_ukf *u, bramah_diag *diag)
+{
+  const size_t n = u->n;
+  const bramah_status status = check_covariance(u, diag);
+  if (status != BRAMAH_OK) return status;
+  for (size_t i = 0; i < n; i++) u->scale[i] = sqrt(u->P[i * n + i]);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++) u->root[i * n + j] = u->P[i * n + j] / (u->scale[i] * u->scale[j]);
+  const size_t row = bramah__cholesky_factor(n, u->root);
+  if (row) return fail_state(u, row - 1, "the covariance is not positive definite", diag);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++) u->root[i * n + j] *= j <= i ? u->reach * u->scale[i] : 0.0;
+  return BRAMAH_OK;
+}
+
+/* Displacement of point k >= 1. */
+static void offset(const bramah_ukf *u, size_t k, double *dx)
+{
+  const double sign = k % 2 ? 1.0 : -1.0;
+  for (size_t i = 0; i < u->n; i++) dx[i] = sign * u->root[i * u->n + (k - 1) / 2];
+}
+
+static bramah_status name_point(const bramah_ukf *u, size_t k, bramah_status status, bramah_diag *diag)
+{
+  bramah__add_text(diag, " (sigma point of ");
+  bramah__add_text(diag, u->plant.state_name(u->plant.self, (k - 1) / 2));
+  bramah__add_text(diag, ")");
+  return status;
+}
+
+static void keep(bramah_ukf *u)
+{
+  memcpy(u->P_before, u->P, u->n * u->n * sizeof(double));
+  u->plant.save(u->plant.self, u->before);
+}
+
+static bramah_status go_back(bramah_ukf *u, bramah_status status)
+{
+  memcpy(u->P, u->P_before, u->n * u->n * sizeof(double));
+  u->plant.restore(u->plant.self, u->before);
+  find_outputs(u);
+  return status;
+}
+
+/* Move the plant by dx, unless there is nothing to move: inject starts rates anew. */
+static bramah_status move(bramah_ukf *u, const double *dx, bramah_diag *diag)
+{
+  int any = 0;
+  for (size_t i = 0; i < u->n; i++) any |= dx[i] != 0.0;
+  return any ? u->plant.inject(u->plant.self, dx, diag) : BRAMAH_OK;
+}
+
+/* ---- prediction ---- */
+
+static bramah_status step_centre(bramah_ukf *u, bramah_diag *diag)
+{
+  const bramah_plant *plant = &u->plant;
+  plant->save(plant->self, u->start);
+  const bramah_status status = plant->step(plant->self, diag);
+  if (status != BRAMAH_OK) return status;
+  u->changed[0] = plant->basis_change ? plant->basis_change(plant->self, u->T) != 0 : 0;
+  if (u->changed[0]) find_outputs(u);
+  plant->save(plant->self, u->centre);
+  read_coordinates(u, u->x);
+  memcpy(u->X, u->x, u->n * sizeof(double));
+  return BRAMAH_OK;
+}
+
+/* Where point k comes out. One that changed its coordinates, or did not with the centre, cannot be read by them. */
+static bramah_status step_point(bramah_ukf *u, size_t k, int readable, bramah_diag *diag)
+{
+  const bramah_plant *plant = &u->plant;
+  plant->restore(plant->self, u->start);
+  offset(u, k, u->dx);
+  bramah_status status = plant->inject(plant->self, u->dx, diag);
+  if (status == BRAMAH_OK) status = plant->step(plant->self, diag);
+  if (status != BRAMAH_OK) return name_point(u, k, status, diag);
+  u->changed[k] = plant->basis_change ? plant->basis_change(plant->self, u->work) != 0 : 0;
+  if (!u->changed[0] && !u->changed[k])
+    read_coordinates(u, u->X + k * u->n);
+  else if (readable)
+    read_outputs(u, u->X + k * u->n);
+  else
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, plant->state_name(plant->self, (k - 1) / 2),
+                        "the plant goes over to coordinates here that are not outputs: sigma points "
+                        "cannot be compared");
+  return BRAMAH_OK;
+}
+
+/* u->dx = mean minus central point, and X the differences from the mean. */
+static void take_mean(bramah_ukf *u)
+{
+  const size_t n = u->n;
+  for (size_t i = 0; i < n; i++) {
+    double sum = 0.0;
+    for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * n + i] - u->x[i];
+    u->dx[i] = u->weight * sum;
+    for (size_t k = 0; k < u->n_points; k++) u->X[k * n + i] = u->X[k * n + i] - u->x[i] - u->dx[i];
+  }
+}
+
+static void take_covariance(bramah_ukf *u)
+{
+  const size_t n = u->n;
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j <= i; j++) {
+      double sum = 0.0;
+      for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * n + i] * u->X[k * n + j];
+      u->P[i * n + j] = u->P[j * n + i] = u->weight * sum + u->central * u->X[i] * u->X[j];
+    }
+}
+
+/* Noise of the step, stated before it, in the coordinates after it. */
+static void add_noise(bramah_ukf *u)
+{
+  const size_t n = u->n;
+  memset(u->Q, 0, n * n * sizeof(double));
+  bramah__basis_noise_add(&u->noise, u->Q);
+  if (u->changed[0]) bramah__propagate(n, u->T, u->Q, u->work);
+  for (size_t i = 0; i < n * n; i++) u->P[i] += u->Q[i];
+}
+
+static bramah_status advance(bramah_ukf *u, bramah_diag *diag)
+{
+  bramah_status status = draw(u, diag);
+  if (status == BRAMAH_OK) status = bramah__basis_noise_refresh(&u->plant, &u->noise, diag);
+  if (status == BRAMAH_OK) status = step_centre(u, diag);
+  const int readable = status == BRAMAH_OK && outputs_are_coordinates(u, u->x);
+  for (size_t k = 1; k < u->n_points && status == BRAMAH_OK; k++) status = step_point(u, k, readable, diag);
+  if (status != BRAMAH_OK) return status;
+  take_mean(u);
+  take_covariance(u);
+  add_noise(u);
+  u->plant.restore(u->plant.self, u->centre);
+  status = move(u, u->dx, diag);
+  return status == BRAMAH_OK ? check_covariance(u, diag) : status;
+}
+
+bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag)
+{
+  keep(ukf);
+  const bramah_status status = advance(ukf, diag);
+  if (status != BRAMAH_OK) return go_back(ukf, status);
+  ukf->time_ns += ukf->plant.step_ns;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_ukf_set_inputs(bramah_ukf *ukf, const double *u, bramah_diag *diag)
+{
+  return ukf->plant.set_inputs(ukf->plant.self, u, diag);
+}
+
+/* ---- correction ---- */
+
+/* Y: what the present sensors show in each point beyond what they show in the centre. */
+static bramah_status measure_points(bramah_ukf *u, size_t m, bramah_diag *diag)
+{
+  const bramah_plant *plant = &u->plant;
+  plant->save(plant->self, u->centre);
+  for (size_t a = 0; a < m; a++) u->Y[a] = bramah_sensor_predict(&u->sensor[u->used[a]], plant);
+  for (size_t k = 1; k < u->n_points; k++) {
+    plant->restore(plant->self, u->centre);
+    offset(u, k, u->dx);
+    memcpy(u->X + k * u->n, u->dx, u->n * sizeof(double));
+    const bramah_status status = plant->inject(plant->self, u->dx, diag);
+    if (status != BRAMAH_OK) return name_point(u, k, status, diag);
+    for (size_t a = 0; a < m; a++) {
+      const bramah_sensor *sensor = &u->sensor[u->used[a]];
+      u->Y[k * m + a] = bramah_sensor_innovation(sensor, bramah_sensor_predict(sensor, plant), u->Y[a]);
+    }
+  }
+  plant->restore(plant->self, u->centre);
+  return BRAMAH_OK;
+}
+
+/* Innovations against the mean of the points, and Y the differences from that mean. */
+static void innovate(bramah_ukf *u, size_t m, const double *measured)
+{
+  for (size_t a = 0; a < m; a++) {
+    const size_t i = u->used[a];
+    double mean = 0.0;
+    for (size_t k = 1; k < u->n_points; k++) mean += u->weight * u->Y[k * m + a];
+    u->y[a] = bramah_sensor_innovation(&u->sensor[i], measured[i], u->Y[a] + mean);
+    u->Y[a] = 0.0;
+    for (size_t k = 0; k < u->n_points; k++) u->Y[k * m + a] -= mean;
+  }
+}
+
+static void take_moments(bramah_ukf *u, size_t m)
+{
+  const size_t n = u->n;
+  for (size_t a = 0; a < m; a++) {
+    const double noise = bramah_sensor_variance(&u->sensor[u->used[a]]);
+    for (size_t b = 0; b < m; b++) {
+      double sum = 0.0;
+      for (size_t k = 1; k < u->n_points; k++) sum += u->Y[k * m + a] * u->Y[k * m + b];
+      u->S[a * m + b] = u->weight * sum + u->central * u->Y[a] * u->Y[b] + (a == b ? noise : 0.0);
+    }
+    for (size_t i = 0; i < n; i++) {
+      double sum = 0.0;
+      for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * n + i] * u->Y[k * m + a];
+      u->cross[i * m + a] = u->weight * sum;
+    }
+  }
+}
+
+static bramah_status report(bramah_ukf *u, size_t m, bramah_diag *diag)
+{
+  for (size_t a = 0; a < m; a++) {
+    const double S = u->S[a * m + a];
+    bramah_innovation *out = &u->innovation[u->used[a]];
+    out->present = out->accepted = 1;
+    out->innovation = u->y[a];
+    out->sigma = sqrt(S);
+    out->nis = u->y[a] * u->y[a] / S;
+    if (!(S > 0.0) || !isfinite(out->nis))
+      return bramah__fail(diag, BRAMAH_E_NOT_SPD, u->sensor[u->used[a]].name,
+                          "the variance of the innovation is not positive and finite");
+  }
+  return BRAMAH_OK;
+}
+
+/* K = cross S^-1 row by row, through the correlations of the innovations. */
+static bramah_status gain(bramah_ukf *u, size_t m, bramah_diag *diag)
+{
+  for (size_t a = 0; a < m; a++) u->scale[a] = sqrt(u->S[a * m + a]);
+  for (size_t a = 0; a < m; a++)
+    for (size_t b = 0; b < m; b++) u->S[a * m + b] /= u->scale[a] * u->scale[b];
+  const size_t bad = bramah__cholesky_factor(m, u->S);
+  if (bad)
+    return bramah__fail(diag, BRAMAH_E_NOT_SPD, u->sensor[u->used[bad - 1]].name,
+                        "the covariance of the innovations is not positive definite");
+  for (size_t i = 0; i < u->n; i++) {
+    double *row = u->K + i * m;
+    for (size_t a = 0; a < m; a++) row[a] = u->cross[i * m + a] / u->scale[a];
+    bramah__cholesky_solve(m, u->S, row);
+    for (size_t a = 0; a < m; a++) row[a] /= u->scale[a];
+  }
+  return BRAMAH_OK;
+}
+
+/* y' S^-1 y; overwrites nothing but Y, which is no longer needed. */
+static void take_nis(bramah_ukf *u, size_t m)
+{
+  double *z = u->Y;
+  for (size_t a = 0; a < m; a++) z[a] = u->y[a] / u->scale[a];
+  bramah__cholesky_solve(m, u->S, z);
+  for (size_t a = 0; a < m; a++) u->nis += z[a] * u->y[a] / u->scale[a];
+  u->nis_dof = m;
+}
+
+static bramah_status correct(bramah_ukf *u, size_t m, const double *y, bramah_diag *diag)
+{
+  const size_t n = u->n;
+  bramah_status status = draw(u, diag);
+  if (status == BRAMAH_OK) status = measure_points(u, m, diag);
+  if (status != BRAMAH_OK) return status;
+  innovate(u, m, y);
+  take_moments(u, m);
+  status = report(u, m, diag);
+  if (status == BRAMAH_OK) status = gain(u, m, diag);
+  if (status != BRAMAH_OK) return status;
+  take_nis(u, m);
+  bramah__apply(n, m, u->K, u->y, u->dx);
+  bramah__multiply_transposed(n, m, n, u->K, u->cross, u->work);
+  for (size_t i = 0; i < n * n; i++) u->P[i] -= u->work[i];
+  bramah__symmetrise(n, u->P);
+  status = check_covariance(u, diag);
+  return status == BRAMAH_OK ? move(u, u->dx, diag) : status;
+}
+
+static void clear_innovations(bramah_ukf *u)
+{
+  for (size_t i = 0; i < u->n_sensors; i++) {
+    u->innovation[i] = (bramah_innovation){0};
+    u->innovation[i].innovation = u->innovation[i].sigma = u->innovation[i].nis = NAN;
+  }
+  u->nis = 0.0;
+  u->nis_dof = 0;
+}
+
+bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigned char *present,
+                                 bramah_diag *diag)
+{
+  size_t m = 0;
+  clear_innovations(ukf);
+  for (size_t i = 0; i < ukf->n_sensors; i++) {
+    if (!present[i]) continue;
+    if (!isfinite(y[i]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, ukf->sensor[i].name,
+                          "the measurement is not a finite number");
+    ukf->innovation[i].present = ukf->innovation[i].saturated =
+        bramah_sensor_is_saturated(&ukf->sensor[i], y[i]);
+    if (!ukf->innovation[i].saturated) ukf->used[m++] = i;
+  }
+  if (m == 0) return BRAMAH_OK;
+  keep(ukf);
+  const bramah_status status = correct(ukf, m, y, diag);
+  if (status == BRAMAH_OK) return status;
+  clear_innovations(ukf);
+  return go_back(ukf, status);
+}
+
+/* ---- results ---- */
+
+const bramah_innovation *bramah_ukf_innovations(const bramah_ukf *ukf) { return ukf->innovation; }
+
+double bramah_ukf_nis(const bramah_ukf *ukf, size_t *degrees_of_freedom)
+{
+  if (degrees_of_freedom) *degrees_of_freedom = ukf->nis_dof;
+  return ukf->nis;
+}
+
+const double *bramah_ukf_covariance(const bramah_ukf *ukf) { return ukf->P; }
+
+double bramah_ukf_output_sigma(bramah_ukf *ukf, size_t i)
+{
+  bramah_output_info info;
+  ukf->plant.output_info(ukf->plant.self, i, &info);
+  if (!info.has_row ||
+      bramah_plant_output_row(&ukf->plant, i, ukf->row, ukf->row_snap, ukf->row_dx, NULL) != BRAMAH_OK)
+    return NAN;
+  return sqrt(bramah__variance(ukf->n, ukf->row, ukf->P));
+}
+
+int64_t bramah_ukf_time_ns(const bramah_ukf *ukf) { return ukf->time_ns; }
+const bramah_plant *bramah_ukf_plant(const bramah_ukf *ukf) { return &ukf->plant; }

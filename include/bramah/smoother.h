@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Fixed-interval smoother: estimates of a whole log that use what was measured later too. Source: H. E. Rauch, F. Tung,
+ * C. T. Striebel, "Maximum likelihood estimates of linear dynamic systems", AIAA Journal 3 (1965), on the error state
+ * of the filter.
+ *
+ * Forward, after each call of the filter: bramah_smoother_predicted, bramah_smoother_corrected. They keep of each step
+ * what the backward pass needs. Backward: bramah_smoother_run. With d_k the error that is left in the filtered state of
+ * step k, dx_k what the filter injected there, P-_k and P+_k its covariance before and after, F_k from step k - 1 to k:
+ *
+ *   C_k  = P+_k F_k+1' (P-_k+1)^-1
+ *   d_k  = C_k (d_k+1 + dx_k+1),  0 at the end
+ *   Ps_k = P+_k + C_k (Ps_k+1 - P-_k+1) C_k',  P+ at the end
+ *
+ * It trusts F more than the filter does: where (D 3.4) freezes the errors of pressures, smoothed pressures and rates
+ * may be worse than filtered ones, while angles gain; a transition that follows the step has no such fault.
+ *
+ * Changes of the independent coordinates are inside F; d_k and Ps_k are in the coordinates of step k. Results:
+ * bramah_smoother_show puts the plant into the smoothed state of a step, from which every output can be read.
+ * Nothing allocates after init. */
+#ifndef BRAMAH_SMOOTHER_H
+#define BRAMAH_SMOOTHER_H
+
+#include "bramah/filter.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bramah_smoother bramah_smoother;
+
+/* Bytes for `capacity` steps of this filter: 3 n^2 + 2 n doubles and a snapshot of the plant for each. SIZE_MAX if that
+ * is more than can be counted. Create it there (aligned to 64) or in memory taken once. The filter's plant must outlive
+ * the smoother. Errors: E_ARGUMENT (memory too small), E_MEMORY. */
+BRAMAH_API size_t bramah_smoother_size(const bramah_filter *filter, size_t capacity);
+BRAMAH_API bramah_status bramah_smoother_init(const bramah_filter *filter, size_t capacity, void *mem,
+                                              size_t size, bramah_diag *diag, bramah_smoother **out);
+BRAMAH_API bramah_status bramah_smoother_new(const bramah_filter *filter, size_t capacity, bramah_diag *diag,
+                                             bramah_smoother **out);
+BRAMAH_API void
+bramah_smoother_free(bramah_smoother *smoother); /* NULL allowed; only for bramah_smoother_new */
+
+/* After a successful bramah_filter_predict: begin the record of this step. Records of the same time or later ones are
+ * dropped, so that a filter that has been restored to an earlier time may go forward again. Errors: E_MEMORY (the
+ * capacity is used up), E_TIME (not one step after the record before), E_ARGUMENT (bramah_smoother_run was called). */
+BRAMAH_API bramah_status bramah_smoother_predicted(bramah_smoother *smoother, const bramah_filter *filter,
+                                                   bramah_diag *diag);
+
+/* After a successful bramah_filter_correct, once for each: add what it did to the record of this time. The first call
+ * of all begins the first record. Errors as above; E_TIME (the present record is of another time). */
+BRAMAH_API bramah_status bramah_smoother_corrected(bramah_smoother *smoother, const bramah_filter *filter,
+                                                   bramah_diag *diag);
+
+/* The backward pass over all records, once. Errors: E_NOT_SPD names the state whose variance is not positive; the
+ * records are then of no use. */
+BRAMAH_API bramah_status bramah_smoother_run(bramah_smoother *smoother, bramah_diag *diag);
+
+/* Steps recorded; time of step k on the filter's clock. */
+BRAMAH_API size_t bramah_smoother_count(const bramah_smoother *smoother);
+BRAMAH_API int64_t bramah_smoother_time_ns(const bramah_smoother *smoother, size_t k);
+
+/* After run: d [n], what is to be added to the filtered state of step k, and its covariance Ps [n x n]. */
+BRAMAH_API const double *bramah_smoother_correction(const bramah_smoother *smoother, size_t k);
+BRAMAH_API const double *bramah_smoother_covariance(const bramah_smoother *smoother, size_t k);
+
+/* After run: put the plant the filter ran on into the smoothed state of step k. Where the filter has states beyond
+ * those of the plant the plant keeps their filtered values; see bramah_smoother_correction. On error the plant
+ * is in the filtered state of step k. Errors: those of inject, E_ARGUMENT. */
+BRAMAH_API bramah_status bramah_smoother_show(bramah_smoother *smoother, size_t k, bramah_diag *diag);
+
+/* Standard deviation of output i of the plant in the smoothed state shown last; NaN where the output has no row. */
+BRAMAH_API double bramah_smoother_output_sigma(bramah_smoother *smoother, size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
