@@ -10,8 +10,6 @@
 
 static double square(double x) { return x * x; }
 
-static double sensor_variance(const bramah_sensor *sensor) { return square(sensor->sigma); }
-
 static double innovation_of(const bramah_filter *f, size_t i, double y)
 {
   const bramah_sensor *sensor = &f->sensor[i];
@@ -35,7 +33,7 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, sensor->name, "the measurement is not a finite number");
   const bramah_status status = row_of(f, i, diag);
   if (status != BRAMAH_OK) return status;
-  const double S = bramah__variance(f->n, f->H + i * f->n, f->P) + sensor_variance(sensor);
+  const double S = bramah__variance(f->n, f->H + i * f->n, f->P) + bramah_sensor_variance(sensor);
   out->innovation = f->y[i] = innovation_of(f, i, y);
   out->sigma = sqrt(S);
   out->nis = square(out->innovation) / S;
@@ -43,7 +41,8 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, sensor->name,
                         "the variance of the innovation is not positive and finite");
   out->present = 1;
-  out->accepted = f->gate[i] == 0.0 || out->nis <= square(f->gate[i]);
+  out->saturated = bramah_sensor_is_saturated(sensor, y);
+  out->accepted = !out->saturated && (f->gate[i] == 0.0 || out->nis <= square(f->gate[i]));
   return BRAMAH_OK;
 }
 
@@ -57,6 +56,10 @@ static void count_gates(bramah_filter *f)
     if (f->innovation[i].accepted) {
       f->reject[i] = 0;
       report->accepted++;
+      continue;
+    }
+    if (f->innovation[i].saturated) {
+      report->saturated++;
       continue;
     }
     report->gated++;
@@ -73,7 +76,7 @@ static int filter_is_wrong(const bramah_filter *f)
     if (f->gate[i] == 0.0) continue;
     gated++;
     lost += f->reject[i] >= f->patience;
-    rejected += f->innovation[i].present && !f->innovation[i].accepted;
+    rejected += f->innovation[i].present && !f->innovation[i].accepted && !f->innovation[i].saturated;
     if (f->innovation[i].present && f->innovation[i].accepted) return 0;
   }
   return rejected > 0 && lost > 0 && 2 * lost >= gated;
@@ -88,7 +91,8 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
     f->reject[i] = 0;
     if (!f->innovation[i].present) continue;
     status = innovate(f, i, y[i], diag);
-    f->innovation[i].accepted = 1; /* what the initial uncertainty does not cover would be lost for ever */
+    /* what the initial uncertainty does not cover would be lost for ever */
+    f->innovation[i].accepted = !f->innovation[i].saturated;
   }
   f->progress.report.recoveries++;
   return status;
@@ -100,7 +104,7 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
  * it. */
 static bramah_status fuse_one(bramah_filter *f, size_t i, bramah_diag *diag)
 {
-  const double *H = f->H + i * f->n, r = sensor_variance(&f->sensor[i]);
+  const double *H = f->H + i * f->n, r = bramah_sensor_variance(&f->sensor[i]);
   double rest = f->y[i];
   for (size_t k = 0; k < f->n; k++) rest -= H[k] * f->dx[k];
   f->nis += square(rest) / (bramah__variance(f->n, H, f->P) + r);
@@ -124,7 +128,7 @@ static bramah_status fuse_block(bramah_filter *f, bramah_diag *diag)
     if (!f->innovation[i].accepted) continue;
     memcpy(H + m * n, f->H + i * n, n * sizeof(double));
     y[m] = f->y[i];
-    r[m++] = sensor_variance(&f->sensor[i]);
+    r[m++] = bramah_sensor_variance(&f->sensor[i]);
   }
   if (m == 0) return BRAMAH_OK;
   f->nis_dof = m;
@@ -206,7 +210,8 @@ static bramah_status correct(bramah_filter *f, const double *y, const unsigned c
 
 void bramah__clear_correction(bramah_filter *f)
 {
-  for (size_t i = 0; i < f->n_sensors; i++) f->innovation[i] = (bramah_innovation){0, NAN, NAN, NAN, 0};
+  for (size_t i = 0; i < f->n_sensors; i++)
+    f->innovation[i] = (bramah_innovation){.innovation = NAN, .sigma = NAN, .nis = NAN};
   memset(f->dx, 0, f->n * sizeof(double));
   f->nis = 0.0;
   f->nis_dof = 0;

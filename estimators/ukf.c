@@ -391,11 +391,11 @@ static void take_moments(bramah_ukf *u, size_t m)
 {
   const size_t n = u->n;
   for (size_t a = 0; a < m; a++) {
-    const double sigma = u->sensor[u->used[a]].sigma;
+    const double noise = bramah_sensor_variance(&u->sensor[u->used[a]]);
     for (size_t b = 0; b < m; b++) {
       double sum = 0.0;
       for (size_t k = 1; k < u->n_points; k++) sum += u->Y[k * m + a] * u->Y[k * m + b];
-      u->S[a * m + b] = u->weight * sum + u->central * u->Y[a] * u->Y[b] + (a == b ? sigma * sigma : 0.0);
+      u->S[a * m + b] = u->weight * sum + u->central * u->Y[a] * u->Y[b] + (a == b ? noise : 0.0);
     }
     for (size_t i = 0; i < n; i++) {
       double sum = 0.0;
@@ -410,7 +410,7 @@ static bramah_status report(bramah_ukf *u, size_t m, bramah_diag *diag)
   for (size_t a = 0; a < m; a++) {
     const double S = u->S[a * m + a];
     bramah_innovation *out = &u->innovation[u->used[a]];
-    out->present = 1;
+    out->present = out->accepted = 1;
     out->innovation = u->y[a];
     out->sigma = sqrt(S);
     out->nis = u->y[a] * u->y[a] / S;
@@ -490,7 +490,9 @@ bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigne
     if (!isfinite(y[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, ukf->sensor[i].name,
                           "the measurement is not a finite number");
-    ukf->used[m++] = i;
+    ukf->innovation[i].present = ukf->innovation[i].saturated =
+        bramah_sensor_is_saturated(&ukf->sensor[i], y[i]);
+    if (!ukf->innovation[i].saturated) ukf->used[m++] = i;
   }
   if (m == 0) return BRAMAH_OK;
   keep(ukf);

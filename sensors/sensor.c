@@ -6,7 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-static const bramah__sensor_kind *const kinds[] = {&bramah__encoder, &bramah__gyro, &bramah__pressure};
+static const bramah__sensor_kind *const kinds[] = {&bramah__encoder,
+                                                   &bramah__gyro,
+                                                   &bramah__pressure,
+                                                   &bramah__accelerometer,
+                                                   &bramah__inclinometer,
+                                                   &bramah__stroke,
+                                                   &bramah__pressure_difference,
+                                                   &bramah__flow,
+                                                   &bramah__load_pin};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0], NAME_SIZE = 256 };
 
 static const bramah__sensor_kind *find_kind(bramah_sensor_kind kind)
@@ -35,17 +43,61 @@ int bramah_sensor_kind_find(const char *name)
   return 0;
 }
 
-bramah_status bramah__sensor_add_term(const bramah_plant *plant, const char *at, const char *suffix,
-                                      double weight, bramah_sensor *sensor)
+static long find_output(const bramah_plant *plant, const char *at, const char *suffix)
 {
   char name[NAME_SIZE];
   const size_t used = bramah__append(name, sizeof name, 0, at);
   bramah__append(name, sizeof name, used, suffix);
-  const long output = bramah_plant_find_output(plant, name);
-  if (output < 0) return BRAMAH_E_REFERENCE;
+  return bramah_plant_find_output(plant, name);
+}
+
+int bramah__sensor_has(const bramah_plant *plant, const char *at, const char *suffix)
+{
+  return at && find_output(plant, at, suffix) >= 0;
+}
+
+bramah_status bramah__sensor_add_term(const bramah_plant *plant, const char *at, const char *suffix,
+                                      double weight, bramah_sensor *sensor)
+{
+  const long output = find_output(plant, at, suffix);
+  if (output < 0 || sensor->n_terms == BRAMAH_SENSOR_MAX_TERMS) return BRAMAH_E_REFERENCE;
   sensor->output[sensor->n_terms] = (size_t)output;
   sensor->weight[sensor->n_terms++] = weight;
   return BRAMAH_OK;
+}
+
+bramah_status bramah__sensor_add_vector(const bramah_plant *plant, const char *at, const char *stem,
+                                        const double w[3], bramah_sensor *sensor)
+{
+  bramah_status status = BRAMAH_OK;
+  for (int k = 0; k < 3 && status == BRAMAH_OK; k++) {
+    char suffix[64];
+    const char component[2] = {"xyz"[k], 0};
+    if (w[k] == 0.0) continue;
+    const size_t used = bramah__append(suffix, sizeof suffix, 0, stem);
+    bramah__append(suffix, sizeof suffix, used, component);
+    status = bramah__sensor_add_term(plant, at, suffix, w[k], sensor);
+  }
+  return status;
+}
+
+bramah_status bramah__sensor_fail(const bramah_sensor_options *options, const char *message,
+                                  bramah_diag *diag)
+{
+  bramah__fail(diag, BRAMAH_E_VALUE, options->name, message);
+  return bramah__at(diag, NULL, options->line, 0), BRAMAH_E_VALUE;
+}
+
+bramah_status bramah__sensor_unit_vector(const bramah_sensor_options *options, const char *what,
+                                         const double axis[3], bramah_diag *diag, double out[3])
+{
+  const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+  for (int k = 0; k < 3; k++) out[k] = axis[k] / length;
+  if (isfinite(length) && length > 0.0) return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the ");
+  bramah__add_text(diag, what);
+  bramah__add_text(diag, isfinite(length) ? " is zero" : " is not finite");
+  return bramah__at(diag, NULL, options->line, 0), BRAMAH_E_VALUE;
 }
 
 /* The part of an output's name before the suffix; 0 if it ends otherwise. */
@@ -61,20 +113,26 @@ static int stem(const char *name, const char *suffix, char *out)
 bramah_status bramah__sensor_no_such(const bramah_sensor_options *options, const bramah_plant *plant,
                                      const char *what, const char *suffix, bramah_diag *diag)
 {
+  return bramah__sensor_no_other(options, options->at, plant, what, suffix, diag);
+}
+
+bramah_status bramah__sensor_no_other(const bramah_sensor_options *options, const char *at,
+                                      const bramah_plant *plant, const char *what, const char *suffix,
+                                      bramah_diag *diag)
+{
   bramah__fail(diag, BRAMAH_E_REFERENCE, options->name, "there is no ");
   bramah__add_text(diag, what);
   bramah__add_text(diag, " '");
-  bramah__add_text(diag, options->at ? options->at : "");
+  bramah__add_text(diag, at ? at : "");
   bramah__add_text(diag, "'");
   char best[NAME_SIZE] = "";
-  for (size_t i = 0; options->at && i < plant->n_output; i++) {
+  for (size_t i = 0; at && i < plant->n_output; i++) {
     bramah_output_info info;
     char candidate[NAME_SIZE];
     plant->output_info(plant->self, i, &info);
     if (!stem(info.name, suffix, candidate)) continue;
     const char *both[2] = {candidate, best};
-    if (bramah__nearest(options->at, best[0] ? 2 : 1, both) == candidate)
-      memcpy(best, candidate, sizeof best);
+    if (bramah__nearest(at, best[0] ? 2 : 1, both) == candidate) memcpy(best, candidate, sizeof best);
   }
   if (best[0]) {
     bramah__add_text(diag, "; did you mean '");
@@ -87,6 +145,7 @@ bramah_status bramah__sensor_no_such(const bramah_sensor_options *options, const
 static bramah_status check_options(const bramah_sensor_options *options, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
+  const int ranged = options->least != 0.0 || options->most != 0.0;
   if (!(options->sigma > 0.0) || !isfinite(options->sigma))
     status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the standard deviation must be positive");
   else if (options->period_ns < 0)
@@ -95,6 +154,10 @@ static bramah_status check_options(const bramah_sensor_options *options, bramah_
     status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the delay must not be negative");
   else if (!find_kind(options->kind))
     status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the kind of this sensor is unknown");
+  else if (!(options->resolution >= 0.0) || !isfinite(options->resolution))
+    status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the resolution must not be negative");
+  else if (ranged && !(options->least < options->most && isfinite(options->most - options->least)))
+    status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the range must end above its begin");
   if (status != BRAMAH_OK) bramah__at(diag, NULL, options->line, 0);
   return status;
 }
@@ -108,18 +171,73 @@ bramah_status bramah_sensor_init(const bramah_sensor_options *options, const bra
                           .kind = options->kind,
                           .sigma = options->sigma,
                           .period_ns = options->period_ns,
-                          .delay_ns = options->delay_ns};
+                          .delay_ns = options->delay_ns,
+                          .resolution = options->resolution,
+                          .least = options->least,
+                          .most = options->most};
   status = find_kind(options->kind)->bind(options, plant, diag, &sensor);
   if (status == BRAMAH_OK) *out = sensor;
   return status;
 }
 
+/* Terms of the first sum. */
+static size_t n_first(const bramah_sensor *sensor)
+{
+  return sensor->shape == BRAMAH_SENSOR_ANGLE ? sensor->n_first : sensor->n_terms;
+}
+
+static void sums(const bramah_sensor *sensor, const bramah_plant *plant, double sum[2])
+{
+  sum[0] = sum[1] = 0.0;
+  for (size_t i = 0; i < sensor->n_terms; i++)
+    sum[i >= n_first(sensor)] += sensor->weight[i] * plant->output(plant->self, sensor->output[i]);
+}
+
+/* Derivatives of the measurement by the two sums. The arc sine of more than one is that of one, and its slope grows no
+ * further where the cosine is as small as rounding makes it. */
+static void slopes(const bramah_sensor *sensor, const bramah_plant *plant, double slope[2])
+{
+  static const double least_cosine = 1e-7;
+  double sum[2];
+  slope[0] = 1.0, slope[1] = 0.0;
+  if (sensor->shape == BRAMAH_SENSOR_SUM) return;
+  sums(sensor, plant, sum);
+  if (sensor->shape == BRAMAH_SENSOR_ARCSINE) {
+    slope[0] = 1.0 / fmax(least_cosine, sqrt(fmax(0.0, (1.0 - sum[0]) * (1.0 + sum[0]))));
+    return;
+  }
+  const double square = fmax(least_cosine * least_cosine, sum[0] * sum[0] + sum[1] * sum[1]);
+  slope[0] = sum[1] / square;
+  slope[1] = -sum[0] / square;
+}
+
 double bramah_sensor_predict(const bramah_sensor *sensor, const bramah_plant *plant)
 {
-  double sum = 0.0;
-  for (size_t i = 0; i < sensor->n_terms; i++)
-    sum += sensor->weight[i] * plant->output(plant->self, sensor->output[i]);
-  return sum;
+  double sum[2];
+  sums(sensor, plant, sum);
+  if (sensor->shape == BRAMAH_SENSOR_ARCSINE) return asin(fmax(-1.0, fmin(1.0, sum[0])));
+  return sensor->shape == BRAMAH_SENSOR_ANGLE ? atan2(sum[0], sum[1]) : sum[0];
+}
+
+double bramah_sensor_variance(const bramah_sensor *sensor)
+{
+  return sensor->sigma * sensor->sigma + sensor->resolution * sensor->resolution / 12.0;
+}
+
+static int has_range(const bramah_sensor *sensor) { return sensor->least < sensor->most; }
+
+double bramah_sensor_digitize(const bramah_sensor *sensor, double y)
+{
+  if (sensor->resolution > 0.0) y = sensor->resolution * nearbyint(y / sensor->resolution);
+  return has_range(sensor) ? fmax(sensor->least, fmin(sensor->most, y)) : y;
+}
+
+int bramah_sensor_is_saturated(const bramah_sensor *sensor, double y)
+{
+  if (!has_range(sensor)) return 0;
+  const double rounding = 1e-9 * fmax(fabs(sensor->least), fabs(sensor->most));
+  const double margin = fmax(0.5 * sensor->resolution, rounding);
+  return y <= sensor->least + margin || y >= sensor->most - margin;
 }
 
 double bramah_sensor_innovation(const bramah_sensor *sensor, double measured, double predicted)
@@ -133,12 +251,15 @@ bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant 
                                 double *term, void *snap, double *dx, bramah_diag *diag)
 {
   const size_t n = bramah_plant_n_error(plant);
+  double slope[2];
+  slopes(sensor, plant, slope);
   for (size_t k = 0; k < n; k++) H[k] = 0.0;
   for (size_t i = 0; i < sensor->n_terms; i++) {
-    if (sensor->weight[i] == 0.0) continue;
+    const double weight = slope[i >= n_first(sensor)] * sensor->weight[i];
+    if (weight == 0.0) continue;
     const bramah_status status = bramah_plant_output_row(plant, sensor->output[i], term, snap, dx, diag);
     if (status != BRAMAH_OK) return status;
-    for (size_t k = 0; k < n; k++) H[k] += sensor->weight[i] * term[k];
+    for (size_t k = 0; k < n; k++) H[k] += weight * term[k];
   }
   return BRAMAH_OK;
 }

@@ -111,13 +111,15 @@ typedef struct bramah_innovation {
   double innovation; /* y = measured - predicted, before any correction at this time (D 3.5) */
   double sigma;      /* square root of its predicted variance S (D 3.6) */
   double nis;        /* y^2 / S: chi-square with 1 degree of freedom if the filter is consistent */
-  int accepted;      /* 1: it was fused; 0: the gate held it back */
+  int accepted;      /* 1: it was fused; 0: the gate held it back, or it was saturated */
+  int saturated; /* 1: at an end of the sensor's range, no measurement to fuse (bramah_sensor_is_saturated) */
 } bramah_innovation;
 
 /* Counts since init. */
 typedef struct bramah_filter_report {
   uint64_t predictions, corrections;
   uint64_t accepted, gated; /* measurements */
+  uint64_t saturated;       /* measurements at an end of the sensor's range, left out; no rejections */
   uint64_t limited;         /* times an augmented state was held at its limit */
   uint64_t lost;            /* times a sensor became lost: `patience` rejections in a row */
   uint64_t
@@ -129,7 +131,8 @@ typedef struct bramah_filter_report {
  * outlive the filter. Errors: E_VALUE (a figure), E_REFERENCE (no such parameter or sensor), E_SINGULAR (the basis
  * does not determine the motion), E_UNSUPPORTED (a function the plant does not have), E_ARGUMENT (memory too small).
  *
- * Gates: innovations are tested before any correction at their time. A sensor that is rejected `patience` times in a
+ * Gates: innovations are tested before any correction at their time. Saturated samples are left out and do not count as
+ * rejections. A sensor that is rejected `patience` times in a
  * row is lost: it stays out, is counted and named by bramah_filter_lost. When all sensors with a gate that still report
  * are lost, and they are at least half of those with a gate, not they but the filter is taken to be wrong: its covariance
  * is opened by the initial one and they start anew. */

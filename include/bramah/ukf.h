@@ -60,7 +60,8 @@ BRAMAH_API bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigned char *present,
                                             bramah_diag *diag);
 
-/* Results, as for the filter. Innovations are those of all sensors together, before the correction. */
+/* Results, as for the filter. Innovations are those of all sensors together, before the correction; those of saturated
+ * samples, which are left out, are NaN. */
 BRAMAH_API const bramah_innovation *bramah_ukf_innovations(const bramah_ukf *ukf);
 BRAMAH_API double bramah_ukf_nis(const bramah_ukf *ukf, size_t *degrees_of_freedom);
 BRAMAH_API const double *bramah_ukf_covariance(const bramah_ukf *ukf);

@@ -69,12 +69,27 @@ static int is_study(const char *path)
 
 /* ---- study ---- */
 
+/* "v1 less v2", "port a of valve" */
+static void explain_place(const bramah_sensor_options *o)
+{
+  if (o->kind == BRAMAH_SENSOR_PRESSURE_DIFFERENCE)
+    printf("%s less %s", o->at, o->less);
+  else if (o->port)
+    printf("port %c of %s", o->port == BRAMAH_SENSOR_PORT_A ? 'a' : 'b', o->at);
+  else
+    printf("%s", o->at);
+}
+
 static void explain_sensor(const bramah_study *study, size_t i, const bramah_sensor *sensor)
 {
   const bramah_sensor_options *o = &study->sensors[i];
   const cli_readable unit = cli_readable_unit(sensor->unit);
-  printf("  sensor %s: %s at %s, sigma %.6g %s, ", o->name, bramah_sensor_kind_name(o->kind), o->at,
-         unit.factor * o->sigma, unit.unit);
+  printf("  sensor %s: %s at ", o->name, bramah_sensor_kind_name(o->kind));
+  explain_place(o);
+  printf(", sigma %.6g %s, ", unit.factor * o->sigma, unit.unit);
+  if (o->resolution > 0.0) printf("in steps of %.6g %s, ", unit.factor * o->resolution, unit.unit);
+  if (o->least < o->most)
+    printf("from %.6g to %.6g %s, ", unit.factor * o->least, unit.factor * o->most, unit.unit);
   if (o->period_ns)
     printf("%.6g samples per second", 1e9 / (double)o->period_ns);
   else

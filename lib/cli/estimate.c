@@ -7,6 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Accelerations could have one too, but their derivatives cost as much as those of the filter's own prediction. */
+static int shows_sigma(const bramah_output_info *info)
+{
+  return info->has_row && !info->hidden && info->kind != BRAMAH_OUTPUT_ACCELERATION;
+}
+
 bramah_status cli_estimate_init(cli_estimate *estimate, const bramah_replay *replay, bramah_filter *filter,
                                 bramah_diag *diag)
 {
@@ -23,7 +29,7 @@ bramah_status cli_estimate_init(cli_estimate *estimate, const bramah_replay *rep
   for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
     plant->output_info(plant->self, i, &info);
-    estimate->has_sigma[i] = info.has_row && !info.hidden;
+    estimate->has_sigma[i] = (unsigned char)shows_sigma(&info);
     estimate->sigma[i] = NAN;
   }
   return BRAMAH_OK;

@@ -15,6 +15,7 @@ typedef struct noisy_sensor {
   uint64_t every; /* steps between samples */
   uint64_t delay; /* steps from measurement to arrival */
   double *on_way; /* [delay + 1] measured at step k: number k % (delay + 1); NaN: nothing */
+  uint64_t samples, saturated;
 } noisy_sensor;
 
 struct cli_noisy_log {
@@ -130,13 +131,22 @@ bramah_status cli_noisy_log_create(cli_noisy_log *log, const char *path, bramah_
   return status;
 }
 
+/* What the device tells: the truth with noise, rounded and limited. */
+static double sample(noisy_sensor *s, const bramah_plant *plant)
+{
+  const double noisy =
+      bramah_sensor_predict(&s->sensor, plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
+  const double y = bramah_sensor_digitize(&s->sensor, noisy);
+  s->samples++;
+  s->saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
+  return y;
+}
+
 /* Measure at step k; what arrives then was measured `delay` steps before. NaN: nothing. */
 static double arrival(noisy_sensor *s, uint64_t k, const bramah_plant *plant)
 {
   const uint64_t n = s->delay + 1;
-  s->on_way[k % n] = k % s->every ? NAN
-                                  : bramah_sensor_predict(&s->sensor, plant) +
-                                        bramah_noise_gaussian(s->noise, s->sensor.sigma);
+  s->on_way[k % n] = k % s->every ? NAN : sample(s, plant);
   return s->on_way[(k + 1) % n]; /* the oldest */
 }
 
@@ -158,3 +168,13 @@ bramah_status cli_noisy_log_finish(cli_noisy_log *log, bramah_diag *diag)
 }
 
 size_t cli_noisy_log_n_sensors(const cli_noisy_log *log) { return log->study->n_sensors; }
+
+void cli_noisy_log_print_saturated(const cli_noisy_log *log, FILE *out)
+{
+  for (size_t i = 0; i < log->study->n_sensors; i++) {
+    const noisy_sensor *s = &log->sensors[i];
+    if (s->saturated)
+      fprintf(out, "%s: %llu of %llu samples stand at the ends of its range\n", s->sensor.name,
+              (unsigned long long)s->saturated, (unsigned long long)s->samples);
+  }
+}

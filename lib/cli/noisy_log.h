@@ -3,6 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_NOISY_LOG_H
 #define BRAMAH_LIB_CLI_NOISY_LOG_H
 
+#include <stdio.h>
 #include "lib/cli/session.h"
 
 typedef struct cli_noisy_log cli_noisy_log;
@@ -22,5 +23,8 @@ bramah_status cli_noisy_log_row(cli_noisy_log *log, uint64_t k, int64_t time_ns,
 bramah_status cli_noisy_log_finish(cli_noisy_log *log, bramah_diag *diag);
 
 size_t cli_noisy_log_n_sensors(const cli_noisy_log *log);
+
+/* A line for each sensor that was driven to the ends of its range. */
+void cli_noisy_log_print_saturated(const cli_noisy_log *log, FILE *out);
 
 #endif

@@ -87,7 +87,9 @@ long cli_session_sensor_of(const cli_session *session, size_t output)
 {
   for (size_t i = 0; i < session->study->n_sensors; i++) {
     const bramah_sensor *sensor = &session->sensors[i];
-    if (sensor->n_terms == 1 && sensor->output[0] == output && sensor->weight[0] == 1.0) return (long)i;
+    if (sensor->shape == BRAMAH_SENSOR_SUM && sensor->n_terms == 1 && sensor->output[0] == output &&
+        sensor->weight[0] == 1.0)
+      return (long)i;
   }
   return -1;
 }

@@ -274,6 +274,7 @@ static void print_summary(const simulation *s)
   if (s->noisy)
     fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", cli_noisy_log_n_sensors(s->noisy),
             (unsigned long long)r->seed, r->log);
+  if (s->noisy) cli_noisy_log_print_saturated(s->noisy, out);
 }
 
 static void note_remainder(const simulation *s)
@@ -327,7 +328,7 @@ static const cli_option options[] = {
     {"duration", "TIME", "simulated time: seconds, or with a unit (\"10 s\")", 1, 0},
     {"output", "FILE", "CSV file for the true motion; - is standard output", 1, 0},
     {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
-    {"all", NULL, "also the outputs meant for sensors: rates of bodies in their axes, flows", 0, 0},
+    {"all", NULL, "also the outputs meant for sensors: rates and specific forces of bodies, flows", 0, 0},
     {"set", "PATH=VALUE", "another value for a key of the machine file; may be repeated", 0, 1},
     {"parameter", "NAME=VALUE[@TIME]",
      "set a parameter of the plant, at a time or at the start; may be repeated", 0, 1},

@@ -104,5 +104,6 @@ cli_readable cli_readable_unit(const char *si)
   if (strcmp(si, "Pa") == 0) return (cli_readable){"bar", 1e-5};
   if (strcmp(si, "m") == 0) return (cli_readable){"mm", 1e3};
   if (strcmp(si, "m/s") == 0) return (cli_readable){"mm/s", 1e3};
+  if (strcmp(si, "m^3/s") == 0) return (cli_readable){"L/min", 6e4};
   return (cli_readable){si, 1.0};
 }

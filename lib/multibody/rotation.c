@@ -93,3 +93,28 @@ void bramah__turn_gradient(const double *a, const double *rate, double *U)
       0.0, -y * cr * sp, -p * cr - y * sr * cp, 0.0, -y * sr * sp, -p * sr + y * cr * cp, 0.0, -y * cp, 0.0};
   for (int k = 0; k < 9; k++) U[k] = rows[k];
 }
+
+void bramah__turn_curvature(const double *a, const double *rate, double *P, double *Q)
+{
+  const double cp = cos(a[1]), sp = sin(a[1]), cr = cos(a[2]), sr = sin(a[2]);
+  const double y = rate[0], p = rate[1], r = rate[2];
+  const double by_angle[9] = {0.0,
+                              y * (r * sr * sp - p * cr * cp),
+                              y * (p * sr * sp - r * cr * cp) + r * p * sr,
+                              0.0,
+                              -y * (r * cr * sp + p * sr * cp),
+                              -y * (p * cr * sp + r * sr * cp) - r * p * cr,
+                              0.0,
+                              y * p * sp,
+                              0.0};
+  const double by_rate[9] = {-p * cr * sp - r * sr * cp,
+                             -y * cr * sp - r * cr,
+                             -p * cr - y * sr * cp,
+                             r * cr * cp - p * sr * sp,
+                             -y * sr * sp - r * sr,
+                             y * cr * cp - p * sr,
+                             -p * cp,
+                             -y * cp,
+                             0.0};
+  for (int k = 0; k < 9; k++) P[k] = by_angle[k], Q[k] = by_rate[k];
+}

@@ -36,4 +36,7 @@ void bramah__turn_inverse(const double *a, double *Xi);
 /* U [9] = d(X(a) a')/da at constant a'; also u' = X a'' + U a'. */
 void bramah__turn_gradient(const double *a, const double *rate, double *U);
 
+/* P, Q [9] = d(U(a, a') a')/da and /da'. */
+void bramah__turn_curvature(const double *a, const double *rate, double *P, double *Q);
+
 #endif

@@ -43,6 +43,9 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->index_work = BRAMAH__TAKE(arena, int, n);
   c->row_work = BRAMAH__TAKE(arena, int, model->m);
   c->Phi_z_work = BRAMAH__TAKE(arena, double, model->m *n);
+  c->J = BRAMAH__TAKE(arena, double, model->n_independent *ne);
+  c->Q = BRAMAH__TAKE(arena, double, n *ne);
+  c->Q_state = bramah__arena_take(arena, c->state.size, 1);
   return object;
 }
 

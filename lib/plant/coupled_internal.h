@@ -75,6 +75,10 @@ struct bramah_coupled {
   double *zdd_i, *zdd_base, *D; /* [nf], [nf], [n x nf] scratch */
   int *index_work, *row_work;
   double *Phi_z_work;
+  double *J,
+      *Q; /* [nf x n_error], [n x n_error] accelerations by the error state; of the joints, at Q_state */
+  void *Q_state; /* [state.size] */
+  int Q_valid;
   bramah_step_report report;
   int own_memory;
 };
@@ -117,6 +121,25 @@ double bramah__output_value(void *self, size_t i);
  * NULL, its derivatives by the pressures [n_volumes]. */
 int bramah__is_flow(bramah__output_code code);
 double bramah__output_flow(const bramah_coupled *c, const bramah__output *output, double *by_p);
+
+/* Whether an output is a vector in the axes of a body; whether it depends on accelerations. Its value, and its
+ * derivatives by the positions, rates and accelerations of all joints, added to a, b, q [n]. */
+int bramah__is_of_body(bramah__output_code code);
+int bramah__body_accelerates(bramah__output_code code);
+double bramah__body_value(const bramah_coupled *c, const bramah__output *output);
+void bramah__body_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
+                           double *q);
+
+/* How the force of cylinder i follows its stroke and velocity, its friction states held [N/m, N s/m]. */
+void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, double *by_v);
+
+/* Derivative of the independent accelerations by the error state, A [nf x ne], analytic, at the motion of c->state, to
+ * which `now` must belong. Leaves the derivatives of the motion in c->linear. Returns E_SINGULAR. */
+bramah_status bramah__accelerations_by_state(bramah_coupled *c, double *A);
+
+/* Fill c->Q with the derivative of all joint accelerations by the error state, unless it belongs to this state
+ * already. */
+bramah_status bramah__joint_acceleration_rows(bramah_coupled *c);
 
 /* J [nf x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);

@@ -45,7 +45,22 @@ typedef enum bramah__output_code {
   BRAMAH__BALL_QW,
   BRAMAH__BALL_QX,
   BRAMAH__BALL_QY,
-  BRAMAH__BALL_QZ
+  BRAMAH__BALL_QZ,
+  BRAMAH__BODY_FORCE_X, /* specific force at the origin of the body, see output_bodies.c */
+  BRAMAH__BODY_FORCE_Y,
+  BRAMAH__BODY_FORCE_Z,
+  BRAMAH__BODY_TURN_X, /* angular acceleration */
+  BRAMAH__BODY_TURN_Y,
+  BRAMAH__BODY_TURN_Z,
+  BRAMAH__BODY_UP_X, /* direction against gravity */
+  BRAMAH__BODY_UP_Y,
+  BRAMAH__BODY_UP_Z,
+  BRAMAH__BODY_RATE_XX, /* products of angular rates */
+  BRAMAH__BODY_RATE_YY,
+  BRAMAH__BODY_RATE_ZZ,
+  BRAMAH__BODY_RATE_XY,
+  BRAMAH__BODY_RATE_XZ,
+  BRAMAH__BODY_RATE_YZ
 } bramah__output_code;
 
 /* What a parameter of the plant changes. */

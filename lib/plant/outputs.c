@@ -19,7 +19,7 @@ typedef struct kind {
 static const kind joint_kinds[] = {
     {BRAMAH__JOINT_POSITION, ".angle", "rad", "m", BRAMAH_OUTPUT_POSITION, 1, 0},
     {BRAMAH__JOINT_RATE, ".rate", "rad/s", "m/s", BRAMAH_OUTPUT_RATE, 1, 0},
-    {BRAMAH__JOINT_ACCELERATION, ".acceleration", "rad/s^2", "m/s^2", BRAMAH_OUTPUT_ACCELERATION, 0, 0},
+    {BRAMAH__JOINT_ACCELERATION, ".acceleration", "rad/s^2", "m/s^2", BRAMAH_OUTPUT_ACCELERATION, 1, 0},
 };
 static const kind volume_kinds[] = {
     {BRAMAH__VOLUME_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_PRESSURE, 1, 0}};
@@ -27,14 +27,14 @@ static const kind valve_kinds[] = {{BRAMAH__VALVE_SPOOL, ".spool", "V", NULL, BR
 static const kind cylinder_kinds[] = {
     {BRAMAH__CYLINDER_STROKE, ".stroke", "m", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
     {BRAMAH__CYLINDER_VELOCITY, ".velocity", "m/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__CYLINDER_FORCE, ".force", "N", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+    {BRAMAH__CYLINDER_FORCE, ".force", "N", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
     {BRAMAH__CYLINDER_FRICTION, ".friction", "N", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__CYLINDER_WORK, ".work", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
 };
 static const kind rotary_kinds[] = {
     {BRAMAH__CYLINDER_STROKE, ".angle", "rad", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
     {BRAMAH__CYLINDER_VELOCITY, ".rate", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__CYLINDER_FORCE, ".torque", "N*m", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+    {BRAMAH__CYLINDER_FORCE, ".torque", "N*m", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
     {BRAMAH__CYLINDER_FRICTION, ".friction", "N*m", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__CYLINDER_WORK, ".work", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
 };
@@ -47,12 +47,30 @@ static const kind motion_kinds[] = {
     {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},
 };
-/* Angular rate of a body in its own axes, for gyros. Of the massless bodies inside a spherical joint it
- * says nothing: they lie otherwise after a re-base. */
+/* Vectors in the axes of a body, for gyros, accelerometers and inclinometers: output_bodies.c. */
+#define OF_BODY(code, suffix, unit)                                                                          \
+  {                                                                                                          \
+    code, suffix, unit, NULL, BRAMAH_OUTPUT_OTHER, 1, 1                                                      \
+  }
 static const kind body_kinds[] = {
-    {BRAMAH__BODY_RATE_X, ".body_rate_x", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
-    {BRAMAH__BODY_RATE_Y, ".body_rate_y", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
-    {BRAMAH__BODY_RATE_Z, ".body_rate_z", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1},
+    OF_BODY(BRAMAH__BODY_RATE_X, ".body_rate_x", "rad/s"),
+    OF_BODY(BRAMAH__BODY_RATE_Y, ".body_rate_y", "rad/s"),
+    OF_BODY(BRAMAH__BODY_RATE_Z, ".body_rate_z", "rad/s"),
+    OF_BODY(BRAMAH__BODY_FORCE_X, ".specific_force_x", "m/s^2"),
+    OF_BODY(BRAMAH__BODY_FORCE_Y, ".specific_force_y", "m/s^2"),
+    OF_BODY(BRAMAH__BODY_FORCE_Z, ".specific_force_z", "m/s^2"),
+    OF_BODY(BRAMAH__BODY_TURN_X, ".angular_acceleration_x", "rad/s^2"),
+    OF_BODY(BRAMAH__BODY_TURN_Y, ".angular_acceleration_y", "rad/s^2"),
+    OF_BODY(BRAMAH__BODY_TURN_Z, ".angular_acceleration_z", "rad/s^2"),
+    OF_BODY(BRAMAH__BODY_UP_X, ".up_x", "1"),
+    OF_BODY(BRAMAH__BODY_UP_Y, ".up_y", "1"),
+    OF_BODY(BRAMAH__BODY_UP_Z, ".up_z", "1"),
+    OF_BODY(BRAMAH__BODY_RATE_XX, ".body_rate_xx", "rad^2/s^2"),
+    OF_BODY(BRAMAH__BODY_RATE_YY, ".body_rate_yy", "rad^2/s^2"),
+    OF_BODY(BRAMAH__BODY_RATE_ZZ, ".body_rate_zz", "rad^2/s^2"),
+    OF_BODY(BRAMAH__BODY_RATE_XY, ".body_rate_xy", "rad^2/s^2"),
+    OF_BODY(BRAMAH__BODY_RATE_XZ, ".body_rate_xz", "rad^2/s^2"),
+    OF_BODY(BRAMAH__BODY_RATE_YZ, ".body_rate_yz", "rad^2/s^2"),
 };
 /* Flows, for flow meters; a valve's are those out of it into its ports. */
 #define FLOW(code, suffix)                                                                                   \
@@ -157,13 +175,6 @@ void bramah__outputs_build(bramah_model *model, bramah__arena *arena)
   model->n_outputs = count;
 }
 
-static double body_rate(const bramah_coupled *c, size_t body, int axis)
-{
-  double rate[3];
-  bramah__unrotate3(c->now->pose[body].A, c->now->Z + 6 * body + 3, rate);
-  return rate[axis];
-}
-
 /* Coordinate of a spherical joint: its angle, rate or acceleration against the axes of the model. */
 static double ball_value(const bramah_coupled *c, bramah__output_code code, size_t joint)
 {
@@ -216,12 +227,6 @@ static double mechanical_value(const bramah_coupled *c, const bramah__output *ou
   case BRAMAH__ENERGY_POTENTIAL:
     return bramah__tree_potential(&model->tree, c->now->pose) +
            bramah__forces_potential(&model->forces, c->now->pose, c->state.z) - model->potential0;
-  case BRAMAH__BODY_RATE_X:
-    return body_rate(c, output->index, 0);
-  case BRAMAH__BODY_RATE_Y:
-    return body_rate(c, output->index, 1);
-  case BRAMAH__BODY_RATE_Z:
-    return body_rate(c, output->index, 2);
   default:
     return NAN;
   }
@@ -258,6 +263,7 @@ double bramah__output_value(void *self, size_t i)
   if (bramah__refresh(c, NULL) != BRAMAH_OK) return NAN;
   const bramah__output *output = &c->model->output[i];
   if (bramah__is_flow(output->code)) return bramah__output_flow(c, output, NULL);
+  if (bramah__is_of_body(output->code)) return bramah__body_value(c, output);
   switch (output->code) {
   case BRAMAH__VOLUME_PRESSURE:
   case BRAMAH__VALVE_SPOOL:
@@ -270,23 +276,6 @@ double bramah__output_value(void *self, size_t i)
     return hydraulic_value(c, output);
   default:
     return mechanical_value(c, output);
-  }
-}
-
-/* Derivative of one component of a body's rate in its own axes by all joint positions (a) and rates (b) [n]:
- * turning joint j by dz turns the body, and with it its axes, against what turns in front of joint j. */
-static void body_rate_partials(const bramah_coupled *c, size_t body, int axis, double *a, double *b)
-{
-  const bramah__tree *tree = &c->model->tree;
-  for (int j = (int)body; j >= 0; j = tree->link[j].parent) {
-    if (!tree->link[j].revolute) continue;
-    const bramah__pose *pose = &c->now->pose[j];
-    double turn[3], local[3];
-    bramah__cross3(c->now->Z + 6 * j + 3, pose->n, turn); /* -(n x w_j) */
-    bramah__unrotate3(c->now->pose[body].A, turn, local);
-    a[j] = local[axis];
-    bramah__unrotate3(c->now->pose[body].A, pose->n, local);
-    b[j] = local[axis];
   }
 }
 
@@ -319,6 +308,52 @@ static void ball_partials(const bramah_coupled *c, const bramah__output *output,
   memcpy(a + j, G + 3 * k, 3 * sizeof *G);
 }
 
+/* M -= A B, all [9] */
+static void subtract_product(const double *A, const double *B, double *M)
+{
+  double AB[9];
+  bramah__multiply3(A, B, AB);
+  for (int k = 0; k < 9; k++) M[k] -= AB[k];
+}
+
+/* How X a'' + U a', the angular acceleration about the axes of the child, follows a and a': P, Q [9]. */
+static void turn_acceleration_partials(const double *a, const double *ad, const double *add, double *P,
+                                       double *Q)
+{
+  double U[9];
+  bramah__turn_curvature(a, ad, P, Q);
+  bramah__turn_gradient(a, add, U);
+  for (int k = 0; k < 9; k++) P[k] += U[k];
+}
+
+/* The same for the acceleration of an angle g: both sides of X(g) g'' + U(g, g') g' = X(z) z'' + U(z, z') z' change
+ * alike, with dg = G dz and dg' = G dz' + V dz from the two equations above. */
+static void ball_acceleration_partials(const bramah_coupled *c, const bramah__output *output, double *a,
+                                       double *b, double *q)
+{
+  const size_t ball = c->model->ball_of[output->index] - 1, j = c->model->ball[ball].first,
+               k = output->index - j;
+  double g[3], gd[3], gdd[3], X[9], U[9], Xi[9], Ug[9], G[9], V[9], P[9], Q[9], Pg[9], Qg[9];
+  bramah__ball_motion(c->model, &c->state, ball, g, gd, gdd);
+  turn_partials(c, ball, X, U);
+  bramah__turn_inverse(g, Xi);
+  bramah__multiply3(Xi, X, G);
+  bramah__turn_gradient(g, gd, Ug);
+  subtract_product(Ug, G, U);
+  bramah__multiply3(Xi, U, V);
+  turn_acceleration_partials(c->state.z + j, c->state.zd + j, c->state.zdd + j, P, Q);
+  turn_acceleration_partials(g, gd, gdd, Pg, Qg);
+  subtract_product(Pg, G, P);
+  subtract_product(Qg, V, P);
+  subtract_product(Qg, G, Q);
+  for (size_t l = 0; l < 3; l++)
+    for (size_t m = 0; m < 3; m++) {
+      a[j + l] += Xi[3 * k + m] * P[3 * m + l];
+      b[j + l] += Xi[3 * k + m] * Q[3 * m + l];
+    }
+  memcpy(q + j, G + 3 * k, 3 * sizeof *G);
+}
+
 /* Does the coordinate stand for itself, as all do but those of a ball that has been re-based? */
 static int is_plain(const bramah_coupled *c, size_t joint)
 {
@@ -339,13 +374,33 @@ static void quaternion_partials(const bramah_coupled *c, const bramah__output *o
     for (size_t l = 0; l < 3; l++) a[c->model->ball[ball].first + k] += row[l] * X[3 * l + k];
 }
 
-/* Derivatives of an output by all joint positions a [n], rates b [n]; 0 if it has none. */
-static int mechanical_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b)
+/* The force of a cylinder by the joints. Pressures are added by pressure_part. */
+static void force_partials(const bramah_coupled *c, size_t i, double *a, double *b)
+{
+  const size_t n = c->model->n;
+  const double *row = c->now->row + i * n;
+  double by_s, by_v;
+  bramah__force_slopes(c, i, &by_s, &by_v);
+  bramah__line_rate_derivative(&c->model->tree, &c->model->line[i], c->now->pose, c->now->Z, a);
+  for (size_t j = 0; j < n; j++) {
+    a[j] = by_v * a[j] + by_s * row[j];
+    b[j] = by_v * row[j];
+  }
+}
+
+/* Derivatives of an output by all joint positions a [n], rates b [n] and accelerations q [n]; 0 if it has none. */
+static int mechanical_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
+                               double *q)
 {
   const bramah_model *model = c->model;
   const size_t n = model->n, i = output->index;
   memset(a, 0, n * sizeof *a);
   memset(b, 0, n * sizeof *b);
+  memset(q, 0, n * sizeof *q);
+  if (bramah__is_of_body(output->code)) {
+    bramah__body_partials(c, output, a, b, q);
+    return 1;
+  }
   switch (output->code) {
   case BRAMAH__JOINT_POSITION:
   case BRAMAH__JOINT_RATE:
@@ -353,6 +408,12 @@ static int mechanical_partials(const bramah_coupled *c, const bramah__output *ou
       ball_partials(c, output, a, b);
     else
       (output->code == BRAMAH__JOINT_POSITION ? a : b)[i] = 1.0;
+    return 1;
+  case BRAMAH__JOINT_ACCELERATION:
+    if (is_plain(c, i))
+      q[i] = 1.0;
+    else
+      ball_acceleration_partials(c, output, a, b, q);
     return 1;
   case BRAMAH__BALL_QW:
   case BRAMAH__BALL_QX:
@@ -367,14 +428,8 @@ static int mechanical_partials(const bramah_coupled *c, const bramah__output *ou
     memcpy(b, c->now->row + i * n, n * sizeof *b);
     bramah__line_rate_derivative(&model->tree, &model->line[i], c->now->pose, c->now->Z, a);
     return 1;
-  case BRAMAH__BODY_RATE_X:
-    body_rate_partials(c, i, 0, a, b);
-    return 1;
-  case BRAMAH__BODY_RATE_Y:
-    body_rate_partials(c, i, 1, a, b);
-    return 1;
-  case BRAMAH__BODY_RATE_Z:
-    body_rate_partials(c, i, 2, a, b);
+  case BRAMAH__CYLINDER_FORCE:
+    force_partials(c, i, a, b);
     return 1;
   default:
     return 0;
@@ -388,33 +443,58 @@ static int all_zero(size_t n, const double *x)
   return 1;
 }
 
-/* row = [ a Rz + b D, b Rz, 0 ] */
-bramah_status bramah__output_row(void *self, size_t i, double *row)
+/* What an output has of the pressures directly, row [2 nf + n_volumes]; 1 if that is all. */
+static int pressure_part(const bramah_coupled *c, const bramah__output *output, double *row)
 {
-  bramah_coupled *c = self;
-  const bramah_status status = bramah__refresh(c, NULL);
-  if (status != BRAMAH_OK) return status;
-  const bramah_model *model = c->model;
-  const bramah__output *output = &model->output[i];
-  const size_t n = model->n, nf = model->n_independent, np = model->circuit.n_volumes;
-  memset(row, 0, (2 * nf + np) * sizeof *row);
-  if (output->code == BRAMAH__VOLUME_PRESSURE) {
-    row[2 * nf + output->index] = 1.0;
-    return BRAMAH_OK;
+  double *by_p = row + 2 * c->model->n_independent;
+  if (output->code == BRAMAH__CYLINDER_FORCE) {
+    const bramah__cylinder *cylinder = &c->model->circuit.cylinder[output->index];
+    by_p[cylinder->piston] += cylinder->piston_area;
+    by_p[cylinder->rod] -= cylinder->rod_area;
+    return 0;
   }
-  if (bramah__is_flow(output->code)) {
-    bramah__output_flow(c, output, row + 2 * nf);
-    return BRAMAH_OK;
-  }
-  double *a = c->probe_state.z, *b = c->probe_state.zd;
-  if (!mechanical_partials(c, output, a, b)) return BRAMAH_E_UNSUPPORTED;
+  if (output->code == BRAMAH__VOLUME_PRESSURE) by_p[output->index] = 1.0;
+  if (bramah__is_flow(output->code)) bramah__output_flow(c, output, by_p);
+  return output->code == BRAMAH__VOLUME_PRESSURE || bramah__is_flow(output->code);
+}
+
+/* row += [ a Rz + b D, b Rz, 0 ] */
+static void add_motion(bramah_coupled *c, const double *a, const double *b, double *row)
+{
+  const size_t n = c->model->n, nf = c->model->n_independent;
   const int moving = !all_zero(n, b);
-  if (moving) bramah__rate_derivative(model, &c->state, c->now, c->D);
+  if (moving) bramah__rate_derivative(c->model, &c->state, c->now, c->D);
   for (size_t f = 0; f < nf; f++)
     for (size_t j = 0; j < n; j++) {
       row[f] += a[j] * c->now->Rz[j * nf + f] + (moving ? b[j] * c->D[j * nf + f] : 0.0);
       row[nf + f] += b[j] * c->now->Rz[j * nf + f];
     }
+}
+
+/* row += q Q, Q all joint accelerations by the error state. */
+static void add_acceleration(const bramah_coupled *c, const double *q, double *row)
+{
+  const size_t ne = 2 * c->model->n_independent + c->model->circuit.n_volumes;
+  for (size_t j = 0; j < c->model->n; j++)
+    for (size_t k = 0; q[j] != 0.0 && k < ne; k++) row[k] += q[j] * c->Q[j * ne + k];
+}
+
+bramah_status bramah__output_row(void *self, size_t i, double *row)
+{
+  bramah_coupled *c = self;
+  bramah_status status = bramah__refresh(c, NULL);
+  if (status != BRAMAH_OK) return status;
+  const bramah__output *output = &c->model->output[i];
+  const int accelerates =
+      output->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(output->code);
+  memset(row, 0, (2 * c->model->n_independent + c->model->circuit.n_volumes) * sizeof *row);
+  if (pressure_part(c, output, row)) return BRAMAH_OK;
+  if (accelerates) status = bramah__joint_acceleration_rows(c);
+  if (status != BRAMAH_OK) return status;
+  double *a = c->probe_state.z, *b = c->probe_state.zd, *q = c->probe_state.zdd;
+  if (!mechanical_partials(c, output, a, b, q)) return BRAMAH_E_UNSUPPORTED;
+  add_motion(c, a, b, row);
+  if (accelerates) add_acceleration(c, q, row);
   return BRAMAH_OK;
 }
 

@@ -34,21 +34,6 @@ void bramah__transition_layout(const bramah_model *model, bramah__arena *arena, 
   t->pivot = BRAMAH__TAKE(arena, int, n + np);
 }
 
-/* How the cylinders' forces follow stroke and velocity while the friction states stay. */
-static void held_slopes(bramah_coupled *c, const bramah__eval *eval)
-{
-  const bramah__circuit *circuit = &c->model->circuit;
-  for (size_t i = 0; i < circuit->n_cylinders; i++) {
-    const bramah__cylinder *cylinder = &circuit->cylinder[i];
-    double by_s, by_v;
-    bramah__stop_slopes(circuit, i, eval->s[i], eval->v[i], &by_s, &by_v);
-    c->linear.F_s[i] = by_s;
-    c->linear.F_v[i] =
-        by_v - cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, eval->v[i],
-                                                                 c->state.x + cylinder->first_state);
-  }
-}
-
 /* Derivative of the independent imbalance by the pressures, columns 2 nf ... of out [nf x ne]. */
 static void pressure_columns(const bramah_model *model, const bramah__eval *eval, double *out, size_t ne)
 {
@@ -65,14 +50,15 @@ static void pressure_columns(const bramah_model *model, const bramah__eval *eval
   }
 }
 
-/* A = -r_a^-1 [r_z r_v r_p], the derivative of the independent accelerations, at the motion of c->state. */
-static bramah_status accelerations_by_state(bramah_coupled *c, double *A)
+/* A = -r_a^-1 [r_z r_v r_p] */
+bramah_status bramah__accelerations_by_state(bramah_coupled *c, double *A)
 {
   const bramah_model *model = c->model;
   bramah__eval *now = c->now;
   const size_t nf = model->n_independent, ne = 2 * nf + model->circuit.n_volumes;
   bramah__inverse_dynamics(model, &c->state, now, c->state.zdd);
-  held_slopes(c, now);
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
+    bramah__force_slopes(c, i, &c->linear.F_s[i], &c->linear.F_v[i]);
   bramah__linear_reduce(model, &c->state, now, &c->linear);
   if (bramah__factor_mass(model, now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   for (size_t f = 0; f < nf; f++) {
@@ -186,7 +172,7 @@ static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *p
   bramah__transition *t = &c->transition;
   bramah_status status =
       rates_by_parameters(c, n_par, par, G, n_par ? G + c->model->n_independent * n_par : NULL);
-  if (status == BRAMAH_OK) status = accelerations_by_state(c, t->A);
+  if (status == BRAMAH_OK) status = bramah__accelerations_by_state(c, t->A);
   if (status != BRAMAH_OK) return status;
   rates_by_state(c);
   bramah__state_copy(&c->state, &t->start);
@@ -440,7 +426,7 @@ bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   status = rates_by_parameters(c, n_par, par, Jp, NULL);
-  if (status == BRAMAH_OK) status = accelerations_by_state(c, J);
+  if (status == BRAMAH_OK) status = bramah__accelerations_by_state(c, J);
   if (status == BRAMAH_OK) return BRAMAH_OK;
   return bramah__fail(diag, status, c->model->name, "the mass matrix is singular");
 }

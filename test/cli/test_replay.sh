@@ -13,7 +13,7 @@ for joint in crank coupler rocker; do
 done
 for volume in v1 v2 v3; do header="$header,$volume.pressure[Pa],$volume.pressure.sigma[Pa]"; done
 header="$header,valve.spool[V],lift.stroke[m],lift.stroke.sigma[m],lift.velocity[m/s],lift.velocity.sigma[m/s]"
-header="$header,lift.force[N],lift.friction[N],lift.work[J],valve.command[V],energy.kinetic[J],energy.potential[J]"
+header="$header,lift.force[N],lift.force.sigma[N],lift.friction[N],lift.work[J],valve.command[V],energy.kinetic[J],energy.potential[J]"
 header="$header,crank_encoder.innovation[rad],crank_encoder.nis,crank_gyro.innovation[rad/s],crank_gyro.nis"
 for sensor in p1 p2 p3; do header="$header,$sensor.innovation[Pa],$sensor.nis"; done
 same "$(head -n 1 estimate.csv)" "$header" 'columns of the estimates'

@@ -47,7 +47,13 @@ run 0 simulate "$machine" --all --duration 1.1 --step=0.001 --output all.csv
 run 0 simulate "$machine" --duration 1.1 --step=0.001 --output plain.csv
 extra='throttle.flow[m^3/s],valve.flow_a[m^3/s],valve.flow_b[m^3/s]'
 for body in rocker coupler crank; do
-  extra="$body.body_rate_x[rad/s],$body.body_rate_y[rad/s],$body.body_rate_z[rad/s],$extra"
+  columns=''
+  for axis in x y z; do columns="$columns$body.body_rate_$axis[rad/s],"; done
+  for axis in x y z; do columns="$columns$body.specific_force_$axis[m/s^2],"; done
+  for axis in x y z; do columns="$columns$body.angular_acceleration_$axis[rad/s^2],"; done
+  for axis in x y z; do columns="$columns$body.up_$axis[1],"; done
+  for axes in xx yy zz xy xz yz; do columns="$columns$body.body_rate_$axes[rad^2/s^2],"; done
+  extra="$columns$extra"
 done
 same "$(head -n 1 all.csv)" "$header,$extra" 'columns with --all'
 cut -d, -f "1-$(echo "$header" | tr ',' '\n' | wc -l)" all.csv | cmp -s - plain.csv || fail 'other columns change with --all'

@@ -29,8 +29,19 @@ static double difference(const linear_run *a, bramah_filter *filter, const linea
   return worst;
 }
 
+/* The first sensor rounds, and the larger half of what it sees lies beyond its range. */
+static void limit_sensor(linear_run *run)
+{
+  double largest = 0.0;
+  for (int k = 0; k < LINEAR_STEPS; k++) largest = fmax(largest, fabs(run->y[k][0]));
+  run->sensor[0].resolution = 3.0 * run->sensor[0].sigma;
+  run->sensor[0].most = 0.5 * largest;
+  run->sensor[0].least = -0.5 * largest;
+}
+
 /* Both filters over the same samples; the weights of the points must not matter. */
-static void check_linear(int64_t change_at, const bramah_ukf_options *unscented, double tolerance)
+static void check_linear(int64_t change_at, const bramah_ukf_options *unscented, int limited,
+                         double tolerance)
 {
   static linear_run a, b;
   bramah_filter *filter;
@@ -38,6 +49,7 @@ static void check_linear(int64_t change_at, const bramah_ukf_options *unscented,
   double worst = 0.0;
   linear_run_make(&a, change_at);
   linear_run_make(&b, change_at);
+  if (limited) limit_sensor(&a), limit_sensor(&b);
   must(bramah_filter_new(&a.plant, LINEAR_SENSORS, a.sensor, &a.options, &diag, &filter), &diag);
   must(bramah_ukf_new(&b.plant, LINEAR_SENSORS, b.sensor, &b.options, unscented, &diag, &ukf), &diag);
   for (int k = 0; k < LINEAR_STEPS; k++) {
@@ -51,6 +63,9 @@ static void check_linear(int64_t change_at, const bramah_ukf_options *unscented,
     must(bramah_ukf_predict(ukf, &diag), &diag);
     ck_assert_int_eq(bramah_filter_time_ns(filter), bramah_ukf_time_ns(ukf));
   }
+  const bramah_filter_report report = bramah_filter_get_report(filter);
+  ck_assert_int_eq(report.saturated > 0, limited);
+  ck_assert_uint_gt(report.accepted, report.saturated);
   printf("unscented against error-state filter, linear: %.2g\n", worst);
   ck_assert_double_lt(worst, tolerance);
   ck_assert_int_eq(b.object.changed, change_at >= 0);
@@ -61,9 +76,10 @@ static void check_linear(int64_t change_at, const bramah_ukf_options *unscented,
 START_TEST(test_equals_the_filter_on_a_linear_plant)
 {
   static const bramah_ukf_options wide = {1.0, 2.0, 0.0}, narrow = {0.1, 2.0, 1.0};
-  check_linear(-1, NULL, 1e-9);
-  check_linear(-1, &wide, 1e-9);
-  check_linear(-1, &narrow, 1e-9);
+  check_linear(-1, NULL, 0, 1e-9);
+  check_linear(-1, &wide, 0, 1e-9);
+  check_linear(-1, &narrow, 0, 1e-9);
+  check_linear(-1, NULL, 1, 1e-9);
 }
 END_TEST
 

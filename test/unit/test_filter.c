@@ -171,6 +171,56 @@ START_TEST(test_innovation_figures)
 }
 END_TEST
 
+/* Samples at the ends of the range are left out, counted, and no rejections; rounding widens the innovation. */
+START_TEST(test_saturated_samples)
+{
+  pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor_options limited = encoder;
+  limited.least = -1.5;
+  limited.most = 1.5;
+  limited.resolution = 0.1;
+  const double gate = 3.0;
+  bramah_sensor sensor;
+  must(bramah_sensor_init(&limited, &plant, &diag, &sensor), &diag);
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+                                         .position_sigma = &position_sigma,
+                                         .velocity_sigma = &velocity_sigma,
+                                         .acceleration_noise = &acceleration_noise,
+                                         .fusion = _i ? BRAMAH_FUSION_BLOCK : BRAMAH_FUSION_SEQUENTIAL,
+                                         .iterations = _i ? 3 : 1,
+                                         .gate = &gate,
+                                         .patience = 2};
+  bramah_filter *filter;
+  must(bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter), &diag);
+  const double ends[2] = {1.5, -1.5}, inside = 1.1;
+  const unsigned char present = 1;
+  const bramah_innovation *in = bramah_filter_innovations(filter);
+  const double before = bramah_filter_covariance(filter)[0];
+  for (int k = 0; k < 6; k++) {
+    must(bramah_filter_correct(filter, &ends[k % 2], &present, &diag), &diag);
+    ck_assert(in->present && in->saturated && !in->accepted);
+    ck_assert_double_eq(model.angle, 1.0);
+    ck_assert_double_eq(bramah_filter_covariance(filter)[0], before);
+  }
+  bramah_filter_report report = bramah_filter_get_report(filter);
+  ck_assert(report.saturated == 6 && report.gated == 0 && report.lost == 0 && report.recoveries == 0);
+  ck_assert(!bramah_filter_lost(filter, 0));
+  must(bramah_filter_correct(filter, &inside, &present, &diag), &diag);
+  ck_assert(in->accepted && !in->saturated && model.angle > 1.09);
+  ck_assert_double_eq_tol(in->sigma, sqrt(0.09 + 0.02 * 0.02 + 0.01 / 12), 1e-8);
+  unsigned char snap[512];
+  ck_assert_uint_le(bramah_filter_snapshot_size(filter), sizeof snap);
+  bramah_filter_save(filter, snap);
+  must(bramah_filter_correct(filter, &ends[0], &present, &diag), &diag);
+  ck_assert_uint_eq(bramah_filter_get_report(filter).saturated, 7);
+  bramah_filter_restore(filter, snap);
+  report = bramah_filter_get_report(filter);
+  ck_assert(report.saturated == 6 && report.accepted == 1);
+  bramah_filter_free(filter);
+}
+END_TEST
+
 static void refused(const bramah_filter_options *options, bramah_plant *plant, const char *thing)
 {
   bramah_sensor sensors[2];
@@ -266,6 +316,7 @@ int main(void)
   tcase_add_test(cases, test_transition_of_the_paper);
   tcase_add_test(cases, test_bad_measurements_change_nothing);
   tcase_add_test(cases, test_innovation_figures);
+  tcase_add_loop_test(cases, test_saturated_samples, 0, 2);
   tcase_add_test(cases, test_bad_options);
   tcase_add_test(cases, test_failing_plant_changes_nothing);
   tcase_add_test(cases, test_sensor_binding);

@@ -151,7 +151,7 @@ START_TEST(test_units)
     bramah_output_info info;
     r.p.output_info(r.p.self, must_find(&r.p, names[i]), &info);
     ck_assert_str_eq(info.unit, units[i]);
-    ck_assert_int_eq(info.has_row, i < 2);
+    ck_assert_int_eq(info.has_row, i < 3);
   }
   ck_assert_int_lt(bramah_plant_find_output(&r.p, "swing.stroke"), 0);
   stop(&r);

@@ -102,6 +102,57 @@ START_TEST(sensors_are_read)
 }
 END_TEST
 
+/* One line of each kind, in place of the encoder. */
+static bramah_study *load_sensor(const char *line)
+{
+  write_study(9, line);
+  return load_file(path);
+}
+
+START_TEST(every_kind_is_read)
+{
+  bramah_study *s =
+      load_sensor("  s: {type: accelerometer, body: boom, point: [1, 0, 200 mm], axis: [0, 3, 4], "
+                  "sigma: 0.05 m/s^2, range: [-20, 20 m/s^2], resolution: 0.01 m/s^2}");
+  const bramah_sensor_options *o = s->sensors;
+  ck_assert(o->kind == BRAMAH_SENSOR_ACCELEROMETER && o->sigma == 0.05 && o->axis[1] == 3 && o->axis[2] == 4);
+  ck_assert(o->point[0] == 1e-3 && o->point[2] == 0.2 && o->resolution == 0.01);
+  ck_assert(o->least == -20 && o->most == 20);
+  ck_assert_str_eq(o->at, "boom");
+  bramah_study_free(s);
+  s = load_sensor("  s: {type: inclinometer, body: boom, axis: [1, 0, 0], about: [0, 0, 1], sigma: 0.1 deg, "
+                  "resolution: 0.01 deg}");
+  o = s->sensors;
+  ck_assert(o->kind == BRAMAH_SENSOR_INCLINOMETER && o->axis[0] == 1 && o->about[2] == 1);
+  ck_assert(o->resolution == 0.01 * DEG && o->least == 0 && o->most == 0);
+  bramah_study_free(s);
+  s = load_sensor("  s: {type: stroke, cylinder: lift, sigma: 1 mm, range: [1, 2 m]}");
+  o = s->sensors;
+  ck_assert(o->kind == BRAMAH_SENSOR_STROKE && o->sigma == 1e-3 && o->least == 1 && o->most == 2);
+  ck_assert_str_eq(o->at, "lift");
+  bramah_study_free(s);
+  s = load_sensor("  s: {type: pressure-difference, a: v1, b: v2, sigma: 0.1 bar}");
+  o = s->sensors;
+  ck_assert(o->kind == BRAMAH_SENSOR_PRESSURE_DIFFERENCE && o->sigma == 1e4);
+  ck_assert_str_eq(o->at, "v1");
+  ck_assert_str_eq(o->less, "v2");
+  bramah_study_free(s);
+  s = load_sensor("  s: {type: flow, element: valve, port: b, sigma: 6 L/min}");
+  o = s->sensors;
+  ck_assert(o->kind == BRAMAH_SENSOR_FLOW && o->port == BRAMAH_SENSOR_PORT_B);
+  ck_assert_double_eq_tol(o->sigma, 1e-4, 1e-18);
+  ck_assert_str_eq(o->at, "valve");
+  bramah_study_free(s);
+  s = load_sensor("  s: {type: load-pin, cylinder: lift, sigma: 0.2 kN}");
+  o = s->sensors;
+  ck_assert(o->kind == BRAMAH_SENSOR_LOAD_PIN && o->sigma == 200 && o->port == BRAMAH_SENSOR_PORT_NONE);
+  bramah_study_free(s);
+  s = load_sensor("  s: {type: encoder, joint: slide, sigma: 1 mm, resolution: 0.1 mm, range: [0, 5 m]}");
+  ck_assert(s->sensors[0].resolution == 1e-4 && s->sensors[0].most == 5);
+  bramah_study_free(s);
+}
+END_TEST
+
 START_TEST(start_values_are_read)
 {
   write_study(0, NULL);
@@ -203,7 +254,8 @@ static const struct {
     {9, "  angle: {type: @encodr, joint: crank, sigma: 1 deg}", BRAMAH_E_VALUE, "sensors.angle.type",
      "'encodr' is not known here; did you mean 'encoder'?"},
     {9, "  angle: {type: @lidar, joint: crank, sigma: 1 deg}", BRAMAH_E_VALUE, "sensors.angle.type",
-     "'lidar' is not known here; possible are encoder, gyro, pressure"},
+     "'lidar' is not known here; possible are encoder, gyro, pressure, accelerometer, inclinometer, stroke, "
+     "pressure-difference, flow, load-pin"},
     {9, "  @angle: {joint: crank, sigma: 1 deg}", BRAMAH_E_KEY, "sensors.angle",
      "required key 'type' is missing"},
     {9, "  @angle: {type: encoder, joint: crank}", BRAMAH_E_KEY, "sensors.angle",
@@ -238,6 +290,36 @@ static const struct {
      "sensors.turn.sigma", "1 m/s is a speed, an angular rate is expected, for example '1 rad/s'"},
     {13, "  p1: {type: pressure, volume: @v 1, sigma: 0.5 bar}", BRAMAH_E_SYNTAX, "sensors.p1.volume",
      "'v 1' is no name; names are letters, digits, _ and -"},
+    {13, "  s: {type: accelerometer, body: boom, axis: [0, 1, 0], sigma: @0.1 m/s}", BRAMAH_E_UNIT,
+     "sensors.s.sigma", "0.1 m/s is a speed, an acceleration is expected, for example '0.1 m/s^2'"},
+    {13, "  @s: {type: accelerometer, body: boom, sigma: 0.1 m/s^2}", BRAMAH_E_KEY, "sensors.s",
+     "required key 'axis' is missing"},
+    {13, "  s: {type: accelerometer, body: boom, point: [1, 2, @3 deg], axis: [0, 1, 0], sigma: 0.1 m/s^2}",
+     BRAMAH_E_UNIT, "sensors.s.point.2", "3 deg is an angle, a length is expected, for example '3 mm'"},
+    {13, "  s: {type: inclinometer, @joint: crank, axis: [0, 1, 0], body: crank, sigma: 1 deg}", BRAMAH_E_KEY,
+     "sensors.s.joint",
+     "unknown key 'joint'; allowed are type, rate, delay, column, sigma, resolution, range, body, axis, "
+     "about"},
+    {13, "  s: {type: inclinometer, body: crank, axis: [1, 0, 0], about: @[0, 0, 0], sigma: 1 deg}",
+     BRAMAH_E_VALUE, "sensors.s.about", "about must not be zero"},
+    {13, "  s: {type: @pressure_difference, a: v1, b: v2, sigma: 1 bar}", BRAMAH_E_VALUE, "sensors.s.type",
+     "'pressure_difference' is not known here; did you mean 'pressure-difference'?"},
+    {13, "  @s: {type: pressure-difference, a: v1, sigma: 1 bar}", BRAMAH_E_KEY, "sensors.s",
+     "required key 'b' is missing"},
+    {13, "  s: {type: flow, element: valve, port: @c, sigma: 1 L/min}", BRAMAH_E_VALUE, "sensors.s.port",
+     "'c' is not known here; possible are a, b"},
+    {13, "  s: {type: flow, element: valve, sigma: @1 bar}", BRAMAH_E_UNIT, "sensors.s.sigma",
+     "1 bar is a pressure, a volume flow is expected, for example '1 L/min'"},
+    {13, "  s: {type: load-pin, cylinder: lift, sigma: @1 bar}", BRAMAH_E_UNIT, "sensors.s.sigma",
+     "1 bar is a pressure, a force is expected, for example '1 N'"},
+    {13, "  s: {type: stroke, cylinder: lift, sigma: 1 mm, resolution: @-1 mm}", BRAMAH_E_VALUE,
+     "sensors.s.resolution", "resolution must be positive"},
+    {13, "  s: {type: stroke, cylinder: lift, sigma: 1 mm, range: @[2, 1 m]}", BRAMAH_E_VALUE,
+     "sensors.s.range", "range must end above its begin: [least, most]"},
+    {13, "  s: {type: pressure, volume: v1, sigma: 1 bar, range: [0, @400 m]}", BRAMAH_E_UNIT,
+     "sensors.s.range.1", "400 m is a length, a pressure is expected, for example '400 bar'"},
+    {10, "  way: {type: encoder, joint: slide, sigma: 2 mm, resolution: @1 deg}", BRAMAH_E_UNIT,
+     "sensors.way.resolution", "1 deg is an angle, a length is expected, for example '1 mm'"},
     {6, "filter: {transition: @papier}", BRAMAH_E_VALUE, "filter.transition",
      "'papier' is not known here; did you mean 'paper'?"},
     {15, "  @crank: {rate_sigma: 0.1 rad/s, acceleration_noise: 0}", BRAMAH_E_KEY, "joints.crank",
@@ -356,6 +438,7 @@ int main(void)
   tcase_add_checked_fixture(tests, make_path, remove_path);
   tcase_add_test(tests, head_of_study_is_read);
   tcase_add_test(tests, sensors_are_read);
+  tcase_add_test(tests, every_kind_is_read);
   tcase_add_test(tests, start_values_are_read);
   tcase_add_test(tests, machine_path_may_be_absolute);
   tcase_add_test(tests, time_column_has_a_default);
