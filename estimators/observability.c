@@ -276,7 +276,7 @@ static bramah_status step(bramah_observability *o, bramah_diag *diag)
   const bramah_plant *plant = &o->plant;
   bramah_status status;
   if (plant->step_transition)
-    status = plant->step_transition(plant->self, o->F, 0, NULL, NULL, diag);
+    status = plant->step_transition(plant->self, o->F, NULL, 0, NULL, NULL, diag);
   else if (differences(o))
     status = plant->step(plant->self, diag);
   else

@@ -16,3 +16,14 @@ void bramah__transition_paper(size_t nf, size_t np, double h, const double *A, d
     }
   }
 }
+
+void bramah__transition_paper_parameters(size_t nf, size_t np, size_t n_par, double h, const double *Ap,
+                                         double *G)
+{
+  memset(G, 0, (2 * nf + np) * n_par * sizeof *G);
+  for (size_t i = 0; i < nf; i++)
+    for (size_t j = 0; j < n_par; j++) {
+      G[i * n_par + j] = 0.5 * h * h * Ap[i * n_par + j];
+      G[(nf + i) * n_par + j] = h * Ap[i * n_par + j];
+    }
+}

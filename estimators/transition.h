@@ -9,4 +9,8 @@
  * = 2 nf + np; h [s]. Pressure errors are carried on unchanged. */
 void bramah__transition_paper(size_t nf, size_t np, double h, const double *A, double *F);
 
+/* The same for parameters: G [n x n_par] from the derivative Ap [nf x n_par] of the accelerations. */
+void bramah__transition_paper_parameters(size_t nf, size_t np, size_t n_par, double h, const double *Ap,
+                                         double *G);
+
 #endif

@@ -55,6 +55,116 @@ int bramah__fuse_scalar(size_t n, const double *H, double y, double r, double *P
   return 0;
 }
 
+int bramah__fuse_root(size_t n, const double *H, double y, double r, double *S, double *dx, double *work)
+{
+  double *phi = work, *K = work + n; /* S' H'; S phi */
+  double alpha = r, expected = 0.0;
+  bramah__apply_transposed(n, n, S, H, phi);
+  for (size_t i = 0; i < n; i++) {
+    alpha += phi[i] * phi[i];
+    expected += H[i] * dx[i];
+  }
+  if (!(alpha > 0.0) || !isfinite(alpha)) return -1;
+  bramah__apply(n, n, S, phi, K);
+  const double rest = (y - expected) / alpha, gamma = 1.0 / (alpha + sqrt(r * alpha));
+  for (size_t i = 0; i < n; i++) {
+    dx[i] += K[i] * rest;
+    for (size_t j = 0; j < n; j++) S[i * n + j] -= gamma * K[i] * phi[j];
+  }
+  return 0;
+}
+
+size_t bramah__fuse_block_work(size_t n, size_t m) { return 2 * n * m + m * m + 2 * m + 2 * n * n; }
+
+/* K [n x m] = P H' S^-1 by the factor of S. PH [m x n] = H P. */
+static void gain(size_t n, size_t m, const double *PH, const double *S, double *column, double *K)
+{
+  for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < m; k++) column[k] = PH[k * n + i];
+    bramah__cholesky_solve(m, S, column);
+    for (size_t k = 0; k < m; k++) K[i * m + k] = column[k];
+  }
+}
+
+/* P = (I - K H) P (I - K H)' + K r K' */
+static void joseph_block(size_t n, size_t m, const double *H, const double *r, const double *K, double *A,
+                         double *B, double *P)
+{
+  bramah__multiply(n, m, n, K, H, A);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++) A[i * n + j] = (i == j ? 1.0 : 0.0) - A[i * n + j];
+  bramah__multiply(n, n, n, A, P, B);
+  bramah__multiply_transposed(n, n, n, B, A, P);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      for (size_t k = 0; k < m; k++) P[i * n + j] += K[i * m + k] * r[k] * K[j * m + k];
+  bramah__symmetrise(n, P);
+}
+
+int bramah__fuse_block(size_t n, size_t m, const double *H, const double *y, const double *r, double *P,
+                       double *dx, double *nis, double *work)
+{
+  double *PH = work, *K = PH + n * m, *S = K + n * m, *rest = S + m * m, *solved = rest + m, *A = solved + m,
+         *B = A + n * n;
+  bramah__multiply(m, n, n, H, P, PH);
+  bramah__multiply_transposed(m, n, m, PH, H, S);
+  for (size_t k = 0; k < m; k++) {
+    S[k * m + k] += r[k];
+    rest[k] = y[k];
+    for (size_t i = 0; i < n; i++) rest[k] -= H[k * n + i] * dx[i];
+    solved[k] = rest[k];
+  }
+  if (bramah__cholesky_factor(m, S)) return -1;
+  bramah__cholesky_solve(m, S, solved);
+  *nis = 0.0;
+  for (size_t k = 0; k < m; k++) {
+    *nis += rest[k] * solved[k];
+    for (size_t i = 0; i < n; i++) dx[i] += PH[k * n + i] * solved[k];
+  }
+  gain(n, m, PH, S, solved, K);
+  joseph_block(n, m, H, r, K, A, B, P);
+  return 0;
+}
+
+void bramah__add_outer(size_t n, size_t q, const double *Gamma, double *P)
+{
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j <= i; j++) {
+      double sum = 0.0;
+      for (size_t k = 0; k < q; k++) sum += Gamma[i * q + k] * Gamma[j * q + k];
+      P[i * n + j] += sum;
+      if (i != j) P[j * n + i] += sum;
+    }
+}
+
+/* Reflect rows i ... of W so that row i vanishes behind its diagonal. */
+static void reflect(size_t n, size_t m, size_t i, double *W)
+{
+  double *row = W + i * m, norm = 0.0;
+  for (size_t k = i; k < m; k++) norm += row[k] * row[k];
+  norm = sqrt(norm);
+  if (!(norm > 0.0)) return;
+  const double alpha = row[i] > 0.0 ? -norm : norm, pivot = row[i] - alpha;
+  const double beta = -1.0 / (alpha * pivot); /* 2 / v'v with v = row - alpha e_i */
+  for (size_t r = i + 1; r < n; r++) {
+    double *other = W + r * m, dot = other[i] * pivot;
+    for (size_t k = i + 1; k < m; k++) dot += other[k] * row[k];
+    dot *= beta;
+    other[i] -= dot * pivot;
+    for (size_t k = i + 1; k < m; k++) other[k] -= dot * row[k];
+  }
+  row[i] = alpha;
+}
+
+void bramah__lower_root(size_t n, size_t m, double *W, double *S)
+{
+  for (size_t i = 0; i < n; i++) reflect(n, m, i, W);
+  for (size_t j = 0; j < n; j++) {
+    const double sign = W[j * m + j] < 0.0 ? -1.0 : 1.0;
+    for (size_t i = 0; i < n; i++) S[i * n + j] = i < j ? 0.0 : sign * W[i * m + j];
+  }
+}
+
 size_t bramah__bad_variance(size_t n, const double *P)
 {
   for (size_t i = 0; i < n; i++)

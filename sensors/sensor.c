@@ -91,6 +91,8 @@ static bramah_status check_options(const bramah_sensor_options *options, bramah_
     status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the standard deviation must be positive");
   else if (options->period_ns < 0)
     status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the sampling period must not be negative");
+  else if (options->delay_ns < 0)
+    status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the delay must not be negative");
   else if (!find_kind(options->kind))
     status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the kind of this sensor is unknown");
   if (status != BRAMAH_OK) bramah__at(diag, NULL, options->line, 0);
@@ -102,8 +104,11 @@ bramah_status bramah_sensor_init(const bramah_sensor_options *options, const bra
 {
   bramah_status status = check_options(options, diag);
   if (status != BRAMAH_OK) return status;
-  bramah_sensor sensor = {
-      .name = options->name, .kind = options->kind, .sigma = options->sigma, .period_ns = options->period_ns};
+  bramah_sensor sensor = {.name = options->name,
+                          .kind = options->kind,
+                          .sigma = options->sigma,
+                          .period_ns = options->period_ns,
+                          .delay_ns = options->delay_ns};
   status = find_kind(options->kind)->bind(options, plant, diag, &sensor);
   if (status == BRAMAH_OK) *out = sensor;
   return status;

@@ -16,15 +16,70 @@ extern "C" {
 #endif
 
 typedef enum bramah_transition {
-  BRAMAH_TRANSITION_PAPER = 1 /* D 3.4 by finite differences; pressure errors are frozen */
+  BRAMAH_TRANSITION_PAPER = 1,       /* D 3.4 by finite differences; pressure errors are frozen */
+  BRAMAH_TRANSITION_PAPER_EXACT = 2, /* D 3.4, derivatives by the plant's own analytic function */
+  BRAMAH_TRANSITION_STEP = 3 /* derivative of the plant's step itself, pressures included (spec equations 5);
+                                        by differences of whole steps where the plant has no function for it */
 } bramah_transition;
 
+/* How densities of white noise become a covariance per step. */
+typedef enum bramah_discretisation {
+  BRAMAH_DISCRETISATION_DEFAULT =
+      0, /* resolvent with BRAMAH_TRANSITION_STEP on a plant that has it, else published */
+  BRAMAH_DISCRETISATION_PUBLISHED = 1, /* D 3.18; a pressure's variance grows by its density times the step */
+  BRAMAH_DISCRETISATION_RESOLVENT =
+      2 /* through the resolvent (I - h/2 A)^-1 of the trapezoidal rule, what it misses of
+                                          the positions' h^3/3 added: Van Loan's integral to second order for slow modes, and
+                                          for stiff ones (pressures) the stationary variance of the continuous mode at any step */
+} bramah_discretisation;
+
+typedef enum bramah_covariance_form {
+  BRAMAH_COVARIANCE_JOSEPH = 0, /* P, updated in Joseph form */
+  BRAMAH_COVARIANCE_SQUARE_ROOT =
+      1 /* S with P = S S': Householder in prediction, Potter in correction; P cannot become
+                                       indefinite (Potter 1963, in Bierman, Factorization Methods, 1977) */
+} bramah_covariance_form;
+
+typedef enum bramah_fusion {
+  BRAMAH_FUSION_SEQUENTIAL = 0, /* sensor after sensor */
+  BRAMAH_FUSION_BLOCK =
+      1 /* all of one time at once (Joseph form; the square-root form is sequential, which for
+                                   independent sensors is the same) */
+} bramah_fusion;
+
+/* Something estimated beside the state of the plant. */
+typedef enum bramah_augmented_kind {
+  BRAMAH_AUGMENTED_PARAMETER =
+      1, /* a parameter of the plant: force, payload, supply pressure, friction scale ... */
+  BRAMAH_AUGMENTED_BIAS = 2 /* what a sensor shows too much, in its unit: gyro bias, encoder offset ... */
+} bramah_augmented_kind;
+
+/* A Gauss-Markov process about the value the parameter has at init (a bias: zero), driven by white noise w:
+ *   order 1   x' = -x / T + w; T = 0: random walk x' = w. Stationary sigma: noise sqrt(T / 2)
+ *   order 2   x'' = -2 x' / T - x / T^2 + w, two error states. Stationary sigma: noise sqrt(T^3 / 4)
+ * Source: Maybeck, Stochastic Models, Estimation and Control 1 (1979), shaping filters. */
+typedef struct bramah_augmented {
+  const char *name;
+  bramah_augmented_kind kind;
+  const char *at;       /* name of the parameter or of the sensor */
+  int order;            /* 1 or 2; 0 means 1 */
+  double time_constant; /* T [s] >= 0; > 0 for order 2 */
+  double sigma;         /* initial standard deviation > 0; of the rate of order 2 it is sigma / T */
+  double noise;         /* square root of the density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
+  double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
+} bramah_augmented;
+
+/* White noise on a parameter of the plant (a valve command's offset, a supply's pressure), held over each step. */
+typedef struct bramah_parameter_noise {
+  const char *at;
+  double density; /* square root of the density > 0: unit/sqrt(Hz) */
+} bramah_parameter_noise;
+
 /* Standard deviations in the plant's own units. Arrays are copied. `basis` says in which coordinates the
- * position, velocity and acceleration figures are meant: n_position indices of outputs of kind POSITION
- * whose velocities are the outputs that follow them; NULL means the coordinates that are independent at
- * init. They keep that meaning when the plant goes over to other independent coordinates. Where the plant
- * has a noise_row for such an output the figures mean that displacement, its rate and acceleration: for
- * the angles of spherical and floating joints small turns of the body about its own axes. */
+ * position, velocity and acceleration figures are meant: n_position indices of outputs of kind POSITION whose
+ * velocities are the outputs that follow them; NULL means the coordinates that are independent at init. They
+ * keep that meaning when the plant goes over to other independent coordinates. All that stands behind
+ * pressure_noise may be zero. */
 typedef struct bramah_filter_options {
   bramah_transition transition;
   const size_t *basis;          /* [n_position] or NULL */
@@ -33,8 +88,19 @@ typedef struct bramah_filter_options {
   const double *pressure_sigma; /* [n_pressure] initial, Pa, > 0 */
   const double
       *acceleration_noise;      /* [n_position] square root of the density, rad/s^2/sqrt(Hz), >= 0 (D 3.18) */
-  const double *pressure_noise; /* [n_pressure] square root of the density, Pa/sqrt(s), >= 0: each step adds
-                                   its square times the step to the variance */
+  const double *pressure_noise; /* [n_pressure] square root of the density, Pa/sqrt(s), >= 0 */
+  bramah_discretisation discretisation;
+  bramah_covariance_form form;
+  bramah_fusion fusion;
+  int iterations; /* of the update, measurements linearised anew about the corrected state; 0 or 1: plain */
+  const double
+      *gate; /* [n_sensors] an innovation beyond so many of its standard deviations is not fused; 0: no gate;
+                         NULL: none at all */
+  unsigned patience; /* rejections in a row after which a sensor counts as lost; 0 means 25 */
+  size_t n_augmented;
+  const bramah_augmented *augmented;
+  size_t n_parameter_noise;
+  const bramah_parameter_noise *parameter_noise;
 } bramah_filter_options;
 
 typedef struct bramah_filter bramah_filter;
@@ -45,13 +111,30 @@ typedef struct bramah_innovation {
   double innovation; /* y = measured - predicted, before any correction at this time (D 3.5) */
   double sigma;      /* square root of its predicted variance S (D 3.6) */
   double nis;        /* y^2 / S: chi-square with 1 degree of freedom if the filter is consistent */
+  int accepted;      /* 1: it was fused; 0: the gate held it back */
 } bramah_innovation;
+
+/* Counts since init. */
+typedef struct bramah_filter_report {
+  uint64_t predictions, corrections;
+  uint64_t accepted, gated; /* measurements */
+  uint64_t limited;         /* times an augmented state was held at its limit */
+  uint64_t lost;            /* times a sensor became lost: `patience` rejections in a row */
+  uint64_t
+      recoveries; /* times the filter itself was found wrong and its covariance opened to the initial one */
+} bramah_filter_report;
 
 /* Bytes for a filter of this plant with so many sensors; create it there (aligned to 64) or in memory taken
  * once. The plant table and the sensors are copied; the plant object behind the table and the strings must
- * outlive the filter. Errors: E_VALUE (a standard deviation), E_SINGULAR (the basis does not determine the
- * motion), E_ARGUMENT (memory too small). */
-BRAMAH_API size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors);
+ * outlive the filter. Errors: E_VALUE (a figure), E_REFERENCE (no such parameter or sensor), E_SINGULAR (the basis
+ * does not determine the motion), E_UNSUPPORTED (a function the plant does not have), E_ARGUMENT (memory too small).
+ *
+ * Gates: innovations are tested before any correction at their time. A sensor that is rejected `patience` times in a
+ * row is lost: it stays out, is counted and named by bramah_filter_lost. When all sensors with a gate that still report
+ * are lost, and they are at least half of those with a gate, not they but the filter is taken to be wrong: its covariance
+ * is opened by the initial one and they start anew. */
+BRAMAH_API size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors,
+                                     const bramah_filter_options *options);
 BRAMAH_API bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors,
                                             const bramah_sensor *sensors,
                                             const bramah_filter_options *options, void *mem, size_t size,
@@ -68,19 +151,30 @@ BRAMAH_API bramah_status bramah_filter_set_inputs(bramah_filter *filter, const d
  * Errors: those of the plant; E_NOT_FINITE, E_NOT_SPD name the state. */
 BRAMAH_API bramah_status bramah_filter_predict(bramah_filter *filter, bramah_diag *diag);
 
-/* Fuse measurements y [n_sensors] at the present time; present[i] = 0 leaves sensor i out. Corrections are
- * scalar, in the order of the sensors, with the Joseph form; then the errors are injected (D 3.5-3.16). On
+/* Fuse measurements y [n_sensors] at the present time; present[i] = 0 leaves sensor i out. Then the errors are injected
+ * (D 3.5-3.16). On
  * error plant and covariance are as before the call. Errors: E_NOT_FINITE names the sensor; E_NOT_SPD the
  * state; those of inject. */
 BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const double *y,
                                                const unsigned char *present, bramah_diag *diag);
 
-/* Results of the last correction: [n_sensors]; and over all present sensors y' S^-1 y with its degrees of
+/* Results of the last correction: [n_sensors]; and over all accepted sensors y' S^-1 y with its degrees of
  * freedom. */
 BRAMAH_API const bramah_innovation *bramah_filter_innovations(const bramah_filter *filter);
 BRAMAH_API double bramah_filter_nis(const bramah_filter *filter, size_t *degrees_of_freedom);
 
-/* Covariance of the error state P [n x n] row-major, in the plant's present independent coordinates. */
+/* Counts, and whether sensor i is lost at present. */
+BRAMAH_API bramah_filter_report bramah_filter_get_report(const bramah_filter *filter);
+BRAMAH_API int bramah_filter_lost(const bramah_filter *filter, size_t i);
+
+/* Augmented state i: its estimate and standard deviation. */
+BRAMAH_API size_t bramah_filter_n_augmented(const bramah_filter *filter);
+BRAMAH_API const bramah_augmented *bramah_filter_augmented(const bramah_filter *filter, size_t i);
+BRAMAH_API double bramah_filter_augmented_value(const bramah_filter *filter, size_t i);
+BRAMAH_API double bramah_filter_augmented_sigma(const bramah_filter *filter, size_t i);
+
+/* Covariance of the error state P [n x n] row-major, in the plant's present independent coordinates: positions,
+ * velocities, pressures, then the augmented states in their order (order 2: value and rate). */
 BRAMAH_API const double *bramah_filter_covariance(const bramah_filter *filter);
 
 /* What smoothers and analyses need of the last cycle. F [n x n]: transition of the last predict, from the coordinates

@@ -22,6 +22,8 @@ typedef struct bramah_body {
   double centre_of_mass[3]; /* [m] in the body frame */
   double inertia[6]; /* [kg m^2] about the centre of mass, body axes: xx yy zz xy xz yz (xy = -integral x y
                         dm: the off-diagonal elements of the inertia matrix as they stand in it) */
+  int payload_point_given; /* 0: the payload sits at the centre of mass */
+  double payload_point[3]; /* [m] in the body frame: where the parameter <body>.payload adds its mass */
 } bramah_body;
 
 /* Joints between a parent and a child. A compound joint is a chain of simple ones with massless bodies between them

@@ -89,7 +89,9 @@ typedef struct bramah_plant {
   void (*coordinates)(void *self, double *x);
 
   /* Parameters: their values are part of the state (saved and restored with it). Setting one re-evaluates
-   * accelerations and pressure rates as inject does. n_parameter = 0: none. */
+   * accelerations and pressure rates as inject does; setting the value that stands does nothing. Errors: E_ARGUMENT (no
+   * such parameter), E_NOT_FINITE, E_VALUE (outside least ... most), and what the new value makes of the equations;
+   * nothing has changed then. n_parameter = 0: none. */
   size_t n_parameter;
   void (*parameter_info)(const void *self, size_t i, bramah_parameter_info *info);
   double (*parameter)(const void *self, size_t i);
@@ -99,11 +101,13 @@ typedef struct bramah_plant {
    * parameters listed, Jp [n_position x n_par]. */
   bramah_status (*acceleration_derivative)(void *self, double *J, size_t n_par, const size_t *par, double *Jp,
                                            bramah_diag *diag);
-  /* Advance by step_ns and write the derivative of the error state at the end of the step by that at its start,
-   * F [n x n], and by the parameters listed, G [n x n_par]; in the coordinates that were independent at the start:
-   * basis_change follows. On error the plant is unchanged. */
-  bramah_status (*step_transition)(void *self, double *F, size_t n_par, const size_t *par, double *G,
-                                   bramah_diag *diag);
+  /* Advance by step_ns and write what the filter needs of the step, in the coordinates that were independent at its
+   * start (basis_change follows): F [n x n], the derivative of the error state at its end by that at its start; N [n x
+   * (n_position + n_pressure)], the error at its end that a unit change of each independent velocity and pressure makes
+   * when it comes evenly over the step: white noise of density q enters with N q step N'; G [n x n_par], the derivative
+   * by the parameters listed. N may be NULL. On error the plant is unchanged. */
+  bramah_status (*step_transition)(void *self, double *F, double *N, size_t n_par, const size_t *par,
+                                   double *G, bramah_diag *diag);
 } bramah_plant;
 
 /* Length n of the error state. */
@@ -114,6 +118,13 @@ static inline size_t bramah_plant_n_error(const bramah_plant *plant)
 
 /* Index of the output of that name, or -1. */
 BRAMAH_API long bramah_plant_find_output(const bramah_plant *plant, const char *name);
+
+/* Index of the parameter of that name, or -1. */
+BRAMAH_API long bramah_plant_find_parameter(const bramah_plant *plant, const char *name);
+
+/* The same into *i; E_REFERENCE "there is no parameter ...; did you mean ...?" where there is none. */
+BRAMAH_API bramah_status bramah_plant_parameter_index(const bramah_plant *plant, const char *name, size_t *i,
+                                                      bramah_diag *diag);
 
 /* Derivative of output i by the error state, row [n]: the plant's own or, where it has none, central
  * differences through inject, for which `snap` [snapshot_size] and `dx` [n] are scratch. The plant is left as

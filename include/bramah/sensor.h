@@ -26,6 +26,7 @@ typedef struct bramah_sensor_options {
   double axis[3];    /* gyro: in body axes, any length; all zero: the rate of the joint `at` */
   double sigma;      /* standard deviation of one sample, > 0, in the unit of the sensor */
   int64_t period_ns; /* time between samples; 0: every step */
+  int64_t delay_ns;  /* >= 0: a sample that arrives at t was measured at t - delay */
 } bramah_sensor_options;
 
 #define BRAMAH_SENSOR_MAX_TERMS 3
@@ -41,6 +42,7 @@ typedef struct bramah_sensor {
   double weight[BRAMAH_SENSOR_MAX_TERMS];
   double sigma;
   int64_t period_ns;
+  int64_t delay_ns; /* heeded by the replay; the filter fuses what it is given at the present time */
 } bramah_sensor;
 
 /* Names of the kinds ("encoder"), and back (0 if there is none of that name). Static storage. */

@@ -90,11 +90,11 @@ bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensor
 
 void cli_consistency_free(cli_consistency *consistency) { free(consistency->sensor); }
 
-void cli_consistency_add(cli_consistency *consistency, const bramah_filter *filter)
+void cli_consistency_add(cli_consistency *consistency, const bramah_replay *replay)
 {
-  const bramah_innovation *innovation = bramah_filter_innovations(filter);
+  const bramah_innovation *innovation = bramah_replay_innovations(replay);
   size_t dof;
-  const double whole = bramah_filter_nis(filter, &dof);
+  const double whole = bramah_replay_nis(replay, &dof);
   for (size_t i = 0; i < consistency->n_sensors; i++)
     if (innovation[i].present) bramah_nis_add(&consistency->sensor[i], innovation[i].nis, 1.0);
   if (dof) bramah_nis_add(&consistency->all, whole, (double)dof);

@@ -42,7 +42,7 @@ typedef struct cli_consistency {
 
 bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensors, bramah_diag *diag);
 void cli_consistency_free(cli_consistency *consistency);
-void cli_consistency_add(cli_consistency *consistency, const bramah_filter *filter);
+void cli_consistency_add(cli_consistency *consistency, const bramah_replay *replay);
 cli_table cli_consistency_table(const cli_consistency *consistency, const bramah_filter *filter);
 
 #endif

@@ -4,6 +4,7 @@
 #include "lib/cli/commands.h"
 #include "lib/cli/check.h"
 #include "lib/cli/observable.h"
+#include "lib/cli/parameters.h"
 #include "lib/cli/table.h"
 
 #include <stdio.h>
@@ -78,6 +79,7 @@ static void explain_sensor(const bramah_study *study, size_t i, const bramah_sen
     printf("%.6g samples per second", 1e9 / (double)o->period_ns);
   else
     printf("a sample at every step");
+  if (o->delay_ns) printf(", delay %.6g ms", 1e-6 * (double)o->delay_ns);
   printf(", column %s\n", study->sensor_columns[i].name);
 }
 
@@ -133,12 +135,13 @@ static int check_start(cli_session *session, int sensors_wrong)
   return 0;
 }
 
-static int check_on_machine(cli_session *session, const char *log)
+static int check_on_machine(cli_session *session, const char *log, int parameters)
 {
   bramah_diag diag;
   int wrong = 0;
   const bramah_study *study = session->study;
   cli_explain_machine(&session->machine);
+  if (parameters) cli_list_parameters(&session->machine.plant);
   printf("study: %s\n", study->name);
   for (size_t i = 0; i < study->n_changes; i++)
     printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
@@ -156,7 +159,7 @@ static int check_log_alone(const char *path)
   return path ? cli_explain_log(path, &none, NULL) : 0;
 }
 
-static int check_study(const char *path, const char *log)
+static int check_study(const char *path, const char *log, int parameters)
 {
   cli_session session = {0};
   bramah_diag diag;
@@ -167,14 +170,14 @@ static int check_study(const char *path, const char *log)
   const bramah_study *study = session.study;
   if (study) wrong = mistakes_of_machine(study->machine_file, study->n_changes, study->changes);
   if (!wrong && cli_session_open_machine(&session, &diag)) wrong = report(&diag);
-  wrong += wrong ? check_log_alone(log) : check_on_machine(&session, log);
+  wrong += wrong ? check_log_alone(log) : check_on_machine(&session, log, parameters);
   cli_session_close(&session);
   return wrong;
 }
 
 /* ---- machine ---- */
 
-static int check_machine(const char *path, const char *log)
+static int check_machine(const char *path, const char *log, int parameters)
 {
   cli_machine machine = {0};
   bramah_diag diag;
@@ -184,6 +187,7 @@ static int check_machine(const char *path, const char *log)
     wrong += check_log_alone(log);
   } else {
     cli_explain_machine(&machine);
+    if (parameters) cli_list_parameters(&machine.plant);
     if (log) wrong += cli_explain_log(log, &machine, NULL);
   }
   cli_machine_close(&machine);
@@ -194,7 +198,9 @@ static int run(const cli_arguments *arguments)
 {
   const char *path = arguments->operands[0];
   const char *log = arguments->n_operands > 1 ? arguments->operands[1] : NULL;
-  const int wrong = is_study(path) ? check_study(path, log) : check_machine(path, log);
+  const int parameters = cli_value(arguments, "parameters") != NULL;
+  const int wrong =
+      is_study(path) ? check_study(path, log, parameters) : check_machine(path, log, parameters);
   if (wrong) {
     fflush(stdout);
     fprintf(stderr, "bramah: %d mistake%s found\n", wrong, wrong == 1 ? "" : "s");
@@ -204,7 +210,8 @@ static int run(const cli_arguments *arguments)
   return CLI_OK;
 }
 
-static const cli_option options[] = {{0}};
+static const cli_option options[] = {
+    {"parameters", NULL, "also list the parameters of the machine: names, nominal values, units", 0, 0}, {0}};
 
 const cli_command cli_check = {
     .name = "check",

@@ -7,11 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bramah_status cli_estimate_init(cli_estimate *estimate, bramah_filter *filter, bramah_diag *diag)
+bramah_status cli_estimate_init(cli_estimate *estimate, const bramah_replay *replay, bramah_filter *filter,
+                                bramah_diag *diag)
 {
   const bramah_plant *plant = bramah_filter_plant(filter);
   const size_t n = plant->n_output;
-  *estimate = (cli_estimate){.filter = filter, .plant = plant};
+  *estimate = (cli_estimate){.filter = filter, .replay = replay, .plant = plant};
   estimate->outputs = calloc(n + 1, sizeof *estimate->outputs);
   estimate->has_sigma = calloc(n + 1, 1);
   estimate->value = calloc(2 * n + 1, sizeof *estimate->value);
@@ -90,7 +91,7 @@ bramah_status cli_estimate_file_create(cli_estimate_file *file, const char *path
 bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate *estimate, double t,
                                     bramah_diag *diag)
 {
-  const bramah_innovation *innovation = bramah_filter_innovations(estimate->filter);
+  const bramah_innovation *innovation = file->n_sensors ? bramah_replay_innovations(estimate->replay) : NULL;
   double *cell = file->row;
   *cell++ = t;
   for (size_t c = 0; c < estimate->n_outputs; c++) {

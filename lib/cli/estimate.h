@@ -5,17 +5,20 @@
 #define BRAMAH_LIB_CLI_ESTIMATE_H
 
 #include "bramah/log.h"
+#include "bramah/replay.h"
 #include "lib/cli/session.h"
 
 typedef struct cli_estimate {
   bramah_filter *filter;
+  const bramah_replay *replay; /* knows the innovations */
   const bramah_plant *plant;
   size_t n_outputs, *outputs; /* those that go into files */
   unsigned char *has_sigma;   /* [plant's outputs] */
   double *value, *sigma;      /* [plant's outputs] at the present time; sigma NaN where there is none */
 } cli_estimate;
 
-bramah_status cli_estimate_init(cli_estimate *estimate, bramah_filter *filter, bramah_diag *diag);
+bramah_status cli_estimate_init(cli_estimate *estimate, const bramah_replay *replay, bramah_filter *filter,
+                                bramah_diag *diag);
 void cli_estimate_free(cli_estimate *estimate);
 /* Ask the filter for all values of the present time. */
 void cli_estimate_take(cli_estimate *estimate);

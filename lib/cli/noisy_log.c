@@ -13,6 +13,8 @@ typedef struct noisy_sensor {
   bramah_sensor sensor;
   bramah_noise *noise;
   uint64_t every; /* steps between samples */
+  uint64_t delay; /* steps from measurement to arrival */
+  double *on_way; /* [delay + 1] measured at step k: number k % (delay + 1); NaN: nothing */
 } noisy_sensor;
 
 struct cli_noisy_log {
@@ -35,6 +37,20 @@ static void set_period(noisy_sensor *s, int64_t step_ns)
              cli_seconds(real), cli_seconds(period));
 }
 
+static bramah_status set_delay(noisy_sensor *s, int64_t step_ns, bramah_diag *diag)
+{
+  const int64_t wanted = s->sensor.delay_ns;
+  s->delay = (uint64_t)((wanted + step_ns / 2) / step_ns);
+  const int64_t real = (int64_t)s->delay * step_ns;
+  if (real != wanted)
+    cli_note("%s: delayed by %.9g s instead of %.9g s, the nearest multiple of the step", s->sensor.name,
+             cli_seconds(real), cli_seconds(wanted));
+  s->on_way = calloc(s->delay + 1, sizeof *s->on_way);
+  if (!s->on_way) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  for (uint64_t k = 0; k <= s->delay; k++) s->on_way[k] = NAN;
+  return BRAMAH_OK;
+}
+
 static bramah_status bind_sensor(cli_noisy_log *log, size_t i, uint64_t seed, bramah_diag *diag)
 {
   const bramah_sensor_options *options = &log->study->sensors[i];
@@ -47,7 +63,7 @@ static bramah_status bind_sensor(cli_noisy_log *log, size_t i, uint64_t seed, br
     return status;
   }
   set_period(s, log->plant->step_ns);
-  return BRAMAH_OK;
+  return set_delay(s, log->plant->step_ns, diag);
 }
 
 static bramah_status bind(cli_noisy_log *log, const char *path, uint64_t seed, bramah_diag *diag)
@@ -87,7 +103,10 @@ void cli_noisy_log_free(cli_noisy_log *log)
   bramah_diag ignored;
   if (!log) return;
   bramah_log_finish(log->writer, &ignored);
-  for (size_t i = 0; log->sensors && i < log->study->n_sensors; i++) bramah_noise_free(log->sensors[i].noise);
+  for (size_t i = 0; log->sensors && i < log->study->n_sensors; i++) {
+    bramah_noise_free(log->sensors[i].noise);
+    free(log->sensors[i].on_way);
+  }
   free(log->sensors);
   free(log->row);
   bramah_study_free(log->study);
@@ -111,18 +130,23 @@ bramah_status cli_noisy_log_create(cli_noisy_log *log, const char *path, bramah_
   return status;
 }
 
+/* Measure at step k; what arrives then was measured `delay` steps before. NaN: nothing. */
+static double arrival(noisy_sensor *s, uint64_t k, const bramah_plant *plant)
+{
+  const uint64_t n = s->delay + 1;
+  s->on_way[k % n] = k % s->every ? NAN
+                                  : bramah_sensor_predict(&s->sensor, plant) +
+                                        bramah_noise_gaussian(s->noise, s->sensor.sigma);
+  return s->on_way[(k + 1) % n]; /* the oldest */
+}
+
 bramah_status cli_noisy_log_row(cli_noisy_log *log, uint64_t k, int64_t time_ns, const double *u,
                                 bramah_diag *diag)
 {
   double *cell = log->row;
   *cell++ = cli_seconds(time_ns);
   for (size_t i = 0; i < log->plant->n_input; i++) *cell++ = u[i];
-  for (size_t i = 0; i < log->study->n_sensors; i++) {
-    noisy_sensor *s = &log->sensors[i];
-    *cell++ = k % s->every ? NAN
-                           : bramah_sensor_predict(&s->sensor, log->plant) +
-                                 bramah_noise_gaussian(s->noise, s->sensor.sigma);
-  }
+  for (size_t i = 0; i < log->study->n_sensors; i++) *cell++ = arrival(&log->sensors[i], k, log->plant);
   return bramah_log_write(log->writer, log->row, diag);
 }
 

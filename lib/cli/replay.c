@@ -106,7 +106,7 @@ static bramah_status prepare(replay_run *r, bramah_diag *diag)
   if (!status) status = cli_log_source_bind(&r->source, &r->session, diag);
   if (!status)
     status = bramah_replay_new(r->session.filter, NULL, cli_log_source_next, &r->source, diag, &r->replay);
-  if (!status) status = cli_estimate_init(&r->estimate, r->session.filter, diag);
+  if (!status) status = cli_estimate_init(&r->estimate, r->replay, r->session.filter, diag);
   if (!status) status = cli_consistency_init(&r->consistency, n_sensors, diag);
   r->measured = calloc(n_sensors + 1, sizeof *r->measured);
   if (!status && !r->measured) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
@@ -120,7 +120,7 @@ static bramah_status prepare(replay_run *r, bramah_diag *diag)
 
 static void take_measured(replay_run *r)
 {
-  const bramah_innovation *innovation = bramah_filter_innovations(r->session.filter);
+  const bramah_innovation *innovation = bramah_replay_innovations(r->replay);
   for (size_t i = 0; i < r->source.n_sensors; i++)
     r->measured[i] = innovation[i].present ? r->source.values[r->source.sensors[i]] : NAN;
 }
@@ -150,7 +150,7 @@ static bramah_status deliver(replay_run *r, int64_t time_ns, bramah_diag *diag)
   const int wanted = r->rows % r->request.every == 0;
   bramah_status status = BRAMAH_OK;
   if (wanted || r->request.truth || r->request.report) cli_estimate_take(&r->estimate);
-  cli_consistency_add(&r->consistency, r->session.filter);
+  cli_consistency_add(&r->consistency, r->replay);
   if (wanted) status = cli_estimate_file_row(&r->file, &r->estimate, cli_seconds(time_ns), diag);
   if (status) return status;
   r->written += (uint64_t)wanted;
@@ -208,6 +208,24 @@ static void print_speed(const replay_run *r, FILE *out)
             duration / r->filter_seconds, duration / r->seconds);
 }
 
+static void print_delays(const replay_run *r, FILE *out)
+{
+  const bramah_rewind *rewind = bramah_replay_rewind(r->replay);
+  if (!rewind) return;
+  const bramah_rewind_counts counts = bramah_rewind_report(rewind);
+  fprintf(
+      out,
+      "late samples: %llu; %llu rewinds, the deepest %.9g s, %llu steps made again; each row shows what was "
+      "known\n  at its time\n",
+      (unsigned long long)counts.late, (unsigned long long)counts.rewinds, cli_seconds(counts.deepest_ns),
+      (unsigned long long)counts.recomputed);
+  if (counts.before_start)
+    fprintf(out, "samples measured before the first row, not used: %llu\n",
+            (unsigned long long)counts.before_start);
+  if (counts.crowded)
+    fprintf(out, "samples left out, too many in one step: %llu\n", (unsigned long long)counts.crowded);
+}
+
 static void print_counts(const replay_run *r, FILE *out)
 {
   const bramah_replay_counts counts = bramah_replay_report(r->replay);
@@ -218,7 +236,11 @@ static void print_counts(const replay_run *r, FILE *out)
   if (counts.off_grid)
     fprintf(out, "rows beside the grid of steps: %llu, used at the nearest step, at most %.3g s away\n",
             (unsigned long long)counts.off_grid, cli_seconds(counts.max_shift_ns));
-  if (counts.merged)
+  print_delays(r, out);
+  if (counts.merged && bramah_replay_rewind(r->replay))
+    fprintf(out, "rows that came after the estimate of their step, fused by the next: %llu\n",
+            (unsigned long long)counts.merged);
+  else if (counts.merged)
     fprintf(out,
             "rows fused into a step already written: %llu (the log is faster than the step); their "
             "innovations are\n"

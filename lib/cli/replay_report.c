@@ -119,7 +119,7 @@ bramah_status cli_replay_report_add(cli_replay_report *report, double t, const c
       status = bramah_report_point(report->report, p->plot, BRAMAH_REPORT_MODEL, t,
                                    model->output(model->self, p->output), NAN);
   }
-  const bramah_innovation *innovation = bramah_filter_innovations(estimate->filter);
+  const bramah_innovation *innovation = bramah_replay_innovations(estimate->replay);
   for (size_t i = 0; !status && i < report->n_sensors; i++)
     if (innovation[i].present)
       status = bramah_report_point(report->report, report->innovation_plot[i], BRAMAH_REPORT_ESTIMATE, t,

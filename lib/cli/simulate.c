@@ -4,6 +4,7 @@
 #include "bramah/log.h"
 #include "lib/cli/noisy_log.h"
 #include "lib/cli/output_files.h"
+#include "lib/cli/parameters.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/schedule.h"
 
@@ -34,6 +35,7 @@ typedef struct simulation {
   bramah_log_writer *writer;
   size_t *outputs, n_outputs; /* of the columns behind t */
   double *row;
+  cli_parameters parameters;
   energy_balance energy;
   double violation; /* largest */
   uint64_t rows;
@@ -174,11 +176,13 @@ static bramah_status check_files(const request *r, bramah_diag *diag)
 
 /* ---- run ---- */
 
-static bramah_status prepare(simulation *s, size_t n_changes, const bramah_change *changes, bramah_diag *diag)
+static bramah_status prepare(simulation *s, const cli_arguments *arguments, size_t n_changes,
+                             const bramah_change *changes, bramah_diag *diag)
 {
   const request *r = &s->request;
   bramah_status status = check_files(r, diag);
   if (!status) status = cli_machine_open(&s->machine, r->machine, n_changes, changes, r->step_ns, diag);
+  if (!status) status = cli_parameters_read(arguments, &s->machine.plant, &s->parameters, diag);
   if (!status) status = cli_schedule_new(s->machine.machine, s->machine.model, diag, &s->schedule);
   if (!status && r->study) status = cli_noisy_log_new(r->study, r->seed, &s->machine, diag, &s->noisy);
   if (!status) status = prepare_energy(s, diag);
@@ -187,12 +191,13 @@ static bramah_status prepare(simulation *s, size_t n_changes, const bramah_chang
   return status;
 }
 
-/* A row shows the commands applied from its time on. */
+/* A row shows the parameters and commands that hold from its time on. */
 static bramah_status write_rows(simulation *s, uint64_t k, int64_t time_ns, bramah_diag *diag)
 {
   const bramah_plant *plant = &s->machine.plant;
   const double *u = cli_schedule_at(s->schedule, time_ns);
-  bramah_status status = plant->set_inputs(plant->self, u, diag);
+  bramah_status status = cli_parameters_set(&s->parameters, plant, time_ns, diag);
+  if (!status) status = plant->set_inputs(plant->self, u, diag);
   if (!status) status = write_truth(s, time_ns, diag);
   if (!status && s->noisy) status = cli_noisy_log_row(s->noisy, k, time_ns, u, diag);
   watch(s);
@@ -260,7 +265,8 @@ static void print_summary(const simulation *s)
   }
   if (s->machine.machine->n_loops)
     fprintf(out, "largest violation of a loop: %.2g (m or rad)\n", s->violation);
-  if (e->n_work)
+  if (s->parameters.n) fprintf(out, "parameters set: %zu; no energy balance\n", s->parameters.n);
+  if (e->n_work && !s->parameters.n)
     fprintf(out, "energy balance: error at most %.3g J (work of the %s: up to %.4g J)\n", e->worst,
             s->machine.machine->n_rotaries || s->machine.machine->n_motions ? "actuators" : "cylinders",
             e->most_work);
@@ -278,10 +284,11 @@ static void note_remainder(const simulation *s)
              cli_seconds(s->request.duration_ns - rest));
 }
 
-static int simulate(simulation *s, size_t n_changes, const bramah_change *changes)
+static int simulate(simulation *s, const cli_arguments *arguments, size_t n_changes,
+                    const bramah_change *changes)
 {
   bramah_diag diag;
-  bramah_status status = prepare(s, n_changes, changes, &diag);
+  bramah_status status = prepare(s, arguments, n_changes, changes, &diag);
   if (status) return cli_report(&diag);
   note_remainder(s);
   status = run_steps(s, &diag);
@@ -297,6 +304,7 @@ static void clean_up(simulation *s)
   cli_noisy_log_free(s->noisy);
   cli_schedule_free(s->schedule);
   cli_machine_close(&s->machine);
+  cli_parameters_free(&s->parameters);
   free(s->outputs);
   free(s->row);
   free(s->energy.work);
@@ -309,7 +317,7 @@ static int run(const cli_arguments *arguments)
   size_t n_changes = 0;
   int code = read_request(arguments, &s.request);
   if (!code) code = read_changes(arguments, &n_changes, &changes);
-  if (!code) code = simulate(&s, n_changes, changes);
+  if (!code) code = simulate(&s, arguments, n_changes, changes);
   clean_up(&s);
   free_changes(n_changes, changes);
   return code;
@@ -321,6 +329,8 @@ static const cli_option options[] = {
     {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
     {"all", NULL, "also the outputs meant for sensors: rates of bodies in their axes, flows", 0, 0},
     {"set", "PATH=VALUE", "another value for a key of the machine file; may be repeated", 0, 1},
+    {"parameter", "NAME=VALUE[@TIME]",
+     "set a parameter of the plant, at a time or at the start; may be repeated", 0, 1},
     {"noise", "STUDY", "also write a noisy log with the sensors of this study", 0, 0},
     {"seed", "NUMBER", "of the noise; default 1", 0, 0},
     {"log", "FILE", "CSV file for the noisy log", 0, 0},
@@ -335,6 +345,8 @@ const cli_command cli_simulate = {
         "a row per step: time, motion of the joints, pressures, cylinders, commands, energies.\n"
         "With --noise a second file holds what the sensors of a study would have measured; the same\n"
         "seed gives the same bytes, and the noise of a sensor does not depend on the other sensors.\n"
+        "--parameter \"boom.payload=10 kg@2 s\" changes the truth during the run; 'bramah check MACHINE\n"
+        "--parameters' lists what can be set. A value without unit is in SI.\n"
         "The changes a study makes to the machine are errors of the filter's model: not applied here.\n",
     .example = "bramah simulate four-bar.yaml --duration \"10 s\" --step \"1 ms\" --output truth.csv \\\n"
                "    --noise sensors-2.yaml --seed 1 --log log.csv",

@@ -149,7 +149,7 @@ double bramah__stop_force(const bramah__circuit *circuit, size_t c, double s, do
 
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)
 {
-  const double reference = fmin(fmax(command, -valve->limit), valve->limit);
+  const double reference = fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
   const double ratio = h / valve->time_constant;
   return U + ratio * (reference - U) / (1.0 + 0.5 * ratio);
 }

@@ -25,6 +25,7 @@ typedef struct bramah__valve {
   double coefficient;   /* [m^3/(s sqrt(Pa) V)] */
   double time_constant; /* [s] */
   double limit;         /* [V] */
+  double offset;        /* [V] added to the command before the limit */
   bramah__opening opening;
 } bramah__valve;
 
@@ -36,6 +37,9 @@ typedef struct bramah__cylinder {
   double piston_length, rod_length; /* [m] */
   bramah__friction friction;
   size_t first_state; /* of its friction states among those of the circuit */
+  /* for those who make forces of pressures; the circuit itself does not look at them */
+  double friction_scale; /* goes before the friction force */
+  double load;           /* [N] from outside along its line, pushes the points apart */
   bramah__end_stop stop;
 } bramah__cylinder;
 
@@ -98,8 +102,8 @@ double bramah__chamber_filled(const bramah__cylinder *cylinder, double length);
 /* The nodes each way through a directional valve leads from and to. */
 void bramah__valve_ends(const bramah__valve *valve, size_t ends[BRAMAH__N_WAYS][2]);
 
-/* Spool after a step h [s] of the trapezoidal rule under a held command; exact Newton of a linear equation.
- * Source: dissertation 2.40, U' = (U_ref - U)/tau. */
+/* Spool after a step h [s] of the trapezoidal rule under a held command, to which the offset is added before the
+ * limit; exact Newton of a linear equation. Source: dissertation 2.40, U' = (U_ref - U)/tau. */
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h);
 
 #endif

@@ -19,12 +19,21 @@ static bramah_status finish_body(bramah__reader *reader, const bramah__item *ite
                           "'ground' is the inertial frame and cannot be a body's name");
 }
 
+static bramah_status read_payload_point(bramah__reader *reader, const bramah__item *item,
+                                        const bramah__key *key, void *object)
+{
+  bramah_body *body = object;
+  body->payload_point_given = 1;
+  return bramah__read_vector(reader, item, key, object);
+}
+
 static const bramah__key body_keys[] = {
     BRAMAH__KEY("mass", bramah__read_quantity, bramah_body, mass, .required = 1, .unit = "kg",
                 .range = BRAMAH__NOT_NEGATIVE),
     BRAMAH__KEY("centre_of_mass", bramah__read_vector, bramah_body, centre_of_mass, .unit = "m", .count = 3),
     BRAMAH__KEY("inertia", bramah__read_vector, bramah_body, inertia, .unit = "kg*m^2", .count = 3,
                 .other_count = 6, .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("payload_point", read_payload_point, bramah_body, payload_point, .unit = "m", .count = 3),
     {0}};
 
 const bramah__table bramah__body_table = {

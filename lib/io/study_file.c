@@ -94,10 +94,25 @@ static bramah_status read_rate(bramah__reader *reader, const bramah__item *item,
   return BRAMAH_OK;
 }
 
+static bramah_status read_delay(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  sensor_draft *sensor = object;
+  bramah__quantity q;
+  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
+  if (status) return status;
+  if (q.si > 10.0)
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "delay must not be longer than 10 s");
+  sensor->options.delay_ns = llround(1e9 * q.si);
+  return BRAMAH_OK;
+}
+
 #define SENSOR_KEYS                                                                                          \
   BRAMAH__KEY("type", bramah__read_word, sensor_draft, options.kind, .required = 1, .words = sensor_kinds),  \
       BRAMAH__KEY("rate", read_rate, sensor_draft, options.period_ns, .unit = "Hz",                          \
                   .range = BRAMAH__POSITIVE),                                                                \
+      BRAMAH__KEY("delay", read_delay, sensor_draft, options.delay_ns, .unit = "s",                          \
+                  .range = BRAMAH__NOT_NEGATIVE),                                                            \
       BRAMAH__KEY("column", bramah__read_text, sensor_draft, column, .required = 0)
 
 #define SENSOR_SIGMA(unit1, unit2)                                                                           \

@@ -63,6 +63,7 @@ void bramah__forces_subtract(const bramah__tree *tree, const bramah__forces *for
     tau[j] += spring->stiffness * (z[j] - spring->free_position) + spring->damping * zd[j];
   }
   for (size_t i = 0; i < forces->n_loads; i++) subtract_load(tree, &forces->load[i], pose, tau);
+  for (size_t j = 0; forces->joint_load && j < tree->n; j++) tau[j] -= forces->joint_load[j];
 }
 
 double bramah__forces_potential(const bramah__forces *forces, const bramah__pose *pose, const double *z)

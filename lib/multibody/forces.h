@@ -31,6 +31,7 @@ typedef struct bramah__forces {
   const bramah__spring *spring;
   const bramah__joint_spring *joint_spring;
   const bramah__load *load;
+  const double *joint_load; /* [n] along the joints, constant [N m, N]; NULL: none */
 } bramah__forces;
 
 /* Subtract the generalised forces from tau [n] at joint positions z [n], rates zd [n], velocities Z [n x 6].

@@ -32,6 +32,7 @@ static void count(const bramah_machine *machine, bramah_model *model)
   for (size_t i = 0; i < machine->n_rotaries; i++)
     model->circuit.n_friction_states +=
         bramah__friction_states((bramah__friction_kind)machine->rotaries[i].friction.model);
+  model->n_parameters = bramah__count_parameters(machine);
 }
 
 #define TAKE_NAMES(field, things, n)                                                                         \
@@ -154,9 +155,10 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
   t->ball = BRAMAH__TAKE(arena, size_t, n);
   bramah__motions_layout(machine, t, arena);
+  bramah__parameters_layout(machine, model, arena);
   bramah_machine expanded = *machine;
   expanded.n_joints = n;
-  t->work = BRAMAH__TAKE(arena, double, bramah__equilibrium_work(&expanded));
+  t->work = BRAMAH__TAKE(arena, double, bramah__equilibrium_work(&expanded) + 3 * n);
   model->scratch = bramah__coupled_layout(model, arena);
 }
 
@@ -272,7 +274,8 @@ static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
   if (status != BRAMAH_OK) return status;
   connect(k);
   pin_balls(k->model);
-  status = bramah__assemble(k->model, k->machine, k->t.given, k->diag);
+  status = bramah__build_parameters(k);
+  if (status == BRAMAH_OK) status = bramah__assemble(k->model, k->machine, k->t.given, k->diag);
   if (status == BRAMAH_OK) status = bramah__equilibrium(k->model, k->machine, k->t.work, k->diag);
   if (status == BRAMAH_OK) bramah__outputs_build(k->model, arena);
   if (arena->overflow) return bramah__fail(k->diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");

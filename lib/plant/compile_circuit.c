@@ -245,6 +245,7 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   out->reference = in->reference_stroke;
   out->piston_length = in->piston_chamber_length;
   out->rod_length = in->rod_chamber_length;
+  out->friction_scale = 1.0;
   return build_friction(k, in, &out->friction);
 }
 

@@ -126,7 +126,7 @@ bramah_status bramah__build_forces(bramah__compiler *k)
     status = fill_joint_spring(k, &d->joint_springs[i], &k->t.joint_spring[i]);
   for (size_t i = 0; i < d->n_forces && status == BRAMAH_OK; i++)
     status = fill_load(k, &d->forces[i], &k->t.load[i]);
-  k->model->forces = (bramah__forces){d->n_springs, d->n_joint_springs, d->n_forces,
-                                      k->t.spring,  k->t.joint_spring,  k->t.load};
+  k->model->forces = (bramah__forces){d->n_springs,      d->n_joint_springs, d->n_forces, k->t.spring,
+                                      k->t.joint_spring, k->t.load,          NULL};
   return status;
 }

@@ -107,17 +107,58 @@ static bramah_status fill_loop(const bramah__compiler *k, const bramah_loop *loo
   return status;
 }
 
+/* ---- planar mechanisms ---- */
+
+static const double aligned = 1e-12;
+
+/* e [n x 3]: the direction that all bodies of a planar tree have in common, in the axes of each. Returns 0 if the tree is
+ * not planar: every joint must turn about it or slide across it. */
+static int common_direction(const bramah_model *model, const bramah__link *links, double *ground,
+                            double (*e)[3])
+{
+  bramah__rotate3(links[0].rotation, links[0].axis, ground);
+  if (!links[0].revolute) return 0;
+  for (size_t j = 0; j < model->n; j++) {
+    const bramah__link *link = &links[j];
+    bramah__unrotate3(link->rotation, link->parent < 0 ? ground : e[link->parent], e[j]);
+    const double along = fabs(bramah__dot3(link->axis, e[j]));
+    if (fabs(along - (link->revolute ? 1.0 : 0.0)) > aligned) return 0;
+  }
+  return 1;
+}
+
+/* Where all that turns turns about one direction, a cut revolute joint about it keeps its axes parallel by itself: these
+ * rows would be zero for ever. */
+static int turns_in_plane(const bramah_loop *loop, const bramah__loop *out, const double *ground,
+                          double (*e)[3])
+{
+  double axis[3];
+  if (loop->type != BRAMAH_LOOP_REVOLUTE) return 0;
+  for (int end = 0; end < 2; end++) {
+    bramah__normalise(loop->axis[end], axis);
+    const double *direction = out->body[end] < 0 ? ground : e[out->body[end]];
+    if (fabs(fabs(bramah__dot3(axis, direction)) - 1.0) > aligned) return 0;
+  }
+  return 1;
+}
+
 bramah_status bramah__build_loops(bramah__compiler *k)
 {
+  bramah_model *model = k->model;
+  double ground[3], (*e)[3] = (double(*)[3])(void *)k->t.work;
+  const int planar = common_direction(model, k->t.link, ground, e);
   size_t row = 0;
   for (size_t i = 0; i < k->machine->n_loops; i++) {
     const bramah_loop *loop = &k->machine->loops[i];
     if (!known(loop)) return bad_loop(k, loop, "the type of this loop is unknown");
     const bramah_status status = fill_loop(k, loop, &k->t.loop[i]);
     if (status != BRAMAH_OK) return status;
+    if (planar && turns_in_plane(loop, &k->t.loop[i], ground, e)) k->t.loop[i].n_directions = 0;
     k->t.loop[i].row = row;
     row += bramah__loop_rows(&k->t.loop[i]);
   }
+  model->m_loops = row;
+  model->m = row + model->n_motions;
   return BRAMAH_OK;
 }
 

@@ -125,6 +125,18 @@ static bramah_status beside_cylinders(const bramah__compiler *k)
   return BRAMAH_OK;
 }
 
+/* Nor a directional valve and a throttle both a parameter .flow_coefficient of the same name. */
+static bramah_status beside_throttles(const bramah__compiler *k)
+{
+  const bramah_model *m = k->model;
+  const bramah_machine *d = k->source;
+  for (size_t i = 0; i < d->n_valves; i++)
+    if (bramah__find_name(d->n_throttles, m->throttle_name, d->valves[i].name) >= 0)
+      return bramah__compile_fail(k, BRAMAH_E_KEY, d->valves[i].name, d->valves[i].line,
+                                  "a throttle has the same name; so would their parameters");
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__check_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
@@ -148,6 +160,7 @@ bramah_status bramah__check_names(const bramah__compiler *k)
   }
   bramah_status status = check_flow_names(k);
   if (status == BRAMAH_OK) status = beside_joints(k);
+  if (status == BRAMAH_OK) status = beside_throttles(k);
   return status == BRAMAH_OK ? beside_cylinders(k) : status;
 }
 

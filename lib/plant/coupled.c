@@ -36,6 +36,7 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->newton.scale = BRAMAH__TAKE(arena, double, nx);
   c->newton.pivot = BRAMAH__TAKE(arena, int, nx);
   bramah__linear_layout(model, arena, &c->linear);
+  bramah__transition_layout(model, arena, &c->transition);
   c->zdd_i = BRAMAH__TAKE(arena, double, n);
   c->zdd_base = BRAMAH__TAKE(arena, double, n);
   c->D = BRAMAH__TAKE(arena, double, n *n);
@@ -49,6 +50,7 @@ size_t bramah_coupled_size(const bramah_model *model)
 {
   bramah__arena arena = bramah__arena_make(NULL, 0);
   bramah__coupled_layout(model, &arena);
+  bramah__own_layout(model, &arena, NULL);
   return arena.used;
 }
 
@@ -81,6 +83,7 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is not aligned to 64 bytes");
   bramah__arena arena = bramah__arena_make(mem, size);
   bramah_coupled *c = mem ? bramah__coupled_layout(model, &arena) : NULL;
+  if (c) bramah__own_layout(model, &arena, c);
   if (!c || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is too small");
   choose_formulation(c);
   const bramah_status status = bramah_coupled_reset(c, diag);
@@ -141,9 +144,8 @@ static bramah_status check_finite(const bramah_model *model, const bramah__state
   return BRAMAH_OK;
 }
 
-/* The candidate `next` (positions approximately closed, independent rates and pressures set) becomes the
- * state. */
-static bramah_status adopt_candidate(bramah_coupled *c, bramah_diag *diag)
+/* With the tables that belong to it. */
+static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   bramah_status status = bramah__close_position(model, &c->next, c->trial);
@@ -170,10 +172,18 @@ static bramah_status adopt_candidate(bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
+bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__apply_parameters(c, c->next.theta);
+  const bramah_status status = try_candidate(c, diag);
+  if (status != BRAMAH_OK) bramah__apply_parameters(c, c->state.theta);
+  return status;
+}
+
 bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag)
 {
   bramah__state_copy(&c->state, &c->next);
-  return adopt_candidate(c, diag);
+  return bramah__adopt_candidate(c, diag);
 }
 
 bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
@@ -188,9 +198,10 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   memcpy(next->index, model->index0, model->n * sizeof(int));
   memcpy(next->row, model->row0, model->m * sizeof(int));
   memcpy(next->base, model->base0, 4 * model->n_balls * sizeof(double));
+  for (size_t i = 0; i < model->n_parameters; i++) next->theta[i] = model->parameter[i].info.nominal;
   plant->report = (bramah_step_report){0};
   plant->basis_changed = 0;
-  return adopt_candidate(plant, diag);
+  return bramah__adopt_candidate(plant, diag);
 }
 
 static bramah_status step(void *self, bramah_diag *diag)
@@ -199,6 +210,21 @@ static bramah_status step(void *self, bramah_diag *diag)
   const bramah_status status = bramah__trapezoidal_step(c, diag);
   if (status == BRAMAH_OK) bramah__update_basis(c);
   return status;
+}
+
+static bramah_status step_transition(void *self, double *F, double *N, size_t n_par, const size_t *par,
+                                     double *G, bramah_diag *diag)
+{
+  bramah_coupled *c = self;
+  const bramah_status status = bramah__step_with_transition(c, F, N, n_par, par, G, diag);
+  if (status == BRAMAH_OK) bramah__update_basis(c);
+  return status;
+}
+
+static bramah_status acceleration_derivative(void *self, double *J, size_t n_par, const size_t *par,
+                                             double *Jp, bramah_diag *diag)
+{
+  return bramah__acceleration_derivative(self, J, n_par, par, Jp, diag);
 }
 
 static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
@@ -226,7 +252,7 @@ static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
     for (size_t f = 0; f < nf; f++) c->next.z[j] += c->now->Rz[j * nf + f] * dx[f];
   for (size_t f = 0; f < nf; f++) c->next.zd[c->next.index[nd + f]] += dx[nf + f];
   for (size_t i = 0; i < np; i++) c->next.p[i] += dx[2 * nf + i];
-  return adopt_candidate(c, diag);
+  return bramah__adopt_candidate(c, diag);
 }
 
 static bramah_status accelerations(void *self, double *zdd, bramah_diag *diag)
@@ -251,6 +277,7 @@ static void restore(void *self, const void *snap)
 {
   bramah_coupled *c = self;
   memcpy(c->state.block, snap, c->state.size);
+  bramah__apply_parameters(c, c->state.theta);
   c->now_valid = 0;
   c->basis_changed = 0;
 }
@@ -324,8 +351,14 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .acceleration_jacobian = bramah__acceleration_jacobian,
       .output_row = bramah__output_row,
       .basis_change = basis_change,
+      .acceleration_derivative = acceleration_derivative,
+      .step_transition = step_transition,
       .noise_row = bramah__noise_row,
       .coordinates = coordinates,
+      .n_parameter = model->n_parameters,
+      .parameter_info = bramah__parameter_info,
+      .parameter = bramah__parameter_value,
+      .set_parameter = bramah__set_parameter,
   };
 }
 

@@ -24,8 +24,42 @@ typedef struct bramah__newton {
 
 typedef struct bramah__formulation bramah__formulation;
 
+/* Work of the transition (transition.c); ne = 2 nf + np, nx = nf + np. */
+typedef struct bramah__transition {
+  double *A;               /* [nf x ne] independent accelerations by the state, at the start of the step */
+  double *S;               /* [np x ne] pressure rates by the state, there */
+  double *V;               /* [nc x 2 nf] stroke velocities by positions and rates, there */
+  bramah__state start;     /* the state there */
+  double *v;               /* [nc] stroke velocities there */
+  double *by_start;        /* [nc] friction at the end by the velocity at the start */
+  double *r_v, *r_a;       /* [nf x nf] imbalance by rates and accelerations at the end */
+  double *J;               /* [nx x nx] */
+  double *X;               /* [nx x ne] right-hand side, then solution */
+  double *X_par;           /* [nx x n_parameters] */
+  double *theta, *xd, *U;  /* [n_parameters], [n_friction_states], [n_valves] for differences by parameters */
+  double *f, *f0;          /* [nx] */
+  double *column, *weight; /* [nx] */
+  int *pivot;              /* [nx] */
+} bramah__transition;
+
+void bramah__transition_layout(const bramah_model *model, bramah__arena *arena, bramah__transition *t);
+
+/* A plant's own copy of the model, with tables of its own where parameters stand: the model is shared. */
+typedef struct bramah__own {
+  bramah_model model;
+  bramah__link *link;
+  double *joint_load, *supply;
+  bramah__cylinder *cylinder;
+  bramah__leakage *leakage;
+  bramah__throttle *throttle;
+  bramah__valve *valve;
+  double *theta; /* [n_parameters] that the tables stand for */
+} bramah__own;
+
 struct bramah_coupled {
-  const bramah_model *model;
+  const bramah_model *model; /* `own`, with the present parameters; of the plant inside a model that model */
+  const bramah_model *base;  /* the shared one, with nominal parameters; NULL in the plant inside a model */
+  bramah__own own;
   const bramah__formulation *formulation;
   bramah__state state, next, probe_state;
   bramah__eval *now, *trial, *probe; /* point to the three below and are exchanged */
@@ -36,6 +70,7 @@ struct bramah_coupled {
   double *T_step, *T_work; /* [n_error x n_error] of the present change; scratch */
   bramah__newton newton;
   bramah__linear linear;
+  bramah__transition transition;
   int sweeps;                   /* 1: an open tree without forces between bodies, solved body by body */
   double *zdd_i, *zdd_base, *D; /* [nf], [nf], [n x nf] scratch */
   int *index_work, *row_work;
@@ -86,6 +121,16 @@ double bramah__output_flow(const bramah_coupled *c, const bramah__output *output
 /* J [nf x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);
 
+/* Analytic derivative of the independent accelerations by the error state, J [nf x ne]; friction states are held. Jp [nf x
+ * n_par]: by parameters. */
+bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size_t n_par, const size_t *par,
+                                              double *Jp, bramah_diag *diag);
+
+/* One step, the derivative F [ne x ne] of the error state at its end by that at its start, the response N [ne x nx] to
+ * noise (NULL: not wanted) and G [ne x n_par] to parameters; see bramah_plant.step_transition. */
+bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
+                                           const size_t *par, double *G, bramah_diag *diag);
+
 /* Initial pose and pressures of a model under construction (its scratch plant is used). */
 bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machine, const unsigned char *given,
                                bramah_diag *diag);
@@ -96,5 +141,21 @@ size_t bramah__equilibrium_work(const bramah_machine *machine);
 
 /* Accelerations and pressure rates of c->state anew, from its positions, rates and pressures. */
 bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag);
+
+/* The candidate `next` (positions approximately closed, independent rates, pressures and parameters set) becomes the
+ * state; on error nothing has changed. */
+bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag);
+
+/* Tables of its own for a plant whose model is complete; c->model is then the own one. NULL: only count. */
+void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_coupled *c);
+
+/* Let the own tables stand for theta [n_parameters]; cheap if they do. Evaluations made before belong to the old values.
+ */
+void bramah__apply_parameters(bramah_coupled *c, const double *theta);
+
+/* Parameters behind the plant interface. */
+void bramah__parameter_info(const void *self, size_t i, bramah_parameter_info *info);
+double bramah__parameter_value(const void *self, size_t i);
+bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag);
 
 #endif

@@ -64,9 +64,12 @@ static void project_mass(const bramah_model *model, bramah__eval *eval)
 
 bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
 {
+  if (eval->factored) return BRAMAH_OK;
   bramah__tree_mass(&model->tree, eval->pose, eval->composite, eval->mass);
   project_mass(model, eval);
-  return bramah__cholesky_factor(model->n_independent, eval->Mi) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
+  if (bramah__cholesky_factor(model->n_independent, eval->Mi)) return BRAMAH_E_SINGULAR;
+  eval->factored = 1;
+  return BRAMAH_OK;
 }
 
 void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state, bramah__eval *eval)

@@ -80,6 +80,7 @@ const char *bramah__singular_joint(const bramah_model *model, const double *z, c
 static bramah_status finish_position(const bramah_model *model, const bramah__state *state,
                                      bramah__eval *eval)
 {
+  eval->factored = 0;
   if (bramah__singular_joint(model, state->z, NULL)) return BRAMAH_E_SINGULAR;
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);
@@ -180,7 +181,8 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
     const bramah__cylinder *cylinder = &model->circuit.cylinder[c];
     const size_t first = cylinder->first_state;
-    eval->friction[c] = bramah__friction_force(&cylinder->friction, eval->v[c], x + first, xd + first);
+    eval->friction[c] = cylinder->friction_scale *
+                        bramah__friction_force(&cylinder->friction, eval->v[c], x + first, xd + first);
   }
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     eval->stop[c] = bramah__stop_force(&model->circuit, c, eval->s[c], eval->v[c]);
@@ -190,7 +192,8 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
 void bramah__update_forces(const bramah_model *model, const double *p, bramah__eval *eval)
 {
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c] + eval->stop[c];
+    eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c] + eval->stop[c] +
+                     model->circuit.cylinder[c].load;
 }
 
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,

@@ -15,6 +15,7 @@ void bramah__linear_layout(const bramah_model *model, bramah__arena *arena, bram
   linear->M = BRAMAH__TAKE(arena, double, n *n);
   linear->v_z = BRAMAH__TAKE(arena, double, nc *n);
   linear->D = BRAMAH__TAKE(arena, double, n *n);
+  linear->E = BRAMAH__TAKE(arena, double, n *n);
   linear->v_zi = BRAMAH__TAKE(arena, double, nc *n);
   linear->pd = BRAMAH__TAKE(arena, double, np);
   linear->pd_p = BRAMAH__TAKE(arena, double, np *np);
@@ -75,31 +76,38 @@ static void multipliers(const bramah_model *model, const bramah__state *state, b
   for (size_t k = 0; k < nd; k++) mu[state->row[k]] = eval->column[k], used[state->row[k]] = 1;
 }
 
-/* out_d = -factor (Phi_z^d)^-1 (change of Phi'' under linear->variation), the other entries of out as they are. */
-static void solve_dependent(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                            bramah__linear *linear, double factor, double *out, size_t stride)
+/* Dependent entries of column f of out [n x nf] = -factor (Phi_z^d)^-1 (change of Phi'' under dz, dz' in linear). */
+static void dependent_column(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                             bramah__linear *linear, double factor, size_t f, double *out)
 {
-  const size_t nd = model->n_dependent;
+  const size_t nd = model->n_dependent, nf = model->n_independent;
+  bramah__vary_tree(&model->tree, eval->pose, linear->moving, linear->dz, linear->dzd, linear->dzdd,
+                    &linear->variation);
   bramah__vary_closure(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, &linear->variation,
                        linear->used, eval->gamma);
   for (size_t i = 0; i < model->n_motions; i++) eval->gamma[model->motion[i].row] = 0.0; /* z_j is given */
   for (size_t k = 0; k < nd; k++) eval->column[k] = -factor * eval->gamma[state->row[k]];
   bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
-  for (size_t k = 0; k < nd; k++) out[(size_t)state->index[k] * stride] = eval->column[k];
+  for (size_t k = 0; k < nd; k++) out[(size_t)state->index[k] * nf + f] = eval->column[k];
 }
 
-/* Phi_z' Rz by the acceleration that a change of rates alone makes, which is twice that. */
-static void fill_D(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                   bramah__linear *linear)
+/* D from the acceleration that a change of rates alone makes, 2 Phi_z' Rz; then E. */
+static void follow_constraints(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                               bramah__linear *linear)
 {
   const size_t n = model->n, nf = model->n_independent;
   memset(linear->D, 0, n * nf * sizeof(double));
-  memset(linear->dz, 0, n * sizeof(double));
+  memset(linear->E, 0, n * nf * sizeof(double));
+  memset(linear->dzdd, 0, n * sizeof(double));
   for (size_t f = 0; f < nf; f++) {
+    memset(linear->dz, 0, n * sizeof(double));
     for (size_t j = 0; j < n; j++) linear->dzd[j] = eval->Rz[j * nf + f];
-    bramah__vary_tree(&model->tree, eval->pose, linear->moving, linear->dz, linear->dzd, linear->dz,
-                      &linear->variation);
-    solve_dependent(model, state, eval, linear, 0.5, linear->D + f, nf);
+    dependent_column(model, state, eval, linear, 0.5, f, linear->D);
+    for (size_t j = 0; j < n; j++) {
+      linear->dz[j] = eval->Rz[j * nf + f];
+      linear->dzd[j] = linear->D[j * nf + f];
+    }
+    dependent_column(model, state, eval, linear, 1.0, f, linear->E);
   }
 }
 
@@ -134,33 +142,29 @@ void bramah__linear_reduce(const bramah_model *model, const bramah__state *state
   if (eval->Rz_is_identity) {
     bramah__linear_open(model, eval, linear);
     memset(linear->D, 0, model->n * model->n * sizeof(double));
+    memset(linear->E, 0, model->n * model->n * sizeof(double));
     memcpy(linear->v_zi, linear->v_z, model->circuit.n_cylinders * model->n * sizeof(double));
     return;
   }
   bramah__tree_moving(&model->tree, eval->pose, eval->Z, eval->Zd, linear->moving);
   other_stiffness(model, state, eval, linear);
   stroke_rate_rows(model, eval, linear);
-  fill_D(model, state, eval, linear);
+  follow_constraints(model, state, eval, linear);
   reduce_velocities(model, eval, linear);
 }
 
 /* The motion of all joints as an independent one moves by c0, c1, c2. */
-static void direction(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                      bramah__linear *linear, size_t f, double c0, double c1, double c2)
+static void direction(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear, size_t f,
+                      double c0, double c1, double c2)
 {
-  const bramah__tree *tree = &model->tree;
-  const size_t n = model->n, nf = model->n_independent;
-  for (size_t j = 0; j < n; j++) {
-    const double Rz = eval->Rz[j * nf + f];
+  const size_t nf = model->n_independent;
+  for (size_t j = 0; j < model->n; j++) {
+    const double Rz = eval->Rz[j * nf + f], D = linear->D[j * nf + f];
     linear->dz[j] = c0 * Rz;
-    linear->dzd[j] = c0 * linear->D[j * nf + f] + c1 * Rz;
-    linear->dzdd[j] = 0.0;
+    linear->dzd[j] = c0 * D + c1 * Rz;
+    linear->dzdd[j] = c0 * linear->E[j * nf + f] + 2.0 * c1 * D + c2 * Rz;
   }
-  linear->dzdd[state->index[model->n_dependent + f]] = c2;
-  bramah__vary_tree(tree, eval->pose, linear->moving, linear->dz, linear->dzd, linear->dzdd,
-                    &linear->variation);
-  solve_dependent(model, state, eval, linear, 1.0, linear->dzdd, 1);
-  bramah__vary_tree(tree, eval->pose, linear->moving, linear->dz, linear->dzd, linear->dzdd,
+  bramah__vary_tree(&model->tree, eval->pose, linear->moving, linear->dz, linear->dzd, linear->dzdd,
                     &linear->variation);
 }
 
@@ -203,16 +207,15 @@ static void open_column(const bramah_model *model, const bramah__linear *linear,
     column[j * stride] = c0 * linear->K[j * n + f] + c1 * linear->C[j * n + f] + c2 * linear->M[j * n + f];
 }
 
-void bramah__linear_column(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                           bramah__linear *linear, size_t f, double c0, double c1, double c2, double *column,
-                           size_t stride)
+void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear,
+                           size_t f, double c0, double c1, double c2, double *column, size_t stride)
 {
   const size_t n = model->n, nf = model->n_independent;
   if (eval->Rz_is_identity) {
     open_column(model, linear, f, c0, c1, c2, column, stride);
     return;
   }
-  direction(model, state, eval, linear, f, c0, c1, c2);
+  direction(model, eval, linear, f, c0, c1, c2);
   bramah__vary_force(&model->tree, eval->pose, linear->moving, eval->Z, eval->W, linear->dz,
                      &linear->variation, linear->Y, linear->dtau);
   add_matrices(model, linear);

@@ -6,7 +6,7 @@
  *   partitioned  r(z_i, z'_i, z''_i) = Rz' g (D 2.29), the other coordinates following along the constraints
  *
  * A displacement dz_i along the constraints moves all joints by Rz dz_i, their rates by D dz_i and their
- * accelerations so that Phi'' stays zero. */
+ * accelerations by E dz_i; a change dz'_i of the independent rates changes the accelerations by 2 D dz'_i. */
 #ifndef BRAMAH_LIB_PLANT_LINEAR_H
 #define BRAMAH_LIB_PLANT_LINEAR_H
 
@@ -20,8 +20,8 @@ typedef struct bramah__linear {
   double *K, *C, *M; /* [n x n] dg/dz, dg/dz', dg/dz'' */
   double *v_z;       /* [n_cylinders x n] stroke velocity by positions at held rates */
   /* partitioned */
-  double *D;    /* [n x nf] */
-  double *v_zi; /* [n_cylinders x nf] */
+  double *D, *E; /* [n x nf] */
+  double *v_zi;  /* [n_cylinders x nf] */
   /* hydraulics: rates of the pressures by pressures, strokes, stroke velocities */
   double *pd, *pd_p, *pd_s, *pd_v; /* [np], [np x np], [np x n_cylinders] */
   /* scratch */
@@ -43,15 +43,14 @@ void bramah__linear_layout(const bramah_model *model, bramah__arena *arena, bram
 void bramah__linear_open(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear);
 
 /* Partitioned: prepare the derivatives at the motion of `eval` (as above; eval->tau must hold the inverse dynamics
- * too), which fills D and v_zi; then take columns. */
+ * too), which fills D, E and v_zi; then take columns. */
 void bramah__linear_reduce(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                            bramah__linear *linear);
 
 /* column [nf] of r as independent coordinate f moves by c0 dx, its rate by c1 dx and its acceleration by c2 dx: c0 dr/dz_i
  * + c1 dr/dz'_i + c2 dr/dz''_i. Its entries stand `stride` apart. */
-void bramah__linear_column(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                           bramah__linear *linear, size_t f, double c0, double c1, double c2, double *column,
-                           size_t stride);
+void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear,
+                           size_t f, double c0, double c1, double c2, double *column, size_t stride);
 
 /* Rates of the pressures p at spools U, strokes and velocities of `eval`, and their derivatives. */
 void bramah__linear_circuit(const bramah_model *model, const double *p, const double *U,

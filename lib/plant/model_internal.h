@@ -48,6 +48,28 @@ typedef enum bramah__output_code {
   BRAMAH__BALL_QZ
 } bramah__output_code;
 
+/* What a parameter of the plant changes. */
+typedef enum bramah__parameter_code {
+  BRAMAH__JOINT_LOAD,      /* force along a joint */
+  BRAMAH__CYLINDER_LOAD,   /* force along the line of a cylinder or about the joint of a rotary actuator */
+  BRAMAH__PAYLOAD,         /* point mass on a link */
+  BRAMAH__SUPPLY_PRESSURE, /* of a supply */
+  BRAMAH__FRICTION_SCALE,  /* factor of the friction of a cylinder or rotary actuator */
+  BRAMAH__BULK_MODULUS,    /* of the oil */
+  BRAMAH__LEAKAGE_CONDUCTANCE,  /* of a leakage */
+  BRAMAH__THROTTLE_COEFFICIENT, /* of a throttle */
+  BRAMAH__VALVE_COEFFICIENT,    /* of a directional valve */
+  BRAMAH__INPUT_OFFSET,         /* added to a command */
+  BRAMAH__GRAVITY_SCALE         /* factor of gravity */
+} bramah__parameter_code;
+
+typedef struct bramah__parameter {
+  bramah__parameter_code code;
+  size_t index;    /* of the joint, cylinder, link, supply, ... in the model; >= n: a payload on the ground */
+  double point[3]; /* of a payload, frame of the link */
+  bramah_parameter_info info;
+} bramah__parameter;
+
 /* Spherical joint, or the turning half of a floating one: three coordinates in a row, yaw, pitch and roll. */
 typedef struct bramah__ball {
   size_t first; /* joint number of the yaw */
@@ -79,6 +101,8 @@ struct bramah_model {
   const char **throttle_name, **leakage_name, **check_valve_name, **relief_valve_name, **pump_name;
   size_t n_outputs;
   const bramah__output *output;
+  size_t n_parameters;
+  bramah__parameter *parameter;
   /* initial state, closed */
   double *z0, *zd0, *p0, *U0;
   int *index0;              /* [n] dependent coordinates, then independent ones */

@@ -240,7 +240,7 @@ static double hydraulic_value(const bramah_coupled *c, const bramah__output *out
   case BRAMAH__CYLINDER_VELOCITY:
     return c->now->v[i];
   case BRAMAH__CYLINDER_FORCE:
-    return c->now->force[i];
+    return c->now->force[i] - c->model->circuit.cylinder[i].load;
   case BRAMAH__CYLINDER_FRICTION:
     return c->now->friction[i];
   case BRAMAH__CYLINDER_WORK:

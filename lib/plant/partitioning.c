@@ -29,7 +29,7 @@ static void tangent(bramah_coupled *c, double c1, double c2, double *J, size_t n
 {
   bramah__linear_reduce(c->model, &c->next, c->trial, &c->linear);
   for (size_t f = 0; f < c->model->n_independent; f++)
-    bramah__linear_column(c->model, &c->next, c->trial, &c->linear, f, 1.0, c1, c2, J + f, nx);
+    bramah__linear_column(c->model, c->trial, &c->linear, f, 1.0, c1, c2, J + f, nx);
 }
 
 static const double *rate_arm(const bramah_coupled *c, size_t i)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What any plant can do through its interface: find outputs, differentiate by finite differences. */
 #include "bramah/plant.h"
+#include "lib/base/diag.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +15,43 @@ long bramah_plant_find_output(const bramah_plant *plant, const char *name)
     if (strcmp(info.name, name) == 0) return (long)i;
   }
   return -1;
+}
+
+long bramah_plant_find_parameter(const bramah_plant *plant, const char *name)
+{
+  for (size_t i = 0; i < plant->n_parameter; i++) {
+    bramah_parameter_info info;
+    plant->parameter_info(plant->self, i, &info);
+    if (strcmp(info.name, name) == 0) return (long)i;
+  }
+  return -1;
+}
+
+static const char *nearest_parameter(const bramah_plant *plant, const char *name)
+{
+  const char *two[2] = {NULL, NULL};
+  for (size_t i = 0; i < plant->n_parameter; i++) {
+    bramah_parameter_info info;
+    plant->parameter_info(plant->self, i, &info);
+    two[1] = info.name;
+    two[0] = two[0] ? bramah__nearest(name, 2, two) : bramah__nearest(name, 1, two + 1);
+  }
+  return two[0];
+}
+
+bramah_status bramah_plant_parameter_index(const bramah_plant *plant, const char *name, size_t *i,
+                                           bramah_diag *diag)
+{
+  const long found = bramah_plant_find_parameter(plant, name);
+  if (found >= 0) {
+    *i = (size_t)found;
+    return BRAMAH_OK;
+  }
+  const char *near = nearest_parameter(plant, name);
+  bramah__fail(diag, BRAMAH_E_REFERENCE, name, "there is no parameter of this name");
+  if (near) bramah__add_text(diag, "; did you mean '"), bramah__add_text(diag, near);
+  if (near) bramah__add_text(diag, "'?");
+  return BRAMAH_E_REFERENCE;
 }
 
 /* Perturbation of error state k: small against rad, m, rad/s, m/s; 10 Pa for pressures. */

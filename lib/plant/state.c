@@ -11,7 +11,7 @@ void bramah__state_layout(const bramah_model *model, bramah__arena *arena, brama
   const size_t n = model->n, np = model->circuit.n_volumes, nv = model->circuit.n_valves;
   const size_t nx = model->circuit.n_friction_states, nc = model->circuit.n_cylinders,
                doubles = 3 * n + 2 * np + nv + model->n_inputs + nc + 2 * nx + model->m +
-                         2 * model->n_motions + 4 * model->n_balls;
+                         2 * model->n_motions + 4 * model->n_balls + model->n_parameters;
   const size_t ints = n + model->m;
   state->size = doubles * sizeof(double) + sizeof(int64_t) + ints * sizeof(int);
   state->size = (state->size + 7) / 8 * 8;
@@ -32,6 +32,7 @@ void bramah__state_layout(const bramah_model *model, bramah__arena *arena, brama
   state->drive = next, next += model->n_motions;
   state->drive_work = next, next += model->n_motions;
   state->base = next, next += 4 * model->n_balls;
+  state->theta = next, next += model->n_parameters;
   state->time_ns = (int64_t *)(void *)next;
   state->index = (int *)(void *)(state->time_ns + 1);
   state->row = state->index + n;

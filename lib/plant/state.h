@@ -3,7 +3,7 @@
  *
  * State, one block that a snapshot copies:
  *   | z zd zdd [n each] | p pd [np each] | U [nv] | u [nu] | work [nc] | x xd [nx each] | lambda [m]
- *   | drive drive_work [n_motions each] | base [4 n_balls] | time | index [n] | row [m] | */
+ *   | drive drive_work [n_motions each] | base [4 n_balls] | theta [n_parameters] | time | index [n] | row [m] | */
 #ifndef BRAMAH_LIB_PLANT_STATE_H
 #define BRAMAH_LIB_PLANT_STATE_H
 
@@ -22,6 +22,7 @@ typedef struct bramah__state {
   double *drive;        /* [n_motions] forces that prescribe the motions, at these accelerations */
   double *drive_work;   /* [n_motions] done by them since the start, trapezoidal sums */
   double *base;         /* [n_balls x 4] base rotations of spherical and floating joints (rebase.c) */
+  double *theta;        /* [n_parameters] values of the parameters; the plant's own tables follow them */
   int64_t *time_ns;     /* since the start; of a candidate: the end of its step */
   int *index;           /* [n] dependent coordinates first, then the independent ones */
   int *row;             /* [m] constraint rows in use first */
@@ -46,11 +47,12 @@ typedef struct bramah__eval {
   double *bias;   /* [n] z'' = Rz z''_i + bias */
   double *v;      /* [nc] stroke velocities */
   /* forces stage */
-  double *force, *friction; /* [nc] */
+  double *force, *friction; /* [nc] on the mechanism, loads from outside included; friction as scaled */
   double *stop;             /* [nc] part of the force that stops and cushions exert */
   /* dynamics */
   double *mass; /* [n x n] */
   double *Mi;   /* [nf x nf] Cholesky factor of Rz' M Rz */
+  int factored; /* 1: it belongs to this pose */
   double *rhs;  /* [nf] -Rz' (M bias - Q), cylinders left out */
   /* scratch */
   bramah__composite *composite; /* [n] */

@@ -250,8 +250,11 @@ static void add_drive_work(bramah_coupled *c)
  * misses that balance. */
 static void commit(bramah_coupled *c, int iterations)
 {
-  for (size_t i = 0; i < c->model->circuit.n_cylinders; i++)
-    c->next.work[i] += 0.5 * (c->now->force[i] + c->trial->force[i]) * (c->trial->s[i] - c->now->s[i]);
+  for (size_t i = 0; i < c->model->circuit.n_cylinders; i++) {
+    const double load = c->model->circuit.cylinder[i].load; /* not the cylinder's work */
+    c->next.work[i] +=
+        0.5 * (c->now->force[i] - load + (c->trial->force[i] - load)) * (c->trial->s[i] - c->now->s[i]);
+  }
   add_drive_work(c);
   bramah__state_copy(&c->next, &c->state);
   bramah__eval *swap = c->now;

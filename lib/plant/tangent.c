@@ -20,7 +20,7 @@ static void force_slopes(bramah_coupled *c)
                                  c->state.x + first, c->state.xd + first, &friction, &at_start);
     bramah__stop_slopes(circuit, i, c->trial->s[i], c->trial->v[i], &by_s, &by_v);
     c->linear.F_s[i] = by_s;
-    c->linear.F_v[i] = by_v - friction;
+    c->linear.F_v[i] = by_v - cylinder->friction_scale * friction;
   }
 }
 

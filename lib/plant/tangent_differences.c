@@ -58,8 +58,8 @@ static void pressure_column(bramah_coupled *c, const double *change, size_t i, d
     double sum = 0.0;
     for (size_t q = 0; q < nc; q++)
       sum -= c->formulation->arm(model, c->trial, q)[k] *
-             (bramah__pressure_force(&model->circuit, q, p) - c->trial->friction[q] + c->trial->stop[q] -
-              c->trial->force[q]);
+             (bramah__pressure_force(&model->circuit, q, p) - c->trial->friction[q] + c->trial->stop[q] +
+              model->circuit.cylinder[q].load - c->trial->force[q]);
     J[k * nx + nm + i] = sum / eps;
   }
   memcpy(c->probe_state.U, c->next.U, model->circuit.n_valves * sizeof(double));

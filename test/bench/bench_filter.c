@@ -195,6 +195,68 @@ static double replay_with(rig *r, bramah_sink sink)
 static double whole_replay(void *user) { return replay_with(user, look_away); }
 static double replay_with_outputs(void *user) { return replay_with(user, look); }
 
+static bramah_filter_options filter_options(const rig *r)
+{
+  static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.015, qp[3] = {8e5, 6e5, 6e5};
+  static size_t basis;
+  basis = must_find(&r->plant, "crank.angle");
+  return (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER,
+                                 .basis = &basis,
+                                 .position_sigma = &sp,
+                                 .velocity_sigma = &sv,
+                                 .pressure_sigma = spr,
+                                 .acceleration_noise = &q,
+                                 .pressure_noise = qp};
+}
+
+/* The same replay by another filter. */
+static double replay_by(rig *r, bramah_transition transition, bramah_covariance_form form)
+{
+  bramah_filter_options o = filter_options(r);
+  bramah_filter *own = r->filter;
+  void *start = r->start;
+  o.transition = transition;
+  o.form = form;
+  must(bramah_coupled_reset(r->coupled, &diag), &diag);
+  must(bramah_filter_new(&r->plant, SENSORS, r->sensor, &o, &diag, &r->filter), &diag);
+  r->start = malloc(bramah_filter_snapshot_size(r->filter));
+  bramah_filter_save(r->filter, r->start);
+  const double elapsed = replay_with(r, look_away);
+  free(r->start);
+  bramah_filter_free(r->filter);
+  r->filter = own;
+  r->start = start;
+  return elapsed;
+}
+
+static double replay_exact(void *user)
+{
+  return replay_by(user, BRAMAH_TRANSITION_PAPER_EXACT, BRAMAH_COVARIANCE_JOSEPH);
+}
+static double replay_step(void *user)
+{
+  return replay_by(user, BRAMAH_TRANSITION_STEP, BRAMAH_COVARIANCE_JOSEPH);
+}
+static double replay_step_root(void *user)
+{
+  return replay_by(user, BRAMAH_TRANSITION_STEP, BRAMAH_COVARIANCE_SQUARE_ROOT);
+}
+
+static double plant_with_transition(void *user)
+{
+  rig *r = user;
+  double F[25], N[20];
+  must(bramah_coupled_reset(r->coupled, &diag), &diag);
+  const double t = bench_now();
+  for (int k = 0; k < STEPS; k++) {
+    const double u = four_bar_command((int64_t)k * 1000000);
+    r->plant.set_inputs(r->plant.self, &u, &diag);
+    must(r->plant.step_transition(r->plant.self, F, N, 0, NULL, NULL, &diag), &diag);
+    r->sum += F[0];
+  }
+  return bench_now() - t;
+}
+
 static void make_measurements(void)
 {
   static rig truth;
@@ -226,15 +288,13 @@ static void setup(rig *r)
       {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
       {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
       {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
-  static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.015, qp[3] = {8e5, 6e5, 6e5};
   four_bar_describe(&r->fb, 1.1, 1000000);
   must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
   must(bramah_coupled_new(r->model, &diag, &r->coupled), &diag);
   r->plant = bramah_coupled_plant(r->coupled);
   for (int i = 0; i < SENSORS; i++)
     must(bramah_sensor_init(&options[i], &r->plant, &diag, &r->sensor[i]), &diag);
-  const size_t basis = must_find(&r->plant, "crank.angle");
-  const bramah_filter_options o = {BRAMAH_TRANSITION_PAPER, &basis, &sp, &sv, spr, &q, qp};
+  const bramah_filter_options o = filter_options(r);
   must(bramah_filter_new(&r->plant, SENSORS, r->sensor, &o, &diag, &r->filter), &diag);
   r->start = malloc(bramah_filter_snapshot_size(r->filter));
   bramah_filter_save(r->filter, r->start);
@@ -249,12 +309,16 @@ int main(void)
   } rows[] = {{"plant step alone", plant_alone},
               {"  by augmented Lagrangian", plant_lagrangian},
               {"  by penalty", plant_penalty},
+              {"  with the derivative of the step", plant_with_transition},
               {"plant step, state saved and restored each time", plant_saved_and_restored},
-              {"  of it: tangent by differences, once", tangent_alone},
+              {"  of it: tangent, once", tangent_alone},
               {"acceleration Jacobian by differences (D 3.4)", jacobian_alone},
               {"injection of a correction", inject_alone},
               {"correction, 5 sensors, injection included", correct_alone},
               {"whole replay from memory, 5 sensors at 1 kHz", whole_replay},
+              {"  by paper-exact", replay_exact},
+              {"  by step", replay_step},
+              {"  by step, square root", replay_step_root},
               {"  and all outputs with their sigmas read", replay_with_outputs}};
   bench_print_machine();
   make_measurements();

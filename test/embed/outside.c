@@ -23,7 +23,13 @@ int main(void)
   bramah_filter *filter;
   if (bramah_model_new(&machine, &diag, &model) || bramah_coupled_new(model, &diag, &coupled)) return 1;
   const bramah_plant plant = bramah_coupled_plant(coupled);
-  const bramah_filter_options options = {BRAMAH_TRANSITION_PAPER, NULL, &sigma, &sigma, NULL, &noise, NULL};
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+                                         .basis = NULL,
+                                         .position_sigma = &sigma,
+                                         .velocity_sigma = &sigma,
+                                         .pressure_sigma = NULL,
+                                         .acceleration_noise = &noise,
+                                         .pressure_noise = NULL};
   if (bramah_sensor_init(&encoder, &plant, &diag, &sensor)) return 1;
   if (bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter)) return 1;
   if (bramah_filter_correct(filter, &y, &present, &diag) || bramah_filter_predict(filter, &diag)) return 1;

@@ -72,6 +72,26 @@ static int run(bramah_filter *filter, const bramah_plant *plant, const void *sta
   return refused;
 }
 
+/* The same through the rewind buffer: samples up to 12 ms late where 10 are allowed, some refused, some given up. */
+static int run_late(bramah_rewind *rewind, const bramah_plant *plant, int steps)
+{
+  const bramah_filter *filter = bramah_rewind_filter(rewind);
+  int refused = 0;
+  for (int k = 0; k < steps; k++) {
+    const int64_t now = bramah_filter_time_ns(filter);
+    const double u = k % 1000 == 77 ? INFINITY : four_bar_command(now);
+    const double y[4] = {plant->output(plant->self, 1), 3e6, 3e6, k % 100 == 50 ? NAN : 3.5e6};
+    for (size_t i = 0; i < 4; i++) {
+      const int64_t delay = (k * k + (int)i * 5) % 13;
+      refused += bramah_rewind_sample(rewind, i, now - delay * 1000000, y[i], &diag) != BRAMAH_OK;
+    }
+    refused += bramah_rewind_set_inputs(rewind, &u, &diag) != BRAMAH_OK;
+    if (k % 50 == 49 && bramah_rewind_discard(rewind, &diag) != BRAMAH_OK) return -1;
+    if (bramah_rewind_advance(rewind, &diag) != BRAMAH_OK) return -1;
+  }
+  return refused;
+}
+
 int main(void)
 {
   static const bramah_sensor_options options[4] = {
@@ -94,7 +114,13 @@ int main(void)
   must(bramah_coupled_new(model, &diag, &coupled), &diag);
   bramah_plant plant = bramah_coupled_plant(coupled);
   for (int i = 0; i < 4; i++) must(bramah_sensor_init(&options[i], &plant, &diag, &sensors[i]), &diag);
-  const bramah_filter_options o = {BRAMAH_TRANSITION_PAPER, NULL, &sp, &sv, spr, &q, qp};
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+                                   .basis = NULL,
+                                   .position_sigma = &sp,
+                                   .velocity_sigma = &sv,
+                                   .pressure_sigma = spr,
+                                   .acceleration_noise = &q,
+                                   .pressure_noise = qp};
   must(bramah_filter_new(&plant, 4, sensors, &o, &diag, &filter), &diag);
   void *start = malloc(bramah_filter_snapshot_size(filter));
   bramah_filter_save(filter, start);
@@ -102,8 +128,21 @@ int main(void)
   const int refused = run(filter, &plant, start, 100000);
   armed = 0;
   printf("100000 steps, %d refused inputs, %d intercepted calls\n", refused, calls);
-  const int good = refused == 1100 && calls == 0;
-  if (refused < 0) printf("%s: %s\n", diag.thing, diag.message);
+  bramah_rewind *rewind;
+  const bramah_rewind_options window = {
+      .longest_delay_ns = 10000000, .snapshot_every = 3, .samples_per_step = 1};
+  bramah_filter_restore(filter, start);
+  must(bramah_rewind_new(filter, &window, &diag, &rewind), &diag);
+  armed = 1;
+  const int refused_late = run_late(rewind, &plant, 3000);
+  armed = 0;
+  const bramah_rewind_counts late = bramah_rewind_report(rewind);
+  printf("3000 steps with late samples, %d refused, %llu rewinds, %d intercepted calls\n", refused_late,
+         (unsigned long long)late.rewinds, calls);
+  const int good = refused == 1100 && calls == 0 && refused_late > 1000 && late.rewinds > 2000 &&
+                   late.too_old > 1000 && late.crowded > 100 && late.discarded > 100;
+  if (refused < 0 || refused_late < 0) printf("%s: %s\n", diag.thing, diag.message);
+  bramah_rewind_free(rewind);
   free(start);
   bramah_filter_free(filter);
   bramah_coupled_free(coupled);

@@ -306,10 +306,22 @@ START_TEST(test_output_rows_of_closed_spatial_machines)
 }
 END_TEST
 
+/* Every parameter away from its nominal value. */
+static void disturb(const bramah_plant *p)
+{
+  for (size_t i = 0; i < p->n_parameter; i++) {
+    bramah_parameter_info info;
+    p->parameter_info(p->self, i, &info);
+    const double value = info.nominal != 0.0 ? 1.3 * info.nominal : strstr(info.unit, "N") ? 800.0 : 3.0;
+    must(p->set_parameter(p->self, i, value, &diag), &diag);
+  }
+}
+
 /* The differences of the plant itself (D 3.4) against central differences through the interface. */
 START_TEST(test_acceleration_jacobian)
 {
-  if (_i) add_rotary();
+  if (_i & 1) add_rotary();
+  if (_i & 2) disturb(&plant);
   const size_t n = bramah_plant_n_error(&plant);
   static double snap[512];
   double J[64], above[4], below[4];
@@ -403,7 +415,8 @@ static void check_step_tangent(bramah_coupled *m, double tolerance)
   }
 }
 
-/* Formulation and origin of the tangent of the four-bar, with and without a rotary actuator. */
+/* Formulation and origin of the tangent of the four-bar, with and without a rotary actuator, with parameters at their
+ * nominal values and away from them. */
 START_TEST(test_step_tangent)
 {
   teardown();
@@ -412,6 +425,7 @@ START_TEST(test_step_tangent)
   fb.machine.integrator.tangent = _i & 4 ? BRAMAH_TANGENT_DIFFERENCES : BRAMAH_TANGENT_ANALYTIC;
   start();
   if (_i & 1) add_rotary();
+  if (_i & 8) disturb(&plant);
   check_step_tangent(c, _i & 4 ? 1e-4 : 2e-6);
 }
 END_TEST
@@ -434,7 +448,7 @@ START_TEST(test_step_tangent_of_closed_spatial_machines)
   double dx[2 * N] = {0};
   unsigned seed = 19;
   spatial_setup(&s, 47);
-  tie_to_ground(&s, &loop, 1 + _i / 2);
+  tie_to_ground(&s, &loop, 1 + _i % 10 / 2);
   for (size_t j = 0; j < N; j++) s.description.joints[j].initial_rate = 0.0;
   bramah_machine *m = &s.description.machine;
   m->n_loops = m->n_springs = m->n_forces = 1;
@@ -445,6 +459,7 @@ START_TEST(test_step_tangent_of_closed_spatial_machines)
   const bramah_plant p = bramah_coupled_plant(moving);
   for (size_t f = 0; f < p.n_position; f++) dx[p.n_position + f] = 2.0 * test_uniform(&seed);
   must(p.inject(p.self, dx, &diag), &diag);
+  if (_i >= 10) disturb(&p);
   check_step_tangent(moving, 1e-6);
   bramah_coupled_free(moving);
   bramah_model_free(closed);
@@ -465,10 +480,10 @@ int main(void)
   tcase_add_test(cases, test_output_rows_of_a_spatial_tree);
   tcase_add_loop_test(cases, test_output_rows_of_closed_spatial_machines, BRAMAH_LOOP_REVOLUTE,
                       BRAMAH_LOOP_DISTANCE + 1);
-  tcase_add_loop_test(cases, test_acceleration_jacobian, 0, 2);
+  tcase_add_loop_test(cases, test_acceleration_jacobian, 0, 4);
   tcase_add_test(cases, test_generic_jacobian_agrees);
   tcase_add_test(cases, test_derivatives_leave_the_plant_alone);
-  tcase_add_loop_test(cases, test_step_tangent, 0, 8);
-  tcase_add_loop_test(cases, test_step_tangent_of_closed_spatial_machines, 0, 10);
+  tcase_add_loop_test(cases, test_step_tangent, 0, 16);
+  tcase_add_loop_test(cases, test_step_tangent_of_closed_spatial_machines, 0, 20);
   return run_suite(suite);
 }

@@ -51,7 +51,13 @@ static void rig_setup(rig *r)
   r->plant = bramah_coupled_plant(r->c);
   for (int i = 0; i < 5; i++) must(bramah_sensor_init(&options[i], &r->plant, &diag, &r->sensor[i]), &diag);
   const size_t basis = must_find(&r->plant, "crank.angle");
-  const bramah_filter_options o = {BRAMAH_TRANSITION_PAPER, &basis, &sp, &sv, spr, &q, qp};
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+                                   .basis = &basis,
+                                   .position_sigma = &sp,
+                                   .velocity_sigma = &sv,
+                                   .pressure_sigma = spr,
+                                   .acceleration_noise = &q,
+                                   .pressure_noise = qp};
   must(bramah_filter_new(&r->plant, 5, r->sensor, &o, &diag, &r->filter), &diag);
 }
 
@@ -138,7 +144,13 @@ START_TEST(test_consistent_through_a_basis_change)
   const bramah_plant t = bramah_coupled_plant(truth), p = bramah_coupled_plant(c);
   must(bramah_sensor_init(&option, &p, &diag, &sensor), &diag);
   const size_t basis = must_find(&p, "crank.angle");
-  const bramah_filter_options o = {BRAMAH_TRANSITION_PAPER, &basis, &sp, &sv, NULL, &q, NULL};
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+                                   .basis = &basis,
+                                   .position_sigma = &sp,
+                                   .velocity_sigma = &sv,
+                                   .pressure_sigma = NULL,
+                                   .acceleration_noise = &q,
+                                   .pressure_noise = NULL};
   must(bramah_filter_new(&p, 1, &sensor, &o, &diag, &filter), &diag);
   double nis = 0.0;
   int inside = 0;

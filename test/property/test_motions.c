@@ -306,7 +306,13 @@ START_TEST(test_filter)
       .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.01};
   must(bramah_sensor_init(&options, &d.p, &diag, &sensor), &diag);
   const size_t basis = must_find(&d.p, "bob.angle");
-  const bramah_filter_options o = {BRAMAH_TRANSITION_PAPER, &basis, &sp, &sv, NULL, &q, NULL};
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+                                   .basis = &basis,
+                                   .position_sigma = &sp,
+                                   .velocity_sigma = &sv,
+                                   .pressure_sigma = NULL,
+                                   .acceleration_noise = &q,
+                                   .pressure_noise = NULL};
   must(bramah_filter_new(&d.p, 1, &sensor, &o, &diag, &filter), &diag);
   for (int k = 0; k < 3000; k++) {
     const unsigned char present = k % 5 == 0;

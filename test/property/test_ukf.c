@@ -151,7 +151,13 @@ START_TEST(test_as_good_on_the_four_bar)
   open_rig(&s, 1.1, 63.0);
   for (int i = 0; i < SENSORS; i++) must(bramah_sensor_init(&options[i], &e.plant, &diag, &sensor[i]), &diag);
   for (int i = 0; i < 3; i++) output[i] = must_find(&e.plant, name[i]);
-  const bramah_filter_options o = {BRAMAH_TRANSITION_PAPER, &output[0], &sp, &sv, spr, &q, qp};
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+                                   .basis = &output[0],
+                                   .position_sigma = &sp,
+                                   .velocity_sigma = &sv,
+                                   .pressure_sigma = spr,
+                                   .acceleration_noise = &q,
+                                   .pressure_noise = qp};
   must(bramah_filter_new(&e.plant, SENSORS, sensor, &o, &diag, &filter), &diag);
   must(bramah_ukf_new(&s.plant, SENSORS, sensor, &o, NULL, &diag, &ukf), &diag);
   for (int k = 0; k < STEPS; k++) {
@@ -209,7 +215,13 @@ START_TEST(test_through_a_change_of_coordinates)
   const bramah_plant t = bramah_coupled_plant(truth), p = bramah_coupled_plant(c);
   must(bramah_sensor_init(&option, &p, &diag, &sensor), &diag);
   const size_t basis = must_find(&p, "crank.angle");
-  const bramah_filter_options o = {BRAMAH_TRANSITION_PAPER, &basis, &sp, &sv, NULL, &q, NULL};
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+                                   .basis = &basis,
+                                   .position_sigma = &sp,
+                                   .velocity_sigma = &sv,
+                                   .pressure_sigma = NULL,
+                                   .acceleration_noise = &q,
+                                   .pressure_noise = NULL};
   must(bramah_ukf_new(&p, 1, &sensor, &o, NULL, &diag, &ukf), &diag);
   char first[64];
   snprintf(first, sizeof first, "%s", p.state_name(p.self, 0));

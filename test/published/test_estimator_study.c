@@ -95,9 +95,13 @@ static bramah_filter *make_filter(rig *r, bramah_sensor *sensors)
   for (size_t i = 0; i < study->n_sensors; i++)
     must(bramah_sensor_init(&study->sensors[i], &r->plant, &diag, &sensors[i]), &diag);
   const bramah_joint_start *crank = &study->joints[0];
-  const bramah_filter_options options = {
-      study->transition,          &r->output[0], &crank->position_sigma, &crank->rate_sigma, sigma,
-      &crank->acceleration_noise, noise};
+  const bramah_filter_options options = {.transition = study->transition,
+                                         .basis = &r->output[0],
+                                         .position_sigma = &crank->position_sigma,
+                                         .velocity_sigma = &crank->rate_sigma,
+                                         .pressure_sigma = sigma,
+                                         .acceleration_noise = &crank->acceleration_noise,
+                                         .pressure_noise = noise};
   bramah_filter *filter;
   must(bramah_filter_new(&r->plant, study->n_sensors, sensors, &options, &diag, &filter), &diag);
   return filter;

@@ -60,10 +60,11 @@ static bramah_status step(void *self, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-static bramah_status step_transition(void *self, double *F, size_t n_par, const size_t *par, double *G,
-                                     bramah_diag *diag)
+static bramah_status step_transition(void *self, double *F, double *noise, size_t n_par, const size_t *par,
+                                     double *G, bramah_diag *diag)
 {
   linear_plant *p = self;
+  if (noise) return BRAMAH_E_UNSUPPORTED; /* no resolvent: published noise only */
   double back[N * N], there[N * N], plain[N * N], column[N], moved[N], out[N];
   (void)n_par, (void)par, (void)G, (void)diag;
   coordinates_by_state(p, -1.0, back);

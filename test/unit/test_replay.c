@@ -46,10 +46,10 @@ typedef struct rig {
   bramah_filter *filter;
 } rig;
 
-static void rig_setup(rig *r)
+static void rig_setup_delayed(rig *r, int64_t delay_ns)
 {
-  static const bramah_sensor_options encoder = {
-      .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02};
+  const bramah_sensor_options encoder = {
+      .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02, .delay_ns = delay_ns};
   static const double sp = 0.1, sv = 0.2, q = 0.05;
   r->model = (pendulum){0.4, 0.0, 0.0, 1.0, 0.1};
   r->plant = pendulum_plant(&r->model, ms);
@@ -60,6 +60,8 @@ static void rig_setup(rig *r)
                                          .acceleration_noise = &q};
   must(bramah_filter_new(&r->plant, 1, &r->sensor, &options, &diag, &r->filter), &diag);
 }
+
+static void rig_setup(rig *r) { rig_setup_delayed(r, 0); }
 
 static bramah_status count(void *user, int64_t time_ns, int corrected, bramah_filter *filter, bramah_diag *d)
 {
@@ -159,6 +161,102 @@ START_TEST(test_time_must_go_forward)
 }
 END_TEST
 
+/* Rows stamped 7 ms after the measurement: in the end the bits of the log in which each stands at its time; each
+ * estimate on the way is that of a filter which has just been given what arrived. */
+START_TEST(test_a_delayed_sensor_is_used_where_it_measured)
+{
+  enum { N = 60, DELAY = 7 };
+  rig a, b;
+  rig_setup_delayed(&a, DELAY * ms + ms / 5); /* beside the grid: the nearest step */
+  rig_setup(&b);
+  row data[N];
+  for (int k = 0; k < N; k++)
+    data[k] = (row){(100 + k) * ms, k % 3 ? NAN : 0.4 + 0.001 * k, k == 20 ? 1.5 : NAN};
+  rows source = {data, N, 0};
+  bramah_replay *replay;
+  must(bramah_replay_new(a.filter, NULL, take, &source, &diag, &replay), &diag);
+  int64_t time_ns;
+  int corrected, end;
+  for (int k = 0; k < N; k++) {
+    must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
+    ck_assert_int_eq(end, 0);
+    ck_assert_int_eq(time_ns, (100 + k) * ms);
+    ck_assert_int_eq(bramah_filter_time_ns(a.filter), k * ms);
+    const int fresh = k % 3 == 0 && k >= DELAY;
+    size_t dof;
+    ck_assert_int_eq(corrected, fresh);
+    ck_assert_int_eq(bramah_replay_innovations(replay)[0].present, fresh);
+    const double nis = bramah_replay_nis(replay, &dof);
+    ck_assert_uint_eq(dof, (size_t)fresh);
+    if (fresh) ck_assert_double_eq(nis, bramah_replay_innovations(replay)[0].nis);
+  }
+  must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
+  ck_assert_int_eq(end, 1);
+  double torque = 0.0;
+  for (int k = 0; k < N; k++) {
+    const unsigned char present = k + DELAY < N && (k + DELAY) % 3 == 0;
+    const double y = 0.4 + 0.001 * (k + DELAY);
+    if (k) must(bramah_filter_predict(b.filter, &diag), &diag);
+    must(bramah_filter_correct(b.filter, &y, &present, &diag), &diag);
+    if (k == 20) torque = 1.5;
+    must(bramah_filter_set_inputs(b.filter, &torque, &diag), &diag);
+  }
+  unsigned char sa[256], sb[256];
+  bramah_filter_save(a.filter, sa);
+  bramah_filter_save(b.filter, sb);
+  ck_assert_mem_eq(sa, sb, bramah_filter_snapshot_size(a.filter));
+  const bramah_rewind_counts counts = bramah_rewind_report(bramah_replay_rewind(replay));
+  ck_assert_uint_eq(counts.before_start, 3); /* of rows 0, 3 and 6 */
+  ck_assert_uint_eq(counts.late, 17);
+  ck_assert_uint_eq(counts.too_old, 0);
+  ck_assert_int_eq(counts.deepest_ns, DELAY * ms);
+  ck_assert_uint_eq(bramah_replay_report(replay).measurements, 17);
+  ck_assert_uint_eq(bramah_replay_report(replay).steps, N - 1);
+  bramah_replay_free(replay);
+  bramah_filter_free(a.filter);
+  bramah_filter_free(b.filter);
+}
+END_TEST
+
+/* A fast log, rows beside the grid and a gap, with a delay. */
+START_TEST(test_delayed_rows_beside_the_grid)
+{
+  rig r;
+  rig_setup_delayed(&r, 2 * ms);
+  const row data[6] = {{0, 0.4, NAN},      {2 * ms, 0.4, NAN},
+                       {3 * ms, 0.4, NAN}, {3 * ms + ms / 4, 0.4, NAN},
+                       {9 * ms, 0.4, NAN}, {9 * ms + ms / 3, 0.4, NAN}};
+  int counted[2] = {0, 0};
+  bramah_replay_counts counts;
+  must(run(&r, data, 6, counted, &counts), &diag);
+  ck_assert_int_eq(counted[0], 10);
+  ck_assert_uint_eq(counts.samples, 6);
+  ck_assert_uint_eq(counts.merged, 2);
+  ck_assert_uint_eq(counts.off_grid, 2);
+  ck_assert_int_eq(counts.max_shift_ns, ms / 3);
+  ck_assert_uint_eq(counts.measurements, 5); /* the first was measured before the start */
+  bramah_filter_free(r.filter);
+}
+END_TEST
+
+START_TEST(test_a_bad_delayed_sample_ends_the_replay)
+{
+  rig r;
+  rig_setup_delayed(&r, 2 * ms);
+  const row data[3] = {{0, 0.4, NAN}, {3 * ms, INFINITY, NAN}, {4 * ms, 0.4, NAN}};
+  int counted[2] = {0, 0};
+  ck_assert_int_eq(run(&r, data, 3, counted, NULL), BRAMAH_E_NOT_FINITE);
+  ck_assert_str_eq(diag.thing, "encoder");
+  ck_assert_int_eq(counted[0], 3);
+  bramah_filter_free(r.filter);
+  rig_setup_delayed(&r, INT64_C(2000000) * ms);
+  bramah_replay *replay = NULL;
+  ck_assert_int_eq(bramah_replay_new(r.filter, NULL, take, NULL, &diag, &replay), BRAMAH_E_VALUE);
+  ck_assert_ptr_null(replay);
+  bramah_filter_free(r.filter);
+}
+END_TEST
+
 START_TEST(test_an_empty_source_ends_at_once)
 {
   rig r;
@@ -178,6 +276,9 @@ int main(void)
   tcase_add_test(cases, test_slow_logs_are_stepped_through);
   tcase_add_test(cases, test_off_grid_and_fast_rows_are_counted);
   tcase_add_test(cases, test_time_must_go_forward);
+  tcase_add_test(cases, test_a_delayed_sensor_is_used_where_it_measured);
+  tcase_add_test(cases, test_delayed_rows_beside_the_grid);
+  tcase_add_test(cases, test_a_bad_delayed_sample_ends_the_replay);
   tcase_add_test(cases, test_an_empty_source_ends_at_once);
   return run_suite(suite);
 }

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Augmented states: parameters of the plant and biases of sensors as Gauss-Markov processes beside the error state. */
+#include "estimators/filter_internal.h"
+#include "lib/base/diag.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t bramah__augmented_states(const bramah_filter_options *o)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < o->n_augmented; i++) n += o->augmented[i].order == 2 ? 2 : 1;
+  return n;
+}
+
+/* Transition and noise over a step h of x' = -x/T + w. */
+static void first_order(const bramah_augmented *a, double h, bramah__augmented *own)
+{
+  const double T = a->time_constant;
+  own->Phi[0] = T > 0.0 ? exp(-h / T) : 1.0;
+  own->noise[0] = a->noise * (T > 0.0 ? sqrt(-0.5 * T * expm1(-2.0 * h / T)) : sqrt(h));
+}
+
+/* Critically damped: Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. The stationary covariance is diag(T^3, T) q/4, so the
+ * noise of a step is that less Phi times it times Phi'. */
+static void second_order(const bramah_augmented *a, double h, bramah__augmented *own)
+{
+  const double T = a->time_constant, s = h / T, e = exp(-s), q = a->noise * a->noise;
+  const double Phi[4] = {e * (1.0 + s), e * h, -e * s / T, e * (1.0 - s)};
+  memcpy(own->Phi, Phi, sizeof Phi);
+  const double x = 0.25 * q * T * T * T, v = 0.25 * q * T;
+  /* for short steps the difference loses its digits: the leading terms of the integral */
+  const int is_short = s < 1e-3;
+  const double q11 = is_short ? q * h * h * h / 3.0 : x - (Phi[0] * Phi[0] * x + Phi[1] * Phi[1] * v);
+  const double q12 = is_short ? q * h * h / 2.0 : -(Phi[0] * Phi[2] * x + Phi[1] * Phi[3] * v);
+  const double q22 = is_short ? q * h : v - (Phi[2] * Phi[2] * x + Phi[3] * Phi[3] * v);
+  own->noise[0] = sqrt(fmax(q11, 0.0));
+  own->noise[1] = own->noise[0] > 0.0 ? q12 / own->noise[0] : 0.0;
+  own->noise[2] = sqrt(fmax(q22 - own->noise[1] * own->noise[1], 0.0));
+}
+
+static bramah_status check_figures(const bramah_augmented *a, bramah_diag *diag)
+{
+  if (!(a->sigma > 0.0) || !isfinite(a->sigma))
+    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the initial standard deviation must be positive");
+  if (!(a->noise >= 0.0) || !isfinite(a->noise))
+    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the noise must not be negative");
+  if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0))
+    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the time constant must be positive");
+  if (a->order < 0 || a->order > 2)
+    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the order must be 1 or 2");
+  if (a->least > a->most) return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the limits are crossed");
+  return BRAMAH_OK;
+}
+
+static bramah_status find_sensor(const bramah_filter *f, const bramah_augmented *a, size_t *out,
+                                 bramah_diag *diag)
+{
+  for (size_t i = 0; i < f->n_sensors; i++)
+    if (a->at && strcmp(f->sensor[i].name, a->at) == 0) return *out = i, BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_REFERENCE, a->name, "there is no sensor '");
+  bramah__add_text(diag, a->at ? a->at : "");
+  bramah__add_text(diag, "'");
+  return BRAMAH_E_REFERENCE;
+}
+
+static bramah_status find_parameter(const bramah_filter *f, const char *thing, const char *at, size_t *out,
+                                    bramah_parameter_info *info, bramah_diag *diag)
+{
+  for (size_t i = 0; i < f->plant.n_parameter; i++) {
+    f->plant.parameter_info(f->plant.self, i, info);
+    if (at && strcmp(info->name, at) == 0) return *out = i, BRAMAH_OK;
+  }
+  bramah__fail(diag, BRAMAH_E_REFERENCE, thing, "the plant has no parameter '");
+  bramah__add_text(diag, at ? at : "");
+  bramah__add_text(diag, "'");
+  return BRAMAH_E_REFERENCE;
+}
+
+static bramah_status take_parameter(bramah_filter *f, const bramah_augmented *a, bramah__augmented *own,
+                                    bramah_diag *diag)
+{
+  bramah_parameter_info info;
+  const bramah_status status = find_parameter(f, a->name, a->at, &own->target, &info, diag);
+  if (status != BRAMAH_OK) return status;
+  own->column = f->n_par;
+  f->par[f->n_par] = own->target;
+  f->par_step[f->n_par++] = 1e-3 * a->sigma;
+  own->nominal = f->plant.parameter(f->plant.self, own->target);
+  if (a->least == 0.0 && a->most == 0.0) own->least = info.least, own->most = info.most;
+  own->least = fmax(own->least, info.least);
+  own->most = fmin(own->most, info.most);
+  return BRAMAH_OK;
+}
+
+static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag *diag)
+{
+  const bramah_augmented *a = &f->augmented[i];
+  bramah__augmented *own = &f->own[i];
+  bramah_status status = check_figures(a, diag);
+  if (status != BRAMAH_OK) return status;
+  *own = (bramah__augmented){.state = state, .column = SIZE_MAX, .least = a->least, .most = a->most};
+  if (a->kind == BRAMAH_AUGMENTED_PARAMETER)
+    status = take_parameter(f, a, own, diag);
+  else if (a->kind == BRAMAH_AUGMENTED_BIAS)
+    status = find_sensor(f, a, &own->target, diag);
+  else
+    status = bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the kind of this augmented state is unknown");
+  if (status != BRAMAH_OK) return status;
+  if (a->kind == BRAMAH_AUGMENTED_BIAS && own->least == 0.0 && own->most == 0.0)
+    own->least = -INFINITY, own->most = INFINITY;
+  if (a->order == 2)
+    second_order(a, bramah__step_seconds(f), own);
+  else
+    first_order(a, bramah__step_seconds(f), own);
+  f->P_initial[state * f->n + state] = a->sigma * a->sigma;
+  if (a->order == 2)
+    f->P_initial[(state + 1) * f->n + state + 1] =
+        a->sigma * a->sigma / (a->time_constant * a->time_constant);
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  f->n_par = 0;
+  size_t state = f->ne;
+  for (size_t i = 0; i < o->n_augmented && status == BRAMAH_OK; i++) {
+    f->augmented[i] = o->augmented[i];
+    status = take(f, i, state, diag);
+    state += o->augmented[i].order == 2 ? 2 : 1;
+  }
+  for (size_t j = 0; j < o->n_parameter_noise && status == BRAMAH_OK; j++) {
+    const bramah_parameter_noise *noise = &o->parameter_noise[j];
+    bramah_parameter_info info;
+    status = find_parameter(f, noise->at, noise->at, &f->par[f->n_par], &info, diag);
+    if (status == BRAMAH_OK && (!(noise->density > 0.0) || !isfinite(noise->density)))
+      status = bramah__fail(diag, BRAMAH_E_VALUE, noise->at, "the noise of a parameter must be positive");
+    f->par_noise[j] = noise->density;
+    f->par_step[f->n_par++] = 1e-3 * noise->density / sqrt(bramah__step_seconds(f));
+  }
+  return status;
+}
+
+void bramah__augmented_transition(bramah_filter *f)
+{
+  const size_t n = f->n;
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const bramah__augmented *own = &f->own[i];
+    double *row = f->F + own->state * n + own->state;
+    row[0] = own->Phi[0];
+    if (f->augmented[i].order == 2) row[1] = own->Phi[1], row[n] = own->Phi[2], row[n + 1] = own->Phi[3];
+    if (own->column == SIZE_MAX) continue;
+    for (size_t r = 0; r < f->ne; r++) f->F[r * n + own->state] = f->G[r * f->n_par + own->column];
+  }
+}
+
+/* Mean value of augmented state i. */
+static double value_of(const bramah_filter *f, size_t i)
+{
+  const bramah__augmented *own = &f->own[i];
+  if (own->column == SIZE_MAX) return f->mean[own->state - f->ne];
+  return f->plant.parameter(f->plant.self, own->target);
+}
+
+/* Give it a value within its limits. */
+static bramah_status set_value(bramah_filter *f, size_t i, double value, bramah_diag *diag)
+{
+  const bramah__augmented *own = &f->own[i];
+  const double held = fmin(fmax(value, own->least), own->most);
+  if (held != value) f->progress.report.limited++;
+  if (own->column == SIZE_MAX) {
+    f->mean[own->state - f->ne] = held;
+    return BRAMAH_OK;
+  }
+  if (held == f->plant.parameter(f->plant.self, own->target)) return BRAMAH_OK;
+  return f->plant.set_parameter(f->plant.self, own->target, held, diag);
+}
+
+bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
+    const bramah__augmented *own = &f->own[i];
+    const double x = value_of(f, i) - own->nominal;
+    double next = own->Phi[0] * x;
+    if (f->augmented[i].order == 2) {
+      double *rate = &f->mean[own->state + 1 - f->ne];
+      next += own->Phi[1] * *rate;
+      *rate = own->Phi[2] * x + own->Phi[3] * *rate;
+    }
+    if (next != x) status = set_value(f, i, own->nominal + next, diag);
+  }
+  return status;
+}
+
+bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
+    const bramah__augmented *own = &f->own[i];
+    if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->ne] += dx[own->state + 1];
+    status = set_value(f, i, value_of(f, i) + dx[own->state], diag);
+  }
+  return status;
+}
+
+double bramah__bias(const bramah_filter *f, size_t i)
+{
+  double sum = 0.0;
+  for (size_t k = 0; k < f->n_augmented; k++)
+    if (f->own[k].column == SIZE_MAX && f->own[k].target == i) sum += f->mean[f->own[k].state - f->ne];
+  return sum;
+}
+
+/* Positions, rates and pressures are states: a parameter reaches them only through the step. Forces, flows and
+ * accelerations it reaches at once. */
+static int is_state(const bramah_filter *f, const bramah_sensor *sensor)
+{
+  for (size_t t = 0; t < sensor->n_terms; t++) {
+    bramah_output_info info;
+    f->plant.output_info(f->plant.self, sensor->output[t], &info);
+    if (info.kind == BRAMAH_OUTPUT_ACCELERATION || info.kind == BRAMAH_OUTPUT_OTHER) return 0;
+  }
+  return 1;
+}
+
+/* Derivative of the prediction of a sensor by a parameter, by one difference. */
+static bramah_status by_parameter(bramah_filter *f, const bramah_sensor *sensor, size_t column, double *out,
+                                  bramah_diag *diag)
+{
+  const size_t par = f->par[column];
+  const double value = f->plant.parameter(f->plant.self, par), step = f->par_step[column];
+  const double at = bramah_sensor_predict(sensor, &f->plant);
+  f->plant.save(f->plant.self, f->row_snap);
+  const bramah_status status = f->plant.set_parameter(f->plant.self, par, value + step, diag);
+  *out = (bramah_sensor_predict(sensor, &f->plant) - at) / step;
+  f->plant.restore(f->plant.self, f->row_snap);
+  return status;
+}
+
+bramah_status bramah__augmented_row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t k = f->ne; k < f->n; k++) H[k] = 0.0;
+  for (size_t k = 0; k < f->n_augmented && status == BRAMAH_OK; k++) {
+    const bramah__augmented *own = &f->own[k];
+    if (own->column == SIZE_MAX)
+      H[own->state] = own->target == i ? 1.0 : 0.0;
+    else if (!is_state(f, &f->sensor[i]))
+      status = by_parameter(f, &f->sensor[i], own->column, &H[own->state], diag);
+  }
+  return status;
+}
+
+size_t bramah_filter_n_augmented(const bramah_filter *filter) { return filter->n_augmented; }
+
+const bramah_augmented *bramah_filter_augmented(const bramah_filter *filter, size_t i)
+{
+  return i < filter->n_augmented ? &filter->augmented[i] : NULL;
+}
+
+double bramah_filter_augmented_value(const bramah_filter *filter, size_t i)
+{
+  return i < filter->n_augmented ? value_of(filter, i) : NAN;
+}
+
+double bramah_filter_augmented_sigma(const bramah_filter *filter, size_t i)
+{
+  if (i >= filter->n_augmented) return NAN;
+  const size_t k = filter->own[i].state;
+  return sqrt(filter->P[k * filter->n + k]);
+}

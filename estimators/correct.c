@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Correction: innovations, gates, fusion, injection of the estimated errors (dissertation 3.5-3.16). */
+#include "estimators/filter_internal.h"
+#include "estimators/update.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+static double square(double x) { return x * x; }
+
+static double sensor_variance(const bramah_sensor *sensor) { return square(sensor->sigma); }
+
+static double innovation_of(const bramah_filter *f, size_t i, double y)
+{
+  const bramah_sensor *sensor = &f->sensor[i];
+  return bramah_sensor_innovation(sensor, y, bramah_sensor_predict(sensor, &f->plant) + bramah__bias(f, i));
+}
+
+static bramah_status row_of(bramah_filter *f, size_t i, bramah_diag *diag)
+{
+  double *H = f->H + i * f->n;
+  const bramah_status status =
+      bramah_sensor_row(&f->sensor[i], &f->plant, H, f->term, f->row_snap, f->dx_scratch, diag);
+  return status == BRAMAH_OK ? bramah__augmented_row(f, i, H, diag) : status;
+}
+
+/* Prediction, innovation and its variance for one sensor, all before any correction of this time. */
+static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag *diag)
+{
+  const bramah_sensor *sensor = &f->sensor[i];
+  bramah_innovation *out = &f->innovation[i];
+  if (!isfinite(y))
+    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, sensor->name, "the measurement is not a finite number");
+  const bramah_status status = row_of(f, i, diag);
+  if (status != BRAMAH_OK) return status;
+  const double S = bramah__variance(f->n, f->H + i * f->n, f->P) + sensor_variance(sensor);
+  out->innovation = f->y[i] = innovation_of(f, i, y);
+  out->sigma = sqrt(S);
+  out->nis = square(out->innovation) / S;
+  if (!(S > 0.0) || !isfinite(out->nis))
+    return bramah__fail(diag, BRAMAH_E_NOT_SPD, sensor->name,
+                        "the variance of the innovation is not positive and finite");
+  out->present = 1;
+  out->accepted = f->gate[i] == 0.0 || out->nis <= square(f->gate[i]);
+  return BRAMAH_OK;
+}
+
+/* ---- gates ---- */
+
+static void count_gates(bramah_filter *f)
+{
+  bramah_filter_report *report = &f->progress.report;
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    if (!f->innovation[i].present) continue;
+    if (f->innovation[i].accepted) {
+      f->reject[i] = 0;
+      report->accepted++;
+      continue;
+    }
+    report->gated++;
+    if (f->reject[i] < UINT32_MAX) f->reject[i]++;
+    report->lost += f->reject[i] == f->patience;
+  }
+}
+
+/* Is it the filter that is wrong? Then no gated sensor that was heard since it was lost agrees with it. */
+static int filter_is_wrong(const bramah_filter *f)
+{
+  size_t gated = 0, lost = 0, rejected = 0;
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    if (f->gate[i] == 0.0) continue;
+    gated++;
+    lost += f->reject[i] >= f->patience;
+    rejected += f->innovation[i].present && !f->innovation[i].accepted;
+    if (f->innovation[i].present && f->innovation[i].accepted) return 0;
+  }
+  return rejected > 0 && lost > 0 && 2 * lost >= gated;
+}
+
+/* Open the covariance and take what was rejected: it is tested anew with the greater variance. */
+static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *diag)
+{
+  for (size_t k = 0; k < f->n * f->n; k++) f->P[k] += f->P_initial[k];
+  bramah_status status = bramah__refresh_root(f, diag);
+  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
+    f->reject[i] = 0;
+    if (!f->innovation[i].present) continue;
+    status = innovate(f, i, y[i], diag);
+    f->innovation[i].accepted = 1; /* what the initial uncertainty does not cover would be lost for ever */
+  }
+  f->progress.report.recoveries++;
+  return status;
+}
+
+/* ---- fusion ---- */
+
+/* Fuse sensor i; its share of y' S^-1 y is the square of the innovation that is left after the sensors before
+ * it. */
+static bramah_status fuse_one(bramah_filter *f, size_t i, bramah_diag *diag)
+{
+  const double *H = f->H + i * f->n, r = sensor_variance(&f->sensor[i]);
+  double rest = f->y[i];
+  for (size_t k = 0; k < f->n; k++) rest -= H[k] * f->dx[k];
+  f->nis += square(rest) / (bramah__variance(f->n, H, f->P) + r);
+  f->nis_dof++;
+  const int bad = f->square_root ? bramah__fuse_root(f->n, H, f->y[i], r, f->S, f->dx, f->fuse_work)
+                                 : bramah__fuse_scalar(f->n, H, f->y[i], r, f->P, f->dx, f->fuse_work);
+  if (bad)
+    return bramah__fail(diag, BRAMAH_E_NOT_SPD, f->sensor[i].name,
+                        "the variance of the innovation is not positive");
+  if (f->square_root) bramah__refresh_covariance(f);
+  return BRAMAH_OK;
+}
+
+/* All accepted sensors at once. */
+static bramah_status fuse_block(bramah_filter *f, bramah_diag *diag)
+{
+  const size_t n = f->n, ns = f->n_sensors;
+  double *H = f->block_work, *y = H + ns * n, *r = y + ns, *work = r + ns;
+  size_t m = 0;
+  for (size_t i = 0; i < ns; i++) {
+    if (!f->innovation[i].accepted) continue;
+    memcpy(H + m * n, f->H + i * n, n * sizeof(double));
+    y[m] = f->y[i];
+    r[m++] = sensor_variance(&f->sensor[i]);
+  }
+  if (m == 0) return BRAMAH_OK;
+  f->nis_dof = m;
+  if (bramah__fuse_block(n, m, H, y, r, f->P, f->dx, &f->nis, work))
+    return bramah__fail(diag, BRAMAH_E_NOT_SPD, "measurements",
+                        "the covariance of the innovations is not positive definite");
+  return BRAMAH_OK;
+}
+
+static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  memset(f->dx, 0, f->n * sizeof(double));
+  f->nis = 0.0;
+  f->nis_dof = 0;
+  if (f->block && !f->square_root) return fuse_block(f, diag);
+  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
+    if (f->innovation[i].accepted) status = fuse_one(f, i, diag);
+  return status;
+}
+
+static bramah_status inject(bramah_filter *f, bramah_diag *diag)
+{
+  const bramah_status status = bramah__augmented_inject(f, f->dx, diag);
+  return status == BRAMAH_OK ? f->plant.inject(f->plant.self, f->dx, diag) : status;
+}
+
+/* ---- iterated update ---- */
+
+/* Back to the prediction, the correction found so far injected, measurements linearised there: what they say of the error
+ * of the prediction is y - h(x) + H dx. Source: Jazwinski, Stochastic Processes and Filtering Theory (1970), theorem 8.2. */
+static bramah_status relinearise(bramah_filter *f, const double *y, bramah_diag *diag)
+{
+  bramah_status status = inject(f, diag);
+  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
+    if (!f->innovation[i].accepted) continue;
+    status = row_of(f, i, diag);
+    f->y[i] = innovation_of(f, i, y[i]);
+    for (size_t k = 0; k < f->n; k++) f->y[i] += f->H[i * f->n + k] * f->dx[k];
+  }
+  return status;
+}
+
+/* Covariance, means and plant as before the correction; innovations and counts stay. */
+static void back_to_prediction(bramah_filter *f) { bramah__take_back(f, f->before, 0); }
+
+static bramah_status iterate(bramah_filter *f, const double *y, bramah_diag *diag)
+{
+  bramah_status status = fuse(f, diag);
+  for (int k = 1; k < f->iterations && status == BRAMAH_OK; k++) {
+    back_to_prediction(f);
+    status = relinearise(f, y, diag);
+    if (status != BRAMAH_OK) return status;
+    back_to_prediction(f);
+    status = fuse(f, diag);
+  }
+  return status;
+}
+
+/* ---- one correction ---- */
+
+static bramah_status correct(bramah_filter *f, const double *y, const unsigned char *present,
+                             bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
+    if (present[i]) status = innovate(f, i, y[i], diag);
+  if (status != BRAMAH_OK) return status;
+  count_gates(f);
+  if (filter_is_wrong(f)) {
+    status = recover(f, y, diag);
+    if (f->iterations > 1) bramah_filter_save(f, f->before);
+  }
+  if (status == BRAMAH_OK) status = iterate(f, y, diag);
+  if (status == BRAMAH_OK) status = bramah__check_covariance(f, diag);
+  if (status != BRAMAH_OK || f->nis_dof == 0) return status;
+  return inject(f, diag);
+}
+
+void bramah__clear_correction(bramah_filter *f)
+{
+  for (size_t i = 0; i < f->n_sensors; i++) f->innovation[i] = (bramah_innovation){0, NAN, NAN, NAN, 0};
+  memset(f->dx, 0, f->n * sizeof(double));
+  f->nis = 0.0;
+  f->nis_dof = 0;
+}
+
+bramah_status bramah_filter_correct(bramah_filter *filter, const double *y, const unsigned char *present,
+                                    bramah_diag *diag)
+{
+  int any = 0;
+  for (size_t i = 0; i < filter->n_sensors; i++) any |= present[i];
+  bramah__clear_correction(filter);
+  if (!any) return BRAMAH_OK;
+  bramah_filter_save(filter, filter->before);
+  const bramah_status status = correct(filter, y, present, diag);
+  if (status == BRAMAH_OK) {
+    filter->progress.report.corrections++;
+    return BRAMAH_OK;
+  }
+  bramah_filter_restore(filter, filter->before);
+  return status;
+}
+
+/* ---- results ---- */
+
+const bramah_innovation *bramah_filter_innovations(const bramah_filter *filter) { return filter->innovation; }
+
+double bramah_filter_nis(const bramah_filter *filter, size_t *degrees_of_freedom)
+{
+  if (degrees_of_freedom) *degrees_of_freedom = filter->nis_dof;
+  return filter->nis;
+}
+
+int bramah_filter_lost(const bramah_filter *filter, size_t i)
+{
+  return i < filter->n_sensors && filter->reject[i] >= filter->patience;
+}

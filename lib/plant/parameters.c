@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Parameters of the plant. Their values are part of the state; the tables of the plant's own model follow them. */
+#include "lib/plant/coupled_internal.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/vector3.h"
+
+#include <math.h>
+#include <string.h>
+
+static void *copy(bramah__arena *arena, const void *from, size_t n, size_t size)
+{
+  void *to = bramah__arena_take(arena, n, size);
+  if (to && n) memcpy(to, from, n * size);
+  return to;
+}
+
+#define COPY(table, n) copy(arena, (table), (n), sizeof *(table))
+
+static void connect(const bramah_model *model, bramah_coupled *c)
+{
+  bramah__own *own = &c->own;
+  own->model = *model;
+  own->model.tree.link = own->link;
+  own->model.forces.joint_load = own->joint_load;
+  own->model.circuit.supply = own->supply;
+  own->model.circuit.cylinder = own->cylinder;
+  own->model.circuit.leakage = own->leakage;
+  own->model.circuit.throttle = own->throttle;
+  own->model.circuit.valve = own->valve;
+  for (size_t i = 0; i < model->n_parameters; i++) own->theta[i] = model->parameter[i].info.nominal;
+  c->base = model;
+  c->model = &own->model;
+}
+
+void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_coupled *c)
+{
+  const bramah__circuit *circuit = &model->circuit;
+  bramah__own counted = {0}, *own = c ? &c->own : &counted;
+  own->link = COPY(model->tree.link, model->n);
+  own->joint_load = BRAMAH__TAKE(arena, double, model->n);
+  own->supply = COPY(circuit->supply, circuit->n_supplies);
+  own->cylinder = COPY(circuit->cylinder, circuit->n_cylinders);
+  own->leakage = COPY(circuit->leakage, circuit->n_leakages);
+  own->throttle = COPY(circuit->throttle, circuit->n_throttles);
+  own->valve = COPY(circuit->valve, circuit->n_valves);
+  own->theta = BRAMAH__TAKE(arena, double, model->n_parameters);
+  if (c && !arena->overflow) connect(model, c);
+}
+
+/* J += m (d.d 1 - d d'): the inertia of a point at d. */
+static void add_point(double m, const double *d, double *J)
+{
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) J[3 * i + j] += m * ((i == j ? bramah__dot3(d, d) : 0.0) - d[i] * d[j]);
+}
+
+/* One point mass more on a body: mass, centre, and inertia about the new centre (parallel axes). */
+static void add_payload(double m, const double *point, bramah__link *link)
+{
+  const double before = link->mass;
+  double d[3];
+  if (m == 0.0) return;
+  bramah__sub3(point, link->centre, d);
+  link->mass = before + m;
+  bramah__axpy3(m / link->mass, d, link->centre);
+  add_point(before * (m / link->mass), d, link->inertia);
+}
+
+/* Every payload on the link anew: welded bodies bring more than one. */
+static void load_link(bramah_coupled *c, size_t link)
+{
+  const bramah_model *base = c->base;
+  if (link >= base->n) return; /* on the ground */
+  c->own.link[link] = base->tree.link[link];
+  for (size_t i = 0; i < base->n_parameters; i++) {
+    const bramah__parameter *p = &base->parameter[i];
+    if (p->code == BRAMAH__PAYLOAD && p->index == link)
+      add_payload(c->own.theta[i], p->point, &c->own.link[link]);
+  }
+}
+
+static void offset_valves(bramah_coupled *c, size_t input, double offset)
+{
+  for (size_t i = 0; i < c->base->circuit.n_valves; i++)
+    if (c->own.valve[i].input == input) c->own.valve[i].offset = offset;
+}
+
+static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
+{
+  bramah__own *own = &c->own;
+  const size_t i = p->index;
+  switch (p->code) {
+  case BRAMAH__JOINT_LOAD:
+    own->joint_load[i] = value;
+    break;
+  case BRAMAH__CYLINDER_LOAD:
+    own->cylinder[i].load = value;
+    break;
+  case BRAMAH__PAYLOAD:
+    load_link(c, i);
+    break;
+  case BRAMAH__SUPPLY_PRESSURE:
+    own->supply[i] = value;
+    break;
+  case BRAMAH__FRICTION_SCALE:
+    own->cylinder[i].friction_scale = value;
+    break;
+  case BRAMAH__BULK_MODULUS:
+    own->model.circuit.oil_bulk_modulus = value;
+    break;
+  case BRAMAH__LEAKAGE_CONDUCTANCE:
+    own->leakage[i].conductance = value;
+    break;
+  case BRAMAH__THROTTLE_COEFFICIENT:
+    own->throttle[i].coefficient = value;
+    break;
+  case BRAMAH__VALVE_COEFFICIENT:
+    own->valve[i].coefficient = value;
+    break;
+  case BRAMAH__INPUT_OFFSET:
+    offset_valves(c, i, value);
+    break;
+  case BRAMAH__GRAVITY_SCALE:
+    for (int k = 0; k < 3; k++) own->model.tree.gravity[k] = value * c->base->tree.gravity[k];
+    break;
+  }
+}
+
+void bramah__apply_parameters(bramah_coupled *c, const double *theta)
+{
+  if (!c->base || memcmp(theta, c->own.theta, c->base->n_parameters * sizeof *theta) == 0) return;
+  for (size_t i = 0; i < c->base->n_parameters; i++) {
+    if (memcmp(&theta[i], &c->own.theta[i], sizeof *theta) == 0) continue;
+    c->own.theta[i] = theta[i];
+    apply(c, &c->base->parameter[i], theta[i]);
+  }
+}
+
+void bramah__parameter_info(const void *self, size_t i, bramah_parameter_info *info)
+{
+  const bramah_coupled *c = self;
+  *info = c->model->parameter[i].info;
+}
+
+double bramah__parameter_value(const void *self, size_t i)
+{
+  const bramah_coupled *c = self;
+  return c->state.theta[i];
+}
+
+static bramah_status out_of_range(const bramah_parameter_info *info, double value, bramah_diag *diag)
+{
+  const int low = value < info->least;
+  bramah__fail(diag, BRAMAH_E_VALUE, info->name, low ? "must be at least " : "must be at most ");
+  bramah__add_number(diag, low ? info->least : info->most, 6);
+  bramah__add_text(diag, " ");
+  bramah__add_text(diag, info->unit);
+  bramah__add_text(diag, ", not ");
+  bramah__add_number(diag, value, 6);
+  return BRAMAH_E_VALUE;
+}
+
+bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag)
+{
+  bramah_coupled *c = self;
+  if (i >= c->model->n_parameters)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, c->model->name, "there is no parameter of this number");
+  const bramah_parameter_info *info = &c->model->parameter[i].info;
+  if (!isfinite(value))
+    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, info->name, "the value of the parameter is not finite");
+  if (value < info->least || value > info->most) return out_of_range(info, value, diag);
+  if (value == c->state.theta[i]) return BRAMAH_OK;
+  bramah__state_copy(&c->state, &c->next);
+  c->next.theta[i] = value;
+  return bramah__adopt_candidate(c, diag);
+}
