@@ -55,15 +55,21 @@ int bramah__fuse_scalar(size_t n, const double *H, double y, double r, double *P
   return 0;
 }
 
+/* A measurement is taken to be so much better than its prediction at most: beyond it what is left of S would be the
+ * rounding of what was there. */
+static const double best = 1e-12;
+
 int bramah__fuse_root(size_t n, const double *H, double y, double r, double *S, double *dx, double *work)
 {
   double *phi = work, *K = work + n; /* S' H'; S phi */
-  double alpha = r, expected = 0.0;
+  double alpha = 0.0, expected = 0.0;
   bramah__apply_transposed(n, n, S, H, phi);
   for (size_t i = 0; i < n; i++) {
     alpha += phi[i] * phi[i];
     expected += H[i] * dx[i];
   }
+  r = fmax(r, best * best * alpha);
+  alpha += r;
   if (!(alpha > 0.0) || !isfinite(alpha)) return -1;
   bramah__apply(n, n, S, phi, K);
   const double rest = (y - expected) / alpha, gamma = 1.0 / (alpha + sqrt(r * alpha));
