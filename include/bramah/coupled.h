@@ -57,6 +57,15 @@ BRAMAH_API bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, c
                                               const double *positions, const double *rates,
                                               const double *pressures, bramah_diag *diag);
 
+/* How a correction of the independent positions reaches the dependent ones: by Newton until the loops close, or by the
+ * linearised position problem of the publication (below D 3.16), dz_d = -(Phi_z^d)^-1 Phi_z^i dz_i, which leaves the loops
+ * open by the square of the correction until the next step closes them. */
+typedef enum bramah_injection {
+  BRAMAH_INJECTION_EXACT = 0, /* the default */
+  BRAMAH_INJECTION_LINEARISED = 1
+} bramah_injection;
+BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injection injection);
+
 /* Counts since the start. */
 typedef struct bramah_step_report {
   uint64_t steps;

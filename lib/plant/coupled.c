@@ -147,11 +147,18 @@ static bramah_status check_finite(const bramah_model *model, const bramah__state
   return BRAMAH_OK;
 }
 
+/* Loops closed by Newton, or left as the linearised position problem leaves them. */
+static bramah_status place_candidate(bramah_coupled *c)
+{
+  return c->linearised ? bramah__evaluate_position(c->model, &c->next, c->trial)
+                       : bramah__close_position(c->model, &c->next, c->trial);
+}
+
 /* With the tables that belong to it. */
 static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
-  bramah_status status = bramah__close_position(model, &c->next, c->trial);
+  bramah_status status = place_candidate(c);
   if (status == BRAMAH_E_CLOSURE)
     return bramah__fail(diag, status, bramah__worst_loop(model, c->trial),
                         "the loop cannot be closed at the corrected position");
@@ -255,7 +262,10 @@ static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
     for (size_t f = 0; f < nf; f++) c->next.z[j] += c->now->Rz[j * nf + f] * dx[f];
   for (size_t f = 0; f < nf; f++) c->next.zd[c->next.index[nd + f]] += dx[nf + f];
   for (size_t i = 0; i < np; i++) c->next.p[i] += dx[2 * nf + i];
-  return bramah__adopt_candidate(c, diag);
+  c->linearised = c->injection == BRAMAH_INJECTION_LINEARISED && model->n_motions == 0;
+  const bramah_status adopted = bramah__adopt_candidate(c, diag);
+  c->linearised = 0;
+  return adopted;
 }
 
 static bramah_status accelerations(void *self, double *zdd, bramah_diag *diag)
@@ -363,6 +373,11 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .parameter = bramah__parameter_value,
       .set_parameter = bramah__set_parameter,
   };
+}
+
+void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injection injection)
+{
+  plant->injection = injection;
 }
 
 bramah_step_report bramah_coupled_report(const bramah_coupled *plant) { return plant->report; }

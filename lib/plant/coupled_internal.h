@@ -65,6 +65,8 @@ struct bramah_coupled {
   bramah__eval *now, *trial, *probe; /* point to the three below and are exchanged */
   bramah__eval eval[3];
   int now_valid; /* 1: `now` belongs to `state` */
+  bramah_injection injection;
+  int linearised; /* 1: the candidate's loops are not closed further */
   int basis_changed;
   double *T; /* [n_error x n_error] of the changes of coordinates that nobody has asked about yet */
   double *T_step, *T_work; /* [n_error x n_error] of the present change; scratch */
