@@ -233,6 +233,39 @@ void bramah_filter_free(bramah_filter *filter)
   if (filter && filter->own_memory) bramah__aligned_free(filter);
 }
 
+static bramah_status check_noise(const bramah_filter *f, size_t n, size_t first, const double *noise,
+                                 const char *what, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < n && noise && status == BRAMAH_OK; i++)
+    status = check_sigma(f, first + i, noise[i], 1, what, diag);
+  return status;
+}
+
+bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,
+                                      const double *pressure_noise, bramah_diag *diag)
+{
+  const size_t nf = filter->nf, np = filter->np;
+  bramah_status status = check_noise(filter, nf, nf, acceleration_noise, "the acceleration noise", diag);
+  if (status == BRAMAH_OK)
+    status = check_noise(filter, np, 2 * nf, pressure_noise, "the pressure noise", diag);
+  if (status != BRAMAH_OK) return status;
+  if (acceleration_noise) memcpy(filter->acceleration_noise, acceleration_noise, nf * sizeof(double));
+  if (pressure_noise && np) memcpy(filter->pressure_noise, pressure_noise, np * sizeof(double));
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_filter_set_sensor_sigma(bramah_filter *filter, size_t i, double sigma, bramah_diag *diag)
+{
+  if (i >= filter->n_sensors)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "there is no sensor of this number");
+  if (!(sigma > 0.0) || !isfinite(sigma))
+    return bramah__fail(diag, BRAMAH_E_VALUE, filter->sensor[i].name,
+                        "the standard deviation must be positive");
+  filter->sensor[i].sigma = sigma;
+  return BRAMAH_OK;
+}
+
 bramah_status bramah_filter_set_inputs(bramah_filter *filter, const double *u, bramah_diag *diag)
 {
   return filter->plant.set_inputs(filter->plant.self, u, diag);

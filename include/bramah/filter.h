@@ -147,6 +147,14 @@ BRAMAH_API bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_s
                                            bramah_diag *diag, bramah_filter **out);
 BRAMAH_API void bramah_filter_free(bramah_filter *filter); /* NULL allowed; only for bramah_filter_new */
 
+/* Other noise from the next step on, as in the options: NULL leaves that part as it is. Errors: E_VALUE (nothing
+ * changed). */
+BRAMAH_API bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,
+                                                 const double *pressure_noise, bramah_diag *diag);
+/* Another standard deviation of sensor i > 0. */
+BRAMAH_API bramah_status bramah_filter_set_sensor_sigma(bramah_filter *filter, size_t i, double sigma,
+                                                        bramah_diag *diag);
+
 /* Inputs u [n_input] held from now on. */
 BRAMAH_API bramah_status bramah_filter_set_inputs(bramah_filter *filter, const double *u, bramah_diag *diag);
 

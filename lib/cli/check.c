@@ -3,6 +3,7 @@
  */
 #include "lib/cli/commands.h"
 #include "lib/cli/check.h"
+#include "lib/cli/observable.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/table.h"
 
@@ -182,8 +183,10 @@ static int check_start(cli_session *session, int unbound)
     wrong += report(&diag);
   else
     for (size_t i = 0; i < session->study->n_volumes; i++) explain_volume(&session->study->volumes[i]);
-  if (!wrong && !unbound && cli_session_open_filter(session, &diag)) wrong += report(&diag);
-  return wrong;
+  if (wrong || unbound) return wrong;
+  if (cli_session_open_filter(session, &diag)) return report(&diag);
+  cli_warn_unobservable(session);
+  return 0;
 }
 
 static int check_on_machine(cli_session *session, const char *log, int parameters)

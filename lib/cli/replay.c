@@ -3,6 +3,7 @@
 #include "lib/cli/commands.h"
 #include "lib/cli/accuracy.h"
 #include "lib/cli/log_source.h"
+#include "lib/cli/observable.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/replay_report.h"
@@ -335,6 +336,7 @@ static int replay(replay_run *r)
   bramah_diag diag, later;
   bramah_status status = prepare(r, &diag);
   if (status) return cli_report(&diag);
+  cli_warn_unobservable(&r->session);
   status = run_rows(r, &diag);
   const bramah_status closed = cli_estimate_file_finish(&r->file, &later);
   int code = status ? cli_report(&diag) : CLI_OK;

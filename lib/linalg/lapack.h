@@ -16,5 +16,7 @@ extern void dpotrs_(const char *uplo, const int *n, const int *nrhs, const doubl
 extern void dgelss_(const int *m, const int *n, const int *nrhs, double *a, const int *lda, double *b,
                     const int *ldb, double *s, const double *rcond, int *rank, double *work, const int *lwork,
                     int *info);
+extern void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
+                   double *work, const int *lwork, int *info);
 
 #endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include "bramah/observability.h"
+#include "estimators/transition.h"
+#include "lib/base/arena.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+struct bramah_observability {
+  bramah_plant plant;
+  size_t n, n_sensors;
+  bramah_sensor *sensor;
+  bramah_observability_options options;
+  bramah_observability_result result;
+  double *sigma;            /* [n] */
+  double *W, *Phi, *F, *T;  /* [n x n] */
+  double *V, *w;            /* [n x n], [n] eigenvectors and eigenvalues of D W D */
+  double *G, *M, *m;        /* [n x n], [n x n], [n] what becomes of the unseen directions */
+  double *share;            /* [n] */
+  double *A;                /* [nf x n] */
+  double *row, *term, *dx;  /* [n] */
+  double *side[2];          /* [n] */
+  double *zdd, *eigen_work; /* [2 nf] */
+  void *begin, *start, *row_snap;
+  int own_memory;
+};
+
+static bramah_observability *layout(const bramah_plant *plant, size_t n_sensors, bramah__arena *arena)
+{
+  const size_t n = bramah_plant_n_error(plant), nf = plant->n_position;
+  bramah_observability *object = BRAMAH__TAKE(arena, bramah_observability, 1), counted = {0};
+  bramah_observability *o = object ? object : &counted;
+  o->plant = *plant;
+  o->n = n;
+  o->n_sensors = n_sensors;
+  o->sensor = BRAMAH__TAKE(arena, bramah_sensor, n_sensors);
+  o->sigma = BRAMAH__TAKE(arena, double, n);
+  double **const square[] = {&o->W, &o->Phi, &o->F, &o->T, &o->V, &o->G, &o->M};
+  for (size_t i = 0; i < sizeof square / sizeof square[0]; i++)
+    *square[i] = BRAMAH__TAKE(arena, double, n *n);
+  double **const vector[] = {&o->w, &o->m, &o->share, &o->row, &o->term, &o->dx, &o->side[0], &o->side[1]};
+  for (size_t i = 0; i < sizeof vector / sizeof vector[0]; i++) *vector[i] = BRAMAH__TAKE(arena, double, n);
+  o->A = BRAMAH__TAKE(arena, double, nf *n);
+  o->zdd = BRAMAH__TAKE(arena, double, 2 * nf);
+  o->eigen_work = BRAMAH__TAKE(arena, double, bramah__symmetric_eigen_work(n));
+  o->begin = bramah__arena_take(arena, plant->snapshot_size, 1);
+  o->start = bramah__arena_take(arena, plant->snapshot_size, 1);
+  o->row_snap = bramah__arena_take(arena, plant->snapshot_size, 1);
+  return object;
+}
+
+void bramah_observability_options_default(bramah_observability_options *options)
+{
+  *options = (bramah_observability_options){.horizon_ns = 0, .unseen = 0.99, .fading = 0.1};
+}
+
+size_t bramah_observability_size(const bramah_plant *plant, size_t n_sensors)
+{
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(plant, n_sensors, &arena);
+  return arena.used;
+}
+
+bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sensors,
+                                        const bramah_sensor *sensors,
+                                        const bramah_observability_options *options, void *mem, size_t size,
+                                        bramah_diag *diag, bramah_observability **out)
+{
+  if ((uintptr_t)mem % BRAMAH__ALIGN)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "observability", "memory is not aligned to 64 bytes");
+  bramah__arena arena = bramah__arena_make(mem, size);
+  bramah_observability *o = mem ? layout(plant, n_sensors, &arena) : NULL;
+  if (!o || arena.overflow)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "observability", "memory is too small");
+  memcpy(o->sensor, sensors, n_sensors * sizeof *sensors);
+  bramah_observability_options_default(&o->options);
+  if (options) o->options = *options;
+  *out = o;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_sensors,
+                                       const bramah_sensor *sensors,
+                                       const bramah_observability_options *options, bramah_diag *diag,
+                                       bramah_observability **out)
+{
+  const size_t size = bramah_observability_size(plant, n_sensors);
+  void *mem = bramah__aligned_new(size);
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "observability", "out of memory");
+  const bramah_status status =
+      bramah_observability_init(plant, n_sensors, sensors, options, mem, size, diag, out);
+  if (status == BRAMAH_OK)
+    (*out)->own_memory = 1;
+  else
+    bramah__aligned_free(mem);
+  return status;
+}
+
+void bramah_observability_free(bramah_observability *o)
+{
+  if (o && o->own_memory) bramah__aligned_free(o);
+}
+
+/* ---- window ---- */
+
+bramah_status bramah_observability_begin(bramah_observability *o, const double *sigma, bramah_diag *diag)
+{
+  const size_t n = o->n;
+  for (size_t i = 0; i < n; i++)
+    if (!(sigma[i] > 0.0) || !isfinite(sigma[i]))
+      return bramah__fail(diag, BRAMAH_E_VALUE, o->plant.state_name(o->plant.self, i),
+                          "the standard deviation must be positive");
+  memcpy(o->sigma, sigma, n * sizeof *sigma);
+  memset(o->W, 0, n * n * sizeof(double));
+  memset(o->Phi, 0, n * n * sizeof(double));
+  for (size_t i = 0; i < n; i++) o->Phi[i * n + i] = 1.0;
+  o->result = (bramah_observability_result){.n = n};
+  return BRAMAH_OK;
+}
+
+void bramah_observability_observe(bramah_observability *o, const double *H, double r)
+{
+  const size_t n = o->n;
+  bramah__apply_transposed(n, n, o->Phi, H, o->term);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++) o->W[i * n + j] += o->term[i] / r * (o->term[j] / r);
+}
+
+void bramah_observability_advance(bramah_observability *o, const double *F)
+{
+  bramah__multiply(o->n, o->n, o->n, F, o->Phi, o->T);
+  memcpy(o->Phi, o->T, o->n * o->n * sizeof(double));
+}
+
+/* ---- analysis ---- */
+
+static bramah_status eigen(bramah_observability *o, size_t n, double *A, double *w, bramah_diag *diag)
+{
+  for (size_t i = 0; i < n * n; i++)
+    if (!isfinite(A[i]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "observability", "the information is not finite");
+  if (bramah__symmetric_eigen(n, A, w, o->eigen_work) == 0) return BRAMAH_OK;
+  return bramah__fail(diag, BRAMAH_E_NO_CONVERGENCE, "observability", "eigenvalues did not converge");
+}
+
+/* Eigenvalues ascend: the unseen directions are the first `unseen` rows of V. G [unseen x n]: what they become over the
+ * window, in units of sigma. */
+static void carry_unseen(bramah_observability *o, size_t unseen)
+{
+  const size_t n = o->n;
+  for (size_t k = 0; k < unseen; k++)
+    for (size_t i = 0; i < n; i++) {
+      double sum = 0.0;
+      for (size_t j = 0; j < n; j++) sum += o->Phi[i * n + j] * o->sigma[j] * o->V[k * n + j];
+      o->G[k * n + i] = sum / o->sigma[i];
+    }
+}
+
+/* Which combinations of them last, and the share of each state in those. */
+static bramah_status take_lasting(bramah_observability *o, size_t unseen, bramah_diag *diag)
+{
+  const size_t n = o->n;
+  bramah__multiply_transposed(unseen, n, unseen, o->G, o->G, o->M);
+  const bramah_status status = eigen(o, unseen, o->M, o->m, diag);
+  for (size_t q = 0; q < unseen && status == BRAMAH_OK; q++) {
+    if (sqrt(fmax(o->m[q], 0.0)) < o->options.fading) continue;
+    o->result.lasting++;
+    for (size_t i = 0; i < n; i++) {
+      double v = 0.0;
+      for (size_t k = 0; k < unseen; k++) v += o->M[q * unseen + k] * o->V[k * n + i];
+      o->share[i] += v * v;
+    }
+  }
+  return status;
+}
+
+bramah_status bramah_observability_analyse(bramah_observability *o, bramah_diag *diag)
+{
+  const size_t n = o->n;
+  size_t unseen = 0;
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      o->V[i * n + j] = 0.5 * (o->W[i * n + j] + o->W[j * n + i]) * o->sigma[i] * o->sigma[j];
+  memset(o->share, 0, n * sizeof(double));
+  o->result.lasting = 0;
+  const bramah_status status = eigen(o, n, o->V, o->w, diag);
+  if (status != BRAMAH_OK) return status;
+  while (unseen < n && 1.0 / sqrt(1.0 + fmax(o->w[unseen], 0.0)) > o->options.unseen) unseen++;
+  o->result.rank = n - unseen;
+  o->result.condition = n && o->w[0] > 0.0 ? o->w[n - 1] / o->w[0] : (double)INFINITY;
+  carry_unseen(o, unseen);
+  return take_lasting(o, unseen, diag);
+}
+
+/* ---- along the plant's own motion ---- */
+
+static size_t steps_of(const bramah_observability *o)
+{
+  const int64_t step = o->plant.step_ns;
+  int64_t horizon = o->options.horizon_ns;
+  if (horizon <= 0) {
+    horizon = INT64_C(200000000);
+    for (size_t i = 0; i < o->n_sensors; i++)
+      if (o->sensor[i].period_ns > horizon / 2) horizon = 2 * o->sensor[i].period_ns;
+    if (horizon / step > 2000) horizon = 2000 * step;
+  }
+  return horizon > step ? (size_t)(horizon / step) : 1;
+}
+
+/* Does a sample of this period fall on step k? */
+static int is_due(const bramah_observability *o, int64_t period, size_t k)
+{
+  const int64_t t = (int64_t)k * o->plant.step_ns;
+  return k == 0 || period <= 0 || t / period != (t - o->plant.step_ns) / period;
+}
+
+static bramah_status observe_all(bramah_observability *o, size_t k, bramah_diag *diag)
+{
+  for (size_t i = 0; i < o->n_sensors; i++) {
+    const bramah_sensor *sensor = &o->sensor[i];
+    if (!is_due(o, sensor->period_ns, k)) continue;
+    const bramah_status status =
+        bramah_sensor_row(sensor, &o->plant, o->row, o->term, o->row_snap, o->dx, diag);
+    if (status != BRAMAH_OK) return status;
+    bramah_observability_observe(o, o->row, sensor->sigma);
+  }
+  return BRAMAH_OK;
+}
+
+/* One step and F with the change of coordinates it brings, by (D 3.4). */
+static bramah_status step_paper(bramah_observability *o, bramah_diag *diag)
+{
+  const bramah_plant *plant = &o->plant;
+  const double h = (double)plant->step_ns * 1e-9;
+  bramah_status status = bramah_plant_acceleration_jacobian(plant, o->A, o->row_snap, o->dx, o->zdd, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__transition_paper(plant->n_position, plant->n_pressure, h, o->A, o->F);
+  return plant->step(plant->self, diag);
+}
+
+/* Where the plant comes out from its state displaced by dx in state k; 0 if it cannot or changes its coordinates. */
+static int displaced_step(bramah_observability *o, size_t k, double dx, double *x)
+{
+  const bramah_plant *plant = &o->plant;
+  plant->restore(plant->self, o->start);
+  memset(o->dx, 0, o->n * sizeof(double));
+  o->dx[k] = dx;
+  if (plant->inject(plant->self, o->dx, NULL) != BRAMAH_OK || plant->step(plant->self, NULL) != BRAMAH_OK)
+    return 0;
+  if (plant->basis_change && plant->basis_change(plant->self, o->T)) return 0;
+  plant->coordinates(plant->self, x);
+  return 1;
+}
+
+/* F by central differences of steps. They are wide, a hundredth of sigma, for an implicit step ends within a tolerance.
+ * Returns 0 where it cannot be had; the plant is then as before. */
+static int differences(bramah_observability *o)
+{
+  const bramah_plant *plant = &o->plant;
+  int good = plant->coordinates != NULL;
+  plant->save(plant->self, o->start);
+  for (size_t k = 0; k < o->n && good; k++) {
+    const double d = 0.01 * o->sigma[k];
+    good = displaced_step(o, k, d, o->side[0]) && displaced_step(o, k, -d, o->side[1]);
+    for (size_t i = 0; i < o->n && good; i++)
+      o->F[i * o->n + k] = (o->side[0][i] - o->side[1][i]) / (2.0 * d);
+  }
+  plant->restore(plant->self, o->start);
+  return good;
+}
+
+static bramah_status step(bramah_observability *o, bramah_diag *diag)
+{
+  const bramah_plant *plant = &o->plant;
+  bramah_status status;
+  if (plant->step_transition)
+    status = plant->step_transition(plant->self, o->F, NULL, 0, NULL, NULL, diag);
+  else if (differences(o))
+    status = plant->step(plant->self, diag);
+  else
+    status = step_paper(o, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah_observability_advance(o, o->F);
+  if (plant->basis_change && plant->basis_change(plant->self, o->F)) bramah_observability_advance(o, o->F);
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_observability_run(bramah_observability *o, const double *sigma, bramah_diag *diag)
+{
+  const bramah_plant *plant = &o->plant;
+  const size_t steps = steps_of(o);
+  bramah_status status = bramah_observability_begin(o, sigma, diag);
+  if (status != BRAMAH_OK) return status;
+  plant->save(plant->self, o->begin);
+  for (size_t k = 0; k <= steps && status == BRAMAH_OK; k++) {
+    if (k) status = step(o, diag);
+    if (status == BRAMAH_OK) status = observe_all(o, k, diag);
+  }
+  plant->restore(plant->self, o->begin);
+  if (status == BRAMAH_OK) status = bramah_observability_analyse(o, diag);
+  o->result.horizon = (double)steps * (double)plant->step_ns * 1e-9;
+  return status;
+}
+
+/* ---- results ---- */
+
+bramah_observability_result bramah_observability_report(const bramah_observability *o) { return o->result; }
+const double *bramah_observability_eigenvalues(const bramah_observability *o) { return o->w; }
+const double *bramah_observability_directions(const bramah_observability *o) { return o->V; }
+double bramah_observability_share(const bramah_observability *o, size_t i) { return o->share[i]; }
+
+static const double named = 0.1;
+
+/* Append text to out [size] at *used. */
+static void append(char *out, size_t size, size_t *used, const char *text)
+{
+  while (*text && *used + 1 < size) out[(*used)++] = *text++;
+  if (size) out[*used] = '\0';
+}
+
+size_t bramah_observability_names(const bramah_observability *o, char *out, size_t size)
+{
+  size_t count = 0, used = 0;
+  append(out, size, &used, "");
+  for (size_t i = 0; i < o->n; i++) {
+    if (o->share[i] < named) continue;
+    if (count++) append(out, size, &used, ", ");
+    append(out, size, &used, o->plant.state_name(o->plant.self, i));
+  }
+  return count;
+}

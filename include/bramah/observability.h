@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What sensors tell of the state along a trajectory: the information of a window (observability Gramian weighted with the
+ * sensors' variances),
+ *   W = sum over samples of Phi' H' R^-1 H Phi,  Phi the transition from the beginning of the window,
+ * made dimensionless by the standard deviations D that the state had beforehand: D W D. Its eigenvector v with the
+ * eigenvalue l is a direction of which the sensors leave 1 / sqrt(1 + l) of the prior standard deviation. Source: A. J.
+ * Krener, K. Ide, "Measures of unobservability", IEEE CDC (2009), there without noise.
+ *
+ * A direction of which nearly all is left is unseen. That does no harm if its error dies out by itself, as those of
+ * pressures often do: what counts is the part of the unseen directions that does not (the state is then not detectable).
+ * States that have a share in it are named. */
+#ifndef BRAMAH_OBSERVABILITY_H
+#define BRAMAH_OBSERVABILITY_H
+
+#include "bramah/sensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bramah_observability_options {
+  int64_t
+      horizon_ns; /* of bramah_observability_run; default 0: 0.2 s, or twice the longest period of a sensor, but at
+                         most 2000 steps */
+  double unseen; /* share of the prior standard deviation that is left of an unseen direction; default 0.99 */
+  double fading; /* an error that shrinks below this share over the window has died out; default 0.1:
+                         on its way back and forth a swinging one may look smaller than it is */
+} bramah_observability_options;
+
+BRAMAH_API void bramah_observability_options_default(bramah_observability_options *options);
+
+typedef struct bramah_observability bramah_observability;
+
+/* Memory, copies and lifetimes as for bramah_filter_init. options may be NULL (defaults). Errors: E_ARGUMENT, E_MEMORY. */
+BRAMAH_API size_t bramah_observability_size(const bramah_plant *plant, size_t n_sensors);
+BRAMAH_API bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sensors,
+                                                   const bramah_sensor *sensors,
+                                                   const bramah_observability_options *options, void *mem,
+                                                   size_t size, bramah_diag *diag,
+                                                   bramah_observability **out);
+BRAMAH_API bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_sensors,
+                                                  const bramah_sensor *sensors,
+                                                  const bramah_observability_options *options,
+                                                  bramah_diag *diag, bramah_observability **out);
+BRAMAH_API void bramah_observability_free(bramah_observability *o); /* NULL allowed */
+
+/* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0) of the plant's
+ * error state; add samples with row H [n] and standard deviation r at the present time; go on by a transition F [n x n]. */
+BRAMAH_API bramah_status bramah_observability_begin(bramah_observability *o, const double *sigma,
+                                                    bramah_diag *diag);
+BRAMAH_API void bramah_observability_observe(bramah_observability *o, const double *H, double r);
+BRAMAH_API void bramah_observability_advance(bramah_observability *o, const double *F);
+
+/* Look at the window. Errors: E_NOT_FINITE, E_NO_CONVERGENCE. */
+BRAMAH_API bramah_status bramah_observability_analyse(bramah_observability *o, bramah_diag *diag);
+
+/* All of it before a run: the plant is stepped over the horizon from its present state with the inputs it has, sampled by
+ * its sensors with their periods, analysed, and put back. Transitions are the plant's own, or differences of steps, or
+ * (D 3.4) where neither can be had. Errors: those of the plant, and as above. */
+BRAMAH_API bramah_status bramah_observability_run(bramah_observability *o, const double *sigma,
+                                                  bramah_diag *diag);
+
+/* Results of the last analysis. rank: directions that are seen. condition: largest eigenvalue by smallest of D W D,
+ * infinite where one is zero. lasting: how many unseen directions do not die out; 0: the state is detectable. */
+typedef struct bramah_observability_result {
+  size_t n, rank, lasting;
+  double condition;
+  double horizon; /* [s] of bramah_observability_run */
+} bramah_observability_result;
+
+BRAMAH_API bramah_observability_result bramah_observability_report(const bramah_observability *o);
+/* Eigenvalues [n], ascending, and their directions [n x n], one a row, in units of sigma. */
+BRAMAH_API const double *bramah_observability_eigenvalues(const bramah_observability *o);
+BRAMAH_API const double *bramah_observability_directions(const bramah_observability *o);
+/* Share of state i in the unseen directions that last, 0 to 1; it is named from 0.1 on. */
+BRAMAH_API double bramah_observability_share(const bramah_observability *o, size_t i);
+/* The names, "arm.angle, arm.rate", into out [size], cut to fit; returns how many states there are. The plant must be in
+ * the coordinates of the window's beginning. */
+BRAMAH_API size_t bramah_observability_names(const bramah_observability *o, char *out, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* What sensors tell: by hand on two states, against batch least squares, and the states of machines that are named when a
+ * sensor is taken away. */
+#include "bramah/observability.h"
+#include "lib/linalg/dense.h"
+#include "test/support/four_bar.h"
+#include "test/support/linear_run.h"
+#include "test/support/pendulum.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { N = LINEAR_N };
+
+static bramah_diag diag;
+
+START_TEST(test_eigenvalues_of_a_symmetric_matrix)
+{
+  enum { n = 20 };
+  static double A[n * n], V[n * n], w[n], work[3 * n + 1];
+  unsigned seed = 2;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j <= i; j++) A[i * n + j] = A[j * n + i] = test_uniform(&seed);
+  memcpy(V, A, sizeof A);
+  ck_assert_uint_le(bramah__symmetric_eigen_work(n), sizeof work / sizeof work[0]);
+  ck_assert_int_eq(bramah__symmetric_eigen(n, V, w, work), 0);
+  for (int k = 0; k < n; k++) {
+    double length = 0.0;
+    if (k) ck_assert_double_ge(w[k], w[k - 1]);
+    for (int i = 0; i < n; i++) {
+      double sum = 0.0;
+      for (int j = 0; j < n; j++) sum += A[i * n + j] * V[k * n + j];
+      ck_assert_double_eq_tol(sum, w[k] * V[k * n + i], 1e-12);
+      length += V[k * n + i] * V[k * n + i];
+    }
+    ck_assert_double_eq_tol(length, 1.0, 1e-12);
+  }
+}
+END_TEST
+
+/* Position measured twice, h apart, of something that moves on: W = [2 h; h h^2] / r^2. */
+START_TEST(test_two_samples_by_hand)
+{
+  const double sigma[2] = {2.0, 3.0}, h = 0.25, r = 0.5, H[2] = {1.0, 0.0}, F[4] = {1.0, h, 0.0, 1.0};
+  const double a = 2.0 / 0.25 * 4.0, b = h / 0.25 * 6.0, c = h * h / 0.25 * 9.0;
+  const double middle = 0.5 * (a + c), root = sqrt(0.25 * (a - c) * (a - c) + b * b);
+  pendulum bob = {0};
+  const bramah_plant plant = pendulum_plant(&bob, 1000000);
+  bramah_observability *o;
+  char names[64];
+  must(bramah_observability_new(&plant, 0, NULL, NULL, &diag, &o), &diag);
+  must(bramah_observability_begin(o, sigma, &diag), &diag);
+  bramah_observability_observe(o, H, r);
+  must(bramah_observability_analyse(o, &diag), &diag);
+  ck_assert_uint_eq(bramah_observability_report(o).rank, 1);
+  ck_assert_uint_eq(bramah_observability_report(o).lasting, 1);
+  ck_assert(isinf(bramah_observability_report(o).condition));
+  ck_assert_uint_eq(bramah_observability_names(o, names, sizeof names), 1);
+  ck_assert_str_eq(names, "bob.rate");
+  ck_assert_uint_eq(bramah_observability_names(o, names, 4), 1);
+  ck_assert_str_eq(names, "bob");
+  bramah_observability_advance(o, F);
+  bramah_observability_observe(o, H, r);
+  must(bramah_observability_analyse(o, &diag), &diag);
+  ck_assert_double_eq_tol(bramah_observability_eigenvalues(o)[0], middle - root, 1e-12);
+  ck_assert_double_eq_tol(bramah_observability_eigenvalues(o)[1], middle + root, 1e-12);
+  ck_assert_double_eq_tol(bramah_observability_report(o).condition, (middle + root) / (middle - root), 1e-9);
+  ck_assert_uint_eq(bramah_observability_report(o).rank, 2);
+  ck_assert_uint_eq(bramah_observability_names(o, names, sizeof names), 0);
+  ck_assert_str_eq(names, "");
+  /* Something that is unseen but dies out needs no sensor. */
+  const double decay[4] = {1.0, 0.0, 0.0, 0.03};
+  must(bramah_observability_begin(o, sigma, &diag), &diag);
+  bramah_observability_observe(o, H, r);
+  bramah_observability_advance(o, decay);
+  must(bramah_observability_analyse(o, &diag), &diag);
+  ck_assert_uint_eq(bramah_observability_report(o).rank, 1);
+  ck_assert_uint_eq(bramah_observability_report(o).lasting, 0);
+  bramah_observability_free(o);
+}
+END_TEST
+
+/* ---- linear plant ---- */
+
+static const double prior[N] = {2e-2, 1e-2, 5e-2, 8e-2, 5e4, 8e4};
+
+static void run_linear(const linear_run *run, size_t n_sensors, const bramah_sensor *sensors, double *values,
+                       char *names)
+{
+  bramah_observability *o;
+  const linear_plant before = run->object;
+  must(bramah_observability_new(&run->plant, n_sensors, sensors, NULL, &diag, &o), &diag);
+  must(bramah_observability_run(o, prior, &diag), &diag);
+  ck_assert_mem_eq(&before.x, &run->object.x, sizeof before.x);
+  ck_assert_int_eq(before.changed, run->object.changed);
+  ck_assert_double_eq_tol(bramah_observability_report(o).horizon, 0.2, 1e-12);
+  memcpy(values, bramah_observability_eigenvalues(o), N * sizeof *values);
+  bramah_observability_names(o, names, 256);
+  bramah_observability_free(o);
+}
+
+static void assert_near(const double *a, const double *b, double tolerance)
+{
+  for (int i = 0; i < N; i++) ck_assert_double_eq_tol(a[i], b[i], tolerance * fmax(1.0, fabs(b[i])));
+}
+
+/* Whether the plant tells its transition, or its coordinates, or neither, and whether these change on the way, is the
+ * same. What it should be: prior and posterior of x_0 by batch least squares of the same samples without noise. */
+START_TEST(test_linear_in_every_way)
+{
+  static linear_run run[4];
+  double wanted[N] = {0}, values[4][N], D[N * N], w[N], work[3 * N + 1], F[N * N], row[N];
+  char names[256];
+  for (int i = 0; i < 4; i++) {
+    linear_run_make(&run[i], i == 3 ? 7 : -1);
+    if (i == 1 || i == 2) run[i].plant.step_transition = NULL;
+    if (i == 2) run[i].plant.coordinates = NULL;
+    for (int s = 0; s < LINEAR_SENSORS; s++) run[i].sensor[s].period_ns = (s + 1) * INT64_C(10000000);
+    run_linear(&run[i], LINEAR_SENSORS, run[i].sensor, values[i], names);
+    ck_assert_str_eq(names, "");
+  }
+  least_squares *b = least_squares_new(0);
+  const double zero[N] = {0};
+  least_squares_prior(b, zero, prior);
+  linear_plant_transition(&run[0].object, F);
+  for (int s = 0; s < LINEAR_SENSORS; s++) {
+    double moved[N];
+    linear_run_row(&run[0], s, row);
+    for (int k = 0; k <= 20; k++) {
+      if (k % (s + 1) == 0) least_squares_measurement(b, 0, row, 0.0, run[0].sensor[s].sigma);
+      bramah__apply_transposed(N, N, F, row, moved);
+      memcpy(row, moved, sizeof row);
+    }
+  }
+  least_squares_solve(b);
+  least_squares_state(b, 0, w, D);
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) D[i * N + j] /= prior[i] * prior[j];
+  ck_assert_int_eq(bramah__symmetric_eigen(N, D, w, work), 0);
+  for (int i = 0; i < N; i++) wanted[i] = 1.0 / w[N - 1 - i] - 1.0;
+  for (int i = 0; i < 4; i++) assert_near(values[i], wanted, i == 0 ? 1e-9 : 1e-6);
+  least_squares_free(b);
+}
+END_TEST
+
+/* A pressure sensor at the left tells nothing of the carts, for the pressures push them and not the other way round. */
+START_TEST(test_names_on_the_linear_plant)
+{
+  static linear_run run;
+  double values[N];
+  char names[256];
+  linear_run_make(&run, -1);
+  run_linear(&run, 1, &run.sensor[3], values, names);
+  ck_assert_str_eq(names, "left.position, right.position, left.rate, right.rate, right.pressure");
+  run_linear(&run, 0, NULL, values, names);
+  ck_assert_str_eq(names,
+                   "left.position, right.position, left.rate, right.rate, left.pressure, right.pressure");
+  const double bad[N] = {1.0, 1.0, 0.0, 1.0, 1.0, 1.0};
+  bramah_observability *o;
+  must(bramah_observability_new(&run.plant, 0, NULL, NULL, &diag, &o), &diag);
+  ck_assert_int_eq(bramah_observability_run(o, bad, &diag), BRAMAH_E_VALUE);
+  ck_assert_str_eq(diag.thing, "left.rate");
+  bramah_observability_free(o);
+}
+END_TEST
+
+/* ---- four-bar ---- */
+
+/* The valve is closed: with the pressure sensors gone nothing tells how much oil is locked in on both sides of the
+ * piston; the small volume at the valve settles by itself. */
+START_TEST(test_locked_oil_of_the_four_bar)
+{
+  static const bramah_sensor_options options[5] = {
+      {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.0174},
+      {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
+      {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
+      {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
+      {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
+  static const double sigma[5] = {0.05, 0.1, 1e5, 1e5, 1e5};
+  static unsigned char snap[2][4096];
+  four_bar fb;
+  const bramah_model *model;
+  bramah_coupled *c;
+  bramah_sensor sensor[5];
+  four_bar_describe(&fb, 1.0, 1000000);
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &c), &diag);
+  const bramah_plant plant = bramah_coupled_plant(c);
+  for (int i = 0; i < 5; i++) must(bramah_sensor_init(&options[i], &plant, &diag, &sensor[i]), &diag);
+  ck_assert_uint_le(plant.snapshot_size, sizeof snap[0]);
+  plant.save(plant.self, snap[0]);
+  for (int i = 0; i < 2; i++) {
+    const size_t n = i ? 2 : 5;
+    char names[256];
+    bramah_observability *o;
+    must(bramah_observability_new(&plant, n, sensor, NULL, &diag, &o), &diag);
+    must(bramah_observability_run(o, sigma, &diag), &diag);
+    plant.save(plant.self, snap[1]);
+    ck_assert_mem_eq(snap[0], snap[1], plant.snapshot_size);
+    bramah_observability_names(o, names, sizeof names);
+    ck_assert_str_eq(names, n == 5 ? "" : "v2.pressure, v3.pressure");
+    ck_assert_uint_eq(bramah_observability_report(o).lasting, n == 5 ? 0 : 1);
+    bramah_observability_free(o);
+  }
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("observability");
+  TCase *cases = one_case(suite, "observability");
+  tcase_add_test(cases, test_eigenvalues_of_a_symmetric_matrix);
+  tcase_add_test(cases, test_two_samples_by_hand);
+  tcase_add_test(cases, test_linear_in_every_way);
+  tcase_add_test(cases, test_names_on_the_linear_plant);
+  tcase_add_test(cases, test_locked_oil_of_the_four_bar);
+  return run_suite(suite);
+}
