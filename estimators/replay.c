@@ -14,7 +14,7 @@ struct bramah_replay {
   bramah_sample sample;   /* read ahead, if `waiting` */
   double *inputs;         /* [n_input] in force */
   unsigned char *nothing; /* [n_sensors] zero */
-  bramah_replay_watcher watcher;
+  bramah_watcher watcher;
   int started, waiting, ended;
   bramah_rewind *rewind;         /* NULL: no sensor has a delay */
   bramah_innovation *innovation; /* [n_sensors] of the samples new to the last step, with a rewind buffer */
@@ -100,21 +100,22 @@ void bramah_replay_free(bramah_replay *replay)
   bramah__aligned_free(replay);
 }
 
-void bramah_replay_watch(bramah_replay *replay, const bramah_replay_watcher *watcher)
+void bramah_replay_watch(bramah_replay *replay, const bramah_watcher *watcher)
 {
-  replay->watcher = watcher ? *watcher : (bramah_replay_watcher){0};
+  replay->watcher = watcher ? *watcher : (bramah_watcher){0};
+  if (replay->rewind) bramah_rewind_watch(replay->rewind, watcher);
 }
 
 static bramah_status predict(bramah_replay *r, bramah_diag *diag)
 {
-  const bramah_replay_watcher *w = &r->watcher;
+  const bramah_watcher *w = &r->watcher;
   const bramah_status status = bramah_filter_predict(r->filter, diag);
   return status == BRAMAH_OK && w->predicted ? w->predicted(w->user, r->filter, diag) : status;
 }
 
 static bramah_status correct(bramah_replay *r, const unsigned char *present, bramah_diag *diag)
 {
-  const bramah_replay_watcher *w = &r->watcher;
+  const bramah_watcher *w = &r->watcher;
   const bramah_status status = bramah_filter_correct(r->filter, r->sample.y, present, diag);
   return status == BRAMAH_OK && w->corrected ? w->corrected(w->user, r->filter, diag) : status;
 }

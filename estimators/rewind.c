@@ -45,6 +45,7 @@ struct bramah_rewind {
   size_t n_uses, nis_dof;
   double nis;
   bramah_rewind_counts counts;
+  bramah_watcher watcher;
   int own_memory;
 };
 
@@ -286,6 +287,24 @@ bramah_status bramah_rewind_set_inputs(bramah_rewind *rewind, const double *u, b
   return BRAMAH_OK;
 }
 
+/* ---- being watched ---- */
+
+void bramah_rewind_watch(bramah_rewind *rewind, const bramah_watcher *watcher)
+{
+  rewind->watcher = watcher ? *watcher : (bramah_watcher){0};
+}
+
+static bramah_status tell(bramah_rewind *r, bramah_status status,
+                          bramah_status (*what)(void *, bramah_filter *, bramah_diag *), bramah_diag *diag)
+{
+  return status == BRAMAH_OK && what ? what(r->watcher.user, r->filter, diag) : status;
+}
+
+static bramah_status predict(bramah_rewind *r, bramah_diag *diag)
+{
+  return tell(r, bramah_filter_predict(r->filter, diag), r->watcher.predicted, diag);
+}
+
 /* ---- going forward ---- */
 
 static void forget_uses(bramah_rewind *r)
@@ -334,7 +353,8 @@ static bramah_status correct_at(bramah_rewind *r, int64_t point, bramah_diag *di
 {
   for (size_t round = 0; round < r->room; round++) {
     if (!gather(r, point, round) && round) return BRAMAH_OK;
-    const bramah_status status = bramah_filter_correct(r->filter, r->y, r->present_y, diag);
+    const bramah_status status =
+        tell(r, bramah_filter_correct(r->filter, r->y, r->present_y, diag), r->watcher.corrected, diag);
     if (status != BRAMAH_OK) return status;
     note_uses(r, point, round);
   }
@@ -366,7 +386,7 @@ static bramah_status walk(bramah_rewind *r, int64_t point, bramah_diag *diag)
     if (status != BRAMAH_OK) return blame(r, point, status, diag);
     if (point == r->present) return BRAMAH_OK;
     point++;
-    status = bramah_filter_predict(r->filter, diag);
+    status = predict(r, diag);
     if (status != BRAMAH_OK) return blame(r, point, status, diag);
     keep_snapshot(r, point);
   }
@@ -396,7 +416,8 @@ static bramah_status catch_up(bramah_rewind *r, int64_t wanted, bramah_diag *dia
   const int64_t from = r->next - r->next % (int64_t)r->every;
   bramah_filter_save(r->filter, r->backup);
   bramah_filter_restore(r->filter, snapshot_of(r, from));
-  const bramah_status status = walk(r, from, diag);
+  bramah_status status = tell(r, BRAMAH_OK, r->watcher.restored, diag);
+  if (status == BRAMAH_OK) status = walk(r, from, diag);
   if (status != BRAMAH_OK) {
     bramah_filter_restore(r->filter, r->backup);
     forget_uses(r);
@@ -416,10 +437,11 @@ bramah_status bramah_rewind_settle(bramah_rewind *rewind, bramah_diag *diag)
 static bramah_status step_to(bramah_rewind *r, int64_t point, bramah_diag *diag)
 {
   bramah_filter_save(r->filter, r->backup);
-  bramah_status status = bramah_filter_predict(r->filter, diag);
-  if (status != BRAMAH_OK) return status;
-  keep_snapshot(r, point);
-  status = correct_at(r, point, diag);
+  bramah_status status = predict(r, diag);
+  if (status == BRAMAH_OK) {
+    keep_snapshot(r, point);
+    status = correct_at(r, point, diag);
+  }
   if (status != BRAMAH_OK) bramah_filter_restore(r->filter, r->backup);
   return status;
 }

@@ -170,6 +170,23 @@ bramah_status bramah_smoother_corrected(bramah_smoother *smoother, const bramah_
   return BRAMAH_OK;
 }
 
+bramah_status bramah_smoother_restored(bramah_smoother *smoother, const bramah_filter *filter,
+                                       bramah_diag *diag)
+{
+  bramah_smoother *s = smoother;
+  const int64_t now = bramah_filter_time_ns(filter);
+  const bramah_status status = check_open(s, diag);
+  if (status != BRAMAH_OK) return status;
+  while (s->count && *at(s, s->count - 1).time_ns > now) s->count--;
+  if (!s->count || *at(s, s->count - 1).time_ns != now)
+    return bramah__fail(diag, BRAMAH_E_TIME, "smoother",
+                        "there is no record of the time the filter was restored to");
+  const record r = at(s, s->count - 1);
+  memset(r.dx, 0, s->n * sizeof(double));
+  take_state(s, &r, filter);
+  return BRAMAH_OK;
+}
+
 /* ---- backward ---- */
 
 static bramah_status fail_state(const bramah_smoother *s, size_t i, const char *message, bramah_diag *diag)

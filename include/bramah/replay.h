@@ -8,7 +8,7 @@
 #ifndef BRAMAH_REPLAY_H
 #define BRAMAH_REPLAY_H
 
-#include "bramah/filter.h"
+#include "bramah/rewind.h"
 #include "bramah/rewind.h"
 
 #ifdef __cplusplus
@@ -58,16 +58,9 @@ BRAMAH_API bramah_status bramah_replay_new(bramah_filter *filter, const bramah_r
                                            bramah_replay **out);
 BRAMAH_API void bramah_replay_free(bramah_replay *replay); /* NULL allowed */
 
-/* What is told after each successful call of the filter, samples fused late included: what a smoother records. Either
- * function may be NULL; an error ends the replay with it. */
-typedef struct bramah_replay_watcher {
-  void *user;
-  bramah_status (*predicted)(void *user, bramah_filter *filter, bramah_diag *diag);
-  bramah_status (*corrected)(void *user, bramah_filter *filter, bramah_diag *diag);
-} bramah_replay_watcher;
-
-/* Watch from now on (copied); NULL ends it. */
-BRAMAH_API void bramah_replay_watch(bramah_replay *replay, const bramah_replay_watcher *watcher);
+/* Watch every call of the filter from now on, those made again for late samples included (copied); NULL ends it. An error
+ * of the watcher ends the replay with it. */
+BRAMAH_API void bramah_replay_watch(bramah_replay *replay, const bramah_watcher *watcher);
 
 /* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
  * start. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a

@@ -82,6 +82,19 @@ typedef struct bramah_rewind_use {
 BRAMAH_API const bramah_rewind_use *bramah_rewind_uses(const bramah_rewind *rewind, size_t *n);
 BRAMAH_API double bramah_rewind_nis(const bramah_rewind *rewind, size_t *degrees_of_freedom);
 
+/* What is told after each successful call of the filter: what a smoother records. `restored`: the filter was put back to
+ * the state it had at its present time before anything was fused there. Functions may be NULL; an error counts as one of
+ * the filter. */
+typedef struct bramah_watcher {
+  void *user;
+  bramah_status (*predicted)(void *user, bramah_filter *filter, bramah_diag *diag);
+  bramah_status (*corrected)(void *user, bramah_filter *filter, bramah_diag *diag);
+  bramah_status (*restored)(void *user, bramah_filter *filter, bramah_diag *diag);
+} bramah_watcher;
+
+/* Watch from now on (copied); NULL ends it. */
+BRAMAH_API void bramah_rewind_watch(bramah_rewind *rewind, const bramah_watcher *watcher);
+
 typedef struct bramah_rewind_counts {
   uint64_t samples;      /* accepted */
   uint64_t late;         /* of them: came after the estimate of their step */

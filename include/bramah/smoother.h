@@ -12,7 +12,7 @@
  *   Ps_k = P+_k + C_k (Ps_k+1 - P-_k+1) C_k',  P+ at the end
  *
  * It trusts F more than the filter does: where (D 3.4) freezes the errors of pressures, smoothed pressures and rates
- * may be worse than filtered ones, while angles gain; a transition that follows the step has no such fault.
+ * may be worse than filtered ones, while angles gain; with BRAMAH_TRANSITION_STEP all of them gain.
  *
  * Changes of the independent coordinates are inside F; d_k and Ps_k are in the coordinates of step k. Results:
  * bramah_smoother_show puts the plant into the smoothed state of a step, from which every output can be read.
@@ -49,6 +49,11 @@ BRAMAH_API bramah_status bramah_smoother_predicted(bramah_smoother *smoother, co
  * of all begins the first record. Errors as above; E_TIME (the present record is of another time). */
 BRAMAH_API bramah_status bramah_smoother_corrected(bramah_smoother *smoother, const bramah_filter *filter,
                                                    bramah_diag *diag);
+
+/* After the filter was restored to the state it had at a recorded time before it was corrected there: later records are
+ * dropped, and that of this time begins anew. Errors: E_TIME (there is no record of this time), E_ARGUMENT. */
+BRAMAH_API bramah_status bramah_smoother_restored(bramah_smoother *smoother, const bramah_filter *filter,
+                                                  bramah_diag *diag);
 
 /* The backward pass over all records, once. Errors: E_NOT_SPD names the state whose variance is not positive; the
  * records are then of no use. */

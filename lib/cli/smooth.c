@@ -18,6 +18,11 @@ static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *d
   return bramah_smoother_corrected(user, filter, diag);
 }
 
+static bramah_status restored(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  return bramah_smoother_restored(user, filter, diag);
+}
+
 bramah_status cli_smooth_open(cli_smooth *smooth, const char *log, const char *truth, bramah_replay *replay,
                               bramah_diag *diag)
 {
@@ -58,7 +63,7 @@ bramah_status cli_smooth_begin(cli_smooth *smooth, bramah_filter *filter, int64_
   if (!status) status = bramah_smoother_corrected(smooth->smoother, filter, diag);
   if (status) return status;
   smooth->first_ns = time_ns;
-  const bramah_replay_watcher watcher = {smooth->smoother, predicted, corrected};
+  const bramah_watcher watcher = {smooth->smoother, predicted, corrected, restored};
   bramah_replay_watch(smooth->replay, &watcher);
   return BRAMAH_OK;
 }

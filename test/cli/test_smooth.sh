@@ -40,6 +40,13 @@ cut -d, -f1 estimate.csv >a
 cut -d, -f1 smooth.csv >b
 cmp a b || fail 'times of the odd log'
 
+# Late samples: the first step is not delayed, and what comes late is smoothed like the rest.
+sed 's/crank_encoder: {/crank_encoder: {delay: 7 ms, /; s|machine: |machine: '"$source_root"'/datasets/four-bar/|' "$study" >late.yaml
+run 0 simulate "$machine" --duration 0.5 --output truth.csv --noise late.yaml --log late.csv
+run 0 replay late.yaml late.csv --output estimate.csv --smooth smooth.csv --truth truth.csv
+same "$(lines smooth.csv)" "$(lines estimate.csv)" 'lines with delays'
+awk '/^Smoothed/ { on = 1 } on && /^  crank.angle +deg/ { exit !($4 < $3) }' out || fail 'smoothing does not help with delays'
+
 # A row that cannot be used: everything before it is smoothed.
 awk -F, 'NR == 300 { sub(/,[^,]*$/, ",nonsense") } { print }' log.csv >bad.csv
 run 1 replay "$study" bad.csv --output estimate.csv --smooth smooth.csv
