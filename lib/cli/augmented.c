@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/augmented.h"
 #include "lib/cli/message.h"
-#include "lib/cli/table.h"
 #include "bramah/units.h"
 
 #include <math.h>
@@ -179,4 +178,20 @@ const char *cli_augmented_unit(const bramah_filter *filter, size_t i)
   size_t k = 0;
   while (strcmp(bramah_filter_sensor(filter, k)->name, a->at) != 0) k++;
   return bramah_filter_sensor(filter, k)->unit;
+}
+
+cli_table cli_augmented_table(const bramah_filter *filter)
+{
+  static const char *const header[] = {"estimated", "", "unit", "at the end", "sigma"};
+  cli_table table = cli_table_make("Estimated beside the state", "lllrr", header);
+  for (size_t i = 0; i < bramah_filter_n_augmented(filter); i++) {
+    const bramah_augmented *a = bramah_filter_augmented(filter, i);
+    const cli_readable unit = cli_readable_unit(cli_augmented_unit(filter, i));
+    cli_table_add(&table, "%s", a->name);
+    cli_table_add(&table, "%s%s", a->kind == BRAMAH_AUGMENTED_BIAS ? "bias of " : "", a->at);
+    cli_table_add(&table, "%s", unit.unit);
+    cli_table_add(&table, "%.6g", unit.factor * bramah_filter_augmented_value(filter, i));
+    cli_table_add_number(&table, unit.factor * bramah_filter_augmented_sigma(filter, i));
+  }
+  return table;
 }

@@ -6,6 +6,7 @@
 
 #include "bramah/files.h"
 #include "bramah/filter.h"
+#include "lib/cli/table.h"
 
 typedef struct cli_augmented {
   bramah_augmented *states;      /* [study->n_augmented] */
@@ -33,7 +34,8 @@ size_t cli_augmented_sensor(const bramah_study *study, size_t i);
 void cli_augmented_explain(const cli_augmented *augmented, const bramah_plant *plant, size_t i);
 void cli_parameter_noise_explain(const cli_augmented *augmented, size_t i);
 
-/* Unit of augmented state i of a filter. */
+/* Unit of augmented state i of a filter; a table of what they are estimated to be. */
 const char *cli_augmented_unit(const bramah_filter *filter, size_t i);
+cli_table cli_augmented_table(const bramah_filter *filter);
 
 #endif
