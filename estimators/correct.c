@@ -48,6 +48,28 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
 
 /* ---- gates ---- */
 
+/* The running mean m += a (nu - m) of white innovations has the variance a / (2 - a). */
+static const double drift_share = 1.0 / 50.0;
+
+/* Is the sensor's running mean beyond its gate? Spikes count no more than the gate on single samples lets through. */
+static int drifts(const bramah_filter *f, size_t i)
+{
+  if (f->drift_gate == 0.0 || f->gate[i] == 0.0) return 0;
+  const double limit = f->drift_gate * sqrt(drift_share / (2.0 - drift_share));
+  return fabs(f->drift[i]) > (f->reject[i] ? 0.5 : 1.0) * limit;
+}
+
+static void test_drifts(bramah_filter *f)
+{
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    bramah_innovation *in = &f->innovation[i];
+    const double nu = in->innovation / in->sigma, most = f->gate[i];
+    if (f->drift_gate == 0.0 || most == 0.0 || !in->present || in->saturated) continue;
+    f->drift[i] += drift_share * (fmin(fmax(nu, -most), most) - f->drift[i]);
+    in->accepted &= !drifts(f, i);
+  }
+}
+
 static void count_gates(bramah_filter *f)
 {
   bramah_filter_report *report = &f->progress.report;
@@ -68,18 +90,33 @@ static void count_gates(bramah_filter *f)
   }
 }
 
-/* Is it the filter that is wrong? Then no gated sensor that was heard since it was lost agrees with it. */
+/* Sensors that check each other: those of motion, and those of pressures, flows and forces. */
+static int is_hydraulic(const bramah_sensor *sensor)
+{
+  return sensor->kind == BRAMAH_SENSOR_PRESSURE || sensor->kind == BRAMAH_SENSOR_PRESSURE_DIFFERENCE ||
+         sensor->kind == BRAMAH_SENSOR_FLOW || sensor->kind == BRAMAH_SENSOR_LOAD_PIN;
+}
+
+/* Are all sensors with a gate lost, of one group (0, 1) or of both (2)? *n: how many. */
+static int all_lost(const bramah_filter *f, int group, size_t *n)
+{
+  *n = 0;
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    if (f->gate[i] == 0.0 || (group < 2 && is_hydraulic(&f->sensor[i]) != group)) continue;
+    if (f->reject[i] < f->patience) return 0;
+    ++*n;
+  }
+  return *n > 0;
+}
+
+/* Is it the filter that is wrong? When no sensor agrees with it any more; or none of two and more that measure motion, or
+ * pressures: one of them may fail, hardly all. */
 static int filter_is_wrong(const bramah_filter *f)
 {
-  size_t gated = 0, lost = 0, rejected = 0;
-  for (size_t i = 0; i < f->n_sensors; i++) {
-    if (f->gate[i] == 0.0) continue;
-    gated++;
-    lost += f->reject[i] >= f->patience;
-    rejected += f->innovation[i].present && !f->innovation[i].accepted && !f->innovation[i].saturated;
-    if (f->innovation[i].present && f->innovation[i].accepted) return 0;
-  }
-  return rejected > 0 && lost > 0 && 2 * lost >= gated;
+  size_t n;
+  for (int group = 0; group < 2; group++)
+    if (all_lost(f, group, &n) && n >= 2) return 1;
+  return all_lost(f, 2, &n);
 }
 
 /* Open the covariance and take what was rejected: it is tested anew with the greater variance. */
@@ -88,7 +125,8 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
   for (size_t k = 0; k < f->n * f->n; k++) f->P[k] += f->P_initial[k];
   bramah_status status = bramah__refresh_root(f, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
-    f->reject[i] = 0;
+    if (f->gate[i] != 0.0) f->reject[i] = 0;
+    f->drift[i] = 0.0;
     if (!f->innovation[i].present) continue;
     status = innovate(f, i, y[i], diag);
     /* what the initial uncertainty does not cover would be lost for ever */
@@ -197,6 +235,7 @@ static bramah_status correct(bramah_filter *f, const double *y, const unsigned c
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
     if (present[i]) status = innovate(f, i, y[i], diag);
   if (status != BRAMAH_OK) return status;
+  test_drifts(f);
   count_gates(f);
   if (filter_is_wrong(f)) {
     status = recover(f, y, diag);

@@ -57,7 +57,8 @@ static void layout_vectors(bramah_filter *f, size_t n_par, bramah__arena *arena)
   f->y = BRAMAH__TAKE(arena, double, ns);
   f->augmented = BRAMAH__TAKE(arena, bramah_augmented, f->n_augmented);
   f->own = BRAMAH__TAKE(arena, bramah__augmented, f->n_augmented);
-  f->mean = BRAMAH__TAKE(arena, double, n - f->ne);
+  f->mean = BRAMAH__TAKE(arena, double, n - f->ne + ns);
+  f->drift = f->mean ? f->mean + (n - f->ne) : NULL;
   f->par = BRAMAH__TAKE(arena, size_t, n_par);
   f->par_step = BRAMAH__TAKE(arena, double, n_par);
   f->par_noise = BRAMAH__TAKE(arena, double, f->n_par_noise);
@@ -140,6 +141,8 @@ static bramah_status check_words(const bramah_filter_options *o, bramah_diag *di
     return bramah__fail(diag, BRAMAH_E_VALUE, "form", "this form of the covariance is unknown");
   if ((int)o->fusion < 0 || o->fusion > BRAMAH_FUSION_BLOCK)
     return bramah__fail(diag, BRAMAH_E_VALUE, "fusion", "this way of fusion is unknown");
+  if (!(o->drift_gate >= 0.0) || !isfinite(o->drift_gate))
+    return bramah__fail(diag, BRAMAH_E_VALUE, "drift_gate", "the gate must not be negative");
   if (o->iterations < 0 || o->iterations > 100)
     return bramah__fail(diag, BRAMAH_E_VALUE, "iterations", "the update is iterated 1 to 100 times");
   return BRAMAH_OK;
@@ -177,6 +180,7 @@ static bramah_status take_options(bramah_filter *f, const bramah_filter_options 
                  o->discretisation != BRAMAH_DISCRETISATION_PUBLISHED;
   f->block = o->fusion == BRAMAH_FUSION_BLOCK;
   f->iterations = o->iterations > 1 ? o->iterations : 1;
+  f->drift_gate = o->drift_gate;
   f->patience = o->patience ? o->patience : PATIENCE;
   memcpy(f->acceleration_noise, o->acceleration_noise, f->nf * sizeof(double));
   if (f->np) memcpy(f->pressure_noise, o->pressure_noise, f->np * sizeof(double));

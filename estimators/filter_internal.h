@@ -37,6 +37,8 @@ struct bramah_filter {
   bramah_innovation *innovation;
   double *gate;     /* [n_sensors] 0: none */
   uint32_t *reject; /* [n_sensors] rejections in a row */
+  double drift_gate;
+  double *drift; /* [n_sensors] running mean of normalised innovations; stands behind the means */
   bramah_augmented *augmented;
   bramah__augmented *own; /* [n_augmented] */
   double *mean;           /* [na] bias, or rate of order 2; the value of a parameter is the plant's */

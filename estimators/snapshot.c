@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Snapshot: | progress | rejections | means | P | S | plant |, each in whole doubles. */
+/* Snapshot: | progress | rejections | means and drifts | P | S | plant |, each in whole doubles. */
 static size_t rejections_size(const bramah_filter *f)
 {
   return (f->n_sensors * sizeof *f->reject + 7) / 8 * 8;
@@ -12,7 +12,7 @@ static size_t rejections_size(const bramah_filter *f)
 
 static size_t own_size(const bramah_filter *f)
 {
-  const size_t nn = f->n * f->n * sizeof(double), means = (f->n - f->ne) * sizeof(double);
+  const size_t nn = f->n * f->n * sizeof(double), means = (f->n - f->ne + f->n_sensors) * sizeof(double);
   return sizeof f->progress + rejections_size(f) + means + (f->square_root ? 2 : 1) * nn;
 }
 
@@ -24,7 +24,8 @@ size_t bramah_filter_snapshot_size(const bramah_filter *filter)
 void bramah_filter_save(const bramah_filter *filter, void *snap)
 {
   unsigned char *out = snap;
-  const size_t nn = filter->n * filter->n * sizeof(double), means = (filter->n - filter->ne) * sizeof(double);
+  const size_t nn = filter->n * filter->n * sizeof(double),
+               means = (filter->n - filter->ne + filter->n_sensors) * sizeof(double);
   memcpy(out, &filter->progress, sizeof filter->progress);
   out += sizeof filter->progress;
   memset(out, 0, rejections_size(filter));
@@ -41,7 +42,8 @@ void bramah_filter_save(const bramah_filter *filter, void *snap)
 void bramah__take_back(bramah_filter *filter, const void *snap, int with_counts)
 {
   const unsigned char *in = snap;
-  const size_t nn = filter->n * filter->n * sizeof(double), means = (filter->n - filter->ne) * sizeof(double);
+  const size_t nn = filter->n * filter->n * sizeof(double),
+               means = (filter->n - filter->ne + filter->n_sensors) * sizeof(double);
   if (with_counts) memcpy(&filter->progress, in, sizeof filter->progress);
   in += sizeof filter->progress;
   if (with_counts) memcpy(filter->reject, in, filter->n_sensors * sizeof *filter->reject);

@@ -23,47 +23,68 @@ double bramah__variance(size_t n, const double *H, const double *P)
   return sum;
 }
 
-/* P = (I - K H) P (I - K H)' + K r K', from the left and then, with the product of what that left, from the
- * right. */
+/* PH [n] = P H': most rows have one entry only. Returns H P H'. */
+static double times_row(size_t n, const double *H, const double *P, double *PH)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < n; i++) PH[i] = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    if (H[j] == 0.0) continue;
+    for (size_t i = 0; i < n; i++) PH[i] += P[j * n + i] * H[j]; /* row j is column j */
+  }
+  for (size_t j = 0; j < n; j++) sum += H[j] * PH[j];
+  return sum;
+}
+
+/* P = (I - K H) P (I - K H)' + K r K', from the left and then, with the product of what that left, from the right. The
+ * two halves are averaged. */
 static void joseph(size_t n, const double *H, double r, const double *K, double *PH, double *P)
 {
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++) P[i * n + j] -= K[i] * PH[j];
-  bramah__apply(n, n, P, H, PH);
+  for (size_t i = 0; i < n; i++) {
+    double sum = 0.0;
+    for (size_t j = 0; j < n; j++) sum += P[i * n + j] * H[j];
+    PH[i] = K[i] * r - sum;
+  }
   for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < n; j++) P[i * n + j] += (K[i] * r - PH[i]) * K[j];
-  bramah__symmetrise(n, P);
+    for (size_t j = 0; j <= i; j++) {
+      const double lower = P[i * n + j] + PH[i] * K[j], upper = P[j * n + i] + PH[j] * K[i];
+      P[i * n + j] = P[j * n + i] = 0.5 * (lower + upper);
+    }
 }
 
 int bramah__fuse_scalar(size_t n, const double *H, double y, double r, double *P, double *dx, double *work)
 {
   double *PH = work, *K = work + n;
-  double S = r, expected = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    PH[i] = 0.0;
-    for (size_t j = 0; j < n; j++) PH[i] += P[i * n + j] * H[j];
-    S += H[i] * PH[i];
-    expected += H[i] * dx[i];
-  }
+  const double S = times_row(n, H, P, PH) + r;
+  double expected = 0.0;
+  for (size_t i = 0; i < n; i++) expected += H[i] * dx[i];
   if (!(S > 0.0) || !isfinite(S)) return -1;
-  const double rest = (y - expected) / S;
+  const double inverse = 1.0 / S, rest = (y - expected) * inverse;
   for (size_t i = 0; i < n; i++) {
-    K[i] = PH[i] / S;
+    K[i] = PH[i] * inverse;
     dx[i] += PH[i] * rest;
   }
   joseph(n, H, r, K, PH, P);
   return 0;
 }
 
+/* A measurement is taken to be so much better than its prediction at most: beyond it what is left of S would be the
+ * rounding of what was there. */
+static const double best = 1e-12;
+
 int bramah__fuse_root(size_t n, const double *H, double y, double r, double *S, double *dx, double *work)
 {
   double *phi = work, *K = work + n; /* S' H'; S phi */
-  double alpha = r, expected = 0.0;
+  double alpha = 0.0, expected = 0.0;
   bramah__apply_transposed(n, n, S, H, phi);
   for (size_t i = 0; i < n; i++) {
     alpha += phi[i] * phi[i];
     expected += H[i] * dx[i];
   }
+  r = fmax(r, best * best * alpha);
+  alpha += r;
   if (!(alpha > 0.0) || !isfinite(alpha)) return -1;
   bramah__apply(n, n, S, phi, K);
   const double rest = (y - expected) / alpha, gamma = 1.0 / (alpha + sqrt(r * alpha));

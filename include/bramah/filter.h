@@ -96,6 +96,10 @@ typedef struct bramah_filter_options {
   const double
       *gate; /* [n_sensors] an innovation beyond so many of its standard deviations is not fused; 0: no gate;
                          NULL: none at all */
+  double drift_gate; /* a sensor whose innovations keep to one side is not fused while the running mean of its
+                         normalised innovations (over about 50 samples) is beyond so many standard deviations of that
+                         mean, and until it is back within half of it: stuck, drifting and slightly biased sensors, which
+                         no gate on single samples sees; 0: none. For sensors with a gate */
   unsigned patience; /* rejections in a row after which a sensor counts as lost; 0 means 25 */
   size_t n_augmented;
   const bramah_augmented *augmented;
@@ -133,9 +137,9 @@ typedef struct bramah_filter_report {
  *
  * Gates: innovations are tested before any correction at their time. Saturated samples are left out and do not count as
  * rejections. A sensor that is rejected `patience` times in a
- * row is lost: it stays out, is counted and named by bramah_filter_lost. When all sensors with a gate that still report
- * are lost, and they are at least half of those with a gate, not they but the filter is taken to be wrong: its covariance
- * is opened by the initial one and they start anew. */
+ * row is lost: it stays out until it agrees again, is counted, and named by bramah_filter_lost. When all sensors with a
+ * gate are lost, or two and more of motion and no other of that group, or of pressures, flows and forces, then not they but
+ * the filter is taken to be wrong: its covariance is opened by the initial one and they are fused once unasked. */
 BRAMAH_API size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors,
                                      const bramah_filter_options *options);
 BRAMAH_API bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors,

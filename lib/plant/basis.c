@@ -99,8 +99,8 @@ static void update_independent(bramah_coupled *c)
   if (!choose(c, c->now->Phi_z) || same_set(c)) return;
   if (bramah__evaluate(model, &c->next, c->trial) != BRAMAH_OK) return;
   if (largest_ratio(model, c->trial) > 0.5 * before) return;
-  bramah__rate_derivative(model, &c->state, c->now, c->D);
-  fill_map(c, c->now->Rz, c->D, c->next.index);
+  bramah__rate_derivative(model, &c->state, c->now);
+  fill_map(c, c->now->Rz, c->now->D, c->next.index);
   adopt(c);
   c->report.basis_changes++;
 }
@@ -146,7 +146,8 @@ static int rebase(bramah_coupled *c)
   for (size_t b = 0; b < model->n_balls; b++) any |= bramah__ball_is_far(model, &c->state, b);
   if (!any) return 0;
   double *Rz = c->now->MR; /* scratch of the same size */
-  bramah__rate_derivative(model, &c->state, c->now, c->D);
+  bramah__rate_derivative(model, &c->state, c->now);
+  memcpy(c->D, c->now->D, model->n * nf * sizeof *c->D);
   memcpy(Rz, c->now->Rz, model->n * nf * sizeof *Rz);
   bramah__state_copy(&c->state, &c->next);
   for (size_t b = 0; b < model->n_balls; b++) {

@@ -97,16 +97,12 @@ static void quadratic(const bramah_model *model, bramah__eval *eval, const doubl
   bramah__constraint_quadratic(model, eval, gamma);
 }
 
-/* Moving along Rz_f keeps Phi_z z' + Phi_t = 0, and Phi_t depends on time alone, so Phi_z^d dz'_d = -Phi_zz[Rz_f, z'] with all of z', the drift
- * included; the bilinear form comes from
- * the quadratic one: [a, b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the
- * rates. */
-void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                             double *D)
+/* Moving along Rz_f keeps Phi_z z' + Phi_t = 0, and Phi_t depends on time alone, so Phi_z^d dz'_d = -Phi_zz[Rz_f, z'] with
+ * all of z', the drift included; the bilinear form comes from the quadratic one: [a, b] = ([a+b, a+b] - [a-b, a-b]) / 4,
+ * exact because gamma is a quadratic form of the rates. */
+static void fill_D(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
-  memset(D, 0, n * nf * sizeof *D);
-  if (nd == 0) return;
   for (size_t f = 0; f < nf; f++) {
     double *sum = eval->tau;
     for (int sign = 1; sign >= -1; sign -= 2) {
@@ -118,7 +114,15 @@ void bramah__rate_derivative(const bramah_model *model, const bramah__state *sta
       }
     }
     bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
-    for (size_t k = 0; k < nd; k++) D[(size_t)state->index[k] * nf + f] = eval->column[k];
+    for (size_t k = 0; k < nd; k++) eval->D[(size_t)state->index[k] * nf + f] = eval->column[k];
   }
   bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z); /* as it was */
+}
+
+void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  if (eval->D_known) return;
+  memset(eval->D, 0, model->n * model->n_independent * sizeof *eval->D);
+  if (model->n_dependent) fill_D(model, state, eval);
+  eval->D_known = 1;
 }

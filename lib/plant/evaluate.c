@@ -81,6 +81,7 @@ static bramah_status finish_position(const bramah_model *model, const bramah__st
                                      bramah__eval *eval)
 {
   eval->factored = 0;
+  eval->D_known = 0;
   if (bramah__singular_joint(model, state->z, NULL)) return BRAMAH_E_SINGULAR;
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);
@@ -164,6 +165,7 @@ void bramah__dependent_rates(const bramah_model *model, bramah__state *state, co
 
 void bramah__evaluate_motion(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
+  eval->D_known = 0;
   bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z);
   fill_bias(model, state, eval);
   bramah__apply(model->circuit.n_cylinders, model->n, eval->row, state->zd, eval->v);

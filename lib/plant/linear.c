@@ -182,7 +182,8 @@ static void add_matrices(const bramah_model *model, bramah__linear *linear)
 
 /* A cylinder's force changes, and so does its direction: the second derivatives of its length are symmetric, so
  * that what bramah__line_rate_derivative gives for the velocities pi is the change of its row. */
-static void subtract_cylinders(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear)
+static void subtract_cylinders(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear,
+                               int displaced)
 {
   const size_t n = model->n;
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
@@ -193,9 +194,11 @@ static void subtract_cylinders(const bramah_model *model, const bramah__eval *ev
       velocity += row[j] * linear->dzd[j] + v_z[j] * linear->dz[j];
     }
     const double change = linear->F_s[c] * stroke + linear->F_v[c] * velocity;
+    for (size_t j = 0; j < n; j++) linear->dtau[j] -= row[j] * change;
+    if (!displaced) continue;
     bramah__line_rate_derivative(&model->tree, &model->line[c], eval->pose, linear->variation.pi,
                                  linear->rate_row);
-    for (size_t j = 0; j < n; j++) linear->dtau[j] -= row[j] * change + linear->rate_row[j] * eval->force[c];
+    for (size_t j = 0; j < n; j++) linear->dtau[j] -= linear->rate_row[j] * eval->force[c];
   }
 }
 
@@ -219,7 +222,7 @@ void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, 
   bramah__vary_force(&model->tree, eval->pose, linear->moving, eval->Z, eval->W, linear->dz,
                      &linear->variation, linear->Y, linear->dtau);
   add_matrices(model, linear);
-  subtract_cylinders(model, eval, linear);
+  subtract_cylinders(model, eval, linear, c0 != 0.0);
   for (size_t g = 0; g < nf; g++) {
     double sum = 0.0;
     for (size_t j = 0; j < n; j++) sum += eval->Rz[j * nf + g] * linear->dtau[j];

@@ -463,10 +463,10 @@ static void add_motion(bramah_coupled *c, const double *a, const double *b, doub
 {
   const size_t n = c->model->n, nf = c->model->n_independent;
   const int moving = !all_zero(n, b);
-  if (moving) bramah__rate_derivative(c->model, &c->state, c->now, c->D);
+  if (moving) bramah__rate_derivative(c->model, &c->state, c->now);
   for (size_t f = 0; f < nf; f++)
     for (size_t j = 0; j < n; j++) {
-      row[f] += a[j] * c->now->Rz[j * nf + f] + (moving ? b[j] * c->D[j * nf + f] : 0.0);
+      row[f] += a[j] * c->now->Rz[j * nf + f] + (moving ? b[j] * c->now->D[j * nf + f] : 0.0);
       row[nf + f] += b[j] * c->now->Rz[j * nf + f];
     }
 }

@@ -30,6 +30,7 @@ static void fill_lines(const bramah_model *model, const bramah__state *state, br
 static bramah_status place(const bramah_model *model, bramah__state *next, bramah__eval *eval)
 {
   eval->factored = 0;
+  eval->D_known = 0;
   if (bramah__singular_joint(model, next->z, NULL)) return BRAMAH_E_SINGULAR;
   bramah__tree_pose(&model->tree, next->base, next->z, eval->pose);
   bramah__constraint_residual(model, next, eval);

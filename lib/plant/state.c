@@ -61,6 +61,7 @@ void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah
   eval->Zd = BRAMAH__TAKE(arena, double, 6 * n);
   eval->bias = BRAMAH__TAKE(arena, double, n);
   eval->v = BRAMAH__TAKE(arena, double, nc);
+  eval->D = BRAMAH__TAKE(arena, double, n *nf);
   eval->force = BRAMAH__TAKE(arena, double, nc);
   eval->friction = BRAMAH__TAKE(arena, double, nc);
   eval->stop = BRAMAH__TAKE(arena, double, nc);

@@ -46,6 +46,9 @@ typedef struct bramah__eval {
   double *Z, *Zd; /* [n x 6] */
   double *bias;   /* [n] z'' = Rz z''_i + bias */
   double *v;      /* [nc] stroke velocities */
+  double *
+      D; /* [n x nf] derivative of the joint rates by the independent positions at constant independent rates */
+  int D_known; /* 1: bramah__rate_derivative has filled it for this motion */
   /* forces stage */
   double *force, *friction; /* [nc] on the mechanism, loads from outside included; friction as scaled */
   double *stop;             /* [nc] part of the force that stops and cushions exert */
@@ -158,8 +161,7 @@ void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state,
 /* Independent accelerations zdd_i [nf] from the factor, the right-hand side and the forces in eval. */
 void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *eval, double *zdd_i);
 
-/* D [n x nf]: derivative of the joint rates by the independent positions at constant independent rates. */
-void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                             double *D);
+/* Fill eval->D if it is not known yet. */
+void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
 
 #endif

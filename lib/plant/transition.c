@@ -392,6 +392,8 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
   step_slopes(c);
   bramah__linear_reduce(model, &c->state, c->now, &c->linear);
+  memcpy(c->now->D, c->linear.D, model->n * nf * sizeof(double)); /* the rows of sensors will ask for it */
+  c->now->D_known = 1;
   bramah__linear_circuit(model, c->state.p, c->state.U, c->now, &c->linear);
   mechanical_blocks(c, nf + np);
   hydraulic_blocks(c, nf + np);
