@@ -114,6 +114,7 @@ typedef struct bramah_study {
   bramah_fusion fusion;
   int iterations, patience; /* 0: not given */
   const double *gate;       /* [n_sensors] 0: none */
+  double drift_gate;        /* 0: none */
   size_t n_augmented;
   const bramah_study_augmented *augmented;
   size_t n_parameter_noise;

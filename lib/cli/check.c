@@ -144,6 +144,7 @@ static void explain_filter(const bramah_study *study)
          study->form == BRAMAH_COVARIANCE_SQUARE_ROOT ? "square-root" : "joseph",
          study->fusion == BRAMAH_FUSION_BLOCK ? "block" : "sequential", iterations,
          iterations == 1 ? "" : "s");
+  if (study->drift_gate > 0.0) printf("  drift gate: %.6g sigma of the running mean\n", study->drift_gate);
 }
 
 /* The unit of a bias is known only if its sensor is right. */

@@ -254,6 +254,7 @@ bramah_status cli_session_open_filter(cli_session *session, bramah_diag *diag)
                                          .fusion = study->fusion,
                                          .iterations = study->iterations,
                                          .gate = study->gate,
+                                         .drift_gate = study->drift_gate,
                                          .patience = (unsigned)study->patience,
                                          .n_augmented = study->n_augmented,
                                          .augmented = session->augmented.states,

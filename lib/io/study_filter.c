@@ -32,9 +32,23 @@ static bramah_status read_iterations(bramah__reader *reader, const bramah__item 
   return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "the update is iterated 1 to 100 times");
 }
 
+/* Sensors have been read before. */
+static int has_gates(const bramah__study_draft *draft)
+{
+  int any = draft->gate > 0.0;
+  for (size_t i = 0; i < draft->study.n_sensors; i++) any |= draft->sensors[i].gate > 0.0;
+  return any;
+}
+
 static bramah_status finish_filter(bramah__reader *reader, const bramah__item *item, void *object)
 {
   const bramah_study *study = &((bramah__study_draft *)object)->study;
+  bramah__item drift;
+  if (study->drift_gate > 0.0 && !has_gates(object)) {
+    bramah__item_find(item, "drift_gate", &drift);
+    return bramah__fail_item(reader, &drift, BRAMAH_E_VALUE,
+                             "the drift gate is for sensors with a 'gate': give one here or there");
+  }
   bramah__item noise;
   if (study->discretisation != BRAMAH_DISCRETISATION_RESOLVENT || study->transition == BRAMAH_TRANSITION_STEP)
     return BRAMAH_OK;
@@ -50,6 +64,8 @@ static const bramah__key filter_keys[] = {
     BRAMAH__KEY("fusion", bramah__read_word, bramah__study_draft, study.fusion, .words = fusions),
     BRAMAH__KEY("iterations", read_iterations, bramah__study_draft, study.iterations, .required = 0),
     BRAMAH__KEY("gate", bramah__read_quantity, bramah__study_draft, gate, .unit = "1",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("drift_gate", bramah__read_quantity, bramah__study_draft, study.drift_gate, .unit = "1",
                 .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("patience", bramah__read_integer, bramah__study_draft, study.patience, .required = 0),
     {0}};

@@ -162,3 +162,21 @@ awk -F, -v OFS=, 'NR > 1 && $7 > 4e6 { $7 = 4e6; n++ } { print } END { print n >
 run 0 replay range.yaml range.csv --output estimate.csv --truth truth.csv
 grep -Eq "^  measurement at an end of the sensor's range, not used +$(cat n) *\$" out || fail "not $(cat n) at the range"
 grep -Eq "^  p3 +$((last - 1 - $(cat n))) +0 +[1-9][0-9.]* .* consistent" out || fail 'p3 within its range'
+
+# An encoder that creeps away by 0.01 rad/s: single samples pass their gate, the running mean does not.
+awk -F, -v OFS=, 'NR > 1 && $1 > 0.5 { $3 = sprintf("%.9e", $3 + 0.01 * ($1 - 0.5)) } { print }' log.csv >creeps.csv
+run 0 replay gated.yaml creeps.csv --output plain.csv --truth truth.csv
+without=$(rmse crank.angle)
+echo 'filter: {transition: step, gate: 6, drift_gate: 5}' | with >drift-gate.yaml
+run 0 check drift-gate.yaml
+says out 'drift gate: 5 sigma of the running mean'
+run 0 replay drift-gate.yaml creeps.csv --output estimate.csv --truth truth.csv
+grep -Eq '^  sensor crank_encoder lost +1  [0-9.]* to the end$' out || fail 'the creeping encoder is not lost'
+awk -v a="$(rmse crank.angle)" -v b="$without" 'BEGIN { exit !(a != "" && 1.3 * a < b) }' ||
+  fail "the drift gate does not help: $(rmse crank.angle) and $without"
+
+# A start that is wrong by far more than it claims: its gate rejects the encoder until the filter is found wrong.
+sed -e 's/position: 63 deg/position: 72 deg/' -e 's/sigma: 3 deg/sigma: 1 deg/' -e '/crank_encoder: /s/}/, gate: 4}/' plain.yaml >wrong-start.yaml
+run 0 replay wrong-start.yaml log.csv --output estimate.csv --truth truth.csv
+grep -E '^  filter found wrong, its covariance opened ' out | grep -q '[0-9]$' || fail 'no word of the recovery'
+says out "measurements used: $(awk '/^  measurement held back/ { held = $NF } END { print '$((5 * (last - 1)))' - held }' out)"

@@ -183,7 +183,7 @@ START_TEST(filter_has_defaults)
   ck_assert_int_eq(s->discretisation, BRAMAH_DISCRETISATION_DEFAULT);
   ck_assert_int_eq(s->form, BRAMAH_COVARIANCE_JOSEPH);
   ck_assert_int_eq(s->fusion, BRAMAH_FUSION_SEQUENTIAL);
-  ck_assert(s->iterations == 0 && s->patience == 0);
+  ck_assert(s->iterations == 0 && s->patience == 0 && s->drift_gate == 0.0);
   for (size_t i = 0; i < s->n_sensors; i++) ck_assert_double_eq(s->gate[i], 0.0);
   ck_assert(s->n_augmented == 0 && s->n_parameter_noise == 0);
   bramah_study_free(s);
@@ -193,13 +193,13 @@ END_TEST
 START_TEST(filter_is_read)
 {
   write_study(6, "filter: {transition: step, noise: published, covariance: square-root, fusion: block, "
-                 "iterations: 3, gate: 4, patience: 50}\n");
+                 "iterations: 3, gate: 4, drift_gate: 5, patience: 50}\n");
   bramah_study *s = load_file(path);
   ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_STEP);
   ck_assert_int_eq(s->discretisation, BRAMAH_DISCRETISATION_PUBLISHED);
   ck_assert_int_eq(s->form, BRAMAH_COVARIANCE_SQUARE_ROOT);
   ck_assert_int_eq(s->fusion, BRAMAH_FUSION_BLOCK);
-  ck_assert(s->iterations == 3 && s->patience == 50);
+  ck_assert(s->iterations == 3 && s->patience == 50 && s->drift_gate == 5.0);
   for (size_t i = 0; i < s->n_sensors; i++) ck_assert_double_eq(s->gate[i], 4.0);
   bramah_study_free(s);
   write_study(6, "filter: {noise: resolvent, transition: step}");
@@ -390,6 +390,8 @@ static const struct {
     {6, "filter: {gate: @0}", BRAMAH_E_VALUE, "filter.gate", "gate must be positive"},
     {6, "filter: {gate: @4 bar}", BRAMAH_E_UNIT, "filter.gate",
      "4 bar is a pressure, a pure number is expected, for example '4'"},
+    {6, "filter: {drift_gate: @5}", BRAMAH_E_VALUE, "filter.drift_gate",
+     "the drift gate is for sensors with a 'gate': give one here or there"},
     {6, "filter: {patience: @2.5}", BRAMAH_E_VALUE, "filter.patience",
      "'2.5' is not a whole number from 1 on"},
     {6, "augmented: {@a: {sigma: 1 N}}", BRAMAH_E_KEY, "augmented.a", "'parameter' or 'bias_of' is needed"},
