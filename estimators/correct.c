@@ -149,14 +149,15 @@ static bramah_status fuse_one(bramah_filter *f, size_t i, bramah_diag *diag)
   const double *H = f->H + i * f->n, r = bramah_sensor_variance(&f->sensor[i]);
   double rest = f->y[i];
   for (size_t k = 0; k < f->n; k++) rest -= H[k] * f->dx[k];
-  f->nis += square(rest) / (bramah__variance(f->n, H, f->P) + r);
+  const double variance =
+      f->square_root ? bramah__root_variance(f->n, H, f->S, f->fuse_work) : bramah__variance(f->n, H, f->P);
+  f->nis += square(rest) / (variance + r);
   f->nis_dof++;
   const int bad = f->square_root ? bramah__fuse_root(f->n, H, f->y[i], r, f->S, f->dx, f->fuse_work)
                                  : bramah__fuse_scalar(f->n, H, f->y[i], r, f->P, f->dx, f->fuse_work);
   if (bad)
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, f->sensor[i].name,
                         "the variance of the innovation is not positive");
-  if (f->square_root) bramah__refresh_covariance(f);
   return BRAMAH_OK;
 }
 
@@ -189,6 +190,7 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
   if (f->block && !f->square_root) return fuse_block(f, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
     if (f->innovation[i].accepted) status = fuse_one(f, i, diag);
+  if (f->square_root) bramah__refresh_covariance(f);
   return status;
 }
 

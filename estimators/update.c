@@ -70,6 +70,14 @@ int bramah__fuse_scalar(size_t n, const double *H, double y, double r, double *P
   return 0;
 }
 
+double bramah__root_variance(size_t n, const double *H, const double *S, double *work)
+{
+  double sum = 0.0;
+  bramah__apply_transposed(n, n, S, H, work);
+  for (size_t i = 0; i < n; i++) sum += work[i] * work[i];
+  return sum;
+}
+
 /* A measurement is taken to be so much better than its prediction at most: beyond it what is left of S would be the
  * rounding of what was there. */
 static const double best = 1e-12;

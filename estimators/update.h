@@ -30,6 +30,9 @@ void bramah__add_outer(size_t n, size_t q, const double *Gamma, double *P);
  * reflections from the right. */
 void bramah__lower_root(size_t n, size_t m, double *W, double *S);
 
+/* H S S' H' [1]; work [n]. */
+double bramah__root_variance(size_t n, const double *H, const double *S, double *work);
+
 /* H P H' [1]. */
 double bramah__variance(size_t n, const double *H, const double *P);
 
