@@ -122,17 +122,21 @@ static int filter_is_wrong(const bramah_filter *f)
 /* Open the covariance and take what was rejected: it is tested anew with the greater variance. */
 static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *diag)
 {
+  bramah_filter_report *report = &f->progress.report;
   for (size_t k = 0; k < f->n * f->n; k++) f->P[k] += f->P_initial[k];
   bramah_status status = bramah__refresh_root(f, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
     if (f->gate[i] != 0.0) f->reject[i] = 0;
     f->drift[i] = 0.0;
     if (!f->innovation[i].present) continue;
+    const uint64_t rejected = !f->innovation[i].accepted && !f->innovation[i].saturated;
+    report->gated -= rejected;
+    report->accepted += rejected;
     status = innovate(f, i, y[i], diag);
     /* what the initial uncertainty does not cover would be lost for ever */
     f->innovation[i].accepted = !f->innovation[i].saturated;
   }
-  f->progress.report.recoveries++;
+  report->recoveries++;
   return status;
 }
 

@@ -68,6 +68,34 @@ typedef struct bramah_study_column {
   int line;
 } bramah_study_column;
 
+/* A figure whose unit depends on the machine: the text that stands in the file, known to be a number with a unit. Its
+ * value comes from bramah_quantity_parse with the unit that is expected. */
+typedef struct bramah_study_figure {
+  const char *text; /* NULL: not given */
+  int line, column;
+} bramah_study_figure;
+
+/* Something estimated beside the state; see bramah_augmented. */
+typedef struct bramah_study_augmented {
+  const char *name;
+  int line;
+  bramah_augmented_kind kind;
+  const char *at; /* parameter of the machine, or sensor of the study */
+  int at_line;
+  int order;                       /* 1 or 2; 0: not given */
+  double time_constant;            /* [s], 0: a random walk */
+  bramah_study_figure sigma;       /* in the unit of the parameter or sensor */
+  bramah_study_figure noise;       /* unit/s^0.5, order 2: unit/s^1.5; may be missing: none */
+  bramah_study_figure least, most; /* either may be missing */
+} bramah_study_augmented;
+
+/* White noise on a parameter of the machine. */
+typedef struct bramah_study_parameter_noise {
+  const char *at;
+  int line;
+  bramah_study_figure density; /* unit/Hz^0.5 */
+} bramah_study_parameter_noise;
+
 typedef struct bramah_study {
   const char *file;
   const char *name;
@@ -80,7 +108,17 @@ typedef struct bramah_study {
   size_t n_sensors;
   const bramah_sensor_options *sensors;
   const bramah_study_column *sensor_columns; /* [n_sensors] default: the sensor's name */
-  bramah_transition transition;
+  bramah_transition transition;              /* this and the next ones as in bramah_filter_options */
+  bramah_discretisation discretisation;
+  bramah_covariance_form form;
+  bramah_fusion fusion;
+  int iterations, patience; /* 0: not given */
+  const double *gate;       /* [n_sensors] 0: none */
+  double drift_gate;        /* 0: none */
+  size_t n_augmented;
+  const bramah_study_augmented *augmented;
+  size_t n_parameter_noise;
+  const bramah_study_parameter_noise *parameter_noise;
   size_t n_joints; /* as many as the machine has degrees of freedom: the coordinates the noise is meant in */
   const bramah_joint_start *joints;
   size_t n_volumes; /* every volume once */

@@ -23,7 +23,7 @@ BRAMAH_API bramah_status bramah_report_note(bramah_report *report, const char *n
 typedef enum bramah_report_series {
   BRAMAH_REPORT_ESTIMATE = 0, /* line */
   BRAMAH_REPORT_TRUTH = 1,    /* thin dark line */
-  BRAMAH_REPORT_MEASURED = 2, /* dots or range bars behind */
+  BRAMAH_REPORT_MEASURED = 2, /* dots or range bars behind; in symmetric plots: innovations left out */
   BRAMAH_REPORT_MODEL = 3     /* dashed line: the model alone */
 } bramah_report_series;
 

@@ -80,9 +80,18 @@ cli_table cli_accuracy_table(const cli_accuracy *accuracy, const bramah_plant *p
 
 /* ---- innovations ---- */
 
-bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensors, bramah_diag *diag)
+/* Mean of x^2 of a standard normal x with |x| < g: 1 - 2 g phi(g) / (2 Phi(g) - 1). */
+static double left_by_gate(double g)
+{
+  const double density = exp(-0.5 * g * g) / 2.5066282746310005024;
+  return g > 0.0 ? 1.0 - 2.0 * g * density / erf(g / 1.4142135623730950488) : 1.0;
+}
+
+bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensors, const double *gate,
+                                   bramah_diag *diag)
 {
   consistency->n_sensors = n_sensors;
+  consistency->gate = gate;
   consistency->sensor = calloc(n_sensors + 1, sizeof *consistency->sensor);
   if (consistency->sensor) return BRAMAH_OK;
   return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
@@ -90,27 +99,56 @@ bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensor
 
 void cli_consistency_free(cli_consistency *consistency) { free(consistency->sensor); }
 
+static void count(cli_innovations *into, const bramah_innovation *innovation, double share)
+{
+  into->present++;
+  into->gated += (uint64_t)(!innovation->accepted && !innovation->saturated);
+  into->saturated += (uint64_t)(innovation->saturated != 0);
+  if (innovation->accepted) into->share += share;
+}
+
 void cli_consistency_add(cli_consistency *consistency, const bramah_replay *replay)
 {
   const bramah_innovation *innovation = bramah_replay_innovations(replay);
+  cli_innovations *all = &consistency->all;
   size_t dof;
   const double whole = bramah_replay_nis(replay, &dof);
-  for (size_t i = 0; i < consistency->n_sensors; i++)
-    if (innovation[i].present) bramah_nis_add(&consistency->sensor[i], innovation[i].nis, 1.0);
-  if (dof) bramah_nis_add(&consistency->all, whole, (double)dof);
+  for (size_t i = 0; i < consistency->n_sensors; i++) {
+    if (!innovation[i].present) continue;
+    const double share = left_by_gate(consistency->gate[i]);
+    count(&consistency->sensor[i], &innovation[i], share);
+    count(all, &innovation[i], share);
+    if (innovation[i].accepted) bramah_nis_add(&consistency->sensor[i].nis, innovation[i].nis, 1.0);
+  }
+  if (dof) bramah_nis_add(&all->nis, whole, (double)dof);
 }
 
-static void add_verdict(cli_table *table, const char *name, const bramah_nis *nis)
+static int any_left_out(const cli_consistency *consistency)
 {
-  const double mean = bramah_nis_mean(nis);
+  return consistency->all.gated + consistency->all.saturated > 0;
+}
+
+static void add_percent(cli_table *table, uint64_t part, uint64_t whole)
+{
+  cli_table_add(table, "%.3g", whole ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
+static void add_verdict(cli_table *table, const char *name, const cli_innovations *innovations, int left_out)
+{
+  const bramah_nis *nis = &innovations->nis;
+  const double mean = bramah_nis_mean(nis), expected = nis->dof > 0.0 ? innovations->share / nis->dof : 1.0;
   double low, high;
   bramah_diag diag;
   cli_table_add(table, "%s", name);
   cli_table_add(table, "%llu", (unsigned long long)llround(nis->dof));
+  if (left_out) add_percent(table, innovations->gated, innovations->present);
+  if (left_out) add_percent(table, innovations->saturated, innovations->present);
   if (!nis->n || bramah_nis_band(nis->dof, 0.95, &low, &high, &diag)) {
     for (int i = 0; i < 3; i++) cli_table_add(table, "%s", i < 2 ? "" : "no sample");
     return;
   }
+  low *= expected;
+  high *= expected;
   cli_table_add(table, "%.4f", mean);
   cli_table_add(table, "%.4f to %.4f", low, high);
   cli_table_add(table, "%s",
@@ -122,9 +160,15 @@ static void add_verdict(cli_table *table, const char *name, const bramah_nis *ni
 cli_table cli_consistency_table(const cli_consistency *consistency, const bramah_filter *filter)
 {
   static const char *const header[] = {"sensor", "samples", "mean NIS", "95 % band", "verdict"};
-  cli_table table = cli_table_make("Innovations (NIS per degree of freedom: 1 is expected)", "lrrrl", header);
+  static const char *const long_header[] = {"sensor",   "samples",   "gated %", "at range %",
+                                            "mean NIS", "95 % band", "verdict"};
+  const int left_out = any_left_out(consistency);
+  cli_table table =
+      left_out ? cli_table_make("Innovations of what was fused (NIS per degree of freedom)", "lrrrrrl",
+                                long_header)
+               : cli_table_make("Innovations (NIS per degree of freedom: 1 is expected)", "lrrrl", header);
   for (size_t i = 0; i < consistency->n_sensors; i++)
-    add_verdict(&table, bramah_filter_sensor(filter, i)->name, &consistency->sensor[i]);
-  if (consistency->n_sensors > 1) add_verdict(&table, "all together", &consistency->all);
+    add_verdict(&table, bramah_filter_sensor(filter, i)->name, &consistency->sensor[i], left_out);
+  if (consistency->n_sensors > 1) add_verdict(&table, "all together", &consistency->all, left_out);
   return table;
 }

@@ -34,13 +34,23 @@ void cli_accuracy_add(cli_accuracy *accuracy, const cli_estimate *estimate, cons
 cli_table cli_accuracy_table(const cli_accuracy *accuracy, const bramah_plant *plant);
 
 /* Innovations, per sensor and all together. */
+typedef struct cli_innovations {
+  bramah_nis nis;   /* of those fused */
+  double share;     /* sum over them of what their gates leave of a mean NIS of 1 */
+  uint64_t present; /* all */
+  uint64_t gated, saturated;
+} cli_innovations;
+
 typedef struct cli_consistency {
   size_t n_sensors;
-  bramah_nis *sensor; /* [n_sensors] */
-  bramah_nis all;
+  const double *gate;      /* [n_sensors] */
+  cli_innovations *sensor; /* [n_sensors] */
+  cli_innovations all;
 } cli_consistency;
 
-bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensors, bramah_diag *diag);
+/* gate [n_sensors] in standard deviations, 0: none; kept by reference. */
+bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensors, const double *gate,
+                                   bramah_diag *diag);
 void cli_consistency_free(cli_consistency *consistency);
 void cli_consistency_add(cli_consistency *consistency, const bramah_replay *replay);
 cli_table cli_consistency_table(const cli_consistency *consistency, const bramah_filter *filter);

@@ -95,6 +95,7 @@ static void explain_sensor(const bramah_study *study, size_t i, const bramah_sen
   else
     printf("a sample at every step");
   if (o->delay_ns) printf(", delay %.6g ms", 1e-6 * (double)o->delay_ns);
+  if (study->gate[i] > 0.0) printf(", gate %.6g sigma", study->gate[i]);
   printf(", column %s\n", study->sensor_columns[i].name);
 }
 
@@ -131,8 +132,47 @@ static int check_sensors(cli_session *session)
   return wrong;
 }
 
+static void explain_filter(const bramah_study *study)
+{
+  static const char *const transitions[] = {"", "paper", "paper-exact", "step"};
+  const int resolvent = study->discretisation == BRAMAH_DISCRETISATION_DEFAULT
+                            ? study->transition == BRAMAH_TRANSITION_STEP
+                            : study->discretisation == BRAMAH_DISCRETISATION_RESOLVENT;
+  const int iterations = study->iterations > 1 ? study->iterations : 1;
+  printf("  filter: transition %s, noise %s, covariance %s, fusion %s, %d iteration%s\n",
+         transitions[study->transition], resolvent ? "resolvent" : "published",
+         study->form == BRAMAH_COVARIANCE_SQUARE_ROOT ? "square-root" : "joseph",
+         study->fusion == BRAMAH_FUSION_BLOCK ? "block" : "sequential", iterations,
+         iterations == 1 ? "" : "s");
+  if (study->drift_gate > 0.0) printf("  drift gate: %.6g sigma of the running mean\n", study->drift_gate);
+}
+
+/* The unit of a bias is known only if its sensor is right. */
+static int check_augmented(cli_session *session)
+{
+  const bramah_study *study = session->study;
+  const bramah_plant *plant = &session->machine.plant;
+  bramah_diag diag;
+  int wrong = 0;
+  for (size_t i = 0; i < study->n_augmented; i++) {
+    const size_t sensor = cli_augmented_sensor(study, i);
+    if (sensor < study->n_sensors && !session->sensors[sensor].unit) continue;
+    if (cli_augmented_bind(&session->augmented, study, plant, session->sensors, i, &diag))
+      wrong += report(&diag);
+    else
+      cli_augmented_explain(&session->augmented, plant, i);
+  }
+  for (size_t i = 0; i < study->n_parameter_noise; i++) {
+    if (cli_parameter_noise_bind(&session->augmented, study, plant, i, &diag))
+      wrong += report(&diag);
+    else
+      cli_parameter_noise_explain(&session->augmented, i);
+  }
+  return wrong;
+}
+
 /* Where the filter starts; only if nothing is wrong with it is the filter tried. */
-static int check_start(cli_session *session, int sensors_wrong)
+static int check_start(cli_session *session, int unbound)
 {
   bramah_diag diag;
   int wrong = 0;
@@ -144,7 +184,7 @@ static int check_start(cli_session *session, int sensors_wrong)
     wrong += report(&diag);
   else
     for (size_t i = 0; i < session->study->n_volumes; i++) explain_volume(&session->study->volumes[i]);
-  if (wrong || sensors_wrong) return wrong;
+  if (wrong || unbound) return wrong;
   if (cli_session_open_filter(session, &diag)) return report(&diag);
   cli_warn_unobservable(session);
   return 0;
@@ -162,8 +202,10 @@ static int check_on_machine(cli_session *session, const char *log, int parameter
     printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
   if (cli_session_check_inputs(study, session->machine.model, &diag)) wrong += report(&diag);
   if (cli_session_make_room(session, &diag)) return wrong + report(&diag);
-  const int sensors_wrong = check_sensors(session);
-  wrong += sensors_wrong + check_start(session, sensors_wrong);
+  int unbound = check_sensors(session);
+  explain_filter(study);
+  unbound += check_augmented(session);
+  wrong += unbound + check_start(session, unbound);
   return log ? wrong + cli_explain_log(log, &session->machine, session) : wrong;
 }
 

@@ -66,6 +66,18 @@ static bramah_status add_output(bramah_log_writer *writer, const cli_estimate *e
   return bramah_log_add_column(writer, name, info.unit, 6, diag);
 }
 
+static bramah_status add_augmented(bramah_log_writer *writer, const bramah_filter *filter, size_t i,
+                                   bramah_diag *diag)
+{
+  const char *unit = cli_augmented_unit(filter, i);
+  char name[256];
+  const bramah_status status =
+      bramah_log_add_column(writer, bramah_filter_augmented(filter, i)->name, unit, 10, diag);
+  if (status) return status;
+  snprintf(name, sizeof name, "%s.sigma", bramah_filter_augmented(filter, i)->name);
+  return bramah_log_add_column(writer, name, unit, 6, diag);
+}
+
 static bramah_status add_sensor(bramah_log_writer *writer, const bramah_sensor *sensor, bramah_diag *diag)
 {
   char name[256];
@@ -77,17 +89,20 @@ static bramah_status add_sensor(bramah_log_writer *writer, const bramah_sensor *
 }
 
 bramah_status cli_estimate_file_create(cli_estimate_file *file, const char *path,
-                                       const cli_estimate *estimate, int innovations, bramah_diag *diag)
+                                       const cli_estimate *estimate, int of_filter, bramah_diag *diag)
 {
-  const size_t n_sensors = innovations ? bramah_filter_n_sensors(estimate->filter) : 0;
+  const size_t n_sensors = of_filter ? bramah_filter_n_sensors(estimate->filter) : 0;
   file->n_sensors = n_sensors;
+  file->n_augmented = of_filter ? bramah_filter_n_augmented(estimate->filter) : 0;
   bramah_diag_clear(diag);
-  file->row = calloc(1 + 2 * estimate->n_outputs + 2 * n_sensors, sizeof *file->row);
+  file->row = calloc(1 + 2 * estimate->n_outputs + 2 * file->n_augmented + 2 * n_sensors, sizeof *file->row);
   if (!file->row) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   bramah_status status = bramah_log_create(path, diag, &file->writer);
   if (!status) status = bramah_log_add_column(file->writer, "t", "s", 15, diag);
   for (size_t c = 0; !status && c < estimate->n_outputs; c++)
     status = add_output(file->writer, estimate, estimate->outputs[c], diag);
+  for (size_t i = 0; !status && i < file->n_augmented; i++)
+    status = add_augmented(file->writer, estimate->filter, i, diag);
   for (size_t i = 0; !status && i < n_sensors; i++)
     status = add_sensor(file->writer, bramah_filter_sensor(estimate->filter, i), diag);
   if (status) cli_place(diag, path, 0);
@@ -104,6 +119,10 @@ bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate 
     const size_t i = estimate->outputs[c];
     *cell++ = estimate->value[i];
     if (estimate->has_sigma[i]) *cell++ = estimate->sigma[i];
+  }
+  for (size_t i = 0; i < file->n_augmented; i++) {
+    *cell++ = bramah_filter_augmented_value(estimate->filter, i);
+    *cell++ = bramah_filter_augmented_sigma(estimate->filter, i);
   }
   for (size_t i = 0; i < file->n_sensors; i++) {
     *cell++ = innovation[i].present ? innovation[i].innovation : NAN;

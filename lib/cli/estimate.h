@@ -23,15 +23,16 @@ void cli_estimate_free(cli_estimate *estimate);
 /* Ask the filter for all values of the present time. */
 void cli_estimate_take(cli_estimate *estimate);
 
-/* The file of estimates: a row per step, with the innovations of the sensors if wanted. */
+/* The file of estimates: a row per step, with what only the filter knows if wanted: augmented states and innovations. */
 typedef struct cli_estimate_file {
   bramah_log_writer *writer;
+  size_t n_augmented;
   size_t n_sensors; /* whose innovations it has */
   double *row;
 } cli_estimate_file;
 
 bramah_status cli_estimate_file_create(cli_estimate_file *file, const char *path,
-                                       const cli_estimate *estimate, int innovations, bramah_diag *diag);
+                                       const cli_estimate *estimate, int of_filter, bramah_diag *diag);
 bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate *estimate, double t,
                                     bramah_diag *diag);
 /* Flush and close. */

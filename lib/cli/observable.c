@@ -15,7 +15,7 @@ static void warn(const bramah_observability *o)
   if (!result.lasting || !n) return;
   cli_note(
       "warning: the sensors do not see %s: in %.3g s they tell no more of %s than is known at the start, and "
-      "errors there do not die out\n",
+      "errors there do not die out",
       names, result.horizon, n == 1 ? "it" : "them");
 }
 

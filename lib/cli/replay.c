@@ -2,6 +2,7 @@
 /* bramah replay: a log through the filter of a study. */
 #include "lib/cli/commands.h"
 #include "lib/cli/accuracy.h"
+#include "lib/cli/events.h"
 #include "lib/cli/log_source.h"
 #include "lib/cli/observable.h"
 #include "lib/cli/output_files.h"
@@ -36,6 +37,8 @@ typedef struct run {
   model_alone alone;
   cli_accuracy accuracy;
   cli_consistency consistency;
+  cli_events events;
+  cli_table estimated; /* augmented states at the end */
   cli_replay_report report;
   cli_smooth smooth;
   double *measured; /* [n_sensors] at the present time, NaN where there was no sample */
@@ -107,7 +110,8 @@ static bramah_status prepare(replay_run *r, bramah_diag *diag)
   if (!status)
     status = bramah_replay_new(r->session.filter, NULL, cli_log_source_next, &r->source, diag, &r->replay);
   if (!status) status = cli_estimate_init(&r->estimate, r->replay, r->session.filter, diag);
-  if (!status) status = cli_consistency_init(&r->consistency, n_sensors, diag);
+  if (!status) status = cli_consistency_init(&r->consistency, n_sensors, r->session.study->gate, diag);
+  if (!status) status = cli_events_init(&r->events, n_sensors, diag);
   r->measured = calloc(n_sensors + 1, sizeof *r->measured);
   if (!status && !r->measured) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   if (!status) status = prepare_comparison(r, diag);
@@ -151,6 +155,7 @@ static bramah_status deliver(replay_run *r, int64_t time_ns, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   if (wanted || r->request.truth || r->request.report) cli_estimate_take(&r->estimate);
   cli_consistency_add(&r->consistency, r->replay);
+  cli_events_watch(&r->events, r->session.filter, cli_seconds(time_ns));
   if (wanted) status = cli_estimate_file_row(&r->file, &r->estimate, cli_seconds(time_ns), diag);
   if (status) return status;
   r->written += (uint64_t)wanted;
@@ -193,6 +198,8 @@ static bramah_status run_rows(replay_run *r, bramah_diag *diag)
     cli_progress_update(&progress, time_ns - r->first_ns);
   }
   cli_progress_end(&progress);
+  cli_events_watch(&r->events, r->session.filter, cli_seconds(r->last_ns));
+  r->estimated = cli_augmented_table(r->session.filter); /* later the smoother moves the plant */
   r->seconds = cli_clock() - begin;
   return status;
 }
@@ -232,7 +239,7 @@ static void print_counts(const replay_run *r, FILE *out)
   fprintf(out, "rows: %llu from the log, %llu estimates, %llu written; %.9g s in steps of %.9g s\n",
           (unsigned long long)counts.samples, (unsigned long long)r->rows, (unsigned long long)r->written,
           cli_seconds(r->last_ns - r->first_ns), cli_seconds(r->estimate.plant->step_ns));
-  fprintf(out, "measurements used: %llu\n", (unsigned long long)counts.measurements);
+  fprintf(out, "measurements used: %llu\n", (unsigned long long)r->events.report.accepted);
   if (counts.off_grid)
     fprintf(out, "rows beside the grid of steps: %llu, used at the nearest step, at most %.3g s away\n",
             (unsigned long long)counts.off_grid, cli_seconds(counts.max_shift_ns));
@@ -304,16 +311,20 @@ static bramah_status smooth(replay_run *r, bramah_diag *diag)
 }
 
 /* Tables on the terminal and into the report. */
-static bramah_status conclude(const replay_run *r, bramah_diag *diag)
+static bramah_status conclude(replay_run *r, bramah_diag *diag)
 {
   const request *q = &r->request;
   const char *const outputs[] = {q->output, q->report, q->smooth};
   FILE *out = cli_summary_stream(3, outputs);
-  cli_table tables[3];
+  cli_table tables[5];
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
   print_summary(r, out);
   tables[n++] = cli_consistency_table(&r->consistency, r->session.filter);
+  const cli_table events = cli_events_table(&r->events, r->session.filter);
+  if (events.n_cells) tables[n++] = events;
+  if (r->estimated.n_cells) tables[n++] = r->estimated;
+  r->estimated = (cli_table){0}; /* freed below */
   if (q->truth) tables[n++] = cli_accuracy_table(&r->accuracy, r->estimate.plant);
   if (q->truth && r->smooth.written)
     tables[n++] = cli_smooth_table(&r->smooth, &r->accuracy, r->estimate.plant);
@@ -352,6 +363,8 @@ static void clean_up(replay_run *r)
   cli_smooth_close(&r->smooth);
   cli_replay_report_free(&r->report);
   cli_consistency_free(&r->consistency);
+  cli_events_free(&r->events);
+  cli_table_free(&r->estimated);
   cli_accuracy_free(&r->accuracy);
   bramah_coupled_free(r->alone.coupled);
   cli_truth_close(&r->truth);
@@ -395,9 +408,10 @@ const cli_command cli_replay = {
     .details =
         "Reads the log row by row (- is standard input), steps the model of the study, fuses what the\n"
         "sensors measured and writes a row per step: every output of the machine with its standard\n"
-        "deviation where it has one, then innovation and NIS of each sensor. At a row that cannot be\n"
-        "used the estimates before it are kept, the summary is printed and the exit code is 1.\n"
-        "--smooth writes the estimates of a second pass, backwards, without the columns of the sensors.\n",
+        "deviation where it has one, then augmented states of the study, then innovation and NIS of each\n"
+        "sensor. At a row that cannot be used the estimates before it are kept, the summary is printed\n"
+        "and the exit code is 1. --smooth writes the estimates of a second pass, backwards, without the\n"
+        "columns of augmented states and sensors.\n",
     .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv --truth truth.csv \\\n"
                "    --report report.html",
     .min_operands = 2,

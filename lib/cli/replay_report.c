@@ -57,6 +57,15 @@ static bramah_status add_innovation_plots(cli_replay_report *r, const cli_sessio
   return status;
 }
 
+static bramah_status add_augmented_plots(cli_replay_report *r, const bramah_filter *filter, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < r->n_augmented; i++)
+    status = add_plot(r, bramah_filter_augmented(filter, i)->name, "", cli_augmented_unit(filter, i), 0,
+                      &r->augmented_plot[i], diag);
+  return status;
+}
+
 bramah_status cli_replay_report_init(cli_replay_report *report, const cli_session *session,
                                      const cli_estimate *estimate, const cli_truth *truth, bramah_diag *diag)
 {
@@ -68,7 +77,9 @@ bramah_status cli_replay_report_init(cli_replay_report *report, const cli_sessio
   report->n_sensors = study->n_sensors;
   report->plotted = calloc(plant->n_output + 1, sizeof *report->plotted);
   report->innovation_plot = calloc(study->n_sensors + 1, sizeof *report->innovation_plot);
-  if (!report->plotted || !report->innovation_plot)
+  report->n_augmented = study->n_augmented;
+  report->augmented_plot = calloc(study->n_augmented + 1, sizeof *report->augmented_plot);
+  if (!report->plotted || !report->innovation_plot || !report->augmented_plot)
     return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   /* The rate of a joint is the output behind its position: so the plant interface promises. */
   for (size_t j = 0; !status && j < study->n_joints; j++)
@@ -80,6 +91,7 @@ bramah_status cli_replay_report_init(cli_replay_report *report, const cli_sessio
     if (info.kind == BRAMAH_OUTPUT_PRESSURE)
       status = add_output(report, estimate->outputs[c], session, truth, diag);
   }
+  if (!status) status = add_augmented_plots(report, session->filter, diag);
   if (!status) status = add_error_plots(report, plant, diag);
   return status ? status : add_innovation_plots(report, session, diag);
 }
@@ -89,6 +101,7 @@ void cli_replay_report_free(cli_replay_report *report)
   bramah_report_free(report->report);
   free(report->plotted);
   free(report->innovation_plot);
+  free(report->augmented_plot);
 }
 
 static bramah_status add_points(bramah_report *report, const cli_plotted *p, double t, double estimate,
@@ -101,6 +114,20 @@ static bramah_status add_points(bramah_report *report, const cli_plotted *p, dou
   if (status) return status;
   return bramah_report_point(report, p->error_plot, BRAMAH_REPORT_ESTIMATE, t, estimate - truth,
                              band * sigma);
+}
+
+/* What was not fused stands apart as dots. */
+static bramah_status add_innovations(cli_replay_report *report, double t, const bramah_innovation *innovation)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < report->n_sensors; i++) {
+    const bramah_report_series series =
+        innovation[i].accepted ? BRAMAH_REPORT_ESTIMATE : BRAMAH_REPORT_MEASURED;
+    if (innovation[i].present)
+      status = bramah_report_point(report->report, report->innovation_plot[i], series, t,
+                                   innovation[i].innovation, band * innovation[i].sigma);
+  }
+  return status;
 }
 
 bramah_status cli_replay_report_add(cli_replay_report *report, double t, const cli_estimate *estimate,
@@ -119,10 +146,9 @@ bramah_status cli_replay_report_add(cli_replay_report *report, double t, const c
       status = bramah_report_point(report->report, p->plot, BRAMAH_REPORT_MODEL, t,
                                    model->output(model->self, p->output), NAN);
   }
-  const bramah_innovation *innovation = bramah_replay_innovations(estimate->replay);
-  for (size_t i = 0; !status && i < report->n_sensors; i++)
-    if (innovation[i].present)
-      status = bramah_report_point(report->report, report->innovation_plot[i], BRAMAH_REPORT_ESTIMATE, t,
-                                   innovation[i].innovation, band * innovation[i].sigma);
-  return status;
+  for (size_t i = 0; !status && i < report->n_augmented; i++)
+    status = bramah_report_point(report->report, report->augmented_plot[i], BRAMAH_REPORT_ESTIMATE, t,
+                                 bramah_filter_augmented_value(estimate->filter, i),
+                                 band * bramah_filter_augmented_sigma(estimate->filter, i));
+  return status ? status : add_innovations(report, t, bramah_replay_innovations(estimate->replay));
 }

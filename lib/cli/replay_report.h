@@ -21,6 +21,8 @@ typedef struct cli_replay_report {
   cli_plotted *plotted;
   size_t n_sensors;
   size_t *innovation_plot; /* [n_sensors] */
+  size_t n_augmented;
+  size_t *augmented_plot; /* [n_augmented] */
 } cli_replay_report;
 
 /* Begin the report: angles and rates of the joints the study starts from, every pressure, errors (truth may

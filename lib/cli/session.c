@@ -120,7 +120,7 @@ bramah_status cli_session_make_room(cli_session *session, bramah_diag *diag)
   s->pressure = s->acceleration_noise + n;
   s->pressure_sigma = s->pressure + np;
   s->pressure_noise = s->pressure_sigma + np;
-  return BRAMAH_OK;
+  return cli_augmented_make_room(&session->augmented, session->study, diag);
 }
 
 bramah_status cli_session_bind_sensor(cli_session *session, size_t i, bramah_diag *diag)
@@ -131,6 +131,18 @@ bramah_status cli_session_bind_sensor(cli_session *session, size_t i, bramah_dia
   const bramah_status status =
       bramah_sensor_init(options, &session->machine.plant, diag, &session->sensors[i]);
   if (status) cli_place(diag, study->file, options->line);
+  return status;
+}
+
+bramah_status cli_session_bind_augmented(cli_session *session, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  const bramah_plant *plant = &session->machine.plant;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < study->n_augmented; i++)
+    status = cli_augmented_bind(&session->augmented, study, plant, session->sensors, i, diag);
+  for (size_t i = 0; !status && i < study->n_parameter_noise; i++)
+    status = cli_parameter_noise_bind(&session->augmented, study, plant, i, diag);
   return status;
 }
 
@@ -236,7 +248,18 @@ bramah_status cli_session_open_filter(cli_session *session, bramah_diag *diag)
                                          .velocity_sigma = s->rate_sigma,
                                          .pressure_sigma = s->pressure_sigma,
                                          .acceleration_noise = s->acceleration_noise,
-                                         .pressure_noise = s->pressure_noise};
+                                         .pressure_noise = s->pressure_noise,
+                                         .discretisation = study->discretisation,
+                                         .form = study->form,
+                                         .fusion = study->fusion,
+                                         .iterations = study->iterations,
+                                         .gate = study->gate,
+                                         .drift_gate = study->drift_gate,
+                                         .patience = (unsigned)study->patience,
+                                         .n_augmented = study->n_augmented,
+                                         .augmented = session->augmented.states,
+                                         .n_parameter_noise = study->n_parameter_noise,
+                                         .parameter_noise = session->augmented.noise};
   bramah_status status = cli_session_start(session, session->machine.coupled, diag);
   if (!status)
     status = bramah_filter_new(&session->machine.plant, study->n_sensors, session->sensors, &options, diag,
@@ -255,6 +278,7 @@ bramah_status cli_session_open(cli_session *session, const char *path, bramah_di
   if (!status) status = cli_session_make_room(session, diag);
   for (size_t i = 0; !status && i < session->study->n_sensors; i++)
     status = cli_session_bind_sensor(session, i, diag);
+  if (!status) status = cli_session_bind_augmented(session, diag);
   if (!status) status = cli_session_find_joints(session, diag);
   if (!status) status = cli_session_find_volumes(session, diag);
   return status ? status : cli_session_open_filter(session, diag);
@@ -264,6 +288,7 @@ void cli_session_close(cli_session *session)
 {
   bramah_filter_free(session->filter);
   free(session->sensors);
+  cli_augmented_free(&session->augmented);
   free(session->start.joints);
   free(session->start.position);
   cli_machine_close(&session->machine);

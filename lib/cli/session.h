@@ -6,6 +6,7 @@
 
 #include "bramah/coupled.h"
 #include "bramah/files.h"
+#include "lib/cli/augmented.h"
 
 /* A machine with the plant made from it. */
 typedef struct cli_machine {
@@ -35,6 +36,7 @@ typedef struct cli_session {
   cli_machine machine;
   bramah_sensor *sensors; /* [study->n_sensors] */
   cli_start start;
+  cli_augmented augmented;
   bramah_filter *filter;
 } cli_session;
 
@@ -46,6 +48,8 @@ void cli_session_close(cli_session *session);
 bramah_status cli_session_open_machine(cli_session *session, bramah_diag *diag);
 bramah_status cli_session_make_room(cli_session *session, bramah_diag *diag);
 bramah_status cli_session_bind_sensor(cli_session *session, size_t i, bramah_diag *diag);
+/* All augmented states and noise of parameters. */
+bramah_status cli_session_bind_augmented(cli_session *session, bramah_diag *diag);
 bramah_status cli_session_find_joints(cli_session *session, bramah_diag *diag);
 bramah_status cli_session_find_volumes(cli_session *session, bramah_diag *diag);
 bramah_status cli_session_open_filter(cli_session *session, bramah_diag *diag);

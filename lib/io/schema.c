@@ -142,11 +142,11 @@ bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *
   const char *text = bramah__item_text(reader, item, &status);
   if (!text) return status;
   status = bramah__quantity_read(reader->c_locale, text, lent, out, reader->diag);
-  if (status && !bramah__unit_of(text)) {
+  if (status && key->unit && !bramah__unit_of(text)) {
     bramah__add_text(reader->diag, "; ");
     bramah__add_expectation(reader->diag, "1", 1, key->unit, key->other_unit);
   }
-  if (!status) status = bramah__quantity_expect(out, key->unit, key->other_unit, reader->diag);
+  if (!status && key->unit) status = bramah__quantity_expect(out, key->unit, key->other_unit, reader->diag);
   if (status) return locate(reader, item, item->node);
   return check_range(reader, item, key->range, out->si);
 }
@@ -441,7 +441,7 @@ static bramah_status read_named(bramah__reader *reader, const bramah__item *item
                                 void *object)
 {
   int line = bramah__item_line(item);
-  if (!is_name(item->name)) {
+  if (!table->names_with_dots && !is_name(item->name)) {
     bramah__fail_key(reader, item, BRAMAH_E_SYNTAX, "'");
     bramah__add_text(reader->diag, item->name);
     bramah__add_text(reader->diag, "' is no name; names are letters, digits, _ and -");

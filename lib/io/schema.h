@@ -37,6 +37,7 @@ typedef bramah_status bramah__finish(bramah__reader *reader, const bramah__item 
 typedef struct bramah__table {
   const struct bramah__key *keys; /* ends with {0}; read in this order, whatever the order in the file */
   size_t size;
+  int names_with_dots;  /* of a section's elements, to refer by: 1: any text */
   bramah__finish *read; /* instead of keys, for elements that are no such mapping; or NULL */
   bramah__finish *finish;
 } bramah__table;
@@ -91,7 +92,7 @@ bramah__read bramah__read_nothing;   /* known key that something else reads, or 
 bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
                                  void *object);
 
-/* One quantity outside a table. `lent` is the unit a number alone takes, or NULL. */
+/* One quantity outside a table. `lent` is the unit a number alone takes, or NULL. key->unit NULL: any dimension. */
 bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     const char *lent, bramah__quantity *out);
 /* The key `name` of a mapping as a quantity, if it is there; *out is left alone if not. */

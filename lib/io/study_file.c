@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t */
-#include "bramah/files.h"
+#include "lib/io/study_file.h"
 #include "lib/base/diag.h"
-#include "lib/io/schema.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The study while it is being read; the pool holds everything it points to. */
-typedef struct loaded {
-  bramah_study study; /* first: the caller's pointer is ours */
-  bramah__pool pool;
-  struct sensor_draft *sensors; /* [study.n_sensors] */
-  struct input_draft *inputs;   /* [study.n_inputs] */
-} loaded;
-
-/* A sensor with its column, to be taken apart into the two arrays of the study. */
-typedef struct sensor_draft {
-  bramah_sensor_options options; /* first: begins with name and line */
-  const char *column;
-  const char *body, *joint; /* gyro: one of them */
-  int second_unit;          /* 1: sigma has the second of two possible units */
-} sensor_draft;
 
 /* ---- changes ---- */
 
@@ -55,7 +37,7 @@ static bramah_status check_change_once(bramah__reader *reader, const bramah__ite
 static bramah_status read_changes(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                   void *object)
 {
-  loaded *draft = object;
+  bramah__study_draft *draft = object;
   (void)key;
   if (bramah__item_is_empty(item)) return BRAMAH_OK;
   if (item->node->kind != BRAMAH__NODE_MAPPING)
@@ -75,286 +57,23 @@ static bramah_status read_changes(bramah__reader *reader, const bramah__item *it
   return BRAMAH_OK;
 }
 
-/* ---- sensors ---- */
-
-static const bramah__word sensor_kinds[] = {{"encoder", BRAMAH_SENSOR_ENCODER},
-                                            {"gyro", BRAMAH_SENSOR_GYRO},
-                                            {"pressure", BRAMAH_SENSOR_PRESSURE},
-                                            {"accelerometer", BRAMAH_SENSOR_ACCELEROMETER},
-                                            {"inclinometer", BRAMAH_SENSOR_INCLINOMETER},
-                                            {"stroke", BRAMAH_SENSOR_STROKE},
-                                            {"pressure-difference", BRAMAH_SENSOR_PRESSURE_DIFFERENCE},
-                                            {"flow", BRAMAH_SENSOR_FLOW},
-                                            {"load-pin", BRAMAH_SENSOR_LOAD_PIN},
-                                            {NULL, 0}};
-
-static bramah_status read_rate(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                               void *object)
-{
-  sensor_draft *sensor = object;
-  bramah__quantity q;
-  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
-  if (status) return status;
-  if (q.si > 1e9 || q.si < 1e-6)
-    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "rate must lie between 1e-6 Hz and 1e9 Hz");
-  sensor->options.period_ns = llround(1e9 / q.si);
-  return BRAMAH_OK;
-}
-
-static bramah_status read_delay(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                void *object)
-{
-  sensor_draft *sensor = object;
-  bramah__quantity q;
-  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
-  if (status) return status;
-  if (q.si > 10.0)
-    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "delay must not be longer than 10 s");
-  sensor->options.delay_ns = llround(1e9 * q.si);
-  return BRAMAH_OK;
-}
-
-/* Of two possible units sigma chooses, for itself, resolution and range. */
-static bramah_status read_sigma(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                void *object)
-{
-  sensor_draft *sensor = object;
-  bramah__quantity q;
-  bramah_dimension dimension;
-  double factor;
-  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
-  if (!status) status = bramah_unit_parse(key->unit, &factor, &dimension, reader->diag);
-  if (status) return status;
-  sensor->options.sigma = q.si;
-  sensor->second_unit = !bramah__same_dimension(q.dimension, dimension);
-  return BRAMAH_OK;
-}
-
-static bramah__key unit_of_sigma(const sensor_draft *sensor, const bramah__key *key)
-{
-  bramah__key one = *key;
-  if (sensor->second_unit) one.unit = key->other_unit;
-  one.other_unit = NULL;
-  return one;
-}
-
-static bramah_status read_resolution(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                     void *object)
-{
-  const bramah__key one = unit_of_sigma(object, key);
-  return bramah__read_quantity(reader, item, &one, object);
-}
-
-static bramah_status read_range(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                void *object)
-{
-  sensor_draft *sensor = object;
-  bramah__key one = unit_of_sigma(object, key);
-  double range[2];
-  one.offset = 0;
-  const bramah_status status = bramah__read_vector(reader, item, &one, range);
-  if (status) return status;
-  if (!(range[0] < range[1]))
-    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "range must end above its begin: [least, most]");
-  sensor->options.least = range[0];
-  sensor->options.most = range[1];
-  return BRAMAH_OK;
-}
-
-#define SENSOR_KEYS                                                                                          \
-  BRAMAH__KEY("type", bramah__read_word, sensor_draft, options.kind, .required = 1, .words = sensor_kinds),  \
-      BRAMAH__KEY("rate", read_rate, sensor_draft, options.period_ns, .unit = "Hz",                          \
-                  .range = BRAMAH__POSITIVE),                                                                \
-      BRAMAH__KEY("delay", read_delay, sensor_draft, options.delay_ns, .unit = "s",                          \
-                  .range = BRAMAH__NOT_NEGATIVE),                                                            \
-      BRAMAH__KEY("column", bramah__read_text, sensor_draft, column, .required = 0)
-
-#define SENSOR_UNIT(unit1, unit2)                                                                            \
-  BRAMAH__KEY("sigma", read_sigma, sensor_draft, options.sigma, .required = 1, .unit = (unit1),              \
-              .other_unit = (unit2), .range = BRAMAH__POSITIVE),                                             \
-      BRAMAH__KEY("resolution", read_resolution, sensor_draft, options.resolution, .unit = (unit1),          \
-                  .other_unit = (unit2), .range = BRAMAH__POSITIVE),                                         \
-      BRAMAH__KEY("range", read_range, sensor_draft, options.least, .unit = (unit1), .other_unit = (unit2),  \
-                  .count = 2)
-
-static const bramah__key encoder_keys[] = {
-    SENSOR_KEYS,
-    SENSOR_UNIT("rad", "m"),
-    BRAMAH__KEY("joint", bramah__read_name, sensor_draft, options.at, .required = 1),
-    {0}};
-
-static const bramah__table encoder_table = {.keys = encoder_keys};
-
-static const bramah__key pressure_keys[] = {
-    SENSOR_KEYS,
-    SENSOR_UNIT("Pa", NULL),
-    BRAMAH__KEY("volume", bramah__read_name, sensor_draft, options.at, .required = 1),
-    {0}};
-
-static const bramah__table pressure_table = {.keys = pressure_keys};
-
-/* On a body with an axis, or on a joint; only a joint may slide, so only there sigma may be a speed. */
-static bramah_status finish_gyro(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  sensor_draft *sensor = object;
-  bramah__item axis, sigma, joint;
-  bramah__quantity q;
-  bramah__key angular = {.name = "sigma", .unit = "rad/s"};
-  int has_axis = bramah__item_find(item, "axis", &axis);
-  if (sensor->body && sensor->joint) {
-    bramah__item_find(item, "joint", &joint);
-    return bramah__fail_key(reader, &joint, BRAMAH_E_KEY, "'body' and 'joint' exclude each other");
-  }
-  if (!sensor->body && !sensor->joint)
-    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'body' or 'joint' is needed");
-  if (sensor->body && !has_axis) return bramah__fail_missing(reader, item, "axis");
-  if (sensor->joint && has_axis)
-    return bramah__fail_key(reader, &axis, BRAMAH_E_KEY, "'axis' belongs to a gyro on a 'body'");
-  sensor->options.at = sensor->body ? sensor->body : sensor->joint;
-  bramah__item_find(item, "sigma", &sigma);
-  return sensor->body ? bramah__item_quantity(reader, &sigma, &angular, NULL, &q) : BRAMAH_OK;
-}
-
-static const bramah__key gyro_keys[] = {
-    SENSOR_KEYS,
-    SENSOR_UNIT("rad/s", "m/s"),
-    BRAMAH__KEY("body", bramah__read_name, sensor_draft, body, .required = 0),
-    BRAMAH__KEY("joint", bramah__read_name, sensor_draft, joint, .required = 0),
-    BRAMAH__KEY("axis", bramah__read_direction, sensor_draft, options.axis, .required = 0),
-    {0}};
-
-static const bramah__table gyro_table = {.keys = gyro_keys, .finish = finish_gyro};
-
-static const bramah__key accelerometer_keys[] = {
-    SENSOR_KEYS,
-    SENSOR_UNIT("m/s^2", NULL),
-    BRAMAH__KEY("body", bramah__read_name, sensor_draft, options.at, .required = 1),
-    BRAMAH__KEY("point", bramah__read_vector, sensor_draft, options.point, .unit = "m", .count = 3),
-    BRAMAH__KEY("axis", bramah__read_direction, sensor_draft, options.axis, .required = 1),
-    {0}};
-
-static const bramah__table accelerometer_table = {.keys = accelerometer_keys};
-
-static const bramah__key inclinometer_keys[] = {
-    SENSOR_KEYS,
-    SENSOR_UNIT("rad", NULL),
-    BRAMAH__KEY("body", bramah__read_name, sensor_draft, options.at, .required = 1),
-    BRAMAH__KEY("axis", bramah__read_direction, sensor_draft, options.axis, .required = 1),
-    BRAMAH__KEY("about", bramah__read_direction, sensor_draft, options.about, .required = 0),
-    {0}};
-
-static const bramah__table inclinometer_table = {.keys = inclinometer_keys};
-
-static const bramah__key stroke_keys[] = {
-    SENSOR_KEYS,
-    SENSOR_UNIT("m", NULL),
-    BRAMAH__KEY("cylinder", bramah__read_name, sensor_draft, options.at, .required = 1),
-    {0}};
-
-static const bramah__table stroke_table = {.keys = stroke_keys};
-
-static const bramah__key load_pin_keys[] = {
-    SENSOR_KEYS,
-    SENSOR_UNIT("N", NULL),
-    BRAMAH__KEY("cylinder", bramah__read_name, sensor_draft, options.at, .required = 1),
-    {0}};
-
-static const bramah__table load_pin_table = {.keys = load_pin_keys};
-
-static const bramah__key pressure_difference_keys[] = {
-    SENSOR_KEYS,
-    SENSOR_UNIT("Pa", NULL),
-    BRAMAH__KEY("a", bramah__read_name, sensor_draft, options.at, .required = 1),
-    BRAMAH__KEY("b", bramah__read_name, sensor_draft, options.less, .required = 1),
-    {0}};
-
-static const bramah__table pressure_difference_table = {.keys = pressure_difference_keys};
-
-static const bramah__word ports[] = {{"a", BRAMAH_SENSOR_PORT_A}, {"b", BRAMAH_SENSOR_PORT_B}, {NULL, 0}};
-
-static const bramah__key flow_keys[] = {
-    SENSOR_KEYS,
-    SENSOR_UNIT("m^3/s", NULL),
-    BRAMAH__KEY("element", bramah__read_name, sensor_draft, options.at, .required = 1),
-    BRAMAH__KEY("port", bramah__read_word, sensor_draft, options.port, .words = ports),
-    {0}};
-
-static const bramah__table flow_table = {.keys = flow_keys};
-
-static const bramah__table *const tables_of_kinds[] = {[BRAMAH_SENSOR_ENCODER] = &encoder_table,
-                                                       [BRAMAH_SENSOR_GYRO] = &gyro_table,
-                                                       [BRAMAH_SENSOR_PRESSURE] = &pressure_table,
-                                                       [BRAMAH_SENSOR_ACCELEROMETER] = &accelerometer_table,
-                                                       [BRAMAH_SENSOR_INCLINOMETER] = &inclinometer_table,
-                                                       [BRAMAH_SENSOR_STROKE] = &stroke_table,
-                                                       [BRAMAH_SENSOR_PRESSURE_DIFFERENCE] =
-                                                           &pressure_difference_table,
-                                                       [BRAMAH_SENSOR_FLOW] = &flow_table,
-                                                       [BRAMAH_SENSOR_LOAD_PIN] = &load_pin_table};
-
-/* The type decides which keys are allowed. */
-static bramah_status read_sensor(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  static const bramah__key type_key = {.name = "type",
-                                       .read = bramah__read_word,
-                                       .offset = offsetof(sensor_draft, options.kind),
-                                       .words = sensor_kinds};
-  sensor_draft *sensor = object;
-  bramah__item type;
-  if (item->node->kind != BRAMAH__NODE_MAPPING)
-    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
-                             "keys and values ('key: value') are expected here");
-  if (!bramah__item_find(item, "type", &type)) return bramah__fail_missing(reader, item, "type");
-  bramah_status status = bramah__read_word(reader, &type, &type_key, object);
-  if (status) return status;
-  status = bramah__read_table(reader, item, tables_of_kinds[sensor->options.kind], object);
-  if (!sensor->column) sensor->column = sensor->options.name;
-  return status;
-}
-
-static const bramah__table sensor_table = {.size = sizeof(sensor_draft), .read = read_sensor};
-
-static bramah_status split_sensors(bramah__reader *reader, loaded *draft)
-{
-  bramah_study *study = &draft->study;
-  bramah_sensor_options *sensors = bramah__pool_take(reader->keep, study->n_sensors, sizeof *sensors);
-  bramah_study_column *columns = bramah__pool_take(reader->keep, study->n_sensors, sizeof *columns);
-  if (!sensors || !columns) return bramah__no_memory(reader);
-  for (size_t i = 0; i < study->n_sensors; i++) {
-    const sensor_draft *from = &draft->sensors[i];
-    sensors[i] = from->options;
-    columns[i] =
-        (bramah_study_column){.name = from->column, .target = from->options.name, .line = from->options.line};
-  }
-  study->sensors = sensors;
-  study->sensor_columns = columns;
-  return BRAMAH_OK;
-}
-
 /* ---- inputs ---- */
-
-/* Input and column; the members of bramah_study_column stand in another order than a section wants them. */
-typedef struct input_draft {
-  const char *name;
-  int line;
-  const char *column;
-} input_draft;
 
 static bramah_status read_input(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  const bramah__key key = {.name = "column", .offset = offsetof(input_draft, column)};
+  const bramah__key key = {.name = "column", .offset = offsetof(bramah__input_draft, column)};
   return bramah__read_text(reader, item, &key, object);
 }
 
-static const bramah__table input_table = {.size = sizeof(input_draft), .read = read_input};
+static const bramah__table input_table = {.size = sizeof(bramah__input_draft), .read = read_input};
 
-static bramah_status convert_inputs(bramah__reader *reader, loaded *draft)
+static bramah_status convert_inputs(bramah__reader *reader, bramah__study_draft *draft)
 {
   bramah_study *study = &draft->study;
   bramah_study_column *columns = bramah__pool_take(reader->keep, study->n_inputs, sizeof *columns);
   if (!columns) return bramah__no_memory(reader);
   for (size_t i = 0; i < study->n_inputs; i++) {
-    const input_draft *from = &draft->inputs[i];
+    const bramah__input_draft *from = &draft->inputs[i];
     columns[i] = (bramah_study_column){.name = from->column, .target = from->name, .line = from->line};
   }
   study->inputs = columns;
@@ -439,7 +158,7 @@ static const bramah__table volume_table = {.keys = volume_keys, .size = sizeof(b
 static bramah_status read_machine_path(bramah__reader *reader, const bramah__item *item,
                                        const bramah__key *key, void *object)
 {
-  loaded *draft = object;
+  bramah__study_draft *draft = object;
   bramah_status status;
   const char *text = bramah__item_text(reader, item, &status);
   (void)key;
@@ -454,28 +173,27 @@ static bramah_status read_machine_path(bramah__reader *reader, const bramah__ite
   return BRAMAH_OK;
 }
 
-static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_PAPER}, {NULL, 0}};
-
-static const bramah__key filter_keys[] = {
-    BRAMAH__KEY("transition", bramah__read_word, loaded, study.transition, .words = transitions), {0}};
-
-static const bramah__table filter_table = {.keys = filter_keys};
-
 static const bramah__key study_keys[] = {
-    BRAMAH__KEY("study", bramah__read_text, loaded, study.name, .required = 1),
+    BRAMAH__KEY("study", bramah__read_text, bramah__study_draft, study.name, .required = 1),
     {.name = "machine", .read = read_machine_path, .required = 1},
     {.name = "changes", .read = read_changes},
-    BRAMAH__KEY("time", bramah__read_text, loaded, study.time_column, .required = 0),
-    BRAMAH__SECTION("inputs", loaded, inputs, study.n_inputs, &input_table, .required = 0),
-    BRAMAH__SECTION("sensors", loaded, sensors, study.n_sensors, &sensor_table, .required = 1),
-    {.name = "filter", .read = bramah__read_child, .table = &filter_table},
-    BRAMAH__SECTION("joints", loaded, study.joints, study.n_joints, &joint_table, .required = 1),
-    BRAMAH__SECTION("volumes", loaded, study.volumes, study.n_volumes, &volume_table, .required = 0),
+    BRAMAH__KEY("time", bramah__read_text, bramah__study_draft, study.time_column, .required = 0),
+    BRAMAH__SECTION("inputs", bramah__study_draft, inputs, study.n_inputs, &input_table, .required = 0),
+    BRAMAH__SECTION("sensors", bramah__study_draft, sensors, study.n_sensors, &bramah__sensor_table,
+                    .required = 1),
+    {.name = "filter", .read = bramah__read_child, .table = &bramah__filter_table},
+    BRAMAH__SECTION("augmented", bramah__study_draft, augmented, study.n_augmented, &bramah__augmented_table,
+                    .required = 0),
+    BRAMAH__SECTION("parameter_noise", bramah__study_draft, study.parameter_noise, study.n_parameter_noise,
+                    &bramah__parameter_noise_table, .required = 0),
+    BRAMAH__SECTION("joints", bramah__study_draft, study.joints, study.n_joints, &joint_table, .required = 1),
+    BRAMAH__SECTION("volumes", bramah__study_draft, study.volumes, study.n_volumes, &volume_table,
+                    .required = 0),
     {0}};
 
 static const bramah__table study_table = {.keys = study_keys};
 
-static bramah_status read_study(bramah__reader *reader, loaded *out)
+static bramah_status read_study(bramah__reader *reader, bramah__study_draft *out)
 {
   bramah__node *root;
   bramah_status status = bramah__yaml_load(reader, &root);
@@ -488,14 +206,15 @@ static bramah_status read_study(bramah__reader *reader, loaded *out)
   status = bramah__read_table(reader, &item, &study_table, out);
   if (!status && reader->told) return reader->first;
   if (!status) status = convert_inputs(reader, out);
-  return status ? status : split_sensors(reader, out);
+  if (!status) status = bramah__split_augmented(reader, out);
+  return status ? status : bramah__split_sensors(reader, out);
 }
 
 bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *user)
 {
   bramah_diag diag;
   bramah__reader reader;
-  loaded *study = calloc(1, sizeof *study);
+  bramah__study_draft *study = calloc(1, sizeof *study);
   bramah_status status = study ? bramah__reader_open(&reader, &study->pool, path, &diag)
                                : bramah__fail(&diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
   if (study) {
@@ -512,7 +231,7 @@ bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *us
 
 bramah_status bramah_study_load(const char *path, bramah_diag *diag, bramah_study **out)
 {
-  loaded *study = calloc(1, sizeof *study);
+  bramah__study_draft *study = calloc(1, sizeof *study);
   bramah__reader reader;
   if (!study) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
   bramah_status status = bramah__reader_open(&reader, &study->pool, path, diag);
@@ -528,7 +247,7 @@ bramah_status bramah_study_load(const char *path, bramah_diag *diag, bramah_stud
 
 void bramah_study_free(bramah_study *study)
 {
-  loaded *whole = (loaded *)study;
+  bramah__study_draft *whole = (bramah__study_draft *)study;
   if (!whole) return;
   bramah__pool_free(&whole->pool);
   free(whole);

@@ -406,7 +406,9 @@ static void put_legend(bramah__page *page, const bramah__plot *plot)
     bramah_report_series s = kinds[k].series;
     if (!plot->series[s]) continue;
     /* A symmetric plot shows an error or an innovation: its title says which. */
-    const char *name = plot->symmetric && s == BRAMAH_REPORT_ESTIMATE ? "value" : kinds[k].name;
+    const char *name = kinds[k].name;
+    if (plot->symmetric && s == BRAMAH_REPORT_ESTIMATE) name = "value";
+    if (plot->symmetric && s == BRAMAH_REPORT_MEASURED) name = "left out";
     if (s == BRAMAH_REPORT_MEASURED)
       put_legend_entry(page, "m d", "M60 30v40M130 20v60M200 40v30", name);
     else

@@ -173,6 +173,130 @@ START_TEST(start_values_are_read)
 }
 END_TEST
 
+/* ---- filter ---- */
+
+START_TEST(filter_has_defaults)
+{
+  write_study(0, NULL);
+  bramah_study *s = load_file(path);
+  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_PAPER);
+  ck_assert_int_eq(s->discretisation, BRAMAH_DISCRETISATION_DEFAULT);
+  ck_assert_int_eq(s->form, BRAMAH_COVARIANCE_JOSEPH);
+  ck_assert_int_eq(s->fusion, BRAMAH_FUSION_SEQUENTIAL);
+  ck_assert(s->iterations == 0 && s->patience == 0 && s->drift_gate == 0.0);
+  for (size_t i = 0; i < s->n_sensors; i++) ck_assert_double_eq(s->gate[i], 0.0);
+  ck_assert(s->n_augmented == 0 && s->n_parameter_noise == 0);
+  bramah_study_free(s);
+}
+END_TEST
+
+START_TEST(filter_is_read)
+{
+  write_study(6, "filter: {transition: step, noise: published, covariance: square-root, fusion: block, "
+                 "iterations: 3, gate: 4, drift_gate: 5, patience: 50}\n");
+  bramah_study *s = load_file(path);
+  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_STEP);
+  ck_assert_int_eq(s->discretisation, BRAMAH_DISCRETISATION_PUBLISHED);
+  ck_assert_int_eq(s->form, BRAMAH_COVARIANCE_SQUARE_ROOT);
+  ck_assert_int_eq(s->fusion, BRAMAH_FUSION_BLOCK);
+  ck_assert(s->iterations == 3 && s->patience == 50 && s->drift_gate == 5.0);
+  for (size_t i = 0; i < s->n_sensors; i++) ck_assert_double_eq(s->gate[i], 4.0);
+  bramah_study_free(s);
+  write_study(6, "filter: {noise: resolvent, transition: step}");
+  s = load_file(path);
+  ck_assert_int_eq(s->discretisation, BRAMAH_DISCRETISATION_RESOLVENT);
+  bramah_study_free(s);
+  write_study(6, "filter: {transition: paper-exact}");
+  s = load_file(path);
+  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_PAPER_EXACT);
+  bramah_study_free(s);
+}
+END_TEST
+
+/* A sensor's own gate goes before that of the filter, which stands behind it in the file. */
+START_TEST(gates_are_of_filter_or_sensor)
+{
+  write_study(9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, gate: 2.5}\n"
+                 "  open: {type: encoder, joint: crank, sigma: 1 deg, gate: 0}");
+  bramah_study *s = load_file(path);
+  ck_assert(s->n_sensors == 6 && s->gate[0] == 2.5 && s->gate[1] == 0.0 && s->gate[2] == 0.0);
+  bramah_study_free(s);
+  FILE *stream = fopen(path, "ab");
+  fputs("\nfilter: {gate: 4}\n", stream);
+  fclose(stream);
+  s = load_file(path);
+  ck_assert(s->gate[0] == 2.5 && s->gate[1] == 0.0 && s->gate[2] == 4.0 && s->gate[5] == 4.0);
+  bramah_study_free(s);
+}
+END_TEST
+
+START_TEST(augmented_states_are_read)
+{
+  write_study(6, "augmented:\n"
+                 "  load: {parameter: crank.load, sigma: 50 N*m, noise: 20 N*m/s^0.5}\n"
+                 "  drift: {bias_of: turn, order: 2, time_constant: 500 ms, sigma: 1 deg/s,\n"
+                 "    least: -5 deg/s, most: 0.1 rad/s}");
+  bramah_study *s = load_file(path);
+  const bramah_study_augmented *load = &s->augmented[0], *drift = &s->augmented[1];
+  ck_assert_uint_eq(s->n_augmented, 2);
+  ck_assert_str_eq(load->name, "load");
+  ck_assert_str_eq(load->at, "crank.load");
+  ck_assert(load->kind == BRAMAH_AUGMENTED_PARAMETER && load->order == 0 && load->time_constant == 0.0);
+  ck_assert(load->line == 7 && load->at_line == 7 && load->sigma.line == 7);
+  ck_assert_str_eq(load->sigma.text, "50 N*m");
+  ck_assert_int_eq(load->sigma.column, 40);
+  ck_assert_str_eq(load->noise.text, "20 N*m/s^0.5");
+  ck_assert(!load->least.text && !load->most.text);
+  ck_assert(drift->kind == BRAMAH_AUGMENTED_BIAS && drift->order == 2 && drift->time_constant == 0.5);
+  ck_assert_str_eq(drift->at, "turn");
+  ck_assert(!drift->noise.text && drift->most.line == 9);
+  ck_assert_str_eq(drift->least.text, "-5 deg/s");
+  ck_assert_str_eq(drift->most.text, "0.1 rad/s");
+  bramah_study_free(s);
+}
+END_TEST
+
+START_TEST(parameter_noise_is_read)
+{
+  write_study(6, "parameter_noise:\n  valve.offset: 0.05 V/Hz^0.5\n  pump.pressure: 1 bar/Hz^0.5");
+  bramah_study *s = load_file(path);
+  ck_assert_uint_eq(s->n_parameter_noise, 2);
+  ck_assert_str_eq(s->parameter_noise[0].at, "valve.offset");
+  ck_assert_str_eq(s->parameter_noise[0].density.text, "0.05 V/Hz^0.5");
+  ck_assert_str_eq(s->parameter_noise[1].at, "pump.pressure");
+  ck_assert_int_eq(s->parameter_noise[1].line, 8);
+  bramah_study_free(s);
+}
+END_TEST
+
+typedef struct told {
+  int n, line[8];
+} told;
+
+static void tell(void *user, const bramah_diag *diag)
+{
+  told *t = user;
+  if (t->n < COUNT(t->line)) t->line[t->n++] = diag->line;
+}
+
+/* check goes on behind a mistake, in these sections too. */
+START_TEST(every_mistake_is_told)
+{
+  told t = {0};
+  write_study(6, "filter: {transition: stp, iterations: 0}\n"
+                 "augmented:\n"
+                 "  a: {bias_of: trn, sigma: 1}\n"
+                 "  b: {parameter: p.pressure}\n"
+                 "parameter_noise:\n"
+                 "  p.pressure: 0 bar/Hz^0.5\n"
+                 "  p.offset: fast");
+  ck_assert_int_lt(bramah_study_check(path, tell, &t), 0);
+  static const int lines[] = {6, 6, 8, 9, 11, 12};
+  ck_assert_int_eq(t.n, COUNT(lines));
+  for (int i = 0; i < COUNT(lines); i++) ck_assert_int_eq(t.line[i], lines[i]);
+}
+END_TEST
+
 START_TEST(machine_path_may_be_absolute)
 {
   write_study(2, "machine: /a/b.yaml");
@@ -249,6 +373,56 @@ static const struct {
      "a change is a value or a list of values; give one change for every key"},
     {5, "  @bodies.crank.mass: 3 kg", BRAMAH_E_KEY, "changes.bodies.crank.mass",
      "this change is given twice"},
+    {6, "filter: {transition: @stp}", BRAMAH_E_VALUE, "filter.transition",
+     "'stp' is not known here; did you mean 'step'?"},
+    {6, "filter: {@transitoin: step}", BRAMAH_E_KEY, "filter.transitoin",
+     "unknown key 'transitoin'; did you mean 'transition'?"},
+    {6, "filter: {transition: paper-exact, noise: @resolvent}", BRAMAH_E_VALUE, "filter.noise",
+     "the resolvent needs 'transition: step'"},
+    {6, "filter: {covariance: @cholesky}", BRAMAH_E_VALUE, "filter.covariance",
+     "'cholesky' is not known here; possible are joseph, square-root"},
+    {6, "filter: {fusion: @blok}", BRAMAH_E_VALUE, "filter.fusion",
+     "'blok' is not known here; did you mean 'block'?"},
+    {6, "filter: {iterations: @0}", BRAMAH_E_VALUE, "filter.iterations",
+     "'0' is not a whole number from 1 on"},
+    {6, "filter: {iterations: @101}", BRAMAH_E_VALUE, "filter.iterations",
+     "the update is iterated 1 to 100 times"},
+    {6, "filter: {gate: @0}", BRAMAH_E_VALUE, "filter.gate", "gate must be positive"},
+    {6, "filter: {gate: @4 bar}", BRAMAH_E_UNIT, "filter.gate",
+     "4 bar is a pressure, a pure number is expected, for example '4'"},
+    {6, "filter: {drift_gate: @5}", BRAMAH_E_VALUE, "filter.drift_gate",
+     "the drift gate is for sensors with a 'gate': give one here or there"},
+    {6, "filter: {patience: @2.5}", BRAMAH_E_VALUE, "filter.patience",
+     "'2.5' is not a whole number from 1 on"},
+    {6, "augmented: {@a: {sigma: 1 N}}", BRAMAH_E_KEY, "augmented.a", "'parameter' or 'bias_of' is needed"},
+    {6, "augmented: {a: {parameter: b, @bias_of: p1, sigma: 1 N}}", BRAMAH_E_KEY, "augmented.a.bias_of",
+     "'parameter' and 'bias_of' exclude each other"},
+    {6, "augmented: {@a: {parameter: crank.load}}", BRAMAH_E_KEY, "augmented.a",
+     "required key 'sigma' is missing"},
+    {6, "augmented: {a: {parameter: c, sigma: 1 N}, b: {parameter: @c, sigma: 1 N}}", BRAMAH_E_VALUE,
+     "augmented.b.parameter", "this parameter is estimated by 'a' already"},
+    {6, "augmented: {a: {parameter: c, sigma: @0 N}}", BRAMAH_E_VALUE, "augmented.a.sigma",
+     "sigma must be positive"},
+    {6, "augmented: {a: {parameter: c, sigma: @1 Nm}}", BRAMAH_E_UNIT, "augmented.a.sigma",
+     "unknown unit 'Nm'; did you mean 'N*m'?"},
+    {6, "augmented: {a: {parameter: c, sigma: @much}}", BRAMAH_E_VALUE, "augmented.a.sigma",
+     "'much' is not a number with a unit"},
+    {6, "augmented: {a: {parameter: c, sigma: 1 N, noise: @-1 N/s^0.5}}", BRAMAH_E_VALUE, "augmented.a.noise",
+     "noise must not be negative"},
+    {6, "augmented: {a: {parameter: c, sigma: 1 N, order: @3}}", BRAMAH_E_VALUE, "augmented.a.order",
+     "'3' is not known here; possible are 1, 2"},
+    {6, "augmented: {@a: {parameter: c, sigma: 1 N, order: 2}}", BRAMAH_E_KEY, "augmented.a",
+     "order 2 needs a 'time_constant'"},
+    {6, "augmented: {a: {parameter: c, sigma: 1 N, time_constant: @0 s}}", BRAMAH_E_VALUE,
+     "augmented.a.time_constant", "time_constant must be positive"},
+    {6, "augmented: {a: {bias_of: @trn, sigma: 1 deg/s}}", BRAMAH_E_REFERENCE, "augmented.a.bias_of",
+     "there is no sensor 'trn'; did you mean 'turn'?"},
+    {6, "augmented: {@a b: {parameter: c, sigma: 1 N}}", BRAMAH_E_SYNTAX, "augmented.a b",
+     "'a b' is no name; names are letters, digits, _ and -"},
+    {6, "parameter_noise: {valve.offset: @0 V/Hz^0.5}", BRAMAH_E_VALUE, "parameter_noise.valve.offset",
+     "valve.offset must be positive"},
+    {6, "parameter_noise: {valve.offset: @[1 V/Hz^0.5]}", BRAMAH_E_SYNTAX, "parameter_noise.valve.offset",
+     "a single value is expected here, not a list"},
     {7, "inputs: {valve: @{a: b}}", BRAMAH_E_SYNTAX, "inputs.valve",
      "a single value is expected here, not keys and values"},
     {9, "  angle: {type: @encodr, joint: crank, sigma: 1 deg}", BRAMAH_E_VALUE, "sensors.angle.type",
@@ -272,6 +446,8 @@ static const struct {
      "sensors.angle.rate", "rate must be positive"},
     {9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, rate: @1e4 MHz}", BRAMAH_E_VALUE,
      "sensors.angle.rate", "rate must lie between 1e-6 Hz and 1e9 Hz"},
+    {9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, gate: @-1}", BRAMAH_E_VALUE,
+     "sensors.angle.gate", "gate must not be negative"},
     {9, "  angle: @encoder", BRAMAH_E_SYNTAX, "sensors.angle",
      "keys and values ('key: value') are expected here"},
     {10, "  @angle: {type: encoder, joint: slide, sigma: 2 mm}", BRAMAH_E_KEY, "sensors.angle",
@@ -298,7 +474,8 @@ static const struct {
      BRAMAH_E_UNIT, "sensors.s.point.2", "3 deg is an angle, a length is expected, for example '3 mm'"},
     {13, "  s: {type: inclinometer, @joint: crank, axis: [0, 1, 0], body: crank, sigma: 1 deg}", BRAMAH_E_KEY,
      "sensors.s.joint",
-     "unknown key 'joint'; allowed are type, rate, delay, column, sigma, resolution, range, body, axis, "
+     "unknown key 'joint'; allowed are type, rate, delay, gate, column, sigma, resolution, range, body, "
+     "axis, "
      "about"},
     {13, "  s: {type: inclinometer, body: crank, axis: [1, 0, 0], about: @[0, 0, 0], sigma: 1 deg}",
      BRAMAH_E_VALUE, "sensors.s.about", "about must not be zero"},
@@ -373,7 +550,7 @@ START_TEST(missing_section_is_told)
       {2, "", 1, "required key 'machine' is missing"},
       {14, "others:", 14,
        "unknown key 'others'; allowed are study, machine, changes, time, inputs, sensors, filter, "
-       "joints, volumes"},
+       "augmented, parameter_noise, joints, volumes"},
   };
   bramah_diag diag;
   bramah_study *study = NULL;
@@ -440,6 +617,12 @@ int main(void)
   tcase_add_test(tests, sensors_are_read);
   tcase_add_test(tests, every_kind_is_read);
   tcase_add_test(tests, start_values_are_read);
+  tcase_add_test(tests, filter_has_defaults);
+  tcase_add_test(tests, filter_is_read);
+  tcase_add_test(tests, gates_are_of_filter_or_sensor);
+  tcase_add_test(tests, augmented_states_are_read);
+  tcase_add_test(tests, parameter_noise_is_read);
+  tcase_add_test(tests, every_mistake_is_told);
   tcase_add_test(tests, machine_path_may_be_absolute);
   tcase_add_test(tests, time_column_has_a_default);
   tcase_add_test(tests, list_in_a_change_keeps_its_meaning);

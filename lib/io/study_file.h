@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the readers of a study file share. */
+#ifndef BRAMAH_LIB_IO_STUDY_FILE_H
+#define BRAMAH_LIB_IO_STUDY_FILE_H
+
+#include "bramah/files.h"
+#include "lib/io/schema.h"
+
+/* A sensor with its column, to be taken apart into the arrays of the study. */
+typedef struct bramah__sensor_draft {
+  bramah_sensor_options options; /* first: begins with name and line */
+  const char *column;
+  const char *body, *joint; /* gyro: one of them */
+  int second_unit;          /* 1: sigma has the second of two possible units */
+  int has_gate;             /* 1: not that of the filter */
+  double gate;
+} bramah__sensor_draft;
+
+/* Input and column; the members of bramah_study_column stand in another order than a section wants them. */
+typedef struct bramah__input_draft {
+  const char *name;
+  int line;
+  const char *column;
+} bramah__input_draft;
+
+/* An augmented state, of which the study keeps one target. */
+typedef struct bramah__augmented_draft {
+  bramah_study_augmented augmented; /* first: begins with name and line */
+  const char *parameter, *bias_of;
+} bramah__augmented_draft;
+
+/* The study while it is being read; the pool holds everything it points to. */
+typedef struct bramah__study_draft {
+  bramah_study study; /* first: the caller's pointer is ours */
+  bramah__pool pool;
+  bramah__sensor_draft *sensors;      /* [study.n_sensors] */
+  bramah__input_draft *inputs;        /* [study.n_inputs] */
+  bramah__augmented_draft *augmented; /* [study.n_augmented] */
+  double gate;                        /* of all sensors that have none of their own, 0: none */
+} bramah__study_draft;
+
+/* Tables of the sections (study_sensors.c, study_filter.c). */
+extern const bramah__table bramah__sensor_table;
+extern const bramah__table bramah__filter_table;
+extern const bramah__table bramah__augmented_table;
+extern const bramah__table bramah__parameter_noise_table;
+
+/* Drafts into the arrays of the study. */
+bramah_status bramah__split_sensors(bramah__reader *reader, bramah__study_draft *draft);
+bramah_status bramah__split_augmented(bramah__reader *reader, bramah__study_draft *draft);
+
+#endif

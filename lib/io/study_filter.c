@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a study file says of the filter: its variants, what it estimates beside the state, noise on parameters. */
+#define _GNU_SOURCE /* locale_t */
+#include "lib/io/study_file.h"
+#include "lib/base/diag.h"
+
+#include <string.h>
+
+/* ---- variants ---- */
+
+static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_PAPER},
+                                           {"paper-exact", BRAMAH_TRANSITION_PAPER_EXACT},
+                                           {"step", BRAMAH_TRANSITION_STEP},
+                                           {NULL, 0}};
+
+static const bramah__word discretisations[] = {{"published", BRAMAH_DISCRETISATION_PUBLISHED},
+                                               {"resolvent", BRAMAH_DISCRETISATION_RESOLVENT},
+                                               {NULL, 0}};
+
+static const bramah__word forms[] = {
+    {"joseph", BRAMAH_COVARIANCE_JOSEPH}, {"square-root", BRAMAH_COVARIANCE_SQUARE_ROOT}, {NULL, 0}};
+
+static const bramah__word fusions[] = {
+    {"sequential", BRAMAH_FUSION_SEQUENTIAL}, {"block", BRAMAH_FUSION_BLOCK}, {NULL, 0}};
+
+static bramah_status read_iterations(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                     void *object)
+{
+  const bramah__study_draft *draft = object;
+  const bramah_status status = bramah__read_integer(reader, item, key, object);
+  if (status || draft->study.iterations <= 100) return status;
+  return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "the update is iterated 1 to 100 times");
+}
+
+/* Sensors have been read before. */
+static int has_gates(const bramah__study_draft *draft)
+{
+  int any = draft->gate > 0.0;
+  for (size_t i = 0; i < draft->study.n_sensors; i++) any |= draft->sensors[i].gate > 0.0;
+  return any;
+}
+
+static bramah_status finish_filter(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_study *study = &((bramah__study_draft *)object)->study;
+  bramah__item drift;
+  if (study->drift_gate > 0.0 && !has_gates(object)) {
+    bramah__item_find(item, "drift_gate", &drift);
+    return bramah__fail_item(reader, &drift, BRAMAH_E_VALUE,
+                             "the drift gate is for sensors with a 'gate': give one here or there");
+  }
+  bramah__item noise;
+  if (study->discretisation != BRAMAH_DISCRETISATION_RESOLVENT || study->transition == BRAMAH_TRANSITION_STEP)
+    return BRAMAH_OK;
+  bramah__item_find(item, "noise", &noise);
+  return bramah__fail_item(reader, &noise, BRAMAH_E_VALUE, "the resolvent needs 'transition: step'");
+}
+
+static const bramah__key filter_keys[] = {
+    BRAMAH__KEY("transition", bramah__read_word, bramah__study_draft, study.transition, .words = transitions),
+    BRAMAH__KEY("noise", bramah__read_word, bramah__study_draft, study.discretisation,
+                .words = discretisations),
+    BRAMAH__KEY("covariance", bramah__read_word, bramah__study_draft, study.form, .words = forms),
+    BRAMAH__KEY("fusion", bramah__read_word, bramah__study_draft, study.fusion, .words = fusions),
+    BRAMAH__KEY("iterations", read_iterations, bramah__study_draft, study.iterations, .required = 0),
+    BRAMAH__KEY("gate", bramah__read_quantity, bramah__study_draft, gate, .unit = "1",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("drift_gate", bramah__read_quantity, bramah__study_draft, study.drift_gate, .unit = "1",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("patience", bramah__read_integer, bramah__study_draft, study.patience, .required = 0),
+    {0}};
+
+const bramah__table bramah__filter_table = {.keys = filter_keys, .finish = finish_filter};
+
+/* ---- figures of a unit not known yet ---- */
+
+/* A quantity of any dimension. */
+static bramah_status read_figure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 void *object)
+{
+  bramah_study_figure *figure = (bramah_study_figure *)(void *)((unsigned char *)object + key->offset);
+  bramah__quantity q;
+  const bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
+  if (status) return status;
+  figure->text = bramah__pool_text(reader->keep, item->node->text, strlen(item->node->text));
+  figure->line = item->node->line;
+  figure->column = item->node->column;
+  return figure->text ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+/* ---- augmented states ---- */
+
+static bramah_status check_sensor(bramah__reader *reader, const bramah__item *item,
+                                  const bramah__study_draft *draft, const char *name)
+{
+  const char *names[64];
+  size_t n = 0;
+  for (size_t i = 0; i < draft->study.n_sensors; i++) {
+    const char *sensor = draft->sensors[i].options.name;
+    if (sensor && strcmp(sensor, name) == 0) return BRAMAH_OK;
+    if (sensor && n < sizeof names / sizeof names[0]) names[n++] = sensor;
+  }
+  bramah__fail_item(reader, item, BRAMAH_E_REFERENCE, "there is no sensor '");
+  bramah__add_text(reader->diag, name);
+  bramah__add_text(reader->diag, "'");
+  bramah__add_suggestion(reader->diag, name, n, names, "; there are ");
+  return BRAMAH_E_REFERENCE;
+}
+
+static bramah_status check_estimated_once(bramah__reader *reader, const bramah__item *item,
+                                          const bramah__study_draft *draft,
+                                          const bramah__augmented_draft *one)
+{
+  for (const bramah__augmented_draft *other = draft->augmented; other < one; other++) {
+    if (!other->parameter || strcmp(other->parameter, one->parameter) != 0) continue;
+    bramah__fail_item(reader, item, BRAMAH_E_VALUE, "this parameter is estimated by '");
+    bramah__add_text(reader->diag, other->augmented.name);
+    bramah__add_text(reader->diag, "' already");
+    return BRAMAH_E_VALUE;
+  }
+  return BRAMAH_OK;
+}
+
+/* A parameter or a bias; order 2 with a time constant. */
+static bramah_status finish_augmented(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__augmented_draft *draft = object;
+  bramah_study_augmented *out = &draft->augmented;
+  bramah__item parameter, bias;
+  bramah__item_find(item, "parameter", &parameter);
+  bramah__item_find(item, "bias_of", &bias);
+  if (draft->parameter && draft->bias_of)
+    return bramah__fail_key(reader, &bias, BRAMAH_E_KEY, "'parameter' and 'bias_of' exclude each other");
+  if (!draft->parameter && !draft->bias_of)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'parameter' or 'bias_of' is needed");
+  if (out->order == 2 && out->time_constant == 0.0)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
+  out->kind = draft->parameter ? BRAMAH_AUGMENTED_PARAMETER : BRAMAH_AUGMENTED_BIAS;
+  out->at = draft->parameter ? draft->parameter : draft->bias_of;
+  out->at_line = (draft->parameter ? &parameter : &bias)->node->line;
+  if (draft->bias_of) return check_sensor(reader, &bias, reader->draft, draft->bias_of);
+  return check_estimated_once(reader, &parameter, reader->draft, draft);
+}
+
+static const bramah__word orders[] = {{"1", 1}, {"2", 2}, {NULL, 0}};
+
+static const bramah__key augmented_keys[] = {
+    BRAMAH__KEY("parameter", bramah__read_text, bramah__augmented_draft, parameter, .required = 0),
+    BRAMAH__KEY("bias_of", bramah__read_name, bramah__augmented_draft, bias_of, .required = 0),
+    BRAMAH__KEY("order", bramah__read_word, bramah__augmented_draft, augmented.order, .words = orders),
+    BRAMAH__KEY("time_constant", bramah__read_quantity, bramah__augmented_draft, augmented.time_constant,
+                .unit = "s", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("sigma", read_figure, bramah__augmented_draft, augmented.sigma, .required = 1,
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("noise", read_figure, bramah__augmented_draft, augmented.noise,
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("least", read_figure, bramah__augmented_draft, augmented.least, .required = 0),
+    BRAMAH__KEY("most", read_figure, bramah__augmented_draft, augmented.most, .required = 0),
+    {0}};
+
+const bramah__table bramah__augmented_table = {
+    .keys = augmented_keys, .size = sizeof(bramah__augmented_draft), .finish = finish_augmented};
+
+bramah_status bramah__split_augmented(bramah__reader *reader, bramah__study_draft *draft)
+{
+  bramah_study *study = &draft->study;
+  bramah_study_augmented *out = bramah__pool_take(reader->keep, study->n_augmented, sizeof *out);
+  if (!out) return bramah__no_memory(reader);
+  for (size_t i = 0; i < study->n_augmented; i++) out[i] = draft->augmented[i].augmented;
+  study->augmented = out;
+  return BRAMAH_OK;
+}
+
+/* ---- noise on parameters ---- */
+
+static bramah_status read_density(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah__key key = {.offset = offsetof(bramah_study_parameter_noise, density),
+                           .range = BRAMAH__POSITIVE};
+  return read_figure(reader, item, &key, object);
+}
+
+const bramah__table bramah__parameter_noise_table = {
+    .size = sizeof(bramah_study_parameter_noise), .read = read_density, .names_with_dots = 1};

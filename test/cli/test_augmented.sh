@@ -1,0 +1,182 @@
+#!/bin/sh
+# Parameters and biases estimated beside the state: what check says of them, and what replay finds.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+folder=$source_root/datasets/four-bar
+# The study without its wrong friction, and what is appended to it.
+sed -e "s|^machine: |machine: $folder/|" -e '/^changes:/d' -e '/^  hydraulics.cylinders/d' -e '/^filter:/d' \
+  -e '/^  transition:/d' "$study" >exact.yaml
+with() {
+  cat exact.yaml -
+}
+
+# ---- check ----
+
+with >study.yaml <<'END'
+filter: {transition: step, noise: published, covariance: square-root, iterations: 2, gate: 4}
+augmented:
+  load: {parameter: crank.load, sigma: 50 N*m, noise: 20 N*m/s^0.5, most: 1 kN*m}
+  drift: {bias_of: crank_gyro, sigma: 1 deg/s, order: 2, time_constant: 3 s, noise: 0.1 deg/s/s^1.5}
+  seal: {parameter: lift.friction_scale, sigma: 0.1, time_constant: 2 s, noise: 0.01 Hz^0.5}
+parameter_noise:
+  pump.pressure: 1 bar/Hz^0.5
+END
+run 0 check study.yaml
+says out 'filter: transition step, noise published, covariance square-root, fusion sequential, 2 iterations'
+says out 'estimated load: parameter crank.load [N*m], starts at 0, sigma 50; random walk, noise 20 N*m/s^0.5, at most 1000'
+says out 'estimated drift: bias of crank_gyro [deg/s], starts at 0, sigma 1; Gauss-Markov of order 2, time constant 3 s, noise 0.1 deg/s/s^1.5'
+says out 'estimated seal: parameter lift.friction_scale [1], starts at 1, sigma 0.1; Gauss-Markov of order 1, time constant 2 s'
+says out 'noise on pump.pressure: 1 bar/Hz^0.5'
+says out 'p1: pressure at v1, sigma 0.5 bar, 1000 samples per second, gate 4 sigma'
+
+# Every mistake that the machine shows, each with its line and what would be right.
+first=$(($(lines exact.yaml) + 1))
+with >study.yaml <<'END'
+augmented:
+  a: {parameter: crnk.load, sigma: 50 N*m}
+  b: {parameter: crank.payload, sigma: 20 N}
+  c: {bias_of: crank_gyro, sigma: 1 deg}
+  d: {parameter: rocker.load, sigma: 1 N*m, noise: 1 N*m/s}
+  e: {parameter: coupler.load, sigma: 1 N*m, least: 5 N*m}
+  f: {bias_of: p1, sigma: 1 bar, least: 1 bar, most: -1 bar}
+  g: {parameter: gravity.scale, sigma: 1 kg}
+parameter_noise:
+  valve.ofset: 1 V/Hz^0.5
+  pump.pressure: 1 bar
+END
+run 1 check study.yaml
+mistake() {
+  says err "study.yaml:$((first + $1)):$2"
+}
+mistake 1 " augmented.a.parameter: there is no parameter of this name; did you mean 'crank.load'?"
+mistake 2 "40: augmented.b.sigma: 20 N is a force, a mass is expected, for example '20 kg'"
+mistake 3 "35: augmented.c.sigma: 1 deg is an angle, an angular rate is expected"
+mistake 4 "52: augmented.d.noise: 1 N*m/s is a power, a value in 'N*m/s^0.5' is expected"
+mistake 5 '53: augmented.e.least: the estimate starts at 0 N*m, outside these limits'
+mistake 6 "41: augmented.f.least: 'least' must lie below 'most'"
+mistake 7 '40: augmented.g.sigma: 1 kg is a mass, a pure number is expected'
+mistake 9 " parameter_noise.valve.ofset: there is no parameter of this name; did you mean 'valve.offset'?"
+mistake 10 '18: parameter_noise.pump.pressure: 1 bar is a pressure,'
+says err '9 mistakes found'
+printf '' >empty.csv
+run 1 replay study.yaml empty.csv --output estimate.csv
+says err "study.yaml:$((first + 1)): augmented.a.parameter: there is no parameter of this name"
+
+# ---- a load on the crank that the model does not know ----
+
+run 0 simulate "$machine" --duration 4 --output truth.csv --parameter crank.load=200 --noise exact.yaml --seed 3 --log log.csv
+with >load.yaml <<'END'
+filter: {transition: step}
+augmented:
+  load: {parameter: crank.load, sigma: 100 N*m, noise: 1 N*m/s^0.5}
+END
+# final NAME: value and sigma of an augmented state in the summary
+final() {
+  awk -v name="$1" '/^Estimated beside/ { on = 1 } on && $1 == name { print $(NF - 1), $NF }' out
+}
+# settled NAME TRUTH SIGMA: within 4 sigma of the truth, sigma at most SIGMA
+settled() {
+  final "$1" | awk -v truth="$2" -v most="$3" '{ e = ($1 - truth) / $2; found = 1; if (e > 4 || e < -4 || $2 > most) exit 1 }
+    END { exit !found }' || fail "$1: $(final "$1") is not $2"
+}
+rmse() {
+  awk -v name="$1" '$1 == name { print $3; exit }' out
+}
+run 0 replay load.yaml log.csv --output estimate.csv --truth truth.csv --report report.html --smooth smooth.csv
+settled load 200 3
+estimated=$(rmse crank.angle)
+last=$(lines estimate.csv)
+near "$(cell estimate.csv "$last" 'load[N*m]')" "$(final load | cut -d' ' -f1)" 0.01 'file and summary'
+near "$(cell estimate.csv "$last" 'load.sigma[N*m]')" "$(final load | cut -d' ' -f2)" 0.01 'sigma in file and summary'
+near "$(cell estimate.csv 2 'load.sigma[N*m]')" 100 1 'the sigma it starts with'
+if grep -q '^Events' out; then fail 'events where nothing happened'; fi
+grep -q '<strong>load</strong>' report.html || fail 'no plot of the load'
+grep -q 'Estimated beside the state' report.html || fail 'no table of the load'
+if head -n 1 smooth.csv | grep -q 'load'; then fail 'the smoothed file has a load'; fi
+echo 'filter: {transition: step}' | with >plain.yaml
+run 0 replay plain.yaml log.csv --output plain.csv --truth truth.csv
+awk -v a="$estimated" -v b="$(rmse crank.angle)" 'BEGIN { exit !(a != "" && 5 * a < b) }' ||
+  fail "estimating the load does not help: $estimated and $(rmse crank.angle)"
+# A limit it wants to pass.
+sed 's/noise: 1 /most: 150 N*m, noise: 1 /' load.yaml >limited.yaml
+run 0 replay limited.yaml log.csv --output limited.csv
+grep -Eq '^  estimate held at its limit +[1-9][0-9]* *$' out || fail 'no word of the limit'
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "load[N*m]") c = i } NR > 1 && $c > 150 { exit 1 }' limited.csv ||
+  fail 'the limit is passed'
+
+# Late samples: the same load, through the rewind buffer.
+sed '/crank_encoder: /s/}/, delay: 5 ms}/' load.yaml >late.yaml
+sed '/crank_encoder: /s/}/, delay: 5 ms}/' exact.yaml >late-exact.yaml
+run 0 simulate "$machine" --duration 2 --output late-truth.csv --parameter crank.load=200 --noise late-exact.yaml --seed 3 --log late.csv
+run 0 replay late.yaml late.csv --output estimate.csv
+settled load 200 5
+
+# ---- a gyro with a bias ----
+
+run 0 simulate "$machine" --duration 4 --output truth.csv --noise exact.yaml --seed 4 --log log.csv
+awk -F, -v OFS=, 'NR > 1 { $4 = sprintf("%.9e", $4 + 0.02) } { print }' log.csv >biased.csv
+with >drift.yaml <<'END'
+filter: {transition: step}
+augmented:
+  drift: {bias_of: crank_gyro, sigma: 2 deg/s, noise: 0}
+END
+run 0 replay drift.yaml biased.csv --output estimate.csv --truth truth.csv
+settled drift 1.1459156 0.1
+corrected=$(rmse crank.rate)
+near "$(cell estimate.csv "$last" 'drift[rad/s]')" 0.02 0.001 'the bias in the file'
+run 0 replay plain.yaml biased.csv --output plain.csv --truth truth.csv
+awk -v a="$corrected" -v b="$(rmse crank.rate)" 'BEGIN { exit !(a != "" && 5 * a < b) }' ||
+  fail "estimating the bias does not help: $corrected and $(rmse crank.rate)"
+
+# ---- outliers ----
+
+awk -F, -v OFS=, 'NR > 1 && NR % 97 == 0 { $3 = sprintf("%.9e", $3 + 0.5) } { print }' log.csv >spikes.csv
+spikes=$(($(lines log.csv) / 97))
+echo 'filter: {transition: step, gate: 6}' | with >gated.yaml
+run 0 replay plain.yaml spikes.csv --output plain.csv --truth truth.csv
+without=$(rmse crank.angle)
+says out 'innovations larger than assumed'
+run 0 replay gated.yaml spikes.csv --output estimate.csv --truth truth.csv --report report.html
+awk -v a="$(rmse crank.angle)" -v b="$without" 'BEGIN { exit !(a != "" && 2 * a < b) }' ||
+  fail "the gate does not help: $(rmse crank.angle) and $without"
+grep -Eq "^  measurement held back by its gate +$spikes *\$" out || fail "not $spikes measurements held back"
+grep -Eq "^  crank_encoder +$((last - 1 - spikes)) +1\.0[0-9]* +0 .* consistent" out || fail 'the table of the innovations'
+says out "measurements used: $((5 * (last - 1) - spikes))"
+grep -q 'left out' report.html || fail 'no word of them in the plots'
+grep -q 'Events' report.html || fail 'no table of events'
+run 0 replay gated.yaml log.csv --output estimate.csv --truth truth.csv
+if grep -q 'gated %' out; then fail 'a share of gated measurements where there is none'; fi
+
+# An encoder that hangs for a second is lost after 25 samples and taken again afterwards; a sensor's own gate.
+awk -F, -v OFS=, 'NR > 1002 && NR <= 2002 { $3 = sprintf("%.9e", $3 + 1) } { print }' log.csv >hangs.csv
+run 0 replay gated.yaml hangs.csv --output estimate.csv --truth truth.csv
+grep -Eq '^  sensor crank_encoder lost +1  1\.025 to 2\.001$' out || fail 'when the encoder was lost'
+sed '/crank_encoder: /s/}/, gate: 0}/' gated.yaml >open.yaml
+run 0 replay open.yaml hangs.csv --output plain.csv --truth truth.csv
+if grep -q 'crank_encoder lost' out; then fail 'a sensor without a gate is lost'; fi
+
+# Samples at the end of the range.
+sed '/p3: /s/}/, range: [0, 40 bar]}/' plain.yaml >range.yaml
+awk -F, -v OFS=, 'NR > 1 && $7 > 4e6 { $7 = 4e6; n++ } { print } END { print n > "n" }' log.csv >range.csv
+[ "$(cat n)" -gt 20 ] || fail 'the pressure stays within the range'
+run 0 replay range.yaml range.csv --output estimate.csv --truth truth.csv
+grep -Eq "^  measurement at an end of the sensor's range, not used +$(cat n) *\$" out || fail "not $(cat n) at the range"
+grep -Eq "^  p3 +$((last - 1 - $(cat n))) +0 +[1-9][0-9.]* .* consistent" out || fail 'p3 within its range'
+
+# An encoder that creeps away by 0.01 rad/s: single samples pass their gate, the running mean does not.
+awk -F, -v OFS=, 'NR > 1 && $1 > 0.5 { $3 = sprintf("%.9e", $3 + 0.01 * ($1 - 0.5)) } { print }' log.csv >creeps.csv
+run 0 replay gated.yaml creeps.csv --output plain.csv --truth truth.csv
+without=$(rmse crank.angle)
+echo 'filter: {transition: step, gate: 6, drift_gate: 5}' | with >drift-gate.yaml
+run 0 check drift-gate.yaml
+says out 'drift gate: 5 sigma of the running mean'
+run 0 replay drift-gate.yaml creeps.csv --output estimate.csv --truth truth.csv
+grep -Eq '^  sensor crank_encoder lost +1  [0-9.]* to the end$' out || fail 'the creeping encoder is not lost'
+awk -v a="$(rmse crank.angle)" -v b="$without" 'BEGIN { exit !(a != "" && 1.3 * a < b) }' ||
+  fail "the drift gate does not help: $(rmse crank.angle) and $without"
+
+# A start that is wrong by far more than it claims: its gate rejects the encoder until the filter is found wrong.
+sed -e 's/position: 63 deg/position: 72 deg/' -e 's/sigma: 3 deg/sigma: 1 deg/' -e '/crank_encoder: /s/}/, gate: 4}/' plain.yaml >wrong-start.yaml
+run 0 replay wrong-start.yaml log.csv --output estimate.csv --truth truth.csv
+grep -E '^  filter found wrong, its covariance opened ' out | grep -q '[0-9]$' || fail 'no word of the recovery'
+says out "measurements used: $(awk '/^  measurement held back/ { held = $NF } END { print '$((5 * (last - 1)))' - held }' out)"
