@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Plans of estimator studies (YAML): which truth, which sensor sets at which rates through which filters, with which
- * errors of the model, how often, and what is claimed of the outcome. Part of libbramah-tools. */
+/* Plans of estimator studies (YAML): which truth, which sensor sets at which rates through which filters,
+ * with which errors of the model, how often, and what is claimed of the outcome. Part of libbramah-tools. */
 #ifndef BRAMAH_PLAN_H
 #define BRAMAH_PLAN_H
 
@@ -34,8 +34,8 @@ typedef struct bramah_plan_filter {
   const bramah_change *changes;
 } bramah_plan_filter;
 
-/* What the filter's model has wrong. Paths are those of the machine file of the studies; parameters (path: name of the
- * parameter, value: with unit) hold in the truth from the start on. */
+/* What the filter's model has wrong. Paths are those of the machine file of the studies; parameters (path:
+ * name of the parameter, value: with unit) hold in the truth from the start on. */
 typedef struct bramah_plan_scenario {
   const char *name;
   int line;

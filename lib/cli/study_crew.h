@@ -8,7 +8,8 @@
 /* Processors that are there to be used. */
 size_t cli_crew_processors(void);
 
-/* Do all runs; says on standard error how many there are and about how long it will take. Returns how many failed. */
+/* Do all runs; says on standard error how many there are and about how long it will take. Returns how many
+ * failed. */
 size_t cli_crew_work(cli_lab *lab, size_t n_threads);
 
 #endif

@@ -79,7 +79,8 @@ static double rmse(const inquiry *q, cli_lab_place p, size_t signal)
   return cli_lab_average(q->lab, &p, signal, CLI_RMSE).mean;
 }
 
-/* The next case of a filter: scenario, rate and signal; study 0. 0 after the last. Begin with *signal = SIZE_MAX. */
+/* The next case of a filter: scenario, rate and signal; study 0. 0 after the last. Begin with *signal =
+ * SIZE_MAX. */
 static int next_case(const inquiry *q, cli_lab_place *p, size_t *signal)
 {
   const cli_lab *lab = q->lab;
@@ -194,70 +195,82 @@ static void judge_as_good_as(const inquiry *q, size_t filter)
   print_cases(q, "so small", &cases);
 }
 
-static double saw_tooth(const inquiry *q, size_t filter, size_t signal, count *cases)
+/* A list of names and means: "(p1 0.5, p2 0.6)"; those without figures are left out. */
+static void print_ratios(const inquiry *q, size_t n, const ratio *ratios,
+                         const char *(*name)(const cli_lab *, size_t))
 {
-  ratio r = {0};
-  cli_lab_place p = {.filter = filter};
-  for (size_t i = SIZE_MAX; next_case(q, &p, &i);)
-    for (p.study = 0; i == signal && p.study < q->lab->n_studies; p.study++) {
-      const double now = cli_lab_average(q->lab, &p, signal, CLI_SAW_TOOTH).mean;
-      add(&r, now);
-      if (!isnan(now)) decide(cases, now >= q->finding->least);
-    }
-  return value_of(&r);
+  const char *between = " (";
+  for (size_t i = 0; i < n; i++) {
+    if (!ratios[i].n) continue;
+    fprintf(q->out, "%s%s %.3g", between, name(q->lab, i), value_of(&ratios[i]));
+    between = ", ";
+  }
+  if (between[0] == ',') fputc(')', q->out);
 }
+
+static const char *signal_name(const cli_lab *lab, size_t i) { return lab->plan->signals[i].name; }
 
 static void judge_saw_tooth(const inquiry *q, size_t filter)
 {
   const cli_lab *lab = q->lab;
-  double values[BRAMAH_PLAN_MOST_SIGNALS];
+  ratio all = {0}, values[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
   count cases = {0};
-  ratio all = {0};
-  for (size_t i = 0; i < lab->n_signals; i++) {
-    values[i] = saw_tooth(q, filter, i, &cases);
-    add(&all, values[i]);
-  }
+  cli_lab_place p = {.filter = filter};
+  for (size_t signal = SIZE_MAX; next_case(q, &p, &signal);)
+    for (p.study = 0; p.study < lab->n_studies; p.study++) {
+      const double now = cli_lab_average(lab, &p, signal, CLI_SAW_TOOTH).mean;
+      add(&all, now);
+      add(&values[signal], now);
+      if (!isnan(now)) decide(&cases, now >= q->finding->least);
+    }
   print_verdict(q, lab->filters[filter].name, all.n > 0, value_of(&all) >= q->finding->least);
-  fprintf(q->out, "at %.6g Hz a correction narrows the bands by the factor %.3g (", q->finding->rate,
+  fprintf(q->out, "at %.6g Hz a correction narrows the bands by the factor %.3g", q->finding->rate,
           value_of(&all));
-  const char *between = "";
-  for (size_t i = 0; i < lab->n_signals; i++) {
-    if (isnan(values[i])) continue;
-    fprintf(q->out, "%s%s %.3g", between, lab->plan->signals[i].name, values[i]);
-    between = ", ";
-  }
-  fprintf(q->out, ")");
+  print_ratios(q, lab->n_signals, values, signal_name);
   print_cases(q, "by enough", &cases);
 }
 
-static void judge_better_filter(const inquiry *q)
+/* Ratios of the errors of the two filters; scenario SIZE_MAX: all. */
+static ratio compare_filters(const inquiry *q, size_t scenario, ratio *signals, count *cases)
 {
-  const cli_lab *lab = q->lab;
   const size_t mine = filter_of(q, &q->finding->filter), other = filter_of(q, &q->finding->reference);
-  ratio all = {0}, signals[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
-  count cases = {0};
+  ratio all = {0};
   cli_lab_place p = {0};
   for (size_t signal = SIZE_MAX; next_case(q, &p, &signal);)
-    for (p.study = 0; p.study < lab->n_studies; p.study++) {
+    for (p.study = 0; p.study < q->lab->n_studies; p.study++) {
+      if (scenario != SIZE_MAX && p.scenario != scenario) continue;
       p.filter = mine;
       double r = rmse(q, p, signal);
       p.filter = other;
       r /= rmse(q, p, signal);
       add(&all, r);
       add(&signals[signal], r);
-      if (!isnan(r)) decide(&cases, r < 1.0);
+      if (!isnan(r)) decide(cases, r < 1.0);
     }
+  return all;
+}
+
+/* Each scenario by itself too: a filter that leans on its model more is better only where the model is right.
+ * */
+static void judge_better_filter(const inquiry *q)
+{
+  const bramah_plan_finding *f = q->finding;
+  ratio signals[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
+  count cases = {0};
+  const ratio all = compare_filters(q, SIZE_MAX, signals, &cases);
   print_verdict(q, NULL, all.n > 0, value_of(&all) < 1.0);
-  fprintf(q->out, "error of %s relative to %s: %.3g (", q->finding->filter.name, q->finding->reference.name,
-          value_of(&all));
-  const char *between = "";
-  for (size_t i = 0; i < lab->n_signals; i++) {
-    if (!signals[i].n) continue;
-    fprintf(q->out, "%s%s %.3g", between, lab->plan->signals[i].name, value_of(&signals[i]));
-    between = ", ";
-  }
-  fprintf(q->out, ")");
+  fprintf(q->out, "error of %s relative to %s: %.3g", f->filter.name, f->reference.name, value_of(&all));
+  print_ratios(q, q->lab->n_signals, signals, signal_name);
   print_cases(q, "smaller", &cases);
+  for (size_t i = 0; q->lab->n_scenarios > 1 && i < q->lab->n_scenarios; i++) {
+    ratio alone[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
+    count few = {0};
+    const ratio r = compare_filters(q, i, alone, &few);
+    if (!r.n) continue;
+    fprintf(q->out, "    scenario %s: %.3g", q->lab->scenarios[i].name, value_of(&r));
+    print_ratios(q, q->lab->n_signals, alone, signal_name);
+    print_cases(q, "smaller", &few);
+  }
 }
 
 static void judge(const inquiry *q)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include "lib/cli/study_lab.h"
 
-/* A paragraph for every claim and filter: whether it holds, and by what figures. Cases are single pairs or rows of means
- * over the seeds; figures over many cases are geometric means of ratios of errors. */
+/* A paragraph for every claim and filter: whether it holds, and by what figures. Cases are single pairs or
+ * rows of means over the seeds; figures over many cases are geometric means of ratios of errors. */
 void cli_findings_print(const cli_lab *lab, FILE *out);
 
 #endif

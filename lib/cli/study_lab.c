@@ -286,7 +286,8 @@ static bramah_status make_truths(cli_lab *lab, bramah_diag *diag)
 
 /* ---- filters ---- */
 
-/* Changes of a filter may say what it believes of the sensors, not exchange them: the truth has those of the file. */
+/* Changes of a filter may say what it believes of the sensors, not exchange them: the truth has those of the
+ * file. */
 static bramah_status check_sensors(const bramah_study *changed, const bramah_study *file, bramah_diag *diag)
 {
   int same = changed->n_sensors == file->n_sensors;

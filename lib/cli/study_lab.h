@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A planned study: everything its runs need and what came out of them. Runs only read it, each writes its own figures, so
- * that any number of threads may work at once and the outcome does not depend on how many. */
+/* A planned study: everything its runs need and what came out of them. Runs only read it, each writes its own
+ * figures, so that any number of threads may work at once and the outcome does not depend on how many. */
 #ifndef BRAMAH_LIB_CLI_STUDY_LAB_H
 #define BRAMAH_LIB_CLI_STUDY_LAB_H
 
@@ -60,8 +60,8 @@ typedef struct cli_lab_place {
   size_t scenario, study, filter, rate, seed; /* indices; noise has the number seed + 1 */
 } cli_lab_place;
 
-/* Read the plan and all it names and simulate the truth. seeds 0: as the plan says; wanted [n_wanted] names of
- * scenarios, none: all. Whatever was made is released by cli_lab_close. */
+/* Read the plan and all it names and simulate the truth. seeds 0: as the plan says; wanted [n_wanted] names
+ * of scenarios, none: all. Whatever was made is released by cli_lab_close. */
 bramah_status cli_lab_open(cli_lab *lab, const char *path, uint64_t seeds, size_t n_wanted,
                            const char *const *wanted, bramah_diag *diag);
 void cli_lab_close(cli_lab *lab);
@@ -73,8 +73,8 @@ const cli_lab_set *cli_lab_set_of(const cli_lab *lab, const cli_lab_place *place
 /* Steps from one sample of a sensor to the next: the nearest multiple of the step. rate 0: its own. */
 uint64_t cli_lab_every(const bramah_sensor *sensor, double rate, int64_t step_ns);
 
-/* Mean over the seeds that have this figure, and its standard error (NaN for fewer than two). place->seed is not
- * looked at. */
+/* Mean over the seeds that have this figure, and its standard error (NaN for fewer than two). place->seed is
+ * not looked at. */
 typedef struct cli_lab_mean {
   double mean, error;
   size_t n;

@@ -5,7 +5,8 @@
 
 #include "lib/io/schema.h"
 
-/* A mapping `path: value`; its keys have dots, so it is no section. `file` is kept by reference. Nothing there: *n 0. */
+/* A mapping `path: value`; its keys have dots, so it is no section. `file` is kept by reference. Nothing
+ * there: *n 0. */
 bramah_status bramah__read_changes(bramah__reader *reader, const bramah__item *item, const char *file,
                                    size_t *n, const bramah_change **out);
 

@@ -31,6 +31,7 @@ same "$(lines table.csv)" "$((1 + 5 * 2 * (2 * 4 + 2) * 6))" 'lines of the table
 says out 'scenario E (20 kg at the tip of the crank unknown to the filter), 200 Hz: RMSE in % of the largest magnitude, mean of 2 seeds'
 says out 'set-2-is-best, paper: '
 says out 'step-better-on-pressures: '
+says out '    scenario E: '
 same "$(figure A paper set-1 1000 position seeds)" 2 'seeds of a cell'
 same "$(figure A paper set-1 1000 position failed)" 0 'failures of a cell'
 near "$(figure A sensor-noise '' 1000 p1 'rmse[%]')" 1.6 0.1 'noise of a pressure sensor'
