@@ -127,6 +127,11 @@ typedef struct bramah_study {
 
 /* Read a study file; the machine file is not opened. Errors as for bramah_machine_load. */
 BRAMAH_API bramah_status bramah_study_load(const char *path, bramah_diag *diag, bramah_study **out);
+/* The same with changes applied to the study file itself ("volumes.v1.noise"), which come before its own `changes` of
+ * the machine. */
+BRAMAH_API bramah_status bramah_study_load_changed(const char *path, size_t n_changes,
+                                                   const bramah_change *changes, bramah_diag *diag,
+                                                   bramah_study **out);
 BRAMAH_API void bramah_study_free(bramah_study *study); /* NULL allowed */
 
 #ifdef __cplusplus

@@ -51,20 +51,20 @@ static int begins_with_key(const char *line, const char *key)
   return *line == ':';
 }
 
-/* A study has the key `study`; everything else is taken for a machine, whose reader finds the words for it.
- */
-static int is_study(const char *path)
+/* A study has the key `study`, a plan `plan`; everything else is taken for a machine, whose reader finds the words
+ * for it. */
+static int has_key(const char *path, const char *key)
 {
   char line[256];
-  int study = 0, begin = 1;
+  int found = 0, begin = 1;
   FILE *file = fopen(path, "r");
   if (!file) return 0;
-  while (!study && fgets(line, sizeof line, file)) {
-    study = begin && begins_with_key(line, "study");
+  while (!found && fgets(line, sizeof line, file)) {
+    found = begin && begins_with_key(line, key);
     begin = strchr(line, '\n') != NULL;
   }
   fclose(file);
-  return study;
+  return found;
 }
 
 /* ---- study ---- */
@@ -256,8 +256,9 @@ static int run(const cli_arguments *arguments)
   const char *path = arguments->operands[0];
   const char *log = arguments->n_operands > 1 ? arguments->operands[1] : NULL;
   const int parameters = cli_value(arguments, "parameters") != NULL;
-  const int wrong =
-      is_study(path) ? check_study(path, log, parameters) : check_machine(path, log, parameters);
+  const int wrong = has_key(path, "study")  ? check_study(path, log, parameters)
+                    : has_key(path, "plan") ? cli_check_plan(path)
+                                            : check_machine(path, log, parameters);
   if (wrong) {
     fflush(stdout);
     fprintf(stderr, "bramah: %d mistake%s found\n", wrong, wrong == 1 ? "" : "s");
@@ -272,8 +273,8 @@ static const cli_option options[] = {
 
 const cli_command cli_check = {
     .name = "check",
-    .operands = "MACHINE|STUDY [LOG]",
-    .summary = "Read a machine or study file, and a log, and say what they mean",
+    .operands = "MACHINE|STUDY|PLAN [LOG]",
+    .summary = "Read a machine file, study file or plan, and a log, and say what they mean",
     .details =
         "Tells in plain words what was understood: bodies, joints and where they start, loops, degrees of\n"
         "freedom, hydraulics, sensors, noise, and of a log its columns, times and samples. Mistakes are\n"

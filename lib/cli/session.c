@@ -99,8 +99,8 @@ long cli_session_sensor_of(const cli_session *session, size_t output)
 bramah_status cli_session_open_machine(cli_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
-  const bramah_status status =
-      cli_machine_open(&session->machine, study->machine_file, study->n_changes, study->changes, 0, diag);
+  const bramah_status status = cli_machine_open(&session->machine, study->machine_file, study->n_changes,
+                                                study->changes, session->step_ns, diag);
   return status;
 }
 
@@ -271,9 +271,14 @@ bramah_status cli_session_open_filter(cli_session *session, bramah_diag *diag)
 bramah_status cli_session_open(cli_session *session, const char *path, bramah_diag *diag)
 {
   bramah_diag_clear(diag);
-  bramah_status status = bramah_study_load(path, diag, &session->study);
+  const bramah_status status = bramah_study_load(path, diag, &session->study);
   if (status) cli_place(diag, path, 0);
-  if (!status) status = cli_session_open_machine(session, diag);
+  return status ? status : cli_session_open_study(session, diag);
+}
+
+bramah_status cli_session_open_study(cli_session *session, bramah_diag *diag)
+{
+  bramah_status status = cli_session_open_machine(session, diag);
   if (!status) status = cli_session_check_inputs(session->study, session->machine.model, diag);
   if (!status) status = cli_session_make_room(session, diag);
   for (size_t i = 0; !status && i < session->study->n_sensors; i++)

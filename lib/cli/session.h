@@ -33,6 +33,7 @@ typedef struct cli_start {
 /* A study with its machine, sensors and filter. */
 typedef struct cli_session {
   bramah_study *study;
+  int64_t step_ns; /* of the plant; 0: the machine's */
   cli_machine machine;
   bramah_sensor *sensors; /* [study->n_sensors] */
   cli_start start;
@@ -42,6 +43,8 @@ typedef struct cli_session {
 
 /* All of it, for a replay. Whatever was made is released by cli_session_close. */
 bramah_status cli_session_open(cli_session *session, const char *path, bramah_diag *diag);
+/* The same when session->study and step_ns are there already. */
+bramah_status cli_session_open_study(cli_session *session, bramah_diag *diag);
 void cli_session_close(cli_session *session);
 
 /* The steps of it. */

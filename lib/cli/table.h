@@ -7,7 +7,7 @@
 #include "bramah/report.h"
 #include "lib/cli/message.h"
 
-enum { CLI_TABLE_COLUMNS = 8, CLI_CELL = 80 };
+enum { CLI_TABLE_COLUMNS = 16, CLI_CELL = 80 };
 
 typedef struct cli_table {
   const char *title;

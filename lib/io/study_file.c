@@ -2,59 +2,19 @@
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/study_file.h"
 #include "lib/base/diag.h"
+#include "lib/io/changes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- changes ---- */
 
-static bramah_status read_change(bramah__reader *reader, const bramah__item *item, bramah_change *change)
-{
-  *change = (bramah_change){.line = bramah__item_line(item)};
-  if (item->key->kind != BRAMAH__NODE_SCALAR)
-    return bramah__fail_key(reader, item, BRAMAH_E_SYNTAX, "a key must be a single word");
-  if (bramah__item_is_empty(item))
-    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "a value is missing");
-  change->path = bramah__pool_text(reader->keep, item->name, strlen(item->name));
-  change->value = bramah__node_text(reader, item->node);
-  if (!change->path) return bramah__no_memory(reader);
-  if (change->value) return BRAMAH_OK;
-  return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
-                           "a change is a value or a list of values; "
-                           "give one change for every key");
-}
-
-static bramah_status check_change_once(bramah__reader *reader, const bramah__item *item,
-                                       const bramah_change *changes, size_t n)
-{
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(changes[i].path, changes[n].path) == 0)
-      return bramah__fail_key(reader, item, BRAMAH_E_KEY, "this change is given twice");
-  return BRAMAH_OK;
-}
-
-/* Keys here are paths with dots, so this is no section. */
 static bramah_status read_changes(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                   void *object)
 {
-  bramah__study_draft *draft = object;
+  bramah_study *study = &((bramah__study_draft *)object)->study;
   (void)key;
-  if (bramah__item_is_empty(item)) return BRAMAH_OK;
-  if (item->node->kind != BRAMAH__NODE_MAPPING)
-    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "changes ('path: value') are expected here");
-  size_t n = item->node->n;
-  bramah_change *changes = bramah__pool_take(reader->keep, n, sizeof *changes);
-  if (!changes) return bramah__no_memory(reader);
-  for (size_t i = 0; i < n; i++) {
-    bramah__item element = bramah__item_at(item, i);
-    bramah_status status = read_change(reader, &element, &changes[i]);
-    if (!status) status = check_change_once(reader, &element, changes, i);
-    if (status) return status;
-    changes[i].file = draft->study.file;
-  }
-  draft->study.n_changes = n;
-  draft->study.changes = changes;
-  return BRAMAH_OK;
+  return bramah__read_changes(reader, item, study->file, &study->n_changes, &study->changes);
 }
 
 /* ---- inputs ---- */
@@ -154,23 +114,12 @@ static const bramah__table volume_table = {.keys = volume_keys, .size = sizeof(b
 
 /* ---- the whole ---- */
 
-/* A relative path starts in the folder of the study. */
 static bramah_status read_machine_path(bramah__reader *reader, const bramah__item *item,
                                        const bramah__key *key, void *object)
 {
   bramah__study_draft *draft = object;
-  bramah_status status;
-  const char *text = bramah__item_text(reader, item, &status);
   (void)key;
-  if (!text) return status;
-  const char *slash = strrchr(reader->file, '/');
-  size_t folder = slash && text[0] != '/' ? (size_t)(slash - reader->file) + 1 : 0;
-  char *path = bramah__pool_take(reader->keep, folder + strlen(text) + 1, 1);
-  if (!path) return bramah__no_memory(reader);
-  memcpy(path, reader->file, folder);
-  memcpy(path + folder, text, strlen(text));
-  draft->study.machine_file = path;
-  return BRAMAH_OK;
+  return bramah__read_file_path(reader, item, &draft->study.machine_file);
 }
 
 static const bramah__key study_keys[] = {
@@ -193,10 +142,12 @@ static const bramah__key study_keys[] = {
 
 static const bramah__table study_table = {.keys = study_keys};
 
-static bramah_status read_study(bramah__reader *reader, bramah__study_draft *out)
+static bramah_status read_study(bramah__reader *reader, size_t n_changes, const bramah_change *changes,
+                                bramah__study_draft *out)
 {
   bramah__node *root;
   bramah_status status = bramah__yaml_load(reader, &root);
+  if (!status) status = bramah__changes_apply(reader, n_changes, changes, &root);
   if (status) return status;
   bramah__item item = {.node = root};
   out->study.transition = BRAMAH_TRANSITION_PAPER;
@@ -221,7 +172,7 @@ bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *us
     reader.draft = study;
     reader.tell = tell;
     reader.tell_user = user;
-    if (!status) status = read_study(&reader, study);
+    if (!status) status = read_study(&reader, 0, NULL, study);
     bramah__reader_close(&reader);
     bramah_study_free(&study->study);
   }
@@ -231,12 +182,18 @@ bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *us
 
 bramah_status bramah_study_load(const char *path, bramah_diag *diag, bramah_study **out)
 {
+  return bramah_study_load_changed(path, 0, NULL, diag, out);
+}
+
+bramah_status bramah_study_load_changed(const char *path, size_t n_changes, const bramah_change *changes,
+                                        bramah_diag *diag, bramah_study **out)
+{
   bramah__study_draft *study = calloc(1, sizeof *study);
   bramah__reader reader;
   if (!study) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
   bramah_status status = bramah__reader_open(&reader, &study->pool, path, diag);
   reader.draft = study;
-  if (!status) status = read_study(&reader, study);
+  if (!status) status = read_study(&reader, n_changes, changes, study);
   bramah__reader_close(&reader);
   if (status)
     bramah_study_free(&study->study);
