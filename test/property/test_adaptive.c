@@ -2,6 +2,7 @@
 /* Adaptive noise: where it comes to rest the likelihood is greatest; densities and sensors that were told wrong are found
  * again; what cannot be seen stays; snapshots; what is refused. */
 #include "bramah/adaptive.h"
+#include "estimators/adaptive_window.h"
 #include "lib/linalg/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_plant.h"
@@ -414,6 +415,67 @@ START_TEST(test_snapshot)
 }
 END_TEST
 
+/* ---- the window, by hand ---- */
+
+START_TEST(test_window_by_hand)
+{
+  /* Ring of three, the newest in slot 0, then 2, 1: records {A11, A21, A22, b1, b2}. */
+  static const double ring[15] = {4, 2, 6, 8, 2, 1, 1, 1, 1, 1, 2, 0, 4, 4, 8};
+  double A[4], b[2];
+  bramah__window_sum(2, ring, 3, 0, 3, 0.5, A, b);
+  const double sum[6] = {4 + 1 + 0.25, 2 + 0.25, 2 + 0.25, 6 + 2 + 0.25, 8 + 2 + 0.25, 2 + 4 + 0.25};
+  for (int k = 0; k < 4; k++) ck_assert_double_eq_tol(A[k], sum[k], 1e-15);
+  for (int k = 0; k < 2; k++) ck_assert_double_eq_tol(b[k], sum[4 + k], 1e-15);
+  bramah__window_sum(2, ring, 3, 0, 2, 1.0, A, b);
+  ck_assert_double_eq_tol(A[0], 6.0, 1e-15);
+  ck_assert_double_eq_tol(b[1], 10.0, 1e-15);
+}
+END_TEST
+
+/* [3.5 1; 1 2.5] x = [5.5; 5.5], with the sample of theta = 1 added: [4 1; 1 3] x = [6; 6], whose determinant is 11. With the
+ * first held at 1 the other is (6 - 1) / 3. */
+START_TEST(test_solution_by_hand)
+{
+  static const double b[2] = {5.5, 5.5}, theta[2] = {1, 1}, low[2] = {0.1, 0.1}, high[2] = {10, 10},
+                      tight[2] = {1, 10};
+  double A[4] = {3.5, 1, 1, 2.5}, x[2];
+  bramah__window_solve(2, A, b, theta, low, high, x);
+  ck_assert_double_eq_tol(A[0], 4.0, 1e-15);
+  ck_assert_double_eq_tol(x[0], (6.0 * 3.0 - 6.0) / 11.0, 1e-8);
+  ck_assert_double_eq_tol(x[1], (6.0 * 4.0 - 6.0) / 11.0, 1e-8);
+  double again[4] = {3.5, 1, 1, 2.5};
+  bramah__window_solve(2, again, b, theta, low, tight, x);
+  ck_assert_double_eq(x[0], 1.0);
+  ck_assert_double_eq_tol(x[1], 5.0 / 3.0, 1e-8);
+  double nothing[4] = {0};
+  static const double zero[2] = {0, 0}, here[2] = {3, 7};
+  bramah__window_solve(2, nothing, zero, here, low, high, x);
+  for (int k = 0; k < 2; k++) ck_assert_double_eq_tol(x[k], here[k], 1e-12);
+}
+END_TEST
+
+/* Half of the former variance stays in the first change. */
+START_TEST(test_smoothing)
+{
+  double variance[2];
+  make_log(&shared_log, 43, 1);
+  for (int pass = 0; pass < 2; pass++) {
+    bramah_adaptive_options o = plant_noise;
+    linear_rig r;
+    o.smoothing = pass ? 0.5 : 0.0;
+    o.forgetting = 0.999;
+    open_linear(&r, acceleration_truth, pressure_truth, 1.0, &o);
+    run_linear(&r, &shared_log, 0, 1000);
+    ck_assert_uint_eq(bramah_adaptive_get_report(r.adaptive).changes, 1);
+    variance[pass] = pow(bramah_adaptive_get(r.adaptive, 0).value, 2);
+    close_linear(&r);
+  }
+  const double former = acceleration_truth[0] * acceleration_truth[0];
+  ck_assert_double_gt(fabs(variance[0] - former), 1e-4 * former);
+  ck_assert_double_eq_tol(variance[1], 0.5 * (former + variance[0]), 1e-12);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 static void refused(bramah_filter *filter, bramah_adaptive_options o, const char *thing, const char *words)
@@ -475,6 +537,9 @@ int main(void)
   tcase_add_test(cases, test_gates_and_recovery);
   tcase_add_test(cases, test_change_of_coordinates);
   tcase_add_test(cases, test_snapshot);
+  tcase_add_test(cases, test_window_by_hand);
+  tcase_add_test(cases, test_solution_by_hand);
+  tcase_add_test(cases, test_smoothing);
   tcase_add_test(cases, test_refusals);
   tcase_add_test(cases, test_starts_within_limits);
   return run_suite(suite);
