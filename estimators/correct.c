@@ -203,7 +203,8 @@ static bramah_status inject(bramah_filter *f, bramah_diag *diag)
 /* ---- iterated update ---- */
 
 /* Back to the prediction, the correction found so far injected, measurements linearised there: what they say of the error
- * of the prediction is y - h(x) + H dx. Source: Jazwinski, Stochastic Processes and Filtering Theory (1970), theorem 8.2. */
+ * of the prediction is y - h(x) + H dx. Source: the iterated extended
+ * Kalman filter of Jazwinski, Stochastic Processes and Filtering Theory (1970). */
 static bramah_status relinearise(bramah_filter *f, const double *y, bramah_diag *diag)
 {
   bramah_status status = inject(f, diag);

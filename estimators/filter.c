@@ -321,8 +321,19 @@ size_t bramah_filter_n_error(const bramah_filter *filter) { return filter->n; }
 const double *bramah_filter_last_transition(const bramah_filter *filter) { return filter->F; }
 const double *bramah_filter_last_rows(const bramah_filter *filter) { return filter->H; }
 const double *bramah_filter_last_correction(const bramah_filter *filter) { return filter->dx; }
+const double *bramah_filter_acceleration_noise(const bramah_filter *filter)
+{
+  return filter->acceleration_noise;
+}
+const double *bramah_filter_pressure_noise(const bramah_filter *filter) { return filter->pressure_noise; }
 const double *bramah_filter_covariance(const bramah_filter *filter) { return filter->P; }
 bramah_filter_report bramah_filter_get_report(const bramah_filter *filter) { return filter->progress.report; }
+
+const double *bramah_filter_last_noise(const bramah_filter *filter, size_t *n_columns)
+{
+  if (n_columns) *n_columns = filter->nq;
+  return filter->Gamma;
+}
 
 double bramah_filter_output_sigma(bramah_filter *filter, size_t i)
 {

@@ -132,7 +132,7 @@ static void propagate(bramah_filter *f)
   bramah__add_outer(n, nq, f->Gamma, f->P);
 }
 
-/* The plant now has other independent coordinates: P = T P T', F = T F. */
+/* The plant now has other independent coordinates: P = T P T', F = T F, Gamma = T Gamma. */
 static void follow_basis_change(bramah_filter *f)
 {
   const size_t n = f->n, ne = f->ne;
@@ -150,6 +150,8 @@ static void follow_basis_change(bramah_filter *f)
   }
   bramah__multiply(n, n, n, whole, f->F, f->work);
   memcpy(f->F, f->work, n * n * sizeof(double));
+  bramah__multiply(n, n, f->nq, whole, f->Gamma, f->work);
+  memcpy(f->Gamma, f->work, n * f->nq * sizeof(double));
 }
 
 static bramah_status advance(bramah_filter *f, bramah_diag *diag)

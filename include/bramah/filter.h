@@ -200,6 +200,14 @@ BRAMAH_API const double *bramah_filter_last_transition(const bramah_filter *filt
 BRAMAH_API const double *bramah_filter_last_rows(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_correction(const bramah_filter *filter);
 
+/* Gamma [n x *n_columns] of the last predict, Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and 2 b + 1
+ * acceleration b of the basis; 2 n_position + i pressure i; then augmented states and noisy parameters. Those of an
+ * acceleration and of a pressure are proportional to its density. n_columns may be NULL. */
+BRAMAH_API const double *bramah_filter_last_noise(const bramah_filter *filter, size_t *n_columns);
+/* The noise of the coming step as in the options: [n_position], [n_pressure]. */
+BRAMAH_API const double *bramah_filter_acceleration_noise(const bramah_filter *filter);
+BRAMAH_API const double *bramah_filter_pressure_noise(const bramah_filter *filter);
+
 /* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Microseconds per step on the four-bar of one cycle (correction by five sensors, prediction) of the error-state filter
- * and of the unscented one, and of the smoother's two passes. Not a test: nothing here can fail for being slow. */
+/* Microseconds per step on the four-bar of one cycle (correction by five sensors, prediction) of the error-state filter,
+ * without and with adaptive noise, and of the unscented one, and of the smoother's two passes. Not a test: nothing here can fail for being slow. */
 #define _GNU_SOURCE
+#include "bramah/adaptive.h"
 #include "bramah/smoother.h"
 #include "bramah/ukf.h"
 #include "test/bench/bench.h"
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEPS = 5000, RUNS = 5, SENSORS = 5 };
+enum { STEPS = 5000, RUNS = 5, SENSORS = 5, PARTS = 6 };
 
 static bramah_diag diag;
 
@@ -75,6 +76,36 @@ static double error_state(rig *r, bramah_smoother *smoother, bramah_filter *filt
   return bench_now() - begin;
 }
 
+/* All four densities of plant noise adapt. */
+static double adaptive(rig *r, bramah_adaptive_method method)
+{
+  static const double la = 1e-3, ma = 10, lp[3] = {1e3, 1e3, 1e3}, mp[3] = {1e8, 1e8, 1e8};
+  const bramah_adaptive_options o = {.method = method,
+                                     .acceleration_least = &la,
+                                     .acceleration_most = &ma,
+                                     .pressure_least = lp,
+                                     .pressure_most = mp};
+  bramah_filter *filter;
+  bramah_adaptive *a;
+  must(bramah_coupled_reset(r->coupled, &diag), &diag);
+  must(bramah_filter_new(&r->plant, SENSORS, r->sensor, &r->options, &diag, &filter), &diag);
+  must(bramah_adaptive_new(filter, &o, &diag, &a), &diag);
+  const double begin = bench_now();
+  for (int k = 0; k < STEPS; k++) {
+    double u, y[SENSORS];
+    sample(r, k, &u, y);
+    must(bramah_filter_correct(filter, y, present, &diag), &diag);
+    r->sum += bramah_adaptive_corrected(a);
+    must(bramah_filter_set_inputs(filter, &u, &diag), &diag);
+    must(bramah_filter_predict(filter, &diag), &diag);
+    bramah_adaptive_predicted(a);
+  }
+  const double t = bench_now() - begin;
+  bramah_adaptive_free(a);
+  bramah_filter_free(filter);
+  return t;
+}
+
 static double unscented(rig *r, bramah_ukf *ukf)
 {
   const double begin = bench_now();
@@ -116,23 +147,29 @@ static void run(rig *r, double *t)
   must(bramah_ukf_new(&r->plant, SENSORS, r->sensor, &r->options, NULL, &diag, &ukf), &diag);
   t[3] = unscented(r, ukf);
   bramah_ukf_free(ukf);
+  t[4] = adaptive(r, BRAMAH_ADAPTIVE_LIKELIHOOD);
+  t[5] = adaptive(r, BRAMAH_ADAPTIVE_MATCHING);
 }
 
 int main(void)
 {
-  static const char *const name[4] = {"error-state filter", "  and the smoother's records", "  backward pass",
-                                      "unscented filter, 11 sigma points"};
+  static const char *const name[PARTS] = {"error-state filter",
+                                          "  and the smoother's records",
+                                          "  backward pass",
+                                          "unscented filter, 11 sigma points",
+                                          "adaptive filter, likelihood",
+                                          "  matching"};
   static rig r;
-  double t[4][RUNS];
+  double t[PARTS][RUNS];
   bench_print_machine();
   setup(&r);
   for (int i = 0; i < RUNS; i++) {
-    double once[4];
+    double once[PARTS];
     run(&r, once);
-    for (int k = 0; k < 4; k++) t[k][i] = once[k] * 1e6 / STEPS;
+    for (int k = 0; k < PARTS; k++) t[k][i] = once[k] * 1e6 / STEPS;
   }
   printf("\nfour-bar, 5 sensors at 1 kHz, %d steps, median of %d\n\n%-40s %8s\n", STEPS, RUNS, "", "us/step");
-  for (int k = 0; k < 4; k++) printf("%-40s %8.3f\n", name[k], bench_median(t[k], RUNS));
+  for (int k = 0; k < PARTS; k++) printf("%-40s %8.3f\n", name[k], bench_median(t[k], RUNS));
   bramah_coupled_free(r.coupled);
   bramah_model_free(r.model);
   return isnan(r.sum) ? EXIT_FAILURE : EXIT_SUCCESS;

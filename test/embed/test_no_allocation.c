@@ -2,6 +2,7 @@
 /* After initialisation nothing allocates, opens a file or asks a clock: the calls are intercepted in this
  * program while the filter runs, faults included. */
 #define _GNU_SOURCE
+#include "bramah/adaptive.h"
 #include "bramah/filter.h"
 #include "bramah/replay.h"
 #include "test/support/four_bar.h"
@@ -92,6 +93,53 @@ static int run_late(bramah_rewind *rewind, const bramah_plant *plant, int steps)
   return refused;
 }
 
+/* The same with noise that adapts. */
+static int run_adaptive(bramah_adaptive *adaptive, bramah_filter *filter, void *snap, int steps)
+{
+  static const unsigned char present[4] = {1, 1, 1, 1};
+  static const double u = 1.0;
+  const bramah_plant *plant = bramah_filter_plant(filter);
+  unsigned seed = 1;
+  int changes = 0;
+  for (int k = 0; k < steps; k++) {
+    double y[4];
+    for (size_t i = 0; i < 4; i++) {
+      const bramah_sensor *sensor = bramah_filter_sensor(filter, i);
+      y[i] = bramah_sensor_predict(sensor, plant) + 0.01 * sensor->sigma * test_normal(&seed);
+    }
+    if (bramah_filter_correct(filter, y, present, &diag) != BRAMAH_OK) return -1;
+    changes += bramah_adaptive_corrected(adaptive);
+    if (bramah_filter_set_inputs(filter, &u, &diag) != BRAMAH_OK) return -1;
+    if (bramah_filter_predict(filter, &diag) != BRAMAH_OK) return -1;
+    bramah_adaptive_predicted(adaptive);
+    if (k % 100 == 0) bramah_adaptive_save(adaptive, snap), bramah_adaptive_restore(adaptive, snap);
+  }
+  return changes;
+}
+
+static int adaptive_allocates_nothing(bramah_filter *filter)
+{
+  static const double least = 1e-3, most = 10, least_pressure[3] = {1e3, 1e3, 1e3},
+                      most_pressure[3] = {1e8, 1e8, 1e8}, least_sensor[4] = {1e-4, 1, 1, 1},
+                      most_sensor[4] = {1, 1e8, 1e8, 1e8};
+  const bramah_adaptive_options o = {.acceleration_least = &least,
+                                     .acceleration_most = &most,
+                                     .pressure_least = least_pressure,
+                                     .pressure_most = most_pressure,
+                                     .sensor_least = least_sensor,
+                                     .sensor_most = most_sensor};
+  bramah_adaptive *adaptive;
+  must(bramah_adaptive_new(filter, &o, &diag, &adaptive), &diag);
+  void *snap = malloc(bramah_adaptive_snapshot_size(adaptive));
+  armed = 1;
+  const int changes = run_adaptive(adaptive, filter, snap, 2000);
+  armed = 0;
+  printf("2000 steps with adaptive noise, %d changes, %d intercepted calls\n", changes, calls);
+  free(snap);
+  bramah_adaptive_free(adaptive);
+  return changes > 50 && calls == 0;
+}
+
 int main(void)
 {
   static const bramah_sensor_options options[4] = {
@@ -143,9 +191,11 @@ int main(void)
                    late.too_old > 1000 && late.crowded > 100 && late.discarded > 100;
   if (refused < 0 || refused_late < 0) printf("%s: %s\n", diag.thing, diag.message);
   bramah_rewind_free(rewind);
+  bramah_filter_restore(filter, start);
+  const int adaptive_good = adaptive_allocates_nothing(filter);
   free(start);
   bramah_filter_free(filter);
   bramah_coupled_free(coupled);
   bramah_model_free(model);
-  return good ? EXIT_SUCCESS : EXIT_FAILURE;
+  return good && adaptive_good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

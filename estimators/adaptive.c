@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: MIT */
+/* Adaptive noise knows the filter by its public functions alone. Every correction leaves a record in the window: what it
+ * says of the variances, linearised about those the filter had (include/bramah/adaptive.h). */
+#include "bramah/adaptive.h"
+#include "estimators/adaptive_window.h"
+#include "estimators/update.h"
+#include "lib/base/arena.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WINDOW = 200, LEAST_WINDOW = 10, MOST_WINDOW = 1000000 };
+
+/* A variance may change by this factor at once: the records hold near the variances they were made with. */
+static const double stride = 4.0;
+
+/* What changes beside the arrays; copied whole into snapshots. */
+typedef struct bramah__adaptive_progress {
+  bramah_adaptive_report report;
+  uint64_t recoveries; /* of the filter, seen so far */
+  uint64_t last;       /* slot of the newest record */
+  uint64_t count;      /* records in the window */
+  uint64_t since;      /* records since the last change */
+} bramah__adaptive_progress;
+
+struct bramah_adaptive {
+  bramah_filter *filter;
+  bramah_adaptive_method method;
+  size_t n, nf, np, ns, m; /* m: figures that adapt */
+  size_t window, every;
+  double forgetting, smoothing;
+  bramah_adaptive_kind *kind; /* [m] */
+  size_t *index;              /* [m] of its kind */
+  double *least, *most;       /* [m] variances */
+  bramah__adaptive_progress progress;
+  double *state; /* [n_state] the arrays down to ring, one block for snapshots */
+  size_t n_state;
+  double *theta;  /* [m] variances of the filter */
+  double *sigma;  /* [m] standard deviations of the figures */
+  double *at;     /* [m] 1: at a limit */
+  double *before; /* [n x n] P before the coming correction */
+  double *D;      /* [m x n x n] derivative of it by the variances */
+  double *E;      /* [m x n] derivative of the estimate by the variances */
+  double *ring;   /* [window x record] */
+  /* scratch */
+  double *work, *work2; /* [n x n] */
+  double *H, *HP;       /* [ns x n] rows of the sensors fused, H P- */
+  double *S, *Y;        /* [ns x ns] covariance of the innovations, [m x ns x ns] S^-1 S_j, transposed */
+  double *K;            /* [n x ns] */
+  double *v, *s;        /* [ns] innovations, S^-1 v */
+  double *dv, *sdv;     /* [m x ns] derivatives of the innovations, S^-1 times them */
+  double *term, *term2; /* [n] */
+  size_t *fused;        /* [ns] */
+  double *A, *b, *low, *high;      /* [m x m], [m] each */
+  double *x;                       /* [m] */
+  double *acceleration, *pressure; /* [nf], [np] for the filter */
+  int own_memory;
+};
+
+/* ---- options ---- */
+
+static int asked(const double *least, const double *most, size_t i)
+{
+  return least && most && (least[i] != 0.0 || most[i] != 0.0);
+}
+
+static size_t count_kind(const double *least, const double *most, size_t n)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++) count += (size_t)asked(least, most, i);
+  return count;
+}
+
+static size_t count_figures(const bramah_filter *filter, const bramah_adaptive_options *o)
+{
+  const bramah_plant *plant = bramah_filter_plant(filter);
+  return count_kind(o->acceleration_least, o->acceleration_most, plant->n_position) +
+         count_kind(o->pressure_least, o->pressure_most, plant->n_pressure) +
+         count_kind(o->sensor_least, o->sensor_most, bramah_filter_n_sensors(filter));
+}
+
+static const char *mistake(const bramah_adaptive_options *o)
+{
+  if ((int)o->method < 0 || o->method > BRAMAH_ADAPTIVE_MATCHING)
+    return "this method of adaptation is unknown";
+  if (o->window && (o->window < LEAST_WINDOW || o->window > MOST_WINDOW))
+    return "the window must be 10 to 1e6 corrections long";
+  if (o->every > (o->window ? o->window : WINDOW)) return "changes must not be further apart than the window";
+  if (!(o->forgetting >= 0.0) || o->forgetting > 1.0) return "the forgetting must be within 0 and 1";
+  if (!(o->smoothing >= 0.0) || o->smoothing >= 1.0) return "the smoothing must be at least 0 and below 1";
+  if (!o->acceleration_least != !o->acceleration_most || !o->pressure_least != !o->pressure_most ||
+      !o->sensor_least != !o->sensor_most)
+    return "limits come in pairs";
+  return NULL;
+}
+
+static bramah_status check_limits(const double *least, const double *most, size_t i, const char *name,
+                                  bramah_diag *diag)
+{
+  if (!asked(least, most, i) || (least[i] > 0.0 && least[i] < most[i] && isfinite(most[i]))) return BRAMAH_OK;
+  return bramah__fail(diag, BRAMAH_E_VALUE, name,
+                      "the limits of adaptive noise must be positive, finite and in order");
+}
+
+static bramah_status check_options(const bramah_filter *filter, const bramah_adaptive_options *o,
+                                   bramah_diag *diag)
+{
+  const bramah_plant *p = bramah_filter_plant(filter);
+  const char *wrong = mistake(o);
+  if (wrong) return bramah__fail(diag, BRAMAH_E_VALUE, "adaptive", wrong);
+  if (count_figures(filter, o) == 0)
+    return bramah__fail(diag, BRAMAH_E_VALUE, "adaptive", "nothing is to adapt");
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < p->n_position && status == BRAMAH_OK; i++)
+    status = check_limits(o->acceleration_least, o->acceleration_most, i,
+                          p->state_name(p->self, p->n_position + i), diag);
+  for (size_t i = 0; i < p->n_pressure && status == BRAMAH_OK; i++)
+    status = check_limits(o->pressure_least, o->pressure_most, i,
+                          p->state_name(p->self, 2 * p->n_position + i), diag);
+  for (size_t i = 0; i < bramah_filter_n_sensors(filter) && status == BRAMAH_OK; i++)
+    status = check_limits(o->sensor_least, o->sensor_most, i, bramah_filter_sensor(filter, i)->name, diag);
+  return status;
+}
+
+/* ---- making and releasing ---- */
+
+static void take_sizes(bramah_adaptive *a, const bramah_filter *filter, const bramah_adaptive_options *o)
+{
+  const bramah_plant *plant = bramah_filter_plant(filter);
+  a->n = bramah_filter_n_error(filter);
+  a->nf = plant->n_position;
+  a->np = plant->n_pressure;
+  a->ns = bramah_filter_n_sensors(filter);
+  a->m = count_figures(filter, o);
+  a->method = o->method;
+  a->window = o->window ? o->window : WINDOW;
+  a->every = o->every ? o->every : (a->window + 9) / 10;
+  a->forgetting = o->forgetting > 0.0 ? o->forgetting : 1.0;
+  a->smoothing = o->smoothing;
+}
+
+static void layout_state(bramah_adaptive *a, bramah__arena *arena)
+{
+  const size_t m = a->m, nn = a->n * a->n, ring = a->window * bramah__window_record(m);
+  a->n_state = 3 * m + (1 + m) * nn + m * a->n + ring;
+  double *at = a->state = BRAMAH__TAKE(arena, double, a->n_state);
+  if (!at) return;
+  a->theta = at;
+  a->sigma = a->theta + m;
+  a->at = a->sigma + m;
+  a->before = a->at + m;
+  a->D = a->before + nn;
+  a->E = a->D + m * nn;
+  a->ring = a->E + m * a->n;
+}
+
+static void layout_scratch(bramah_adaptive *a, bramah__arena *arena)
+{
+  const size_t n = a->n, ns = a->ns, m = a->m;
+  a->work = BRAMAH__TAKE(arena, double, n *n);
+  a->work2 = BRAMAH__TAKE(arena, double, n *n);
+  a->H = BRAMAH__TAKE(arena, double, ns *n);
+  a->HP = BRAMAH__TAKE(arena, double, ns *n);
+  a->S = BRAMAH__TAKE(arena, double, ns *ns);
+  a->Y = BRAMAH__TAKE(arena, double, m *ns *ns);
+  a->K = BRAMAH__TAKE(arena, double, n *ns);
+  a->v = BRAMAH__TAKE(arena, double, ns);
+  a->s = BRAMAH__TAKE(arena, double, ns);
+  a->dv = BRAMAH__TAKE(arena, double, m *ns);
+  a->sdv = BRAMAH__TAKE(arena, double, m *ns);
+  a->term = BRAMAH__TAKE(arena, double, n);
+  a->term2 = BRAMAH__TAKE(arena, double, n);
+  a->fused = BRAMAH__TAKE(arena, size_t, ns);
+  a->A = BRAMAH__TAKE(arena, double, m *m);
+  a->b = BRAMAH__TAKE(arena, double, m);
+  a->low = BRAMAH__TAKE(arena, double, m);
+  a->high = BRAMAH__TAKE(arena, double, m);
+  a->x = BRAMAH__TAKE(arena, double, m);
+  a->acceleration = BRAMAH__TAKE(arena, double, a->nf);
+  a->pressure = BRAMAH__TAKE(arena, double, a->np);
+}
+
+static bramah_adaptive *layout(const bramah_filter *filter, const bramah_adaptive_options *o,
+                               bramah__arena *arena)
+{
+  bramah_adaptive *object = BRAMAH__TAKE(arena, bramah_adaptive, 1), counted = {0};
+  bramah_adaptive *a = object ? object : &counted;
+  take_sizes(a, filter, o);
+  a->kind = BRAMAH__TAKE(arena, bramah_adaptive_kind, a->m);
+  a->index = BRAMAH__TAKE(arena, size_t, a->m);
+  a->least = BRAMAH__TAKE(arena, double, a->m);
+  a->most = BRAMAH__TAKE(arena, double, a->m);
+  layout_state(a, arena);
+  layout_scratch(a, arena);
+  return object;
+}
+
+size_t bramah_adaptive_size(const bramah_filter *filter, const bramah_adaptive_options *options)
+{
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(filter, options, &arena);
+  return arena.used;
+}
+
+static double present_noise(const bramah_filter *filter, bramah_adaptive_kind kind, size_t i)
+{
+  if (kind == BRAMAH_ADAPTIVE_ACCELERATION) return bramah_filter_acceleration_noise(filter)[i];
+  if (kind == BRAMAH_ADAPTIVE_PRESSURE) return bramah_filter_pressure_noise(filter)[i];
+  return bramah_filter_sensor(filter, i)->sigma;
+}
+
+static double square(double x) { return x * x; }
+
+static size_t take_kind(bramah_adaptive *a, size_t k, bramah_adaptive_kind kind, const double *least,
+                        const double *most, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    if (!asked(least, most, i)) continue;
+    a->kind[k] = kind;
+    a->index[k] = i;
+    a->least[k] = square(least[i]);
+    a->most[k] = square(most[i]);
+    a->theta[k] = fmin(fmax(square(present_noise(a->filter, kind, i)), a->least[k]), a->most[k]);
+    a->sigma[k++] = NAN;
+  }
+  return k;
+}
+
+static void take_figures(bramah_adaptive *a, const bramah_adaptive_options *o)
+{
+  size_t k =
+      take_kind(a, 0, BRAMAH_ADAPTIVE_ACCELERATION, o->acceleration_least, o->acceleration_most, a->nf);
+  k = take_kind(a, k, BRAMAH_ADAPTIVE_PRESSURE, o->pressure_least, o->pressure_most, a->np);
+  take_kind(a, k, BRAMAH_ADAPTIVE_SENSOR, o->sensor_least, o->sensor_most, a->ns);
+}
+
+/* Give the filter the present variances. They lie within limits that were checked, so it cannot refuse. */
+static void tell_filter(bramah_adaptive *a)
+{
+  const double *acceleration = bramah_filter_acceleration_noise(a->filter);
+  const double *pressure = bramah_filter_pressure_noise(a->filter);
+  for (size_t i = 0; i < a->nf; i++) a->acceleration[i] = acceleration[i];
+  for (size_t i = 0; i < a->np; i++) a->pressure[i] = pressure[i];
+  for (size_t k = 0; k < a->m; k++) {
+    const double value = sqrt(a->theta[k]);
+    if (a->kind[k] == BRAMAH_ADAPTIVE_ACCELERATION)
+      a->acceleration[a->index[k]] = value;
+    else if (a->kind[k] == BRAMAH_ADAPTIVE_PRESSURE)
+      a->pressure[a->index[k]] = value;
+    else
+      bramah_filter_set_sensor_sigma(a->filter, a->index[k], value, NULL);
+  }
+  bramah_filter_set_noise(a->filter, a->acceleration, a->pressure, NULL);
+}
+
+static void keep_covariance(bramah_adaptive *a)
+{
+  memcpy(a->before, bramah_filter_covariance(a->filter), a->n * a->n * sizeof(double));
+}
+
+bramah_status bramah_adaptive_init(bramah_filter *filter, const bramah_adaptive_options *options, void *mem,
+                                   size_t size, bramah_diag *diag, bramah_adaptive **out)
+{
+  const bramah_status status = check_options(filter, options, diag);
+  if (status != BRAMAH_OK) return status;
+  if ((uintptr_t)mem % BRAMAH__ALIGN)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "adaptive", "memory is not aligned to 64 bytes");
+  bramah__arena arena = bramah__arena_make(mem, size);
+  bramah_adaptive *a = mem && size >= sizeof *a ? layout(filter, options, &arena) : NULL;
+  if (!a || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "adaptive", "memory is too small");
+  a->filter = filter;
+  a->progress.recoveries = bramah_filter_get_report(filter).recoveries;
+  take_figures(a, options);
+  tell_filter(a);
+  keep_covariance(a);
+  *out = a;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_options *options,
+                                  bramah_diag *diag, bramah_adaptive **out)
+{
+  bramah_status status = check_options(filter, options, diag);
+  if (status != BRAMAH_OK) return status;
+  const size_t size = bramah_adaptive_size(filter, options);
+  void *mem = bramah__aligned_new(size);
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "adaptive", "out of memory");
+  status = bramah_adaptive_init(filter, options, mem, size, diag, out);
+  if (status == BRAMAH_OK)
+    (*out)->own_memory = 1;
+  else
+    bramah__aligned_free(mem);
+  return status;
+}
+
+void bramah_adaptive_free(bramah_adaptive *adaptive)
+{
+  if (adaptive && adaptive->own_memory) bramah__aligned_free(adaptive);
+}
+
+/* ---- prediction ---- */
+
+/* D += (column of Gamma / square root of its variance) times itself */
+static void add_column(bramah_adaptive *a, size_t k, size_t column)
+{
+  size_t nq;
+  const size_t n = a->n;
+  const double *Gamma = bramah_filter_last_noise(a->filter, &nq);
+  double *D = a->D + k * n * n;
+  for (size_t r = 0; r < n; r++)
+    for (size_t c = 0; c < n; c++)
+      D[r * n + c] += Gamma[r * nq + column] * Gamma[c * nq + column] / a->theta[k];
+}
+
+void bramah_adaptive_predicted(bramah_adaptive *adaptive)
+{
+  bramah_adaptive *a = adaptive;
+  const double *F = bramah_filter_last_transition(a->filter);
+  for (size_t k = 0; k < a->m; k++) {
+    bramah__propagate(a->n, F, a->D + k * a->n * a->n, a->work);
+    memcpy(a->term, a->E + k * a->n, a->n * sizeof(double));
+    bramah__apply(a->n, a->n, F, a->term, a->E + k * a->n);
+    if (a->kind[k] == BRAMAH_ADAPTIVE_ACCELERATION) {
+      add_column(a, k, 2 * a->index[k]);
+      add_column(a, k, 2 * a->index[k] + 1);
+    } else if (a->kind[k] == BRAMAH_ADAPTIVE_PRESSURE) {
+      add_column(a, k, 2 * a->nf + a->index[k]);
+    }
+  }
+  keep_covariance(a);
+}
+
+/* ---- what a correction says ---- */
+
+/* Rows and innovations of the sensors that were fused; their number. */
+static size_t gather(bramah_adaptive *a)
+{
+  const bramah_innovation *innovation = bramah_filter_innovations(a->filter);
+  const double *rows = bramah_filter_last_rows(a->filter);
+  size_t count = 0;
+  for (size_t i = 0; i < a->ns; i++) {
+    if (!innovation[i].accepted) continue;
+    a->fused[count] = i;
+    a->v[count] = innovation[i].innovation;
+    memcpy(a->H + count++ * a->n, rows + i * a->n, a->n * sizeof(double));
+  }
+  return count;
+}
+
+/* S = H P- H' + R, its factor in place; K = P- H' S^-1; s = S^-1 v. 0 if S is not positive definite. */
+static int gains(bramah_adaptive *a, size_t ms)
+{
+  const size_t n = a->n;
+  bramah__multiply(ms, n, n, a->H, a->before, a->HP);
+  bramah__multiply_transposed(ms, n, ms, a->HP, a->H, a->S);
+  for (size_t i = 0; i < ms; i++)
+    a->S[i * ms + i] += square(bramah_filter_sensor(a->filter, a->fused[i])->sigma);
+  if (bramah__cholesky_factor(ms, a->S)) return 0;
+  for (size_t r = 0; r < n; r++) {
+    double *row = a->K + r * ms;
+    for (size_t i = 0; i < ms; i++) row[i] = a->HP[i * n + r];
+    bramah__cholesky_solve(ms, a->S, row);
+  }
+  memcpy(a->s, a->v, ms * sizeof(double));
+  bramah__cholesky_solve(ms, a->S, a->s);
+  return 1;
+}
+
+/* Place of the sensor of figure k among those fused, or ms. */
+static size_t place_of(const bramah_adaptive *a, size_t k, size_t ms)
+{
+  if (a->kind[k] != BRAMAH_ADAPTIVE_SENSOR) return ms;
+  for (size_t i = 0; i < ms; i++)
+    if (a->fused[i] == a->index[k]) return i;
+  return ms;
+}
+
+static double dot(size_t n, const double *x, const double *y)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
+  return sum;
+}
+
+/* dv_k = -H E_k and S^-1 dv_k; their share of the score, -v' S^-1 dv_k. */
+static double innovation_score(bramah_adaptive *a, size_t k, size_t ms)
+{
+  double *dv = a->dv + k * a->ns, *sdv = a->sdv + k * a->ns;
+  bramah__apply(ms, a->n, a->H, a->E + k * a->n, dv);
+  for (size_t i = 0; i < ms; i++) dv[i] = -dv[i];
+  memcpy(sdv, dv, ms * sizeof(double));
+  bramah__cholesky_solve(ms, a->S, sdv);
+  return -dot(ms, a->v, sdv);
+}
+
+/* Y_k = (S^-1 S_k)', S_k = dS/dtheta_k; their share of the score, (v' S^-1 S_k S^-1 v - tr(S^-1 S_k)) / 2. */
+static double variance_score(bramah_adaptive *a, size_t k, size_t ms)
+{
+  const size_t n = a->n, own = place_of(a, k, ms);
+  double *Y = a->Y + k * a->ns * a->ns, score = 0.0;
+  bramah__multiply(ms, n, n, a->H, a->D + k * n * n, a->HP);
+  bramah__multiply_transposed(ms, n, ms, a->HP, a->H, Y);
+  if (own < ms) Y[own * ms + own] += 1.0;
+  for (size_t i = 0; i < ms; i++)
+    for (size_t j = 0; j < ms; j++) score += a->s[i] * Y[i * ms + j] * a->s[j];
+  for (size_t i = 0; i < ms; i++) {
+    bramah__cholesky_solve(ms, a->S, Y + i * ms);
+    score -= Y[i * ms + i];
+  }
+  return 0.5 * score;
+}
+
+static double trace_of_product(size_t ms, const double *Yi, const double *Yj)
+{
+  double sum = 0.0;
+  for (size_t r = 0; r < ms; r++)
+    for (size_t c = 0; c < ms; c++) sum += Yi[r * ms + c] * Yj[c * ms + r];
+  return sum;
+}
+
+/* A = Fisher's information, b = score + A theta. */
+static void likelihood_record(bramah_adaptive *a, size_t ms, double *record)
+{
+  const size_t m = a->m, size = a->ns * a->ns;
+  for (size_t i = 0; i < m; i++) a->b[i] = variance_score(a, i, ms) + innovation_score(a, i, ms);
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j <= i; j++)
+      record[bramah__window_place(i, j)] = 0.5 * trace_of_product(ms, a->Y + i * size, a->Y + j * size) +
+                                           dot(ms, a->dv + i * a->ns, a->sdv + j * a->ns);
+}
+
+/* Diagonal r of Q less what the filter had: dx^2 + P+ - P-. Its share of A and b, weighted by its variance were it Gaussian;
+ * a state that no sensor moves says: stay. */
+static void match_state(bramah_adaptive *a, size_t r, double *record)
+{
+  const size_t n = a->n, m = a->m, at = r * n + r;
+  const double learnt = a->before[at] - bramah_filter_covariance(a->filter)[at];
+  const double miss = square(bramah_filter_last_correction(a->filter)[r]) - learnt;
+  double noise = 0.0;
+  for (size_t k = 0; k < m; k++)
+    if (a->kind[k] != BRAMAH_ADAPTIVE_SENSOR) noise += a->D[k * n * n + at] * a->theta[k];
+  if (!(noise > 0.0)) return;
+  const double weight = 0.5 / square(fmax(learnt, 0.0) + noise);
+  for (size_t i = 0; i < m; i++) {
+    if (a->kind[i] == BRAMAH_ADAPTIVE_SENSOR) continue;
+    a->b[i] += weight * a->D[i * n * n + at] * miss;
+    for (size_t j = 0; j <= i; j++)
+      if (a->kind[j] != BRAMAH_ADAPTIVE_SENSOR)
+        record[bramah__window_place(i, j)] += weight * a->D[i * n * n + at] * a->D[j * n * n + at];
+  }
+}
+
+/* v^2 - S of one sensor alone is what its variance is off. */
+static void match_sensor(bramah_adaptive *a, size_t k, size_t ms, double *record)
+{
+  const size_t i = place_of(a, k, ms);
+  if (i == ms) return;
+  const double variance = square(bramah_filter_innovations(a->filter)[a->index[k]].sigma);
+  const double weight = 0.5 / square(variance);
+  record[bramah__window_place(k, k)] += weight;
+  a->b[k] += weight * (square(a->v[i]) - variance);
+}
+
+static void matching_record(bramah_adaptive *a, size_t ms, double *record)
+{
+  memset(record, 0, bramah__window_record(a->m) * sizeof *record);
+  memset(a->b, 0, a->m * sizeof *a->b);
+  for (size_t r = 0; r < a->n; r++) match_state(a, r, record);
+  for (size_t k = 0; k < a->m; k++)
+    if (a->kind[k] == BRAMAH_ADAPTIVE_SENSOR) match_sensor(a, k, ms, record);
+}
+
+/* Behind A goes b = a->b + A theta. */
+static void finish_record(bramah_adaptive *a, double *record)
+{
+  const size_t m = a->m;
+  for (size_t i = 0; i < m; i++) {
+    double sum = a->b[i];
+    for (size_t j = 0; j < m; j++)
+      sum += record[i >= j ? bramah__window_place(i, j) : bramah__window_place(j, i)] * a->theta[j];
+    record[m * (m + 1) / 2 + i] = sum;
+  }
+}
+
+static void write_record(bramah_adaptive *a, size_t ms)
+{
+  bramah__adaptive_progress *p = &a->progress;
+  const uint64_t slot = (p->last + 1) % a->window;
+  double *record = a->ring + slot * bramah__window_record(a->m);
+  if (a->method == BRAMAH_ADAPTIVE_LIKELIHOOD)
+    likelihood_record(a, ms, record);
+  else
+    matching_record(a, ms, record);
+  finish_record(a, record);
+  p->last = slot;
+  p->count += p->count < a->window;
+  p->since++;
+  p->report.corrections++;
+}
+
+/* E_k after the correction: (I - K H) E_k + K_k v, K_k = ((I - K H) D_k H' - K dR/dtheta_k) S^-1; `rest` is I - K H. */
+static void correct_estimate(bramah_adaptive *a, const double *rest, size_t k, size_t ms)
+{
+  const size_t n = a->n, own = place_of(a, k, ms);
+  double *E = a->E + k * n;
+  bramah__apply_transposed(ms, n, a->H, a->s, a->term);
+  bramah__apply(n, n, a->D + k * n * n, a->term, a->term2);
+  for (size_t r = 0; r < n; r++) a->term2[r] += E[r];
+  bramah__apply(n, n, rest, a->term2, E);
+  for (size_t r = 0; r < n && own < ms; r++) E[r] -= a->K[r * ms + own] * a->s[own];
+}
+
+/* D and E after the correction. */
+static void correct_derivatives(bramah_adaptive *a, size_t ms)
+{
+  const size_t n = a->n;
+  double *rest = a->work2; /* I - K H */
+  bramah__multiply(n, ms, n, a->K, a->H, rest);
+  for (size_t k = 0; k < n * n; k++) rest[k] = -rest[k];
+  for (size_t r = 0; r < n; r++) rest[r * n + r] += 1.0;
+  for (size_t k = 0; k < a->m; k++) {
+    double *D = a->D + k * n * n;
+    const size_t i = place_of(a, k, ms);
+    correct_estimate(a, rest, k, ms);
+    bramah__propagate(n, rest, D, a->work);
+    for (size_t r = 0; r < n && i < ms; r++)
+      for (size_t c = 0; c < n; c++) D[r * n + c] += a->K[r * ms + i] * a->K[c * ms + i];
+  }
+}
+
+/* ---- new noise ---- */
+
+/* Standard deviation of each figure: of its variance by the inverse of A, brought to the root. */
+static void find_sigmas(bramah_adaptive *a)
+{
+  const size_t m = a->m;
+  const int bad = a->method != BRAMAH_ADAPTIVE_LIKELIHOOD || bramah__cholesky_factor(m, a->A);
+  for (size_t k = 0; k < m; k++) {
+    for (size_t j = 0; j < m; j++) a->b[j] = j == k ? 1.0 : 0.0;
+    if (!bad) bramah__cholesky_solve(m, a->A, a->b);
+    a->sigma[k] = bad ? NAN : 0.5 * sqrt(a->b[k] / a->theta[k]);
+  }
+}
+
+static void change_noise(bramah_adaptive *a)
+{
+  bramah__adaptive_progress *p = &a->progress;
+  for (size_t k = 0; k < a->m; k++) {
+    a->low[k] = fmax(a->least[k], a->theta[k] / stride);
+    a->high[k] = fmin(a->most[k], a->theta[k] * stride);
+  }
+  bramah__window_sum(a->m, a->ring, a->window, p->last, p->count, a->forgetting, a->A, a->b);
+  bramah__window_solve(a->m, a->A, a->b, a->theta, a->low, a->high, a->x);
+  for (size_t k = 0; k < a->m; k++) {
+    a->at[k] = a->x[k] <= a->least[k] || a->x[k] >= a->most[k];
+    a->theta[k] = a->smoothing * a->theta[k] + (1.0 - a->smoothing) * a->x[k];
+  }
+  find_sigmas(a);
+  tell_filter(a);
+  p->since = 0;
+  p->report.changes++;
+}
+
+/* ---- correction ---- */
+
+static void forget_derivatives(bramah_adaptive *a)
+{
+  memset(a->D, 0, a->m * a->n * a->n * sizeof(double));
+  memset(a->E, 0, a->m * a->n * sizeof(double));
+}
+
+int bramah_adaptive_corrected(bramah_adaptive *adaptive)
+{
+  bramah_adaptive *a = adaptive;
+  bramah__adaptive_progress *p = &a->progress;
+  const uint64_t recoveries = bramah_filter_get_report(a->filter).recoveries;
+  const size_t ms = gather(a);
+  if (ms == 0) return 0;
+  const int usable = recoveries == p->recoveries && gains(a, ms);
+  p->recoveries = recoveries;
+  if (usable) {
+    write_record(a, ms);
+    correct_derivatives(a, ms);
+  }
+  p->report.skipped += !usable;
+  if (!usable || a->method == BRAMAH_ADAPTIVE_MATCHING) forget_derivatives(a);
+  keep_covariance(a);
+  if (p->count < a->window || p->since < a->every) return 0;
+  change_noise(a);
+  return 1;
+}
+
+/* ---- results ---- */
+
+size_t bramah_adaptive_count(const bramah_adaptive *adaptive) { return adaptive->m; }
+
+bramah_adaptive_figure bramah_adaptive_get(const bramah_adaptive *adaptive, size_t k)
+{
+  const bramah_adaptive *a = adaptive;
+  return (bramah_adaptive_figure){a->kind[k],       a->index[k], sqrt(a->theta[k]), sqrt(a->least[k]),
+                                  sqrt(a->most[k]), a->sigma[k], a->at[k] != 0.0};
+}
+
+bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptive)
+{
+  return adaptive->progress.report;
+}
+
+/* ---- snapshots: | progress | state | ---- */
+
+size_t bramah_adaptive_snapshot_size(const bramah_adaptive *adaptive)
+{
+  return sizeof adaptive->progress + adaptive->n_state * sizeof(double);
+}
+
+void bramah_adaptive_save(const bramah_adaptive *adaptive, void *snap)
+{
+  unsigned char *out = snap;
+  memcpy(out, &adaptive->progress, sizeof adaptive->progress);
+  memcpy(out + sizeof adaptive->progress, adaptive->state, adaptive->n_state * sizeof(double));
+}
+
+void bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap)
+{
+  const unsigned char *in = snap;
+  memcpy(&adaptive->progress, in, sizeof adaptive->progress);
+  memcpy(adaptive->state, in + sizeof adaptive->progress, adaptive->n_state * sizeof(double));
+  tell_filter(adaptive);
+}

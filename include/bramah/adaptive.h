@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Noise that the filter finds out while it runs: densities of accelerations and pressures and, only if asked, standard
+ * deviations of sensors, from the innovations of a window of corrections.
+ *
+ * One cycle: bramah_filter_predict, bramah_adaptive_predicted; bramah_filter_correct, bramah_adaptive_corrected, which
+ * now and then gives the filter new noise. Nothing else of the filter changes. Nothing allocates after init.
+ *
+ * Two methods, for the variances theta (squares of densities and standard deviations) over the corrections k of the
+ * window, with innovations v and their covariance S = H P- H' + R:
+ *
+ *   likelihood  zero of the derivative of the likelihood of the innovations,
+ *               sum_k v' S^-1 S_j S^-1 v - tr(S^-1 S_j) - 2 v' S^-1 v_j = 0,
+ *               S_j = H D_j H' (of a sensor: + its place in R), v_j = -H E_j, by Fisher's scoring. D_j = dP-/dtheta_j and
+ *               E_j = dx-/dtheta_j are carried along with the filter. Source: Maybeck, Stochastic Models, Estimation and
+ *               Control 2 (1982), chapter 10.
+ *   matching    Q = mean(dx dx') + P+ - F P+ F', R = mean(v v') - H P- H'. Source: Mohamed and Schwarz, "Adaptive Kalman
+ *               filtering for INS/GPS", Journal of Geodesy 73 (1999), who take D_j for dQ/dtheta_j and E_j for zero; on
+ *               multibody models: Rodriguez, Sanjurjo, Pastorino, Naya, "Multibody-based input and state observers using
+ *               adaptive extended Kalman filter", Sensors 21 (2021). Theta is fitted to the diagonals of Q and of R by
+ *               weighted least squares. Slow, and wanting a long window, where a sensor says little of a state in one step.
+ *
+ * F and Q run over all steps since the correction before. */
+#ifndef BRAMAH_ADAPTIVE_H
+#define BRAMAH_ADAPTIVE_H
+
+#include "bramah/filter.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum bramah_adaptive_method {
+  BRAMAH_ADAPTIVE_LIKELIHOOD = 0,
+  BRAMAH_ADAPTIVE_MATCHING = 1
+} bramah_adaptive_method;
+
+/* Limits are in the units of the filter's options: rad/s^2/sqrt(Hz) or m/s^2/sqrt(Hz), Pa/sqrt(s), the sensor's unit;
+ * 0 < least < most. A pair of zeros leaves that figure alone, a NULL all of its kind. At least one must adapt. With
+ * gates a sensor's sigma is found too small where large innovations are rejected: start it too large.
+ *
+ * Figures that the sensors see in the same way cannot be told apart, and one that they hardly see (the noise of a pressure
+ * that follows its neighbours within a step) wanders between its limits: leave it alone. What they do not see at all
+ * stays as it is. The method takes the noise for white; of a coloured disturbance it finds the density with which the
+ * innovations have the right size, see datasets/README.md on shaping filters. */
+typedef struct bramah_adaptive_options {
+  bramah_adaptive_method method;
+  size_t window;     /* corrections, 10 to 10^6; 0 means 200 */
+  size_t every;      /* corrections between changes; 0: a tenth of the window */
+  double forgetting; /* weight of a correction by that of the next, 0 < f <= 1; 0 means 1 */
+  double smoothing;  /* share of the former variance in the new one, 0 <= s < 1 */
+  const double *acceleration_least,
+      *acceleration_most;                       /* [n_position] in the basis of the filter's options */
+  const double *pressure_least, *pressure_most; /* [n_pressure] */
+  const double *sensor_least, *sensor_most;     /* [n_sensors] */
+} bramah_adaptive_options;
+
+typedef struct bramah_adaptive bramah_adaptive;
+
+/* Bytes for this filter and these options; create it there (aligned to 64) or in memory taken once. The filter must
+ * outlive it; arrays are copied. Noise of the filter outside the limits is brought to the nearer one. While it is in use it
+ * alone may change the noise that adapts. Errors: E_VALUE (options), E_ARGUMENT (memory too small), E_MEMORY. */
+BRAMAH_API size_t bramah_adaptive_size(const bramah_filter *filter, const bramah_adaptive_options *options);
+BRAMAH_API bramah_status bramah_adaptive_init(bramah_filter *filter, const bramah_adaptive_options *options,
+                                              void *mem, size_t size, bramah_diag *diag,
+                                              bramah_adaptive **out);
+BRAMAH_API bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_options *options,
+                                             bramah_diag *diag, bramah_adaptive **out);
+BRAMAH_API void
+bramah_adaptive_free(bramah_adaptive *adaptive); /* NULL allowed; only for bramah_adaptive_new */
+
+/* After each successful bramah_filter_predict. */
+BRAMAH_API void bramah_adaptive_predicted(bramah_adaptive *adaptive);
+
+/* After each successful bramah_filter_correct. Rejected samples are left out, and a correction that made the filter recover
+ * is not used. Returns 1 if the filter has new noise from now on, else 0. */
+BRAMAH_API int bramah_adaptive_corrected(bramah_adaptive *adaptive);
+
+typedef enum bramah_adaptive_kind {
+  BRAMAH_ADAPTIVE_ACCELERATION = 1,
+  BRAMAH_ADAPTIVE_PRESSURE = 2,
+  BRAMAH_ADAPTIVE_SENSOR = 3
+} bramah_adaptive_kind;
+
+/* One figure that adapts. */
+typedef struct bramah_adaptive_figure {
+  bramah_adaptive_kind kind;
+  size_t index; /* of the acceleration in the basis, pressure, sensor */
+  double value; /* present density or standard deviation */
+  double least, most;
+  double
+      sigma; /* standard deviation of value by the window's information (inverse Fisher matrix) at the last change;
+                   likelihood only, else NaN; NaN before the first change */
+  int limited; /* 1: the last change was held at a limit */
+} bramah_adaptive_figure;
+
+/* Number of figures: accelerations, then pressures, then sensors; and figure k < count. */
+BRAMAH_API size_t bramah_adaptive_count(const bramah_adaptive *adaptive);
+BRAMAH_API bramah_adaptive_figure bramah_adaptive_get(const bramah_adaptive *adaptive, size_t k);
+
+/* Counts since init. */
+typedef struct bramah_adaptive_report {
+  uint64_t corrections; /* used */
+  uint64_t skipped;     /* corrections that made the filter recover, or whose S was not positive */
+  uint64_t changes;     /* times the filter was given new noise */
+} bramah_adaptive_report;
+
+BRAMAH_API bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptive);
+
+/* The whole state, window and present noise included, to and from snap [size bytes, 8-byte aligned], exact to the bit.
+ * Save and restore it together with the filter, whose snapshot holds no noise; restoring gives the filter the noise of
+ * then. bramah_rewind does not do so: its steps back would be counted as new ones, so the two do not go together. */
+BRAMAH_API size_t bramah_adaptive_snapshot_size(const bramah_adaptive *adaptive);
+BRAMAH_API void bramah_adaptive_save(const bramah_adaptive *adaptive, void *snap);
+BRAMAH_API void bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
