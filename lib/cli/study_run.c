@@ -96,7 +96,7 @@ static void close_bench(bench *b)
 static double sample(bench *b, size_t i, size_t k)
 {
   const double is = b->truth->measured[b->place.study][k * b->n_sensors + i];
-  return bramah_sensor_digitize(&b->sensors[i],
+  return bramah_sensor_digitize(&b->session.sensors[i],
                                 is + bramah_noise_gaussian(b->sampled[i].noise, b->sensors[i].sigma));
 }
 
