@@ -51,19 +51,27 @@ static void accumulate(const bramah__tree *tree, const double *Z, bramah__moving
   }
 }
 
+static const double zero6[6] = {0, 0, 0, 0, 0, 0};
+
 void bramah__vary_tree(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
                        const double *dz, const double *dzd, const double *dzdd, const bramah__variation *out)
 {
   for (size_t j = 0; j < tree->n; j++) {
     const int p = tree->link[j].parent;
-    const double z = dz[j], zd = dzd[j], zdd = dzdd[j];
+    const size_t up = p < 0 ? 0 : 6 * (size_t)p;
+    const double *pi = p < 0 ? zero6 : out->pi + up, *pid = p < 0 ? zero6 : out->pid + up,
+                 *pidd = p < 0 ? zero6 : out->pidd + up;
     const double *b = pose[j].b, *bd = moving[j].bd, *bdd = moving[j].bdd;
+    const double z = dz[j], zd = dzd[j], zdd = dzdd[j], twice = 2.0 * zd;
+    double x[18]; /* so that the compiler need not fear overlap */
     for (size_t k = 0; k < 6; k++) {
-      const size_t i = 6 * j + k, up = p < 0 ? 0 : 6 * (size_t)p + k;
-      out->pi[i] = (p < 0 ? 0.0 : out->pi[up]) + b[k] * z;
-      out->pid[i] = (p < 0 ? 0.0 : out->pid[up]) + bd[k] * z + b[k] * zd;
-      out->pidd[i] = (p < 0 ? 0.0 : out->pidd[up]) + bdd[k] * z + 2.0 * bd[k] * zd + b[k] * zdd;
+      x[k] = pi[k] + b[k] * z;
+      x[6 + k] = pid[k] + bd[k] * z + b[k] * zd;
+      x[12 + k] = pidd[k] + bdd[k] * z + bd[k] * twice + b[k] * zdd;
     }
+    memcpy(out->pi + 6 * j, x, 6 * sizeof *x);
+    memcpy(out->pid + 6 * j, x + 6, 6 * sizeof *x);
+    memcpy(out->pidd + 6 * j, x + 12, 6 * sizeof *x);
   }
 }
 

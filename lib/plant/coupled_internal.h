@@ -24,22 +24,29 @@ typedef struct bramah__newton {
 
 typedef struct bramah__formulation bramah__formulation;
 
+/* Factors of a matrix whose rows were scaled by `weight` and whose columns by `scale`. */
+typedef struct bramah__factors {
+  const double *LU, *weight, *scale;
+  const int *pivot;
+} bramah__factors;
+
 /* Work of the transition (transition.c); ne = 2 nf + np, nx = nf + np. */
 typedef struct bramah__transition {
-  double *A;               /* [nf x ne] independent accelerations by the state, at the start of the step */
-  double *S;               /* [np x ne] pressure rates by the state, there */
-  double *V;               /* [nc x 2 nf] stroke velocities by positions and rates, there */
-  bramah__state start;     /* the state there */
-  double *v;               /* [nc] stroke velocities there */
-  double *by_start;        /* [nc] friction at the end by the velocity at the start */
-  double *r_v, *r_a;       /* [nf x nf] imbalance by rates and accelerations at the end */
-  double *J;               /* [nx x nx] */
-  double *X;               /* [nx x ne] right-hand side, then solution */
-  double *X_par;           /* [nx x n_parameters] */
-  double *theta, *xd, *U;  /* [n_parameters], [n_friction_states], [n_valves] for differences by parameters */
-  double *f, *f0;          /* [nx] */
-  double *column, *weight; /* [nx] */
-  int *pivot;              /* [nx] */
+  double *A;              /* [nf x ne] independent accelerations by the state, at the start of the step */
+  double *S;              /* [np x ne] pressure rates by the state, there */
+  double *V;              /* [nc x 2 nf] stroke velocities by positions and rates, there */
+  bramah__state start;    /* the state there */
+  double *v;              /* [nc] stroke velocities there */
+  double *by_start;       /* [nc] friction at the end by the velocity at the start */
+  double *r_v, *r_a;      /* [nf x nf] imbalance by rates and accelerations at the end */
+  double *J;              /* [nx x nx] */
+  double *X;              /* [nx x ne] right-hand side, then solution */
+  double *X_par;          /* [nx x n_parameters] */
+  double *theta, *xd, *U; /* [n_parameters], [n_friction_states], [n_valves] for differences by parameters */
+  double *f, *f0;         /* [nx] */
+  double *column, *weight, *scale; /* [nx] */
+  bramah__factors factors;         /* of J, or Newton's own */
+  int *pivot;                      /* [nx] */
 } bramah__transition;
 
 void bramah__transition_layout(const bramah_model *model, bramah__arena *arena, bramah__transition *t);

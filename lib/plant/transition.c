@@ -30,6 +30,7 @@ void bramah__transition_layout(const bramah_model *model, bramah__arena *arena, 
   t->f = BRAMAH__TAKE(arena, double, n + np);
   t->f0 = BRAMAH__TAKE(arena, double, n + np);
   t->column = BRAMAH__TAKE(arena, double, n + np);
+  t->scale = BRAMAH__TAKE(arena, double, n + np);
   t->weight = BRAMAH__TAKE(arena, double, n + np);
   t->pivot = BRAMAH__TAKE(arena, int, n + np);
 }
@@ -200,18 +201,26 @@ static void step_slopes(bramah_coupled *c)
   }
 }
 
-/* r_v, r_a and the mechanical block of J, rows nx long. */
+/* r_v and r_a [nf x nf]. */
+static void rate_blocks(bramah_coupled *c)
+{
+  bramah__transition *t = &c->transition;
+  const size_t nf = c->model->n_independent;
+  for (size_t f = 0; f < nf; f++) {
+    bramah__linear_column(c->model, c->now, &c->linear, f, 0.0, 1.0, 0.0, t->r_v + f, nf);
+    bramah__linear_column(c->model, c->now, &c->linear, f, 0.0, 0.0, 1.0, t->r_a + f, nf);
+  }
+}
+
+/* The mechanical block of J, rows nx long. */
 static void mechanical_blocks(bramah_coupled *c, size_t nx)
 {
   const bramah_model *model = c->model;
   bramah__transition *t = &c->transition;
   const size_t nf = model->n_independent;
   const double c1 = 2.0 / model->h;
-  for (size_t f = 0; f < nf; f++) {
+  for (size_t f = 0; f < nf; f++)
     bramah__linear_column(model, c->now, &c->linear, f, 1.0, 0.0, 0.0, t->J + f, nx);
-    bramah__linear_column(model, c->now, &c->linear, f, 0.0, 1.0, 0.0, t->r_v + f, nf);
-    bramah__linear_column(model, c->now, &c->linear, f, 0.0, 0.0, 1.0, t->r_a + f, nf);
-  }
   for (size_t f = 0; f < nf; f++)
     for (size_t g = 0; g < nf; g++) t->J[f * nx + g] += c1 * (t->r_v[f * nf + g] + c1 * t->r_a[f * nf + g]);
   pressure_columns(model, c->now, t->J, nx);
@@ -269,33 +278,34 @@ static void fill_right_side(bramah_coupled *c)
   }
 }
 
-/* Solve J X = X in place, rows scaled to their largest entry, pressures in MPa. */
-static bramah_status solve_columns(bramah__transition *t, size_t nf, size_t np, size_t n_columns, double *X)
+/* Solve J X = X in place: rows of J were scaled by `weight`, its columns by `scale`. */
+static bramah_status solve_columns(bramah__transition *t, size_t nx, size_t n_columns, double *X)
 {
-  const size_t nx = nf + np;
   for (size_t k = 0; k < n_columns; k++) {
-    for (size_t r = 0; r < nx; r++) t->column[r] = X[r * n_columns + k] * t->weight[r];
-    bramah__lu_solve(nx, t->J, t->pivot, t->column);
+    for (size_t r = 0; r < nx; r++) t->column[r] = X[r * n_columns + k] * t->factors.weight[r];
+    bramah__lu_solve(nx, t->factors.LU, t->factors.pivot, t->column);
     for (size_t r = 0; r < nx; r++) {
       if (!isfinite(t->column[r])) return BRAMAH_E_NOT_FINITE;
-      X[r * n_columns + k] = t->column[r] * (r < nf ? 1.0 : 1e6);
+      X[r * n_columns + k] = t->column[r] * t->factors.scale[r];
     }
   }
   return BRAMAH_OK;
 }
 
-static bramah_status factor(bramah__transition *t, size_t nf, size_t np)
+static bramah_status factor(bramah_coupled *c, size_t nx)
 {
-  const size_t nx = nf + np;
+  bramah__transition *t = &c->transition;
+  for (size_t k = 0; k < nx; k++) t->scale[k] = k < c->model->n_independent ? 1.0 : 1e6;
   for (size_t r = 0; r < nx; r++) {
     double largest = 0.0, *row = t->J + r * nx;
     for (size_t k = 0; k < nx; k++) {
-      if (k >= nf) row[k] *= 1e6;
+      row[k] *= t->scale[k];
       largest = fmax(largest, fabs(row[k]));
     }
     t->weight[r] = largest > 0.0 ? 1.0 / largest : 1.0;
     for (size_t k = 0; k < nx; k++) row[k] *= t->weight[r];
   }
+  t->factors = (bramah__factors){t->J, t->weight, t->scale, t->pivot};
   return bramah__lu_factor(nx, t->J, t->pivot) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
 }
 
@@ -325,7 +335,7 @@ static bramah_status noise_response(bramah_coupled *c, double *N)
   for (size_t f = 0; f < nf; f++)
     for (size_t g = 0; g < nf; g++) X[f * nx + g] = c1 * t->r_a[f * nf + g];
   for (size_t i = 0; i < np; i++) X[(nf + i) * nx + nf + i] = c1;
-  const bramah_status status = solve_columns(t, nf, np, nx, X);
+  const bramah_status status = solve_columns(t, nx, nx, X);
   for (size_t k = 0; k < nf * nx; k++) {
     N[k] = X[k];
     X[k] *= c1;
@@ -377,11 +387,39 @@ static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const siz
   if (n_par == 0) return BRAMAH_OK;
   double *X = c->transition.X_par;
   parameter_right_side(c, n_par, par, G, X);
-  const bramah_status status = solve_columns(&c->transition, nf, np, n_par, X);
+  const bramah_status status = solve_columns(&c->transition, nf + np, n_par, X);
   memcpy(G, X, nf * n_par * sizeof *G);
   for (size_t k = 0; k < nf * n_par; k++) G[nf * n_par + k] = c1 * X[k];
   memcpy(G + 2 * nf * n_par, X + nf * n_par, np * n_par * sizeof *G);
   return status;
+}
+
+/* Newton's last tangent was taken one correction before the end, less than the tolerances away: its factors and what
+ * `linear` holds serve here too. Other formulations and tangents have none of this kind. */
+static int has_newton_factors(const bramah_coupled *c)
+{
+  return c->formulation == &bramah__partitioning && c->model->tangent == BRAMAH_TANGENT_ANALYTIC &&
+         !c->sweeps;
+}
+
+static bramah_status take_newton_factors(bramah_coupled *c)
+{
+  bramah__newton *newton = &c->newton;
+  c->transition.factors = (bramah__factors){newton->J, newton->weight, newton->scale, newton->pivot};
+  rate_blocks(c);
+  return BRAMAH_OK;
+}
+
+static bramah_status factor_anew(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t nf = model->n_independent, nx = nf + model->circuit.n_volumes;
+  bramah__linear_reduce(model, &c->state, c->now, &c->linear);
+  bramah__linear_circuit(model, c->state.p, c->state.U, c->now, &c->linear);
+  rate_blocks(c);
+  mechanical_blocks(c, nx);
+  hydraulic_blocks(c, nx);
+  return factor(c, nx);
 }
 
 static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
@@ -391,15 +429,12 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
   const size_t nf = model->n_independent, np = model->circuit.n_volumes, ne = 2 * nf + np;
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
   step_slopes(c);
-  bramah__linear_reduce(model, &c->state, c->now, &c->linear);
+  bramah_status status = has_newton_factors(c) ? take_newton_factors(c) : factor_anew(c);
+  if (status != BRAMAH_OK) return status;
   memcpy(c->now->D, c->linear.D, model->n * nf * sizeof(double)); /* the rows of sensors will ask for it */
   c->now->D_known = 1;
-  bramah__linear_circuit(model, c->state.p, c->state.U, c->now, &c->linear);
-  mechanical_blocks(c, nf + np);
-  hydraulic_blocks(c, nf + np);
   fill_right_side(c);
-  bramah_status status = factor(t, nf, np);
-  if (status == BRAMAH_OK) status = solve_columns(t, nf, np, ne, t->X);
+  status = solve_columns(t, nf + np, ne, t->X);
   if (status == BRAMAH_OK) store_transition(c, F);
   if (status == BRAMAH_OK && N) status = noise_response(c, N);
   return status;
