@@ -107,6 +107,27 @@ static void count(cli_innovations *into, const bramah_innovation *innovation, do
   if (innovation->accepted) into->share += share;
 }
 
+static void add_fused(cli_innovations *into, const bramah_innovation *innovation)
+{
+  const double nu = innovation->innovation / innovation->sigma;
+  bramah_nis_add(&into->nis, innovation->nis, 1.0);
+  into->products += nu * into->last;
+  into->squares += nu * nu;
+  into->last = nu;
+}
+
+/* Correlation of an innovation with the one before: of white ones it is within 1.96 / sqrt(n) 95 % of the time. Less than a
+ * tenth is nothing to speak of. */
+static double correlation(const cli_innovations *innovations)
+{
+  return innovations->squares > 0.0 ? innovations->products / innovations->squares : 0.0;
+}
+
+static int is_coloured(const cli_innovations *innovations)
+{
+  return fabs(correlation(innovations)) > fmax(0.1, 1.96 / sqrt(innovations->nis.dof));
+}
+
 void cli_consistency_add(cli_consistency *consistency, const bramah_replay *replay)
 {
   const bramah_innovation *innovation = bramah_replay_innovations(replay);
@@ -118,7 +139,7 @@ void cli_consistency_add(cli_consistency *consistency, const bramah_replay *repl
     const double share = left_by_gate(consistency->gate[i]);
     count(&consistency->sensor[i], &innovation[i], share);
     count(all, &innovation[i], share);
-    if (innovation[i].accepted) bramah_nis_add(&consistency->sensor[i].nis, innovation[i].nis, 1.0);
+    if (innovation[i].accepted) add_fused(&consistency->sensor[i], &innovation[i]);
   }
   if (dof) bramah_nis_add(&all->nis, whole, (double)dof);
 }
@@ -144,29 +165,34 @@ static void add_verdict(cli_table *table, const char *name, const cli_innovation
   if (left_out) add_percent(table, innovations->gated, innovations->present);
   if (left_out) add_percent(table, innovations->saturated, innovations->present);
   if (!nis->n || bramah_nis_band(nis->dof, 0.95, &low, &high, &diag)) {
-    for (int i = 0; i < 3; i++) cli_table_add(table, "%s", i < 2 ? "" : "no sample");
+    for (int i = 0; i < 4; i++) cli_table_add(table, "%s", i < 3 ? "" : "no sample");
     return;
   }
   low *= expected;
   high *= expected;
   cli_table_add(table, "%.4f", mean);
   cli_table_add(table, "%.4f to %.4f", low, high);
-  cli_table_add(table, "%s",
+  if (innovations->squares > 0.0)
+    cli_table_add(table, "%.2f", correlation(innovations));
+  else
+    cli_table_add(table, "%s", "");
+  cli_table_add(table, "%s%s",
                 mean > high  ? "innovations larger than assumed"
                 : mean < low ? "innovations smaller than assumed"
-                             : "consistent");
+                             : "consistent",
+                is_coloured(innovations) ? ", correlated: something is not modelled" : "");
 }
 
 cli_table cli_consistency_table(const cli_consistency *consistency, const bramah_filter *filter)
 {
-  static const char *const header[] = {"sensor", "samples", "mean NIS", "95 % band", "verdict"};
+  static const char *const header[] = {"sensor", "samples", "mean NIS", "95 % band", "lag 1", "verdict"};
   static const char *const long_header[] = {"sensor",   "samples",   "gated %", "at range %",
-                                            "mean NIS", "95 % band", "verdict"};
+                                            "mean NIS", "95 % band", "lag 1",   "verdict"};
   const int left_out = any_left_out(consistency);
   cli_table table =
-      left_out ? cli_table_make("Innovations of what was fused (NIS per degree of freedom)", "lrrrrrl",
+      left_out ? cli_table_make("Innovations of what was fused (NIS per degree of freedom)", "lrrrrrrl",
                                 long_header)
-               : cli_table_make("Innovations (NIS per degree of freedom: 1 is expected)", "lrrrl", header);
+               : cli_table_make("Innovations (NIS per degree of freedom: 1 is expected)", "lrrrrl", header);
   for (size_t i = 0; i < consistency->n_sensors; i++)
     add_verdict(&table, bramah_filter_sensor(filter, i)->name, &consistency->sensor[i], left_out);
   if (consistency->n_sensors > 1) add_verdict(&table, "all together", &consistency->all, left_out);

@@ -39,6 +39,9 @@ typedef struct cli_innovations {
   double share;     /* sum over them of what their gates leave of a mean NIS of 1 */
   uint64_t present; /* all */
   uint64_t gated, saturated;
+  double last, products,
+      squares; /* normalised innovations: the last one, sums of products with the one before and of
+                                     squares */
 } cli_innovations;
 
 typedef struct cli_consistency {

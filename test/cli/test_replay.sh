@@ -36,7 +36,7 @@ says out 'model alone'
 says out 'raw sensor'
 grep -Eq '^  crank.angle +deg +[0-9]' out || fail 'no row for crank.angle in deg'
 grep -Eq '^  v1.pressure +bar +[0-9]' out || fail 'no row for v1.pressure in bar'
-grep -Eq '^  crank_encoder +501 +[0-9.]+ +[0-9.]+ to [0-9.]+ +[a-z]' out || fail 'no verdict for the encoder'
+grep -Eq '^  crank_encoder +501 +[0-9.]+ +[0-9.]+ to [0-9.]+ +-?[0-9.]+ +[a-z]' out || fail 'no verdict for the encoder'
 grep -qi '</html>' report.html || fail 'the report is not complete'
 for title in crank.angle crank.rate v1.pressure 'p1: innovation' 'crank.angle: estimate minus truth'; do
   grep -qF "$title" report.html || fail "'$title' is not in the report"
