@@ -42,9 +42,6 @@ static void layout_matrices(bramah_filter *f, size_t n_par, bramah__arena *arena
   f->Ap = BRAMAH__TAKE(arena, double, nf *n_par);
   f->T = BRAMAH__TAKE(arena, double, ne *ne);
   f->H = BRAMAH__TAKE(arena, double, f->n_sensors *n);
-  f->B = BRAMAH__TAKE(arena, double, nf *nf);
-  f->B_inverse = BRAMAH__TAKE(arena, double, nf *nf);
-  f->LU = BRAMAH__TAKE(arena, double, nf *nf);
 }
 
 static void layout_vectors(bramah_filter *f, size_t n_par, bramah__arena *arena)
@@ -69,10 +66,6 @@ static void layout_vectors(bramah_filter *f, size_t n_par, bramah__arena *arena)
   f->block_work = BRAMAH__TAKE(arena, double, ns *(n + 2) + bramah__fuse_block_work(n, ns));
   f->zdd = BRAMAH__TAKE(arena, double, 2 * f->nf);
   f->coordinates = BRAMAH__TAKE(arena, double, 2 * f->ne);
-  f->acceleration_noise = BRAMAH__TAKE(arena, double, f->nf);
-  f->pressure_noise = BRAMAH__TAKE(arena, double, f->np);
-  f->pivot = BRAMAH__TAKE(arena, int, f->nf);
-  f->basis = BRAMAH__TAKE(arena, size_t, f->nf);
 }
 
 static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const bramah_filter_options *o,
@@ -85,6 +78,7 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   f->square_root = o->form == BRAMAH_COVARIANCE_SQUARE_ROOT;
   layout_matrices(f, n_par, arena);
   layout_vectors(f, n_par, arena);
+  bramah__stated_noise_layout(plant, arena, &f->stated);
   f->before = bramah__arena_take(arena, bramah_filter_snapshot_size(f), 1);
   f->snap = bramah__arena_take(arena, plant->snapshot_size, 1);
   f->row_snap = bramah__arena_take(arena, plant->snapshot_size, 1);
@@ -99,36 +93,6 @@ size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors, const bra
 }
 
 /* ---- options ---- */
-
-static bramah_status check_sigma(const bramah_filter *f, size_t state, double sigma, int zero_allowed,
-                                 const char *what, bramah_diag *diag)
-{
-  if (isfinite(sigma) && (sigma > 0.0 || (zero_allowed && sigma == 0.0))) return BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_VALUE, f->plant.state_name(f->plant.self, state), what);
-  bramah__add_text(diag, zero_allowed ? " must not be negative" : " must be positive");
-  return BRAMAH_E_VALUE;
-}
-
-static bramah_status check_sigmas(const bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < f->nf && status == BRAMAH_OK; i++) {
-    status =
-        check_sigma(f, i, o->position_sigma[i], 0, "the initial standard deviation of the position", diag);
-    if (status == BRAMAH_OK)
-      status = check_sigma(f, f->nf + i, o->velocity_sigma[i], 0,
-                           "the initial standard deviation of the rate", diag);
-    if (status == BRAMAH_OK)
-      status = check_sigma(f, f->nf + i, o->acceleration_noise[i], 1, "the acceleration noise", diag);
-  }
-  for (size_t i = 0; i < f->np && status == BRAMAH_OK; i++) {
-    status = check_sigma(f, 2 * f->nf + i, o->pressure_sigma[i], 0,
-                         "the initial standard deviation of the pressure", diag);
-    if (status == BRAMAH_OK)
-      status = check_sigma(f, 2 * f->nf + i, o->pressure_noise[i], 1, "the pressure noise", diag);
-  }
-  return status;
-}
 
 static bramah_status check_words(const bramah_filter_options *o, bramah_diag *diag)
 {
@@ -169,7 +133,6 @@ static bramah_status take_options(bramah_filter *f, const bramah_filter_options 
 {
   bramah_status status = check_words(o, diag);
   if (status == BRAMAH_OK) status = check_abilities(&f->plant, o, diag);
-  if (status == BRAMAH_OK) status = check_sigmas(f, o, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK && o->gate; i++) {
     if (!(o->gate[i] >= 0.0) || !isfinite(o->gate[i]))
       status = bramah__fail(diag, BRAMAH_E_VALUE, f->sensor[i].name, "the gate must not be negative");
@@ -182,8 +145,6 @@ static bramah_status take_options(bramah_filter *f, const bramah_filter_options 
   f->iterations = o->iterations > 1 ? o->iterations : 1;
   f->drift_gate = o->drift_gate;
   f->patience = o->patience ? o->patience : PATIENCE;
-  memcpy(f->acceleration_noise, o->acceleration_noise, f->nf * sizeof(double));
-  if (f->np) memcpy(f->pressure_noise, o->pressure_noise, f->np * sizeof(double));
   return status;
 }
 
@@ -194,9 +155,9 @@ static bramah_status start(bramah_filter *f, const bramah_sensor *sensors,
 {
   memcpy(f->sensor, sensors, f->n_sensors * sizeof *sensors);
   bramah_status status = take_options(f, options, diag);
-  if (status == BRAMAH_OK) status = bramah__take_basis(f, options->basis, diag);
+  if (status == BRAMAH_OK) status = bramah__stated_noise_take(&f->plant, options, &f->stated, diag);
   if (status != BRAMAH_OK) return status;
-  bramah__start_covariance(f, options);
+  bramah__stated_noise_covariance(&f->stated, options, f->n, f->P_initial);
   status = bramah__take_augmented(f, options, diag);
   if (status != BRAMAH_OK) return status;
   memcpy(f->P, f->P_initial, f->n * f->n * sizeof(double));
@@ -237,26 +198,10 @@ void bramah_filter_free(bramah_filter *filter)
   if (filter && filter->own_memory) bramah__aligned_free(filter);
 }
 
-static bramah_status check_noise(const bramah_filter *f, size_t n, size_t first, const double *noise,
-                                 const char *what, bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < n && noise && status == BRAMAH_OK; i++)
-    status = check_sigma(f, first + i, noise[i], 1, what, diag);
-  return status;
-}
-
 bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,
                                       const double *pressure_noise, bramah_diag *diag)
 {
-  const size_t nf = filter->nf, np = filter->np;
-  bramah_status status = check_noise(filter, nf, nf, acceleration_noise, "the acceleration noise", diag);
-  if (status == BRAMAH_OK)
-    status = check_noise(filter, np, 2 * nf, pressure_noise, "the pressure noise", diag);
-  if (status != BRAMAH_OK) return status;
-  if (acceleration_noise) memcpy(filter->acceleration_noise, acceleration_noise, nf * sizeof(double));
-  if (pressure_noise && np) memcpy(filter->pressure_noise, pressure_noise, np * sizeof(double));
-  return BRAMAH_OK;
+  return bramah__stated_noise_set(&filter->plant, acceleration_noise, pressure_noise, &filter->stated, diag);
 }
 
 bramah_status bramah_filter_set_sensor_sigma(bramah_filter *filter, size_t i, double sigma, bramah_diag *diag)
@@ -323,9 +268,9 @@ const double *bramah_filter_last_rows(const bramah_filter *filter) { return filt
 const double *bramah_filter_last_correction(const bramah_filter *filter) { return filter->dx; }
 const double *bramah_filter_acceleration_noise(const bramah_filter *filter)
 {
-  return filter->acceleration_noise;
+  return filter->stated.acceleration;
 }
-const double *bramah_filter_pressure_noise(const bramah_filter *filter) { return filter->pressure_noise; }
+const double *bramah_filter_pressure_noise(const bramah_filter *filter) { return filter->stated.pressure; }
 const double *bramah_filter_covariance(const bramah_filter *filter) { return filter->P; }
 bramah_filter_report bramah_filter_get_report(const bramah_filter *filter) { return filter->progress.report; }
 

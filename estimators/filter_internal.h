@@ -4,6 +4,7 @@
 #define BRAMAH_ESTIMATORS_FILTER_INTERNAL_H
 
 #include "bramah/filter.h"
+#include "estimators/stated_noise.h"
 #include "lib/base/arena.h"
 
 /* An augmented state as the filter works with it. */
@@ -46,30 +47,26 @@ struct bramah_filter {
   double *par_step;       /* [n_par] for differences */
   double *par_noise;      /* [n_par_noise] densities */
   bramah__progress progress;
-  double *P;                  /* [n x n] covariance of the error state */
-  double *S;                  /* [n x n] its square root, P = S S'; square-root form only */
-  double *P_initial;          /* [n x n] */
-  double *F;                  /* [n x n] */
-  double *work, *work2;       /* [n x (n + nq)], [n x n] */
-  double *Gamma;              /* [n x nq] noise of the step, Q = Gamma Gamma' */
-  double *Fe, *N, *G;         /* of the plant: [ne x ne], [ne x (nf + np)], [ne x n_par] */
-  double *A, *Ap;             /* [nf x ne] derivative of the accelerations, [nf x n_par] by parameters */
-  double *T;                  /* [ne x ne] */
-  double *H;                  /* [n_sensors x n] */
-  double *dx, *term;          /* [n] */
-  double *y;                  /* [n_sensors] innovations to fuse */
-  double *dx_scratch;         /* [n] */
-  double *fuse_work;          /* [2 n] */
-  double *block_work;         /* of block fusion */
-  double *zdd;                /* [2 nf] */
-  double *coordinates;        /* [2 ne] */
-  double *acceleration_noise; /* [nf] square roots of densities in the basis */
-  double *pressure_noise;     /* [np] */
-  double *B, *B_inverse, *LU; /* [nf x nf] basis by the independent coordinates, its inverse, factors */
-  int *pivot;                 /* [nf] */
-  size_t *basis;              /* [nf] outputs */
-  void *before;               /* snapshot of the filter before the present call */
-  void *snap, *row_snap;      /* of the plant: at the start of a step or update; for differences */
+  double *P;                   /* [n x n] covariance of the error state */
+  double *S;                   /* [n x n] its square root, P = S S'; square-root form only */
+  double *P_initial;           /* [n x n] */
+  double *F;                   /* [n x n] */
+  double *work, *work2;        /* [n x (n + nq)], [n x n] */
+  double *Gamma;               /* [n x nq] noise of the step, Q = Gamma Gamma' */
+  double *Fe, *N, *G;          /* of the plant: [ne x ne], [ne x (nf + np)], [ne x n_par] */
+  double *A, *Ap;              /* [nf x ne] derivative of the accelerations, [nf x n_par] by parameters */
+  double *T;                   /* [ne x ne] */
+  double *H;                   /* [n_sensors x n] */
+  double *dx, *term;           /* [n] */
+  double *y;                   /* [n_sensors] innovations to fuse */
+  double *dx_scratch;          /* [n] */
+  double *fuse_work;           /* [2 n] */
+  double *block_work;          /* of block fusion */
+  double *zdd;                 /* [2 nf] */
+  double *coordinates;         /* [2 ne] */
+  bramah__stated_noise stated; /* uncertainty in the user's coordinates */
+  void *before;                /* snapshot of the filter before the present call */
+  void *snap, *row_snap;       /* of the plant: at the start of a step or update; for differences */
   double nis;
   size_t nis_dof;
   int own_memory;
@@ -77,12 +74,6 @@ struct bramah_filter {
 
 static inline double bramah__step_seconds(const bramah_filter *f) { return (double)f->plant.step_ns * 1e-9; }
 
-/* B = d(basis)/d(independent positions) and its inverse at the present pose. */
-bramah_status bramah__refresh_basis(bramah_filter *f, bramah_diag *diag);
-/* The basis asked for, or the coordinates that are independent now, by their names. */
-bramah_status bramah__take_basis(bramah_filter *f, const size_t *basis, bramah_diag *diag);
-/* Initial covariance of the plant's part, into P_initial. */
-void bramah__start_covariance(bramah_filter *f, const bramah_filter_options *o);
 /* Gamma of the step whose N and G stand in the filter. */
 void bramah__fill_noise(bramah_filter *f);
 

@@ -156,7 +156,7 @@ static void follow_basis_change(bramah_filter *f)
 
 static bramah_status advance(bramah_filter *f, bramah_diag *diag)
 {
-  bramah_status status = bramah__refresh_basis(f, diag);
+  bramah_status status = bramah__stated_noise_refresh(&f->plant, &f->stated, diag);
   if (status == BRAMAH_OK) status = bramah__transition_and_step(f, diag);
   if (status != BRAMAH_OK) return status;
   bramah__fill_noise(f);
