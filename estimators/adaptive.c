@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Adaptive noise knows the filter by its public functions alone. Every correction leaves a record in the window: what it
- * says of the variances, linearised about those the filter had (include/bramah/adaptive.h). */
+/* Adaptive noise knows the filter by its public functions alone. Every correction leaves a record in the
+ * window: what it says of the variances, linearised about those the filter had
+ * (include/bramah/adaptive.h). */
 #include "bramah/adaptive.h"
 #include "estimators/adaptive_window.h"
 #include "estimators/update.h"
@@ -431,8 +432,8 @@ static void likelihood_record(bramah_adaptive *a, size_t ms, double *record)
                                            dot(ms, a->dv + i * a->ns, a->sdv + j * a->ns);
 }
 
-/* Diagonal r of Q less what the filter had: dx^2 + P+ - P-. Its share of A and b, weighted by its variance were it Gaussian;
- * a state that no sensor moves says: stay. */
+/* Diagonal r of Q less what the filter had: dx^2 + P+ - P-. Its share of A and b, weighted by its variance
+ * were it Gaussian; a state that no sensor moves says: stay. */
 static void match_state(bramah_adaptive *a, size_t r, double *record)
 {
   const size_t n = a->n, m = a->m, at = r * n + r;
@@ -500,7 +501,8 @@ static void write_record(bramah_adaptive *a, size_t ms)
   p->report.corrections++;
 }
 
-/* E_k after the correction: (I - K H) E_k + K_k v, K_k = ((I - K H) D_k H' - K dR/dtheta_k) S^-1; `rest` is I - K H. */
+/* E_k after the correction: (I - K H) E_k + K_k v, K_k = ((I - K H) D_k H' - K dR/dtheta_k) S^-1; `rest` is I
+ * - K H. */
 static void correct_estimate(bramah_adaptive *a, const double *rest, size_t k, size_t ms)
 {
   const size_t n = a->n, own = place_of(a, k, ms);

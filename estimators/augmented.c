@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Augmented states: parameters of the plant and biases of sensors as Gauss-Markov processes beside the error state. */
+/* Augmented states: parameters of the plant and biases of sensors as Gauss-Markov processes beside the error
+ * state. */
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
@@ -22,8 +23,8 @@ static void first_order(const bramah_augmented *a, double h, bramah__augmented *
   own->noise[0] = a->noise * (T > 0.0 ? sqrt(-0.5 * T * expm1(-2.0 * h / T)) : sqrt(h));
 }
 
-/* Critically damped: Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. The stationary covariance is diag(T^3, T) q/4, so the
- * noise of a step is that less Phi times it times Phi'. */
+/* Critically damped: Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. The stationary covariance is diag(T^3, T)
+ * q/4, so the noise of a step is that less Phi times it times Phi'. */
 static void second_order(const bramah_augmented *a, double h, bramah__augmented *own)
 {
   const double T = a->time_constant, s = h / T, e = exp(-s), q = a->noise * a->noise;
@@ -214,8 +215,8 @@ double bramah__bias(const bramah_filter *f, size_t i)
   return sum;
 }
 
-/* Positions, rates and pressures are states: a parameter reaches them only through the step. Forces, flows and
- * accelerations it reaches at once. */
+/* Positions, rates and pressures are states: a parameter reaches them only through the step. Forces, flows
+ * and accelerations it reaches at once. */
 static int is_state(const bramah_filter *f, const bramah_sensor *sensor)
 {
   for (size_t t = 0; t < sensor->n_terms; t++) {

@@ -51,7 +51,8 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
 /* The running mean m += a (nu - m) of white innovations has the variance a / (2 - a). */
 static const double drift_share = 1.0 / 50.0;
 
-/* Is the sensor's running mean beyond its gate? Spikes count no more than the gate on single samples lets through. */
+/* Is the sensor's running mean beyond its gate? Spikes count no more than the gate on single samples lets
+ * through. */
 static int drifts(const bramah_filter *f, size_t i)
 {
   if (f->drift_gate == 0.0 || f->gate[i] == 0.0) return 0;
@@ -109,8 +110,8 @@ static int all_lost(const bramah_filter *f, int group, size_t *n)
   return *n > 0;
 }
 
-/* Is it the filter that is wrong? When no sensor agrees with it any more; or none of two and more that measure motion, or
- * pressures: one of them may fail, hardly all. */
+/* Is it the filter that is wrong? When no sensor agrees with it any more; or none of two and more that
+ * measure motion, or pressures: one of them may fail, hardly all. */
 static int filter_is_wrong(const bramah_filter *f)
 {
   size_t n;
@@ -202,9 +203,9 @@ static bramah_status inject(bramah_filter *f, bramah_diag *diag)
 
 /* ---- iterated update ---- */
 
-/* Back to the prediction, the correction found so far injected, measurements linearised there: what they say of the error
- * of the prediction is y - h(x) + H dx. Source: the iterated extended
- * Kalman filter of Jazwinski, Stochastic Processes and Filtering Theory (1970). */
+/* Back to the prediction, the correction found so far injected, measurements linearised there: what they say
+ * of the error of the prediction is y - h(x) + H dx. Source: the iterated extended Kalman filter of
+ * Jazwinski, Stochastic Processes and Filtering Theory (1970). */
 static bramah_status relinearise(bramah_filter *f, const double *y, bramah_diag *diag)
 {
   bramah_status status = inject(f, diag);

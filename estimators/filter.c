@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The error-state extended Kalman filter: its memory, its start and what it can be asked. It knows its plant by the plant
- * interface alone. Prediction and correction have files of their own. */
+/* The error-state extended Kalman filter: its memory, its start and what it can be asked. It knows its plant
+ * by the plant interface alone. Prediction and correction have files of their own. */
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"

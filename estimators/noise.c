@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The noise of one step by columns: what the user states (stated_noise.h), through the resolvent where the plant has it;
- * augmented states and noisy parameters. */
+/* The noise of one step by columns: what the user states (stated_noise.h), through the resolvent where the
+ * plant has it; augmented states and noisy parameters. */
 #include "estimators/filter_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-/* White noise on accelerations through the resolvent, which gives positions h^3/4; the h^3/12 that it misses of their h^3/3 follows. */
+/* White noise on accelerations through the resolvent, which gives positions h^3/4; the h^3/12 that it misses
+ * of their h^3/3 follows. */
 static void resolvent_accelerations(bramah_filter *f, double h)
 {
   const size_t nf = f->nf, nx = nf + f->np;

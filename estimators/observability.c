@@ -145,8 +145,8 @@ static bramah_status eigen(bramah_observability *o, size_t n, double *A, double 
   return bramah__fail(diag, BRAMAH_E_NO_CONVERGENCE, "observability", "eigenvalues did not converge");
 }
 
-/* Eigenvalues ascend: the unseen directions are the first `unseen` rows of V. G [unseen x n]: what they become over the
- * window, in units of sigma. */
+/* Eigenvalues ascend: the unseen directions are the first `unseen` rows of V. G [unseen x n]: what they
+ * become over the window, in units of sigma. */
 static void carry_unseen(bramah_observability *o, size_t unseen)
 {
   const size_t n = o->n;
@@ -240,7 +240,8 @@ static bramah_status step_paper(bramah_observability *o, bramah_diag *diag)
   return plant->step(plant->self, diag);
 }
 
-/* Where the plant comes out from its state displaced by dx in state k; 0 if it cannot or changes its coordinates. */
+/* Where the plant comes out from its state displaced by dx in state k; 0 if it cannot or changes its
+ * coordinates. */
 static int displaced_step(bramah_observability *o, size_t k, double dx, double *x)
 {
   const bramah_plant *plant = &o->plant;
@@ -254,8 +255,8 @@ static int displaced_step(bramah_observability *o, size_t k, double dx, double *
   return 1;
 }
 
-/* F by central differences of steps. They are wide, a hundredth of sigma, for an implicit step ends within a tolerance.
- * Returns 0 where it cannot be had; the plant is then as before. */
+/* F by central differences of steps. They are wide, a hundredth of sigma, for an implicit step ends within a
+ * tolerance. Returns 0 where it cannot be had; the plant is then as before. */
 static int differences(bramah_observability *o)
 {
   const bramah_plant *plant = &o->plant;

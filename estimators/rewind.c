@@ -409,7 +409,8 @@ static void count_rewind(bramah_rewind *r, int64_t from, int64_t wanted)
   if (depth_ns > r->counts.deepest_ns) r->counts.deepest_ns = depth_ns;
 }
 
-/* If this fails the later snapshots hold the failed attempt; `next` stays before them, so that they are not used. */
+/* If this fails the later snapshots hold the failed attempt; `next` stays before them, so that they are not
+ * used. */
 static bramah_status catch_up(bramah_rewind *r, int64_t wanted, bramah_diag *diag)
 {
   if (r->next > r->present) return BRAMAH_OK;

@@ -196,8 +196,8 @@ static bramah_status fail_state(const bramah_smoother *s, size_t i, const char *
                       i < n_plant ? s->plant.state_name(s->plant.self, i) : "smoother", message);
 }
 
-/* Factor of D^-1 P- D^-1 with D the standard deviations: they span as many decades as radians and pascals do, their
- * correlations do not. */
+/* Factor of D^-1 P- D^-1 with D the standard deviations: they span as many decades as radians and pascals do,
+ * their correlations do not. */
 static bramah_status factor(bramah_smoother *s, const double *P_minus, bramah_diag *diag)
 {
   const size_t n = s->n, bad = bramah__bad_variance(n, P_minus);

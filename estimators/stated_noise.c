@@ -159,8 +159,8 @@ void bramah__stated_noise_covariance(const bramah__stated_noise *noise, const br
   }
 }
 
-/* White noise on an acceleration makes [h^3/3, h^2/2; h^2/2, h] of position and rate, whose factor is [sqrt(h^3/3), 0;
- * sqrt(3 h)/2, sqrt(h)/2]. */
+/* White noise on an acceleration makes [h^3/3, h^2/2; h^2/2, h] of position and rate, whose factor is
+ * [sqrt(h^3/3), 0; sqrt(3 h)/2, sqrt(h)/2]. */
 void bramah__stated_noise_columns(const bramah__stated_noise *noise, double h, size_t nq, double *Gamma)
 {
   const size_t nf = noise->nf;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Uncertainty as users state it: initial standard deviations and densities of white noise in coordinates of their choice
- * (the basis), carried to those that are independent now by B = d(basis)/d(independent). Source: dissertation 3.18. */
+/* Uncertainty as users state it: initial standard deviations and densities of white noise in coordinates of
+ * their choice (the basis), carried to those that are independent now by B = d(basis)/d(independent). Source:
+ * dissertation 3.18. */
 #ifndef BRAMAH_ESTIMATORS_STATED_NOISE_H
 #define BRAMAH_ESTIMATORS_STATED_NOISE_H
 
@@ -37,8 +38,8 @@ bramah_status bramah__stated_noise_refresh(const bramah_plant *plant, bramah__st
 void bramah__stated_noise_covariance(const bramah__stated_noise *noise, const bramah_filter_options *options,
                                      size_t n, double *P);
 
-/* Columns of the noise of one step h by D 3.18 into the leading block of Gamma, whose rows are nq >= 2 nf + np long: two for
- * each acceleration of the basis, one for each pressure. Gamma must be zero there. */
+/* Columns of the noise of one step h by D 3.18 into the leading block of Gamma, whose rows are nq >= 2 nf +
+ * np long: two for each acceleration of the basis, one for each pressure. Gamma must be zero there. */
 void bramah__stated_noise_columns(const bramah__stated_noise *noise, double h, size_t nq, double *Gamma);
 
 #endif

@@ -199,7 +199,8 @@ static bramah_status check_covariance(const bramah_ukf *u, bramah_diag *diag)
   return bad < u->n ? fail_state(u, bad, "the variance of this state is not positive", diag) : BRAMAH_OK;
 }
 
-/* root = reach times the lower Cholesky factor of P, by way of the correlations: variances span many decades. */
+/* root = reach times the lower Cholesky factor of P, by way of the correlations: variances span many
+ * decades. */
 static bramah_status draw(bramah_ukf *u, bramah_diag *diag)
 {
   const size_t n = u->n;
@@ -268,7 +269,8 @@ static bramah_status step_centre(bramah_ukf *u, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* Where point k comes out. One that changed its coordinates, or did not with the centre, cannot be read by them. */
+/* Where point k comes out. One that changed its coordinates, or did not with the centre, cannot be read by
+ * them. */
 static bramah_status step_point(bramah_ukf *u, size_t k, int readable, bramah_diag *diag)
 {
   const bramah_plant *plant = &u->plant;

@@ -36,8 +36,8 @@ static double times_row(size_t n, const double *H, const double *P, double *PH)
   return sum;
 }
 
-/* P = (I - K H) P (I - K H)' + K r K', from the left and then, with the product of what that left, from the right. The
- * two halves are averaged. */
+/* P = (I - K H) P (I - K H)' + K r K', from the left and then, with the product of what that left, from the
+ * right. The two halves are averaged. */
 static void joseph(size_t n, const double *H, double r, const double *K, double *PH, double *P)
 {
   for (size_t i = 0; i < n; i++)
@@ -78,8 +78,8 @@ double bramah__root_variance(size_t n, const double *H, const double *S, double 
   return sum;
 }
 
-/* A measurement is taken to be so much better than its prediction at most: beyond it what is left of S would be the
- * rounding of what was there. */
+/* A measurement is taken to be so much better than its prediction at most: beyond it what is left of S would
+ * be the rounding of what was there. */
 static const double best = 1e-12;
 
 int bramah__fuse_root(size_t n, const double *H, double y, double r, double *S, double *dx, double *work)

@@ -14,11 +14,13 @@ void bramah__propagate(size_t n, const double *F, double *P, double *work);
  */
 int bramah__fuse_scalar(size_t n, const double *H, double y, double r, double *P, double *dx, double *work);
 
-/* The same on a square root S [n x n] of P = S S'. Source: Potter's algorithm (Bierman, Factorization Methods, 1977). */
+/* The same on a square root S [n x n] of P = S S'. Source: Potter's algorithm (Bierman, Factorization
+ * Methods, 1977). */
 int bramah__fuse_root(size_t n, const double *H, double y, double r, double *S, double *dx, double *work);
 
-/* Fuse m measurements at once: rows H [m x n], innovations y, variances r [m]; Joseph form. *nis = y' S^-1 y. work
- * [bramah__fuse_block_work]. Returns 0, or -1 if the covariance of the innovations is not positive definite. */
+/* Fuse m measurements at once: rows H [m x n], innovations y, variances r [m]; Joseph form. *nis = y' S^-1 y.
+ * work [bramah__fuse_block_work]. Returns 0, or -1 if the covariance of the innovations is not positive
+ * definite. */
 int bramah__fuse_block(size_t n, size_t m, const double *H, const double *y, const double *r, double *P,
                        double *dx, double *nis, double *work);
 size_t bramah__fuse_block_work(size_t n, size_t m);
@@ -26,8 +28,8 @@ size_t bramah__fuse_block_work(size_t n, size_t m);
 /* P += Gamma Gamma', Gamma [n x q]. */
 void bramah__add_outer(size_t n, size_t q, const double *Gamma, double *P);
 
-/* Lower triangular S [n x n], positive diagonal, with S S' = W W', W [n x m], m >= n, overwritten: Householder
- * reflections from the right. */
+/* Lower triangular S [n x n], positive diagonal, with S S' = W W', W [n x m], m >= n, overwritten:
+ * Householder reflections from the right. */
 void bramah__lower_root(size_t n, size_t m, double *W, double *S);
 
 /* H S S' H' [1]; work [n]. */

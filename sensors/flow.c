@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow meter: flow through a throttle, leakage, check valve, relief valve or pump, in the direction of its description;
- * or out of a directional valve into one of its ports [m^3/s]. */
+/* Flow meter: flow through a throttle, leakage, check valve, relief valve or pump, in the direction of its
+ * description; or out of a directional valve into one of its ports [m^3/s]. */
 #include "sensors/kinds.h"
 
 static bramah_status bind_port(const bramah_sensor_options *options, const bramah_plant *plant,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Inclinometer: angle of the unit direction e of a body against the horizontal plane [rad], from the direction `up`
- * against gravity in the axes of the body: asin(e . up); or the angle about a body-fixed unit axis n across e,
- * atan2(e . up, (n x e) . up). */
+/* Inclinometer: angle of the unit direction e of a body against the horizontal plane [rad], from the
+ * direction `up` against gravity in the axes of the body: asin(e . up); or the angle about a body-fixed unit
+ * axis n across e, atan2(e . up, (n x e) . up). */
 #include "sensors/kinds.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Load pin: the force of a cylinder on the pins at its ends [N], friction and stops included; positive pushes them
- * apart. */
+/* Load pin: the force of a cylinder on the pins at its ends [N], friction and stops included; positive pushes
+ * them apart. */
 #include "sensors/kinds.h"
 
 /* Drives of motions have a force too, but no stroke: they have no pin either. */

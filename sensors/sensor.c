@@ -193,8 +193,8 @@ static void sums(const bramah_sensor *sensor, const bramah_plant *plant, double 
     sum[i >= n_first(sensor)] += sensor->weight[i] * plant->output(plant->self, sensor->output[i]);
 }
 
-/* Derivatives of the measurement by the two sums. The arc sine of more than one is that of one, and its slope grows no
- * further where the cosine is as small as rounding makes it. */
+/* Derivatives of the measurement by the two sums. The arc sine of more than one is that of one, and its slope
+ * grows no further where the cosine is as small as rounding makes it. */
 static void slopes(const bramah_sensor *sensor, const bramah_plant *plant, double slope[2])
 {
   static const double least_cosine = 1e-7;

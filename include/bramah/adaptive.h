@@ -34,14 +34,16 @@ typedef enum bramah_adaptive_method {
   BRAMAH_ADAPTIVE_MATCHING = 1
 } bramah_adaptive_method;
 
-/* Limits are in the units of the filter's options: rad/s^2/sqrt(Hz) or m/s^2/sqrt(Hz), Pa/sqrt(s), the sensor's unit;
- * 0 < least < most. A pair of zeros leaves that figure alone, a NULL all of its kind. At least one must adapt. With
- * gates a sensor's sigma is found too small where large innovations are rejected: start it too large.
+/* Limits are in the units of the filter's options: rad/s^2/sqrt(Hz) or m/s^2/sqrt(Hz), Pa/sqrt(s), the
+ * sensor's unit; 0 < least < most. A pair of zeros leaves that figure alone, a NULL all of its kind. At least
+ * one must adapt. With gates a sensor's sigma is found too small where large innovations are rejected: start
+ * it too large.
  *
- * Figures that the sensors see in the same way cannot be told apart, and one that they hardly see (the noise of a pressure
- * that follows its neighbours within a step) wanders between its limits: leave it alone. What they do not see at all
- * stays as it is. The method takes the noise for white; of a coloured disturbance it finds the density with which the
- * innovations have the right size, see datasets/README.md on shaping filters. */
+ * Figures that the sensors see in the same way cannot be told apart, and one that they hardly see (the noise
+ * of a pressure that follows its neighbours within a step) wanders between its limits: leave it alone. What
+ * they do not see at all stays as it is. The method takes the noise for white; of a coloured disturbance it
+ * finds the density with which the innovations have the right size, see datasets/README.md on shaping
+ * filters. */
 typedef struct bramah_adaptive_options {
   bramah_adaptive_method method;
   size_t window;     /* corrections, 10 to 10^6; 0 means 200 */
@@ -56,9 +58,10 @@ typedef struct bramah_adaptive_options {
 
 typedef struct bramah_adaptive bramah_adaptive;
 
-/* Bytes for this filter and these options; create it there (aligned to 64) or in memory taken once. The filter must
- * outlive it; arrays are copied. Noise of the filter outside the limits is brought to the nearer one. While it is in use it
- * alone may change the noise that adapts. Errors: E_VALUE (options), E_ARGUMENT (memory too small), E_MEMORY. */
+/* Bytes for this filter and these options; create it there (aligned to 64) or in memory taken once. The
+ * filter must outlive it; arrays are copied. Noise of the filter outside the limits is brought to the nearer
+ * one. While it is in use it alone may change the noise that adapts. Errors: E_VALUE (options), E_ARGUMENT
+ * (memory too small), E_MEMORY. */
 BRAMAH_API size_t bramah_adaptive_size(const bramah_filter *filter, const bramah_adaptive_options *options);
 BRAMAH_API bramah_status bramah_adaptive_init(bramah_filter *filter, const bramah_adaptive_options *options,
                                               void *mem, size_t size, bramah_diag *diag,
@@ -71,8 +74,8 @@ bramah_adaptive_free(bramah_adaptive *adaptive); /* NULL allowed; only for brama
 /* After each successful bramah_filter_predict. */
 BRAMAH_API void bramah_adaptive_predicted(bramah_adaptive *adaptive);
 
-/* After each successful bramah_filter_correct. Rejected samples are left out, and a correction that made the filter recover
- * is not used. Returns 1 if the filter has new noise from now on, else 0. */
+/* After each successful bramah_filter_correct. Rejected samples are left out, and a correction that made the
+ * filter recover is not used. Returns 1 if the filter has new noise from now on, else 0. */
 BRAMAH_API int bramah_adaptive_corrected(bramah_adaptive *adaptive);
 
 typedef enum bramah_adaptive_kind {
@@ -106,9 +109,10 @@ typedef struct bramah_adaptive_report {
 
 BRAMAH_API bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptive);
 
-/* The whole state, window and present noise included, to and from snap [size bytes, 8-byte aligned], exact to the bit.
- * Save and restore it together with the filter, whose snapshot holds no noise; restoring gives the filter the noise of
- * then. bramah_rewind does not do so: its steps back would be counted as new ones, so the two do not go together. */
+/* The whole state, window and present noise included, to and from snap [size bytes, 8-byte aligned], exact to
+ * the bit. Save and restore it together with the filter, whose snapshot holds no noise; restoring gives the
+ * filter the noise of then. bramah_rewind does not do so: its steps back would be counted as new ones, so the
+ * two do not go together. */
 BRAMAH_API size_t bramah_adaptive_snapshot_size(const bramah_adaptive *adaptive);
 BRAMAH_API void bramah_adaptive_save(const bramah_adaptive *adaptive, void *snap);
 BRAMAH_API void bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap);

@@ -48,18 +48,17 @@ BRAMAH_API bramah_plant bramah_coupled_plant(bramah_coupled *plant);
 BRAMAH_API bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag);
 
 /* Start from given values of some joints: positions [n] and rates [n] of the joints [n] (indices of the
- * model, n = degrees of freedom), of spherical and floating joints those of their outputs .angle and
- * .rate; the others follow from the loops. Pressures [n_volumes] absolute, or NULL to leave them. Parameters go to
- * their nominal values. Errors:
- * E_ARGUMENT (wrong n), E_SINGULAR (these joints do not determine the pose), E_CLOSURE; the plant then
- * stands at the initial state of the machine. */
+ * model, n = degrees of freedom), of spherical and floating joints those of their outputs .angle and .rate;
+ * the others follow from the loops. Pressures [n_volumes] absolute, or NULL to leave them. Parameters go to
+ * their nominal values. Errors: E_ARGUMENT (wrong n), E_SINGULAR (these joints do not determine the pose),
+ * E_CLOSURE; the plant then stands at the initial state of the machine. */
 BRAMAH_API bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t *joints,
                                               const double *positions, const double *rates,
                                               const double *pressures, bramah_diag *diag);
 
-/* How a correction of the independent positions reaches the dependent ones: by Newton until the loops close, or by the
- * linearised position problem of the publication (below D 3.16), dz_d = -(Phi_z^d)^-1 Phi_z^i dz_i, which leaves the loops
- * open by the square of the correction until the next step closes them. */
+/* How a correction of the independent positions reaches the dependent ones: by Newton until the loops close,
+ * or by the linearised position problem of the publication (below D 3.16), dz_d = -(Phi_z^d)^-1 Phi_z^i dz_i,
+ * which leaves the loops open by the square of the correction until the next step closes them. */
 typedef enum bramah_injection {
   BRAMAH_INJECTION_EXACT = 0, /* the default */
   BRAMAH_INJECTION_LINEARISED = 1
@@ -76,7 +75,8 @@ typedef struct bramah_step_report {
 } bramah_step_report;
 BRAMAH_API bramah_step_report bramah_coupled_report(const bramah_coupled *plant);
 
-/* Largest violation of a constraint, of loops and motions [m, or rad for axes and angles] at the present state. */
+/* Largest violation of a constraint, of loops and motions [m, or rad for axes and angles] at the present
+ * state. */
 BRAMAH_API double bramah_coupled_constraint_violation(bramah_coupled *plant);
 
 #ifdef __cplusplus

@@ -68,8 +68,8 @@ typedef struct bramah_study_column {
   int line;
 } bramah_study_column;
 
-/* A figure whose unit depends on the machine: the text that stands in the file, known to be a number with a unit. Its
- * value comes from bramah_quantity_parse with the unit that is expected. */
+/* A figure whose unit depends on the machine: the text that stands in the file, known to be a number with a
+ * unit. Its value comes from bramah_quantity_parse with the unit that is expected. */
 typedef struct bramah_study_figure {
   const char *text; /* NULL: not given */
   int line, column;
@@ -127,8 +127,8 @@ typedef struct bramah_study {
 
 /* Read a study file; the machine file is not opened. Errors as for bramah_machine_load. */
 BRAMAH_API bramah_status bramah_study_load(const char *path, bramah_diag *diag, bramah_study **out);
-/* The same with changes applied to the study file itself ("volumes.v1.noise"), which come before its own `changes` of
- * the machine. */
+/* The same with changes applied to the study file itself ("volumes.v1.noise"), which come before its own
+ * `changes` of the machine. */
 BRAMAH_API bramah_status bramah_study_load_changed(const char *path, size_t n_changes,
                                                    const bramah_change *changes, bramah_diag *diag,
                                                    bramah_study **out);

@@ -69,7 +69,8 @@ typedef struct bramah_augmented {
   double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
 } bramah_augmented;
 
-/* White noise on a parameter of the plant (a valve command's offset, a supply's pressure), held over each step. */
+/* White noise on a parameter of the plant (a valve command's offset, a supply's pressure), held over each
+ * step. */
 typedef struct bramah_parameter_noise {
   const char *at;
   double density; /* square root of the density > 0: unit/sqrt(Hz) */
@@ -132,14 +133,16 @@ typedef struct bramah_filter_report {
 
 /* Bytes for a filter of this plant with so many sensors; create it there (aligned to 64) or in memory taken
  * once. The plant table and the sensors are copied; the plant object behind the table and the strings must
- * outlive the filter. Errors: E_VALUE (a figure), E_REFERENCE (no such parameter or sensor), E_SINGULAR (the basis
- * does not determine the motion), E_UNSUPPORTED (a function the plant does not have), E_ARGUMENT (memory too small).
+ * outlive the filter. Errors: E_VALUE (a figure), E_REFERENCE (no such parameter or sensor), E_SINGULAR (the
+ * basis does not determine the motion), E_UNSUPPORTED (a function the plant does not have), E_ARGUMENT
+ * (memory too small).
  *
- * Gates: innovations are tested before any correction at their time. Saturated samples are left out and do not count as
- * rejections. A sensor that is rejected `patience` times in a
- * row is lost: it stays out until it agrees again, is counted, and named by bramah_filter_lost. When all sensors with a
- * gate are lost, or two and more of motion and no other of that group, or of pressures, flows and forces, then not they but
- * the filter is taken to be wrong: its covariance is opened by the initial one and they are fused once unasked. */
+ * Gates: innovations are tested before any correction at their time. Saturated samples are left out and do
+ * not count as rejections. A sensor that is rejected `patience` times in a row is lost: it stays out until it
+ * agrees again, is counted, and named by bramah_filter_lost. When all sensors with a gate are lost, or two
+ * and more of motion and no other of that group, or of pressures, flows and forces, then not they but the
+ * filter is taken to be wrong: its covariance is opened by the initial one and they are fused once
+ * unasked. */
 BRAMAH_API size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors,
                                      const bramah_filter_options *options);
 BRAMAH_API bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors,
@@ -151,8 +154,8 @@ BRAMAH_API bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_s
                                            bramah_diag *diag, bramah_filter **out);
 BRAMAH_API void bramah_filter_free(bramah_filter *filter); /* NULL allowed; only for bramah_filter_new */
 
-/* Other noise from the next step on, as in the options: NULL leaves that part as it is. Errors: E_VALUE (nothing
- * changed). */
+/* Other noise from the next step on, as in the options: NULL leaves that part as it is. Errors: E_VALUE
+ * (nothing changed). */
 BRAMAH_API bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,
                                                  const double *pressure_noise, bramah_diag *diag);
 /* Another standard deviation of sensor i > 0. */
@@ -166,10 +169,9 @@ BRAMAH_API bramah_status bramah_filter_set_inputs(bramah_filter *filter, const d
  * Errors: those of the plant; E_NOT_FINITE, E_NOT_SPD name the state. */
 BRAMAH_API bramah_status bramah_filter_predict(bramah_filter *filter, bramah_diag *diag);
 
-/* Fuse measurements y [n_sensors] at the present time; present[i] = 0 leaves sensor i out. Then the errors are injected
- * (D 3.5-3.16). On
- * error plant and covariance are as before the call. Errors: E_NOT_FINITE names the sensor; E_NOT_SPD the
- * state; those of inject. */
+/* Fuse measurements y [n_sensors] at the present time; present[i] = 0 leaves sensor i out. Then the errors
+ * are injected (D 3.5-3.16). On error plant and covariance are as before the call. Errors: E_NOT_FINITE names
+ * the sensor; E_NOT_SPD the state; those of inject. */
 BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const double *y,
                                                const unsigned char *present, bramah_diag *diag);
 
@@ -188,21 +190,23 @@ BRAMAH_API const bramah_augmented *bramah_filter_augmented(const bramah_filter *
 BRAMAH_API double bramah_filter_augmented_value(const bramah_filter *filter, size_t i);
 BRAMAH_API double bramah_filter_augmented_sigma(const bramah_filter *filter, size_t i);
 
-/* Covariance of the error state P [n x n] row-major, in the plant's present independent coordinates: positions,
- * velocities, pressures, then the augmented states in their order (order 2: value and rate). */
+/* Covariance of the error state P [n x n] row-major, in the plant's present independent coordinates:
+ * positions, velocities, pressures, then the augmented states in their order (order 2: value and rate). */
 BRAMAH_API const double *bramah_filter_covariance(const bramah_filter *filter);
 
-/* What smoothers and analyses need of the last cycle. F [n x n]: transition of the last predict, from the coordinates
- * before it to those after it (a change of independent coordinates included). H [n_sensors x n]: measurement rows of
- * the last correct, those of present sensors. dx [n]: the errors it injected (zeros if nothing was measured). */
+/* What smoothers and analyses need of the last cycle. F [n x n]: transition of the last predict, from the
+ * coordinates before it to those after it (a change of independent coordinates included). H [n_sensors x n]:
+ * measurement rows of the last correct, those of present sensors. dx [n]: the errors it injected (zeros if
+ * nothing was measured). */
 BRAMAH_API size_t bramah_filter_n_error(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_transition(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_rows(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_correction(const bramah_filter *filter);
 
-/* Gamma [n x *n_columns] of the last predict, Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and 2 b + 1
- * acceleration b of the basis; 2 n_position + i pressure i; then augmented states and noisy parameters. Those of an
- * acceleration and of a pressure are proportional to its density. n_columns may be NULL. */
+/* Gamma [n x *n_columns] of the last predict, Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and
+ * 2 b + 1 acceleration b of the basis; 2 n_position + i pressure i; then augmented states and noisy
+ * parameters. Those of an acceleration and of a pressure are proportional to its density. n_columns may be
+ * NULL. */
 BRAMAH_API const double *bramah_filter_last_noise(const bramah_filter *filter, size_t *n_columns);
 /* The noise of the coming step as in the options: [n_position], [n_pressure]. */
 BRAMAH_API const double *bramah_filter_acceleration_noise(const bramah_filter *filter);

@@ -159,15 +159,15 @@ typedef enum bramah_motion_type {
   BRAMAH_MOTION_TABLE = 3     /* cubic spline through points */
 } bramah_motion_type;
 
-/* Prescribed motion z = f(t) of a joint coordinate: a drive that follows its command exactly, whatever force it
- * takes. Time counts from the start of the plant; the joint starts at f(0) with f'(0), and an initial value given
- * for it must agree. A prescribed coordinate is no degree of freedom and carries no error in a filter. Outputs:
- * <name>.force [N, or N m where the joint turns], what the drive exerts along the coordinate, and <name>.work [J]
- * since the start.
+/* Prescribed motion z = f(t) of a joint coordinate: a drive that follows its command exactly, whatever force
+ * it takes. Time counts from the start of the plant; the joint starts at f(0) with f'(0), and an initial
+ * value given for it must agree. A prescribed coordinate is no degree of freedom and carries no error in a
+ * filter. Outputs: <name>.force [N, or N m where the joint turns], what the drive exerts along the
+ * coordinate, and <name>.work [J] since the start.
  *
  * The spline of a table is the clamped one: rate zero at its first and last point, rate and acceleration
- * continuous between them. Before and behind its times the end positions are held, so the acceleration jumps at
- * the two end points (the rate does not). */
+ * continuous between them. Before and behind its times the end positions are held, so the acceleration jumps
+ * at the two end points (the rate does not). */
 typedef struct bramah_motion {
   const char *name;
   int line;

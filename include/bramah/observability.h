@@ -31,7 +31,8 @@ BRAMAH_API void bramah_observability_options_default(bramah_observability_option
 
 typedef struct bramah_observability bramah_observability;
 
-/* Memory, copies and lifetimes as for bramah_filter_init. options may be NULL (defaults). Errors: E_ARGUMENT, E_MEMORY. */
+/* Memory, copies and lifetimes as for bramah_filter_init. options may be NULL (defaults). Errors: E_ARGUMENT,
+ * E_MEMORY. */
 BRAMAH_API size_t bramah_observability_size(const bramah_plant *plant, size_t n_sensors);
 BRAMAH_API bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sensors,
                                                    const bramah_sensor *sensors,
@@ -44,8 +45,9 @@ BRAMAH_API bramah_status bramah_observability_new(const bramah_plant *plant, siz
                                                   bramah_diag *diag, bramah_observability **out);
 BRAMAH_API void bramah_observability_free(bramah_observability *o); /* NULL allowed */
 
-/* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0) of the plant's
- * error state; add samples with row H [n] and standard deviation r at the present time; go on by a transition F [n x n]. */
+/* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0) of
+ * the plant's error state; add samples with row H [n] and standard deviation r at the present time; go on by
+ * a transition F [n x n]. */
 BRAMAH_API bramah_status bramah_observability_begin(bramah_observability *o, const double *sigma,
                                                     bramah_diag *diag);
 BRAMAH_API void bramah_observability_observe(bramah_observability *o, const double *H, double r);
@@ -54,14 +56,15 @@ BRAMAH_API void bramah_observability_advance(bramah_observability *o, const doub
 /* Look at the window. Errors: E_NOT_FINITE, E_NO_CONVERGENCE. */
 BRAMAH_API bramah_status bramah_observability_analyse(bramah_observability *o, bramah_diag *diag);
 
-/* All of it before a run: the plant is stepped over the horizon from its present state with the inputs it has, sampled by
- * its sensors with their periods, analysed, and put back. Transitions are the plant's own, or differences of steps, or
- * (D 3.4) where neither can be had. Errors: those of the plant, and as above. */
+/* All of it before a run: the plant is stepped over the horizon from its present state with the inputs it
+ * has, sampled by its sensors with their periods, analysed, and put back. Transitions are the plant's own, or
+ * differences of steps, or (D 3.4) where neither can be had. Errors: those of the plant, and as above. */
 BRAMAH_API bramah_status bramah_observability_run(bramah_observability *o, const double *sigma,
                                                   bramah_diag *diag);
 
-/* Results of the last analysis. rank: directions that are seen. condition: largest eigenvalue by smallest of D W D,
- * infinite where one is zero. lasting: how many unseen directions do not die out; 0: the state is detectable. */
+/* Results of the last analysis. rank: directions that are seen. condition: largest eigenvalue by smallest of
+ * D W D, infinite where one is zero. lasting: how many unseen directions do not die out; 0: the state is
+ * detectable. */
 typedef struct bramah_observability_result {
   size_t n, rank, lasting;
   double condition;
@@ -74,8 +77,8 @@ BRAMAH_API const double *bramah_observability_eigenvalues(const bramah_observabi
 BRAMAH_API const double *bramah_observability_directions(const bramah_observability *o);
 /* Share of state i in the unseen directions that last, 0 to 1; it is named from 0.1 on. */
 BRAMAH_API double bramah_observability_share(const bramah_observability *o, size_t i);
-/* The names, "arm.angle, arm.rate", into out [size], cut to fit; returns how many states there are. The plant must be in
- * the coordinates of the window's beginning. */
+/* The names, "arm.angle, arm.rate", into out [size], cut to fit; returns how many states there are. The plant
+ * must be in the coordinates of the window's beginning. */
 BRAMAH_API size_t bramah_observability_names(const bramah_observability *o, char *out, size_t size);
 
 #ifdef __cplusplus

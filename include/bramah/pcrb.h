@@ -17,22 +17,22 @@ extern "C" {
 
 typedef struct bramah_pcrb bramah_pcrb;
 
-/* Start with the covariance P0 [n x n] of what is known beforehand. Memory aligned to 64. Errors: E_ARGUMENT (memory too
- * small), E_NOT_SPD (a variance of P0 is not positive), E_MEMORY. */
+/* Start with the covariance P0 [n x n] of what is known beforehand. Memory aligned to 64. Errors: E_ARGUMENT
+ * (memory too small), E_NOT_SPD (a variance of P0 is not positive), E_MEMORY. */
 BRAMAH_API size_t bramah_pcrb_size(size_t n);
 BRAMAH_API bramah_status bramah_pcrb_init(size_t n, const double *P0, void *mem, size_t size,
                                           bramah_diag *diag, bramah_pcrb **out);
 BRAMAH_API bramah_status bramah_pcrb_new(size_t n, const double *P0, bramah_diag *diag, bramah_pcrb **out);
 BRAMAH_API void bramah_pcrb_free(bramah_pcrb *pcrb); /* NULL allowed; only for bramah_pcrb_new */
 
-/* One step of the true motion: F [n x n] its transition, from the coordinates before to those after it, Q [n x n] the
- * covariance of its noise in the coordinates after it; Q NULL: none. Errors: E_NOT_SPD, E_NOT_FINITE (the bound is as
- * before). */
+/* One step of the true motion: F [n x n] its transition, from the coordinates before to those after it, Q [n
+ * x n] the covariance of its noise in the coordinates after it; Q NULL: none. Errors: E_NOT_SPD, E_NOT_FINITE
+ * (the bound is as before). */
 BRAMAH_API bramah_status bramah_pcrb_step(bramah_pcrb *pcrb, const double *F, const double *Q,
                                           bramah_diag *diag);
 
-/* m independent samples at the present time: rows H [m x n] at the true state, standard deviations sigma [m] > 0. Errors
- * as above; E_VALUE (sigma). */
+/* m independent samples at the present time: rows H [m x n] at the true state, standard deviations sigma [m]
+ * > 0. Errors as above; E_VALUE (sigma). */
 BRAMAH_API bramah_status bramah_pcrb_measure(bramah_pcrb *pcrb, size_t m, const double *H,
                                              const double *sigma, bramah_diag *diag);
 

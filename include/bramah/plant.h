@@ -89,9 +89,9 @@ typedef struct bramah_plant {
   void (*coordinates)(void *self, double *x);
 
   /* Parameters: their values are part of the state (saved and restored with it). Setting one re-evaluates
-   * accelerations and pressure rates as inject does; setting the value that stands does nothing. Errors: E_ARGUMENT (no
-   * such parameter), E_NOT_FINITE, E_VALUE (outside least ... most), and what the new value makes of the equations;
-   * nothing has changed then. n_parameter = 0: none. */
+   * accelerations and pressure rates as inject does; setting the value that stands does nothing. Errors:
+   * E_ARGUMENT (no such parameter), E_NOT_FINITE, E_VALUE (outside least ... most), and what the new value
+   * makes of the equations; nothing has changed then. n_parameter = 0: none. */
   size_t n_parameter;
   void (*parameter_info)(const void *self, size_t i, bramah_parameter_info *info);
   double (*parameter)(const void *self, size_t i);
@@ -101,11 +101,12 @@ typedef struct bramah_plant {
    * parameters listed, Jp [n_position x n_par]. */
   bramah_status (*acceleration_derivative)(void *self, double *J, size_t n_par, const size_t *par, double *Jp,
                                            bramah_diag *diag);
-  /* Advance by step_ns and write what the filter needs of the step, in the coordinates that were independent at its
-   * start (basis_change follows): F [n x n], the derivative of the error state at its end by that at its start; N [n x
-   * (n_position + n_pressure)], the error at its end that a unit change of each independent velocity and pressure makes
-   * when it comes evenly over the step: white noise of density q enters with N q step N'; G [n x n_par], the derivative
-   * by the parameters listed. N may be NULL. On error the plant is unchanged. */
+  /* Advance by step_ns and write what the filter needs of the step, in the coordinates that were independent
+   * at its start (basis_change follows): F [n x n], the derivative of the error state at its end by that at
+   * its start; N [n x (n_position + n_pressure)], the error at its end that a unit change of each independent
+   * velocity and pressure makes when it comes evenly over the step: white noise of density q enters with N q
+   * step N'; G [n x n_par], the derivative by the parameters listed. N may be NULL. On error the plant is
+   * unchanged. */
   bramah_status (*step_transition)(void *self, double *F, double *N, size_t n_par, const size_t *par,
                                    double *G, bramah_diag *diag);
 } bramah_plant;

@@ -2,9 +2,10 @@
 /* Replay: pull samples from a source, push estimates to a sink. It knows no file and no clock, so a log, a
  * live controller and a test drive the same steps.
  *
- * Rows are stamped with the time of arrival. A sensor with a delay measured that much earlier: if any sensor of the
- * filter has one, the replay runs through a rewind buffer (bramah/rewind.h). The estimate delivered for a time is
- * then what could be known at that time; samples measured before the first row are left out and counted. */
+ * Rows are stamped with the time of arrival. A sensor with a delay measured that much earlier: if any sensor
+ * of the filter has one, the replay runs through a rewind buffer (bramah/rewind.h). The estimate delivered
+ * for a time is then what could be known at that time; samples measured before the first row are left out and
+ * counted. */
 #ifndef BRAMAH_REPLAY_H
 #define BRAMAH_REPLAY_H
 
@@ -50,16 +51,16 @@ BRAMAH_API void bramah_replay_options_default(bramah_replay_options *options);
 
 typedef struct bramah_replay bramah_replay;
 
-/* Make a replay of `source` through `filter`, which must outlive it and stand where it is to start. options may be NULL
- * (defaults). Memory is taken here, once; release it with bramah_replay_free. Errors: E_MEMORY, E_VALUE (a delay of
- * more than 10^6 steps). */
+/* Make a replay of `source` through `filter`, which must outlive it and stand where it is to start. options
+ * may be NULL (defaults). Memory is taken here, once; release it with bramah_replay_free. Errors: E_MEMORY,
+ * E_VALUE (a delay of more than 10^6 steps). */
 BRAMAH_API bramah_status bramah_replay_new(bramah_filter *filter, const bramah_replay_options *options,
                                            bramah_source source, void *source_user, bramah_diag *diag,
                                            bramah_replay **out);
 BRAMAH_API void bramah_replay_free(bramah_replay *replay); /* NULL allowed */
 
-/* Watch every call of the filter from now on, those made again for late samples included (copied); NULL ends it. An error
- * of the watcher ends the replay with it. */
+/* Watch every call of the filter from now on, those made again for late samples included (copied); NULL ends
+ * it. An error of the watcher ends the replay with it. */
 BRAMAH_API void bramah_replay_watch(bramah_replay *replay, const bramah_watcher *watcher);
 
 /* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
@@ -75,9 +76,9 @@ BRAMAH_API bramah_status bramah_replay_run(bramah_replay *replay, bramah_sink si
 
 BRAMAH_API bramah_replay_counts bramah_replay_report(const bramah_replay *replay);
 
-/* Innovations [n_sensors] of the last step, and their NIS with its degrees of freedom. Without delays those of the
- * filter; with delays those of the samples fused for the first time (bramah_rewind_uses), of several of one sensor
- * the last. */
+/* Innovations [n_sensors] of the last step, and their NIS with its degrees of freedom. Without delays those
+ * of the filter; with delays those of the samples fused for the first time (bramah_rewind_uses), of several
+ * of one sensor the last. */
 BRAMAH_API const bramah_innovation *bramah_replay_innovations(const bramah_replay *replay);
 BRAMAH_API double bramah_replay_nis(const bramah_replay *replay, size_t *degrees_of_freedom);
 

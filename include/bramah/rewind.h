@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Late and out-of-order measurements: a rewind buffer around the filter.
  *
- * The buffer remembers the last steps: the state of the filter, the inputs held and what was measured. A sample may
- * come at any time and in any order, as long as it was measured within the window. One that belongs to a step
- * already passed makes the filter go back to before that step and come forward again with everything known since.
- * Once all samples have arrived, state and covariance have the bits they would have if each had come in time.
+ * The buffer remembers the last steps: the state of the filter, the inputs held and what was measured. A
+ * sample may come at any time and in any order, as long as it was measured within the window. One that
+ * belongs to a step already passed makes the filter go back to before that step and come forward again with
+ * everything known since. Once all samples have arrived, state and covariance have the bits they would have
+ * if each had come in time.
  *
  * One cycle: bramah_rewind_sample for whatever has arrived, bramah_rewind_advance (one step forward in time),
- * bramah_rewind_set_inputs (held over the coming step). Meanwhile the filter inside may be asked anything, but is to
- * be stepped, corrected and restored by the buffer only. After a successful init nothing allocates. */
+ * bramah_rewind_set_inputs (held over the coming step). Meanwhile the filter inside may be asked anything,
+ * but is to be stepped, corrected and restored by the buffer only. After a successful init nothing
+ * allocates. */
 #ifndef BRAMAH_REWIND_H
 #define BRAMAH_REWIND_H
 
@@ -18,12 +20,13 @@
 extern "C" {
 #endif
 
-/* The window W is the longest delay in steps, rounded up. With snapshot_every = m it holds W / m + 2 snapshots of the
- * filter, and going back costs up to m - 1 steps more.
+/* The window W is the longest delay in steps, rounded up. With snapshot_every = m it holds W / m + 2
+ * snapshots of the filter, and going back costs up to m - 1 steps more.
  *
- * Of several samples of one sensor at one step the first ones (by time of measurement, then by value) of all sensors
- * are fused together, in the order of the sensors; then the second ones, and so on. Of more than samples_per_step
- * those measured last count. What is fused therefore never depends on the order of arrival. */
+ * Of several samples of one sensor at one step the first ones (by time of measurement, then by value) of all
+ * sensors are fused together, in the order of the sensors; then the second ones, and so on. Of more than
+ * samples_per_step those measured last count. What is fused therefore never depends on the order of
+ * arrival. */
 typedef struct bramah_rewind_options {
   int64_t longest_delay_ns; /* >= 0, at most 10^6 steps; default 100 ms */
   size_t snapshot_every;    /* steps, 1 to 1000; default 1 */
@@ -34,9 +37,10 @@ BRAMAH_API void bramah_rewind_options_default(bramah_rewind_options *options);
 
 typedef struct bramah_rewind bramah_rewind;
 
-/* Bytes for the buffer of this filter (0: the options are not allowed); create it there (aligned to 64) or in memory
- * taken once. The filter must outlive it. Its present state is the start: nothing measured before can be used. options
- * may be NULL (defaults). Errors: E_VALUE (options), E_ARGUMENT (memory too small), E_MEMORY. */
+/* Bytes for the buffer of this filter (0: the options are not allowed); create it there (aligned to 64) or in
+ * memory taken once. The filter must outlive it. Its present state is the start: nothing measured before can
+ * be used. options may be NULL (defaults). Errors: E_VALUE (options), E_ARGUMENT (memory too small),
+ * E_MEMORY. */
 BRAMAH_API size_t bramah_rewind_size(const bramah_filter *filter, const bramah_rewind_options *options);
 BRAMAH_API bramah_status bramah_rewind_init(bramah_filter *filter, const bramah_rewind_options *options,
                                             void *mem, size_t size, bramah_diag *diag, bramah_rewind **out);
@@ -47,28 +51,30 @@ BRAMAH_API void bramah_rewind_free(bramah_rewind *rewind); /* NULL allowed; only
 /* Inputs u [n_input] held from the present time on. Given twice at one time, the latter count. */
 BRAMAH_API bramah_status bramah_rewind_set_inputs(bramah_rewind *rewind, const double *u, bramah_diag *diag);
 
-/* Take a sample of sensor i, measured at time_ns of the filter (bramah_filter_time_ns; subtract the sensor's delay from
- * the time of arrival). It belongs to the nearest step; halfway between two, to the later. Only stored here: it is
- * fused by the next advance or settle. Errors, with nothing changed: E_TIME (measured before the start, or longer ago
- * than the window: both are counted), E_VALUE (beyond the coming step), E_NOT_FINITE, E_ARGUMENT (no such sensor). */
+/* Take a sample of sensor i, measured at time_ns of the filter (bramah_filter_time_ns; subtract the sensor's
+ * delay from the time of arrival). It belongs to the nearest step; halfway between two, to the later. Only
+ * stored here: it is fused by the next advance or settle. Errors, with nothing changed: E_TIME (measured
+ * before the start, or longer ago than the window: both are counted), E_VALUE (beyond the coming step),
+ * E_NOT_FINITE, E_ARGUMENT (no such sensor). */
 BRAMAH_API bramah_status bramah_rewind_sample(bramah_rewind *rewind, size_t i, int64_t time_ns, double y,
                                               bramah_diag *diag);
 
-/* Bring the estimate of the present time up to everything that has arrived: at most W + snapshot_every - 1 steps. Does
- * nothing if no sample came late. On error the estimate is as before the call; the late samples stay, and the call
- * would fail again until they are discarded. Errors: those of the filter; the message tells the time of the step. */
+/* Bring the estimate of the present time up to everything that has arrived: at most W + snapshot_every - 1
+ * steps. Does nothing if no sample came late. On error the estimate is as before the call; the late samples
+ * stay, and the call would fail again until they are discarded. Errors: those of the filter; the message
+ * tells the time of the step. */
 BRAMAH_API bramah_status bramah_rewind_settle(bramah_rewind *rewind, bramah_diag *diag);
 
-/* Settle, then one step forward: predict, and correct with what is already known of the new time. On error the estimate
- * stays at the present time (settled, unless that failed) and the samples stay. */
+/* Settle, then one step forward: predict, and correct with what is already known of the new time. On error
+ * the estimate stays at the present time (settled, unless that failed) and the samples stay. */
 BRAMAH_API bramah_status bramah_rewind_advance(bramah_rewind *rewind, bramah_diag *diag);
 
-/* Give up every sample that is not yet part of the estimate, so that the filter can go on after an error. The steps are
- * computed again as they were; the work is that of settle. */
+/* Give up every sample that is not yet part of the estimate, so that the filter can go on after an error. The
+ * steps are computed again as they were; the work is that of settle. */
 BRAMAH_API bramah_status bramah_rewind_discard(bramah_rewind *rewind, bramah_diag *diag);
 
-/* A sample that the last advance or settle fused for the first time. Its innovation is the one it had then, with what
- * was known then; when later ones make the filter pass its step again it is not told anew. */
+/* A sample that the last advance or settle fused for the first time. Its innovation is the one it had then,
+ * with what was known then; when later ones make the filter pass its step again it is not told anew. */
 typedef struct bramah_rewind_use {
   size_t sensor;
   int64_t time_ns; /* of measurement */
@@ -76,15 +82,15 @@ typedef struct bramah_rewind_use {
   bramah_innovation innovation;
 } bramah_rewind_use;
 
-/* Those samples, in the order of their steps; valid until the next call. And their NIS with its degrees of freedom: a
- * correction made of new samples alone adds its whole y' S^-1 y, one that holds used ones too only the NIS of each new
- * sample. */
+/* Those samples, in the order of their steps; valid until the next call. And their NIS with its degrees of
+ * freedom: a correction made of new samples alone adds its whole y' S^-1 y, one that holds used ones too only
+ * the NIS of each new sample. */
 BRAMAH_API const bramah_rewind_use *bramah_rewind_uses(const bramah_rewind *rewind, size_t *n);
 BRAMAH_API double bramah_rewind_nis(const bramah_rewind *rewind, size_t *degrees_of_freedom);
 
-/* What is told after each successful call of the filter: what a smoother records. `restored`: the filter was put back to
- * the state it had at its present time before anything was fused there. Functions may be NULL; an error counts as one of
- * the filter. */
+/* What is told after each successful call of the filter: what a smoother records. `restored`: the filter was
+ * put back to the state it had at its present time before anything was fused there. Functions may be NULL; an
+ * error counts as one of the filter. */
 typedef struct bramah_watcher {
   void *user;
   bramah_status (*predicted)(void *user, bramah_filter *filter, bramah_diag *diag);

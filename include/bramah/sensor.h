@@ -15,23 +15,24 @@ typedef enum bramah_sensor_kind {
   BRAMAH_SENSOR_ENCODER = 1, /* joint angle [rad] or position [m] */
   BRAMAH_SENSOR_GYRO = 2, /* angular rate of a body about an axis fixed in it [rad/s], or rate of a joint */
   BRAMAH_SENSOR_PRESSURE = 3, /* absolute pressure of a volume [Pa] */
-  /* Specific force, the acceleration minus gravity of a point of a body along an axis fixed in the body [m/s^2]: at
-   * rest it shows +g along an axis that points up. */
+  /* Specific force, the acceleration minus gravity of a point of a body along an axis fixed in the body
+   * [m/s^2]: at rest it shows +g along an axis that points up. */
   BRAMAH_SENSOR_ACCELEROMETER = 4,
-  /* Angle of a direction fixed in a body against the horizontal plane [rad], positive when it points up against gravity:
-   * the boom angle of an excavator. Alone it lies in [-pi/2, pi/2] and does not tell a boom that leans over backwards
-   * from one that leans forwards. With `about`, an axis fixed in the body across the direction, it is the angle by which
-   * the direction has turned about that axis, by the right-hand rule, from where it was horizontal: any angle,
-   * innovations wrap. Should the axis lean, it is the angle in the plane across it, what a device with two accelerometers
-   * in that plane reads. It is the true angle; a device that takes any specific force for gravity is better described by
-   * accelerometers. Needs gravity. */
+  /* Angle of a direction fixed in a body against the horizontal plane [rad], positive when it points up
+   * against gravity: the boom angle of an excavator. Alone it lies in [-pi/2, pi/2] and does not tell a boom
+   * that leans over backwards from one that leans forwards. With `about`, an axis fixed in the body across
+   * the direction, it is the angle by which the direction has turned about that axis, by the right-hand rule,
+   * from where it was horizontal: any angle, innovations wrap. Should the axis lean, it is the angle in the
+   * plane across it, what a device with two accelerometers in that plane reads. It is the true angle; a
+   * device that takes any specific force for gravity is better described by accelerometers. Needs gravity. */
   BRAMAH_SENSOR_INCLINOMETER = 5,
   BRAMAH_SENSOR_STROKE = 6,              /* stroke of a cylinder [m] */
   BRAMAH_SENSOR_PRESSURE_DIFFERENCE = 7, /* pressure of one volume less that of another [Pa] */
-  /* Flow through a throttle, leakage, check valve, relief valve or pump in the direction of its description, or out of a
-   * directional valve into its port a or b [m^3/s]. */
+  /* Flow through a throttle, leakage, check valve, relief valve or pump in the direction of its description,
+   * or out of a directional valve into its port a or b [m^3/s]. */
   BRAMAH_SENSOR_FLOW = 8,
-  /* Force of a cylinder on its pins [N], positive pushes them apart: pressures times areas less friction, and stops. */
+  /* Force of a cylinder on its pins [N], positive pushes them apart: pressures times areas less friction, and
+   * stops. */
   BRAMAH_SENSOR_LOAD_PIN = 9
 } bramah_sensor_kind;
 
@@ -47,11 +48,11 @@ typedef struct bramah_sensor_options {
   const char *name;
   int line; /* of the file it was read from, 0: none */
   bramah_sensor_kind kind;
-  /* encoder: joint; gyro: body, or joint where axis is zero; accelerometer, inclinometer: body; pressure, pressure
-   * difference: volume; stroke, load pin: cylinder; flow: element */
+  /* encoder: joint; gyro: body, or joint where axis is zero; accelerometer, inclinometer: body; pressure,
+   * pressure difference: volume; stroke, load pin: cylinder; flow: element */
   const char *at;
-  /* In body axes, any length. gyro: all zero: the rate of the joint `at`; inclinometer: the direction whose angle it
-   * tells. */
+  /* In body axes, any length. gyro: all zero: the rate of the joint `at`; inclinometer: the direction whose
+   * angle it tells. */
   double axis[3];
   double sigma;      /* standard deviation of one sample, > 0, in the unit of the sensor */
   int64_t period_ns; /* time between samples; 0: every step */
@@ -97,8 +98,8 @@ BRAMAH_API int bramah_sensor_kind_find(const char *name);
 /* Unit of the measured quantity of a kind when bound to a revolute joint: "rad", "rad/s", "Pa". */
 BRAMAH_API const char *bramah_sensor_kind_unit(bramah_sensor_kind kind);
 
-/* Bind a description to a plant. Errors: E_REFERENCE (no such joint, body, volume, cylinder or element), E_VALUE (sigma,
- * axis, resolution, range; an inclinometer without gravity). */
+/* Bind a description to a plant. Errors: E_REFERENCE (no such joint, body, volume, cylinder or element),
+ * E_VALUE (sigma, axis, resolution, range; an inclinometer without gravity). */
 BRAMAH_API bramah_status bramah_sensor_init(const bramah_sensor_options *options, const bramah_plant *plant,
                                             bramah_diag *diag, bramah_sensor *out);
 
@@ -111,16 +112,17 @@ BRAMAH_API double bramah_sensor_innovation(const bramah_sensor *sensor, double m
 /* Variance of one sample: sigma^2, and resolution^2 / 12 of the rounding, taken as uniform. */
 BRAMAH_API double bramah_sensor_variance(const bramah_sensor *sensor);
 
-/* What the device tells of the value y: rounded to the nearest multiple of its resolution, then held within its range. */
+/* What the device tells of the value y: rounded to the nearest multiple of its resolution, then held within
+ * its range. */
 BRAMAH_API double bramah_sensor_digitize(const bramah_sensor *sensor, double y);
 
-/* 1 if a sample stands at an end of the range or beyond, within half a resolution step or 1e-9 of the larger limit: it
- * tells that the value is out there somewhere, not where, and is no measurement to fuse. */
+/* 1 if a sample stands at an end of the range or beyond, within half a resolution step or 1e-9 of the larger
+ * limit: it tells that the value is out there somewhere, not where, and is no measurement to fuse. */
 BRAMAH_API int bramah_sensor_is_saturated(const bramah_sensor *sensor, double y);
 
 /* Row of the measurement Jacobian, H [n]: derivative of the prediction by the error state (dissertation 3.6).
- * Scratch: term [n], snap [plant->snapshot_size], dx [n]. The arc sine of an inclinometer without `about` has a fold where
- * the direction is vertical: there its row vanishes. */
+ * Scratch: term [n], snap [plant->snapshot_size], dx [n]. The arc sine of an inclinometer without `about` has
+ * a fold where the direction is vertical: there its row vanishes. */
 BRAMAH_API bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant *plant, double *H,
                                            double *term, void *snap, double *dx, bramah_diag *diag);
 

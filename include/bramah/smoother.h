@@ -28,9 +28,9 @@ extern "C" {
 
 typedef struct bramah_smoother bramah_smoother;
 
-/* Bytes for `capacity` steps of this filter: 3 n^2 + 2 n doubles and a snapshot of the plant for each. SIZE_MAX if that
- * is more than can be counted. Create it there (aligned to 64) or in memory taken once. The filter's plant must outlive
- * the smoother. Errors: E_ARGUMENT (memory too small), E_MEMORY. */
+/* Bytes for `capacity` steps of this filter: 3 n^2 + 2 n doubles and a snapshot of the plant for each.
+ * SIZE_MAX if that is more than can be counted. Create it there (aligned to 64) or in memory taken once. The
+ * filter's plant must outlive the smoother. Errors: E_ARGUMENT (memory too small), E_MEMORY. */
 BRAMAH_API size_t bramah_smoother_size(const bramah_filter *filter, size_t capacity);
 BRAMAH_API bramah_status bramah_smoother_init(const bramah_filter *filter, size_t capacity, void *mem,
                                               size_t size, bramah_diag *diag, bramah_smoother **out);
@@ -39,24 +39,27 @@ BRAMAH_API bramah_status bramah_smoother_new(const bramah_filter *filter, size_t
 BRAMAH_API void
 bramah_smoother_free(bramah_smoother *smoother); /* NULL allowed; only for bramah_smoother_new */
 
-/* After a successful bramah_filter_predict: begin the record of this step. Records of the same time or later ones are
- * dropped, so that a filter that has been restored to an earlier time may go forward again. Errors: E_MEMORY (the
- * capacity is used up), E_TIME (not one step after the record before), E_ARGUMENT (bramah_smoother_run was called). */
+/* After a successful bramah_filter_predict: begin the record of this step. Records of the same time or later
+ * ones are dropped, so that a filter that has been restored to an earlier time may go forward again. Errors:
+ * E_MEMORY (the capacity is used up), E_TIME (not one step after the record before), E_ARGUMENT
+ * (bramah_smoother_run was called). */
 BRAMAH_API bramah_status bramah_smoother_predicted(bramah_smoother *smoother, const bramah_filter *filter,
                                                    bramah_diag *diag);
 
-/* After a successful bramah_filter_correct, once for each: add what it did to the record of this time. The first call
- * of all begins the first record. Errors as above; E_TIME (the present record is of another time). */
+/* After a successful bramah_filter_correct, once for each: add what it did to the record of this time. The
+ * first call of all begins the first record. Errors as above; E_TIME (the present record is of another
+ * time). */
 BRAMAH_API bramah_status bramah_smoother_corrected(bramah_smoother *smoother, const bramah_filter *filter,
                                                    bramah_diag *diag);
 
-/* After the filter was restored to the state it had at a recorded time before it was corrected there: later records are
- * dropped, and that of this time begins anew. Errors: E_TIME (there is no record of this time), E_ARGUMENT. */
+/* After the filter was restored to the state it had at a recorded time before it was corrected there: later
+ * records are dropped, and that of this time begins anew. Errors: E_TIME (there is no record of this time),
+ * E_ARGUMENT. */
 BRAMAH_API bramah_status bramah_smoother_restored(bramah_smoother *smoother, const bramah_filter *filter,
                                                   bramah_diag *diag);
 
-/* The backward pass over all records, once. Errors: E_NOT_SPD names the state whose variance is not positive; the
- * records are then of no use. */
+/* The backward pass over all records, once. Errors: E_NOT_SPD names the state whose variance is not positive;
+ * the records are then of no use. */
 BRAMAH_API bramah_status bramah_smoother_run(bramah_smoother *smoother, bramah_diag *diag);
 
 /* Steps recorded; time of step k on the filter's clock. */
@@ -67,12 +70,13 @@ BRAMAH_API int64_t bramah_smoother_time_ns(const bramah_smoother *smoother, size
 BRAMAH_API const double *bramah_smoother_correction(const bramah_smoother *smoother, size_t k);
 BRAMAH_API const double *bramah_smoother_covariance(const bramah_smoother *smoother, size_t k);
 
-/* After run: put the plant the filter ran on into the smoothed state of step k. Where the filter has states beyond
- * those of the plant the plant keeps their filtered values; see bramah_smoother_correction. On error the plant
- * is in the filtered state of step k. Errors: those of inject, E_ARGUMENT. */
+/* After run: put the plant the filter ran on into the smoothed state of step k. Where the filter has states
+ * beyond those of the plant the plant keeps their filtered values; see bramah_smoother_correction. On error
+ * the plant is in the filtered state of step k. Errors: those of inject, E_ARGUMENT. */
 BRAMAH_API bramah_status bramah_smoother_show(bramah_smoother *smoother, size_t k, bramah_diag *diag);
 
-/* Standard deviation of output i of the plant in the smoothed state shown last; NaN where the output has no row. */
+/* Standard deviation of output i of the plant in the smoothed state shown last; NaN where the output has no
+ * row. */
 BRAMAH_API double bramah_smoother_output_sigma(bramah_smoother *smoother, size_t i);
 
 #ifdef __cplusplus

@@ -39,16 +39,17 @@ BRAMAH_API double bramah_nis_mean(const bramah_nis *nis); /* per degree of freed
 BRAMAH_API bramah_status bramah_nis_band(double degrees_of_freedom, double probability, double *low,
                                          double *high, bramah_diag *diag);
 
-/* Normalised estimation error squared e' P^-1 e of an error e [n] against its covariance P [n x n], row-major: chi-square
- * with n degrees of freedom if the filter is consistent. Sum it over runs and times with bramah_nis_add (n degrees of
- * freedom each); bramah_nis_band is the band of its mean where they are independent, as those of different runs at one
- * time are. Source: Y. Bar-Shalom, X. R. Li, T. Kirubarajan, Estimation with Applications to Tracking and Navigation
- * (2001), 5.4. work [n (n + 2)]. Errors: E_NOT_SPD, E_NOT_FINITE (*nees is left alone). */
+/* Normalised estimation error squared e' P^-1 e of an error e [n] against its covariance P [n x n],
+ * row-major: chi-square with n degrees of freedom if the filter is consistent. Sum it over runs and times
+ * with bramah_nis_add (n degrees of freedom each); bramah_nis_band is the band of its mean where they are
+ * independent, as those of different runs at one time are. Source: Y. Bar-Shalom, X. R. Li, T. Kirubarajan,
+ * Estimation with Applications to Tracking and Navigation (2001), 5.4. work [n (n + 2)]. Errors: E_NOT_SPD,
+ * E_NOT_FINITE (*nees is left alone). */
 BRAMAH_API bramah_status bramah_nees(size_t n, const double *e, const double *P, double *work, double *nees,
                                      bramah_diag *diag);
 
-/* Whether samples that should be white, such as innovations, are: a filter that leaves something in its innovations has
- * correlated ones. Divide them by their sigma first where it changes. */
+/* Whether samples that should be white, such as innovations, are: a filter that leaves something in its
+ * innovations has correlated ones. Divide them by their sigma first where it changes. */
 typedef struct bramah_whiteness {
   size_t n, lags;
   double band;      /* 1.96 / sqrt(n): holds 95 % of the autocorrelations of white samples */
@@ -57,9 +58,9 @@ typedef struct bramah_whiteness {
   double p_value;   /* probability of so large a value if white */
 } bramah_whiteness;
 
-/* Autocorrelations r [lags] of x [n] at lags 1, 2, ..., about its mean, and what they say. Sources: G. E. P. Box, G. M.
- * Jenkins, Time Series Analysis (1970); G. M. Ljung, G. E. P. Box, Biometrika 65 (1978). Errors: E_VALUE (no lag, or not
- * more samples than lags + 1, or all the same), E_NOT_FINITE. */
+/* Autocorrelations r [lags] of x [n] at lags 1, 2, ..., about its mean, and what they say. Sources: G. E. P.
+ * Box, G. M. Jenkins, Time Series Analysis (1970); G. M. Ljung, G. E. P. Box, Biometrika 65 (1978). Errors:
+ * E_VALUE (no lag, or not more samples than lags + 1, or all the same), E_NOT_FINITE. */
 BRAMAH_API bramah_status bramah_whiteness_test(size_t n, const double *x, size_t lags, double *r,
                                                bramah_whiteness *out, bramah_diag *diag);
 

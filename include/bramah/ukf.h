@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Unscented Kalman filter on any plant, to compare the error-state filter with. Its state is that of the plant's
- * coordinates: independent positions, velocities, pressures. Sources: S. J. Julier, J. K. Uhlmann, "Unscented filtering
- * and nonlinear estimation", Proc. IEEE 92 (2004); E. A. Wan, R. van der Merwe, "The unscented Kalman filter" (2001), with
- * additive noise.
+/* Unscented Kalman filter on any plant, to compare the error-state filter with. Its state is that of the
+ * plant's coordinates: independent positions, velocities, pressures. Sources: S. J. Julier, J. K. Uhlmann,
+ * "Unscented filtering and nonlinear estimation", Proc. IEEE 92 (2004); E. A. Wan, R. van der Merwe, "The
+ * unscented Kalman filter" (2001), with additive noise.
  *
- * Prediction: 2 n + 1 sigma points, each put into the plant by inject and stepped; mean and covariance of where they
- * come out, plus the noise of (D 3.18). The plant itself goes along as the central point and is then moved to the mean.
- * Correction: sigma points anew about the mean, measured with the sensors; angles are compared with the central point's
- * and wrapped.
+ * Prediction: 2 n + 1 sigma points, each put into the plant by inject and stepped; mean and covariance of
+ * where they come out, plus the noise of (D 3.18). The plant itself goes along as the central point and is
+ * then moved to the mean. Correction: sigma points anew about the mean, measured with the sensors; angles are
+ * compared with the central point's and wrapped.
  *
- * Weights: lambda = alpha^2 (n + kappa) - n; the points lie sqrt(n + lambda) standard deviations off; central weights
- * lambda / (n + lambda) of the mean and 1 - alpha^2 + beta more of the covariance, 1 / (2 (n + lambda)) for the others.
- * Pressures are stiff, and far from the mean they may become negative or open a valve: points should stay near. With
- * kappa 0 they lie alpha sqrt(n) off. The default 0.6 (1.3 sigma for n = 5) is about as near as can be without a
- * negative central weight of the covariance, which begins at 0.52 for beta 2; smaller ones are allowed.
+ * Weights: lambda = alpha^2 (n + kappa) - n; the points lie sqrt(n + lambda) standard deviations off; central
+ * weights lambda / (n + lambda) of the mean and 1 - alpha^2 + beta more of the covariance, 1 / (2 (n +
+ * lambda)) for the others. Pressures are stiff, and far from the mean they may become negative or open a
+ * valve: points should stay near. With kappa 0 they lie alpha sqrt(n) off. The default 0.6 (1.3 sigma for n =
+ * 5) is about as near as can be without a negative central weight of the covariance, which begins at 0.52 for
+ * beta 2; smaller ones are allowed.
  *
- * Where the plant goes over to other independent coordinates during the step, in all points or in some, all of them are
- * read by the plant's outputs, in the coordinates that the central point has after it. That needs positions and rates
- * that are outputs of their own; spherical and floating joints that are re-based have none: E_UNSUPPORTED.
+ * Where the plant goes over to other independent coordinates during the step, in all points or in some, all
+ * of them are read by the plant's outputs, in the coordinates that the central point has after it. That needs
+ * positions and rates that are outputs of their own; spherical and floating joints that are re-based have
+ * none: E_UNSUPPORTED.
  *
  * After a successful init nothing allocates. */
 #ifndef BRAMAH_UKF_H
@@ -39,9 +41,9 @@ BRAMAH_API void bramah_ukf_options_default(bramah_ukf_options *options);
 
 typedef struct bramah_ukf bramah_ukf;
 
-/* Memory, copies and lifetimes as for bramah_filter_init; of its options basis, standard deviations and noise are used.
- * unscented may be NULL (defaults). Errors: those of bramah_filter_init; E_UNSUPPORTED (the plant's coordinates can be
- * read neither by its function nor as outputs). */
+/* Memory, copies and lifetimes as for bramah_filter_init; of its options basis, standard deviations and noise
+ * are used. unscented may be NULL (defaults). Errors: those of bramah_filter_init; E_UNSUPPORTED (the plant's
+ * coordinates can be read neither by its function nor as outputs). */
 BRAMAH_API size_t bramah_ukf_size(const bramah_plant *plant, size_t n_sensors);
 BRAMAH_API bramah_status bramah_ukf_init(const bramah_plant *plant, size_t n_sensors,
                                          const bramah_sensor *sensors, const bramah_filter_options *options,
@@ -53,15 +55,16 @@ BRAMAH_API bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sens
                                         bramah_ukf **out);
 BRAMAH_API void bramah_ukf_free(bramah_ukf *ukf); /* NULL allowed; only for bramah_ukf_new */
 
-/* One cycle, as for the filter of bramah/filter.h. On error plant and covariance are as before the call. Errors: those of
- * the plant, of which one that a sigma point meets names its state; E_NOT_FINITE; E_NOT_SPD. */
+/* One cycle, as for the filter of bramah/filter.h. On error plant and covariance are as before the call.
+ * Errors: those of the plant, of which one that a sigma point meets names its state; E_NOT_FINITE;
+ * E_NOT_SPD. */
 BRAMAH_API bramah_status bramah_ukf_set_inputs(bramah_ukf *ukf, const double *u, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigned char *present,
                                             bramah_diag *diag);
 
-/* Results, as for the filter. Innovations are those of all sensors together, before the correction; those of saturated
- * samples, which are left out, are NaN. */
+/* Results, as for the filter. Innovations are those of all sensors together, before the correction; those of
+ * saturated samples, which are left out, are NaN. */
 BRAMAH_API const bramah_innovation *bramah_ukf_innovations(const bramah_ukf *ukf);
 BRAMAH_API double bramah_ukf_nis(const bramah_ukf *ukf, size_t *degrees_of_freedom);
 BRAMAH_API const double *bramah_ukf_covariance(const bramah_ukf *ukf);

@@ -116,8 +116,8 @@ static void add_fused(cli_innovations *into, const bramah_innovation *innovation
   into->last = nu;
 }
 
-/* Correlation of an innovation with the one before: of white ones it is within 1.96 / sqrt(n) 95 % of the time. Less than a
- * tenth is nothing to speak of. */
+/* Correlation of an innovation with the one before: of white ones it is within 1.96 / sqrt(n) 95 % of the
+ * time. Less than a tenth is nothing to speak of. */
 static double correlation(const cli_innovations *innovations)
 {
   return innovations->squares > 0.0 ? innovations->products / innovations->squares : 0.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the filter of a study estimates beside the state, and noise on parameters, bound to a machine: names are found and
- * units checked. */
+/* What the filter of a study estimates beside the state, and noise on parameters, bound to a machine: names
+ * are found and units checked. */
 #ifndef BRAMAH_LIB_CLI_AUGMENTED_H
 #define BRAMAH_LIB_CLI_AUGMENTED_H
 
@@ -19,8 +19,8 @@ typedef struct cli_augmented {
 bramah_status cli_augmented_make_room(cli_augmented *augmented, const bramah_study *study, bramah_diag *diag);
 void cli_augmented_free(cli_augmented *augmented);
 
-/* Bind augmented state i; noise i. sensors [study->n_sensors] must be bound. Errors: E_REFERENCE, E_UNIT, E_VALUE, with
- * their place in the study. */
+/* Bind augmented state i; noise i. sensors [study->n_sensors] must be bound. Errors: E_REFERENCE, E_UNIT,
+ * E_VALUE, with their place in the study. */
 bramah_status cli_augmented_bind(cli_augmented *augmented, const bramah_study *study,
                                  const bramah_plant *plant, const bramah_sensor *sensors, size_t i,
                                  bramah_diag *diag);

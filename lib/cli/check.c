@@ -51,8 +51,8 @@ static int begins_with_key(const char *line, const char *key)
   return *line == ':';
 }
 
-/* A study has the key `study`, a plan `plan`; everything else is taken for a machine, whose reader finds the words
- * for it. */
+/* A study has the key `study`, a plan `plan`; everything else is taken for a machine, whose reader finds the
+ * words for it. */
 static int has_key(const char *path, const char *key)
 {
   char line[256];

@@ -12,8 +12,8 @@ void cli_explain_machine(const cli_machine *machine);
  * Mistakes are reported as they are found; returns their number. */
 int cli_explain_log(const char *path, const cli_machine *machine, const cli_session *session);
 
-/* Everything a planned study needs, as far as the first mistake; the truth is simulated, nothing else is run. Returns the
- * number of mistakes. */
+/* Everything a planned study needs, as far as the first mistake; the truth is simulated, nothing else is run.
+ * Returns the number of mistakes. */
 int cli_check_plan(const char *path);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Accelerations could have one too, but their derivatives cost as much as those of the filter's own prediction. */
+/* Accelerations could have one too, but their derivatives cost as much as those of the filter's own
+ * prediction. */
 static int shows_sigma(const bramah_output_info *info)
 {
   return info->has_row && !info->hidden && info->kind != BRAMAH_OUTPUT_ACCELERATION;

@@ -23,7 +23,8 @@ void cli_estimate_free(cli_estimate *estimate);
 /* Ask the filter for all values of the present time. */
 void cli_estimate_take(cli_estimate *estimate);
 
-/* The file of estimates: a row per step, with what only the filter knows if wanted: augmented states and innovations. */
+/* The file of estimates: a row per step, with what only the filter knows if wanted: augmented states and
+ * innovations. */
 typedef struct cli_estimate_file {
   bramah_log_writer *writer;
   size_t n_augmented;

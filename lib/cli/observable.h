@@ -5,8 +5,8 @@
 
 #include "lib/cli/session.h"
 
-/* Look a short time ahead from where the filter of the session starts, on a plant of its own, and name the states of
- * which the sensors would tell nothing. Says nothing where all is well. */
+/* Look a short time ahead from where the filter of the session starts, on a plant of its own, and name the
+ * states of which the sensors would tell nothing. Says nothing where all is well. */
 void cli_warn_unobservable(const cli_session *session);
 
 #endif

@@ -19,8 +19,8 @@ typedef struct cli_parameters {
   cli_parameter *list; /* [n] in the order of the command line */
 } cli_parameters;
 
-/* Values with the unit of the parameter or in SI without one; times in seconds or with a unit. *out is released by
- * cli_parameters_free, also after an error. */
+/* Values with the unit of the parameter or in SI without one; times in seconds or with a unit. *out is
+ * released by cli_parameters_free, also after an error. */
 bramah_status cli_parameters_read(const cli_arguments *arguments, const bramah_plant *plant,
                                   cli_parameters *out, bramah_diag *diag);
 void cli_parameters_free(cli_parameters *parameters);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The backward pass of a replay: what it keeps of each step, the file it writes, its errors against the truth. */
+/* The backward pass of a replay: what it keeps of each step, the file it writes, its errors against the
+ * truth. */
 #ifndef BRAMAH_LIB_CLI_SMOOTH_H
 #define BRAMAH_LIB_CLI_SMOOTH_H
 
@@ -20,18 +21,19 @@ typedef struct cli_smooth {
   double megabytes;
 } cli_smooth;
 
-/* Log and truth must be files that can be looked at twice. truth may be NULL. Whatever is made from here on is released
- * by cli_smooth_close. */
+/* Log and truth must be files that can be looked at twice. truth may be NULL. Whatever is made from here on
+ * is released by cli_smooth_close. */
 bramah_status cli_smooth_open(cli_smooth *smooth, const char *log, const char *truth, bramah_replay *replay,
                               bramah_diag *diag);
 void cli_smooth_close(cli_smooth *smooth);
 
-/* The filter stands at the first step: take memory for the rest of the log, at most so many megabytes, and record. */
+/* The filter stands at the first step: take memory for the rest of the log, at most so many megabytes, and
+ * record. */
 bramah_status cli_smooth_begin(cli_smooth *smooth, bramah_filter *filter, int64_t time_ns, uint64_t megabytes,
                                bramah_diag *diag);
 
-/* The backward pass over the first n_rows steps and its file; every `every`-th step is written. The estimate's values
- * and the filter's plant are used for it. */
+/* The backward pass over the first n_rows steps and its file; every `every`-th step is written. The
+ * estimate's values and the filter's plant are used for it. */
 bramah_status cli_smooth_write(cli_smooth *smooth, const char *path, const cli_session *session,
                                cli_estimate *estimate, uint64_t n_rows, uint64_t every, bramah_diag *diag);
 

@@ -102,8 +102,8 @@ double bramah__chamber_filled(const bramah__cylinder *cylinder, double length);
 /* The nodes each way through a directional valve leads from and to. */
 void bramah__valve_ends(const bramah__valve *valve, size_t ends[BRAMAH__N_WAYS][2]);
 
-/* Spool after a step h [s] of the trapezoidal rule under a held command, to which the offset is added before the
- * limit; exact Newton of a linear equation. Source: dissertation 2.40, U' = (U_ref - U)/tau. */
+/* Spool after a step h [s] of the trapezoidal rule under a held command, to which the offset is added before
+ * the limit; exact Newton of a linear equation. Source: dissertation 2.40, U' = (U_ref - U)/tau. */
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h);
 
 #endif

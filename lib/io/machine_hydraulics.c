@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Hydraulics of a machine file: oil, volumes, throttles, directional valves, cylinders, rotary actuators. The other elements
- * are in machine_elements.c. */
+/* Hydraulics of a machine file: oil, volumes, throttles, directional valves, cylinders, rotary actuators. The
+ * other elements are in machine_elements.c. */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/base/diag.h"
 #include "lib/io/machine_elements.h"

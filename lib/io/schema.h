@@ -92,7 +92,8 @@ bramah__read bramah__read_nothing;   /* known key that something else reads, or 
 bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
                                  void *object);
 
-/* One quantity outside a table. `lent` is the unit a number alone takes, or NULL. key->unit NULL: any dimension. */
+/* One quantity outside a table. `lent` is the unit a number alone takes, or NULL. key->unit NULL: any
+ * dimension. */
 bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     const char *lent, bramah__quantity *out);
 /* The key `name` of a mapping as a quantity, if it is there; *out is left alone if not. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a study file says of the filter: its variants, what it estimates beside the state, noise on parameters. */
+/* What a study file says of the filter: its variants, what it estimates beside the state, noise on
+ * parameters. */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/study_file.h"
 #include "lib/base/diag.h"

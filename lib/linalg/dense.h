@@ -44,8 +44,8 @@ void bramah__cholesky_solve(size_t n, const double *L, double *b);
 int bramah__least_squares(size_t m, size_t n, double *A, double *b, double rcond, double *work);
 size_t bramah__least_squares_work(size_t m, size_t n);
 
-/* Eigenvalues w [n], ascending, of a symmetric A [n x n], whose rows become the eigenvectors, of length one. Returns 0,
- * or -1 if the iteration failed. work [bramah__symmetric_eigen_work(n)]. */
+/* Eigenvalues w [n], ascending, of a symmetric A [n x n], whose rows become the eigenvectors, of length one.
+ * Returns 0, or -1 if the iteration failed. work [bramah__symmetric_eigen_work(n)]. */
 int bramah__symmetric_eigen(size_t n, double *A, double *w, double *work);
 size_t bramah__symmetric_eigen_work(size_t n);
 

@@ -39,8 +39,8 @@ typedef struct bramah__forces {
 void bramah__forces_subtract(const bramah__tree *tree, const bramah__forces *forces, const bramah__pose *pose,
                              const double *Z, const double *z, const double *zd, double *tau);
 
-/* Derivatives of what bramah__forces_subtract leaves, by positions added to K, by rates to C [n x n]. row, rate_row
- * [n] are scratch. */
+/* Derivatives of what bramah__forces_subtract leaves, by positions added to K, by rates to C [n x n]. row,
+ * rate_row [n] are scratch. */
 void bramah__forces_add_tangent(const bramah__tree *tree, const bramah__forces *forces,
                                 const bramah__pose *pose, const double *Z, double *row, double *rate_row,
                                 double *K, double *C);

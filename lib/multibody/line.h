@@ -23,9 +23,9 @@ double bramah__line_length(const bramah__tree *tree, const bramah__line *line, c
 void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *line,
                                   const bramah__pose *pose, const double *Z, double *out);
 
-/* A force F(s, s') that pushes the points apart takes row' F off the joint forces M z'' - Q. Add the derivative
- * of this by positions to K, by rates to C [n x n]: F_s = dF/ds, F_v = dF/ds', row [n] as above, rate_row [n] from
- * bramah__line_rate_derivative. */
+/* A force F(s, s') that pushes the points apart takes row' F off the joint forces M z'' - Q. Add the
+ * derivative of this by positions to K, by rates to C [n x n]: F_s = dF/ds, F_v = dF/ds', row [n] as above,
+ * rate_row [n] from bramah__line_rate_derivative. */
 void bramah__line_add_tangent(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose,
                               double F, double F_s, double F_v, const double *row, const double *rate_row,
                               double *K, double *C);

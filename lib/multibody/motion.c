@@ -54,9 +54,9 @@ void bramah__motion_at(const bramah__motion *motion, double t, double f[3])
   }
 }
 
-/* Equal second derivatives on both sides of each inner point:
- * s_(i-1)/h_(i-1) + 2 (1/h_(i-1) + 1/h_i) s_i + s_(i+1)/h_i = 3 (d_(i-1)/h_(i-1) + d_i/h_i), d the slope of the
- * chord: tridiagonal and diagonally dominant, so elimination needs no pivoting. */
+/* Equal second derivatives on both sides of each inner point: s_(i-1)/h_(i-1) + 2 (1/h_(i-1) + 1/h_i) s_i +
+ * s_(i+1)/h_i = 3 (d_(i-1)/h_(i-1) + d_i/h_i), d the slope of the chord: tridiagonal and diagonally dominant,
+ * so elimination needs no pivoting. */
 void bramah__spline_slopes(size_t n, const double *time, const double *value, double *slope, double *work)
 {
   slope[0] = slope[n - 1] = work[0] = 0.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Second derivatives of places and directions by the joint coordinates: how a force that keeps its size and direction
- * becomes another joint force as the machine moves (geometric stiffness). */
+/* Second derivatives of places and directions by the joint coordinates: how a force that keeps its size and
+ * direction becomes another joint force as the machine moves (geometric stiffness). */
 #ifndef BRAMAH_LIB_MULTIBODY_STIFFNESS_H
 #define BRAMAH_LIB_MULTIBODY_STIFFNESS_H
 

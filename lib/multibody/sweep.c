@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Solution with the tangent of an open tree by elimination from the leaves (see tangent.h): what the articulated
- * body method does with masses, done with displacements, turning rates and accelerations at once. */
+/* Solution with the tangent of an open tree by elimination from the leaves (see tangent.h): what the
+ * articulated body method does with masses, done with displacements, turning rates and accelerations at
+ * once. */
 #include "lib/multibody/tangent.h"
 #include "lib/multibody/twist.h"
 

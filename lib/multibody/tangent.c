@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* B = -tr(J) [w] + 2 [w] J + 2 (c.v 1 - v c'), [w] x = w x x: what I (p x Z) + p x* I Z + Z x* I p leaves of the
- * moment when p only turns. J about the origin, c = m g. */
+/* B = -tr(J) [w] + 2 [w] J + 2 (c.v 1 - v c'), [w] x = w x x: what I (p x Z) + p x* I Z + Z x* I p leaves of
+ * the moment when p only turns. J about the origin, c = m g. */
 void bramah__moving_fill_B(bramah__moving *moving, const double *Z)
 {
   const double *v = Z, *w = Z + 3, *J = moving->mass.J, *c = moving->mass.mg;
@@ -90,8 +90,8 @@ static void add_turning(const bramah__moving *body, const double *Z, const doubl
   bramah__axpy3(trace, around, y + 3);
 }
 
-/* Y_j gathers the wrenches of the subtree less what they change by moving along with body j, so that the changing joint
- * axis needs no further thought: dtau_j = b_j . Y_j. */
+/* Y_j gathers the wrenches of the subtree less what they change by moving along with body j, so that the
+ * changing joint axis needs no further thought: dtau_j = b_j . Y_j. */
 void bramah__vary_force(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
                         const double *Z, const double *W, const double *dz,
                         const bramah__variation *variation, double *Y, double *dtau)

@@ -36,8 +36,8 @@ typedef struct bramah__variation {
 void bramah__vary_tree(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
                        const double *dz, const double *dzd, const double *dzdd, const bramah__variation *out);
 
-/* Change dtau [n] of bramah__tree_force, which left W [n x 6], the wrench of each subtree, by a variation: one column of
- * the derivative for the price of about one evaluation. Y [n x 6] is scratch. */
+/* Change dtau [n] of bramah__tree_force, which left W [n x 6], the wrench of each subtree, by a variation:
+ * one column of the derivative for the price of about one evaluation. Y [n x 6] is scratch. */
 void bramah__vary_force(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
                         const double *Z, const double *W, const double *dz,
                         const bramah__variation *variation, double *Y, double *dtau);
@@ -45,7 +45,8 @@ void bramah__vary_force(const bramah__tree *tree, const bramah__pose *pose, cons
 /* Fill B at velocity Z [6] (of a single body). */
 void bramah__moving_fill_B(bramah__moving *moving, const double *Z);
 
-/* The whole: K = d tau/dz, C = d tau/dz', M = d tau/dz'' [n x n]. Turns the bodies of `moving` into subtrees. */
+/* The whole: K = d tau/dz, C = d tau/dz', M = d tau/dz'' [n x n]. Turns the bodies of `moving` into
+ * subtrees. */
 void bramah__tree_tangent(const bramah__tree *tree, const bramah__pose *pose, bramah__moving *moving,
                           const double *Z, const double *W, double *K, double *C, double *M);
 
@@ -61,10 +62,10 @@ typedef struct bramah__sweep {
   double x[BRAMAH__SWEEP_STATE];
 } bramah__sweep;
 
-/* Eliminate the matrix K + c1 C + c2 M + diag of the open tree in O(n) without forming it: bodies yield from the
- * leaves to the root, each by the equation of its own joint (without pivoting: for short steps c2 M is by far the
- * largest part). `moving` as bramah__tree_moving leaves it, whose B it fills; diag [n] what joint springs add. Returns 0,
- * or 1 + the joint whose pivot vanishes. */
+/* Eliminate the matrix K + c1 C + c2 M + diag of the open tree in O(n) without forming it: bodies yield from
+ * the leaves to the root, each by the equation of its own joint (without pivoting: for short steps c2 M is by
+ * far the largest part). `moving` as bramah__tree_moving leaves it, whose B it fills; diag [n] what joint
+ * springs add. Returns 0, or 1 + the joint whose pivot vanishes. */
 size_t bramah__sweep_factor(const bramah__tree *tree, const bramah__pose *pose, bramah__moving *moving,
                             const double *Z, const double *W, double c1, double c2, const double *diag,
                             bramah__sweep *sweep);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the accelerations of all joints follow the error state: the independent ones from the derivatives of the equations
- * of motion (transition.c), all others along the constraints. */
+/* How the accelerations of all joints follow the error state: the independent ones from the derivatives of
+ * the equations of motion (transition.c), all others along the constraints. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
@@ -15,8 +15,8 @@ void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, doubl
   *by_v -= cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, c->now->v[i], x);
 }
 
-/* What the dependent accelerations gain as an independent coordinate or its rate moves, the independent accelerations
- * held: linear.h's E and 2 D. */
+/* What the dependent accelerations gain as an independent coordinate or its rate moves, the independent
+ * accelerations held: linear.h's E and 2 D. */
 static void follow_constraints(bramah_coupled *c, size_t ne)
 {
   const size_t nf = c->model->n_independent;

@@ -25,8 +25,8 @@ static void constraints(bramah_coupled *c)
   bramah__constraint_jacobian(model, c->now);
 }
 
-/* Partition of the first m constraints at the present pose; joints in `given` become independent as far as these
- * leave them free. */
+/* Partition of the first m constraints at the present pose; joints in `given` become independent as far as
+ * these leave them free. */
 static size_t partition(bramah_coupled *c, size_t m, const unsigned char *given, int *row, int *index)
 {
   const bramah_model *model = c->model;
@@ -196,8 +196,8 @@ static size_t worst_start(const bramah_coupled *c)
   return worst;
 }
 
-/* The loops alone, with the prescribed joints where their motions start as far as the loops let them; then the
- * motions as well. Only a closed pose tells whether a motion is one too many. */
+/* The loops alone, with the prescribed joints where their motions start as far as the loops let them; then
+ * the motions as well. Only a closed pose tells whether a motion is one too many. */
 static bramah_status close_with_motions(bramah_model *model, const bramah_machine *machine,
                                         const unsigned char *given, bramah_diag *diag)
 {
@@ -217,8 +217,8 @@ static bramah_status close_with_motions(bramah_model *model, const bramah_machin
   return blame_motion(model, machine, worst, "the loops cannot be closed where this motion starts", diag);
 }
 
-/* The values of the machine, in coordinates that can be worked with. Spherical joints keep the user's angles where
- * these are good enough, so that each may be kept or follow on its own. */
+/* The values of the machine, in coordinates that can be worked with. Spherical joints keep the user's angles
+ * where these are good enough, so that each may be kept or follow on its own. */
 static void take_start(bramah_model *model, bramah_coupled *c)
 {
   memcpy(c->state.z, model->z0, model->n * sizeof(double));
@@ -334,8 +334,8 @@ static bramah_status check_basis(const bramah_coupled *c, size_t rank, const uns
   return BRAMAH_OK;
 }
 
-/* Joints that are given stand and move as given; spherical ones are counted from their axes in the model, unless
- * they are singular there. */
+/* Joints that are given stand and move as given; spherical ones are counted from their axes in the model,
+ * unless they are singular there. */
 static void take_given(bramah_coupled *c, size_t n, const size_t *joints, const double *positions,
                        const double *rates)
 {

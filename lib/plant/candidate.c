@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A candidate for the next state: from the changes over the step to positions, rates, forces and the residual of the
- * trapezoidal rule. Source: dissertation 2.55 ff., spec equations 4. */
+/* A candidate for the next state: from the changes over the step to positions, rates, forces and the residual
+ * of the trapezoidal rule. Source: dissertation 2.55 ff., spec equations 4. */
 #include "lib/plant/step_internal.h"
 
 #include <math.h>

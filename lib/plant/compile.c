@@ -243,7 +243,8 @@ static void connect(bramah__compiler *k)
   bramah__elements_connect(k);
 }
 
-/* Springs, rotary actuators and motions on an angle of a spherical joint need that angle for their coordinate. */
+/* Springs, rotary actuators and motions on an angle of a spherical joint need that angle for their
+ * coordinate. */
 static void pin_balls(bramah_model *m)
 {
   for (size_t i = 0; i < m->forces.n_joint_springs; i++) {

@@ -112,7 +112,8 @@ void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, b
 bramah_status bramah__build_elements(bramah__compiler *k);
 void bramah__elements_connect(bramah__compiler *k);
 
-/* Parameters: how many, the table with its names, and what each of them stands for (after everything else). */
+/* Parameters: how many, the table with its names, and what each of them stands for (after everything
+ * else). */
 size_t bramah__count_parameters(const bramah_machine *machine);
 void bramah__parameters_layout(const bramah_machine *machine, bramah_model *model, bramah__arena *arena);
 bramah_status bramah__build_parameters(bramah__compiler *k);

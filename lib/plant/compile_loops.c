@@ -111,8 +111,8 @@ static bramah_status fill_loop(const bramah__compiler *k, const bramah_loop *loo
 
 static const double aligned = 1e-12;
 
-/* e [n x 3]: the direction that all bodies of a planar tree have in common, in the axes of each. Returns 0 if the tree is
- * not planar: every joint must turn about it or slide across it. */
+/* e [n x 3]: the direction that all bodies of a planar tree have in common, in the axes of each. Returns 0 if
+ * the tree is not planar: every joint must turn about it or slide across it. */
 static int common_direction(const bramah_model *model, const bramah__link *links, double *ground,
                             double (*e)[3])
 {
@@ -127,8 +127,8 @@ static int common_direction(const bramah_model *model, const bramah__link *links
   return 1;
 }
 
-/* Where all that turns turns about one direction, a cut revolute joint about it keeps its axes parallel by itself: these
- * rows would be zero for ever. */
+/* Where all that turns turns about one direction, a cut revolute joint about it keeps its axes parallel by
+ * itself: these rows would be zero for ever. */
 static int turns_in_plane(const bramah_loop *loop, const bramah__loop *out, const double *ground,
                           double (*e)[3])
 {

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Nearest to zero that a parameter may come which must be positive, and a mass that is taken off, as a part of what it
- * was. */
+/* Nearest to zero that a parameter may come which must be positive, and a mass that is taken off, as a part
+ * of what it was. */
 static const double little = 1e-6;
 
 static const struct {
@@ -24,8 +24,8 @@ static const struct {
              [BRAMAH__INPUT_OFFSET] = {".offset", "V", NULL},
              [BRAMAH__GRAVITY_SCALE] = {".scale", "1", NULL}};
 
-/* Somebody who is told of each parameter in turn: thing i of its kind in the machine, whose name is `name` and, of a
- * joint coordinate, a suffix. */
+/* Somebody who is told of each parameter in turn: thing i of its kind in the machine, whose name is `name`
+ * and, of a joint coordinate, a suffix. */
 typedef struct visitor {
   void (*visit)(struct visitor *visitor, bramah__parameter_code code, size_t i, const char *name,
                 const char *suffix);

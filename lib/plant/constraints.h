@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All constraint equations of a model: those of the loops, then one for each prescribed motion. Time is that of
- * the state. */
+/* All constraint equations of a model: those of the loops, then one for each prescribed motion. Time is that
+ * of the state. */
 #ifndef BRAMAH_LIB_PLANT_CONSTRAINTS_H
 #define BRAMAH_LIB_PLANT_CONSTRAINTS_H
 
@@ -24,8 +24,8 @@ void bramah__constraint_rate(const bramah_model *model, const bramah__state *sta
 /* Prescribed coordinates take the position that their motions have at the time of the state. */
 void bramah__prescribe(const bramah_model *model, bramah__state *state);
 
-/* eval->drift [n] = [-(Phi_z^d)^-1 Phi_t ; 0], the rates when the independent ones vanish, from the factors in
- * eval->LU. Models with motions only. */
+/* eval->drift [n] = [-(Phi_z^d)^-1 Phi_t ; 0], the rates when the independent ones vanish, from the factors
+ * in eval->LU. Models with motions only. */
 void bramah__fill_drift(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
 
 /* Forces or torques [n_motions] that the drives exert along their coordinates so that the state has the

@@ -104,8 +104,8 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag);
 /* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);
 
-/* Tangent df/dx of the step's residual at the candidate, J [nx x nx], whose residual must have been evaluated last:
- * analytic, or by forward differences from the residual c->newton.f at `change`. */
+/* Tangent df/dx of the step's residual at the candidate, J [nx x nx], whose residual must have been evaluated
+ * last: analytic, or by forward differences from the residual c->newton.f at `change`. */
 void bramah__step_tangent(bramah_coupled *c, double *J);
 void bramah__step_tangent_differences(bramah_coupled *c, const double *change, double *J);
 
@@ -131,8 +131,8 @@ double bramah__output_value(void *self, size_t i);
 int bramah__is_flow(bramah__output_code code);
 double bramah__output_flow(const bramah_coupled *c, const bramah__output *output, double *by_p);
 
-/* Whether an output is a vector in the axes of a body; whether it depends on accelerations. Its value, and its
- * derivatives by the positions, rates and accelerations of all joints, added to a, b, q [n]. */
+/* Whether an output is a vector in the axes of a body; whether it depends on accelerations. Its value, and
+ * its derivatives by the positions, rates and accelerations of all joints, added to a, b, q [n]. */
 int bramah__is_of_body(bramah__output_code code);
 int bramah__body_accelerates(bramah__output_code code);
 double bramah__body_value(const bramah_coupled *c, const bramah__output *output);
@@ -142,24 +142,25 @@ void bramah__body_partials(const bramah_coupled *c, const bramah__output *output
 /* How the force of cylinder i follows its stroke and velocity, its friction states held [N/m, N s/m]. */
 void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, double *by_v);
 
-/* Derivative of the independent accelerations by the error state, A [nf x ne], analytic, at the motion of c->state, to
- * which `now` must belong. Leaves the derivatives of the motion in c->linear. Returns E_SINGULAR. */
+/* Derivative of the independent accelerations by the error state, A [nf x ne], analytic, at the motion of
+ * c->state, to which `now` must belong. Leaves the derivatives of the motion in c->linear. Returns
+ * E_SINGULAR. */
 bramah_status bramah__accelerations_by_state(bramah_coupled *c, double *A);
 
-/* Fill c->Q with the derivative of all joint accelerations by the error state, unless it belongs to this state
- * already. */
+/* Fill c->Q with the derivative of all joint accelerations by the error state, unless it belongs to this
+ * state already. */
 bramah_status bramah__joint_acceleration_rows(bramah_coupled *c);
 
 /* J [nf x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);
 
-/* Analytic derivative of the independent accelerations by the error state, J [nf x ne]; friction states are held. Jp [nf x
- * n_par]: by parameters. */
+/* Analytic derivative of the independent accelerations by the error state, J [nf x ne]; friction states are
+ * held. Jp [nf x n_par]: by parameters. */
 bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size_t n_par, const size_t *par,
                                               double *Jp, bramah_diag *diag);
 
-/* One step, the derivative F [ne x ne] of the error state at its end by that at its start, the response N [ne x nx] to
- * noise (NULL: not wanted) and G [ne x n_par] to parameters; see bramah_plant.step_transition. */
+/* One step, the derivative F [ne x ne] of the error state at its end by that at its start, the response N [ne
+ * x nx] to noise (NULL: not wanted) and G [ne x n_par] to parameters; see bramah_plant.step_transition. */
 bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
                                            const size_t *par, double *G, bramah_diag *diag);
 
@@ -174,8 +175,8 @@ size_t bramah__equilibrium_work(const bramah_machine *machine);
 /* Accelerations and pressure rates of c->state anew, from its positions, rates and pressures. */
 bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag);
 
-/* The candidate `next` (positions approximately closed, independent rates, pressures and parameters set) becomes the
- * state; on error nothing has changed. */
+/* The candidate `next` (positions approximately closed, independent rates, pressures and parameters set)
+ * becomes the state; on error nothing has changed. */
 bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag);
 
 /* Tables of its own for a plant whose model is complete; c->model is then the own one. NULL: only count. */

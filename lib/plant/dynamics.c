@@ -97,9 +97,9 @@ static void quadratic(const bramah_model *model, bramah__eval *eval, const doubl
   bramah__constraint_quadratic(model, eval, gamma);
 }
 
-/* Moving along Rz_f keeps Phi_z z' + Phi_t = 0, and Phi_t depends on time alone, so Phi_z^d dz'_d = -Phi_zz[Rz_f, z'] with
- * all of z', the drift included; the bilinear form comes from the quadratic one: [a, b] = ([a+b, a+b] - [a-b, a-b]) / 4,
- * exact because gamma is a quadratic form of the rates. */
+/* Moving along Rz_f keeps Phi_z z' + Phi_t = 0, and Phi_t depends on time alone, so Phi_z^d dz'_d =
+ * -Phi_zz[Rz_f, z'] with all of z', the drift included; the bilinear form comes from the quadratic one: [a,
+ * b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the rates. */
 static void fill_D(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;

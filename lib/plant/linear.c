@@ -76,7 +76,8 @@ static void multipliers(const bramah_model *model, const bramah__state *state, b
   for (size_t k = 0; k < nd; k++) mu[state->row[k]] = eval->column[k], used[state->row[k]] = 1;
 }
 
-/* Dependent entries of column f of out [n x nf] = -factor (Phi_z^d)^-1 (change of Phi'' under dz, dz' in linear). */
+/* Dependent entries of column f of out [n x nf] = -factor (Phi_z^d)^-1 (change of Phi'' under dz, dz' in
+ * linear). */
 static void dependent_column(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                              bramah__linear *linear, double factor, size_t f, double *out)
 {
@@ -180,8 +181,8 @@ static void add_matrices(const bramah_model *model, bramah__linear *linear)
   }
 }
 
-/* A cylinder's force changes, and so does its direction: the second derivatives of its length are symmetric, so
- * that what bramah__line_rate_derivative gives for the velocities pi is the change of its row. */
+/* A cylinder's force changes, and so does its direction: the second derivatives of its length are symmetric,
+ * so that what bramah__line_rate_derivative gives for the velocities pi is the change of its row. */
 static void subtract_cylinders(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear,
                                int displaced)
 {

@@ -38,17 +38,17 @@ typedef struct bramah__linear {
 
 void bramah__linear_layout(const bramah_model *model, bramah__arena *arena, bramah__linear *linear);
 
-/* Open tree at the motion of `eval`: poses, velocities Z, accelerations Zd and wrenches W of this motion must stand
- * there (bramah__inverse_dynamics leaves them), and strokes and forces. */
+/* Open tree at the motion of `eval`: poses, velocities Z, accelerations Zd and wrenches W of this motion must
+ * stand there (bramah__inverse_dynamics leaves them), and strokes and forces. */
 void bramah__linear_open(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear);
 
-/* Partitioned: prepare the derivatives at the motion of `eval` (as above; eval->tau must hold the inverse dynamics
- * too), which fills D, E and v_zi; then take columns. */
+/* Partitioned: prepare the derivatives at the motion of `eval` (as above; eval->tau must hold the inverse
+ * dynamics too), which fills D, E and v_zi; then take columns. */
 void bramah__linear_reduce(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                            bramah__linear *linear);
 
-/* column [nf] of r as independent coordinate f moves by c0 dx, its rate by c1 dx and its acceleration by c2 dx: c0 dr/dz_i
- * + c1 dr/dz'_i + c2 dr/dz''_i. Its entries stand `stride` apart. */
+/* column [nf] of r as independent coordinate f moves by c0 dx, its rate by c1 dx and its acceleration by c2
+ * dx: c0 dr/dz_i + c1 dr/dz'_i + c2 dr/dz''_i. Its entries stand `stride` apart. */
 void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear,
                            size_t f, double c0, double c1, double c2, double *column, size_t stride);
 

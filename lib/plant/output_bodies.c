@@ -133,8 +133,8 @@ static void axis_motion(const bramah_coupled *c, size_t j, const double *Zd, dou
   for (int k = 0; k < 6; k++) bdd[k] += turn[k];
 }
 
-/* Derivatives of the component sum_k along_k x_k of a vector by positions, rates and accelerations of the joints
- * between body and root, added to a, b and q. */
+/* Derivatives of the component sum_k along_k x_k of a vector by positions, rates and accelerations of the
+ * joints between body and root, added to a, b and q. */
 static void add_partials(const bramah_coupled *c, size_t body, bramah__output_code vector,
                          const double *along, double *a, double *b, double *q)
 {

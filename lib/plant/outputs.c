@@ -326,8 +326,8 @@ static void turn_acceleration_partials(const double *a, const double *ad, const 
   for (int k = 0; k < 9; k++) P[k] += U[k];
 }
 
-/* The same for the acceleration of an angle g: both sides of X(g) g'' + U(g, g') g' = X(z) z'' + U(z, z') z' change
- * alike, with dg = G dz and dg' = G dz' + V dz from the two equations above. */
+/* The same for the acceleration of an angle g: both sides of X(g) g'' + U(g, g') g' = X(z) z'' + U(z, z') z'
+ * change alike, with dg = G dz and dg' = G dz' + V dz from the two equations above. */
 static void ball_acceleration_partials(const bramah_coupled *c, const bramah__output *output, double *a,
                                        double *b, double *q)
 {
@@ -388,7 +388,8 @@ static void force_partials(const bramah_coupled *c, size_t i, double *a, double 
   }
 }
 
-/* Derivatives of an output by all joint positions a [n], rates b [n] and accelerations q [n]; 0 if it has none. */
+/* Derivatives of an output by all joint positions a [n], rates b [n] and accelerations q [n]; 0 if it has
+ * none. */
 static int mechanical_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
                                double *q)
 {

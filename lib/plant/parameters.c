@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters of the plant. Their values are part of the state; the tables of the plant's own model follow them. */
+/* Parameters of the plant. Their values are part of the state; the tables of the plant's own model follow
+ * them. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/vector3.h"

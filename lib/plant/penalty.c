@@ -147,8 +147,8 @@ static void store_tangent(const bramah_coupled *c, double c1, double c2, double 
       J[i * nx + j] = linear->K[i * n + j] + c1 * linear->C[i * n + j] + c2 * linear->M[i * n + j];
 }
 
-/* The constraint forces Phi_z' (alpha Phi + lambda) also turn with the machine: small beside alpha Phi_z' Phi_z, but
- * known. */
+/* The constraint forces Phi_z' (alpha Phi + lambda) also turn with the machine: small beside alpha Phi_z'
+ * Phi_z, but known. */
 static void lagrangian_full_tangent(bramah_coupled *c, double c1, double c2, double *J, size_t nx)
 {
   const bramah_model *model = c->model;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of one step share. The candidate c->next with its evaluation c->trial belongs to changes [nx] over
- * the step; probes of it use c->probe_state and c->probe. */
+/* What the files of one step share. The candidate c->next with its evaluation c->trial belongs to changes
+ * [nx] over the step; probes of it use c->probe_state and c->probe. */
 #ifndef BRAMAH_LIB_PLANT_STEP_INTERNAL_H
 #define BRAMAH_LIB_PLANT_STEP_INTERNAL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Newton's tangent of the trapezoidal step: analytic, from the derivatives of linear.h with z' = 2/h dz and z'' = 4/h^2
- * dz; friction states follow the velocity by their own trapezoidal rule. Long open chains are not formed at all but
- * eliminated body by body. */
+/* Newton's tangent of the trapezoidal step: analytic, from the derivatives of linear.h with z' = 2/h dz and
+ * z'' = 4/h^2 dz; friction states follow the velocity by their own trapezoidal rule. Long open chains are not
+ * formed at all but eliminated body by body. */
 #include "lib/plant/step_internal.h"
 #include "lib/linalg/dense.h"
 
@@ -24,7 +24,8 @@ static void force_slopes(bramah_coupled *c)
   }
 }
 
-/* Derivatives of the pressure rates by stroke and velocity of each cylinder, led to the mechanical unknowns. */
+/* Derivatives of the pressure rates by stroke and velocity of each cylinder, led to the mechanical
+ * unknowns. */
 static void pressure_rows(bramah_coupled *c, double *J)
 {
   const bramah_model *model = c->model;
@@ -78,8 +79,8 @@ static void keep_mechanical_tangent(bramah_coupled *c)
   for (size_t k = 0; k < nm; k++) memcpy(c->newton.Jzz + k * nm, c->newton.J + k * nx, nm * sizeof(double));
 }
 
-/* Columns are scaled to typical sizes of the unknowns and rows to their largest entry: the unknowns span 1e-7 to
- * 1e7. */
+/* Columns are scaled to typical sizes of the unknowns and rows to their largest entry: the unknowns span 1e-7
+ * to 1e7. */
 static void scale_tangent(bramah__newton *newton, size_t nx)
 {
   for (size_t r = 0; r < nx; r++) {

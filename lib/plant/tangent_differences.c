@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Newton's tangent by forward differences, as the papers take it (spec equations 4). It checks the analytic one and
- * can be chosen in its place. */
+/* Newton's tangent by forward differences, as the papers take it (spec equations 4). It checks the analytic
+ * one and can be chosen in its place. */
 #include "lib/plant/step_internal.h"
 
 #include <math.h>

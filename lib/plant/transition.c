@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Transition of the error state over one implicit step: the derivative of the step itself. The residual f(x_k+1, x_k) = 0
- * of the trapezoidal rule gives F = -f_x^-1 f_xk, with the accelerations and pressure rates carried over from step k
- * differentiated through, as functions of the state there (spec equations 5). Also the accelerations' derivative, of
- * which D 3.4 is made. */
+/* Transition of the error state over one implicit step: the derivative of the step itself. The residual
+ * f(x_k+1, x_k) = 0 of the trapezoidal rule gives F = -f_x^-1 f_xk, with the accelerations and pressure rates
+ * carried over from step k differentiated through, as functions of the state there (spec equations 5). Also
+ * the accelerations' derivative, of which D 3.4 is made. */
 #include "lib/plant/step_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
@@ -166,8 +166,8 @@ static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const 
   return status;
 }
 
-/* What of the start of the step its end will be differentiated by. G [ne x n_par] keeps the rates by parameters: the
- * accelerations' in its first rows, the pressures' behind them. */
+/* What of the start of the step its end will be differentiated by. G [ne x n_par] keeps the rates by
+ * parameters: the accelerations' in its first rows, the pressures' behind them. */
 static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *par, double *G)
 {
   bramah__transition *t = &c->transition;
@@ -323,8 +323,9 @@ static void store_transition(const bramah_coupled *c, double *F)
   memcpy(F + 2 * nf * ne, t->X + nf * ne, np * ne * sizeof(double));
 }
 
-/* The resolvent (I - h/2 A)^-1 of the trapezoidal rule on unit velocities and pressures: J [z; p] = 2/h [r_a; 1], z' = 2/h
- * z. For a stiff mode of rate a it leaves the variance q / 2a that the continuous mode has, whatever the step. */
+/* The resolvent (I - h/2 A)^-1 of the trapezoidal rule on unit velocities and pressures: J [z; p] = 2/h [r_a;
+ * 1], z' = 2/h z. For a stiff mode of rate a it leaves the variance q / 2a that the continuous mode has,
+ * whatever the step. */
 static bramah_status noise_response(bramah_coupled *c, double *N)
 {
   bramah__transition *t = &c->transition;
@@ -394,8 +395,8 @@ static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const siz
   return status;
 }
 
-/* Newton's last tangent was taken one correction before the end, less than the tolerances away: its factors and what
- * `linear` holds serve here too. Other formulations and tangents have none of this kind. */
+/* Newton's last tangent was taken one correction before the end, less than the tolerances away: its factors
+ * and what `linear` holds serve here too. Other formulations and tangents have none of this kind. */
 static int has_newton_factors(const bramah_coupled *c)
 {
   return c->formulation == &bramah__partitioning && c->model->tangent == BRAMAH_TANGENT_ANALYTIC &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Consistency of a filter beyond the mean of its innovations: errors against their covariance, and innovations against
- * each other. */
+/* Consistency of a filter beyond the mean of its innovations: errors against their covariance, and
+ * innovations against each other. */
 #define _DEFAULT_SOURCE /* lgamma_r: lgamma writes to a global variable */
 #include "bramah/statistics.h"
 #include "lib/base/diag.h"
@@ -9,7 +9,8 @@
 
 /* ---- NEES ---- */
 
-/* Cholesky factor of C [n x n] into its lower triangle; 0, or 1 + the row at which it is not positive definite. */
+/* Cholesky factor of C [n x n] into its lower triangle; 0, or 1 + the row at which it is not positive
+ * definite. */
 static size_t factor(size_t n, double *C)
 {
   for (size_t j = 0; j < n; j++) {
@@ -50,9 +51,10 @@ bramah_status bramah_nees(size_t n, const double *e, const double *P, double *wo
 
 /* ---- chi-square ---- */
 
-/* Like the quantiles (statistics.c) not GSL's, whose error handler may be called. Incomplete gamma functions: the series
- * of the lower one below its mean, the continued fraction of the upper one above, by Lentz's method as modified by
- * Thompson and Barnett (J. Comput. Phys. 64, 1986). Both converge in some sqrt(a) terms near the mean. */
+/* Like the quantiles (statistics.c) not GSL's, whose error handler may be called. Incomplete gamma functions:
+ * the series of the lower one below its mean, the continued fraction of the upper one above, by Lentz's
+ * method as modified by Thompson and Barnett (J. Comput. Phys. 64, 1986). Both converge in some sqrt(a) terms
+ * near the mean. */
 static double lower_series(double a, double x)
 {
   double term = 1.0 / a, sum = term;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a cycle of the filter costs with 1, 2, 5 and 10 degrees of freedom: booms of so many links, each moved by a
- * cylinder with two volumes and a valve of its own, so that the error state has 4 elements per degree of freedom; encoders
- * and pressures are measured at every step. Plant alone, prediction with each transition, correction in each form. */
+/* What a cycle of the filter costs with 1, 2, 5 and 10 degrees of freedom: booms of so many links, each moved
+ * by a cylinder with two volumes and a valve of its own, so that the error state has 4 elements per degree of
+ * freedom; encoders and pressures are measured at every step. Plant alone, prediction with each transition,
+ * correction in each form. */
 #define _GNU_SOURCE
 #include "bramah/filter.h"
 #include "test/bench/bench.h"

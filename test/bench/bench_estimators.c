@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Microseconds per step on the four-bar of one cycle (correction by five sensors, prediction) of the error-state filter,
- * without and with adaptive noise, and of the unscented one, and of the smoother's two passes. Not a test: nothing here can fail for being slow. */
+/* Microseconds per step on the four-bar of one cycle (correction by five sensors, prediction) of the
+ * error-state filter, without and with adaptive noise, and of the unscented one, and of the smoother's two
+ * passes. Not a test: nothing here can fail for being slow. */
 #define _GNU_SOURCE
 #include "bramah/adaptive.h"
 #include "bramah/smoother.h"

@@ -73,7 +73,8 @@ static int run(bramah_filter *filter, const bramah_plant *plant, const void *sta
   return refused;
 }
 
-/* The same through the rewind buffer: samples up to 12 ms late where 10 are allowed, some refused, some given up. */
+/* The same through the rewind buffer: samples up to 12 ms late where 10 are allowed, some refused, some given
+ * up. */
 static int run_late(bramah_rewind *rewind, const bramah_plant *plant, int steps)
 {
   const bramah_filter *filter = bramah_rewind_filter(rewind);

@@ -373,8 +373,8 @@ START_TEST(test_derivatives_leave_the_plant_alone)
 }
 END_TEST
 
-/* Tangent of the step's residual, analytic and by the forward differences of the papers, against central differences
- * of the residual. */
+/* Tangent of the step's residual, analytic and by the forward differences of the papers, against central
+ * differences of the residual. */
 enum { MOST_UNKNOWNS = 12 };
 
 /* A first guess of the change over the step: what the present rates make. */
@@ -415,8 +415,8 @@ static void check_step_tangent(bramah_coupled *m, double tolerance)
   }
 }
 
-/* Formulation and origin of the tangent of the four-bar, with and without a rotary actuator, with parameters at their
- * nominal values and away from them. */
+/* Formulation and origin of the tangent of the four-bar, with and without a rotary actuator, with parameters
+ * at their nominal values and away from them. */
 START_TEST(test_step_tangent)
 {
   teardown();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives of machines with a loop and a prescribed motion, against central differences through inject: rows of
- * all outputs that have one, and the accelerations. */
+/* Derivatives of machines with a loop and a prescribed motion, against central differences through inject:
+ * rows of all outputs that have one, and the accelerations. */
 #include "test/support/driven.h"
 #include "test/support/run.h"
 

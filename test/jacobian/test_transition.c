@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Transition of the error state over a step and derivative of the accelerations, analytic, against central differences
- * of the plant itself through inject. */
+/* Transition of the error state over a step and derivative of the accelerations, analytic, against central
+ * differences of the plant itself through inject. */
 #include "lib/plant/formulation.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -38,7 +38,8 @@ static void displace(const bramah_plant *p, size_t k, double by)
   must(p->inject(p->self, dx, &diag), &diag);
 }
 
-/* Sizes of what is compared: an error of a typical size in column k makes differences of typical size in row r. */
+/* Sizes of what is compared: an error of a typical size in column k makes differences of typical size in row
+ * r. */
 static double typical(const bramah_plant *p, size_t k) { return k < 2 * p->n_position ? 1e-3 : 1e4; }
 
 static void check_transition(bramah_coupled *c, double tolerance)
@@ -97,8 +98,8 @@ static const bramah_friction_model friction_models[] = {BRAMAH_FRICTION_BROWN_MC
                                                         BRAMAH_FRICTION_BENGISU_AKAY, BRAMAH_FRICTION_LUGRE,
                                                         BRAMAH_FRICTION_MODIFIED_LUGRE};
 
-/* The four-bar with each friction model: at rest in equilibrium, extending, and while the valve closes; by each
- * formulation. */
+/* The four-bar with each friction model: at rest in equilibrium, extending, and while the valve closes; by
+ * each formulation. */
 /* Every parameter of the plant: what it does to the end of the step, and to the accelerations. */
 static void check_parameters(bramah_coupled *c, double tolerance)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adaptive noise: where it comes to rest the likelihood is greatest; densities and sensors that were told wrong are found
- * again; what cannot be seen stays; snapshots; what is refused. */
+/* Adaptive noise: where it comes to rest the likelihood is greatest; densities and sensors that were told
+ * wrong are found again; what cannot be seen stays; snapshots; what is refused. */
 #include "bramah/adaptive.h"
 #include "estimators/adaptive_window.h"
 #include "lib/linalg/dense.h"
@@ -178,8 +178,8 @@ static double one_pass(double *figure, double *sigma)
   return sum;
 }
 
-/* Where the likelihood method stays, all of its gradient is zero, by differences of the likelihood itself; and the standard
- * deviations it tells are those by the likelihood's curvature. */
+/* Where the likelihood method stays, all of its gradient is zero, by differences of the likelihood itself;
+ * and the standard deviations it tells are those by the likelihood's curvature. */
 START_TEST(test_rests_at_the_greatest_likelihood)
 {
   double figure[FIGURES] = {0.15, 0.4, 3e4, 2e4}, sigma[FIGURES];
@@ -205,8 +205,8 @@ END_TEST
 
 /* ---- wrong by ten ---- */
 
-/* The published matching needs ten times as long and comes less near with sensors as rare as these: little of the plant's
- * noise shows in dx between two of them. test_plant_noise.c has it with sensors at each step. */
+/* The published matching needs ten times as long and comes less near with sensors as rare as these: little of
+ * the plant's noise shows in dx between two of them. test_plant_noise.c has it with sensors at each step. */
 
 static void check_near(const bramah_adaptive *a, size_t k, double truth, double tolerance)
 {
@@ -284,8 +284,8 @@ END_TEST
 
 /* ---- nothing to learn ---- */
 
-/* A truth that nothing disturbs drives the densities down, no further than the limits; a pressure that no sensor sees stays
- * as it was told, to the last digits. */
+/* A truth that nothing disturbs drives the densities down, no further than the limits; a pressure that no
+ * sensor sees stays as it was told, to the last digits. */
 START_TEST(test_stays_within_limits)
 {
   const double told[2] = {0.3, 0.2}, pressures[2] = {2e4, 3e4};
@@ -340,7 +340,8 @@ END_TEST
 
 /* ---- gates ---- */
 
-/* A truth that jumps makes the filter recover: that correction is left out, and single wild samples are not seen at all. */
+/* A truth that jumps makes the filter recover: that correction is left out, and single wild samples are not
+ * seen at all. */
 START_TEST(test_gates_and_recovery)
 {
   static const double four[SENSORS] = {4, 4, 4, 4};
@@ -432,8 +433,8 @@ START_TEST(test_window_by_hand)
 }
 END_TEST
 
-/* [3.5 1; 1 2.5] x = [5.5; 5.5], with the sample of theta = 1 added: [4 1; 1 3] x = [6; 6], whose determinant is 11. With the
- * first held at 1 the other is (6 - 1) / 3. */
+/* [3.5 1; 1 2.5] x = [5.5; 5.5], with the sample of theta = 1 added: [4 1; 1 3] x = [6; 6], whose determinant
+ * is 11. With the first held at 1 the other is (6 - 1) / 3. */
 START_TEST(test_solution_by_hand)
 {
   static const double b[2] = {5.5, 5.5}, theta[2] = {1, 1}, low[2] = {0.1, 0.1}, high[2] = {10, 10},

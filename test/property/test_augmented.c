@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Augmented states on the model errors of the estimator study (spec, cases/README.md): a force or payload estimated beside
- * the state against the plain filter; biases of sensors; limits; second-order forces. */
+/* Augmented states on the model errors of the estimator study (spec, cases/README.md): a force or payload
+ * estimated beside the state against the plain filter; biases of sensors; limits; second-order forces. */
 #include "estimators/filter_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -31,8 +31,8 @@ typedef struct side {
 
 static int has(const char *errors, char error) { return strchr(errors, error) != NULL; }
 
-/* The four-bar with a wrong model where `errors` says so: A friction +10 %, B pump pressure -10 %, C masses +10 %, D gravity
- * 8.81; a payload would sit at the tip of the crank. */
+/* The four-bar with a wrong model where `errors` says so: A friction +10 %, B pump pressure -10 %, C masses
+ * +10 %, D gravity 8.81; a payload would sit at the tip of the crank. */
 static void open_side(side *s, const char *errors)
 {
   four_bar_describe(&s->fb, has(errors, 'A') ? 1.1 : 1.0, 1000000);
@@ -140,9 +140,9 @@ static outcome with(const char *errors, double payload, const bramah_augmented *
   return out;
 }
 
-/* What each model error calls for. The cylinder's friction is a hundredth of its force: 10 % of it are lost in the noise, and
- * wrong masses show only while the valve switches, so these two must merely do no harm. A force in the place of a payload lacks
- * its inertia. */
+/* What each model error calls for. The cylinder's friction is a hundredth of its force: 10 % of it are lost
+ * in the noise, and wrong masses show only while the valve switches, so these two must merely do no harm. A
+ * force in the place of a payload lacks its inertia. */
 static const struct scenario {
   const char *errors;
   double payload, gain; /* least cut of the acceleration's RMSE */

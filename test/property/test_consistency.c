@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Is the filter as good as it says? The truth is simulated with exactly the plant noise and the measurement noise that the
- * filter assumes; then the normalised estimation error squared (NEES) must be chi-square and the errors as large as the
- * posterior Cramer-Rao bound, the covariance of a filter linearised about the truth. BRAMAH_RUNS sets the number of runs.
- * The valve is opened to 7 V: at 10 V the throttle works so near the kink of its characteristic at 2 bar that the noise
- * crosses it, and no linearisation is right. */
+/* Is the filter as good as it says? The truth is simulated with exactly the plant noise and the measurement
+ * noise that the filter assumes; then the normalised estimation error squared (NEES) must be chi-square and
+ * the errors as large as the posterior Cramer-Rao bound, the covariance of a filter linearised about the
+ * truth. BRAMAH_RUNS sets the number of runs. The valve is opened to 7 V: at 10 V the throttle works so near
+ * the kink of its characteristic at 2 bar that the noise crosses it, and no linearisation is right. */
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/linalg/dense.h"
@@ -83,8 +83,8 @@ static void start_truth(side *truth, unsigned *seed)
   must(truth->plant.inject(truth->plant.self, dx, &diag), &diag);
 }
 
-/* The truth moves on with the noise of the step that its own linearisation gives: the filter on it makes the step and
- * leaves Gamma. Its covariance is the bound. */
+/* The truth moves on with the noise of the step that its own linearisation gives: the filter on it makes the
+ * step and leaves Gamma. Its covariance is the bound. */
 static void advance_truth(side *truth, unsigned *seed)
 {
   double dx[N];

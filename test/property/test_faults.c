@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of sensors: each sensor in turn drops out, sticks, spikes, is biased or saturates for two seconds of the work
- * cycle. The filter must say so in time, stay finite and positive definite, and not be confidently wrong. Also the
- * covariance through extreme standard deviations, and, by BRAMAH_STEPS, through many steps. */
+/* Faults of sensors: each sensor in turn drops out, sticks, spikes, is biased or saturates for two seconds of
+ * the work cycle. The filter must say so in time, stay finite and positive definite, and not be confidently
+ * wrong. Also the covariance through extreme standard deviations, and, by BRAMAH_STEPS, through many
+ * steps. */
 #include "estimators/filter_internal.h"
 #include "lib/linalg/dense.h"
 #include "test/support/four_bar.h"
@@ -174,7 +175,8 @@ START_TEST(test_faults)
 }
 END_TEST
 
-/* All sensors at once lie: then it is the filter that is taken to be wrong, and it must come back when they are right. */
+/* All sensors at once lie: then it is the filter that is taken to be wrong, and it must come back when they
+ * are right. */
 START_TEST(test_recovers_when_it_is_wrong_itself)
 {
   rig r = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Prescribed motions: a driven crank and slider against its closed formulae, a pendulum on a shaken cart against
- * an integration of its own, work of the drive against energy, all formulations, the filter, faults. */
+/* Prescribed motions: a driven crank and slider against its closed formulae, a pendulum on a shaken cart
+ * against an integration of its own, work of the drive against energy, all formulations, the filter,
+ * faults. */
 #include "bramah/filter.h"
 #include "lib/plant/coupled_internal.h"
 #include "test/support/driven.h"
@@ -42,7 +43,8 @@ static void check_slider(double t, double tolerance)
   }
 }
 
-/* Two turns and more: positions exact, rates and accelerations as differences of the closed formulae have them. */
+/* Two turns and more: positions exact, rates and accelerations as differences of the closed formulae have
+ * them. */
 START_TEST(test_driven_slider)
 {
   driven_slider_describe(&d, 1000000);
@@ -130,8 +132,8 @@ static void pendulum_errors(int64_t step_ns, bramah_formulation formulation, dou
   driven_close(&d);
 }
 
-/* The projections of the Lagrangian leave 4 W / (h^2 alpha) of what the trapezoidal rule misses of the prescribed
- * motion: its energy is good to that, not to second order. */
+/* The projections of the Lagrangian leave 4 W / (h^2 alpha) of what the trapezoidal rule misses of the
+ * prescribed motion: its energy is good to that, not to second order. */
 START_TEST(test_shaken_pendulum)
 {
   double angle[2], energy[2];
@@ -145,7 +147,8 @@ START_TEST(test_shaken_pendulum)
 }
 END_TEST
 
-/* The force of the shaker moves the masses: F = (M + m) x'' + m l (theta'' cos theta - theta'^2 sin theta). */
+/* The force of the shaker moves the masses: F = (M + m) x'' + m l (theta'' cos theta - theta'^2 sin
+ * theta). */
 START_TEST(test_force_of_the_drive)
 {
   shaken_pendulum_describe(&d, 1000000);
@@ -170,7 +173,8 @@ START_TEST(test_force_of_the_drive)
 }
 END_TEST
 
-/* Virtual power through a loop: the drive's force times the crank's rate is the power that all bodies take up. */
+/* Virtual power through a loop: the drive's force times the crank's rate is the power that all bodies take
+ * up. */
 START_TEST(test_energy_of_the_driven_slider)
 {
   double defect[2];
@@ -233,7 +237,8 @@ static void injected(driven *of, const double *snap, const int *index, const int
   memcpy(after + n, of->c->state.zd, n * sizeof *after);
 }
 
-/* Injecting dx in the old coordinates and T dx in the new ones moves the machine alike: central differences. */
+/* Injecting dx in the old coordinates and T dx in the new ones moves the machine alike: central
+ * differences. */
 static void check_map(const int *old_index, const int *old_row)
 {
   static driven old;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What sensors tell: by hand on two states, against batch least squares, and the states of machines that are named when a
- * sensor is taken away. */
+/* What sensors tell: by hand on two states, against batch least squares, and the states of machines that are
+ * named when a sensor is taken away. */
 #include "bramah/observability.h"
 #include "lib/linalg/dense.h"
 #include "test/support/four_bar.h"
@@ -106,8 +106,9 @@ static void assert_near(const double *a, const double *b, double tolerance)
   for (int i = 0; i < N; i++) ck_assert_double_eq_tol(a[i], b[i], tolerance * fmax(1.0, fabs(b[i])));
 }
 
-/* Whether the plant tells its transition, or its coordinates, or neither, and whether these change on the way, is the
- * same. What it should be: prior and posterior of x_0 by batch least squares of the same samples without noise. */
+/* Whether the plant tells its transition, or its coordinates, or neither, and whether these change on the
+ * way, is the same. What it should be: prior and posterior of x_0 by batch least squares of the same samples
+ * without noise. */
 START_TEST(test_linear_in_every_way)
 {
   static linear_run run[4];
@@ -145,7 +146,8 @@ START_TEST(test_linear_in_every_way)
 }
 END_TEST
 
-/* A pressure sensor at the left tells nothing of the carts, for the pressures push them and not the other way round. */
+/* A pressure sensor at the left tells nothing of the carts, for the pressures push them and not the other way
+ * round. */
 START_TEST(test_names_on_the_linear_plant)
 {
   static linear_run run;
@@ -168,8 +170,8 @@ END_TEST
 
 /* ---- four-bar ---- */
 
-/* The valve is closed: with the pressure sensors gone nothing tells how much oil is locked in on both sides of the
- * piston; the small volume at the valve settles by itself. */
+/* The valve is closed: with the pressure sensors gone nothing tells how much oil is locked in on both sides
+ * of the piston; the small volume at the valve settles by itself. */
 START_TEST(test_locked_oil_of_the_four_bar)
 {
   static const bramah_sensor_options options[5] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters of the built-in plant: each against a machine that was described so, or a hand calculation; and that they
- * belong to the state of one plant and to nothing else. */
+/* Parameters of the built-in plant: each against a machine that was described so, or a hand calculation; and
+ * that they belong to the state of one plant and to nothing else. */
 #include "test/support/driven.h"
 #include "test/support/run.h"
 
@@ -148,8 +148,8 @@ START_TEST(test_offset_is_limited)
 }
 END_TEST
 
-/* Friction of every model is as if all its force coefficients were larger, bristles included: their states do not
- * change. */
+/* Friction of every model is as if all its force coefficients were larger, bristles included: their states do
+ * not change. */
 START_TEST(test_friction_scale)
 {
   four_bar fb;
@@ -221,7 +221,8 @@ END_TEST
 
 /* ---- by hand ---- */
 
-/* The stroke of the lift is 2 cos(crank / 2): its load does what -sin(crank / 2) of it does about the crank. */
+/* The stroke of the lift is 2 cos(crank / 2): its load does what -sin(crank / 2) of it does about the
+ * crank. */
 START_TEST(test_actuator_load)
 {
   const double F = 3000.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The posterior Cramer-Rao bound: by hand, against its information form, and on a pendulum, where filters come near it
- * and none below. */
+/* The posterior Cramer-Rao bound: by hand, against its information form, and on a pendulum, where filters
+ * come near it and none below. */
 #include "bramah/pcrb.h"
 #include "bramah/filter.h"
 #include "lib/linalg/dense.h"

@@ -240,9 +240,9 @@ START_TEST(test_commands_and_corrections_that_are_no_numbers)
 }
 END_TEST
 
-/* In steady extension the throttle works just below the kink of its characteristic at 2 bar, where a single Newton
- * iteration locks onto a branch 1.4 MPa away (spec, cases/README.md). Every converged step stays at 1.92 bar, and a
- * plant pushed onto the other branch comes back. */
+/* In steady extension the throttle works just below the kink of its characteristic at 2 bar, where a single
+ * Newton iteration locks onto a branch 1.4 MPa away (spec, cases/README.md). Every converged step stays at
+ * 1.92 bar, and a plant pushed onto the other branch comes back. */
 START_TEST(test_throttle_kink)
 {
   four_bar fb;

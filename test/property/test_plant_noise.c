@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Plant noise on the four-bar: white noise of unknown density is found while the filter runs; a coloured disturbance calls
- * for a shaping filter, an augmented state that follows it. The valve is opened to 7 V, see test_consistency.c. */
+/* Plant noise on the four-bar: white noise of unknown density is found while the filter runs; a coloured
+ * disturbance calls for a shaping filter, an augmented state that follows it. The valve is opened to 7 V, see
+ * test_consistency.c. */
 #include "bramah/adaptive.h"
 #include "lib/linalg/dense.h"
 #include "test/support/four_bar.h"
@@ -45,8 +46,8 @@ static void set_up(void)
 
 static void tear_down(void) { bramah_model_free(model); }
 
-/* With densities `factor` times the truth's; v1 is told right: it follows the valve so quickly that its noise of 5 kPa
- * is lost in that of its sensor. */
+/* With densities `factor` times the truth's; v1 is told right: it follows the valve so quickly that its noise
+ * of 5 kPa is lost in that of its sensor. */
 static void open_side(side *s, double factor, const bramah_augmented *augmented)
 {
   const double q = factor * acceleration_truth,
@@ -222,7 +223,8 @@ static outcome run_coloured(side *estimate)
   return (outcome){sqrt(error / n), nis / n, product / squares};
 }
 
-/* The white filter may find the density that serves it best; the shaping filter is told the torque's figures. */
+/* The white filter may find the density that serves it best; the shaping filter is told the torque's
+ * figures. */
 START_TEST(test_coloured_torque_wants_a_shaping_filter)
 {
   const bramah_augmented torque = {.name = "torque",

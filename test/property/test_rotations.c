@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Spherical and floating joints through any rotation: against Euler's equations, conservation laws, a plane
- * pendulum; errors mapped when the joint is re-based, against differences; snapshots, filter, formulations. */
+ * pendulum; errors mapped when the joint is re-based, against differences; snapshots, filter,
+ * formulations. */
 #include "bramah/filter.h"
 #include "lib/linalg/vector3.h"
 #include "lib/plant/coupled_internal.h"
@@ -399,7 +400,8 @@ static void counted_from(const double *base, size_t j, double *z, double *zd)
   *z = a[j - first], *zd = rate[j - first];
 }
 
-/* T against central differences: the state before the change, displaced, counted in the coordinates after it. */
+/* T against central differences: the state before the change, displaced, counted in the coordinates after
+ * it. */
 static void check_map(const double *base, const int *index)
 {
   const size_t nf = model->n_independent, nd = model->n_dependent, n = 2 * nf;
@@ -516,7 +518,8 @@ START_TEST(test_maps_are_composed)
 }
 END_TEST
 
-/* Rows of all outputs after a re-base against differences through inject, and the Jacobian of accelerations. */
+/* Rows of all outputs after a re-base against differences through inject, and the Jacobian of
+ * accelerations. */
 START_TEST(test_rows_after_a_rebase)
 {
   describe(_i);
@@ -625,8 +628,8 @@ static void check_angle(const char *name, double expected)
                 show(name));
 }
 
-/* Initial values are those of the outputs, with or without a re-base at the start; they count whole turns where
- * none was needed. */
+/* Initial values are those of the outputs, with or without a re-base at the start; they count whole turns
+ * where none was needed. */
 START_TEST(test_start_shows_what_was_given)
 {
   static const double pitches[4] = {0.4, 1.3, -1.5, 2.0};
@@ -753,8 +756,8 @@ static void make_sensors(void)
   }
 }
 
-/* A tumbling body is followed through its re-bases from a wrong start; sigma and noise are about its own axes.
- * NEES: the squared error in attitude against its covariance. */
+/* A tumbling body is followed through its re-bases from a wrong start; sigma and noise are about its own
+ * axes. NEES: the squared error in attitude against its covariance. */
 START_TEST(test_filter_follows_a_tumbling_body)
 {
   describe_body(1000000);
@@ -812,8 +815,8 @@ START_TEST(test_filter_follows_a_tumbling_body)
 }
 END_TEST
 
-/* Prediction through a pole: what is added within one step is small, so the covariance of attitude and body rates
- * is nearly the same on both sides of a re-base; a wrong map would show at once. */
+/* Prediction through a pole: what is added within one step is small, so the covariance of attitude and body
+ * rates is nearly the same on both sides of a re-base; a wrong map would show at once. */
 START_TEST(test_covariance_is_the_same_after_a_rebase)
 {
   describe_body(1000000);

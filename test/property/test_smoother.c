@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Filter and smoother against batch least squares over all states; the smoother on a machine; what it refuses. */
+/* Filter and smoother against batch least squares over all states; the smoother on a machine; what it
+ * refuses. */
 #include "bramah/rewind.h"
 #include "bramah/smoother.h"
 #include "test/support/four_bar.h"
@@ -174,9 +175,10 @@ static void close_rig(rig *r)
   bramah_model_free(r->model);
 }
 
-/* Encoder and pressures at 100 Hz as in the published study; the truth starts 3 deg off. The smoother knows at the
- * beginning what the filter finds later. With the transition of (D 3.4), which freezes the errors of pressures, only
- * angles are looked at: later pressures say nothing true about earlier ones, and smoothed rates suffer from it. */
+/* Encoder and pressures at 100 Hz as in the published study; the truth starts 3 deg off. The smoother knows
+ * at the beginning what the filter finds later. With the transition of (D 3.4), which freezes the errors of
+ * pressures, only angles are looked at: later pressures say nothing true about earlier ones, and smoothed
+ * rates suffer from it. */
 enum { STEPS = 3000, SENSORS = 4, LOOKED = 2 };
 
 typedef struct comparison {
@@ -379,7 +381,8 @@ static bramah_status restored(void *user, bramah_filter *filter, bramah_diag *d)
   return bramah_smoother_restored(user, filter, d);
 }
 
-/* One sample in four steps, which comes `late` steps after it was measured; the rewind buffer goes back for it. */
+/* One sample in four steps, which comes `late` steps after it was measured; the rewind buffer goes back for
+ * it. */
 static void go_late(small *s, int late)
 {
   const bramah_rewind_options options = {

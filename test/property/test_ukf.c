@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The unscented filter: equal to the error-state filter on a linear plant, as good on the four-bar, through a change of
- * the independent coordinates, and what it refuses. */
+/* The unscented filter: equal to the error-state filter on a linear plant, as good on the four-bar, through a
+ * change of the independent coordinates, and what it refuses. */
 #include "bramah/ukf.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_run.h"
@@ -268,7 +268,8 @@ END_TEST
 
 /* ---- coordinates and errors ---- */
 
-/* What the built-in plant calls its coordinates are the values of the states of those names, and move as inject says. */
+/* What the built-in plant calls its coordinates are the values of the states of those names, and move as
+ * inject says. */
 START_TEST(test_coordinates_of_the_plant)
 {
   static rig r;

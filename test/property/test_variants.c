@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The filter's variants against each other: forms of the covariance, sequential and block fusion, iterated update, exact and
- * linearised injection, noise that does not depend on the step, biases, limits and forces of second order. */
+/* The filter's variants against each other: forms of the covariance, sequential and block fusion, iterated
+ * update, exact and linearised injection, noise that does not depend on the step, biases, limits and forces
+ * of second order. */
 #include "estimators/filter_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -150,8 +151,8 @@ START_TEST(test_iterated_update)
 }
 END_TEST
 
-/* A correction of half a degree: the linearised position problem leaves the loop open by its square, and the next step
- * closes it. */
+/* A correction of half a degree: the linearised position problem leaves the loop open by its square, and the
+ * next step closes it. */
 START_TEST(test_linearised_injection)
 {
   rig r;
@@ -174,8 +175,9 @@ START_TEST(test_linearised_injection)
 }
 END_TEST
 
-/* Continuous densities: after 0.1 s of prediction the covariance differs by what the step's discretisation does, not by how
- * often noise was added. Stiff pressures have the variance q / 2a of the continuous mode at any step. */
+/* Continuous densities: after 0.1 s of prediction the covariance differs by what the step's discretisation
+ * does, not by how often noise was added. Stiff pressures have the variance q / 2a of the continuous mode at
+ * any step. */
 START_TEST(test_noise_does_not_depend_on_the_step)
 {
   static const int64_t step_ns[4] = {2000000, 1000000, 500000, 250000};

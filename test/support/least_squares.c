@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Normal equations M x = b of all states, of which only neighbours are coupled: a band of the lower triangle, row i
- * from column i - BAND to i. Unknowns are scaled to typical sizes. Factors: M = L D L'. */
+/* Normal equations M x = b of all states, of which only neighbours are coupled: a band of the lower triangle,
+ * row i from column i - BAND to i. Unknowns are scaled to typical sizes. Factors: M = L D L'. */
 enum { N = LINEAR_N, BAND = 2 * N - 1, WIDTH = BAND + 1 };
 
 static const long double size[N] = {1e-3L, 1e-3L, 1e-2L, 1e-2L, 1e4L, 1e4L};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batch weighted least squares over all states of a run of the linear plant at once, in long double: what filter and
- * smoother must equal. Nothing here is recursive. */
+/* Batch weighted least squares over all states of a run of the linear plant at once, in long double: what
+ * filter and smoother must equal. Nothing here is recursive. */
 #ifndef BRAMAH_TEST_SUPPORT_LEAST_SQUARES_H
 #define BRAMAH_TEST_SUPPORT_LEAST_SQUARES_H
 

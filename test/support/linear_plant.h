@@ -18,8 +18,8 @@ typedef struct linear_plant {
   int changed, news;
 } linear_plant;
 
-/* Outputs: left.position, left.rate, right.position, right.rate, left.pressure, right.pressure. The object must outlive
- * the plant. */
+/* Outputs: left.position, left.rate, right.position, right.rate, left.pressure, right.pressure. The object
+ * must outlive the plant. */
 bramah_plant linear_plant_table(linear_plant *p);
 
 /* F [6 x 6] of one step in [z0 z1 z0' z1' p0 p1]. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run of the linear plant with its true motion disturbed as the filter assumes, sensors at mixed rates, dropouts, and
- * outliers that are gated; and the batch least squares of what was let through. */
+/* A run of the linear plant with its true motion disturbed as the filter assumes, sensors at mixed rates,
+ * dropouts, and outliers that are gated; and the batch least squares of what was let through. */
 #ifndef BRAMAH_TEST_SUPPORT_LINEAR_RUN_H
 #define BRAMAH_TEST_SUPPORT_LINEAR_RUN_H
 
@@ -23,8 +23,8 @@ typedef struct linear_run {
 /* The coordinates of the plant change at step change_at, -1: never. */
 void linear_run_make(linear_run *run, int64_t change_at);
 
-/* Which samples of step k pass: their innovation, from covariance P [6 x 6] in the present coordinates, must lie within
- * 4 standard deviations. Fills used[k]. */
+/* Which samples of step k pass: their innovation, from covariance P [6 x 6] in the present coordinates, must
+ * lie within 4 standard deviations. Fills used[k]. */
 void linear_run_gate(linear_run *run, int k, const double *P);
 
 /* Rows of the sensors by the physical state, and process noise Q [6 x 6] of one step (D 3.18). */

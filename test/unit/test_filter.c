@@ -171,7 +171,8 @@ START_TEST(test_innovation_figures)
 }
 END_TEST
 
-/* Samples at the ends of the range are left out, counted, and no rejections; rounding widens the innovation. */
+/* Samples at the ends of the range are left out, counted, and no rejections; rounding widens the
+ * innovation. */
 START_TEST(test_saturated_samples)
 {
   pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};

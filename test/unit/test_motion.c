@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of prescribed motions: values by hand, derivatives against differences, continuity of the spline. */
+/* Functions of prescribed motions: values by hand, derivatives against differences, continuity of the
+ * spline. */
 #include "lib/multibody/motion.h"
 #include "test/support/run.h"
 

@@ -161,8 +161,8 @@ START_TEST(test_time_must_go_forward)
 }
 END_TEST
 
-/* Rows stamped 7 ms after the measurement: in the end the bits of the log in which each stands at its time; each
- * estimate on the way is that of a filter which has just been given what arrived. */
+/* Rows stamped 7 ms after the measurement: in the end the bits of the log in which each stands at its time;
+ * each estimate on the way is that of a filter which has just been given what arrived. */
 START_TEST(test_a_delayed_sensor_is_used_where_it_measured)
 {
   enum { N = 60, DELAY = 7 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of the rewind buffer: what it takes and refuses, several samples at a step, what it tells of them, errors. */
+/* Rules of the rewind buffer: what it takes and refuses, several samples at a step, what it tells of them,
+ * errors. */
 #include "bramah/rewind.h"
 #include "test/support/four_bar.h"
 #include "test/support/pendulum.h"
@@ -273,7 +274,8 @@ START_TEST(of_too_many_samples_the_last_measured_count)
 }
 END_TEST
 
-/* Inputs given twice at a time; a late sample from before the change; one from before the start of the inputs. */
+/* Inputs given twice at a time; a late sample from before the change; one from before the start of the
+ * inputs. */
 START_TEST(inputs_are_held_where_they_were_given)
 {
   rig a, b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every kind of sensor against a hand calculation, its row against central differences, what it refuses; and what
- * resolution and range do. */
+/* Every kind of sensor against a hand calculation, its row against central differences, what it refuses; and
+ * what resolution and range do. */
 #include "bramah/coupled.h"
 #include "bramah/sensor.h"
 #include "test/support/four_bar.h"

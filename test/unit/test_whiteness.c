@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* NEES, chi-square tails and whiteness against values worked out by hand, GSL's distribution and known noise. */
+/* NEES, chi-square tails and whiteness against values worked out by hand, GSL's distribution and known
+ * noise. */
 #include "bramah/noise.h"
 #include "bramah/statistics.h"
 #include "test/support/run.h"
@@ -78,7 +79,8 @@ START_TEST(chi_square_tail)
 }
 END_TEST
 
-/* x = 1 2 4 1: about its mean 2 it is -1 0 2 -1, squares 6; r_1 = -2 / 6, r_2 = -2 / 6 (-1 times 2, 0 times -1). */
+/* x = 1 2 4 1: about its mean 2 it is -1 0 2 -1, squares 6; r_1 = -2 / 6, r_2 = -2 / 6 (-1 times 2, 0 times
+ * -1). */
 START_TEST(autocorrelation_by_hand)
 {
   const double x[4] = {1, 2, 4, 1};
@@ -96,7 +98,8 @@ START_TEST(autocorrelation_by_hand)
 }
 END_TEST
 
-/* White noise is refused at 5 % in 5 % of the trials; noise that remembers a tenth of itself nearly always. */
+/* White noise is refused at 5 % in 5 % of the trials; noise that remembers a tenth of itself nearly
+ * always. */
 START_TEST(tells_white_from_coloured)
 {
   enum { TRIALS = 1000, SAMPLES = 2000, LAGS = 20 };
