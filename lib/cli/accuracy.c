@@ -123,9 +123,13 @@ static double correlation(const cli_innovations *innovations)
   return innovations->squares > 0.0 ? innovations->products / innovations->squares : 0.0;
 }
 
-static int is_coloured(const cli_innovations *innovations)
+/* What a correlation says: what is not modelled pushes innovations the same way again and again; too much
+ * plant noise makes the filter follow the noise of the sensor and take it back. */
+static const char *colour(const cli_innovations *innovations)
 {
-  return fabs(correlation(innovations)) > fmax(0.1, 1.96 / sqrt(innovations->nis.dof));
+  const double r = correlation(innovations), limit = fmax(0.1, 1.96 / sqrt(innovations->nis.dof));
+  if (r > limit) return ", correlated: something is not modelled";
+  return r < -limit ? ", anticorrelated: less plant noise would do" : "";
 }
 
 void cli_consistency_add(cli_consistency *consistency, const bramah_replay *replay)
@@ -180,7 +184,7 @@ static void add_verdict(cli_table *table, const char *name, const cli_innovation
                 mean > high  ? "innovations larger than assumed"
                 : mean < low ? "innovations smaller than assumed"
                              : "consistent",
-                is_coloured(innovations) ? ", correlated: something is not modelled" : "");
+                colour(innovations));
 }
 
 cli_table cli_consistency_table(const cli_consistency *consistency, const bramah_filter *filter)
