@@ -96,6 +96,15 @@ typedef struct bramah_study_parameter_noise {
   bramah_study_figure density; /* unit/Hz^0.5 */
 } bramah_study_parameter_noise;
 
+/* Noise that adapts while a log is replayed (bramah/adaptive.h): limits as factors on what the study states, [0, 0]: that
+ * kind does not adapt. */
+typedef struct bramah_study_adapt {
+  int line;   /* 0: the study has no such section */
+  int method; /* bramah_adaptive_method */
+  int window; /* corrections; 0: default */
+  double accelerations[2], pressures[2], sensors[2];
+} bramah_study_adapt;
+
 typedef struct bramah_study {
   const char *file;
   const char *name;
@@ -115,6 +124,8 @@ typedef struct bramah_study {
   int iterations, patience; /* 0: not given */
   const double *gate;       /* [n_sensors] 0: none */
   double drift_gate;        /* 0: none */
+  int injection;            /* bramah_injection */
+  bramah_study_adapt adapt;
   size_t n_augmented;
   const bramah_study_augmented *augmented;
   size_t n_parameter_noise;

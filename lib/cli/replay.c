@@ -9,6 +9,7 @@
 #include "lib/cli/progress.h"
 #include "lib/cli/replay_report.h"
 #include "lib/cli/smooth.h"
+#include "lib/cli/adapt.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ typedef struct run {
   cli_table estimated; /* augmented states at the end */
   cli_replay_report report;
   cli_smooth smooth;
+  cli_adapt adapt;
   double *measured; /* [n_sensors] at the present time, NaN where there was no sample */
   uint64_t rows, written;
   int64_t first_ns, last_ns;
@@ -116,6 +118,10 @@ static bramah_status prepare(replay_run *r, bramah_diag *diag)
   if (!status && !r->measured) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   if (!status) status = prepare_comparison(r, diag);
   if (!status) status = check_files(r, diag);
+  if (!status && q->smooth && r->session.study->adapt.line)
+    status = cli_fail(diag, BRAMAH_E_VALUE, r->session.study->file, r->session.study->adapt.line, "adapt",
+                      "--smooth needs noise that does not adapt");
+  if (!status) status = cli_adapt_open(&r->adapt, &r->session, r->replay, diag);
   if (!status && q->smooth) status = cli_smooth_open(&r->smooth, q->log, q->truth, r->replay, diag);
   return status ? status : cli_estimate_file_create(&r->file, q->output, &r->estimate, 1, diag);
 }
@@ -316,7 +322,7 @@ static bramah_status conclude(replay_run *r, bramah_diag *diag)
   const request *q = &r->request;
   const char *const outputs[] = {q->output, q->report, q->smooth};
   FILE *out = cli_summary_stream(3, outputs);
-  cli_table tables[5];
+  cli_table tables[6];
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
   print_summary(r, out);
@@ -325,6 +331,7 @@ static bramah_status conclude(replay_run *r, bramah_diag *diag)
   if (events.n_cells) tables[n++] = events;
   if (r->estimated.n_cells) tables[n++] = r->estimated;
   r->estimated = (cli_table){0}; /* freed below */
+  if (r->adapt.adaptive) tables[n++] = cli_adapt_table(&r->adapt, r->session.filter);
   if (q->truth) tables[n++] = cli_accuracy_table(&r->accuracy, r->estimate.plant);
   if (q->truth && r->smooth.written)
     tables[n++] = cli_smooth_table(&r->smooth, &r->accuracy, r->estimate.plant);
@@ -361,6 +368,7 @@ static void clean_up(replay_run *r)
   bramah_diag ignored;
   cli_estimate_file_finish(&r->file, &ignored);
   cli_smooth_close(&r->smooth);
+  cli_adapt_close(&r->adapt);
   cli_replay_report_free(&r->report);
   cli_consistency_free(&r->consistency);
   cli_events_free(&r->events);

@@ -264,6 +264,7 @@ bramah_status cli_session_open_filter(cli_session *session, bramah_diag *diag)
   if (!status)
     status = bramah_filter_new(&session->machine.plant, study->n_sensors, session->sensors, &options, diag,
                                &session->filter);
+  bramah_coupled_set_injection(session->machine.coupled, (bramah_injection)study->injection);
   if (status) cli_place(diag, study->file, 0);
   return status;
 }

@@ -42,6 +42,7 @@ typedef struct bramah__study_draft {
 /* Tables of the sections (study_sensors.c, study_filter.c). */
 extern const bramah__table bramah__sensor_table;
 extern const bramah__table bramah__filter_table;
+extern const bramah__table bramah__adapt_table;
 extern const bramah__table bramah__augmented_table;
 extern const bramah__table bramah__parameter_noise_table;
 

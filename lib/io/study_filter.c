@@ -3,6 +3,8 @@
  * parameters. */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/study_file.h"
+#include "bramah/adaptive.h"
+#include "bramah/coupled.h"
 #include "lib/base/diag.h"
 
 #include <string.h>
@@ -23,6 +25,9 @@ static const bramah__word forms[] = {
 
 static const bramah__word fusions[] = {
     {"sequential", BRAMAH_FUSION_SEQUENTIAL}, {"block", BRAMAH_FUSION_BLOCK}, {NULL, 0}};
+
+static const bramah__word injections[] = {
+    {"exact", BRAMAH_INJECTION_EXACT}, {"linearised", BRAMAH_INJECTION_LINEARISED}, {NULL, 0}};
 
 static bramah_status read_iterations(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                      void *object)
@@ -63,6 +68,8 @@ static const bramah__key filter_keys[] = {
                 .words = discretisations),
     BRAMAH__KEY("covariance", bramah__read_word, bramah__study_draft, study.form, .words = forms),
     BRAMAH__KEY("fusion", bramah__read_word, bramah__study_draft, study.fusion, .words = fusions),
+    BRAMAH__KEY("position_problem", bramah__read_word, bramah__study_draft, study.injection,
+                .words = injections),
     BRAMAH__KEY("iterations", read_iterations, bramah__study_draft, study.iterations, .required = 0),
     BRAMAH__KEY("gate", bramah__read_quantity, bramah__study_draft, gate, .unit = "1",
                 .range = BRAMAH__POSITIVE),
@@ -72,6 +79,42 @@ static const bramah__key filter_keys[] = {
     {0}};
 
 const bramah__table bramah__filter_table = {.keys = filter_keys, .finish = finish_filter};
+
+/* ---- adaptive noise ---- */
+
+static const bramah__word methods[] = {
+    {"likelihood", BRAMAH_ADAPTIVE_LIKELIHOOD}, {"matching", BRAMAH_ADAPTIVE_MATCHING}, {NULL, 0}};
+
+/* [least, most], factors on what the study states. */
+static bramah_status read_factors(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  const double *pair = (const double *)(const void *)((const char *)object + key->offset);
+  const bramah_status status = bramah__read_vector(reader, item, key, object);
+  if (status) return status;
+  if (pair[0] > 0.0 && pair[0] < pair[1]) return BRAMAH_OK;
+  return bramah__fail_item(reader, item, BRAMAH_E_VALUE,
+                           "two factors are expected, the smaller first, both positive: [0.1, 10]");
+}
+
+static bramah_status finish_adapt(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah_study_adapt *adapt = object;
+  adapt->line = bramah__item_line(item);
+  if (adapt->accelerations[1] > 0.0 || adapt->pressures[1] > 0.0 || adapt->sensors[1] > 0.0) return BRAMAH_OK;
+  return bramah__fail_key(reader, item, BRAMAH_E_KEY,
+                          "nothing adapts: give 'accelerations', 'pressures' or 'sensors' two factors");
+}
+
+static const bramah__key adapt_keys[] = {
+    BRAMAH__KEY("method", bramah__read_word, bramah_study_adapt, method, .words = methods),
+    BRAMAH__KEY("window", bramah__read_integer, bramah_study_adapt, window, .required = 0),
+    BRAMAH__KEY("accelerations", read_factors, bramah_study_adapt, accelerations, .unit = "1", .count = 2),
+    BRAMAH__KEY("pressures", read_factors, bramah_study_adapt, pressures, .unit = "1", .count = 2),
+    BRAMAH__KEY("sensors", read_factors, bramah_study_adapt, sensors, .unit = "1", .count = 2),
+    {0}};
+
+const bramah__table bramah__adapt_table = {.keys = adapt_keys, .finish = finish_adapt};
 
 /* ---- figures of a unit not known yet ---- */
 

@@ -180,3 +180,19 @@ sed -e 's/position: 63 deg/position: 72 deg/' -e 's/sigma: 3 deg/sigma: 1 deg/' 
 run 0 replay wrong-start.yaml log.csv --output estimate.csv --truth truth.csv
 grep -E '^  filter found wrong, its covariance opened ' out | grep -q '[0-9]$' || fail 'no word of the recovery'
 says out "measurements used: $(awk '/^  measurement held back/ { held = $NF } END { print '$((5 * (last - 1)))' - held }' out)"
+
+# Adaptive noise: the acceleration's density stated ten times too large comes down, and the table says so.
+sed 's/acceleration_noise: [0-9.]* /acceleration_noise: 0.3 /; s/^  transition: paper.*/  transition: step\n  position_problem: linearised/' \
+  "$BRAMAH_SOURCE_ROOT/datasets/four-bar/sensors-2.yaml" >adapt.yaml
+cp "$BRAMAH_SOURCE_ROOT/datasets/four-bar/four-bar.yaml" .
+printf 'adapt: {accelerations: [0.005, 2], window: 300}\n' >>adapt.yaml
+run 0 check adapt.yaml
+run 0 replay adapt.yaml "$BRAMAH_SOURCE_ROOT/datasets/four-bar/log.csv" --output adapted.csv
+says out 'Adapted noise, at the end'
+factor=$(awk '$1 == "coupler.rate" || $1 == "crank.rate" { print $2; exit }' "$work/out")
+awk -v f="$factor" 'BEGIN { exit !(f > 0.004 && f < 0.5) }' || fail "the noise did not adapt: $factor"
+run 1 replay adapt.yaml "$BRAMAH_SOURCE_ROOT/datasets/four-bar/log.csv" --output other.csv --smooth smooth.csv
+says err 'adapt: --smooth needs noise that does not adapt'
+sed 's/\[0.005, 2\]/[2, 0.5]/' adapt.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err 'adapt.accelerations: two factors are expected, the smaller first'

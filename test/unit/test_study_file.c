@@ -549,7 +549,7 @@ START_TEST(missing_section_is_told)
       {1, "", 2, "required key 'study' is missing"},
       {2, "", 1, "required key 'machine' is missing"},
       {14, "others:", 14,
-       "unknown key 'others'; allowed are study, machine, changes, time, inputs, sensors, filter, "
+       "unknown key 'others'; allowed are study, machine, changes, time, inputs, sensors, filter, adapt, "
        "augmented, parameter_noise, joints, volumes"},
   };
   bramah_diag diag;

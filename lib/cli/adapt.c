@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/cli/adapt.h"
+#include "lib/cli/message.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bramah_status predicted(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  (void)filter, (void)diag;
+  bramah_adaptive_predicted(user);
+  return BRAMAH_OK;
+}
+
+static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  (void)filter, (void)diag;
+  bramah_adaptive_corrected(user);
+  return BRAMAH_OK;
+}
+
+/* Limits of n figures: the factors times what is stated. `out`: least [n], most [n]. */
+static void take_limits(const double factor[2], size_t n, const double *stated, double *out)
+{
+  for (size_t i = 0; i < n; i++) {
+    out[i] = factor[0] * stated[i];
+    out[n + i] = factor[1] * stated[i];
+  }
+}
+
+static bramah_status make(cli_adapt *adapt, const cli_session *session, bramah_diag *diag)
+{
+  const bramah_study_adapt *from = &session->study->adapt;
+  const bramah_plant *plant = bramah_filter_plant(session->filter);
+  const size_t nf = plant->n_position, np = plant->n_pressure, ns = bramah_filter_n_sensors(session->filter);
+  adapt->limits = calloc(2 * (nf + np + ns) + 1, sizeof *adapt->limits);
+  adapt->stated = calloc(nf + np + ns + 1, sizeof *adapt->stated);
+  if (!adapt->limits || !adapt->stated)
+    return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  double *acceleration = adapt->limits, *pressure = acceleration + 2 * nf, *sensor = pressure + 2 * np;
+  for (size_t i = 0; i < nf; i++) adapt->stated[i] = bramah_filter_acceleration_noise(session->filter)[i];
+  for (size_t i = 0; i < np; i++) adapt->stated[nf + i] = bramah_filter_pressure_noise(session->filter)[i];
+  for (size_t i = 0; i < ns; i++)
+    adapt->stated[nf + np + i] = bramah_filter_sensor(session->filter, i)->sigma;
+  take_limits(from->accelerations, nf, adapt->stated, acceleration);
+  take_limits(from->pressures, np, adapt->stated + nf, pressure);
+  take_limits(from->sensors, ns, adapt->stated + nf + np, sensor);
+  const bramah_adaptive_options options = {.method = (bramah_adaptive_method)from->method,
+                                           .window = (size_t)from->window,
+                                           .acceleration_least = acceleration,
+                                           .acceleration_most = acceleration + nf,
+                                           .pressure_least = pressure,
+                                           .pressure_most = pressure + np,
+                                           .sensor_least = sensor,
+                                           .sensor_most = sensor + ns};
+  return bramah_adaptive_new(session->filter, &options, diag, &adapt->adaptive);
+}
+
+bramah_status cli_adapt_open(cli_adapt *adapt, const cli_session *session, bramah_replay *replay,
+                             bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  if (!study->adapt.line) return BRAMAH_OK;
+  bramah_diag_clear(diag);
+  if (bramah_replay_rewind(replay))
+    return cli_fail(diag, BRAMAH_E_VALUE, study->file, study->adapt.line, "adapt",
+                    "noise does not adapt where sensors have a delay");
+  const bramah_status status = make(adapt, session, diag);
+  if (status) {
+    cli_place(diag, study->file, study->adapt.line);
+    return status;
+  }
+  const bramah_watcher watcher = {adapt->adaptive, predicted, corrected, NULL};
+  bramah_replay_watch(replay, &watcher);
+  return BRAMAH_OK;
+}
+
+void cli_adapt_close(cli_adapt *adapt)
+{
+  bramah_adaptive_free(adapt->adaptive);
+  free(adapt->limits);
+  free(adapt->stated);
+}
+
+/* Name of a figure, and what was stated for it. */
+static const char *figure_name(const bramah_filter *filter, const bramah_adaptive_figure *figure)
+{
+  const bramah_plant *plant = bramah_filter_plant(filter);
+  if (figure->kind == BRAMAH_ADAPTIVE_SENSOR) return bramah_filter_sensor(filter, figure->index)->name;
+  return plant->state_name(plant->self, figure->kind == BRAMAH_ADAPTIVE_PRESSURE
+                                            ? 2 * plant->n_position + figure->index
+                                            : plant->n_position + figure->index);
+}
+
+cli_table cli_adapt_table(const cli_adapt *adapt, const bramah_filter *filter)
+{
+  static const char *const header[] = {"noise of", "times what is stated", "sigma of this", ""};
+  const bramah_plant *plant = bramah_filter_plant(filter);
+  const size_t first[] = {0, 0, plant->n_position, plant->n_position + plant->n_pressure};
+  cli_table table = cli_table_make("Adapted noise, at the end", "lrrl", header);
+  for (size_t k = 0; k < bramah_adaptive_count(adapt->adaptive); k++) {
+    const bramah_adaptive_figure figure = bramah_adaptive_get(adapt->adaptive, k);
+    const double stated = adapt->stated[first[figure.kind] + figure.index];
+    cli_table_add(&table, "%s", figure_name(filter, &figure));
+    cli_table_add(&table, "%.3g", figure.value / stated);
+    cli_table_add_number(&table, figure.sigma / stated);
+    cli_table_add(&table, "%s", figure.limited ? "at its limit" : "");
+  }
+  return table;
+}
