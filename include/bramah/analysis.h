@@ -81,6 +81,49 @@ BRAMAH_API bramah_status bramah_frequency_response(const bramah_linear_system *s
                                                    size_t n_w, const double *w, double *re, double *im,
                                                    bramah_diag *diag);
 
+/* ---- equations with constraints ---- */
+
+/* Three ways from equations with constraints to eigenvalues. Source: Gonzalez, Masarati, Cuadrado, Naya, "Assessment of
+ * linearization approaches for multibody dynamics formulations", J. Comput. Nonlinear Dynam. 12 (2017).
+ *
+ *   minimal    velocities projected on what the constraints allow (equations 2-6): exact, nothing spurious
+ *   redundant  coordinates and multipliers in one pencil (7-10): exact; infinite eigenvalues are left out
+ *   penalty    constraints become stiff springs, dampers and masses (11-15): approximate; eigenvalues whose
+ *              vectors violate the constraints are spurious. K must be that of the pose where the springs hold
+ *              the balance; with the K of the exact pose, multipliers in it, the springs only add to it.
+ *
+ * All three work where constraints depend on each other, at singular poses too. The first two solve for 1 / (s - sigma), so
+ * that slow modes are exact to their last digits however fast the fastest are; without damping, symmetric matrices
+ * of half the order. */
+typedef enum bramah_approach {
+  BRAMAH_APPROACH_MINIMAL = 0,
+  BRAMAH_APPROACH_REDUNDANT = 1,
+  BRAMAH_APPROACH_PENALTY = 2
+} bramah_approach;
+
+typedef struct bramah_penalty_factors {
+  double alpha, xi, omega; /* masses alpha, dampers 2 xi omega alpha [1/s], springs omega^2 alpha [1/s^2] */
+} bramah_penalty_factors;
+
+typedef struct bramah_spectrum {
+  size_t n;              /* eigenvalues of the constrained system: 2 (n - rank) + k */
+  const double *re, *im; /* [n] slowest first; pairs stand together */
+  size_t rank;           /* independent constraints */
+  size_t n_spurious;     /* what the approach adds: infinite (redundant) or finite (penalty) */
+  const double *spurious_re, *spurious_im; /* [n_spurious] (penalty), else NULL */
+  /* How clearly they are told apart, > 1 (INFINITY where nothing is spurious): |s| of the least infinite one over
+   * the largest finite one; violation of the least violated spurious one over the most violated true one. */
+  double gap;
+} bramah_spectrum;
+
+/* Eigenvalues of a constrained system; `factors` for the penalty approach (NULL: 1e7, 1, 10, as published). Released
+ * by bramah_spectrum_free (NULL allowed). Errors: E_ARGUMENT, E_SINGULAR (the iteration failed, or masses vanish where
+ * the constraints leave motion), E_MEMORY. */
+BRAMAH_API bramah_status bramah_spectrum_new(const bramah_constrained *system, bramah_approach approach,
+                                             const bramah_penalty_factors *factors, bramah_diag *diag,
+                                             bramah_spectrum **out);
+BRAMAH_API void bramah_spectrum_free(bramah_spectrum *spectrum);
+
 #ifdef __cplusplus
 }
 #endif

@@ -95,6 +95,30 @@ BRAMAH_API bramah_linearization_counts bramah_linearization_count(const bramah_m
 BRAMAH_API bramah_status bramah_linearization_differences(bramah_linearization *l, bramah_coupled *plant,
                                                           double h, double *J, bramah_diag *diag);
 
+/* Linear equations in redundant coordinates, with their constraints:
+ *
+ *   M q'' + C q' + K q + P x + Phi' lambda = 0      Phi q = 0      x' = Xq q + Xv q' + Xx x
+ *
+ * q small changes of the coordinates, x of whatever else has a rate (pressures, spools, friction states). K holds the
+ * geometric stiffness of the constraint forces, d(Phi' lambda)/dq. Matrices are row-major; those of x may be NULL
+ * where k = 0. Rows of Phi may depend on each other. */
+typedef struct bramah_constrained {
+  size_t n, m, k;
+  const double *M, *C, *K;    /* [n x n] */
+  const double *Phi;          /* [m x n] */
+  const double *P;            /* [n x k] */
+  const double *Xq, *Xv, *Xx; /* [k x n], [k x n], [k x k] */
+} bramah_constrained;
+
+/* The equations of the plant in all joint coordinates of the open tree, meant for equilibria: Gonzalez, Masarati,
+ * Cuadrado, Naya, "Assessment of linearization approaches for multibody dynamics formulations", J. Comput. Nonlinear
+ * Dynam. 12 (2017), equation 17. m counts the independent constraints. `out` points into `work`
+ * [bramah_linearization_constrained_work]. Errors: E_ARGUMENT, E_SINGULAR. */
+BRAMAH_API size_t bramah_linearization_constrained_work(const bramah_model *model);
+BRAMAH_API bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_coupled *plant,
+                                                          double *work, bramah_constrained *out,
+                                                          bramah_diag *diag);
+
 /* Bodies as energies are told of them: the inner ones of compound joints have no mass. NULL beyond the last. */
 BRAMAH_API const char *bramah_linearization_body(const bramah_model *model, size_t i);
 

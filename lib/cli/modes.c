@@ -19,6 +19,8 @@ typedef struct analysis {
   int has_locus;
   cli_locus locus;
   double *hankel; /* [n], NULL: not asked for */
+  int has_approaches;
+  cli_table approaches;
   char verdict[256];
   char where[320];
 } analysis;
@@ -58,6 +60,10 @@ static bramah_status analyse(analysis *a, const cli_arguments *arguments, int64_
            a->point.what);
   status = find_responses(a, arguments, diag);
   if (!status && cli_value(arguments, "hankel")) status = find_hankel(a, horizon_ns, diag);
+  if (!status && cli_value(arguments, "approaches")) {
+    a->has_approaches = 1;
+    status = cli_approaches_table(&a->point, &a->modes, &a->approaches, diag);
+  }
   if (!status && locus) {
     a->has_locus = 1;
     status = cli_locus_make(&a->point, locus, &a->locus, diag);
@@ -97,6 +103,8 @@ static void tell_tables(const analysis *a, int shapes, FILE *out, int page)
     tell_table(cli_shape_table(&a->point, &a->modes, k, title, sizeof title), out, page);
   }
   if (a->hankel) tell_table(hankel_table(a), out, page);
+  if (a->has_approaches && page) cli_page_table(out, &a->approaches);
+  if (a->has_approaches && !page) cli_table_print(&a->approaches, out);
   if (a->has_locus) tell_table(cli_locus_table(&a->locus), out, page);
 }
 
@@ -171,6 +179,7 @@ static void clean_up(analysis *a)
   for (size_t i = 0; i < a->n_responses; i++) cli_response_free(&a->response[i]);
   if (a->has_locus) cli_locus_free(&a->locus);
   free(a->hankel);
+  cli_table_free(&a->approaches);
   cli_modes_free(&a->modes);
   cli_operating_point_close(&a->point);
 }
@@ -194,6 +203,8 @@ static int run(const cli_arguments *arguments)
 static const cli_option options[] = {
     CLI_OPERATING_POINT_OPTIONS,
     {"shapes", NULL, "also tell the shape of every mode", 0, 0},
+    {"approaches", NULL, "also find the eigenvalues from the equations with constraints, in three ways", 0,
+     0},
     {"hankel", "HORIZON", "Hankel singular values over a time (\"2 s\"), or ever for a stable machine", 0, 0},
     {"response", "INPUT:OUTPUT", "frequency response, for --curves and --report; may be repeated", 0, 1},
     {"locus", "NAME=FROM:TO[:N]", "eigenvalues over a parameter of the plant, values in SI", 0, 0},

@@ -196,6 +196,51 @@ cli_table cli_shape_table(const cli_operating_point *point, const cli_modes *mod
   return table;
 }
 
+/* ---- approaches ---- */
+
+/* Largest distance of an eigenvalue of the modes from the nearest one of the spectrum, against its size or 1/s. */
+static double distance(const bramah_modes *modes, const bramah_spectrum *s)
+{
+  double largest = 0.0;
+  for (size_t k = 0; k < modes->n_modes; k++) {
+    const bramah_mode *m = &modes->mode[k];
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < s->n; i++) least = fmin(least, hypot(s->re[i] - m->re, fabs(s->im[i]) - m->im));
+    largest = fmax(largest, least / fmax(hypot(m->re, m->im), 1.0));
+  }
+  return largest;
+}
+
+bramah_status cli_approaches_table(cli_operating_point *point, const cli_modes *modes, cli_table *out,
+                                   bramah_diag *diag)
+{
+  static const char *const header[] = {"approach",      "eigenvalues", "spurious",
+                                       "told apart by", "off by",      "largest real part [1/s]"};
+  static const char *const name[] = {"minimal", "redundant", "penalty (1e7, 1, 10)"};
+  *out = cli_table_make("Approaches, in all joint coordinates", "lrrrrr", header);
+  double *work = calloc(bramah_linearization_constrained_work(point->machine.model) + 1, sizeof *work);
+  if (!work) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  bramah_constrained system;
+  bramah_status status =
+      bramah_linearization_constrained(point->linearization, point->machine.coupled, work, &system, diag);
+  for (int a = 0; a < 3 && !status; a++) {
+    bramah_spectrum *s;
+    double growth = -(double)INFINITY;
+    status = bramah_spectrum_new(&system, (bramah_approach)a, NULL, diag, &s);
+    if (status) break;
+    for (size_t i = 0; i < s->n; i++) growth = fmax(growth, s->re[i]);
+    cli_table_add(out, "%s", name[a]);
+    cli_table_add(out, "%zu", s->n);
+    cli_table_add(out, "%zu", s->n_spurious);
+    cli_table_add_number(out, s->gap);
+    cli_table_add(out, "%.1e", distance(modes->modes, s));
+    cli_table_add_number(out, growth);
+    bramah_spectrum_free(s);
+  }
+  free(work);
+  return status;
+}
+
 /* ---- file ---- */
 
 static void write_rows(FILE *file, const names *of)

@@ -27,6 +27,10 @@ cli_table cli_modes_table(const cli_operating_point *point, const cli_modes *mod
 cli_table cli_shape_table(const cli_operating_point *point, const cli_modes *modes, size_t k, char *title,
                           size_t size);
 
+/* The eigenvalues by the three approaches of Gonzalez et al. (2017), each against the modes. */
+bramah_status cli_approaches_table(cli_operating_point *point, const cli_modes *modes, cli_table *out,
+                                   bramah_diag *diag);
+
 /* CSV: a row per mode with its participations. */
 bramah_status cli_modes_write(const cli_operating_point *point, const cli_modes *modes, const char *path,
                               bramah_diag *diag);

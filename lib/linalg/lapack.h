@@ -45,6 +45,8 @@ extern void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int
                     double *work, const int *lwork, int *info);
 extern void dgeqp3_(const int *m, const int *n, double *a, const int *lda, int *jpvt, double *tau,
                     double *work, const int *lwork, int *info);
+extern void dtrtrs_(const char *uplo, const char *trans, const char *diag, const int *n, const int *nrhs,
+                    const double *a, const int *lda, double *b, const int *ldb, int *info);
 extern void dorgqr_(const int *m, const int *n, const int *k, double *a, const int *lda, const double *tau,
                     double *work, const int *lwork, int *info);
 

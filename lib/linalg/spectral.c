@@ -151,3 +151,56 @@ int bramah__orthonormal(size_t m, size_t n, double *A, double tolerance, size_t 
     for (size_t j = 0; j < n; j++) A[i * n + j] = copy[j * m + i];
   return info;
 }
+
+size_t bramah__null_space_work(size_t m, size_t n) { return m * n + 4 * n + 1 + 64 * n + 16; }
+
+/* Column-major R = [R11 R12] with R11 [rank]: R11 becomes what it was, R12 X of R11 X = R12. */
+static int solve_triangle(size_t m, size_t n, size_t rank, double *R)
+{
+  const int ir = (int)rank, rest = (int)(n - rank), im = (int)m;
+  int info = 0;
+  if (rank && rest) dtrtrs_("U", "N", "N", &ir, &rest, R, &im, R + rank * m, &im, &info);
+  return info;
+}
+
+int bramah__null_space(size_t m, size_t n, double *A, double tolerance, size_t *rank, double *N, double *work,
+                       int *pivot)
+{
+  const int im = (int)m, in = (int)n, lwork = (int)(3 * n + 1 + 64 * n + 16);
+  double *R = work, *tau = R + m * n, *rest = tau + n;
+  const size_t most = m < n ? m : n;
+  int info = 0;
+  *rank = 0;
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) R[j * m + i] = A[i * n + j];
+  for (size_t j = 0; j < n; j++) pivot[j] = 0;
+  if (m && n) dgeqp3_(&im, &in, R, &im, pivot, tau, rest, &lwork, &info);
+  if (info) return info;
+  while (*rank < most && fabs(R[*rank * m + *rank]) > tolerance * fabs(R[0])) ++*rank;
+  const size_t free = n - *rank;
+  if (solve_triangle(m, n, *rank, R)) return 1;
+  for (size_t i = 0; i < n; i++) {
+    const size_t row = m ? (size_t)pivot[i] - 1 : i;
+    for (size_t k = 0; k < free; k++)
+      N[row * free + k] = i < *rank ? -R[(*rank + k) * m + i] : (i - *rank == k);
+  }
+  return 0;
+}
+
+int bramah__solve_many(size_t n, size_t m, double *A, double *B, int *pivot, double *smallest)
+{
+  const int in = (int)n, im = (int)m;
+  int info = 0;
+  double least = (double)INFINITY, most = 0.0;
+  *smallest = 1.0;
+  if (n == 0) return 0;
+  dgetrf_(&in, &in, A, &in, pivot, &info);
+  for (size_t i = 0; i < n; i++) {
+    least = fmin(least, fabs(A[i * n + i]));
+    most = fmax(most, fabs(A[i * n + i]));
+  }
+  *smallest = most > 0.0 ? least / most : 0.0;
+  if (info) return info;
+  if (m) dgetrs_("T", &in, &im, A, &in, pivot, B, &in, &info);
+  return info;
+}

@@ -48,4 +48,14 @@ int bramah__orthonormal(size_t m, size_t n, double *A, double tolerance, size_t 
                         int *pivot);
 size_t bramah__orthonormal_work(size_t m, size_t n);
 
+/* N [n x (n - *rank)] whose columns span what A [m x n] maps to zero: the columns of A without a pivot become
+ * coordinates, N is the unit matrix in their rows. A is overwritten. work [bramah__null_space_work], pivot [n]. */
+int bramah__null_space(size_t m, size_t n, double *A, double tolerance, size_t *rank, double *N, double *work,
+                       int *pivot);
+size_t bramah__null_space_work(size_t m, size_t n);
+
+/* Solve A x = b for many b at once: they stand in the rows of B [m x n] and become the x. A [n x n] is overwritten.
+ * Returns 0, or 1 + the row where it is singular; *smallest is the least pivot over the largest. */
+int bramah__solve_many(size_t n, size_t m, double *A, double *B, int *pivot, double *smallest);
+
 #endif

@@ -45,6 +45,12 @@ grep -q '</html>' page.html || fail 'the page has no end'
 same "$(grep -c '<figure' page.html)" "$(grep -c '</figure' page.html)" 'figures of the page'
 same "$(grep -c '<figure' page.html)" 5 'figures of the page'
 
+# --- three approaches ---
+run 0 modes "$paper" --approaches
+[ "$(awk '$1 == "redundant" { print $2, $3 }' out)" = '6 4' ] || fail 'redundant: eigenvalues and spurious ones'
+near "$(awk '$1 == "redundant" { print $5 }' out)" 0 1e-6 'redundant against the modes'
+near "$(awk '$1 == "minimal" { print $5 }' out)" 0 1e-6 'minimal against the modes'
+
 # --- equilibria ---
 run 0 linearize "$paper" --hold crank.angle='50 deg' --hold v3.pressure='3 MPa' --output rest.csv
 says out 'equilibrium found after'

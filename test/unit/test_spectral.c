@@ -188,6 +188,52 @@ START_TEST(test_orthonormal)
 }
 END_TEST
 
+/* A N = 0 with N the unit matrix in the rows of the coordinates left; a row that repeats others counts for nothing. */
+START_TEST(test_null_space)
+{
+  enum { ROWS = 5, FREE = N - 4 };
+  double G[ROWS * N], copy[ROWS * N], V[N * N];
+  size_t rank = 0, units = 0;
+  fill(ROWS * N, G, 21);
+  for (size_t j = 0; j < N; j++) G[4 * N + j] = G[j] + 3.0 * G[2 * N + j];
+  memcpy(copy, G, sizeof copy);
+  ck_assert_uint_le(bramah__null_space_work(ROWS, N), sizeof work / sizeof *work);
+  ck_assert_int_eq(bramah__null_space(ROWS, N, copy, 1e-10, &rank, V, work, iwork), 0);
+  ck_assert_uint_eq(rank, 4);
+  for (size_t r = 0; r < ROWS; r++)
+    for (size_t k = 0; k < FREE; k++) {
+      double sum = 0.0;
+      for (size_t j = 0; j < N; j++) sum += G[r * N + j] * V[j * FREE + k];
+      ck_assert_double_eq_tol(sum, 0.0, 1e-13);
+    }
+  for (size_t j = 0; j < N; j++) {
+    size_t ones = 0, zeros = 0;
+    for (size_t k = 0; k < FREE; k++) ones += V[j * FREE + k] == 1.0, zeros += V[j * FREE + k] == 0.0;
+    units += ones == 1 && zeros == FREE - 1;
+  }
+  ck_assert_uint_eq(units, FREE);
+  ck_assert_int_eq(bramah__null_space(0, 3, copy, 1e-10, &rank, V, work, iwork), 0);
+  for (size_t i = 0; i < 9; i++) ck_assert_double_eq(V[i], i % 4 == 0);
+}
+END_TEST
+
+START_TEST(test_solve_many)
+{
+  double G[N * N], X[3 * N], Y[3 * N], smallest;
+  fill(N * N, G, 22);
+  fill(3 * N, X, 23);
+  bramah__multiply_transposed(3, N, N, X, G, Y); /* rows of Y = A x */
+  memcpy(A, G, sizeof G);
+  ck_assert_int_eq(bramah__solve_many(N, 3, A, Y, iwork, &smallest), 0);
+  for (size_t i = 0; i < 3 * N; i++) ck_assert_double_eq_tol(Y[i], X[i], 1e-11);
+  ck_assert_double_gt(smallest, 1e-6);
+  memcpy(A, G, sizeof G);
+  for (size_t j = 0; j < N; j++) A[N + j] = 2.0 * A[j];
+  bramah__solve_many(N, 0, A, Y, iwork, &smallest);
+  ck_assert_double_lt(smallest, 1e-14);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("spectral");
@@ -200,5 +246,7 @@ int main(void)
   tcase_add_test(cases, test_complex_solve);
   tcase_add_test(cases, test_singular_values);
   tcase_add_test(cases, test_orthonormal);
+  tcase_add_test(cases, test_null_space);
+  tcase_add_test(cases, test_solve_many);
   return run_suite(suite);
 }
