@@ -17,12 +17,19 @@
  * prescribed motions, which are central differences along the constraints. Other parameters, and D for parameters, are
  * central differences of second order.
  *
+ * Machines with rolling wheels and knife edges have l nonholonomic constraints beside: 2n - 2m - l + r + u states, velocities
+ * fewer than positions; the heights of wheels count among the m. Derivatives of their rows are central differences of fourth
+ * order; outputs that hold accelerations are left out, and of the parameters only loads, supply pressures and offsets of
+ * commands can be inputs. The point must roll: wheels on the plane, no slip. Order of the pairs, and l null eigenvalues
+ * of the positions that nothing depends on, belong to these constraints. The redundant and constrained equations below, and
+ * equilibria, do not know them (E_UNSUPPORTED).
+ *
  * At kinks the derivatives are one-sided as the plant's are: a spool in its neutral position is seen to open towards
  * positive commands. Where that matters, look at both sides.
  *
  * Source: Agundez, Garcia-Vallejo, Freire, Pyrhonen, Mikkola, "An efficient and accurate linearization approach for
  * hydraulically actuated multibody systems with holonomic and nonholonomic constraints", Nonlinear Dynamics 111 (2023),
- * equations 31-64, for holonomic constraints; the derivatives themselves are those of the filter's transition. */
+ * equations 31-64; the derivatives themselves are those of the filter's transition. */
 #ifndef BRAMAH_LINEARIZATION_H
 #define BRAMAH_LINEARIZATION_H
 
@@ -37,12 +44,13 @@ extern "C" {
 typedef struct bramah_linear_system {
   size_t n, n_u, n_y;
   size_t n_position, n_pressure, n_spool,
-      n_friction;                            /* n = 2 n_position + n_pressure + n_spool + n_friction */
-  const double *A, *B, *C, *D;               /* [n x n], [n x n_u], [n_y x n], [n_y x n_u] */
-  const double *x, *xd, *u, *y;              /* where it was taken: state, its rate, inputs, outputs, SI */
+      n_friction;               /* n = n_position + n_velocity + n_pressure + n_spool + n_friction */
+  const double *A, *B, *C, *D;  /* [n x n], [n x n_u], [n_y x n], [n_y x n_u] */
+  const double *x, *xd, *u, *y; /* where it was taken: state, its rate, inputs, outputs, SI */
   const char *const *x_name, *const *x_unit; /* "crank.angle", "rad" */
   const char *const *u_name, *const *u_unit; /* "valve.command", "crank.load" */
   const char *const *y_name, *const *y_unit;
+  size_t n_velocity; /* n_position, or less by the nonholonomic constraints */
 } bramah_linear_system;
 
 typedef struct bramah_linearization_options {

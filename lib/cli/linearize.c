@@ -71,11 +71,12 @@ static void print_rest(const cli_operating_point *point, FILE *out)
 {
   const bramah_linear_system *s = point->system;
   double acceleration = 0.0, pressure = 0.0, rate = 0.0;
-  for (size_t i = 0; i < s->n_position; i++) {
+  for (size_t i = 0; i < s->n_velocity; i++) {
     rate = fmax(rate, fabs(s->x[s->n_position + i]));
     acceleration = fmax(acceleration, fabs(s->xd[s->n_position + i]));
   }
-  for (size_t i = 0; i < s->n_pressure; i++) pressure = fmax(pressure, fabs(s->xd[2 * s->n_position + i]));
+  for (size_t i = 0; i < s->n_pressure; i++)
+    pressure = fmax(pressure, fabs(s->xd[s->n_position + s->n_velocity + i]));
   if (point->at_rest)
     fprintf(out, "equilibrium found after %d iterations\n", point->rest.iterations);
   else
@@ -99,10 +100,10 @@ static void print_summary(const cli_operating_point *point, const char *output)
   FILE *out = cli_summary_stream(1, &output);
   fprintf(out, "%s, linearized %s\n", bramah_model_name(point->machine.model), point->what);
   fprintf(out,
-          "order %zu: positions and velocities %zu each, pressures %zu, spools %zu, friction states %zu\n"
+          "order %zu: positions %zu, velocities %zu, pressures %zu, spools %zu, friction states %zu\n"
           "(%zu coordinates less %zu constraints; the redundant equations would be of order %zu)\n",
-          s->n, s->n_position, s->n_pressure, s->n_spool, s->n_friction, c.n_coordinates, c.n_constraints,
-          c.n_redundant);
+          s->n, s->n_position, s->n_velocity, s->n_pressure, s->n_spool, s->n_friction, c.n_coordinates,
+          c.n_constraints, c.n_redundant);
   print_rest(point, out);
   print_states(s, out);
   if (output) fprintf(out, "matrices: %s\n", output);

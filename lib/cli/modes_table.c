@@ -59,15 +59,13 @@ const char *cli_stability_name(bramah_stability stability)
 void cli_modes_verdict(const cli_modes *modes, char *out, size_t size)
 {
   const bramah_modes *m = modes->modes;
-  size_t used = (size_t)snprintf(out, size, "%s: of %zu eigenvalues %zu grow",
-                                 cli_stability_name(m->stability), m->n, m->n_unstable);
-  if (used < size)
-    used += (size_t)snprintf(out + used, size - used, ", %zu neither grow nor decay", m->n_marginal);
+  const int drifts = m->stability == BRAMAH_UNSTABLE && m->n_unstable == 0;
+  size_t used = (size_t)snprintf(out, size, "%s: of %zu eigenvalues %zu grow, %zu neither grow nor decay",
+                                 drifts ? "drifts" : cli_stability_name(m->stability), m->n, m->n_unstable,
+                                 m->n_marginal);
   if (used < size && m->n_defective)
-    snprintf(out + used, size - used, ", %zu are defective (share an eigenvector%s)", m->n_defective,
-             m->n_marginal && m->stability == BRAMAH_UNSTABLE && !m->n_unstable
-                 ? "; a marginal one grows with time"
-                 : "");
+    snprintf(out + used, size - used, ", %zu are defective%s", m->n_defective,
+             drifts ? " (share an eigenvector: grow in proportion to time)" : " (share an eigenvector)");
 }
 
 /* The largest of some shares, as "crank 62 %, v2 30 %". */

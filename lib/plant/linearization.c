@@ -12,11 +12,19 @@ int bramah__output_has_memory(bramah__output_code code)
   return code == BRAMAH__CYLINDER_WORK || code == BRAMAH__DRIVE_WORK;
 }
 
+/* Work has no derivative; accelerations of a machine that rolls are not those of the free plant. */
+static int left_out(const bramah_model *model, bramah__output_code code)
+{
+  if (bramah__output_has_memory(code)) return 1;
+  return model->n_rolling && (code == BRAMAH__JOINT_ACCELERATION || code == BRAMAH__DRIVE_FORCE ||
+                              bramah__body_accelerates(code));
+}
+
 static size_t count_outputs(const bramah_model *model, const bramah_linearization_options *options)
 {
   if (!options || !options->all_outputs) return options ? options->n_outputs : 0;
   size_t n = 0;
-  for (size_t i = 0; i < model->n_outputs; i++) n += !bramah__output_has_memory(model->output[i].code);
+  for (size_t i = 0; i < model->n_outputs; i++) n += !left_out(model, model->output[i].code);
   return n;
 }
 
@@ -98,7 +106,7 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
   bramah_linear_system *s = &l->system;
   l->model = model;
   l->n_parameters = options ? options->n_parameters : 0;
-  s->n_position = model->n_independent;
+  s->n_position = s->n_velocity = model->n_independent;
   s->n_pressure = model->circuit.n_volumes;
   s->n_spool = model->circuit.n_valves;
   s->n_friction = model->circuit.n_friction_states;
@@ -107,6 +115,7 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
   s->n_y = count_outputs(model, options);
   take_tables(l, arena);
   take_work(l, arena, model);
+  bramah__roll_layout(model, arena, s->n, &l->roll);
   name_friction(l, arena, model);
   return object;
 }
@@ -125,19 +134,28 @@ static bramah_status choose_outputs(bramah_linearization *l, const bramah_linear
   size_t n = 0;
   if (options->all_outputs) {
     for (size_t i = 0; i < model->n_outputs; i++)
-      if (!bramah__output_has_memory(model->output[i].code)) l->output[n++] = i;
+      if (!left_out(model, model->output[i].code)) l->output[n++] = i;
     return BRAMAH_OK;
   }
   for (size_t k = 0; k < options->n_outputs; k++) {
     const size_t i = options->outputs[k];
     if (i >= model->n_outputs)
       return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "there is no output of this number");
-    if (bramah__output_has_memory(model->output[i].code))
+    if (left_out(model, model->output[i].code))
       return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->output[i].info.name,
-                          "this output is summed over time and no function of the state");
+                          bramah__output_has_memory(model->output[i].code)
+                              ? "this output is summed over time and no function of the state"
+                              : "accelerations of a rolling machine are no outputs");
     l->output[n++] = i;
   }
   return BRAMAH_OK;
+}
+
+/* Its column is that of a force, or does not touch the motion. */
+static int acts_as_force(bramah__parameter_code code)
+{
+  return code == BRAMAH__JOINT_LOAD || code == BRAMAH__CYLINDER_LOAD || code == BRAMAH__SUPPLY_PRESSURE ||
+         code == BRAMAH__INPUT_OFFSET;
 }
 
 static bramah_status choose_parameters(bramah_linearization *l, const bramah_linearization_options *options,
@@ -146,6 +164,9 @@ static bramah_status choose_parameters(bramah_linearization *l, const bramah_lin
   for (size_t k = 0; k < options->n_parameters; k++) {
     if (options->parameters[k] >= l->model->n_parameters)
       return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "there is no parameter of this number");
+    if (l->model->n_rolling && !acts_as_force(l->model->parameter[options->parameters[k]].code))
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->parameter[options->parameters[k]].info.name,
+                          "this parameter cannot be an input of a rolling machine");
     l->parameter[k] = options->parameters[k];
   }
   return BRAMAH_OK;
@@ -274,16 +295,27 @@ static void note_point(bramah_linearization *l, const bramah_coupled *c)
   bramah__linear_rates(l, c, l->xd);
 }
 
+/* As if nothing rolled, and the names that belong to it. */
+static void whole_order(bramah_linearization *l)
+{
+  bramah_linear_system *s = &l->system;
+  s->n_position = s->n_velocity = l->model->n_independent;
+  s->n = 2 * s->n_position + s->n_pressure + s->n_spool + s->n_friction;
+  name_all(l);
+}
+
 bramah_status bramah_linearization_run(bramah_linearization *l, bramah_coupled *plant, bramah_diag *diag)
 {
   if (plant->base != l->model)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
   bramah_status status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;
+  if (l->roll.rows) whole_order(l);
   if (bramah__linearize_state(l, plant) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, l->model->name, "the mass matrix is singular");
   note_point(l, plant);
   status = bramah__linearize_outputs(l, plant, diag);
   if (status == BRAMAH_OK) status = bramah__linearize_inputs(l, plant, diag);
+  if (status == BRAMAH_OK && l->roll.rows) status = bramah__roll_on(l, plant, diag);
   return status;
 }

@@ -132,6 +132,9 @@ bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_c
 {
   if (plant->base != l->model)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
+                        "rolling wheels and knife edges have no place in these equations");
   const bramah_status status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;
   const bramah_model *model = plant->model;

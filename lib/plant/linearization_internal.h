@@ -6,6 +6,20 @@
 #include "bramah/linearization.h"
 #include "lib/plant/coupled_internal.h"
 
+/* Work of rolling machines (linearization_rolling.c); nf the plant's independent coordinates. */
+typedef struct bramah__roll {
+  size_t rows, rank, n_a, n_w; /* rows of B and how many say something new; positions and velocities left */
+  double *B, *Bx;              /* [rows x n], [rows x nf] */
+  double *N, *V, *S;           /* [nf x n_a], [nf x n_w], [nf x n_a] */
+  double *Ua, *Uw;             /* accelerations by positions and velocities */
+  double *Cz, *Ez, *Ev;        /* [rows x nf] d(B xi')/dxi; rates of B xi' by xi and xi' */
+  double *G, *rz, *rv, *M;     /* [nf x nf] */
+  double *lambda, *force, *zdd, *x;
+  double *c[4], *e[4], *g[4];
+  double *copy, *work, *T, *Y, *LU, *K, *rhs, *A;
+  int *row, *column, *position, *pivot;
+} bramah__roll;
+
 struct bramah_linearization {
   const bramah_model *model;
   bramah_linear_system system; /* points to the tables below */
@@ -27,8 +41,17 @@ struct bramah_linearization {
   double *K, *rhs;     /* [(n + nd)^2], [n + nd] */
   int *pivot;          /* [n + nd] */
   double *F[2], *zero; /* [N], [N], [n] */
+  bramah__roll roll;
   int own_memory;
 };
+
+void bramah__roll_layout(const bramah_model *model, bramah__arena *arena, size_t order, bramah__roll *r);
+
+/* Take the equations just made, which know nothing of what rolls, to those that do; fewer states. */
+bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag);
+
+/* Changes dx of the states that roll as those of the plant's error state, out [2 nf + np]. */
+void bramah__unroll(const bramah_linearization *l, const double *dx, double *out);
 
 /* Places in the state. */
 static inline size_t bramah__n_velocities(const bramah_linearization *l) { return 2 * l->system.n_position; }

@@ -85,6 +85,13 @@ static bramah_status redundant_column(bramah_linearization *l, bramah_coupled *c
   return BRAMAH_OK;
 }
 
+static bramah_status no_rolling(const bramah_linearization *l, bramah_diag *diag)
+{
+  if (l->roll.rows == 0) return BRAMAH_OK;
+  return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
+                      "rolling wheels and knife edges have no place in these equations");
+}
+
 static bramah_status check(const bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
 {
   if (c->base != l->model)
@@ -97,7 +104,8 @@ bramah_status bramah_linearization_differences(bramah_linearization *l, bramah_c
 {
   if (!(h > 0.0) || !isfinite(h))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the step of differences must be positive");
-  bramah_status status = check(l, plant, diag);
+  bramah_status status = no_rolling(l, diag);
+  if (status == BRAMAH_OK) status = check(l, plant, diag);
   const size_t N = bramah_linearization_count(l->model).n_redundant;
   for (size_t k = 0; k < N && status == BRAMAH_OK; k++) {
     status = redundant_column(l, plant, k, h, J);
@@ -124,6 +132,8 @@ bramah_status bramah_linearization_energies(bramah_linearization *l, bramah_coup
   const size_t n = model->n, nf = model->n_independent, np = model->circuit.n_volumes;
   const bramah_status status = check(l, plant, diag);
   if (status != BRAMAH_OK) return status;
+  if (l->roll.rows) bramah__unroll(l, dx, l->dx);
+  if (l->roll.rows) dx = l->dx;
   double *zd = plant->probe_state.zd;
   bramah__rate_derivative(model, &plant->state, plant->now);
   for (size_t j = 0; j < n; j++) {

@@ -95,6 +95,9 @@ bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, doub
   const size_t n = l->system.n;
   if (plant->base != l->model)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
+                        "equilibria of rolling machines are not searched for: give the steady motion");
   search s = {.l = l, .c = plant, .M = work, .dx = work + n * n, .snap = work + n * n + 2 * n};
   s.pivot = (int *)(void *)(s.dx + n);
   bramah__keep(plant, s.snap);

@@ -229,6 +229,9 @@ static bramah_status check(const bramah_linearization *l, const bramah_coupled *
 {
   if (c->base != l->model)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
+                        "equilibria of rolling machines are not searched for: give the steady motion");
   for (size_t k = 0; k < trim->n_held; k++)
     if (trim->held[k] >= l->system.n_y || !isfinite(trim->target[k]))
       return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "no such output, or its value is not finite");

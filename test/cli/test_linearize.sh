@@ -7,7 +7,7 @@ paper=$source_root/datasets/linearization-four-bar/linearization-four-bar.yaml
 # --- linearize ---
 run 0 linearize "$paper" --input crank.load --output A.csv
 quiet err
-says out 'order 6: positions and velocities 1 each, pressures 3, spools 1, friction states 0'
+says out 'order 6: positions 1, velocities 1, pressures 3, spools 1, friction states 0'
 says out '(3 coordinates less 2 constraints; the redundant equations would be of order 10)'
 same "$(cell A.csv 7 'valve.spool[V]')" "$(awk 'BEGIN { printf "%.17g", -1 / 4.5e-3 }')" 'A of the spool'
 same "$(cell A.csv 7 'valve.command[V]')" "$(awk 'BEGIN { printf "%.17g", 1 / 4.5e-3 }')" 'B of the spool'
@@ -80,10 +80,35 @@ run 0 modes pendulum.yaml --at rest --set joints.hinge.initial='170 deg'
 says out 'marginal: of 2 eigenvalues 0 grow, 2 neither grow nor decay'
 # a body without gravity: two zeros that share a vector
 run 0 modes pendulum.yaml --set gravity='[0, 0, 0 m/s^2]'
-says out 'unstable: of 2 eigenvalues 0 grow, 2 neither grow nor decay, 2 are defective'
-says out 'a marginal one grows with time'
+says out 'drifts: of 2 eigenvalues 0 grow, 2 neither grow nor decay, 2 are defective'
 run 1 modes pendulum.yaml --hold hinge.angle='90 deg'
 says err 'bob: does not balance: hinge.rate changes by'
+
+# --- rolling: the benchmark bicycle at 5 m/s ---
+bicycle=$source_root/datasets/bicycle/bicycle.yaml
+run 0 check "$bicycle"
+says out 'wheel front: front_wheel rolls with a radius of 0.35 m'
+run 0 modes "$bicycle" --input steer.load --response steer.load:frame_roll.angle --report bicycle.html --output b.csv
+says out 'drifts: of 10 eigenvalues 0 grow, 6 neither grow nor decay'
+near "$(awk -F, '$3 > 0 && NR > 1 { print $2 }' b.csv)" -0.77534188219585 1e-9 'weave'
+near "$(awk -F, '$3 > 0 && NR > 1 { print $3 }' b.csv)" 4.46486771378823 1e-9 'weave'
+near "$(awk -F, 'NR > 1 && $2 < -10 { print $2 }' b.csv)" -14.07838969279822 1e-9 'castering'
+run 0 linearize "$bicycle" --output A.csv
+says out 'order 10: positions 7, velocities 3,'
+run 1 simulate "$bicycle" --duration 1 --output x.csv
+says err 'rear: a machine with rolling wheels or knife edges can be linearized, not stepped'
+run 1 modes "$bicycle" --set joints.rear_wheel.rate='10 rad/s'
+says err 'rear: does not roll; it slips by 2 m/s'
+run 1 modes "$bicycle" --set wheels.front.radius='0.36 m'
+says err 'front: does not touch the plane; its height is -0.01 m'
+run 1 modes "$bicycle" --at rest
+says err 'give the steady motion'
+sed 's/body: front_wheel, axis/body: front_weel, axis/' "$bicycle" >wrong.yaml
+run 1 check wrong.yaml
+says err "did you mean 'front_wheel'?"
+sed 's/radius: 0.35 m/radius: -0.35 m/' "$bicycle" >wrong.yaml
+run 1 check wrong.yaml
+says err 'wrong.yaml:'
 
 # --- mistakes ---
 run 2 modes
