@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OPTIONS = 16 };
+enum { MOST_OPTIONS = 24 };
 
 /* ---- help ---- */
 

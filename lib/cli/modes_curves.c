@@ -179,7 +179,9 @@ bramah_status cli_locus_make(cli_operating_point *point, const char *text, cli_l
   if (snap) {
     bramah_diag ignored;
     plant->restore(plant->self, snap);
-    bramah_linearization_run(point->linearization, point->machine.coupled, &ignored);
+    if (!bramah_linearization_run(point->linearization, point->machine.coupled, &ignored) &&
+        point->has_sensors)
+      cli_linear_sensors_fill(&point->sensors, point->base);
   }
   free(snap);
   return status;

@@ -131,8 +131,16 @@ static bramah_status make_linearization(const cli_arguments *arguments, cli_oper
       .n_parameters = n, .parameters = point->columns, .all_outputs = 1};
   status = bramah_linearization_new(point->machine.model, &options, diag, &point->linearization);
   if (status) return status;
-  point->system = bramah_linearization_system(point->linearization);
-  return bramah_linearization_run(point->linearization, point->machine.coupled, diag); /* for the names */
+  point->base = point->system = bramah_linearization_system(point->linearization);
+  status = bramah_linearization_run(point->linearization, point->machine.coupled, diag); /* for the names */
+  const char *study = cli_value(arguments, "sensors");
+  if (status || !study) return status;
+  point->has_sensors = 1;
+  status = cli_linear_sensors_open(&point->sensors, study, &point->machine.plant, point->base, diag);
+  if (status) return status;
+  cli_linear_sensors_fill(&point->sensors, point->base);
+  point->system = &point->sensors.system;
+  return BRAMAH_OK;
 }
 
 /* ---- the point ---- */
@@ -156,7 +164,7 @@ static bramah_status simulate(cli_operating_point *point, int64_t until, bramah_
 static bramah_status set_commands(const cli_arguments *arguments, cli_operating_point *point,
                                   bramah_diag *diag)
 {
-  const bramah_linear_system *s = point->system;
+  const bramah_linear_system *s = point->base;
   const size_t n = point->machine.plant.n_input;
   double *u = calloc(n + 1, sizeof *u);
   const char *text;
@@ -186,8 +194,8 @@ static bramah_status read_held(const cli_arguments *arguments, cli_operating_poi
     char name[256];
     const char *text = cli_value_again(arguments, "hold", k), *value = split(text, name, sizeof name);
     bramah_status status =
-        value ? cli_find_linear_output(point->system, name, &held[k], diag) : malformed("--hold", text, diag);
-    if (!status) status = read_quantity(value, point->system->y_unit[held[k]], &target[k], diag);
+        value ? cli_find_linear_output(point->base, name, &held[k], diag) : malformed("--hold", text, diag);
+    if (!status) status = read_quantity(value, point->base->y_unit[held[k]], &target[k], diag);
     if (status) return cli_place(diag, "--hold", 0), status;
   }
   return BRAMAH_OK;
@@ -202,7 +210,7 @@ static bramah_status read_trim(const cli_arguments *arguments, cli_operating_poi
   if (!held || !free_ones || !target) return no_memory(diag);
   bramah_status status = read_held(arguments, point, n_held, held, target, diag);
   for (size_t k = 0; k < n_free && !status; k++)
-    status = cli_find_linear_input(point->system, cli_value_again(arguments, "free", k), &free_ones[k], diag);
+    status = cli_find_linear_input(point->base, cli_value_again(arguments, "free", k), &free_ones[k], diag);
   if (status) return cli_place(diag, "--free", 0), status;
   point->work =
       calloc(bramah_equilibrium_work(point->linearization, n_held, n_free) + 1, sizeof *point->work);
@@ -218,7 +226,9 @@ bramah_status cli_operating_point_again(cli_operating_point *point, bramah_diag 
     status = bramah_trim_find(l, plant, &point->trim, point->work, &point->rest, diag);
   else if (point->at_rest)
     status = bramah_settle(l, plant, point->work, &point->rest, diag);
-  return status ? status : bramah_linearization_run(l, plant, diag);
+  if (!status) status = bramah_linearization_run(l, plant, diag);
+  if (!status && point->has_sensors) cli_linear_sensors_fill(&point->sensors, point->base);
+  return status;
 }
 
 static bramah_status go(const cli_arguments *arguments, cli_operating_point *point, int64_t until,
@@ -264,6 +274,7 @@ int cli_operating_point_open(const cli_arguments *arguments, cli_operating_point
 
 void cli_operating_point_close(cli_operating_point *point)
 {
+  if (point->has_sensors) cli_linear_sensors_free(&point->sensors);
   bramah_linearization_free(point->linearization);
   cli_parameters_free(&point->parameters);
   cli_machine_close(&point->machine);

@@ -4,6 +4,7 @@
 #define BRAMAH_LIB_CLI_OPERATING_POINT_H
 
 #include "bramah/equilibrium.h"
+#include "lib/cli/linear_sensors.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/session.h"
 
@@ -11,7 +12,10 @@ typedef struct cli_operating_point {
   cli_machine machine;
   cli_parameters parameters;
   bramah_linearization *linearization;
-  const bramah_linear_system *system; /* all outputs that have a derivative */
+  const bramah_linear_system *base;   /* all outputs that have a derivative */
+  const bramah_linear_system *system; /* the same, or with sensors behind */
+  int has_sensors;
+  cli_linear_sensors sensors;
   bramah_equilibrium_report rest;
   bramah_trim trim; /* if something is held or free */
   size_t *columns;  /* parameters that are inputs */
@@ -30,9 +34,8 @@ typedef struct cli_operating_point {
       {"hold", "OUTPUT=VALUE", "search an equilibrium where an output has this value; may be repeated", 0,   \
        1},                                                                                                   \
       {"free", "INPUT", "a command or parameter this search may choose; may be repeated", 0, 1},             \
-  {                                                                                                          \
-    "input", "PARAMETER", "a parameter that counts as an input, a load say; may be repeated", 0, 1           \
-  }
+      {"input", "PARAMETER", "a parameter that counts as an input, a load say; may be repeated", 0, 1},      \
+      {"sensors", "STUDY", "also the sensors of this study as outputs", 0, 0}
 
 /* All of it; returns the exit code, with the message printed. Released by cli_operating_point_close in any case. */
 int cli_operating_point_open(const cli_arguments *arguments, cli_operating_point *point);

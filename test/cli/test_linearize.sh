@@ -45,6 +45,33 @@ grep -q '</html>' page.html || fail 'the page has no end'
 same "$(grep -c '<figure' page.html)" "$(grep -c '</figure' page.html)" 'figures of the page'
 same "$(grep -c '<figure' page.html)" 5 'figures of the page'
 
+# --- sensors of a study as outputs ---
+cp "$source_root"/datasets/four-bar/four-bar.yaml .
+sed -e '/^sensors:/,/^$/d' "$source_root"/datasets/four-bar/sensors-1.yaml >study.yaml
+cat >>study.yaml <<'END'
+sensors:
+  boom: {type: inclinometer, body: crank, axis: [1, 0, 0], about: [0, 0, 1], sigma: 0.2 deg}
+  tilt: {type: inclinometer, body: rocker, axis: [0, 1, 0], sigma: 0.2 deg}
+  drop: {type: pressure-difference, a: v1, b: v2, sigma: 0.1 bar}
+  rod: {type: stroke, cylinder: lift, sigma: 1 mm}
+END
+# row FILE NAME: what stands behind name, unit, value and rate
+row() { sed -n "s/^y:$2,[^,]*,[^,]*,,//p" "$1"; }
+value() { awk -F, -v name="$2" '$1 == name { print $3 }' "$1"; }
+run 0 linearize four-bar.yaml --sensors study.yaml --output near.csv
+same "$(row near.csv rod)" "$(row near.csv lift.stroke)" 'row of the stroke sensor'
+same "$(row near.csv drop)" '0,0,1,-1,0,0,0' 'row of the difference'
+near "$(row near.csv boom | cut -d, -f1 | tr -d -)" "$(row near.csv crank.angle | cut -d, -f1 | tr -d -)" 1e-12 'slope of the boom'
+run 0 linearize four-bar.yaml --sensors study.yaml --set joints.crank.initial='60.002 deg' --output far.csv
+x=$(head -1 near.csv | cut -d, -f5 | sed 's/\[.*//')
+slope=$(awk -v a="$(value near.csv y:tilt)" -v b="$(value far.csv y:tilt)" -v c="$(value near.csv "$x")" \
+  -v d="$(value far.csv "$x")" 'BEGIN { printf "%.9g", (b - a) / (d - c) }')
+near "$(row near.csv tilt | cut -d, -f1)" "$slope" 1e-3 'slope of the tilt'
+[ "$(awk -v s="$slope" 'BEGIN { print (s > 0.1 || s < -0.1) }')" = 1 ] || fail "the tilt does not change: $slope"
+run 0 modes four-bar.yaml --sensors study.yaml --response valve:rod --curves curves.csv
+grep -q '^response,valve:rod,' curves.csv || fail 'no response of a sensor'
+run 1 linearize four-bar.yaml --sensors four-bar.yaml
+
 # --- three approaches ---
 run 0 modes "$paper" --approaches
 [ "$(awk '$1 == "redundant" { print $2, $3 }' out)" = '6 4' ] || fail 'redundant: eigenvalues and spurious ones'
