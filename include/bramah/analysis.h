@@ -81,6 +81,14 @@ BRAMAH_API bramah_status bramah_frequency_response(const bramah_linear_system *s
                                                    size_t n_w, const double *w, double *re, double *im,
                                                    bramah_diag *diag);
 
+/* Linear-quadratic regulator: u = -K x, K [n_u x n], makes the integral of x' Q x + u' R u least; Q [n x n] symmetric, not
+ * negative, R [n_u x n_u] symmetric, positive definite; both in the units of x and u. P [n x n], or NULL: the least
+ * value is x' P x. Source: Laub, "A Schur method for solving algebraic Riccati equations", IEEE AC-24 (1979); the ordered
+ * Schur form is LAPACK's. Errors: E_ARGUMENT (R), E_SINGULAR (a mode that does not decay is not reached by the inputs, or
+ * costs nothing and neither grows nor decays), E_MEMORY. */
+BRAMAH_API bramah_status bramah_lqr(const bramah_linear_system *system, const double *Q, const double *R,
+                                    double *K, double *P, bramah_diag *diag);
+
 /* ---- equations with constraints ---- */
 
 /* Three ways from equations with constraints to eigenvalues. Source: Gonzalez, Masarati, Cuadrado, Naya, "Assessment of

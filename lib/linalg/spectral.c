@@ -104,6 +104,30 @@ int bramah__lyapunov(size_t n, double *A, double *Q, double *work)
   return 0;
 }
 
+size_t bramah__stable_subspace_work(size_t n) { return 2 * n + 70 * n + 16; }
+
+static int decays(const double *re, const double *im)
+{
+  (void)im;
+  return *re < 0.0;
+}
+
+int bramah__stable_subspace(size_t n, double *A, double *Z, size_t *stable, double *gap, double *work,
+                            int *bwork)
+{
+  const int in = (int)n, lwork = (int)(70 * n + 16);
+  double *wr = work, *wi = wr + n, *rest = wi + n;
+  int info = 0, sdim = 0;
+  *stable = 0;
+  *gap = (double)INFINITY;
+  if (n == 0) return 0;
+  transpose(n, A);
+  dgees_("V", "S", decays, &in, A, &in, &sdim, wr, wi, Z, &in, rest, &lwork, bwork, &info);
+  *stable = (size_t)sdim;
+  for (size_t i = 0; i < n; i++) *gap = fmin(*gap, fabs(wr[i]));
+  return info;
+}
+
 int bramah__complex_solve(size_t n, size_t m, double *A, double *B, int *pivot)
 {
   const int in = (int)n, im = (int)m;

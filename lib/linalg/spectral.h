@@ -35,6 +35,12 @@ size_t bramah__symmetric_pencil_work(size_t n);
 int bramah__lyapunov(size_t n, double *A, double *Q, double *work);
 size_t bramah__lyapunov_work(size_t n);
 
+/* Schur form of A [n x n], overwritten, with the eigenvalues of negative real part first: *stable of them, whose
+ * invariant subspace the first rows of Z [n x n] span. *gap: the least |real part|. */
+int bramah__stable_subspace(size_t n, double *A, double *Z, size_t *stable, double *gap, double *work,
+                            int *bwork);
+size_t bramah__stable_subspace_work(size_t n);
+
 /* Solve (A + i A2) X = B in place of B; complex numbers as pairs, column-major: A [n x n], B [n x m]. */
 int bramah__complex_solve(size_t n, size_t m, double *A, double *B, int *pivot);
 

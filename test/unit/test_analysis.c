@@ -176,6 +176,67 @@ START_TEST(test_response)
 }
 END_TEST
 
+/* Double integrator, x'' = u: K = [1, sqrt(2)], P = [sqrt(2), 1; 1, sqrt(2)]; with positions in nm and inputs in MN too. */
+START_TEST(test_regulator)
+{
+  const double nm = _i ? 1e9 : 1.0, MN = _i ? 1e-6 : 1.0;
+  const double A[4] = {0, nm, 0, 0}, B[2] = {0, 1.0 / MN}, Q[4] = {1.0 / (nm * nm), 0, 0, 0},
+               R[1] = {1.0 / (MN * MN)};
+  const bramah_linear_system s = {.n = 2, .n_u = 1, .A = A, .B = B};
+  double K[2], P[4];
+  ck_assert_int_eq(bramah_lqr(&s, Q, R, K, P, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(K[0] * nm / MN, 1.0, 1e-12);
+  ck_assert_double_eq_tol(K[1] / MN, sqrt(2.0), 1e-12);
+  ck_assert_double_eq_tol(P[0] * nm * nm, sqrt(2.0), 1e-12);
+  ck_assert_double_eq_tol(P[1] * nm, 1.0, 1e-12);
+  ck_assert_double_eq_tol(P[3], sqrt(2.0), 1e-12);
+}
+END_TEST
+
+/* Units are what they were for: the closed loop x' = (A - B K) x must decay and cost x' P x. */
+START_TEST(test_regulator_cost)
+{
+  const double A[9] = {0.2, 1, 0, -3, 0.1, 2, 0.5, 0, -1}, B[6] = {0, 1, 1, 0, 0.3, -2},
+               Q[9] = {2, 0.1, 0, 0.1, 1, 0, 0, 0, 0.5}, R[4] = {1, 0.2, 0.2, 3};
+  const bramah_linear_system s = {.n = 3, .n_u = 2, .A = A, .B = B};
+  double K[6], P[9], closed[9], F[9], x[3] = {1, -2, 0.5}, cost = 0.0;
+  ck_assert_int_eq(bramah_lqr(&s, Q, R, K, P, &diag), BRAMAH_OK);
+  for (int i = 0; i < 9; i++) {
+    closed[i] = A[i];
+    for (int u = 0; u < 2; u++) closed[i] -= B[i / 3 * 2 + u] * K[u * 3 + i % 3];
+  }
+  double expected = 0.0;
+  for (int i = 0; i < 9; i++) expected += x[i / 3] * P[i] * x[i % 3];
+  const bramah_linear_system c = {.n = 3, .A = closed};
+  const double h = 1e-3;
+  ck_assert_int_eq(bramah_discretise(&c, h, F, NULL, &diag), BRAMAH_OK);
+  double before = 0.0;
+  for (int k = 0; k < 40000; k++) {
+    double u[2] = {0}, next[3] = {0}, now = 0.0;
+    for (int i = 0; i < 6; i++) u[i / 3] -= K[i] * x[i % 3];
+    for (int i = 0; i < 9; i++) now += x[i / 3] * Q[i] * x[i % 3], next[i / 3] += F[i] * x[i % 3];
+    for (int i = 0; i < 4; i++) now += u[i / 2] * R[i] * u[i % 2];
+    if (k) cost += 0.5 * h * (before + now);
+    before = now;
+    memcpy(x, next, sizeof x);
+  }
+  ck_assert_double_eq_tol(cost, expected, 1e-5 * expected);
+}
+END_TEST
+
+START_TEST(test_no_regulator)
+{
+  const double A[4] = {1, 0, 0, -1}, B[2] = {0, 1}, Q[4] = {1, 0, 0, 1}, R[1] = {1}, none[1] = {0};
+  const bramah_linear_system s = {.n = 2, .n_u = 1, .A = A, .B = B};
+  double K[2];
+  ck_assert_int_eq(bramah_lqr(&s, Q, R, K, NULL, &diag), BRAMAH_E_SINGULAR);
+  ck_assert_int_eq(bramah_lqr(&s, Q, none, K, NULL, &diag), BRAMAH_E_ARGUMENT);
+  const double still[4] = {0, 0, 0, -1}, reach[2] = {1, 1}, nothing[4] = {0};
+  const bramah_linear_system idle = {.n = 2, .n_u = 1, .A = still, .B = reach};
+  ck_assert_int_eq(bramah_lqr(&idle, nothing, R, K, NULL, &diag), BRAMAH_E_SINGULAR);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("analysis");
@@ -189,5 +250,8 @@ int main(void)
   tcase_add_test(cases, test_gramian);
   tcase_add_test(cases, test_gramian_unstable);
   tcase_add_test(cases, test_response);
+  tcase_add_loop_test(cases, test_regulator, 0, 2);
+  tcase_add_test(cases, test_regulator_cost);
+  tcase_add_test(cases, test_no_regulator);
   return run_suite(suite);
 }
