@@ -8,7 +8,7 @@
 /* Two decimals would pretend too much: a machine's load moves them. */
 static void print_speed(const cli_replay_run *r, FILE *out)
 {
-  const double duration = cli_seconds(r->last_ns - r->first_ns);
+  const double duration = cli_seconds(r->last_ns - r->begin_ns);
   if (duration > 0.0)
     fprintf(out, "speed: filter alone %.0f × real time, with files and comparisons %.0f × real time\n",
             duration / r->filter_seconds, duration / r->seconds);
@@ -32,6 +32,17 @@ static void print_delays(const cli_replay_run *r, FILE *out)
     fprintf(out, "samples left out, too many in one step: %llu\n", (unsigned long long)counts.crowded);
 }
 
+static void print_window(const cli_replay_run *r, FILE *out)
+{
+  if (r->window.skipped)
+    fprintf(out, "rows before --from, not used: %llu\n", (unsigned long long)r->window.skipped);
+  if (!r->request.resume) return;
+  fprintf(out, "gone on from %s: %llu estimates before it, %llu after\n", r->request.resume,
+          (unsigned long long)r->begin_rows, (unsigned long long)(r->rows - r->begin_rows));
+  if (r->window.used_before)
+    fprintf(out, "rows of the log that were used before: %llu\n", (unsigned long long)r->window.used_before);
+}
+
 static void print_counts(const cli_replay_run *r, FILE *out)
 {
   const bramah_replay_counts counts = bramah_replay_report(r->replay);
@@ -42,6 +53,7 @@ static void print_counts(const cli_replay_run *r, FILE *out)
   if (counts.off_grid)
     fprintf(out, "rows beside the grid of steps: %llu, used at the nearest step, at most %.3g s away\n",
             (unsigned long long)counts.off_grid, cli_seconds(counts.max_shift_ns));
+  print_window(r, out);
   print_delays(r, out);
   if (counts.merged && bramah_replay_rewind(r->replay))
     fprintf(out, "rows that came after the estimate of their step, fused by the next: %llu\n",
@@ -78,16 +90,17 @@ static bramah_status add_notes(const cli_replay_run *r)
 {
   const bramah_study *study = r->session.study;
   const double duration = cli_seconds(r->last_ns - r->first_ns);
+  const double here = cli_seconds(r->last_ns - r->begin_ns);
   char rows[128], speed[128];
   snprintf(rows, sizeof rows, "%llu over %.9g s in steps of %.9g s", (unsigned long long)r->rows, duration,
            cli_seconds(r->estimate.plant->step_ns));
-  snprintf(speed, sizeof speed, "filter alone %.0f × real time", duration / r->filter_seconds);
+  snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / r->filter_seconds);
   bramah_status status = note(r, "study", study->file);
   if (!status) status = note(r, "machine", study->machine_file);
   if (!status) status = note(r, "log", r->request.log);
   if (!status && r->request.truth) status = note(r, "truth", r->request.truth);
   if (!status) status = note(r, "estimates", rows);
-  return status || duration <= 0.0 ? status : note(r, "speed", speed);
+  return status || here <= 0.0 ? status : note(r, "speed", speed);
 }
 
 static bramah_status write_report(const cli_replay_run *r, size_t n_tables, const cli_table *tables,
@@ -105,9 +118,9 @@ static bramah_status write_report(const cli_replay_run *r, size_t n_tables, cons
 bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
-  const char *const outputs[] = {q->output, q->report, q->smooth};
-  FILE *out = cli_summary_stream(3, outputs);
-  cli_table tables[6];
+  const char *const outputs[] = {q->output, q->report, q->smooth, q->json};
+  FILE *out = cli_summary_stream(4, outputs);
+  cli_table tables[8];
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
   print_summary(r, out);
@@ -120,7 +133,11 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   if (q->truth) tables[n++] = cli_accuracy_table(&r->accuracy, r->estimate.plant);
   if (q->truth && r->smooth.written)
     tables[n++] = cli_smooth_table(&r->smooth, &r->accuracy, r->estimate.plant);
+  r->verdict = cli_verdict_make(&r->consistency, &r->events, q->truth ? &r->accuracy : NULL, &r->nees,
+                                r->session.filter);
+  tables[n++] = cli_verdict_table(&r->verdict);
   for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
+  cli_verdict_print(&r->verdict, out);
   if (q->report) status = write_report(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   fprintf(out, "\nestimates: %s\n", q->output);
@@ -128,5 +145,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
     fprintf(out, "smoothed: %s, %zu steps kept in %.3g MB\n", q->smooth, r->smooth.written,
             r->smooth.megabytes);
   if (q->report && !status) fprintf(out, "report: %s\n", q->report);
+  if (q->snapshot && r->saved_rows == r->rows) fprintf(out, "snapshot: %s\n", q->snapshot);
+  if (q->json && out == stdout) fprintf(out, "json: %s\n", q->json);
   return status;
 }
