@@ -43,7 +43,8 @@ typedef struct run {
   cli_replay_report report;
   cli_smooth smooth;
   cli_adapt adapt;
-  double *measured; /* [n_sensors] at the present time, NaN where there was no sample */
+  double *measured; /* [n_sensors] used last at the present time, NaN where there was no sample */
+  bramah_status plotted;
   uint64_t rows, written;
   int64_t first_ns, last_ns;
   double filter_seconds, seconds; /* of the clock */
@@ -69,11 +70,23 @@ static void advance_model_alone(replay_run *r, double t)
   model_alone *alone = &r->alone;
   bramah_diag diag;
   if (!alone->running || !r->rows) return;
-  bramah_status status = alone->plant.set_inputs(alone->plant.self, r->source.held, &diag);
+  bramah_status status = alone->plant.set_inputs(alone->plant.self, bramah_replay_inputs(r->replay), &diag);
   if (!status) status = alone->plant.step(alone->plant.self, &diag);
   if (!status) return;
   alone->running = 0;
   cli_note("the model without corrections ends at t = %.9g s: %s", t, diag.message);
+}
+
+/* ---- samples ---- */
+
+/* Each sample as it is fused. */
+static void take_sample(void *user, const bramah_rewind_use *use)
+{
+  replay_run *r = user;
+  r->measured[use->sensor] = use->y;
+  cli_consistency_add(&r->consistency, use);
+  if (r->request.report && !r->plotted)
+    r->plotted = cli_replay_report_innovation(&r->report, cli_seconds(use->time_ns), use);
 }
 
 /* ---- preparation ---- */
@@ -107,15 +120,20 @@ static bramah_status prepare(replay_run *r, bramah_diag *diag)
   bramah_status status = cli_session_open(&r->session, q->study, diag);
   if (status) return status;
   const size_t n_sensors = r->session.study->n_sensors;
+  const bramah_listener listener = {r, take_sample};
+  bramah_replay_options options;
+  bramah_replay_options_default(&options);
+  options.gather = 1;
   status = cli_log_source_open(&r->source, q->log, r->session.machine.plant.n_input, n_sensors, diag);
   if (!status) status = cli_log_source_bind(&r->source, &r->session, diag);
   if (!status)
-    status = bramah_replay_new(r->session.filter, NULL, cli_log_source_next, &r->source, diag, &r->replay);
+    status = bramah_replay_new(r->session.filter, &options, cli_log_source_next, &r->source, diag, &r->replay);
   if (!status) status = cli_estimate_init(&r->estimate, r->replay, r->session.filter, diag);
   if (!status) status = cli_consistency_init(&r->consistency, n_sensors, r->session.study->gate, diag);
   if (!status) status = cli_events_init(&r->events, n_sensors, diag);
   r->measured = calloc(n_sensors + 1, sizeof *r->measured);
   if (!status && !r->measured) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  if (!status) bramah_replay_listen(r->replay, &listener);
   if (!status) status = prepare_comparison(r, diag);
   if (!status) status = check_files(r, diag);
   if (!status && q->smooth && r->session.study->adapt.line)
@@ -128,20 +146,12 @@ static bramah_status prepare(replay_run *r, bramah_diag *diag)
 
 /* ---- rows ---- */
 
-static void take_measured(replay_run *r)
-{
-  const bramah_innovation *innovation = bramah_replay_innovations(r->replay);
-  for (size_t i = 0; i < r->source.n_sensors; i++)
-    r->measured[i] = innovation[i].present ? r->source.values[r->source.sensors[i]] : NAN;
-}
-
 static bramah_status compare(replay_run *r, int64_t time_ns, bramah_diag *diag)
 {
   const request *q = &r->request;
   const double t = cli_seconds(time_ns);
   if (!q->truth && !q->report) return BRAMAH_OK;
   advance_model_alone(r, t);
-  take_measured(r);
   const bramah_plant *model = r->alone.running ? &r->alone.plant : NULL;
   bramah_status status = BRAMAH_OK;
   if (q->truth) {
@@ -150,6 +160,7 @@ static bramah_status compare(replay_run *r, int64_t time_ns, bramah_diag *diag)
     cli_accuracy_add(&r->accuracy, &r->estimate, &r->truth, model, r->measured);
   }
   if (q->report) status = cli_replay_report_add(&r->report, t, &r->estimate, &r->truth, model, r->measured);
+  if (!status) status = r->plotted;
   return status ? cli_fail(diag, status, q->report, 0, NULL, "the report cannot take more points")
                 : BRAMAH_OK;
 }
@@ -160,7 +171,7 @@ static bramah_status deliver(replay_run *r, int64_t time_ns, bramah_diag *diag)
   const int wanted = r->rows % r->request.every == 0;
   bramah_status status = BRAMAH_OK;
   if (wanted || r->request.truth || r->request.report) cli_estimate_take(&r->estimate);
-  cli_consistency_add(&r->consistency, r->replay);
+  cli_consistency_add_all(&r->consistency, r->replay);
   cli_events_watch(&r->events, r->session.filter, cli_seconds(time_ns));
   if (wanted) status = cli_estimate_file_row(&r->file, &r->estimate, cli_seconds(time_ns), diag);
   if (status) return status;
@@ -181,10 +192,11 @@ static bramah_status next_step(replay_run *r, int64_t *time_ns, int *end, bramah
 {
   int corrected;
   const double begin = cli_clock(), reading = r->source.seconds;
+  for (size_t i = 0; i < r->source.n_sensors; i++) r->measured[i] = NAN;
   const bramah_status status = bramah_replay_next(r->replay, time_ns, &corrected, end, diag);
   r->filter_seconds += cli_clock() - begin - (r->source.seconds - reading);
-  /* What the filter or the replay complain about came with the row read last. */
-  if (status) cli_place(diag, bramah_log_path(r->source.reader), bramah_log_line(r->source.reader));
+  /* What the filter or the replay complain about came with the row in use. */
+  if (status) cli_place(diag, bramah_log_path(r->source.reader), (int)bramah_replay_mark(r->replay));
   return status;
 }
 
@@ -247,7 +259,9 @@ static void print_counts(const replay_run *r, FILE *out)
           cli_seconds(r->last_ns - r->first_ns), cli_seconds(r->estimate.plant->step_ns));
   fprintf(out, "measurements used: %llu\n", (unsigned long long)r->events.report.accepted);
   if (counts.off_grid)
-    fprintf(out, "rows beside the grid of steps: %llu, used at the nearest step, at most %.3g s away\n",
+    fprintf(out,
+            "rows beside the grid of steps: %llu, fused at the nearest step with their own time, at most %.3g s "
+            "away\n",
             (unsigned long long)counts.off_grid, cli_seconds(counts.max_shift_ns));
   print_delays(r, out);
   if (counts.merged && bramah_replay_rewind(r->replay))
@@ -255,9 +269,7 @@ static void print_counts(const replay_run *r, FILE *out)
             (unsigned long long)counts.merged);
   else if (counts.merged)
     fprintf(out,
-            "rows fused into a step already written: %llu (the log is faster than the step); their "
-            "innovations are\n"
-            "  not counted below\n",
+            "rows fused into a step already written: %llu (more of them in a step than are read ahead)\n",
             (unsigned long long)counts.merged);
   if (r->request.truth && r->truth.unmatched)
     fprintf(out, "estimates without a row of the truth within half a step: %llu\n",

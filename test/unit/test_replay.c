@@ -197,7 +197,8 @@ START_TEST(test_a_delayed_sensor_is_used_where_it_measured)
     const unsigned char present = k + DELAY < N && (k + DELAY) % 3 == 0;
     const double y = 0.4 + 0.001 * (k + DELAY);
     if (k) must(bramah_filter_predict(b.filter, &diag), &diag);
-    must(bramah_filter_correct(b.filter, &y, &present, &diag), &diag);
+    const int64_t offset_ns = -ms / 5;
+    must(bramah_filter_correct_at(b.filter, &y, &present, &offset_ns, &diag), &diag);
     if (k == 20) torque = 1.5;
     must(bramah_filter_set_inputs(b.filter, &torque, &diag), &diag);
   }
