@@ -35,7 +35,7 @@ enum { BRAMAH_REPORT_N_SERIES = 4 };
 
 typedef enum bramah_report_axis {
   BRAMAH_REPORT_TIME = 0, /* t [s]; all such plots share their axis */
-  BRAMAH_REPORT_LAG = 1   /* a lag in samples, drawn as stems: an autocorrelation */
+  BRAMAH_REPORT_LAG = 1   /* its own, drawn as stems: lags of an autocorrelation, classes of a histogram */
 } bramah_report_axis;
 
 /* How a plot looks. Zero and NULL: as said. Strings are copied. */
@@ -49,6 +49,7 @@ typedef struct bramah_report_plot {
   const char *names[BRAMAH_REPORT_N_SERIES]; /* in the legend; NULL: "estimate", "truth", "measured", "model
                                                 alone"; in symmetric plots "value" and "left out" */
   const char *band;                          /* in the legend; NULL: "±1.96 σ" */
+  const char *x;                             /* under an axis of its own; NULL: "lag [samples]" */
 } bramah_report_plot;
 
 /* Add a plot; its number through *number. Errors: E_VALUE (factor not finite), E_MEMORY. */
@@ -57,7 +58,8 @@ BRAMAH_API bramah_status bramah_report_add(bramah_report *report, const bramah_r
 /* The same for a plot over time without further wishes. */
 BRAMAH_API bramah_status bramah_report_add_plot(bramah_report *report, const char *title, const char *unit,
                                                 double factor, int symmetric, size_t *plot);
-/* One or two sentences under the heading of a section, once its first plot is there. */
+/* One or two sentences under the heading of a section. Sections stand in the order in which they were first
+ * named here or by a plot; those without a plot are left out. */
 BRAMAH_API bramah_status bramah_report_explain(bramah_report *report, const char *section, const char *text);
 
 /* Add a point of a series [SI]; half_width: half the width of the band, NaN for none (only with ESTIMATE). A

@@ -19,6 +19,8 @@
 /* What the command line asks for; files that are not wanted are NULL. */
 typedef struct cli_replay_request {
   const char *study, *log, *output, *truth, *report, *smooth, *json, *snapshot, *resume;
+  const char *plot, *plot_data, *plot_only; /* plot_only: titles, comma-separated; NULL: all */
+  int plots;                                /* report, plot or plot_data is wanted */
   uint64_t every, smooth_megabytes;
   int64_t from_ns, to_ns;    /* INT64_MIN, INT64_MAX: no limit */
   int64_t snapshot_every_ns; /* of the log; 0: at the end only */
@@ -57,6 +59,7 @@ typedef struct cli_replay_run {
   bramah_status outcome;     /* of the rows: what ended them early */
   bramah_diag mistake;
   double filter_seconds, seconds; /* of the clock */
+  double step_seconds;            /* of the filter, for the present row */
 } cli_replay_run;
 
 /* Open and check everything, and begin the file of estimates. */

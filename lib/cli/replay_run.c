@@ -15,7 +15,7 @@ static void take_sample(void *user, const bramah_rewind_use *use)
   cli_replay_run *r = user;
   r->measured[use->sensor] = use->y;
   cli_consistency_add(&r->consistency, use);
-  if (r->request.report && !r->plotted)
+  if (r->request.plots && !r->plotted)
     r->plotted = cli_replay_report_innovation(&r->report, cli_seconds(use->time_ns), use);
 }
 
@@ -25,13 +25,15 @@ static bramah_status check_files(const cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   const bramah_study *study = r->session.study;
-  const char *const others[] = {q->study,  q->log,    q->truth,  study->machine_file,
-                                q->output, q->report, q->smooth, q->json};
+  const char *const others[] = {q->study,  q->log,  q->truth, study->machine_file, q->output, q->report,
+                                q->smooth, q->json, q->plot,  q->plot_data};
   bramah_status status = cli_check_output(q->output, 4, others, diag);
   if (!status) status = cli_check_output(q->report, 5, others, diag);
   if (!status) status = cli_check_output(q->smooth, 6, others, diag);
   if (!status) status = cli_check_output(q->json, 7, others, diag);
-  if (!status) status = cli_check_output(q->snapshot, 8, others, diag);
+  if (!status) status = cli_check_output(q->plot, 8, others, diag);
+  if (!status) status = cli_check_output(q->plot_data, 9, others, diag);
+  if (!status) status = cli_check_output(q->snapshot, 10, others, diag);
   return status;
 }
 
@@ -43,9 +45,9 @@ static bramah_status prepare_comparison(cli_replay_run *r, bramah_diag *diag)
   if (!status && q->truth)
     status = cli_accuracy_init(&r->accuracy, &r->session, &r->estimate, &r->truth, diag);
   if (!status && q->truth) status = cli_nees_init(&r->nees, &r->estimate, diag);
-  if (!status && q->report)
+  if (!status && q->plots)
     status = cli_replay_report_init(&r->report, &r->session, &r->estimate, q->truth ? &r->truth : NULL, diag);
-  if (!status && (q->truth || q->report)) status = cli_model_alone_start(&r->alone, &r->session, diag);
+  if (!status && (q->truth || q->plots)) status = cli_model_alone_start(&r->alone, &r->session, diag);
   return status;
 }
 
@@ -93,7 +95,7 @@ static bramah_status compare(cli_replay_run *r, int64_t time_ns, bramah_diag *di
 {
   const cli_replay_request *q = &r->request;
   const double t = cli_seconds(time_ns);
-  if (!q->truth && !q->report) return BRAMAH_OK;
+  if (!q->truth && !q->plots) return BRAMAH_OK;
   if (r->rows) cli_model_alone_step(&r->alone, bramah_replay_inputs(r->replay), t);
   const bramah_plant *model = r->alone.running ? &r->alone.plant : NULL;
   bramah_status status = BRAMAH_OK;
@@ -103,7 +105,9 @@ static bramah_status compare(cli_replay_run *r, int64_t time_ns, bramah_diag *di
     cli_accuracy_add(&r->accuracy, &r->estimate, &r->truth, model, r->measured);
     cli_nees_add(&r->nees, &r->estimate, &r->truth);
   }
-  if (q->report) status = cli_replay_report_add(&r->report, t, &r->estimate, &r->truth, model, r->measured);
+  if (q->plots)
+    status =
+        cli_replay_report_add(&r->report, t, &r->estimate, &r->truth, model, r->measured, r->step_seconds);
   if (!status) status = r->plotted;
   return status ? cli_fail(diag, status, q->report, 0, NULL, "the report cannot take more points")
                 : BRAMAH_OK;
@@ -114,7 +118,7 @@ static bramah_status deliver(cli_replay_run *r, int64_t time_ns, bramah_diag *di
 {
   const int wanted = r->rows % r->request.every == 0;
   bramah_status status = BRAMAH_OK;
-  if (wanted || r->request.truth || r->request.report) cli_estimate_take(&r->estimate);
+  if (wanted || r->request.truth || r->request.plots) cli_estimate_take(&r->estimate);
   cli_consistency_add_all(&r->consistency, r->replay);
   cli_events_watch(&r->events, r->session.filter, cli_seconds(time_ns));
   if (wanted) status = cli_estimate_file_row(&r->file, &r->estimate, cli_seconds(time_ns), diag);
@@ -138,7 +142,8 @@ static bramah_status next_step(cli_replay_run *r, int64_t *time_ns, int *end, br
   const double begin = cli_clock(), reading = r->source.seconds;
   for (size_t i = 0; i < r->source.n_sensors; i++) r->measured[i] = NAN;
   const bramah_status status = bramah_replay_next(r->replay, time_ns, &corrected, end, diag);
-  r->filter_seconds += cli_clock() - begin - (r->source.seconds - reading);
+  r->step_seconds = cli_clock() - begin - (r->source.seconds - reading);
+  r->filter_seconds += r->step_seconds;
   /* What the filter or the replay complain about came with the row in use. */
   if (status) cli_place(diag, bramah_log_path(r->source.reader), (int)bramah_replay_mark(r->replay));
   return status;

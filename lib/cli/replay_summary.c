@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a replay tells at its end: the summary, the tables, the report. */
 #include "lib/cli/output_files.h"
+#include "lib/cli/pictures.h"
 #include "lib/cli/replay.h"
 
 #include <stdio.h>
@@ -104,14 +105,21 @@ static bramah_status add_notes(const cli_replay_run *r)
   return status || here <= 0.0 ? status : note(r, "speed", speed);
 }
 
-static bramah_status write_report(const cli_replay_run *r, size_t n_tables, const cli_table *tables,
+static bramah_status write_report(cli_replay_run *r, size_t n_tables, const cli_table *tables,
                                   bramah_diag *diag)
 {
-  bramah_status status = add_notes(r);
+  const cli_replay_request *q = &r->request;
+  bramah_status status = BRAMAH_OK;
+  if (r->outcome)
+    status = bramah_report_event(r->report.report, cli_seconds(r->last_ns), "end", r->mistake.message);
+  if (!status) status = add_notes(r);
   for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], r->report.report);
+  if (!status) status = cli_replay_report_finish(&r->report);
   if (status) return cli_fail(diag, status, r->request.report, 0, NULL, "the report cannot be completed");
-  status = bramah_report_write(r->report.report, r->request.report, diag);
-  if (status) cli_place(diag, r->request.report, 0);
+  if (q->report) status = bramah_report_write(r->report.report, q->report, diag);
+  if (status) return cli_place(diag, q->report, 0), status;
+  if (q->plot) status = cli_write_picture(r->report.report, q->plot, q->plot_only, diag);
+  if (!status && q->plot_data) status = bramah_report_write_data(r->report.report, q->plot_data, diag);
   return status;
 }
 
@@ -119,8 +127,8 @@ static bramah_status write_report(const cli_replay_run *r, size_t n_tables, cons
 bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
-  const char *const outputs[] = {q->output, q->report, q->smooth, q->json};
-  FILE *out = cli_summary_stream(4, outputs);
+  const char *const outputs[] = {q->output, q->report, q->smooth, q->json, q->plot_data};
+  FILE *out = cli_summary_stream(5, outputs);
   cli_table tables[8];
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
@@ -139,13 +147,15 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   tables[n++] = cli_verdict_table(&r->verdict);
   for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
   cli_verdict_print(&r->verdict, out);
-  if (q->report) status = write_report(r, n, tables, diag);
+  if (q->plots) status = write_report(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   fprintf(out, "\nestimates: %s\n", q->output);
   if (r->smooth.written)
     fprintf(out, "smoothed: %s, %zu steps kept in %.3g MB\n", q->smooth, r->smooth.written,
             r->smooth.megabytes);
   if (q->report && !status) fprintf(out, "report: %s\n", q->report);
+  if (q->plot && !status) fprintf(out, "plots: %s\n", q->plot);
+  if (q->plot_data && !status) fprintf(out, "plotted numbers: %s\n", q->plot_data);
   if (q->snapshot && r->saved_rows == r->rows) fprintf(out, "snapshot: %s\n", q->snapshot);
   if (q->json && out == stdout) fprintf(out, "json: %s\n", q->json);
   return status;

@@ -34,6 +34,7 @@ static void free_plot(bramah__plot *plot)
   free(plot->title);
   free(plot->unit);
   free(plot->band);
+  free(plot->x);
   for (int s = 0; s < BRAMAH__N_SERIES; s++) {
     free(plot->names[s]);
     if (plot->curve[s]) free(plot->curve[s]->samples.at);
@@ -107,13 +108,12 @@ static bramah_status find_section(bramah_report *report, const char *title, size
 
 bramah_status bramah_report_explain(bramah_report *report, const char *section, const char *text)
 {
-  for (size_t i = 0; i < report->n_sections; i++) {
-    if (strcmp(report->sections[i].title, section) != 0) continue;
-    char *copy = strdup(text);
-    if (!copy) return BRAMAH_E_MEMORY;
-    free(report->sections[i].text);
-    report->sections[i].text = copy;
-  }
+  size_t i;
+  const bramah_status status = find_section(report, section, &i);
+  char *copy = status ? NULL : strdup(text);
+  if (!copy) return BRAMAH_E_MEMORY;
+  free(report->sections[i].text);
+  report->sections[i].text = copy;
   return BRAMAH_OK;
 }
 
@@ -135,6 +135,7 @@ bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot 
   bramah__plot made = {.title = copy_of(plot->title, &complete),
                        .unit = copy_of(plot->unit, &complete),
                        .band = copy_of(plot->band, &complete),
+                       .x = copy_of(plot->x, &complete),
                        .factor = plot->factor,
                        .symmetric = plot->symmetric,
                        .axis = plot->axis};

@@ -4,7 +4,7 @@
  * JSON and only when they are to be seen. Times are relative to "t0"; series that share their times share
  * the array.
  *
- *   {"t0": s, "plots": [{"title", "unit", "axis": "time" | "lag", "band", "symmetric", "range"?: of its vertical
+ *   {"t0": s, "plots": [{"title", "unit", "axis": "time" | "lag", "x": its name, "band", "symmetric", "range"?: of its vertical
  *     axis, "series": [{"role": "estimate" | ..., "name", "steps", "n", "t": ARRAY, "mean": ARRAY, "min"?, "max"?, "low"?,
  *     "high"?}]}], "events": [[t, kind, text]], "kinds": [[name, how many]],
  *    "machine": {"parts": [[kind, name]], "n", "t": ARRAY, "points": ARRAY} | null}
@@ -201,6 +201,7 @@ static void put_plot(writer *w, const bramah__plot *plot, size_t *next)
   put_string(w->page, plot->title);
   put_member(w->page, "unit", plot->unit);
   put_member(w->page, "axis", plot->axis == BRAMAH_REPORT_TIME ? "time" : "lag");
+  put_member(w->page, "x", bramah__x_name(plot));
   put_member(w->page, "band", bramah__band_name(plot));
   put_count(w->page, "symmetric", plot->symmetric != 0);
   put_range(w->page, plot);

@@ -19,6 +19,12 @@ const char *bramah__band_name(const bramah__plot *plot)
                       "1.96 \xCF\x83";
 }
 
+const char *bramah__x_name(const bramah__plot *plot)
+{
+  if (plot->axis == BRAMAH_REPORT_TIME) return "time [s]";
+  return plot->x ? plot->x : "lag [samples]";
+}
+
 /* One entry: class and outline of its key in 260 x 100 units, and its name. */
 typedef struct entry {
   const char *css, *path, *name;

@@ -95,18 +95,35 @@ static void put_place_of(bramah__page *page, const char *prefix, size_t n)
   bramah__page_put_integer(page, (int64_t)n);
 }
 
+/* The contents do without what a title adds in brackets. */
+static void put_before_bracket(bramah__page *page, const char *text)
+{
+  const char *end = strstr(text, " (");
+  for (; *text && text != end; text++) bramah__page_put_escaped(page, (char[]){*text, '\0'});
+}
+
 static void put_link(bramah__page *page, const char *prefix, size_t n, const char *text)
 {
   bramah__page_put(page, "<li><a href=\"#");
   put_place_of(page, prefix, n);
-  put_element(page, "\">", text, "</a></li>\n");
+  bramah__page_put(page, "\">");
+  put_before_bracket(page, text);
+  bramah__page_put(page, "</a></li>\n");
+}
+
+static int has_plots(const bramah_report *report, size_t section)
+{
+  for (size_t i = 0; i < report->n_plots; i++)
+    if (report->plots[i].section == section) return 1;
+  return 0;
 }
 
 static void put_contents(bramah__page *page, const bramah_report *report)
 {
   bramah__page_put(page, "<nav aria-label=\"Contents\"><h2>Contents</h2>\n<ol>\n");
   for (size_t i = 0; i < report->n_tables; i++) put_link(page, "table", i, report->tables[i].title);
-  for (size_t i = 0; i < report->n_sections; i++) put_link(page, "section", i, report->sections[i].title);
+  for (size_t i = 0; i < report->n_sections; i++)
+    if (has_plots(report, i)) put_link(page, "section", i, report->sections[i].title);
   bramah__page_put(page, "</ol></nav>\n");
 }
 
@@ -217,7 +234,8 @@ static void put_main(bramah__page *page, const bramah_report *report)
   if (report->n_tables) bramah__page_put(page, "<div class=\"tables\">\n");
   for (size_t i = 0; i < report->n_tables; i++) put_table(page, &report->tables[i], i);
   if (report->n_tables) bramah__page_put(page, "</div>\n");
-  for (size_t i = 0; i < report->n_sections; i++) put_section(page, report, i, time);
+  for (size_t i = 0; i < report->n_sections; i++)
+    if (has_plots(report, i)) put_section(page, report, i, time);
   put_footer(page);
   bramah__page_put(page, "</main>\n");
 }

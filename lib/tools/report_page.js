@@ -9,7 +9,7 @@ const data = JSON.parse($('data').textContent), root = document.documentElement;
 const interactive = typeof Dygraph === 'function';
 
 function make(tag, attributes, parent, text) {
-  const svg = ['svg', 'path', 'text', 'g', 'circle'].includes(tag);
+  const svg = ['svg', 'path', 'text', 'title'].includes(tag);
   const e = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const name in attributes) e.setAttribute(name, attributes[name]);
   if (text !== undefined) e.textContent = text;
@@ -82,7 +82,7 @@ for (const plot of data.plots)
     last = Math.max(last, data.t0 + t[t.length - 1]);
   }
 if (!(first < last)) { first = data.t0; last = data.t0 + 1; }
-const whole = [first, last];
+const whole = [first, last + 1e-6 * (last - first)]; /* a hair more, so that the last tick is labelled */
 let range = whole.slice(), time = first, playing = 0;
 const live = new Map(); /* figure: its plot */
 const followers = []; /* called with the time */
@@ -121,7 +121,7 @@ function* visible(e) {
   const area = e.plotArea;
   for (const p of e.points) {
     if (p.yval === null || isNaN(p.yval)) continue;
-    yield [p.canvasx, p.canvasy, area.y + area.h * p.y_top, area.y + area.h * p.y_bottom];
+    yield [p.canvasx, p.canvasy, area.y + area.h * p.y_top, area.y + area.h * p.y_bottom, p.xval];
   }
 }
 
@@ -149,7 +149,8 @@ function fill_band(e, colour, alpha, edges) {
   c.restore();
 }
 
-function draw_line(e, colour, width, dash) {
+/* gap: a line does not go on over a longer time. */
+function draw_line(e, colour, width, dash, gap = Infinity) {
   const c = e.drawingContext;
   let n = 0, last_point;
   c.save();
@@ -159,7 +160,7 @@ function draw_line(e, colour, width, dash) {
   c.setLineDash(dash || []);
   c.beginPath();
   for (const p of visible(e)) {
-    if (n++) c.lineTo(p[0], p[1]); else c.moveTo(p[0], p[1]);
+    if (n++ && p[4] - last_point[4] < gap) c.lineTo(p[0], p[1]); else c.moveTo(p[0], p[1]);
     last_point = p;
   }
   c.stroke();
@@ -167,16 +168,26 @@ function draw_line(e, colour, width, dash) {
   c.restore();
 }
 
+/* A value beyond the axis: an arrow at its edge. */
+function draw_beyond(c, x, area, above) {
+  const edge = above ? area.y + 9 : area.y + area.h - 1, tip = above ? edge - 1 : edge - 8;
+  c.beginPath();
+  if (above) { c.moveTo(x - 4, tip + 8); c.lineTo(x + 4, tip + 8); c.lineTo(x, tip); }
+  else { c.moveTo(x - 4, tip); c.lineTo(x + 4, tip); c.lineTo(x, tip + 8); }
+  c.fill();
+}
+
 /* Dots while there are few, bars from least to most where points stand for many. */
 function draw_dots(e, colour) {
-  const c = e.drawingContext, points = [...visible(e)];
+  const c = e.drawingContext, points = [...visible(e)], area = e.plotArea;
   const size = points.length < 200 ? 4.5 : points.length < 1500 ? 3 : 2;
   c.save();
   c.fillStyle = colour;
   c.globalAlpha = points.length < 1500 ? 0.8 : 0.55;
   for (const p of points) {
-    const height = Math.max(p[3] - p[2] || 0, size);
-    c.fillRect(p[0] - size / 2, (p[3] + p[2]) / 2 - height / 2, size, height);
+    const height = Math.max(Math.abs(p[3] - p[2]) || 0, size), middle = (p[3] + p[2]) / 2;
+    if (middle < area.y || middle > area.y + area.h) draw_beyond(c, p[0], area, middle < area.y);
+    else c.fillRect(p[0] - size / 2, middle - height / 2, size, height);
   }
   c.restore();
 }
@@ -185,7 +196,7 @@ function draw_stems(e, colour) {
   const c = e.drawingContext, foot = e.dygraph.toDomYCoord(0);
   c.save();
   c.strokeStyle = colour;
-  c.lineWidth = 4;
+  c.lineWidth = Math.max(2, (0.7 * e.plotArea.w) / (e.points.length + 1));
   c.beginPath();
   for (const p of visible(e)) { c.moveTo(p[0], foot); c.lineTo(p[0], p[1]); }
   c.stroke();
@@ -194,7 +205,8 @@ function draw_stems(e, colour) {
 
 /* How the columns of a series are drawn: band or range first, the line in front. */
 function painter(plot, series) {
-  const colour = () => colours[css_of[series.role]], many = series.min !== undefined;
+  const colour = () => colours[css_of[series.role]], many = series.min !== undefined, t = array(series.t);
+  const gap = series.n > 20 ? (10 * (t[series.n - 1] - t[0])) / series.n : Infinity;
   if (series.role === 'measured') return (e) => draw_dots(e, colour());
   if (series.role === 'truth') return (e) => draw_line(e, colour(), 1.3);
   if (series.role === 'model') return (e) => draw_line(e, colour(), 1.7, [7, 4]);
@@ -202,12 +214,12 @@ function painter(plot, series) {
     if (plot.axis === 'lag') { fill_band(e, colour(), 0.2); draw_stems(e, colour()); return; }
     if (plot.symmetric) {
       fill_band(e, colour(), Number(colours.band));
-      if (!many) draw_line(e, colour(), 1);
+      if (!many) draw_line(e, colour(), 1, [], gap);
       fill_band(e, colour(), 0, true);
       return;
     }
     fill_band(e, colour(), Number(colours.band));
-    draw_line(e, colour(), 2.2);
+    draw_line(e, colour(), 2.2, [], gap);
   };
 }
 
@@ -259,9 +271,19 @@ function rows_of(plot, columns) {
   }
 }
 
-/* Small marks of the events at the upper edge. */
+/* Behind the curves: where zero is, if that matters, and small marks of the events at the upper edge. */
+function draw_behind(plot, canvas, area, graph) {
+  const zero = graph.toDomYCoord(0);
+  if (plot.symmetric && zero > area.y && zero < area.y + area.h) {
+    canvas.save();
+    canvas.fillStyle = colours.axis;
+    canvas.fillRect(area.x, Math.round(zero), area.w, 1);
+    canvas.restore();
+  }
+  if (plot.axis === 'time') draw_events(canvas, area, graph);
+}
+
 function draw_events(canvas, area, graph) {
-  if (!data.events.length) return;
   canvas.save();
   canvas.fillStyle = colours.a;
   const [from, to] = graph.xAxisRange();
@@ -297,14 +319,14 @@ function start_plot(figure) {
   columns.forEach((c, k) => { series['c' + k] = {plotter: c.draw}; });
   entry.graph = new Dygraph(host, rows_of(plot, columns), {
     labels: ['x'].concat(columns.map((c, k) => 'c' + k)), series, customBars: true, connectSeparatedPoints: true,
-    legend: 'never', xlabel: timed ? 'time [s]' : 'lag [samples]', xLabelHeight: 20,
+    legend: 'never', xlabel: plot.x, xLabelHeight: 20,
     dateWindow: timed ? range.slice() : null, valueRange: y_range(plot), gridLineColor: colours.grid,
     axisLineColor: colours.axis, axisLabelWidth: 62, axisTickSize: 4, highlightCircleSize: 0, animatedZooms: false,
     rightGap: 12, yRangePad: 6, xRangePad: timed ? 0 : 14, interactionModel: model_of(figure),
     axes: {x: {axisLabelFormatter: plain, axisLabelWidth: 70},
            y: {axisLabelFormatter: (y, g, o, graph) => plain(y / Math.pow(10, exponent_of(graph.yAxisRange()))),
                axisLabelWidth: 58}},
-    underlayCallback: timed ? draw_events : null,
+    underlayCallback: (canvas, area, graph) => draw_behind(plot, canvas, area, graph),
     highlightCallback: timed ? (event, x) => { if (!playing) set_time(x); } : null,
     zoomCallback: timed ? (from, to) => show_range([from, to], figure) : null,
     drawCallback: (graph, initial) => {
@@ -320,6 +342,7 @@ function start_plot(figure) {
   for (const span of figure.querySelectorAll('.l>span'))
     if (span.dataset.role !== 'b') keys[span.dataset.role] = make('span', {class: 'v'}, span);
   entry.values = plot.series.map((s) => ({t: array(s.t), mean: array(s.mean), text: keys[key_of[s.role]]}));
+  entry.spacing = Math.min(...entry.values.map((v) => (1.5 * (v.t[v.t.length - 1] - v.t[0])) / (v.t.length - 1 || 1)));
   place_cursor(entry);
 }
 
@@ -342,7 +365,8 @@ function place_cursor(plot) {
   plot.cursor.hidden = !(x >= area.x - 1 && x <= area.x + area.w + 1);
   for (const v of plot.values) {
     if (!v.text || !v.t.length) continue;
-    v.text.textContent = shown(v.mean[nearest(v.t, time - data.t0)]);
+    const k = nearest(v.t, time - data.t0), near = Math.abs(v.t[k] + data.t0 - time) <= Math.max(plot.spacing, 3 * pixel());
+    v.text.textContent = near ? shown(v.mean[k]) : '\u2013';
   }
 }
 
@@ -366,6 +390,7 @@ function show_range(wanted, except) {
       plot.graph.updateOptions({dateWindow: range.slice(), valueRange: y_range(plot.data)});
 }
 
+const pixel = () => (range[1] - range[0]) / 600;
 const pan = (share) => show_range(range.map((x) => x + share * (range[1] - range[0])));
 
 function zoom(factor) {
@@ -463,7 +488,6 @@ function next_event(direction) {
 }
 
 function make_keys(help, look) {
-  const pixel = () => (range[1] - range[0]) / 600;
   const acts = {ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25), '+': () => zoom(0.5), '=': () => zoom(0.5),
     '-': () => zoom(2), 0: () => show_range(whole), ',': () => go_to(time - pixel()), '.': () => go_to(time + pixel()),
     '<': () => go_to(time - 10 * pixel()), '>': () => go_to(time + 10 * pixel()), ';': () => go_to(time - 10 * pixel()),
@@ -526,7 +550,7 @@ function make_events() {
     while (items[i] && items[i].hidden) i += direction;
     choose(i);
   };
-  section.classList.add('live');
+  section.classList.add('ready');
   list.setAttribute('role', 'listbox');
   items.forEach((item, i) => {
     item.id = 'event' + i;
@@ -611,7 +635,7 @@ function make_machine() {
     m.parts.forEach(([k, name], i) => {
       if (k !== kind) return;
       const path = make('path', {class: 'f' + k}, svg);
-      if (name) make('title', {}, null);
+      if (name) make('title', {}, path, name);
       paths.push([path, i, k]);
     });
   const bar = make('path', {class: 'axes'}, svg), length = make('text', {x: MARGIN, y: HEIGHT - 12, class: 'scale'}, svg);

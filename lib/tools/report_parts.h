@@ -112,7 +112,7 @@ typedef struct bramah__curve {
 } bramah__curve;
 
 typedef struct bramah__plot {
-  char *title, *unit, *band;
+  char *title, *unit, *band, *x;
   char *names[BRAMAH__N_SERIES];
   double factor;
   int symmetric;
@@ -140,6 +140,7 @@ extern const bramah_report_series bramah__drawn[BRAMAH__N_SERIES];
 const char *bramah__series_css(bramah_report_series series);
 const char *bramah__series_name(const bramah__plot *plot, bramah_report_series series);
 const char *bramah__band_name(const bramah__plot *plot);
+const char *bramah__x_name(const bramah__plot *plot);
 
 /* ---- machine and events ---- */
 

@@ -208,6 +208,19 @@ static size_t collect(const bramah__series *series, double *values)
   return n;
 }
 
+/* Smallest and largest first; of stems none is cut off. Returns 2. */
+static size_t extremes(double *values, size_t n)
+{
+  double low = values[0], high = values[0];
+  for (size_t i = 1; i < n; i++) {
+    low = fmin(low, values[i]);
+    high = fmax(high, values[i]);
+  }
+  values[0] = low;
+  values[1] = high;
+  return 2;
+}
+
 /* Range of all series of the plot. Returns 0 if there is nothing to show (or no memory to find out). */
 int bramah__plot_range(const bramah__plot *plot, bramah__range *range)
 {
@@ -217,6 +230,7 @@ int bramah__plot_range(const bramah__plot *plot, bramah__range *range)
   for (int s = 0; s < BRAMAH__N_SERIES; s++)
     n += collect(series_of(plot, (bramah_report_series)s), values + n);
   if (n && plot->symmetric) values[n++] = 0.0;
+  if (n && plot->axis == BRAMAH_REPORT_LAG) n = extremes(values, n);
   if (n) *range = bramah__range_of(values, n);
   free(values);
   return n > 0;
@@ -316,9 +330,13 @@ static void put_axis_names(bramah__page *page, int x_exponent, int y_exponent, c
   bramah__page_put(page, "</text>\n<text class=\"x\"");
   put_place(page, " x", (LEFT + INNER_WIDTH / 2) * 10);
   put_place(page, " y", (HEIGHT - 6) * 10);
-  bramah__page_put(page, plot->axis == BRAMAH_REPORT_TIME ? ">time [" : ">lag [");
-  put_unit(page, x_exponent, plot->axis == BRAMAH_REPORT_TIME ? "s" : "samples");
-  bramah__page_put(page, "]</text>\n");
+  bramah__page_put(page, ">");
+  if (x_exponent) {
+    put_unit(page, x_exponent, "1");
+    bramah__page_put(page, "\xC3\x97 ");
+  }
+  bramah__page_put_escaped(page, bramah__x_name(plot));
+  bramah__page_put(page, "</text>\n");
 }
 
 static void open_inner(bramah__page *page)
@@ -421,12 +439,14 @@ static void put_no_data(bramah__page *page)
   bramah__page_put(page, ">no data</text>\n");
 }
 
-/* Lags have an axis of their own. */
+/* Stems have an axis of their own, with room for half a stem's distance at both ends. */
 static bramah__range x_range(const bramah__plot *plot, bramah__range time)
 {
-  const bramah__series *series = series_of(plot, BRAMAH_REPORT_ESTIMATE);
-  if (plot->axis == BRAMAH_REPORT_TIME || !series) return time;
-  return (bramah__range){series->start - 1.0, series->t_last + 1.0};
+  const bramah__curve *curve = plot->curve[BRAMAH_REPORT_ESTIMATE];
+  if (plot->axis == BRAMAH_REPORT_TIME || !curve) return time;
+  const bramah__samples *s = &curve->samples;
+  const double half = s->n > 1 ? 0.5 * (s->at[s->n - 1].t - s->at[0].t) / (double)(s->n - 1) : 1.0;
+  return (bramah__range){s->at[0].t - half, s->at[s->n - 1].t + half};
 }
 
 /* Everything that stands in the picture but the title. Returns 1 if some values lie beyond its axis. */
