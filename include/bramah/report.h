@@ -89,7 +89,7 @@ BRAMAH_API bramah_status bramah_report_add_table(bramah_report *report, const ch
                                                  size_t n_columns, const char *const *header,
                                                  const char *const *cells);
 
-/* Write the page. Errors: E_FILE. */
+/* Write the page; - is standard output. Errors: E_FILE. */
 BRAMAH_API bramah_status bramah_report_write(const bramah_report *report, const char *path,
                                              bramah_diag *diag);
 
@@ -105,7 +105,7 @@ BRAMAH_API bramah_status bramah_report_write_picture(const bramah_report *report
 
 /* Write every number the plots show as CSV: a row per point with columns plot, unit, series, x, steps, min,
  * mean, max, low, high (in the plot's unit; x in s or lags; steps: how many the point stands for; low and
- * high empty without a band). Errors: E_FILE. */
+ * high empty without a band); path as above. Errors: E_FILE. */
 BRAMAH_API bramah_status bramah_report_write_data(const bramah_report *report, const char *path,
                                                   bramah_diag *diag);
 

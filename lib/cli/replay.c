@@ -115,7 +115,7 @@ static const cli_option options[] = {
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"plot", "FILE", "the plots as a picture for papers, .svg or .png", 0, 0},
     {"plot-only", "TITLES", "those of --plot, by their titles in the report, with commas", 0, 0},
-    {"plot-data", "FILE", "CSV file with every number the plots show", 0, 0},
+    {"plot-data", "FILE", "CSV file with every number the plots show; - is standard output", 0, 0},
     {"json", "FILE", "the summary for programs, as JSON; - is standard output", 0, 0},
     {"from", "TIME", "begin at the first row of the log at this time or later", 0, 0},
     {"to", "TIME", "end with the last estimate up to this time", 0, 0},

@@ -43,7 +43,7 @@ static int sweep(size_t n, double *C)
 bramah_status bramah_conditioning(size_t n, const double *P, double *work, double *condition,
                                   bramah_diag *diag)
 {
-  double least = INFINITY, most = 0.0;
+  double least = INFINITY, most = 0.0, sum = 0.0;
   for (size_t i = 0; i < n; i++) {
     if (!isfinite(P[i * n + i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, NULL, "a variance is not finite");
@@ -58,8 +58,9 @@ bramah_status bramah_conditioning(size_t n, const double *P, double *work, doubl
   for (size_t i = 0; i < n; i++) {
     least = fmin(least, work[i * n + i]);
     most = fmax(most, work[i * n + i]);
+    sum += work[i * n + i]; /* NaN if one is: fmin and fmax would pass over it */
   }
-  if (!isfinite(most)) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, NULL, "a covariance is not finite");
+  if (!isfinite(sum)) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, NULL, "a covariance is not finite");
   *condition = n ? most / fmax(least, DBL_EPSILON * most) : 1.0;
   return BRAMAH_OK;
 }

@@ -4,7 +4,7 @@
  * JSON and only when they are to be seen. Times are relative to "t0"; series that share their times share
  * the array.
  *
- *   {"t0": s, "plots": [{"title", "unit", "axis": "time" | "lag", "x": its name, "band", "symmetric", "range"?: of its vertical
+ *   {"t0": s, "time": [from, to] of the axes, "plots": [{"title", "unit", "axis": "time" | "lag", "x": its name, "band", "symmetric", "range"?: of its vertical
  *     axis, "series": [{"role": "estimate" | ..., "name", "steps", "n", "t": ARRAY, "mean": ARRAY, "min"?, "max"?, "low"?,
  *     "high"?}]}], "events": [[t, kind, text]], "kinds": [[name, how many]],
  *    "machine": {"parts": [[kind, name]], "n", "t": ARRAY, "points": ARRAY} | null}
@@ -282,6 +282,7 @@ static void put_poses(writer *w)
 void bramah__data_write(bramah__page *page, const bramah_report *report)
 {
   size_t next = 0;
+  const bramah__range time = bramah__report_time(report);
   writer w = {.page = page, .report = report, .t0 = bramah__report_start(report)};
   w.list = calloc(BRAMAH__N_SERIES * report->n_plots + 1, sizeof *w.list);
   if (!w.list) {
@@ -291,6 +292,11 @@ void bramah__data_write(bramah__page *page, const bramah_report *report)
   list_all(&w);
   bramah__page_put(page, "<script type=\"application/json\" id=\"data\">{\"t0\":");
   bramah__page_put_number(page, w.t0, 17);
+  bramah__page_put(page, ",\"time\":[");
+  bramah__page_put_number(page, time.low, 17);
+  bramah__page_put(page, ",");
+  bramah__page_put_number(page, time.high, 17);
+  bramah__page_put(page, "]");
   bramah__page_put(page, ",\"plots\":[");
   for (size_t p = 0; p < report->n_plots; p++) {
     if (p) bramah__page_put(page, ",\n");

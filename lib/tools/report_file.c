@@ -28,7 +28,11 @@ bramah_status bramah__page_open(const char *path, bramah_diag *diag, bramah__pag
   page->error = 0;
   page->used = page->length = page->room = 0;
   page->memory = NULL;
-  page->fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+  page->fd = -1;
+  if (path && strcmp(path, "-") == 0)
+    page->fd = dup(STDOUT_FILENO);
+  else if (path)
+    page->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (path && page->fd < 0) {
     const int reason = errno;
     free(page);

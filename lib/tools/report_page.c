@@ -211,7 +211,7 @@ static void put_footer(bramah__page *page)
 {
   put_element(page, "<footer><p>bramah ", bramah_version(), "");
   if (!bramah_report_is_interactive()) {
-    bramah__page_put(page, "; built without dygraphs: the plots are static</p></footer>\n");
+    bramah__page_put(page, "</p></footer>\n");
     return;
   }
   put_element(page, "</p>\n<details><summary>This page includes dygraphs (MIT licence)</summary><pre>",
@@ -231,6 +231,9 @@ static void put_main(bramah__page *page, const bramah_report *report)
   const bramah__range time = bramah__report_time(report);
   bramah__page_put(page, "<main id=\"main\" tabindex=\"-1\">\n");
   put_notes(page, report);
+  if (!bramah_report_is_interactive())
+    bramah__page_put(page,
+                     "<p class=\"text\">This bramah was built without dygraphs: the plots are static.</p>\n");
   if (report->n_tables) bramah__page_put(page, "<div class=\"tables\">\n");
   for (size_t i = 0; i < report->n_tables; i++) put_table(page, &report->tables[i], i);
   if (report->n_tables) bramah__page_put(page, "</div>\n");

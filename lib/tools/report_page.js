@@ -73,17 +73,9 @@ const plain = (x) => minus(String(Number(x.toPrecision(8))));
 
 /* ---- state ---- */
 
-let first = Infinity, last = -Infinity;
-for (const plot of data.plots)
-  for (const s of plot.axis === 'time' ? plot.series : []) {
-    const t = array(s.t);
-    if (!t.length) continue;
-    first = Math.min(first, data.t0 + t[0]);
-    last = Math.max(last, data.t0 + t[t.length - 1]);
-  }
-if (!(first < last)) { first = data.t0; last = data.t0 + 1; }
-const whole = [first, last + 1e-6 * (last - first)]; /* a hair more, so that the last tick is labelled */
-let range = whole.slice(), time = first, playing = 0;
+/* All axes of time; a hair more, so that the last tick is labelled. */
+const whole = [data.time[0], data.time[1] + 1e-6 * (data.time[1] - data.time[0])];
+let range = whole.slice(), time = whole[0], playing = 0;
 const live = new Map(); /* figure: its plot */
 const followers = []; /* called with the time */
 
@@ -385,9 +377,26 @@ function show_range(wanted, except) {
   width = Math.max(width, 1e-6 * (whole[1] - whole[0]));
   const from = Math.min(Math.max(wanted[0], whole[0]), whole[1] - width);
   range = [from, from + width];
+  stale = [];
   for (const [figure, plot] of live)
-    if (figure !== except && plot.data.axis === 'time')
+    if (figure !== except && plot.data.axis === 'time') stale.push([figure, plot]);
+  if (!drawing) drawing = requestAnimationFrame(() => { drawing = 0; refresh(true); });
+}
+
+/* Plots in sight follow with the next frame, the others when there is time. */
+let stale = [], refreshing = 0, drawing = 0;
+function refresh(in_sight) {
+  const rest = [], begin = performance.now();
+  for (const [figure, plot] of stale) {
+    const box = figure.getBoundingClientRect(), seen = box.bottom > 0 && box.top < innerHeight;
+    if (live.get(figure) !== plot) continue;
+    if (in_sight ? seen : performance.now() - begin < 30)
       plot.graph.updateOptions({dateWindow: range.slice(), valueRange: y_range(plot.data)});
+    else rest.push([figure, plot]);
+  }
+  stale = rest;
+  if (!stale.length || refreshing) return;
+  refreshing = setTimeout(() => { refreshing = 0; refresh(false); }, 50);
 }
 
 const pixel = () => (range[1] - range[0]) / 600;
@@ -704,5 +713,5 @@ set_look(look.value);
 make_machine();
 matchMedia('(prefers-color-scheme:dark)').addEventListener('change', () => set_look(look.value));
 watch_plots();
-set_time(first);
+set_time(whole[0]);
 })();
