@@ -137,6 +137,18 @@ says err '--snapshot-every needs --snapshot FILE'
 run 2 replay plain.yaml log.csv --output after.csv --resume run.snapshot --from 0.1
 run 2 replay plain.yaml log.csv --output after.csv --resume run.snapshot --smooth smooth.csv
 
+# ---- progress ----
+
+# On a terminal only: how far, how fast, and how long it will take.
+if command -v script >/dev/null; then
+  script -qec "'$program' replay late.yaml '$source_root/datasets/four-bar/log.csv' --output after.csv --to 6" /dev/null \
+    </dev/null >terminal 2>&1 || [ $? -eq 3 ] || fail 'a replay on a terminal'
+  tr '\r' '\n' <terminal | grep -Eq '^\[#+ *\] +[0-9]+ % +[0-9.]+ s, [0-9.]+ x real time, [0-9]+ s left' || {
+    cp terminal out
+    fail 'no progress on a terminal'
+  }
+fi
+
 # ---- a run that dies, and one that is stopped ----
 
 # A bad row: what was kept on the way leads on once it is mended; the file of estimates reaches at least that far.
