@@ -127,7 +127,8 @@ static bramah_status prepare(replay_run *r, bramah_diag *diag)
   status = cli_log_source_open(&r->source, q->log, r->session.machine.plant.n_input, n_sensors, diag);
   if (!status) status = cli_log_source_bind(&r->source, &r->session, diag);
   if (!status)
-    status = bramah_replay_new(r->session.filter, &options, cli_log_source_next, &r->source, diag, &r->replay);
+    status =
+        bramah_replay_new(r->session.filter, &options, cli_log_source_next, &r->source, diag, &r->replay);
   if (!status) status = cli_estimate_init(&r->estimate, r->replay, r->session.filter, diag);
   if (!status) status = cli_consistency_init(&r->consistency, n_sensors, r->session.study->gate, diag);
   if (!status) status = cli_events_init(&r->events, n_sensors, diag);
@@ -260,8 +261,8 @@ static void print_counts(const replay_run *r, FILE *out)
   fprintf(out, "measurements used: %llu\n", (unsigned long long)r->events.report.accepted);
   if (counts.off_grid)
     fprintf(out,
-            "rows beside the grid of steps: %llu, fused at the nearest step with their own time, at most %.3g s "
-            "away\n",
+            "rows beside the grid of steps: %llu, fused at the nearest step with their own time, at most "
+            "%.3g s away\n",
             (unsigned long long)counts.off_grid, cli_seconds(counts.max_shift_ns));
   print_delays(r, out);
   if (counts.merged && bramah_replay_rewind(r->replay))
