@@ -175,7 +175,7 @@ BRAMAH_API bramah_status bramah_filter_predict(bramah_filter *filter, bramah_dia
 BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const double *y,
                                                const unsigned char *present, bramah_diag *diag);
 
-/* The same for samples measured beside the present time t: sensor i at offset_ns[i] = tau after it (before it:
+/* The same for samples measured beside the present time t: sensor i at offset_ns[i] = tau after it (before:
  * < 0), at most a step h; NULL: none. Innovation and row are formed at the time of the sample, on a straight
  * line: before t through the predictions for t - h and t, after it from that for t on by what the transition
  * of the last step makes of its increment. For outputs y(t) the error is at most |y''| |tau| (h + tau) / 2: of
@@ -184,9 +184,9 @@ BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const doub
  *
  * A sample before t is fused as by a filter that has kept the former state too (stochastic cloning for one
  * step, see estimators/beside.c): optimal, but that samples of one time which are all beside it are taken to
- * have noise of their own. Of a sample after t less is made, since its step is still to come: its share of the
- * plant's noise counts as noise of the sensor. Where nothing else matters give samples with the first point
- * after them.
+ * have noise of their own. Of a sample after t less is made, since its step is still to come: its share of
+ * the plant's noise counts as noise of the sensor. Where nothing else matters give samples with the first
+ * point after them.
  *
  * Offset 0 gives the bits of bramah_filter_correct; before the first step all are taken as 0. Several
  * corrections at one time are allowed. Errors: E_TIME (more than a step) names the sensor. */
@@ -215,8 +215,8 @@ BRAMAH_API const double *bramah_filter_covariance(const bramah_filter *filter);
 
 /* What smoothers and analyses need of the last cycle. F [n x n]: transition of the last predict, from the
  * coordinates before it to those after it (a change of independent coordinates included). H [n_sensors x n]
- * and r [n_sensors]: measurement rows and variances of the last correct, those of present sensors. dx [n]: the
- * errors it injected (zeros if nothing was measured). */
+ * and r [n_sensors]: measurement rows and variances of the last correct, those of present sensors. dx [n]:
+ * the errors it injected (zeros if nothing was measured). */
 BRAMAH_API size_t bramah_filter_n_error(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_transition(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_rows(const bramah_filter *filter);
