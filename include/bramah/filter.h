@@ -178,8 +178,8 @@ BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const doub
 /* The same for samples measured beside the present time t: sensor i at offset_ns[i] = tau after it (before:
  * < 0), at most a step h; NULL: none. Innovation and row are formed at the time of the sample, on a straight
  * line: before t through the predictions for t - h and t, after it from that for t on by what the transition
- * of the last step makes of its increment. For outputs y(t) the error is at most |y''| |tau| (h + tau) / 2: of
- * second order, and none where they move linearly or tau = 0. The variance reckons with the plant's noise
+ * of the last step makes of its increment. For outputs y(t) the error is at most |y''| |tau| (h + tau) / 2:
+ * of second order, and none where they move linearly or tau = 0. The variance reckons with the plant's noise
  * between the two times.
  *
  * A sample before t is fused as by a filter that has kept the former state too (stochastic cloning for one
