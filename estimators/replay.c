@@ -49,10 +49,10 @@ struct bramah_replay {
   bramah_innovation *innovation; /* [n_sensors] of this call, the last of each sensor */
   double nis;
   size_t nis_dof;
-  int64_t zero_ns; /* time of the log at time 0 of the filter */
-  int64_t time_ns; /* of the grid point the filter stands at */
-  int64_t last_ns; /* of the row read last */
-  int64_t mark;    /* of the row in use */
+  int64_t zero_ns;       /* time of the log at time 0 of the filter */
+  int64_t time_ns;       /* of the grid point the filter stands at */
+  int64_t last_ns;       /* of the row read last */
+  int64_t mark;          /* of the row in use */
   int64_t gathered_mark; /* of the last one in the correction */
   bramah_replay_counts counts;
 };
@@ -546,6 +546,14 @@ static void take_pointers(bramah_replay *to, const bramah_replay *from)
   to->innovation = from->innovation;
 }
 
+/* The source that ended or failed is not the one to go on with. */
+static void start_reading(bramah_replay *r)
+{
+  r->ended = 0;
+  r->failed = BRAMAH_OK;
+  bramah_diag_clear(&r->failure);
+}
+
 /* The object with its arrays, as the arena has cut them. */
 static size_t block_size(const bramah_replay *replay)
 {
@@ -567,6 +575,7 @@ void bramah_replay_save(const bramah_replay *replay, void *snap)
   unsigned char *rest = (unsigned char *)snap + size;
   memcpy(snap, replay, size);
   take_pointers(snap, &none);
+  start_reading(snap);
   if (replay->rewind)
     bramah_rewind_save(replay->rewind, rest);
   else
@@ -580,8 +589,6 @@ void bramah_replay_restore(bramah_replay *replay, const void *snap)
   const unsigned char *rest = (const unsigned char *)snap + size;
   memcpy(replay, snap, size);
   take_pointers(replay, &kept);
-  replay->ended = 0; /* the source of this object goes on */
-  replay->failed = BRAMAH_OK;
   if (replay->rewind)
     bramah_rewind_restore(replay->rewind, rest);
   else

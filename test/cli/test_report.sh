@@ -34,9 +34,11 @@ for outside in 'http:' 'https:' '<link' 'src=' '@import' 'url(' '<iframe' '<obje
   if grep -qF "$outside" tags.html; then fail "the page refers to something outside: $outside"; fi
 done
 # Every link within the page has its place, every plot its data.
-for id in $(grep -o 'href="#[a-z0-9]*"' report.html | sed 's/.*#//; s/"//'); do
+grep -o 'href="#[a-z0-9]*"' report.html | sed 's/.*#//; s/"//' >links
+[ -s links ] || fail 'no links within the page'
+while read -r id; do
   grep -qF "id=\"$id\"" report.html || fail "a link leads to $id, which is not there"
-done
+done <links
 same "$(grep -c '<figure data-plot=' report.html)" "$(grep -o '"axis":"[a-z]*"' report.html | grep -c .)" 'plots with data'
 # Tags are closed in their order.
 sed 's/<style>/\n<style>/' report.html | awk '/<(script|style)/ { skip = 1 } !skip { print } /<\/(script|style)>/ { skip = 0 }' |
