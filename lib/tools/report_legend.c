@@ -86,8 +86,13 @@ void bramah__legend_caption(bramah__page *page, const bramah__plot *plot, int cu
 static int64_t width_of(const char *text)
 {
   int64_t tenths = 0;
-  for (; *text; text++)
-    if (((unsigned char)*text & 0xc0u) != 0x80u) tenths += strchr("il.,:;'|! ", *text) ? 38 : 72;
+  for (; *text; text++) {
+    if (((unsigned char)*text & 0xc0u) == 0x80u) continue;
+    if (strchr("mwMW%", *text))
+      tenths += 124;
+    else
+      tenths += strchr("fijlrt.,:;'|! ", *text) ? 46 : 81;
+  }
   return tenths / 10;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The page comes alive: plots that can be zoomed (dygraphs), one time cursor for all of them, the machine that
- * follows it, events to jump to. Data: see report_data.c. Without dygraphs the plots stay as they are. */
+/* The page comes alive: plots that can be zoomed (dygraphs), one time cursor for all of them, the machine
+ * that follows it, events to jump to. Data: see report_data.c. Without dygraphs the plots stay static. */
 (function () {
 'use strict';
 
@@ -49,7 +49,8 @@ function nearest(values, x) {
 }
 
 const minus = (text) => text.replace(/-/g, '\u2212');
-const superscript = (n) => String(n).replace(/./g, (c) => '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b'['0123456789-'.indexOf(c)]);
+const raised = '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b';
+const superscript = (n) => String(n).replace(/./g, (c) => raised['0123456789-'.indexOf(c)]);
 
 /* A value for the reader: five digits, as short as they go. */
 function shown(x) {
@@ -81,6 +82,7 @@ const followers = []; /* called with the time */
 
 /* ---- look ---- */
 
+const prefers_dark = matchMedia('(prefers-color-scheme:dark)');
 let colours = {};
 function read_colours() {
   const style = getComputedStyle(root);
@@ -200,7 +202,7 @@ function painter(plot, series) {
   const colour = () => colours[css_of[series.role]], many = series.min !== undefined, t = array(series.t);
   const gap = series.n > 20 ? (10 * (t[series.n - 1] - t[0])) / series.n : Infinity;
   if (series.role === 'measured') return (e) => draw_dots(e, colour());
-  if (series.role === 'truth') return (e) => draw_line(e, colour(), 1.3);
+  if (series.role === 'truth') return (e) => draw_line(e, colour(), 1.1);
   if (series.role === 'model') return (e) => draw_line(e, colour(), 1.7, [7, 4]);
   return (e) => {
     if (plot.axis === 'lag') { fill_band(e, colour(), 0.2); draw_stems(e, colour()); return; }
@@ -280,7 +282,8 @@ function draw_events(canvas, area, graph) {
   canvas.fillStyle = colours.a;
   const [from, to] = graph.xAxisRange();
   for (const [t, kind] of data.events)
-    if (t >= from && t <= to && !hidden_kinds.has(kind)) canvas.fillRect(graph.toDomXCoord(t) - 1, area.y, 2, 7);
+    if (t >= from && t <= to && !hidden_kinds.has(kind))
+      canvas.fillRect(graph.toDomXCoord(t) - 1, area.y, 2, 7);
   canvas.restore();
 }
 
@@ -295,29 +298,34 @@ const y_range = (plot) => (plot.axis === 'lag' || is_whole() ? plot.range || nul
 
 function model_of(figure) {
   const base = Object.assign({}, Dygraph.defaultInteractionModel);
-  base.dblclick = () => (live.get(figure).data.axis === 'time' ? show_range(whole) : live.get(figure).graph.resetZoom());
+  base.dblclick = () => {
+    if (live.get(figure).data.axis === 'time') show_range(whole);
+    else live.get(figure).graph.resetZoom();
+  };
   return base;
 }
+
+const y_label = (y, g, o, graph) => plain(y / Math.pow(10, exponent_of(graph.yAxisRange())));
 
 function start_plot(figure) {
   const plot = data.plots[Number(figure.dataset.plot)];
   if (live.has(figure) || !plot.series.some((s) => s.n)) return;
   const timed = plot.axis === 'time', columns = columns_of(plot), keys = {};
-  const unit = make('div', {class: 'unit'}, figure), host = make('div', {class: 'live'}, figure);
+  const unit = make('div', {class: 'unit'}, figure), host = make('div', {class: 'live', role: 'img'}, figure);
+  host.setAttribute('aria-label', plot.title + (timed ? ' over time' : ''));
   figure.classList.add('on');
   const entry = {data: plot, unit, host, columns};
   live.set(figure, entry);
   const series = {};
   columns.forEach((c, k) => { series['c' + k] = {plotter: c.draw}; });
   entry.graph = new Dygraph(host, rows_of(plot, columns), {
-    labels: ['x'].concat(columns.map((c, k) => 'c' + k)), series, customBars: true, connectSeparatedPoints: true,
-    legend: 'never', xlabel: plot.x, xLabelHeight: 20,
+    labels: ['x'].concat(columns.map((c, k) => 'c' + k)), series,
+    customBars: true, connectSeparatedPoints: true, legend: 'never', xlabel: plot.x, xLabelHeight: 20,
     dateWindow: timed ? range.slice() : null, valueRange: y_range(plot), gridLineColor: colours.grid,
-    axisLineColor: colours.axis, axisLabelWidth: 62, axisTickSize: 4, highlightCircleSize: 0, animatedZooms: false,
+    axisLineColor: colours.axis, axisTickSize: 4, highlightCircleSize: 0, animatedZooms: false,
     rightGap: 12, yRangePad: 6, xRangePad: timed ? 0 : 14, interactionModel: model_of(figure),
     axes: {x: {axisLabelFormatter: plain, axisLabelWidth: 70},
-           y: {axisLabelFormatter: (y, g, o, graph) => plain(y / Math.pow(10, exponent_of(graph.yAxisRange()))),
-               axisLabelWidth: 58}},
+           y: {axisLabelFormatter: y_label, axisLabelWidth: 58}},
     underlayCallback: (canvas, area, graph) => draw_behind(plot, canvas, area, graph),
     highlightCallback: timed ? (event, x) => { if (!playing) set_time(x); } : null,
     zoomCallback: timed ? (from, to) => show_range([from, to], figure) : null,
@@ -325,8 +333,7 @@ function start_plot(figure) {
       entry.graph = graph;
       show_unit(entry);
       if (initial || !timed) return;
-      const now = graph.xAxisRange();
-      if (graph.isBeingPanned_) show_range(now, figure);
+      follow_hand(figure, graph.xAxisRange());
       place_cursor(entry);
     }});
   if (!timed) return;
@@ -334,7 +341,8 @@ function start_plot(figure) {
   for (const span of figure.querySelectorAll('.l>span'))
     if (span.dataset.role !== 'b') keys[span.dataset.role] = make('span', {class: 'v'}, span);
   entry.values = plot.series.map((s) => ({t: array(s.t), mean: array(s.mean), text: keys[key_of[s.role]]}));
-  entry.spacing = Math.min(...entry.values.map((v) => (1.5 * (v.t[v.t.length - 1] - v.t[0])) / (v.t.length - 1 || 1)));
+  const spacing = (t) => (t[t.length - 1] - t[0]) / (t.length - 1 || 1);
+  entry.spacing = 1.5 * Math.min(...entry.values.map((v) => spacing(v.t)));
   place_cursor(entry);
 }
 
@@ -357,8 +365,8 @@ function place_cursor(plot) {
   plot.cursor.hidden = !(x >= area.x - 1 && x <= area.x + area.w + 1);
   for (const v of plot.values) {
     if (!v.text || !v.t.length) continue;
-    const k = nearest(v.t, time - data.t0), near = Math.abs(v.t[k] + data.t0 - time) <= Math.max(plot.spacing, 3 * pixel());
-    v.text.textContent = near ? shown(v.mean[k]) : '\u2013';
+    const k = nearest(v.t, time - data.t0), distance = Math.abs(v.t[k] + data.t0 - time);
+    v.text.textContent = distance <= Math.max(plot.spacing, 3 * pixel()) ? shown(v.mean[k]) : '\u2013';
   }
 }
 
@@ -381,6 +389,13 @@ function show_range(wanted, except) {
   for (const [figure, plot] of live)
     if (figure !== except && plot.data.axis === 'time') stale.push([figure, plot]);
   if (!drawing) drawing = requestAnimationFrame(() => { drawing = 0; refresh(true); });
+}
+
+/* A plot that was moved or pinched by hand takes the others along. */
+function follow_hand(figure, now) {
+  const width = range[1] - range[0], far = (a, b) => Math.abs(a - b) > 1e-6 * width;
+  if (stale.some((s) => s[0] === figure) || !(far(now[0], range[0]) || far(now[1], range[1]))) return;
+  show_range(now, figure);
 }
 
 /* Plots in sight follow with the next frame, the others when there is time. */
@@ -435,9 +450,9 @@ function play(on) {
 
 /* ---- tools and keys ---- */
 
-const keys = [['\u2190 \u2192', 'move the view', 'ArrowLeft ArrowRight'], ['+ \u2212', 'zoom about the cursor'],
-  ['0', 'whole run'], [', .', 'cursor one pixel back, on (with Shift: ten)'], ['Space', 'play, pause'],
-  ['[ ]', 'event before, event after'], ['D', 'light, dark'], ['?', 'this help']];
+const keys = [['\u2190 \u2192', 'move the view'], ['+ \u2212', 'zoom about the cursor'], ['0', 'whole run'],
+  [', .', 'cursor one pixel back, on (with Shift: ten)'], ['Space', 'play, pause'],
+  ['P N', 'previous event, next event (or [ ])'], ['D', 'light, dark'], ['?', 'this help']];
 
 function make_help() {
   const help = make('dialog', {'aria-label': 'Keys and mouse'}, document.body);
@@ -449,8 +464,8 @@ function make_help() {
     make('dd', {}, list, what);
   }
   if (interactive)
-    for (const [key, what] of [['drag', 'zoom: sideways in time, up and down in value'], ['Shift, drag', 'move'],
-                               ['double click', 'whole run']]) {
+    for (const [key, what] of [['drag', 'zoom: sideways in time, up and down in value'],
+      ['Shift, drag', 'move'], ['double click', 'whole run']]) {
       make('dt', {}, list, key);
       make('dd', {}, list, what);
     }
@@ -477,7 +492,7 @@ function make_tools(help) {
     button('Whole run', 'Show the whole run (0)', () => show_range(whole));
   }
   const look = make('select', {'aria-label': 'Look', title: 'Look (D)'}, tools);
-  for (const name of ['auto', 'light', 'dark']) make('option', {value: name}, look, name[0].toUpperCase() + name.slice(1));
+  for (const name of ['Auto', 'Light', 'Dark']) make('option', {value: name.toLowerCase()}, look, name);
   look.value = kept_look();
   look.onchange = () => set_look(look.value);
   button('?', 'Keys and mouse (?)', () => help.showModal()).setAttribute('aria-label', 'Keys and mouse');
@@ -492,25 +507,28 @@ function make_tools(help) {
 
 function next_event(direction) {
   const events = data.events.filter((e) => !hidden_kinds.has(e[1]));
-  const found = direction > 0 ? events.find((e) => e[0] > time + 1e-9) : events.reverse().find((e) => e[0] < time - 1e-9);
+  if (direction < 0) events.reverse();
+  const found = events.find((e) => direction * (e[0] - time) > 1e-9);
   if (found) go_to(found[0]);
 }
 
 function make_keys(help, look) {
-  const acts = {ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25), '+': () => zoom(0.5), '=': () => zoom(0.5),
-    '-': () => zoom(2), 0: () => show_range(whole), ',': () => go_to(time - pixel()), '.': () => go_to(time + pixel()),
-    '<': () => go_to(time - 10 * pixel()), '>': () => go_to(time + 10 * pixel()), ';': () => go_to(time - 10 * pixel()),
-    ':': () => go_to(time + 10 * pixel()), ' ': () => play(!playing), '[': () => next_event(-1), ']': () => next_event(1),
+  const zoom_in = () => zoom(0.5), move = (pixels) => () => go_to(time + pixels * pixel());
+  const previous = () => next_event(-1), next = () => next_event(1);
+  const acts = {ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25), '+': zoom_in, '=': zoom_in,
+    '-': () => zoom(2), 0: () => show_range(whole), ',': move(-1), '.': move(1), '<': move(-10),
+    ';': move(-10), '>': move(10), ':': move(10), ' ': () => play(!playing), '[': previous, ']': next, p: previous, n: next,
     '?': () => help.showModal(),
     d: () => {
-      const dark = root.dataset.look ? root.dataset.look === 'dark' : matchMedia('(prefers-color-scheme:dark)').matches;
+      const dark = root.dataset.look ? root.dataset.look === 'dark' : prefers_dark.matches;
       look.value = dark ? 'light' : 'dark';
       set_look(look.value);
     }};
   document.addEventListener('keydown', (event) => {
     const target = event.target.tagName, act = acts[event.key] || acts[event.key.toLowerCase()];
     if (!act || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || help.open) return;
-    if (target === 'INPUT' || target === 'SELECT' || (event.key === ' ' && /^(BUTTON|SUMMARY|A)$/.test(target))) return;
+    if (target === 'INPUT' || target === 'SELECT') return;
+    if (event.key === ' ' && /^(BUTTON|SUMMARY|A)$/.test(target)) return;
     act();
     event.preventDefault();
   });
@@ -577,7 +595,8 @@ function make_events() {
 /* ---- machine ---- */
 
 /* Directions to the right and up of a view, in axes of the machine. */
-const views = {'x\u2013z': [[1, 0, 0], [0, 0, 1]], 'y\u2013z': [[0, 1, 0], [0, 0, 1]], 'x\u2013y': [[1, 0, 0], [0, 1, 0]],
+const views = {'x\u2013z': [[1, 0, 0], [0, 0, 1]], 'y\u2013z': [[0, 1, 0], [0, 0, 1]],
+  'x\u2013y': [[1, 0, 0], [0, 1, 0]],
   oblique: [[0.866, -0.5, 0], [0.25, 0.433, 0.866]]};
 const dot = (a, x, i) => a[0] * x[i] + a[1] * x[i + 1] + a[2] * x[i + 2];
 
@@ -613,12 +632,13 @@ function fit(view, points) {
     const x = dot(view[0], points, i), y = dot(view[1], points, i);
     box = [Math.min(box[0], x), Math.max(box[1], x), Math.min(box[2], y), Math.max(box[3], y)];
   }
-  const scale = Math.min((WIDTH - 2 * MARGIN) / Math.max(box[1] - box[0], 1e-9), (HEIGHT - 2 * MARGIN - 16) / Math.max(box[3] - box[2], 1e-9));
+  const wide = Math.max(box[1] - box[0], 1e-9), high = Math.max(box[3] - box[2], 1e-9);
+  const scale = Math.min((WIDTH - 2 * MARGIN) / wide, (HEIGHT - 2 * MARGIN - 16) / high);
   return {scale, x: (box[0] + box[1]) / 2, y: (box[2] + box[3]) / 2};
 }
 
 function mark_path(kind, x, y) {
-  if (kind === 10) return `M${x - 8} ${y + 9}h16M${x - 6} ${y + 9}l-4 5M${x} ${y + 9}l-4 5M${x + 6} ${y + 9}l-4 5M${x} ${y}v9`;
+  if (kind === 10) return `M${x} ${y}v9M${x - 8} ${y + 9}h16m-14 0l-4 5m10 -5l-4 5m10 -5l-4 5`;
   const r = kind === 9 ? 6 : 3.6;
   return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
 }
@@ -638,7 +658,8 @@ function make_machine() {
   if (!m) return;
   const times = array(m.t), points = array(m.points), per = 6 * m.parts.length;
   make('h2', {}, section, 'Machine');
-  const svg = make('svg', {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': 'The machine at the time of the cursor'}, section);
+  const svg = make('svg', {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img',
+    'aria-label': 'The machine at the time of the cursor'}, section);
   const order = [3, 10, 1, 2, 6, 7, 4, 5, 9, 8], paths = [];
   for (const kind of order)
     m.parts.forEach(([k, name], i) => {
@@ -647,7 +668,8 @@ function make_machine() {
       if (name) make('title', {}, path, name);
       paths.push([path, i, k]);
     });
-  const bar = make('path', {class: 'axes'}, svg), length = make('text', {x: MARGIN, y: HEIGHT - 12, class: 'scale'}, svg);
+  const bar = make('path', {class: 'axes'}, svg);
+  const length = make('text', {x: MARGIN, y: HEIGHT - 12, class: 'scale'}, svg);
   let view, place;
   const draw = (t) => {
     const at = nearest(times, t - data.t0) * per;
@@ -655,14 +677,18 @@ function make_machine() {
     const Y = (i) => (HEIGHT / 2 - 8 - place.scale * (dot(view[1], points, i) - place.y)).toFixed(1) * 1;
     for (const [path, i, kind] of paths) {
       const a = at + 6 * i, b = a + 3;
-      path.setAttribute('d', kind >= 8 ? mark_path(kind, X(a), Y(a)) : kind === 6 ? zigzag(X(a), Y(a), X(b), Y(b)) : `M${X(a)} ${Y(a)}L${X(b)} ${Y(b)}`);
+      let d = `M${X(a)} ${Y(a)}L${X(b)} ${Y(b)}`;
+      if (kind >= 8) d = mark_path(kind, X(a), Y(a));
+      else if (kind === 6) d = zigzag(X(a), Y(a), X(b), Y(b));
+      path.setAttribute('d', d);
     }
   };
   const look_from = (directions) => {
     view = directions;
     place = fit(view, points);
     const metres = round_length(70 / place.scale);
-    bar.setAttribute('d', `M${MARGIN} ${HEIGHT - 6}h${(metres * place.scale).toFixed(1)}m0 -3v6M${MARGIN} ${HEIGHT - 9}v6`);
+    const width = (metres * place.scale).toFixed(1);
+    bar.setAttribute('d', `M${MARGIN} ${HEIGHT - 6}h${width}m0 -3v6M${MARGIN} ${HEIGHT - 9}v6`);
     length.textContent = metres >= 1 ? metres + ' m' : Math.round(1e6 * metres) / 1e3 + ' mm';
     draw(time);
   };
@@ -711,7 +737,7 @@ make_keys(help, look);
 make_events();
 set_look(look.value);
 make_machine();
-matchMedia('(prefers-color-scheme:dark)').addEventListener('change', () => set_look(look.value));
+prefers_dark.addEventListener('change', () => set_look(look.value));
 watch_plots();
 set_time(whole[0]);
 })();
