@@ -16,7 +16,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 # Under valgrind run.sh is called again for each test (see below). Scripts go as they are: the shell's own leaks are not ours,
 # and they put valgrind before the program themselves.
-under_valgrind='valgrind --error-exitcode=9 --leak-check=full -q'
+under_valgrind="valgrind --error-exitcode=9 --leak-check=full -q --suppressions=$root/test/support/leaks-of-others.valgrind"
 if [ "${1:-}" = --under-valgrind ]; then
   shift
   case $1 in

@@ -517,7 +517,8 @@ function make_keys(help, look) {
   const previous = () => next_event(-1), next = () => next_event(1);
   const acts = {ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25), '+': zoom_in, '=': zoom_in,
     '-': () => zoom(2), 0: () => show_range(whole), ',': move(-1), '.': move(1), '<': move(-10),
-    ';': move(-10), '>': move(10), ':': move(10), ' ': () => play(!playing), '[': previous, ']': next, p: previous, n: next,
+    ';': move(-10), '>': move(10), ':': move(10), ' ': () => play(!playing), '[': previous, ']': next,
+    p: previous, n: next,
     '?': () => help.showModal(),
     d: () => {
       const dark = root.dataset.look ? root.dataset.look === 'dark' : prefers_dark.matches;

@@ -61,9 +61,9 @@ cat >last.html <<'END'
   await key(']');
   found.event = $('#tools output').value;
   found.value = figure.querySelector('.v') ? figure.querySelector('.v').textContent : 'none';
-  await key(']');
+  await key('n');
   found.second = $('#tools output').value;
-  await key('[');
+  await key('p');
   found.back = $('#tools output').value;
   for (let i = 0; i < 2; i++) await key('+');
   found.zoomed = ticks(figure);
