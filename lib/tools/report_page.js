@@ -733,7 +733,19 @@ function watch_plots() {
   for (const figure of document.querySelectorAll('figure[data-plot]')) observer.observe(figure);
 }
 
+/* What sticks below the head, and places a link leads to, need its height. */
+function watch_head() {
+  const head = document.querySelector('header');
+  const tell = () => {
+    const sticks = getComputedStyle(head).position === 'sticky';
+    root.style.setProperty('--top', (sticks ? head.offsetHeight : 0) + 'px');
+  };
+  new ResizeObserver(tell).observe(head);
+  tell();
+}
+
 const help = make_help(), look = make_tools(help);
+watch_head();
 make_keys(help, look);
 make_events();
 set_look(look.value);
