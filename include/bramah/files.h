@@ -81,6 +81,7 @@ typedef struct bramah_study_augmented {
   int line;
   bramah_augmented_kind kind;
   const char *at; /* parameter of the machine, or sensor of the study */
+  const char *input; /* the input whose unknown command this is (`at` is its offset), or NULL */
   int at_line;
   int order;                       /* 1 or 2; 0: not given */
   double time_constant;            /* [s], 0: a random walk */
@@ -112,7 +113,7 @@ typedef struct bramah_study {
   size_t n_changes;         /* what the filter's model has otherwise than the machine file */
   const bramah_change *changes;
   const char *time_column; /* "t" */
-  size_t n_inputs;         /* those with a column of another name than "<input>.command" */
+  size_t n_inputs;         /* those with a column of another name than "<input>.command"; unknown ones are augmented states */
   const bramah_study_column *inputs;
   size_t n_sensors;
   const bramah_sensor_options *sensors;
@@ -126,7 +127,7 @@ typedef struct bramah_study {
   double drift_gate;        /* 0: none */
   int injection;            /* bramah_injection */
   bramah_study_adapt adapt;
-  size_t n_augmented;
+  size_t n_augmented; /* unknown inputs first */
   const bramah_study_augmented *augmented;
   size_t n_parameter_noise;
   const bramah_study_parameter_noise *parameter_noise;

@@ -42,7 +42,7 @@ static int find_columns(cli_log_source *source, const cli_machine *machine, cons
     const char *input = bramah_model_input_name(machine->model, i);
     if (cli_log_source_find_input(source, study, input, i, &diag))
       wrong += report(&diag);
-    else
+    else if (source->inputs[i] != CLI_NO_COLUMN)
       used[source->inputs[i]] = 1;
   }
   for (size_t i = 0; i < source->n_sensors; i++) {

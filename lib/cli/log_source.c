@@ -67,8 +67,17 @@ bramah_status cli_log_source_find_input(cli_log_source *source, const bramah_stu
 {
   char name[256];
   int line;
+  source->inputs[i] = CLI_NO_COLUMN;
+  if (cli_session_unknown(study, input)) return BRAMAH_OK;
   cli_session_input_column(study, input, name, sizeof name, &line);
-  return find(source, name, "V", "input", input, &source->inputs[i], diag);
+  const bramah_status status = find(source, name, "V", "input", input, &source->inputs[i], diag);
+  if (status != BRAMAH_E_KEY && status != BRAMAH_E_REFERENCE) return status;
+  const size_t used = strlen(diag->message);
+  snprintf(diag->message + used, sizeof diag->message - used,
+           "; if nobody recorded it, say so in the study: inputs: {%s: {unknown: {sigma: 2 V, noise: 5 "
+           "V/s^0.5}}}",
+           input);
+  return status;
 }
 
 bramah_status cli_log_source_find_sensor(cli_log_source *source, const bramah_study *study,
@@ -117,6 +126,7 @@ static void fill(cli_log_source *source, bramah_sample *sample)
   memcpy(source->held, source->latest, source->n_inputs * sizeof *source->held);
   for (size_t i = 0; i < source->n_inputs; i++) {
     const size_t column = source->inputs[i];
+    if (column == CLI_NO_COLUMN) continue; /* held at 0 */
     sample->inputs[i] = source->values[column];
     sample->has_input[i] = source->present[column];
     if (source->present[column]) source->latest[i] = source->values[column];

@@ -8,10 +8,13 @@
 #include "bramah/replay.h"
 #include "lib/cli/session.h"
 
+/* In the place of a column: the input is unknown. */
+#define CLI_NO_COLUMN SIZE_MAX
+
 typedef struct cli_log_source {
   bramah_log_reader *reader;
   size_t time;     /* column */
-  size_t *inputs;  /* [n_inputs] columns */
+  size_t *inputs;  /* [n_inputs] columns, or CLI_NO_COLUMN */
   size_t *sensors; /* [n_sensors] columns */
   size_t n_inputs, n_sensors;
   double *values;         /* [columns] of the row read last */

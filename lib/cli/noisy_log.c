@@ -122,7 +122,9 @@ bramah_status cli_noisy_log_create(cli_noisy_log *log, const char *path, bramah_
   for (size_t i = 0; !status && i < log->plant->n_input; i++) {
     char name[256];
     int line;
-    cli_session_input_column(study, bramah_model_input_name(log->model, i), name, sizeof name, &line);
+    const char *input = bramah_model_input_name(log->model, i);
+    if (cli_session_unknown(study, input)) continue; /* nobody writes it down */
+    cli_session_input_column(study, input, name, sizeof name, &line);
     status = bramah_log_add_column(log->writer, name, "V", 10, diag);
   }
   for (size_t i = 0; !status && i < study->n_sensors; i++)
@@ -155,7 +157,8 @@ bramah_status cli_noisy_log_row(cli_noisy_log *log, uint64_t k, int64_t time_ns,
 {
   double *cell = log->row;
   *cell++ = cli_seconds(time_ns);
-  for (size_t i = 0; i < log->plant->n_input; i++) *cell++ = u[i];
+  for (size_t i = 0; i < log->plant->n_input; i++)
+    if (!cli_session_unknown(log->study, bramah_model_input_name(log->model, i))) *cell++ = u[i];
   for (size_t i = 0; i < log->study->n_sensors; i++) *cell++ = arrival(&log->sensors[i], k, log->plant);
   return bramah_log_write(log->writer, log->row, diag);
 }

@@ -70,6 +70,24 @@ bramah_status cli_smooth_begin(cli_smooth *smooth, bramah_filter *filter, int64_
 
 /* ---- writing ---- */
 
+/* Unknown commands: of these the plant has the filtered values. */
+static void take_commands(const cli_smooth *smooth, cli_estimate *estimate, size_t step)
+{
+  const bramah_filter *filter = estimate->filter;
+  const size_t n = bramah_filter_n_error(filter);
+  const double *d = bramah_smoother_correction(smooth->smoother, step),
+               *P = bramah_smoother_covariance(smooth->smoother, step);
+  size_t state = bramah_plant_n_error(estimate->plant);
+  for (size_t k = 0; k < bramah_filter_n_augmented(filter); k++) {
+    const size_t i = estimate->shown_as[k];
+    if (i != estimate->plant->n_output) {
+      estimate->value[i] = bramah_filter_augmented_value(filter, k) + d[state];
+      estimate->sigma[i] = sqrt(P[state * n + state]);
+    }
+    state += bramah_filter_augmented(filter, k)->order == 2 ? 2 : 1;
+  }
+}
+
 /* The smoothed values of step k into the estimate. */
 static bramah_status take(cli_smooth *smooth, cli_estimate *estimate, size_t k, bramah_diag *diag)
 {
@@ -81,6 +99,7 @@ static bramah_status take(cli_smooth *smooth, cli_estimate *estimate, size_t k, 
     estimate->value[i] = plant->output(plant->self, i);
     if (estimate->has_sigma[i]) estimate->sigma[i] = bramah_smoother_output_sigma(smooth->smoother, i);
   }
+  take_commands(smooth, estimate, k);
   return BRAMAH_OK;
 }
 

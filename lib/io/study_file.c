@@ -19,10 +19,31 @@ static bramah_status read_changes(bramah__reader *reader, const bramah__item *it
 
 /* ---- inputs ---- */
 
+static const bramah__key input_keys[] = {
+    BRAMAH__KEY("column", bramah__read_text, bramah__input_draft, column, .required = 0),
+    BRAMAH__KEY("unknown", bramah__read_child, bramah__input_draft, unknown, .table = &bramah__unknown_table),
+    {0}};
+
+/* A column or what is believed of a command that nobody wrote down. */
+static bramah_status finish_input(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah__input_draft *draft = object;
+  bramah__item unknown;
+  const int is_unknown = bramah__item_find(item, "unknown", &unknown);
+  if (is_unknown && draft->column)
+    return bramah__fail_key(reader, &unknown, BRAMAH_E_KEY, "'column' and 'unknown' exclude each other");
+  if (is_unknown || draft->column) return BRAMAH_OK;
+  return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'column' or 'unknown' is needed");
+}
+
+static const bramah__table input_mapping = {.keys = input_keys, .finish = finish_input};
+
+/* The name of a column alone, or a mapping. */
 static bramah_status read_input(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  const bramah__key key = {.name = "column", .offset = offsetof(bramah__input_draft, column)};
-  return bramah__read_text(reader, item, &key, object);
+  if (item->node->kind == BRAMAH__NODE_MAPPING)
+    return bramah__read_table(reader, item, &input_mapping, object);
+  return bramah__read_text(reader, item, &input_keys[0], object);
 }
 
 static const bramah__table input_table = {.size = sizeof(bramah__input_draft), .read = read_input};
@@ -31,12 +52,16 @@ static bramah_status convert_inputs(bramah__reader *reader, bramah__study_draft 
 {
   bramah_study *study = &draft->study;
   bramah_study_column *columns = bramah__pool_take(reader->keep, study->n_inputs, sizeof *columns);
+  size_t n = 0;
   if (!columns) return bramah__no_memory(reader);
-  for (size_t i = 0; i < study->n_inputs; i++) {
+  draft->n_inputs = study->n_inputs;
+  for (size_t i = 0; i < draft->n_inputs; i++) {
     const bramah__input_draft *from = &draft->inputs[i];
-    columns[i] = (bramah_study_column){.name = from->column, .target = from->name, .line = from->line};
+    if (from->column)
+      columns[n++] = (bramah_study_column){.name = from->column, .target = from->name, .line = from->line};
   }
   study->inputs = columns;
+  study->n_inputs = n;
   return BRAMAH_OK;
 }
 

@@ -16,25 +16,27 @@ typedef struct bramah__sensor_draft {
   double gate;
 } bramah__sensor_draft;
 
-/* Input and column; the members of bramah_study_column stand in another order than a section wants them. */
-typedef struct bramah__input_draft {
-  const char *name;
-  int line;
-  const char *column;
-} bramah__input_draft;
-
 /* An augmented state, of which the study keeps one target. */
 typedef struct bramah__augmented_draft {
   bramah_study_augmented augmented; /* first: begins with name and line */
   const char *parameter, *bias_of;
 } bramah__augmented_draft;
 
+/* Input and column; the members of bramah_study_column stand in another order than a section wants them. */
+typedef struct bramah__input_draft {
+  const char *name;
+  int line;
+  const char *column;                   /* NULL: unknown */
+  bramah__augmented_draft unknown; /* without a column */
+} bramah__input_draft;
+
 /* The study while it is being read; the pool holds everything it points to. */
 typedef struct bramah__study_draft {
   bramah_study study; /* first: the caller's pointer is ours */
   bramah__pool pool;
   bramah__sensor_draft *sensors;      /* [study.n_sensors] */
-  bramah__input_draft *inputs;        /* [study.n_inputs] */
+  bramah__input_draft *inputs;        /* [study.n_inputs], later [n_inputs] */
+  size_t n_inputs;                    /* with the unknown ones */
   bramah__augmented_draft *augmented; /* [study.n_augmented] */
   double gate;                        /* of all sensors that have none of their own, 0: none */
 } bramah__study_draft;
@@ -44,6 +46,7 @@ extern const bramah__table bramah__sensor_table;
 extern const bramah__table bramah__filter_table;
 extern const bramah__table bramah__adapt_table;
 extern const bramah__table bramah__augmented_table;
+extern const bramah__table bramah__unknown_table; /* fills a bramah__augmented_draft */
 extern const bramah__table bramah__parameter_noise_table;
 
 /* Drafts into the arrays of the study. */
