@@ -10,6 +10,7 @@
 #include "lib/cli/replay_report.h"
 #include "lib/cli/smooth.h"
 #include "lib/cli/adapt.h"
+#include "lib/cli/unknown.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ typedef struct run {
   cli_replay_report report;
   cli_smooth smooth;
   cli_adapt adapt;
+  cli_unknown unknown;
   double *measured; /* [n_sensors] at the present time, NaN where there was no sample */
   uint64_t rows, written;
   int64_t first_ns, last_ns;
@@ -109,8 +111,9 @@ static bramah_status prepare(replay_run *r, bramah_diag *diag)
   const size_t n_sensors = r->session.study->n_sensors;
   status = cli_log_source_open(&r->source, q->log, r->session.machine.plant.n_input, n_sensors, diag);
   if (!status) status = cli_log_source_bind(&r->source, &r->session, diag);
+  if (!status) status = cli_unknown_open(&r->unknown, &r->session, cli_log_source_next, &r->source, diag);
   if (!status)
-    status = bramah_replay_new(r->session.filter, NULL, cli_log_source_next, &r->source, diag, &r->replay);
+    status = bramah_replay_new(r->session.filter, NULL, cli_unknown_next, &r->unknown, diag, &r->replay);
   if (!status) status = cli_estimate_init(&r->estimate, r->replay, r->session.filter, diag);
   if (!status) status = cli_consistency_init(&r->consistency, n_sensors, r->session.study->gate, diag);
   if (!status) status = cli_events_init(&r->events, n_sensors, diag);
@@ -161,6 +164,7 @@ static bramah_status deliver(replay_run *r, int64_t time_ns, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   if (wanted || r->request.truth || r->request.report) cli_estimate_take(&r->estimate);
   cli_consistency_add(&r->consistency, r->replay);
+  cli_unknown_step(&r->unknown, &r->estimate, cli_seconds(time_ns));
   cli_events_watch(&r->events, r->session.filter, cli_seconds(time_ns));
   if (wanted) status = cli_estimate_file_row(&r->file, &r->estimate, cli_seconds(time_ns), diag);
   if (status) return status;
@@ -322,7 +326,7 @@ static bramah_status conclude(replay_run *r, bramah_diag *diag)
   const request *q = &r->request;
   const char *const outputs[] = {q->output, q->report, q->smooth};
   FILE *out = cli_summary_stream(3, outputs);
-  cli_table tables[6];
+  cli_table tables[7];
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
   print_summary(r, out);
@@ -331,6 +335,7 @@ static bramah_status conclude(replay_run *r, bramah_diag *diag)
   if (events.n_cells) tables[n++] = events;
   if (r->estimated.n_cells) tables[n++] = r->estimated;
   r->estimated = (cli_table){0}; /* freed below */
+  if (r->unknown.n) tables[n++] = cli_unknown_table(&r->unknown, &r->estimate);
   if (r->adapt.adaptive) tables[n++] = cli_adapt_table(&r->adapt, r->session.filter);
   if (q->truth) tables[n++] = cli_accuracy_table(&r->accuracy, r->estimate.plant);
   if (q->truth && r->smooth.written)
@@ -369,6 +374,7 @@ static void clean_up(replay_run *r)
   cli_estimate_file_finish(&r->file, &ignored);
   cli_smooth_close(&r->smooth);
   cli_adapt_close(&r->adapt);
+  cli_unknown_close(&r->unknown);
   cli_replay_report_free(&r->report);
   cli_consistency_free(&r->consistency);
   cli_events_free(&r->events);

@@ -104,6 +104,13 @@ const bramah_study_augmented *cli_session_unknown(const bramah_study *study, con
   return NULL;
 }
 
+size_t cli_session_n_unknown(const bramah_study *study)
+{
+  size_t n = 0;
+  while (n < study->n_augmented && study->augmented[n].input) n++;
+  return n;
+}
+
 static bramah_status check_unknown(const bramah_study *study, const bramah_model *model,
                                    const bramah_study_augmented *unknown, bramah_diag *diag)
 {
@@ -125,7 +132,7 @@ bramah_status cli_session_check_inputs(const bramah_study *study, const bramah_m
                                            study->inputs[i].line, bramah_model_input_name, &index, diag);
     if (status) return status;
   }
-  for (size_t i = 0; i < study->n_augmented && study->augmented[i].input; i++) {
+  for (size_t i = 0; i < cli_session_n_unknown(study); i++) {
     const bramah_status status = check_unknown(study, model, &study->augmented[i], diag);
     if (status) return status;
   }

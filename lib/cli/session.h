@@ -72,6 +72,9 @@ bramah_status cli_session_check_inputs(const bramah_study *study, const bramah_m
  * the filter's model: spools are no states of the filter, and the random walk can be as slow as they are. */
 const bramah_study_augmented *cli_session_unknown(const bramah_study *study, const char *input);
 
+/* How many there are: they come first among the augmented states. */
+size_t cli_session_n_unknown(const bramah_study *study);
+
 /* Options of the session's filter; they point into the session. */
 bramah_filter_options cli_session_filter_options(const cli_session *session);
 
