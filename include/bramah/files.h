@@ -80,7 +80,7 @@ typedef struct bramah_study_augmented {
   const char *name;
   int line;
   bramah_augmented_kind kind;
-  const char *at; /* parameter of the machine, or sensor of the study */
+  const char *at;    /* parameter of the machine, or sensor of the study */
   const char *input; /* the input whose unknown command this is (`at` is its offset), or NULL */
   int at_line;
   int order;                       /* 1 or 2; 0: not given */
@@ -113,7 +113,8 @@ typedef struct bramah_study {
   size_t n_changes;         /* what the filter's model has otherwise than the machine file */
   const bramah_change *changes;
   const char *time_column; /* "t" */
-  size_t n_inputs;         /* those with a column of another name than "<input>.command"; unknown ones are augmented states */
+  size_t
+      n_inputs; /* those with a column of another name than "<input>.command"; unknown ones are augmented states */
   const bramah_study_column *inputs;
   size_t n_sensors;
   const bramah_sensor_options *sensors;

@@ -52,8 +52,8 @@ BRAMAH_API bramah_status bramah_observability_new(const bramah_plant *plant, siz
 BRAMAH_API void bramah_observability_free(bramah_observability *o); /* NULL allowed */
 
 /* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0) of
- * the plant's error state and what is beside it; add samples with row H [n] and standard deviation r at the present time; go on by
- * a transition F [n x n]. */
+ * the plant's error state and what is beside it; add samples with row H [n] and standard deviation r at the
+ * present time; go on by a transition F [n x n]. */
 BRAMAH_API bramah_status bramah_observability_begin(bramah_observability *o, const double *sigma,
                                                     bramah_diag *diag);
 BRAMAH_API void bramah_observability_observe(bramah_observability *o, const double *H, double r);

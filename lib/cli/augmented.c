@@ -45,7 +45,8 @@ static bramah_status place_figure(bramah_diag *diag, bramah_status status, const
                                   const char *key)
 {
   char in_unknown[64];
-  if (!from->input) return place(diag, status, study, figure->line, figure->column, "augmented", from->name, key);
+  if (!from->input)
+    return place(diag, status, study, figure->line, figure->column, "augmented", from->name, key);
   snprintf(in_unknown, sizeof in_unknown, "unknown.%s", key);
   return place(diag, status, study, figure->line, figure->column, "inputs", from->input, in_unknown);
 }

@@ -123,7 +123,8 @@ bramah_status cli_estimate_file_create(cli_estimate_file *file, const char *path
   for (size_t c = 0; !status && c < estimate->n_outputs; c++)
     status = add_output(file->writer, estimate, estimate->outputs[c], diag);
   for (size_t i = 0; !status && i < file->n_augmented; i++)
-    if (estimate->shown_as[i] == estimate->plant->n_output) status = add_augmented(file->writer, estimate->filter, i, diag);
+    if (estimate->shown_as[i] == estimate->plant->n_output)
+      status = add_augmented(file->writer, estimate->filter, i, diag);
   for (size_t i = 0; !status && i < n_sensors; i++)
     status = add_sensor(file->writer, bramah_filter_sensor(estimate->filter, i), diag);
   if (status) cli_place(diag, path, 0);

@@ -71,7 +71,7 @@ bramah_status cli_log_source_find_input(cli_log_source *source, const bramah_stu
   if (cli_session_unknown(study, input)) return BRAMAH_OK;
   cli_session_input_column(study, input, name, sizeof name, &line);
   const bramah_status status = find(source, name, "V", "input", input, &source->inputs[i], diag);
-  if (status != BRAMAH_E_KEY && status != BRAMAH_E_REFERENCE) return status;
+  if (status != BRAMAH_E_COLUMN) return status;
   const size_t used = strlen(diag->message);
   snprintf(diag->message + used, sizeof diag->message - used,
            "; if nobody recorded it, say so in the study: inputs: {%s: {unknown: {sigma: 2 V, noise: 5 "

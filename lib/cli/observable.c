@@ -28,8 +28,8 @@ static bramah_status look_ahead(const cli_session *session, const bramah_plant *
   bramah_observability *o = NULL;
   if (!sigma) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   for (size_t i = 0; i < np; i++) sigma[i] = sqrt(P[i * n_filter + i]);
-  /* Other parameters are left out: from where a run starts, often at rest, most of them cannot be seen yet (a pump
-   * behind a closed valve), which would be no news. */
+  /* Other parameters are left out: from where a run starts, often at rest, most of them cannot be seen yet (a
+   * pump behind a closed valve), which would be no news. */
   bramah_observability_options_default(&options);
   options.augmented = session->augmented.states;
   options.n_augmented = cli_session_n_unknown(session->study);

@@ -141,7 +141,8 @@ void cli_unknown_close(cli_unknown *unknown)
 
 /* ---- steps ---- */
 
-/* What the first filter knows now holds over the second one's next step. Noise that adapts is the same for both. */
+/* What the first filter knows now holds over the second one's next step. Noise that adapts is the same for
+ * both. */
 static bramah_status tell(cli_unknown *unknown, const bramah_filter *first, bramah_diag *diag)
 {
   const bramah_plant *from = bramah_filter_plant(first), *to = &unknown->plant;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Raw data: what it costs not to know the commands of a machine. Beside the filter, which estimates them, runs a second
- * one of the same study that is told them: at each step what the first had made of them so far. Both have the same
- * measurements; what their standard deviations differ by is the price. Where all inputs are known there is no second
- * filter. */
+/* Raw data: what it costs not to know the commands of a machine. Beside the filter, which estimates them,
+ * runs a second one of the same study that is told them: at each step what the first had made of them so far.
+ * Both have the same measurements; what their standard deviations differ by is the price. Where all inputs
+ * are known there is no second filter. */
 #ifndef BRAMAH_LIB_CLI_UNKNOWN_H
 #define BRAMAH_LIB_CLI_UNKNOWN_H
 
@@ -41,8 +41,8 @@ void cli_unknown_close(cli_unknown *unknown);
 /* bramah_source; user is the cli_unknown: rows of the log, kept for the second filter if there is one. */
 bramah_status cli_unknown_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag);
 
-/* After each step of the first filter: the same step of the second. A second filter that cannot go on is given up; the
- * replay goes on without. */
+/* After each step of the first filter: the same step of the second. A second filter that cannot go on is
+ * given up; the replay goes on without. */
 void cli_unknown_step(cli_unknown *unknown, const cli_estimate *estimate, double t);
 
 /* Without rows where nothing was unknown. */

@@ -26,7 +26,7 @@ typedef struct bramah__augmented_draft {
 typedef struct bramah__input_draft {
   const char *name;
   int line;
-  const char *column;                   /* NULL: unknown */
+  const char *column;              /* NULL: unknown */
   bramah__augmented_draft unknown; /* without a column */
 } bramah__input_draft;
 

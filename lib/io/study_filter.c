@@ -220,11 +220,11 @@ static bramah_status finish_unknown(bramah__reader *reader, const bramah__item *
 }
 
 /* Without noise a command would be a constant. */
-static const bramah__key unknown_keys[] = {
-    PROCESS_KEYS,
-    BRAMAH__KEY("noise", read_figure, bramah__augmented_draft, augmented.noise, .required = 1,
-                .range = BRAMAH__POSITIVE),
-    {0}};
+static const bramah__key unknown_keys[] = {PROCESS_KEYS,
+                                           BRAMAH__KEY("noise", read_figure, bramah__augmented_draft,
+                                                       augmented.noise, .required = 1,
+                                                       .range = BRAMAH__POSITIVE),
+                                           {0}};
 
 const bramah__table bramah__unknown_table = {
     .keys = unknown_keys, .size = sizeof(bramah__augmented_draft), .finish = finish_unknown};

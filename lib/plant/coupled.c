@@ -256,8 +256,7 @@ static bramah_status move_direct_spools(bramah_coupled *c, bramah_diag *diag)
 {
   if (!bramah__place_direct_spools(c->model, c->state.u, c->state.U)) return BRAMAH_OK;
   const bramah_status status = bramah__refresh(c, diag);
-  if (status == BRAMAH_OK)
-    bramah__evaluate_rates(c->model, c->state.p, c->state.U, c->now, c->state.pd);
+  if (status == BRAMAH_OK) bramah__evaluate_rates(c->model, c->state.p, c->state.U, c->now, c->state.pd);
   return status;
 }
 

@@ -109,7 +109,8 @@ static void rates_by_state(bramah_coupled *c)
 static double parameter_step(const bramah_parameter_info *info, double value)
 {
   const double size = fmax(fabs(value), fabs(info->nominal));
-  const int tells = info->nominal != 0.0 || size > 1e-6; /* a load or an offset on its way through zero does not */
+  const int tells =
+      info->nominal != 0.0 || size > 1e-6; /* a load or an offset on its way through zero does not */
   const double step = 1e-6 * (tells ? size : 1.0);
   return value + step > info->most ? -step : step;
 }

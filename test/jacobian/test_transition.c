@@ -188,7 +188,8 @@ START_TEST(test_direct_valve)
     for (int k = 0; k < 50; k++) must(p.step(p.self, &diag), &diag);
     check_transition(c, 3e-5);
     check_parameters(c, 5e-3);
-    must(p.set_parameter(p.self, (size_t)bramah_plant_find_parameter(&p, "valve.offset"), 0.25, &diag), &diag);
+    must(p.set_parameter(p.self, (size_t)bramah_plant_find_parameter(&p, "valve.offset"), 0.25, &diag),
+         &diag);
     ck_assert_double_eq(p.output(p.self, spool), u + 0.25);
   }
   bramah_coupled_free(c);

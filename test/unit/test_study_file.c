@@ -256,6 +256,46 @@ START_TEST(augmented_states_are_read)
 }
 END_TEST
 
+/* An unknown command is an augmented state before all others, with the name of its output. */
+START_TEST(unknown_inputs_are_read)
+{
+  write_study(
+      7, "inputs: {lift: {column: my column}, valve: {unknown: {sigma: 2 V, noise: 5 V/s^0.5, most: 8 V}}}\n"
+         "augmented: {load: {parameter: crank.load, sigma: 50 N*m}}");
+  bramah_study *s = load_file(path);
+  const bramah_study_augmented *valve = &s->augmented[0];
+  ck_assert_uint_eq(s->n_inputs, 1);
+  ck_assert_str_eq(s->inputs[0].target, "lift");
+  ck_assert_str_eq(s->inputs[0].name, "my column");
+  ck_assert_uint_eq(s->n_augmented, 2);
+  ck_assert_str_eq(valve->name, "valve.command");
+  ck_assert_str_eq(valve->at, "valve.offset");
+  ck_assert_str_eq(valve->input, "valve");
+  ck_assert(valve->kind == BRAMAH_AUGMENTED_PARAMETER && valve->line == 7 && valve->order == 0);
+  ck_assert_str_eq(valve->sigma.text, "2 V");
+  ck_assert_str_eq(valve->noise.text, "5 V/s^0.5");
+  ck_assert_str_eq(valve->most.text, "8 V");
+  ck_assert_str_eq(s->augmented[1].name, "load");
+  ck_assert_ptr_null(s->augmented[1].input);
+  bramah_study_free(s);
+}
+END_TEST
+
+/* What is both an unknown command and an offset beside the state is told. */
+START_TEST(an_unknown_command_is_estimated_once)
+{
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  write_study(7, "inputs: {valve: {unknown: {sigma: 2 V, noise: 5 V/s^0.5}}}\n"
+                 "augmented:\n"
+                 "  bias: {parameter: valve.offset, sigma: 1 V}");
+  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_VALUE);
+  ck_assert_int_eq(diag.line, 9);
+  ck_assert_str_eq(diag.thing, "bias");
+  ck_assert_str_eq(diag.message, "this parameter is estimated as the unknown command of the input already");
+}
+END_TEST
+
 START_TEST(parameter_noise_is_read)
 {
   write_study(6, "parameter_noise:\n  valve.offset: 0.05 V/Hz^0.5\n  pump.pressure: 1 bar/Hz^0.5");
@@ -423,8 +463,19 @@ static const struct {
      "valve.offset must be positive"},
     {6, "parameter_noise: {valve.offset: @[1 V/Hz^0.5]}", BRAMAH_E_SYNTAX, "parameter_noise.valve.offset",
      "a single value is expected here, not a list"},
-    {7, "inputs: {valve: @{a: b}}", BRAMAH_E_SYNTAX, "inputs.valve",
-     "a single value is expected here, not keys and values"},
+    {7, "inputs: {valve: @[a]}", BRAMAH_E_SYNTAX, "inputs.valve",
+     "a single value is expected here, not a list"},
+    {7, "inputs: {@valve: {}}", BRAMAH_E_KEY, "inputs.valve", "'column' or 'unknown' is needed"},
+    {7, "inputs: {valve: {unknown: {sigma: @0 V, noise: 1 V/s^0.5}}}", BRAMAH_E_VALUE,
+     "inputs.valve.unknown.sigma", "sigma must be positive"},
+    {7, "inputs: {valve: {@unknown: {sigma: 1 V}}}", BRAMAH_E_KEY, "inputs.valve.unknown",
+     "required key 'noise' is missing"},
+    {7, "inputs: {valve: {unknown: {sigma: 1 V, noise: @0 V/s^0.5}}}", BRAMAH_E_VALUE,
+     "inputs.valve.unknown.noise", "noise must be positive"},
+    {7, "inputs: {valve: {@unknown: {sigma: 1 V, noise: 1 V/s^1.5, order: 2}}}", BRAMAH_E_KEY,
+     "inputs.valve.unknown", "order 2 needs a 'time_constant'"},
+    {7, "inputs: {valve: {column: x, @unknown: {sigma: 1 V, noise: 1 V/s^0.5}}}", BRAMAH_E_KEY,
+     "inputs.valve.unknown", "'column' and 'unknown' exclude each other"},
     {9, "  angle: {type: @encodr, joint: crank, sigma: 1 deg}", BRAMAH_E_VALUE, "sensors.angle.type",
      "'encodr' is not known here; did you mean 'encoder'?"},
     {9, "  angle: {type: @lidar, joint: crank, sigma: 1 deg}", BRAMAH_E_VALUE, "sensors.angle.type",
@@ -621,6 +672,8 @@ int main(void)
   tcase_add_test(tests, filter_is_read);
   tcase_add_test(tests, gates_are_of_filter_or_sensor);
   tcase_add_test(tests, augmented_states_are_read);
+  tcase_add_test(tests, unknown_inputs_are_read);
+  tcase_add_test(tests, an_unknown_command_is_estimated_once);
   tcase_add_test(tests, parameter_noise_is_read);
   tcase_add_test(tests, every_mistake_is_told);
   tcase_add_test(tests, machine_path_may_be_absolute);
