@@ -18,7 +18,9 @@
 
 /* What the command line asks for; files that are not wanted are NULL. */
 typedef struct cli_replay_request {
-  const char *study, *log, *output, *truth, *report, *smooth, *json, *snapshot, *resume;
+  const char *study, *output, *truth, *report, *smooth, *json, *snapshot, *resume;
+  const char *const *logs; /* [n_logs] files and folders */
+  size_t n_logs;
   uint64_t every, smooth_megabytes;
   int64_t from_ns, to_ns;    /* INT64_MIN, INT64_MAX: no limit */
   int64_t snapshot_every_ns; /* of the log; 0: at the end only */

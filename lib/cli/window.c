@@ -37,7 +37,7 @@ static bramah_status begin(cli_window *window, bramah_sample *sample, bramah_dia
 {
   window->begun = 1;
   if (sample->time_ns > window->to_ns)
-    return cli_fail(diag, BRAMAH_E_EMPTY, bramah_log_path(window->source->reader), 0, NULL,
+    return cli_fail(diag, BRAMAH_E_EMPTY, window->source->paths.file[0].path, 0, NULL,
                     "no row lies in the window: after --from comes %.9g s, behind --to",
                     cli_seconds(sample->time_ns));
   if (window->skipped || window->after_ns != INT64_MIN) complete_inputs(window, sample);
@@ -47,7 +47,7 @@ static bramah_status begin(cli_window *window, bramah_sample *sample, bramah_dia
 static bramah_status end_of_log(const cli_window *window, bramah_diag *diag)
 {
   if (!window->begun && window->skipped)
-    return cli_fail(diag, BRAMAH_E_EMPTY, bramah_log_path(window->source->reader), 0, NULL,
+    return cli_fail(diag, BRAMAH_E_EMPTY, window->source->paths.file[0].path, 0, NULL,
                     "no row lies in the window: the log ends at %.9g s, before --from",
                     cli_seconds(window->last_ns));
   return window->at_end ? window->at_end(window->user, diag) : BRAMAH_OK;
