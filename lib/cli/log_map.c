@@ -172,7 +172,7 @@ double cli_log_map_value(cli_log_map *map, double column)
 
 double cli_log_map_column(const cli_log_map *map, double value)
 {
-  if (map->plain) return value;
+  if (map->plain || isnan(value)) return value;
   double column = (value - map->offset) / map->factor;
   if (map->wrap > 0.0) column -= map->wrap * floor(column / map->wrap);
   return column;

@@ -65,11 +65,9 @@ bramah_status cli_log_source_open(cli_log_source *source, const bramah_study *st
   source->n_sensors = n_sensors;
   source->streams = calloc(source->paths.n + 1, sizeof *source->streams);
   source->waiting = calloc(source->paths.n + 1, 1);
-  source->held = calloc(2 * n_inputs + n_sensors + 1, sizeof *source->held);
+  source->y = calloc(n_sensors + 1, sizeof *source->y);
   source->held_rows = calloc(n_inputs + 1, sizeof *source->held_rows);
-  if (!source->streams || !source->waiting || !source->held || !source->held_rows) return fail_memory(diag);
-  source->latest = source->held + n_inputs;
-  source->y = source->latest + n_inputs;
+  if (!source->streams || !source->waiting || !source->y || !source->held_rows) return fail_memory(diag);
   for (size_t part = 0; !status && part < source->paths.n; part++) status = add_file(source, part, diag);
   return status;
 }
@@ -80,7 +78,7 @@ void cli_log_source_close(cli_log_source *source)
   cli_log_paths_free(&source->paths);
   free(source->streams);
   free(source->waiting);
-  free(source->held);
+  free(source->y);
   free(source->held_rows);
 }
 
@@ -249,7 +247,6 @@ static void fill_cell(cli_log_source *source, bramah_sample *sample, size_t slot
   if (slot < source->n_inputs) {
     sample->inputs[slot] = value;
     sample->has_input[slot] = 1;
-    source->latest[slot] = value;
   } else {
     sample->y[slot - source->n_inputs] = value;
     sample->present[slot - source->n_inputs] = 1;
@@ -274,8 +271,8 @@ static void give(cli_log_source *source, bramah_sample *sample, int *end)
   if (!first) return;
   sample->time_ns = first->time_ns;
   source->mark = first->mark;
+  sample->mark = (int64_t)first->mark;
   source->rows++;
-  memcpy(source->held, source->latest, source->n_inputs * sizeof *source->held);
   for (size_t i = 0; i < source->n_sensors; i++) source->y[i] = NAN;
   for (size_t k = 0; k < source->n_streams; k++) {
     if (!source->waiting[k] || source->streams[k].time_ns != sample->time_ns) continue;

@@ -16,12 +16,10 @@ typedef struct cli_log_source {
   unsigned char *waiting;  /* [n_streams] 1: the stream's row was not given yet */
   size_t n_streams;
   size_t n_inputs, n_sensors;
-  double *held;        /* [n_inputs] commands before the row given last */
-  double *latest;      /* [n_inputs] commands from the row given last on */
   double *y;           /* [n_sensors] of the row given last, NaN: no sample */
   uint64_t *held_rows; /* [n_inputs] rows in which the command had no cell and was held */
   uint64_t rows;       /* given */
-  uint64_t mark;       /* of the row given last */
+  uint64_t mark;       /* of the row given last; also the sample's */
   double seconds;      /* of the clock, spent reading */
   int begun;
 } cli_log_source;

@@ -135,9 +135,9 @@ const cli_command cli_replay = {
         "snapshot writes what a single run would have written after it, bit for bit; its log may be the\n"
         "same one, of which the rows used before are passed over, or only the rest. Its summary tells of\n"
         "the whole, its report only of what was added.\n\n"
-        "Ctrl-C and SIGTERM end the run with the present step: files, summary and snapshot are finished\n"
-        "(exit code 130, 143). Exit code 3: the filter ran, but failed one of its own checks, which the\n"
-        "summary lists; see 'Whether a filter may be believed' in datasets/README.md.\n",
+        "Ctrl-C, SIGTERM and SIGHUP end the run with the present step: files, summary and snapshot are\n"
+        "finished (exit code 130, 143, 129). Exit code 3: the filter ran, but failed one of its own\n"
+        "checks, which the summary lists; datasets/README.md tells of them ('Checks').\n",
     .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv --truth truth.csv \\\n"
                "    --report report.html",
     .min_operands = 2,

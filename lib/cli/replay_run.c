@@ -7,6 +7,17 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Each sample as it is fused. */
+static void take_sample(void *user, const bramah_rewind_use *use)
+{
+  cli_replay_run *r = user;
+  r->measured[use->sensor] = use->y;
+  cli_consistency_add(&r->consistency, use);
+  if (r->request.report && !r->plotted)
+    r->plotted = cli_replay_report_innovation(&r->report, cli_seconds(use->time_ns), use);
+}
 
 /* ---- preparation ---- */
 
@@ -70,15 +81,18 @@ bramah_status cli_replay_prepare(cli_replay_run *r, bramah_diag *diag)
   bramah_status status = cli_session_open(&r->session, q->study, diag);
   if (status) return status;
   const size_t n_sensors = r->session.study->n_sensors;
+  const bramah_listener listener = {r, take_sample};
   bramah_replay_options options;
   bramah_replay_options_default(&options);
+  options.gather = 1;
   options.max_gap_ns = r->session.study->log.longest_gap_ns;
   status = cli_log_source_open(&r->source, r->session.study, q->n_logs, q->logs,
                                r->session.machine.plant.n_input, n_sensors, diag);
   if (!status) status = cli_log_source_bind(&r->source, &r->session, diag);
-  r->window = cli_window_make(&r->source);
+  if (!status) status = cli_window_init(&r->window, &r->source, diag);
   r->window.from_ns = q->from_ns;
   r->window.to_ns = q->to_ns;
+  for (size_t i = 0; i < q->n_logs; i++) r->window.piped |= strcmp(q->logs[i], "-") == 0;
   if (!status)
     status = bramah_replay_new(r->session.filter, &options, cli_window_next, &r->window, diag, &r->replay);
   if (!status) status = cli_estimate_init(&r->estimate, r->replay, r->session.filter, diag);
@@ -86,6 +100,7 @@ bramah_status cli_replay_prepare(cli_replay_run *r, bramah_diag *diag)
   if (!status) status = cli_events_init(&r->events, n_sensors, diag);
   r->measured = calloc(n_sensors + 1, sizeof *r->measured);
   if (!status && !r->measured) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  if (!status) bramah_replay_listen(r->replay, &listener);
   r->augmented = calloc(2 * r->session.study->n_augmented + 1, sizeof *r->augmented);
   if (!status && !r->augmented) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   if (!status) status = prepare_comparison(r, diag);
@@ -96,27 +111,18 @@ bramah_status cli_replay_prepare(cli_replay_run *r, bramah_diag *diag)
   if (!status) status = cli_adapt_open(&r->adapt, &r->session, r->replay, diag);
   if (!status && q->smooth) status = open_smooth(r, diag);
   if (!status && q->resume) status = cli_replay_resume(r, diag);
-  if (q->snapshot) r->window.at_end = cli_replay_save_at_end, r->window.user = r;
   if (!status && q->json) status = cli_json_create(&r->json, q->json, diag);
   return status ? status : cli_estimate_file_create(&r->file, q->output, &r->estimate, 1, diag);
 }
 
 /* ---- rows ---- */
 
-static void take_measured(cli_replay_run *r)
-{
-  const bramah_innovation *innovation = bramah_replay_innovations(r->replay);
-  for (size_t i = 0; i < r->source.n_sensors; i++)
-    r->measured[i] = innovation[i].present ? r->source.y[i] : NAN;
-}
-
 static bramah_status compare(cli_replay_run *r, int64_t time_ns, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   const double t = cli_seconds(time_ns);
   if (!q->truth && !q->report) return BRAMAH_OK;
-  if (r->rows) cli_model_alone_step(&r->alone, r->source.held, t);
-  take_measured(r);
+  if (r->rows) cli_model_alone_step(&r->alone, bramah_replay_inputs(r->replay), t);
   const bramah_plant *model = r->alone.running ? &r->alone.plant : NULL;
   bramah_status status = BRAMAH_OK;
   if (q->truth) {
@@ -126,6 +132,7 @@ static bramah_status compare(cli_replay_run *r, int64_t time_ns, bramah_diag *di
     cli_nees_add(&r->nees, &r->estimate, &r->truth);
   }
   if (q->report) status = cli_replay_report_add(&r->report, t, &r->estimate, &r->truth, model, r->measured);
+  if (!status) status = r->plotted;
   return status ? cli_fail(diag, status, q->report, 0, NULL, "the report cannot take more points")
                 : BRAMAH_OK;
 }
@@ -136,7 +143,7 @@ static bramah_status deliver(cli_replay_run *r, int64_t time_ns, bramah_diag *di
   const int wanted = r->rows % r->request.every == 0;
   bramah_status status = BRAMAH_OK;
   if (wanted || r->request.truth || r->request.report) cli_estimate_take(&r->estimate);
-  cli_consistency_add(&r->consistency, r->replay);
+  cli_consistency_add_all(&r->consistency, r->replay);
   cli_events_watch(&r->events, r->session.filter, cli_seconds(time_ns));
   if (wanted) status = cli_estimate_file_row(&r->file, &r->estimate, cli_seconds(time_ns), diag);
   if (status) return status;
@@ -152,11 +159,11 @@ static bramah_status deliver(cli_replay_run *r, int64_t time_ns, bramah_diag *di
   return status;
 }
 
-/* What the filter or the replay complain about came with the row read last. */
+/* What the filter or the replay complain about came with the row in use. */
 static void place(const cli_replay_run *r, bramah_diag *diag)
 {
-  cli_place(diag, cli_log_source_path(&r->source, r->source.mark),
-            cli_log_source_line(&r->source, r->source.mark));
+  const uint64_t mark = (uint64_t)bramah_replay_mark(r->replay);
+  cli_place(diag, cli_log_source_path(&r->source, mark), cli_log_source_line(&r->source, mark));
 }
 
 /* Filter time is what a step takes without reading and writing. */
@@ -164,6 +171,7 @@ static bramah_status next_step(cli_replay_run *r, int64_t *time_ns, int *end, br
 {
   int corrected;
   const double begin = cli_clock(), reading = r->source.seconds;
+  for (size_t i = 0; i < r->source.n_sensors; i++) r->measured[i] = NAN;
   const bramah_status status = bramah_replay_next(r->replay, time_ns, &corrected, end, diag);
   r->filter_seconds += cli_clock() - begin - (r->source.seconds - reading);
   if (status) place(r, diag);
@@ -223,7 +231,9 @@ bramah_status cli_replay_rows(cli_replay_run *r, bramah_diag *diag)
   r->begin_rows = r->rows;
   r->snapshot_ns = r->rows ? r->last_ns : INT64_MAX;
   r->saved_rows = UINT64_MAX;
-  bramah_status status = go_through(r, &progress, diag);
+  bramah_status status = BRAMAH_OK;
+  if (r->rows && r->request.snapshot) status = cli_replay_save(r, diag); /* perhaps nothing is to come */
+  if (!status) status = go_through(r, &progress, diag);
   cli_progress_end(&progress);
   if (!status && r->request.snapshot && r->saved_rows != r->rows) status = cli_replay_save(r, diag);
   cli_events_watch(&r->events, r->session.filter, cli_seconds(r->last_ns));
@@ -264,6 +274,7 @@ void cli_replay_close(cli_replay_run *r)
   cli_truth_close(&r->truth);
   cli_estimate_free(&r->estimate);
   bramah_replay_free(r->replay);
+  cli_window_free(&r->window);
   cli_log_source_close(&r->source);
   cli_session_close(&r->session);
   free(r->measured);

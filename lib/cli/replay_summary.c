@@ -52,8 +52,11 @@ static void print_counts(const cli_replay_run *r, FILE *out)
           cli_seconds(r->last_ns - r->first_ns), cli_seconds(r->estimate.plant->step_ns));
   fprintf(out, "measurements used: %llu\n", (unsigned long long)r->events.report.accepted);
   if (counts.off_grid)
-    fprintf(out, "rows beside the grid of steps: %llu, used at the nearest step, at most %.3g s away\n",
-            (unsigned long long)counts.off_grid, cli_seconds(counts.max_shift_ns));
+    fprintf(
+        out,
+        "rows beside the grid of steps: %llu, fused at the nearest step with their own time, at most %.3g s "
+        "away\n",
+        (unsigned long long)counts.off_grid, cli_seconds(counts.max_shift_ns));
   print_window(r, out);
   print_delays(r, out);
   if (counts.merged && bramah_replay_rewind(r->replay))
@@ -61,9 +64,7 @@ static void print_counts(const cli_replay_run *r, FILE *out)
             (unsigned long long)counts.merged);
   else if (counts.merged)
     fprintf(out,
-            "rows fused into a step already written: %llu (the log is faster than the step); their "
-            "innovations are\n"
-            "  not counted below\n",
+            "rows fused into a step already written: %llu (more of them in a step than are read ahead)\n",
             (unsigned long long)counts.merged);
   if (r->request.truth && r->truth.unmatched)
     fprintf(out, "estimates without a row of the truth within half a step: %llu\n",

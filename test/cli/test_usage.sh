@@ -28,7 +28,7 @@ run 2 simulate a b --output x
 says err "'b' is one argument too many"
 run 2 replay a b --ouput x
 says err "unknown option '--ouput'; did you mean '--output'?"
-says err 'usage: bramah replay STUDY LOG --output FILE'
+says err 'usage: bramah replay STUDY LOG... --output FILE'
 run 2 replay a b --output=x --tru=y
 says err "unknown option '--tru'; did you mean '--truth'?"
 run 2 replay a b -o x
