@@ -73,7 +73,7 @@ static bramah_status take_row(void *user, bramah_sample *sample, int *end, brama
 /* ---- second filter ---- */
 
 /* The unknown commands are the first augmented states: the second filter has the others. */
-static bramah_status make_filter(cli_unknown *unknown, bramah_diag *diag)
+static bramah_status make_filter(cli_unknown *unknown, const bramah_replay_options *replay, bramah_diag *diag)
 {
   const cli_session *session = unknown->session;
   bramah_filter_options options = cli_session_filter_options(session);
@@ -87,7 +87,7 @@ static bramah_status make_filter(cli_unknown *unknown, bramah_diag *diag)
   status = bramah_filter_new(&unknown->plant, session->study->n_sensors, session->sensors, &options, diag,
                              &unknown->filter);
   if (status) return status;
-  return bramah_replay_new(unknown->filter, NULL, take_row, unknown, diag, &unknown->replay);
+  return bramah_replay_new(unknown->filter, replay, take_row, unknown, diag, &unknown->replay);
 }
 
 static bramah_status make_arrays(cli_unknown *unknown, bramah_diag *diag)
@@ -106,8 +106,9 @@ static bramah_status make_arrays(cli_unknown *unknown, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-bramah_status cli_unknown_open(cli_unknown *unknown, const cli_session *session, bramah_source source,
-                               void *source_user, bramah_diag *diag)
+bramah_status cli_unknown_open(cli_unknown *unknown, const cli_session *session,
+                               const bramah_replay_options *options, bramah_source source, void *source_user,
+                               bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   *unknown = (cli_unknown){
@@ -115,7 +116,7 @@ bramah_status cli_unknown_open(cli_unknown *unknown, const cli_session *session,
   unknown->n = cli_session_n_unknown(study);
   if (unknown->n == 0) return BRAMAH_OK;
   const bramah_status status = make_arrays(unknown, diag);
-  return status ? status : make_filter(unknown, diag);
+  return status ? status : make_filter(unknown, options, diag);
 }
 
 static void end_filter(cli_unknown *unknown)
@@ -190,6 +191,49 @@ void cli_unknown_step(cli_unknown *unknown, const cli_estimate *estimate, double
   unknown->ended_at = t;
   if (status) cli_note("the filter with known commands ends at t = %.9g s: %s", t, diag.message);
   end_filter(unknown);
+}
+
+/* ---- snapshots ---- */
+
+/* Between two steps both filters have taken the same rows: the queue is empty. */
+void cli_unknown_save(const cli_unknown *unknown, cli_snapshot *snapshot)
+{
+  const size_t n_output = unknown->session ? unknown->session->machine.plant.n_output : 0;
+  if (!unknown->filter) return;
+  void *replay = cli_snapshot_add(snapshot, "known replay", bramah_replay_snapshot_size(unknown->replay));
+  if (replay) bramah_replay_save(unknown->replay, replay);
+  cli_snapshot_put(snapshot, "known count", &unknown->count, sizeof unknown->count);
+  cli_snapshot_put(snapshot, "unknown sigmas", unknown->sum[0], n_output * sizeof *unknown->sum[0]);
+  cli_snapshot_put(snapshot, "known sigmas", unknown->sum[1], n_output * sizeof *unknown->sum[1]);
+}
+
+static int take(const cli_snapshot *snapshot, const char *name, void *out, size_t n)
+{
+  size_t size;
+  const void *from = cli_snapshot_find(snapshot, name, &size);
+  if (!from || size != n) return 0;
+  if (n) memcpy(out, from, n);
+  return 1;
+}
+
+bramah_status cli_unknown_resume(cli_unknown *unknown, const cli_snapshot *snapshot, bramah_diag *diag)
+{
+  size_t size;
+  const void *replay = cli_snapshot_find(snapshot, "known replay", &size);
+  if (!unknown->filter) return BRAMAH_OK;
+  if (!replay) { /* it had ended before */
+    end_filter(unknown);
+    return BRAMAH_OK;
+  }
+  const size_t bytes = unknown->session->machine.plant.n_output * sizeof *unknown->sum[0];
+  if (size != bramah_replay_snapshot_size(unknown->replay) ||
+      !take(snapshot, "known count", &unknown->count, sizeof unknown->count) ||
+      !take(snapshot, "unknown sigmas", unknown->sum[0], bytes) ||
+      !take(snapshot, "known sigmas", unknown->sum[1], bytes))
+    return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
+                    "the filter with known commands in the snapshot does not fit this study");
+  bramah_replay_restore(unknown->replay, replay);
+  return BRAMAH_OK;
 }
 
 /* ---- table ---- */

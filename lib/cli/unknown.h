@@ -7,6 +7,7 @@
 #define BRAMAH_LIB_CLI_UNKNOWN_H
 
 #include "lib/cli/estimate.h"
+#include "lib/cli/snapshot_file.h"
 #include "lib/cli/table.h"
 
 /* Rows the second filter has not taken yet. */
@@ -33,9 +34,10 @@ typedef struct cli_unknown {
   double ended_at; /* [s] if the second filter has ended, else NaN */
 } cli_unknown;
 
-/* Before the replay, which takes its rows by cli_unknown_next. Released by cli_unknown_close in any case. */
-bramah_status cli_unknown_open(cli_unknown *unknown, const cli_session *session, bramah_source source,
-                               void *source_user, bramah_diag *diag);
+/* Before the replay, which takes its rows by cli_unknown_next; options of both replays. Released by cli_unknown_close in any case. */
+bramah_status cli_unknown_open(cli_unknown *unknown, const cli_session *session,
+                               const bramah_replay_options *options, bramah_source source, void *source_user,
+                               bramah_diag *diag);
 void cli_unknown_close(cli_unknown *unknown);
 
 /* bramah_source; user is the cli_unknown: rows of the log, kept for the second filter if there is one. */
@@ -44,6 +46,11 @@ bramah_status cli_unknown_next(void *user, bramah_sample *sample, int *end, bram
 /* After each step of the first filter: the same step of the second. A second filter that cannot go on is
  * given up; the replay goes on without. */
 void cli_unknown_step(cli_unknown *unknown, const cli_estimate *estimate, double t);
+
+/* The second filter in a snapshot and from it; between two steps. Errors: E_VALUE (another study). A snapshot
+ * without it ends the second filter. */
+void cli_unknown_save(const cli_unknown *unknown, cli_snapshot *snapshot);
+bramah_status cli_unknown_resume(cli_unknown *unknown, const cli_snapshot *snapshot, bramah_diag *diag);
 
 /* Without rows where nothing was unknown. */
 cli_table cli_unknown_table(const cli_unknown *unknown, const cli_estimate *estimate);
