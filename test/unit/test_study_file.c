@@ -526,9 +526,8 @@ static const struct {
      BRAMAH_E_UNIT, "sensors.s.point.2", "3 deg is an angle, a length is expected, for example '3 mm'"},
     {13, "  s: {type: inclinometer, @joint: crank, axis: [0, 1, 0], body: crank, sigma: 1 deg}", BRAMAH_E_KEY,
      "sensors.s.joint",
-     "unknown key 'joint'; allowed are type, rate, delay, gate, column, sigma, resolution, range, body, "
-     "axis, "
-     "about"},
+     "unknown key 'joint'; allowed are type, rate, delay, gate, column, file, unit, scale, offset, wrap, "
+     "sign, sigma, resolution, range, body, axis, about"},
     {13, "  s: {type: inclinometer, body: crank, axis: [1, 0, 0], about: @[0, 0, 0], sigma: 1 deg}",
      BRAMAH_E_VALUE, "sensors.s.about", "about must not be zero"},
     {13, "  s: {type: @pressure_difference, a: v1, b: v2, sigma: 1 bar}", BRAMAH_E_VALUE, "sensors.s.type",
@@ -601,8 +600,8 @@ START_TEST(missing_section_is_told)
       {1, "", 2, "required key 'study' is missing"},
       {2, "", 1, "required key 'machine' is missing"},
       {14, "others:", 14,
-       "unknown key 'others'; allowed are study, machine, changes, time, inputs, sensors, filter, adapt, "
-       "augmented, parameter_noise, joints, volumes"},
+       "unknown key 'others'; allowed are study, machine, changes, time, log, inputs, sensors, filter, "
+       "adapt, augmented, parameter_noise, joints, volumes"},
   };
   bramah_diag diag;
   bramah_study *study = NULL;
