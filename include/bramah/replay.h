@@ -8,11 +8,12 @@
  * counted.
  *
  * Time. The filter stands at points a step apart, the first row sets the first of them. A sample is fused at
- * the nearest point (halfway between two, at the later), with its innovation formed at the time it was measured:
- * to first order in the time between, see bramah_filter_correct_at; exact, and the bits of a filter that knows
- * no offsets, at the point. Samples of a point are fused together in their order, a sensor's second one after
- * the others. A command holds from the time of its row on; a step in which it changes is made with its mean
- * over the step, as far as rows have been read. */
+ * the nearest point (halfway between two, at the later) with its own time: innovation and row are formed at
+ * the time it was measured, to first order in the offset tau, the error at most |y''| |tau| (h + |tau|) / 2
+ * (bramah_filter_correct_at). At the point itself this is exact, with the bits of a filter that knows no
+ * offsets. What comes after the first point belongs to the second one. Samples of a point are fused together
+ * in their order, a sensor's second one after the others. A command holds from the time of its row on; a step
+ * in which it changes is made with its mean over the step, as far as rows have been read. */
 #ifndef BRAMAH_REPLAY_H
 #define BRAMAH_REPLAY_H
 
@@ -55,7 +56,7 @@ typedef struct bramah_replay_counts {
   uint64_t measurements; /* scalar measurements fused */
   uint64_t merged;      /* rows that fell on a grid point already delivered and were fused there afterwards */
   uint64_t off_grid;    /* rows whose time was not that of a grid point */
-  int64_t max_shift_ns; /* furthest from the nearest one */
+  int64_t max_shift_ns; /* furthest from the one it belongs to */
 } bramah_replay_counts;
 
 BRAMAH_API void bramah_replay_options_default(bramah_replay_options *options);
@@ -85,9 +86,10 @@ typedef struct bramah_listener {
 BRAMAH_API void bramah_replay_listen(bramah_replay *replay, const bramah_listener *listener);
 
 /* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
- * start. A row that cannot be read is told once everything before it has been delivered. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a
- * sink. The estimate of that time stands in the filter until the next call. No allocation. Errors: those of
- * the source and the filter; E_TIME (time goes backwards, or jumps ahead beyond max_gap). */
+ * start. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a
+ * sink. The estimate of that time stands in the filter until the next call. A row that cannot be read is told
+ * once everything before it has been delivered. No allocation. Errors: those of the source and the filter;
+ * E_TIME (time goes backwards, or jumps ahead beyond max_gap). */
 BRAMAH_API bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end,
                                             bramah_diag *diag);
 
@@ -98,14 +100,16 @@ BRAMAH_API bramah_status bramah_replay_run(bramah_replay *replay, bramah_sink si
 BRAMAH_API bramah_replay_counts bramah_replay_report(const bramah_replay *replay);
 
 /* Innovations [n_sensors] of the last call, of several of one sensor the last: those of the samples fused for
- * the first time. And the NIS of all of them with its degrees of freedom (with delays as bramah_rewind_nis). */
+ * the first time. And the NIS of all of them with its degrees of freedom (with delays as
+ * bramah_rewind_nis). */
 BRAMAH_API const bramah_innovation *bramah_replay_innovations(const bramah_replay *replay);
 BRAMAH_API double bramah_replay_nis(const bramah_replay *replay, size_t *degrees_of_freedom);
 
 /* Commands [n_input] that the plant held over the last step. */
 BRAMAH_API const double *bramah_replay_inputs(const bramah_replay *replay);
 
-/* Mark of the row in use: of the last one whose samples were taken; after an error, of the row it came with. */
+/* Mark of the row in use: of the last one whose samples were taken; after an error, of the row it came
+ * with. */
 BRAMAH_API int64_t bramah_replay_mark(const bramah_replay *replay);
 
 /* The buffer in use, for its counts; NULL without delays. */
