@@ -219,6 +219,7 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   put_sensors(r, json);
   put_events(r, json);
   put_augmented(r, json);
+  cli_unknown_json(&r->unknown, &r->estimate, json);
   put_errors(r, json);
   put_verdict(r, code, json);
   cli_json_close(json, '}');

@@ -263,3 +263,28 @@ cli_table cli_unknown_table(const cli_unknown *unknown, const cli_estimate *esti
       add_line(&table, unknown, estimate->plant, estimate->outputs[c]);
   return table;
 }
+
+/* ---- for programs ---- */
+
+static void put_line(cli_json *json, const cli_unknown *unknown, const bramah_plant *plant, size_t i)
+{
+  bramah_output_info info;
+  plant->output_info(plant->self, i, &info);
+  const double n = (double)unknown->count;
+  cli_json_open(json, NULL, '{');
+  cli_json_text(json, "output", info.name);
+  cli_json_text(json, "unit", info.unit);
+  cli_json_number(json, "sigma", unknown->sum[0][i] / n);
+  cli_json_number(json, "sigma_known", info.has_row ? unknown->sum[1][i] / n : (double)NAN);
+  cli_json_close(json, '}');
+}
+
+void cli_unknown_json(const cli_unknown *unknown, const cli_estimate *estimate, cli_json *json)
+{
+  if (!unknown->n) return;
+  cli_json_open(json, "unknown_commands", '[');
+  for (size_t c = 0; unknown->count && c < estimate->n_outputs; c++)
+    if (estimate->has_sigma[estimate->outputs[c]])
+      put_line(json, unknown, estimate->plant, estimate->outputs[c]);
+  cli_json_close(json, ']');
+}

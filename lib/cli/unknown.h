@@ -7,6 +7,7 @@
 #define BRAMAH_LIB_CLI_UNKNOWN_H
 
 #include "lib/cli/estimate.h"
+#include "lib/cli/json.h"
 #include "lib/cli/snapshot_file.h"
 #include "lib/cli/table.h"
 
@@ -34,7 +35,8 @@ typedef struct cli_unknown {
   double ended_at; /* [s] if the second filter has ended, else NaN */
 } cli_unknown;
 
-/* Before the replay, which takes its rows by cli_unknown_next; options of both replays. Released by cli_unknown_close in any case. */
+/* Before the replay, which takes its rows by cli_unknown_next; options of both replays. Released by
+ * cli_unknown_close in any case. */
 bramah_status cli_unknown_open(cli_unknown *unknown, const cli_session *session,
                                const bramah_replay_options *options, bramah_source source, void *source_user,
                                bramah_diag *diag);
@@ -54,5 +56,7 @@ bramah_status cli_unknown_resume(cli_unknown *unknown, const cli_snapshot *snaps
 
 /* Without rows where nothing was unknown. */
 cli_table cli_unknown_table(const cli_unknown *unknown, const cli_estimate *estimate);
+/* The same as the list "unknown_commands", in SI units; nothing where all commands are known. */
+void cli_unknown_json(const cli_unknown *unknown, const cli_estimate *estimate, cli_json *json);
 
 #endif

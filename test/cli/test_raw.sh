@@ -43,10 +43,15 @@ done
 factor() {
   awk -v name="$1" '/^What unknown/ { on = 1 } /^Errors/ { on = 0 } on && $1 == name { print $NF }' out
 }
-run 0 replay "$raw" log.csv --output estimate.csv
+run 0 replay "$raw" log.csv --output estimate.csv --json summary.json
 for name in crank.angle crank.rate v1.pressure; do
   awk -v f="$(factor $name)" 'BEGIN { exit !(f > 1.1 && f < 5) }' || fail "$name: factor $(factor $name)"
 done
+tr -d '\n ' <summary.json | sed 's/.*"unknown_commands":\[//; s/\].*//; s/},{/\n/g' >price.txt
+ratio=$(sed -n 's/.*"crank.angle".*"sigma":\([^,]*\),"sigma_known":\([^,}]*\).*/\1 \2/p' price.txt | awk '{ print $1 / $2 }')
+near "$ratio" "$(factor crank.angle)" 0.001 'price in the summary for programs'
+grep -q '"valve.command".*"sigma_known":null' price.txt || fail 'a known command has a sigma'
+
 # In two parts with a snapshot between them: the same estimates and the same price.
 price() { awk '/^What unknown/ { on = 1 } /^$/ { on = 0 } on' out; }
 price >whole
