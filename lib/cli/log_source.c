@@ -80,6 +80,7 @@ void cli_log_source_close(cli_log_source *source)
   free(source->waiting);
   free(source->y);
   free(source->held_rows);
+  free(source->expected);
 }
 
 /* ---- columns ---- */
@@ -216,6 +217,45 @@ static void set_zeros(cli_log_source *source)
   }
 }
 
+void cli_log_source_starts(const cli_log_source *source, int64_t *out)
+{
+  for (size_t k = 0; k < source->n_streams; k++) out[k] = source->streams[k].first_ns;
+}
+
+bramah_status cli_log_source_expect(cli_log_source *source, size_t n, const int64_t *starts,
+                                    bramah_diag *diag)
+{
+  source->expected = calloc(n + 1, sizeof *source->expected);
+  if (!source->expected) return fail_memory(diag);
+  if (n) memcpy(source->expected, starts, n * sizeof *starts);
+  source->n_expected = n;
+  return BRAMAH_OK;
+}
+
+static int counts_from_first_row(const cli_log_stream *s)
+{
+  const cli_log_clock *c = &s->clock;
+  int counts = c->origin == CLI_LOG_ORIGIN_FIRST || c->origin == CLI_LOG_ORIGIN_OWN || c->drift != 0.0 ||
+               c->wrap || (s->study && s->study->log.resets == BRAMAH_LOG_RESETS_JOIN);
+  for (size_t i = 0; i < s->n_targets; i++) counts |= s->targets[i].map.wrap > 0.0;
+  return counts;
+}
+
+static bramah_status check_starts(const cli_log_source *source, bramah_diag *diag)
+{
+  for (size_t k = 0; source->n_expected && k < source->n_streams; k++) {
+    const cli_log_stream *s = &source->streams[k];
+    if (!counts_from_first_row(s) ||
+        (source->n_expected == source->n_streams && source->expected[k] == s->first_ns))
+      continue;
+    return cli_fail(
+        diag, BRAMAH_E_TIME, bramah_log_path(s->reader), 0, s->time.column,
+        "this log does not begin where that of the snapshot began, and its times or columns count from "
+        "the first row: go on with the whole log");
+  }
+  return BRAMAH_OK;
+}
+
 static bramah_status advance(cli_log_source *source, size_t k, bramah_diag *diag)
 {
   int end;
@@ -233,6 +273,7 @@ static bramah_status begin(cli_log_source *source, bramah_diag *diag)
     status = cli_log_stream_prime(&source->streams[k], &end, diag);
     source->waiting[k] = !end;
   }
+  if (!status) status = check_starts(source, diag);
   if (status) return status;
   set_zeros(source);
   for (size_t k = 0; !status && k < source->n_streams; k++)
