@@ -136,37 +136,52 @@ static bramah_status fail_back(const cli_log_stream *s, uint64_t mark, int64_t t
       seconds(time_ns), seconds(s->newest_ns));
 }
 
-/* The clock has begun anew if it goes on from there: a single row that is late would too, but then the next
- * one is back. What passed in between is not known; it is taken to be the usual interval. */
+static int may_reset(const cli_log_stream *s, int64_t time_ns)
+{
+  return s->study && s->study->log.resets == BRAMAH_LOG_RESETS_JOIN && !s->clock.is_iso &&
+         !is_back_from_jump(s, time_ns);
+}
+
+/* The clock goes on from `time_ns`, to which it went back: a single row that is late would too, but then the
+ * next one is back where the clock was. */
+static int goes_on(const cli_log_stream *s, int64_t time_ns, int64_t next_ns)
+{
+  return next_ns > time_ns && next_ns - time_ns <= s->study->log.longest_gap_ns && next_ns < s->newest_ns;
+}
+
+/* What passed while the clock began anew is not known; it is taken to be the usual interval. */
+static void join(cli_log_stream *s, cli_log_waiting *row, int64_t time_ns, cli_log_waiting *second,
+                 int64_t next_ns)
+{
+  const int64_t step = next_ns - time_ns, usual = cli_log_stream_interval(s);
+  const int64_t shift = s->newest_ns + (usual ? usual : step) - time_ns;
+  s->clock.joined += shift;
+  s->jump_ns = INT64_MIN;
+  cli_log_note(&s->counts.resets, row->mark);
+  take_forward(s, row, time_ns + shift);
+  take_forward(s, second, next_ns + shift);
+}
+
 static bramah_status take_reset(cli_log_stream *s, cli_log_waiting *row, int64_t time_ns, bramah_diag *diag)
 {
-  const int64_t longest = s->study ? s->study->log.longest_gap_ns : 0;
   cli_log_waiting second;
   uint64_t mark;
   int64_t ns;
   int end;
-  if (!s->study || s->study->log.resets != BRAMAH_LOG_RESETS_JOIN || s->clock.is_iso ||
-      is_back_from_jump(s, time_ns))
-    return fail_back(s, row->mark, time_ns, diag);
+  if (!may_reset(s, time_ns)) return fail_back(s, row->mark, time_ns, diag);
   bramah_status status = cli__log_read(s, &ns, &mark, &end, diag);
   if (status) return status;
   if (end) return cli__log_fail(s, row->mark, diag, "time goes back in the last row alone");
-  const int64_t next_ns = cli_log_clock_time(&s->clock, ns), step = next_ns - time_ns;
-  if (step <= 0 || step > longest || next_ns >= s->newest_ns)
+  const int64_t next_ns = cli_log_clock_time(&s->clock, ns);
+  if (!goes_on(s, time_ns, next_ns))
     return cli__log_fail(
         s, row->mark, diag,
         "time goes back to %.12g s after %.12g s and does not go on from there: no clock that "
         "began anew",
         seconds(time_ns), seconds(s->newest_ns));
   status = keep(s, mark, &second, diag);
-  if (status) return status;
-  const int64_t usual = cli_log_stream_interval(s) ? cli_log_stream_interval(s) : step;
-  s->clock.joined += s->newest_ns + usual - time_ns;
-  s->jump_ns = INT64_MIN;
-  cli_log_note(&s->counts.resets, row->mark);
-  take_forward(s, row, s->newest_ns + usual);
-  take_forward(s, &second, s->newest_ns + step);
-  return BRAMAH_OK;
+  if (!status) join(s, row, time_ns, &second, next_ns);
+  return status;
 }
 
 static bramah_status take(cli_log_stream *s, bramah_diag *diag)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files of a log and their columns; log_merge.c makes one of their rows. */
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "lib/cli/log_source.h"
 #include "lib/cli/message.h"
-#include "lib/cli/progress.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,6 +80,7 @@ void cli_log_source_close(cli_log_source *source)
   free(source->waiting);
   free(source->y);
   free(source->held_rows);
+  free(source->expected);
 }
 
 /* ---- columns ---- */
@@ -188,127 +189,6 @@ bramah_status cli_log_source_bind(cli_log_source *source, const cli_session *ses
     status = cli_log_source_find_input(source, bramah_model_input_name(session->machine.model, i), i, diag);
   for (size_t i = 0; !status && i < source->n_sensors; i++)
     status = cli_log_source_find_sensor(source, &session->sensors[i], i, diag);
-  return status;
-}
-
-/* ---- the zero of time ---- */
-
-/* Clocks with and without a date have no common zero. */
-static bramah_status check_clocks(const cli_log_source *source, bramah_diag *diag)
-{
-  const cli_log_stream *date = NULL, *none = NULL;
-  for (size_t k = 0; k < source->n_streams; k++) {
-    const cli_log_stream *s = &source->streams[k];
-    if (s->clock.origin == CLI_LOG_ORIGIN_FIRST && s->clock.is_iso) date = s;
-    if (s->clock.origin != CLI_LOG_ORIGIN_STATED && !s->clock.is_iso) none = s;
-  }
-  if (!date || !none) return BRAMAH_OK;
-  return cli_fail(diag, BRAMAH_E_TIME, bramah_log_path(date->reader), 0, date->time.column,
-                  "these times have a date, those of %s do not: state the date of their zero as 'origin' of "
-                  "'time'",
-                  bramah_log_path(none->reader));
-}
-
-static void set_zeros(cli_log_source *source)
-{
-  int64_t first = INT64_MAX;
-  for (size_t k = 0; k < source->n_streams; k++) {
-    const cli_log_stream *s = &source->streams[k];
-    if (s->clock.origin == CLI_LOG_ORIGIN_FIRST && source->waiting[k] && s->first_ns < first)
-      first = s->first_ns;
-  }
-  for (size_t k = 0; k < source->n_streams; k++) {
-    cli_log_stream *s = &source->streams[k];
-    if (s->clock.origin == CLI_LOG_ORIGIN_FIRST) s->clock.zero = first;
-    if (s->clock.origin == CLI_LOG_ORIGIN_OWN) s->clock.zero = s->first_ns;
-  }
-}
-
-static bramah_status advance(cli_log_source *source, size_t k, bramah_diag *diag)
-{
-  int end;
-  const bramah_status status = cli_log_stream_next(&source->streams[k], &end, diag);
-  source->waiting[k] = !status && !end;
-  return status;
-}
-
-static bramah_status begin(cli_log_source *source, bramah_diag *diag)
-{
-  bramah_status status = check_clocks(source, diag);
-  source->begun = 1;
-  for (size_t k = 0; !status && k < source->n_streams; k++) {
-    int end = 0;
-    status = cli_log_stream_prime(&source->streams[k], &end, diag);
-    source->waiting[k] = !end;
-  }
-  if (status) return status;
-  set_zeros(source);
-  for (size_t k = 0; !status && k < source->n_streams; k++)
-    if (source->waiting[k]) status = advance(source, k, diag);
-  return status;
-}
-
-/* ---- rows ---- */
-
-static void fill_cell(cli_log_source *source, bramah_sample *sample, size_t slot, double value)
-{
-  if (slot < source->n_inputs) {
-    sample->inputs[slot] = value;
-    sample->has_input[slot] = 1;
-  } else {
-    sample->y[slot - source->n_inputs] = value;
-    sample->present[slot - source->n_inputs] = 1;
-    source->y[slot - source->n_inputs] = value;
-  }
-}
-
-static void fill(cli_log_source *source, const cli_log_stream *s, bramah_sample *sample)
-{
-  for (size_t i = 0; i < s->n_targets; i++)
-    if (s->has[i]) fill_cell(source, sample, s->targets[i].slot, s->out[i]);
-}
-
-/* The earliest row that waits; all rows of its time. */
-static void give(cli_log_source *source, bramah_sample *sample, int *end)
-{
-  const cli_log_stream *first = NULL;
-  for (size_t k = 0; k < source->n_streams; k++)
-    if (source->waiting[k] && (!first || source->streams[k].time_ns < first->time_ns))
-      first = &source->streams[k];
-  *end = !first;
-  if (!first) return;
-  sample->time_ns = first->time_ns;
-  source->mark = first->mark;
-  sample->mark = (int64_t)first->mark;
-  source->rows++;
-  for (size_t i = 0; i < source->n_sensors; i++) source->y[i] = NAN;
-  for (size_t k = 0; k < source->n_streams; k++) {
-    if (!source->waiting[k] || source->streams[k].time_ns != sample->time_ns) continue;
-    fill(source, &source->streams[k], sample);
-    source->waiting[k] = 2;
-  }
-  for (size_t i = 0; i < source->n_inputs; i++) source->held_rows[i] += !sample->has_input[i];
-}
-
-/* Go on in the streams whose rows were given. */
-static bramah_status refill(cli_log_source *source, bramah_diag *diag)
-{
-  if (!source->begun) return begin(source, diag);
-  for (size_t k = 0; k < source->n_streams; k++) {
-    if (source->waiting[k] != 2) continue;
-    const bramah_status status = advance(source, k, diag);
-    if (status) return status;
-  }
-  return BRAMAH_OK;
-}
-
-bramah_status cli_log_source_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
-{
-  cli_log_source *source = user;
-  const double start = cli_clock();
-  bramah_status status = refill(source, diag);
-  if (!status) give(source, sample, end);
-  source->seconds += cli_clock() - start;
   return status;
 }
 

@@ -22,6 +22,8 @@ typedef struct cli_log_source {
   uint64_t mark;       /* of the row given last; also the sample's */
   double seconds;      /* of the clock, spent reading */
   int begun;
+  int64_t *expected; /* [n_expected] see cli_log_source_expect; NULL: nothing is */
+  size_t n_expected;
 } cli_log_source;
 
 /* Open a log of n files or folders and make room; then find the columns. Files whose names match one entry of
@@ -40,6 +42,13 @@ bramah_status cli_log_source_find_sensor(cli_log_source *source, const bramah_se
                                          bramah_diag *diag);
 /* All of them. */
 bramah_status cli_log_source_bind(cli_log_source *source, const cli_session *session, bramah_diag *diag);
+
+/* What the clocks of the devices showed in their first rows: out [n_streams] [ns]. */
+void cli_log_source_starts(const cli_log_source *source, int64_t *out);
+/* Begin where such clocks showed the same [n], or fail with E_TIME: asked of devices that count something from
+ * their first row (dates, drift, wraps, resets), which without those rows would be shifted. n 0: nothing. */
+bramah_status cli_log_source_expect(cli_log_source *source, size_t n, const int64_t *starts,
+                                    bramah_diag *diag);
 
 /* bramah_source; user is the cli_log_source. Rows of several devices that have the same time are one. */
 bramah_status cli_log_source_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag);

@@ -105,6 +105,8 @@ bramah_status cli_replay_save(cli_replay_run *r, bramah_diag *diag)
   put_text(s, "machine", r->session.study->machine_file);
   put_text(s, "output", r->request.output);
   put_progress(r, s);
+  int64_t *starts = cli_snapshot_add(s, "log", r->source.n_streams * sizeof *starts);
+  if (starts) cli_log_source_starts(&r->source, starts);
   put_state(r, s);
   put_statistics(r, s);
   status = cli_snapshot_write(s, r->request.snapshot, diag);
@@ -232,8 +234,11 @@ static void get_comparison(cli_replay_run *r, const cli_snapshot *s, const progr
 static bramah_status go_on(cli_replay_run *r, const cli_snapshot *s, bramah_diag *diag)
 {
   progress p = {0};
+  size_t size = 0;
   bramah_status status = check_identity(r, s, diag);
   if (!status) status = get(r, s, "progress", &p, sizeof p, diag);
+  const int64_t *starts = cli_snapshot_find(s, "log", &size);
+  if (!status) status = cli_log_source_expect(&r->source, starts ? size / sizeof *starts : 0, starts, diag);
   if (!status) status = get_state(r, s, diag);
   if (!status) status = get_statistics(r, s, diag);
   if (status) return status;

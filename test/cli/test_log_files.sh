@@ -122,3 +122,15 @@ says err 'crank_encoder.scale: '
 printf 'time: {unit: ms}\n' | cat mapped.yaml - >wrong.yaml
 run 1 simulate "$machine" --duration 0.2 --output truth.csv --noise wrong.yaml --seed 1 --log other.csv
 says err 'simulated logs have plain seconds'
+
+# Going on from a snapshot: wraps and dates count from the first row, so the rest alone is refused; the whole log is not.
+sed -e "s|^machine: .*|machine: $machine|" -e 's/^sensors:/time: {unit: iso8601}\nsensors:/' "$study" >dates.yaml
+awk -F, -v OFS=, 'NR == 1 { $1 = "t" } NR > 1 { $1 = sprintf("2024-03-05T12:00:%06.3fZ", $1) } { print }' log.csv >dates.csv
+run 0 replay dates.yaml dates.csv --output whole.csv
+agree clean.csv whole.csv 'dates'
+run 0 replay dates.yaml dates.csv --to 0.1 --output first.csv --snapshot half.snapshot
+awk 'NR == 1 || NR > 102' dates.csv >rest.csv
+run 1 replay dates.yaml rest.csv --resume half.snapshot --output second.csv
+says err 'rest.csv: t: this log does not begin where that of the snapshot began'
+run 0 replay dates.yaml dates.csv --resume half.snapshot --output second.csv
+sed 1d second.csv | cat first.csv - | cmp - whole.csv || fail 'the estimates after a snapshot'
