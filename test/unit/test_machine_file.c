@@ -553,9 +553,10 @@ static const struct {
     {18, "    orifice: {from: v1, to: v2, area: @0 mm^2, discharge_coefficient: 0.8}", BRAMAH_E_VALUE,
      "hydraulics.throttles.orifice.area", "area must be positive"},
     {20,
-     "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: @0 "
+     "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: "
+     "@-1 "
      "s}",
-     BRAMAH_E_VALUE, "hydraulics.valves.main.time_constant", "time_constant must be positive"},
+     BRAMAH_E_VALUE, "hydraulics.valves.main.time_constant", "time_constant must not be negative"},
     {20,
      "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: 1 "
      "s, spool: @11 V}",
