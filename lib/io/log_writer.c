@@ -99,7 +99,8 @@ static char *make_title(const char *name, const char *unit)
       used = bramah__append(plain, length, used, unit);
       used = bramah__append(plain, length, used, "]");
     }
-    if (!strpbrk(plain, ",\"#\r\n")) {
+    /* A reader takes a byte-order mark in front for that of the file. */
+    if (!strpbrk(plain, ",\"#\r\n") && strncmp(plain, "\xEF\xBB\xBF", 3) != 0) {
       free(quoted);
       return plain;
     }

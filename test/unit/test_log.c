@@ -469,6 +469,21 @@ START_TEST(writes_what_is_read_back)
 }
 END_TEST
 
+/* A byte-order mark in front of the first name is the name's, not the file's. */
+START_TEST(writes_a_name_with_a_byte_order_mark)
+{
+  static const char name[] = "\xEF\xBB\xBFx";
+  bramah_log_writer *writer = NULL;
+  bramah_log_reader *reader = NULL;
+  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_add_column(writer, name, "m", 9, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
+  ck_assert_str_eq(bramah_log_column_name(reader, 0), name);
+  bramah_log_close(reader);
+}
+END_TEST
+
 START_TEST(writes_a_header_without_rows)
 {
   ck_assert_int_eq(bramah_log_finish(create_log(path), NULL), BRAMAH_OK);
@@ -644,6 +659,7 @@ int main(void)
   tcase_add_test(t, finds_columns);
   tcase_add_test(t, reads_a_pipe_row_by_row);
   if (long_double_is_as_promised()) tcase_add_test(t, writes_what_is_read_back);
+  tcase_add_test(t, writes_a_name_with_a_byte_order_mark);
   tcase_add_test(t, writes_a_header_without_rows);
   tcase_add_test(t, an_empty_cell_alone_is_still_a_row);
   if (long_double_is_as_promised()) tcase_add_test(t, long_files_come_back_exactly);
