@@ -344,3 +344,63 @@ double bramah_replay_nis(const bramah_replay *replay, size_t *degrees_of_freedom
 }
 
 const bramah_rewind *bramah_replay_rewind(const bramah_replay *replay) { return replay->rewind; }
+
+/* ---- snapshots ---- */
+
+/* All that belongs to this object and not to its state. */
+static void take_pointers(bramah_replay *to, const bramah_replay *from)
+{
+  to->filter = from->filter;
+  to->source = from->source;
+  to->user = from->user;
+  to->watcher = from->watcher;
+  to->rewind = from->rewind;
+  to->sample.inputs = from->sample.inputs;
+  to->sample.has_input = from->sample.has_input;
+  to->sample.y = from->sample.y;
+  to->sample.present = from->sample.present;
+  to->inputs = from->inputs;
+  to->nothing = from->nothing;
+  to->innovation = from->innovation;
+}
+
+/* The object with its arrays, as the arena has cut them. */
+static size_t block_size(const bramah_replay *replay)
+{
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(replay->filter, &arena);
+  return arena.used;
+}
+
+size_t bramah_replay_snapshot_size(const bramah_replay *replay)
+{
+  return block_size(replay) + (replay->rewind ? bramah_rewind_snapshot_size(replay->rewind)
+                                              : bramah_filter_snapshot_size(replay->filter));
+}
+
+void bramah_replay_save(const bramah_replay *replay, void *snap)
+{
+  const bramah_replay none = {0};
+  const size_t size = block_size(replay);
+  unsigned char *rest = (unsigned char *)snap + size;
+  memcpy(snap, replay, size);
+  take_pointers(snap, &none);
+  if (replay->rewind)
+    bramah_rewind_save(replay->rewind, rest);
+  else
+    bramah_filter_save(replay->filter, rest);
+}
+
+void bramah_replay_restore(bramah_replay *replay, const void *snap)
+{
+  const bramah_replay kept = *replay;
+  const size_t size = block_size(replay);
+  const unsigned char *rest = (const unsigned char *)snap + size;
+  memcpy(replay, snap, size);
+  take_pointers(replay, &kept);
+  replay->ended = 0;
+  if (replay->rewind)
+    bramah_rewind_restore(replay->rewind, rest);
+  else
+    bramah_filter_restore(replay->filter, rest);
+}

@@ -507,3 +507,53 @@ int64_t bramah_rewind_oldest_ns(const bramah_rewind *rewind)
 }
 
 bramah_filter *bramah_rewind_filter(const bramah_rewind *rewind) { return rewind->filter; }
+
+/* ---- snapshots ---- */
+
+/* All that belongs to this object and not to its state. */
+static void take_pointers(bramah_rewind *to, const bramah_rewind *from)
+{
+  to->filter = from->filter;
+  to->watcher = from->watcher;
+  to->own_memory = from->own_memory;
+  to->samples = from->samples;
+  to->n_samples = from->n_samples;
+  to->inputs = from->inputs;
+  to->has_inputs = from->has_inputs;
+  to->snaps = from->snaps;
+  to->backup = from->backup;
+  to->y = from->y;
+  to->present_y = from->present_y;
+  to->uses = from->uses;
+  to->fresh = from->fresh;
+}
+
+/* The object with its arrays up to what only one call uses; the arena has cut them in this order. */
+static size_t block_size(const bramah_rewind *r)
+{
+  return (size_t)((const unsigned char *)r->backup - (const unsigned char *)r);
+}
+
+size_t bramah_rewind_snapshot_size(const bramah_rewind *rewind)
+{
+  return block_size(rewind) + bramah_filter_snapshot_size(rewind->filter);
+}
+
+void bramah_rewind_save(const bramah_rewind *rewind, void *snap)
+{
+  const bramah_rewind none = {0};
+  const size_t size = block_size(rewind);
+  memcpy(snap, rewind, size);
+  take_pointers(snap, &none);
+  bramah_filter_save(rewind->filter, (unsigned char *)snap + size);
+}
+
+void bramah_rewind_restore(bramah_rewind *rewind, const void *snap)
+{
+  const bramah_rewind kept = *rewind;
+  const size_t size = block_size(rewind);
+  memcpy(rewind, snap, size);
+  take_pointers(rewind, &kept);
+  forget_uses(rewind);
+  bramah_filter_restore(rewind->filter, (const unsigned char *)snap + size);
+}

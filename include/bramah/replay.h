@@ -10,7 +10,6 @@
 #define BRAMAH_REPLAY_H
 
 #include "bramah/rewind.h"
-#include "bramah/rewind.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +83,15 @@ BRAMAH_API double bramah_replay_nis(const bramah_replay *replay, size_t *degrees
 
 /* The buffer in use, for its counts; NULL without delays. */
 BRAMAH_API const bramah_rewind *bramah_replay_rewind(const bramah_replay *replay);
+
+/* The whole state, that of the filter, its plant and the rewind buffer included, copied to and from snap
+ * [size bytes, 8-byte aligned], exact to the bit. Save between two calls of next, or from within the source
+ * when it is about to say that it has ended. Restore it into a replay made alike; its source then goes on
+ * with the row after the one given last, the innovations of the last step are gone. What adapts the noise
+ * (bramah/adaptive.h) is saved on its own. */
+BRAMAH_API size_t bramah_replay_snapshot_size(const bramah_replay *replay);
+BRAMAH_API void bramah_replay_save(const bramah_replay *replay, void *snap);
+BRAMAH_API void bramah_replay_restore(bramah_replay *replay, const void *snap);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@ typedef struct cli_compared {
   size_t column; /* of the truth */
   long sensor;   /* that measures just this; -1: none */
   bramah_rmse estimate, model, measured;
+  uint64_t judged, within; /* errors that have a sigma; of them those within 2 * 1.96 sigma */
 } cli_compared;
 
 typedef struct cli_accuracy {
@@ -43,6 +44,9 @@ typedef struct cli_innovations {
       squares; /* normalised innovations: the last one, sums of products with the one before and of
                                      squares */
 } cli_innovations;
+
+/* Correlation of an innovation with the one before; 0 if there is none. */
+double cli_innovations_lag(const cli_innovations *innovations);
 
 typedef struct cli_consistency {
   size_t n_sensors;

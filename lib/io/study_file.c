@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/study_file.h"
 #include "lib/base/diag.h"
+#include "lib/base/text.h"
 #include "lib/io/changes.h"
 
 #include <stdlib.h>
@@ -19,13 +20,31 @@ static bramah_status read_changes(bramah__reader *reader, const bramah__item *it
 
 /* ---- inputs ---- */
 
+static const bramah__key input_keys[] = {
+    BRAMAH__KEY("column", bramah__read_text, bramah__input_draft, column.name, .required = 0),
+    BRAMAH__COLUMN_KEYS(bramah__input_draft, column),
+    {0}};
+
+static const bramah__table input_keys_table = {.keys = input_keys};
+
+/* The name of the column alone, or keys. */
 static bramah_status read_input(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  const bramah__key key = {.name = "column", .offset = offsetof(bramah__input_draft, column)};
-  return bramah__read_text(reader, item, &key, object);
+  const bramah__key key = {.name = "column", .offset = offsetof(bramah__input_draft, column.name)};
+  return item->node->kind == BRAMAH__NODE_MAPPING
+             ? bramah__read_table(reader, item, &input_keys_table, object)
+             : bramah__read_text(reader, item, &key, object);
 }
 
 static const bramah__table input_table = {.size = sizeof(bramah__input_draft), .read = read_input};
+
+/* "<input>.command" where the study has scaled the column but not named it. */
+static const char *default_column(bramah__reader *reader, const char *input)
+{
+  char name[256];
+  const size_t used = bramah__append(name, sizeof name, 0, input);
+  return bramah__pool_text(reader->keep, name, bramah__append(name, sizeof name, used, ".command"));
+}
 
 static bramah_status convert_inputs(bramah__reader *reader, bramah__study_draft *draft)
 {
@@ -34,7 +53,11 @@ static bramah_status convert_inputs(bramah__reader *reader, bramah__study_draft 
   if (!columns) return bramah__no_memory(reader);
   for (size_t i = 0; i < study->n_inputs; i++) {
     const bramah__input_draft *from = &draft->inputs[i];
-    columns[i] = (bramah_study_column){.name = from->column, .target = from->name, .line = from->line};
+    columns[i] = from->column;
+    columns[i].target = from->name;
+    columns[i].line = from->line;
+    if (!columns[i].name) columns[i].name = default_column(reader, from->name);
+    if (!columns[i].name) return bramah__no_memory(reader);
   }
   study->inputs = columns;
   return BRAMAH_OK;
@@ -126,7 +149,8 @@ static const bramah__key study_keys[] = {
     BRAMAH__KEY("study", bramah__read_text, bramah__study_draft, study.name, .required = 1),
     {.name = "machine", .read = read_machine_path, .required = 1},
     {.name = "changes", .read = read_changes},
-    BRAMAH__KEY("time", bramah__read_text, bramah__study_draft, study.time_column, .required = 0),
+    BRAMAH__KEY("time", bramah__read_time, bramah__study_draft, study.time, .required = 0),
+    BRAMAH__KEY("log", bramah__read_child, bramah__study_draft, study.log, .table = &bramah__log_table),
     BRAMAH__SECTION("inputs", bramah__study_draft, inputs, study.n_inputs, &input_table, .required = 0),
     BRAMAH__SECTION("sensors", bramah__study_draft, sensors, study.n_sensors, &bramah__sensor_table,
                     .required = 1),
@@ -152,14 +176,18 @@ static bramah_status read_study(bramah__reader *reader, size_t n_changes, const 
   if (status) return status;
   bramah__item item = {.node = root};
   out->study.transition = BRAMAH_TRANSITION_PAPER;
-  out->study.time_column = "t";
+  out->study.time.column = "t";
+  out->study.log.longest_gap_ns = INT64_C(10000000000);
+  out->study.log.atmosphere = 101325.0;
   out->study.file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
   if (!out->study.file) return bramah__no_memory(reader);
   status = bramah__read_table(reader, &item, &study_table, out);
   if (!status && reader->told) return reader->first;
+  out->study.time_column = out->study.time.column;
   if (!status) status = convert_inputs(reader, out);
   if (!status) status = bramah__split_augmented(reader, out);
-  return status ? status : bramah__split_sensors(reader, out);
+  if (!status) status = bramah__split_sensors(reader, out);
+  return status ? status : bramah__check_log_files(reader, &out->study);
 }
 
 bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *user)
