@@ -40,6 +40,7 @@ struct bramah_rewind {
   unsigned char *backup;     /* the filter before the present call */
   double *y;                 /* [n_sensors] of one correction */
   unsigned char *present_y;  /* [n_sensors] */
+  int64_t *offset_ns;        /* [n_sensors] of each from its point */
   bramah_rewind_use *uses;   /* [n_slots x n_sensors x room] */
   kept_sample **fresh;       /* the samples they came from */
   size_t n_uses, nis_dof;
@@ -105,6 +106,7 @@ static bramah_rewind *layout(const bramah_filter *filter, const bramah_rewind_op
   r->backup = bramah__arena_take(arena, 1, r->snap_size);
   r->y = BRAMAH__TAKE(arena, double, r->n_sensors);
   r->present_y = BRAMAH__TAKE(arena, unsigned char, r->n_sensors);
+  r->offset_ns = BRAMAH__TAKE(arena, int64_t, r->n_sensors);
   r->uses = BRAMAH__TAKE(arena, bramah_rewind_use, samples);
   r->fresh = BRAMAH__TAKE(arena, kept_sample *, samples);
   return object;
@@ -341,8 +343,10 @@ static size_t gather(bramah_rewind *r, int64_t point, size_t round)
   size_t n = 0;
   for (size_t i = 0; i < r->n_sensors; i++) {
     const size_t list = list_of(r, point, i);
+    const kept_sample *sample = r->samples + list * r->room + round;
     r->present_y[i] = round < r->n_samples[list];
-    r->y[i] = r->present_y[i] ? r->samples[list * r->room + round].y : 0.0;
+    r->y[i] = r->present_y[i] ? sample->y : 0.0;
+    r->offset_ns[i] = r->present_y[i] ? sample->time_ns - time_of(r, point) : 0;
     n += r->present_y[i];
   }
   return n;
@@ -354,7 +358,8 @@ static bramah_status correct_at(bramah_rewind *r, int64_t point, bramah_diag *di
   for (size_t round = 0; round < r->room; round++) {
     if (!gather(r, point, round) && round) return BRAMAH_OK;
     const bramah_status status =
-        tell(r, bramah_filter_correct(r->filter, r->y, r->present_y, diag), r->watcher.corrected, diag);
+        tell(r, bramah_filter_correct_at(r->filter, r->y, r->present_y, r->offset_ns, diag),
+             r->watcher.corrected, diag);
     if (status != BRAMAH_OK) return status;
     note_uses(r, point, round);
   }
@@ -524,6 +529,7 @@ static void take_pointers(bramah_rewind *to, const bramah_rewind *from)
   to->backup = from->backup;
   to->y = from->y;
   to->present_y = from->present_y;
+  to->offset_ns = from->offset_ns;
   to->uses = from->uses;
   to->fresh = from->fresh;
 }

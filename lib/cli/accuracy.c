@@ -140,20 +140,19 @@ static const char *colour(const cli_innovations *innovations)
   return r < -limit ? ", anticorrelated: less plant noise would do" : "";
 }
 
-void cli_consistency_add(cli_consistency *consistency, const bramah_replay *replay)
+void cli_consistency_add(cli_consistency *consistency, const bramah_rewind_use *use)
 {
-  const bramah_innovation *innovation = bramah_replay_innovations(replay);
-  cli_innovations *all = &consistency->all;
+  const double share = left_by_gate(consistency->gate[use->sensor]);
+  count(&consistency->sensor[use->sensor], &use->innovation, share);
+  count(&consistency->all, &use->innovation, share);
+  if (use->innovation.accepted) add_fused(&consistency->sensor[use->sensor], &use->innovation);
+}
+
+void cli_consistency_add_all(cli_consistency *consistency, const bramah_replay *replay)
+{
   size_t dof;
   const double whole = bramah_replay_nis(replay, &dof);
-  for (size_t i = 0; i < consistency->n_sensors; i++) {
-    if (!innovation[i].present) continue;
-    const double share = left_by_gate(consistency->gate[i]);
-    count(&consistency->sensor[i], &innovation[i], share);
-    count(all, &innovation[i], share);
-    if (innovation[i].accepted) add_fused(&consistency->sensor[i], &innovation[i]);
-  }
-  if (dof) bramah_nis_add(&all->nis, whole, (double)dof);
+  if (dof) bramah_nis_add(&consistency->all.nis, whole, (double)dof);
 }
 
 static int any_left_out(const cli_consistency *consistency)

@@ -59,7 +59,9 @@ typedef struct cli_consistency {
 bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensors, const double *gate,
                                    bramah_diag *diag);
 void cli_consistency_free(cli_consistency *consistency);
-void cli_consistency_add(cli_consistency *consistency, const bramah_replay *replay);
+/* Add a sample when it is used; and after each step the NIS of all of it. */
+void cli_consistency_add(cli_consistency *consistency, const bramah_rewind_use *use);
+void cli_consistency_add_all(cli_consistency *consistency, const bramah_replay *replay);
 cli_table cli_consistency_table(const cli_consistency *consistency, const bramah_filter *filter);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a column's numbers are, before the study's scale. */
+/* What a column's numbers are, before the study's scale. The scale is in SI per SI. */
 typedef struct raw_unit {
   const char *text; /* "" for bare numbers */
   double factor;
@@ -57,18 +57,17 @@ static bramah_status read_scale(const bramah_study *study, const bramah_study_co
     snprintf(expected, sizeof expected, "%s", si_unit);
   bramah_diag_clear(diag);
   const bramah_status status = bramah_quantity_parse(from->scale.text, expected, scale, diag);
-  /* The quantity is in SI per SI; the column comes in its own unit or in SI. */
   return status ? fail_figure(study, from, &from->scale, "scale", diag) : BRAMAH_OK;
 }
 
 static bramah_status read_wrap(cli_log_map *map, const bramah_study *study, const bramah_study_column *from,
-                               raw_unit raw, const char *si_unit, bramah_diag *diag)
+                               const char *si_unit, bramah_diag *diag)
 {
   double wrap;
   map->wrap = 0.0;
   if (!from->wrap.text) return BRAMAH_OK;
   if (strcmp(si_unit, "1") != 0 && bramah_quantity_parse(from->wrap.text, "1", &wrap, diag) == BRAMAH_OK) {
-    map->wrap = wrap * raw.factor;
+    map->wrap = wrap;
     return BRAMAH_OK;
   }
   bramah_diag_clear(diag);
@@ -104,11 +103,11 @@ bramah_status cli_log_map_make(cli_log_map *map, const bramah_study *study, cons
   if (!status) status = read_scale(study, from, raw, si_unit, &scale, &pure, diag);
   if (status) return status;
   if (pure && !same_dimension(have, want)) return fail_no_unit(study, from, raw, si_unit, diag);
-  *map = (cli_log_map){.factor = (from->sign < 0.0 ? -1.0 : 1.0) * scale, .last = NAN};
+  *map = (cli_log_map){.factor = (from->sign < 0.0 ? -1.0 : 1.0) * scale * raw.factor, .last = NAN};
   if (from->offset.text && bramah_quantity_parse(from->offset.text, si_unit, &map->offset, diag))
     return fail_figure(study, from, &from->offset, "offset", diag);
   if (from->gauge) map->offset += study->log.atmosphere;
-  status = read_wrap(map, study, from, raw, si_unit, diag);
+  status = read_wrap(map, study, from, si_unit, diag);
   return status;
 }
 
@@ -121,7 +120,8 @@ static bramah_status check_units(const bramah_study *study, const bramah_study_c
   const char *unit = bramah_log_column_unit(reader, column);
   bramah_diag ignored;
   if (is_bare(unit) || !from->unit) return BRAMAH_OK;
-  if (bramah_log_unit(reader, column, &factor, &dimension, &ignored)) return BRAMAH_OK; /* unknown: the study's */
+  if (bramah_log_unit(reader, column, &factor, &dimension, &ignored))
+    return BRAMAH_OK; /* unknown: the study's */
   if (is_bare(from->unit) || bramah_unit_parse(from->unit, &stated, &wanted, &ignored)) stated = 1.0;
   if (factor == stated && same_dimension(dimension, wanted)) return BRAMAH_OK;
   return cli_fail(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
@@ -144,6 +144,7 @@ bramah_status cli_log_map_bind(cli_log_map *map, const bramah_study *study, cons
   bramah_dimension dimension;
   if (!from->unit) status = bramah_log_unit(reader, column, &factor, &dimension, diag);
   if (!status) status = cli_log_map_make(map, study, from, unit, si_unit, diag);
+  if (!status) bramah_log_restate_unit(reader, column);
   return status;
 }
 
@@ -171,7 +172,7 @@ double cli_log_map_value(cli_log_map *map, double column)
 
 double cli_log_map_column(const cli_log_map *map, double value)
 {
-  if (map->plain) return value;
+  if (map->plain || isnan(value)) return value;
   double column = (value - map->offset) / map->factor;
   if (map->wrap > 0.0) column -= map->wrap * floor(column / map->wrap);
   return column;

@@ -7,13 +7,13 @@
 
 typedef struct cli_log_map {
   int plain;             /* 1: the column holds the value */
-  double factor, offset; /* value = offset + factor * column */
+  double factor, offset; /* value [SI] = offset + factor * column, as its numbers stand in the file */
   double wrap;           /* the column jumps by this much; 0: it does not */
   double last, turns;    /* the column's last value, and how often it has jumped since the first */
 } cli_log_map;
 
 /* By what the study says (from NULL: nothing) of a column with the unit `unit` ("": none), for something in
- * `si_unit`. Errors, with the line of the study: E_UNIT, E_VALUE. unit_stated 1: the unit is the study's. */
+ * `si_unit`. Errors, with the line of the study: E_UNIT, E_VALUE. */
 bramah_status cli_log_map_make(cli_log_map *map, const bramah_study *study, const bramah_study_column *from,
                                const char *unit, const char *si_unit, bramah_diag *diag);
 

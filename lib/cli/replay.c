@@ -6,6 +6,7 @@
 #include "lib/cli/output_files.h"
 #include "lib/cli/stop.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Mistakes go before a signal, and that before doubts about the filter. */
@@ -73,7 +74,8 @@ static int check_request(const cli_arguments *arguments, const cli_replay_reques
 static int read_request(const cli_arguments *arguments, cli_replay_request *q)
 {
   *q = (cli_replay_request){.study = arguments->operands[0],
-                            .log = arguments->operands[1],
+                            .logs = arguments->operands + 1,
+                            .n_logs = (size_t)arguments->n_operands - 1,
                             .output = cli_value(arguments, "output"),
                             .truth = cli_value(arguments, "truth"),
                             .report = cli_value(arguments, "report"),
@@ -117,10 +119,12 @@ static const cli_option options[] = {
 
 const cli_command cli_replay = {
     .name = "replay",
-    .operands = "STUDY LOG",
+    .operands = "STUDY LOG...",
     .summary = "Run the filter of a study over a log and write the estimates",
     .details =
-        "Reads the log row by row (- is standard input), steps the model of the study, fuses what the\n"
+        "Reads the log row by row (- is standard input; several files and folders are merged by time, or "
+        "follow\n"
+        "each other where they have the same columns), steps the model of the study, fuses what the\n"
         "sensors measured and writes a row per step: every output of the machine with its standard\n"
         "deviation where it has one, then augmented states of the study, then innovation and NIS of each\n"
         "sensor. At a row that cannot be used the estimates before it are kept, the summary is printed\n"
@@ -131,12 +135,12 @@ const cli_command cli_replay = {
         "snapshot writes what a single run would have written after it, bit for bit; its log may be the\n"
         "same one, of which the rows used before are passed over, or only the rest. Its summary tells of\n"
         "the whole, its report only of what was added.\n\n"
-        "Ctrl-C and SIGTERM end the run with the present step: files, summary and snapshot are finished\n"
-        "(exit code 130, 143). Exit code 3: the filter ran, but failed one of its own checks, which the\n"
-        "summary lists; see 'Whether a filter may be believed' in datasets/README.md.\n",
+        "Ctrl-C, SIGTERM and SIGHUP end the run with the present step: files, summary and snapshot are\n"
+        "finished (exit code 130, 143, 129). Exit code 3: the filter ran, but failed one of its own\n"
+        "checks, which the summary lists; datasets/README.md tells of them ('Checks').\n",
     .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv --truth truth.csv \\\n"
                "    --report report.html",
     .min_operands = 2,
-    .max_operands = 2,
+    .max_operands = INT_MAX,
     .options = options,
     .run = run};

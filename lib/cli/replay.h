@@ -18,7 +18,9 @@
 
 /* What the command line asks for; files that are not wanted are NULL. */
 typedef struct cli_replay_request {
-  const char *study, *log, *output, *truth, *report, *smooth, *json, *snapshot, *resume;
+  const char *study, *output, *truth, *report, *smooth, *json, *snapshot, *resume;
+  const char *const *logs; /* [n_logs] files and folders */
+  size_t n_logs;
   uint64_t every, smooth_megabytes;
   int64_t from_ns, to_ns;    /* INT64_MIN, INT64_MAX: no limit */
   int64_t snapshot_every_ns; /* of the log; 0: at the end only */
@@ -44,8 +46,9 @@ typedef struct cli_replay_run {
   cli_json json;
   cli_smooth smooth;
   cli_adapt adapt;
-  cli_verdict verdict; /* after cli_replay_conclude */
-  double *measured;    /* [n_sensors] at the present time, NaN where there was no sample */
+  cli_verdict verdict;   /* after cli_replay_conclude */
+  double *measured;      /* [n_sensors] used last at the present time, NaN where there was no sample */
+  bramah_status plotted; /* of the innovations in the report */
   uint64_t rows, written;
   int64_t first_ns, last_ns; /* of all estimates, those before a snapshot included */
   int64_t begin_ns;          /* first estimate of this run */
@@ -66,7 +69,6 @@ bramah_status cli_replay_rows(cli_replay_run *run, bramah_diag *diag);
  * by --snapshot-every; resume after prepare. Errors: E_VALUE (a snapshot of another study, machine or
  * version). */
 bramah_status cli_replay_save(cli_replay_run *run, bramah_diag *diag);
-bramah_status cli_replay_save_at_end(void *run, bramah_diag *diag);
 bramah_status cli_replay_save_when_due(cli_replay_run *run, bramah_diag *diag);
 bramah_status cli_replay_resume(cli_replay_run *run, bramah_diag *diag);
 /* Close the file of estimates. */

@@ -53,7 +53,7 @@ static void put_progress(const cli_replay_run *r, cli_snapshot *s)
                       .missing = r->nees.missing,
                       .first_ns = r->first_ns,
                       .last_ns = r->last_ns,
-                      .read_ns = r->window.last_ns,
+                      .read_ns = bramah_replay_read_ns(r->replay),
                       .nees = r->nees.sum,
                       .truth = r->request.truth != NULL,
                       .alone = r->alone.running != 0};
@@ -64,8 +64,6 @@ static void put_state(const cli_replay_run *r, cli_snapshot *s)
 {
   void *replay = cli_snapshot_add(s, "replay", bramah_replay_snapshot_size(r->replay));
   if (replay) bramah_replay_save(r->replay, replay);
-  cli_snapshot_put(s, "held", r->source.held, r->source.n_inputs * sizeof(double));
-  cli_snapshot_put(s, "latest", r->source.latest, r->source.n_inputs * sizeof(double));
   if (r->adapt.adaptive) {
     void *adaptive = cli_snapshot_add(s, "adaptive", bramah_adaptive_snapshot_size(r->adapt.adaptive));
     if (adaptive) bramah_adaptive_save(r->adapt.adaptive, adaptive);
@@ -114,12 +112,12 @@ bramah_status cli_replay_save(cli_replay_run *r, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-bramah_status cli_replay_save_at_end(void *user, bramah_diag *diag) { return cli_replay_save(user, diag); }
-
+/* After the last estimate the replay still fuses what is on its way; a log that goes on has that later. */
 bramah_status cli_replay_save_when_due(cli_replay_run *r, bramah_diag *diag)
 {
   const int64_t every = r->request.snapshot_every_ns;
-  if (!every || r->last_ns - r->snapshot_ns < every) return BRAMAH_OK;
+  const int due = every && r->last_ns - r->snapshot_ns >= every;
+  if (!due && !bramah_replay_exhausted(r->replay)) return BRAMAH_OK;
   return cli_replay_save(r, diag);
 }
 
@@ -180,10 +178,6 @@ static bramah_status get_state(cli_replay_run *r, const cli_snapshot *s, bramah_
   if (!replay || size != bramah_replay_snapshot_size(r->replay))
     return cli_fail(diag, BRAMAH_E_VALUE, r->request.resume, 0, NULL,
                     "the state in the snapshot does not fit this study");
-  const size_t inputs = r->source.n_inputs * sizeof(double);
-  bramah_status status = get(r, s, "held", r->source.held, inputs, diag);
-  if (!status) status = get(r, s, "latest", r->source.latest, inputs, diag);
-  if (status) return status;
   bramah_replay_restore(r->replay, replay);
   if (!r->adapt.adaptive) return BRAMAH_OK;
   const void *adaptive = cli_snapshot_find(s, "adaptive", &size);
@@ -245,7 +239,7 @@ static bramah_status go_on(cli_replay_run *r, const cli_snapshot *s, bramah_diag
   r->first_ns = p.first_ns;
   r->last_ns = p.last_ns;
   r->window.skipped = p.skipped;
-  r->window.after_ns = r->window.last_ns = p.read_ns;
+  r->window.after_ns = p.read_ns;
   get_comparison(r, s, &p);
   if (r->request.truth && !p.truth)
     cli_note("the snapshot knows no truth: errors count from t = %.9g s on", cli_seconds(p.last_ns));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a replay tells at its end: the summary, the tables, the report. */
+#include "lib/cli/log_table.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/replay.h"
 
@@ -51,8 +52,11 @@ static void print_counts(const cli_replay_run *r, FILE *out)
           cli_seconds(r->last_ns - r->first_ns), cli_seconds(r->estimate.plant->step_ns));
   fprintf(out, "measurements used: %llu\n", (unsigned long long)r->events.report.accepted);
   if (counts.off_grid)
-    fprintf(out, "rows beside the grid of steps: %llu, used at the nearest step, at most %.3g s away\n",
-            (unsigned long long)counts.off_grid, cli_seconds(counts.max_shift_ns));
+    fprintf(
+        out,
+        "rows beside the grid of steps: %llu, fused at the nearest step with their own time, at most %.3g s "
+        "away\n",
+        (unsigned long long)counts.off_grid, cli_seconds(counts.max_shift_ns));
   print_window(r, out);
   print_delays(r, out);
   if (counts.merged && bramah_replay_rewind(r->replay))
@@ -60,9 +64,7 @@ static void print_counts(const cli_replay_run *r, FILE *out)
             (unsigned long long)counts.merged);
   else if (counts.merged)
     fprintf(out,
-            "rows fused into a step already written: %llu (the log is faster than the step); their "
-            "innovations are\n"
-            "  not counted below\n",
+            "rows fused into a step already written: %llu (more of them in a step than are read ahead)\n",
             (unsigned long long)counts.merged);
   if (r->request.truth && r->truth.unmatched)
     fprintf(out, "estimates without a row of the truth within half a step: %llu\n",
@@ -76,7 +78,7 @@ static void print_summary(const cli_replay_run *r, FILE *out)
   fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
           bramah_model_name(r->session.machine.model), study->machine_file, study->n_changes,
           study->n_changes == 1 ? "" : "s");
-  fprintf(out, "log: %s\n", r->request.log);
+  for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
   print_counts(r, out);
   print_speed(r, out);
 }
@@ -97,7 +99,7 @@ static bramah_status add_notes(const cli_replay_run *r)
   snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / r->filter_seconds);
   bramah_status status = note(r, "study", study->file);
   if (!status) status = note(r, "machine", study->machine_file);
-  if (!status) status = note(r, "log", r->request.log);
+  for (size_t i = 0; !status && i < r->request.n_logs; i++) status = note(r, "log", r->request.logs[i]);
   if (!status && r->request.truth) status = note(r, "truth", r->request.truth);
   if (!status) status = note(r, "estimates", rows);
   return status || here <= 0.0 ? status : note(r, "speed", speed);
@@ -120,10 +122,11 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   const cli_replay_request *q = &r->request;
   const char *const outputs[] = {q->output, q->report, q->smooth, q->json};
   FILE *out = cli_summary_stream(4, outputs);
-  cli_table tables[8];
+  cli_table tables[9];
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
   print_summary(r, out);
+  tables[n++] = cli_log_table(&r->source, r->session.machine.model);
   tables[n++] = cli_consistency_table(&r->consistency, r->session.filter);
   const cli_table events = cli_events_table(&r->events, r->session.filter);
   if (events.n_cells) tables[n++] = events;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/smooth.h"
-#include "lib/cli/log_source.h"
 #include "lib/cli/output_files.h"
 
 #include <math.h>
@@ -23,17 +22,13 @@ static bramah_status restored(void *user, bramah_filter *filter, bramah_diag *di
   return bramah_smoother_restored(user, filter, diag);
 }
 
-bramah_status cli_smooth_open(cli_smooth *smooth, const char *log, const char *truth, bramah_replay *replay,
+bramah_status cli_smooth_open(cli_smooth *smooth, int64_t last_ns, const char *truth, bramah_replay *replay,
                               bramah_diag *diag)
 {
-  const double last = cli_log_last_time(log);
-  if (!(fabs(last) < 9e9))
-    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, log, 0, NULL,
-                    "--smooth needs a file whose last line begins with its time: memory is taken beforehand");
-  if (truth && isnan(cli_log_last_time(truth)))
+  if (truth && !cli_is_regular(truth))
     return cli_fail(diag, BRAMAH_E_UNSUPPORTED, truth, 0, NULL,
                     "--smooth needs the truth as a file: it is read a second time");
-  *smooth = (cli_smooth){.replay = replay, .truth = truth, .last_ns = llround(last * 1e9)};
+  *smooth = (cli_smooth){.replay = replay, .truth = truth, .last_ns = last_ns};
   return BRAMAH_OK;
 }
 

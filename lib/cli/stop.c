@@ -18,15 +18,33 @@ static void handle(int number)
   errno = kept;
 }
 
+/* Who starts us may want a signal ignored: a shell does so for what runs in the background, nohup too. */
+static void catch_one(int number)
+{
+  struct sigaction action = {.sa_handler = handle, .sa_flags = (int)SA_RESETHAND}, before;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) return;
+  sigaction(number, &action, NULL);
+}
+
 void cli_stop_catch(void)
 {
-  struct sigaction action = {.sa_handler = handle, .sa_flags = (int)SA_RESETHAND};
   nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  catch_one(SIGINT);
+  catch_one(SIGTERM);
+  catch_one(SIGHUP);
 }
 
 int cli_stop_signal(void) { return came; }
 
-const char *cli_stop_name(void) { return came == SIGTERM ? "SIGTERM" : "SIGINT"; }
+const char *cli_stop_name(void)
+{
+  switch (came) {
+  case SIGTERM:
+    return "SIGTERM";
+  case SIGHUP:
+    return "SIGHUP";
+  default:
+    return "SIGINT";
+  }
+}

@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_STOP_H
 #define BRAMAH_LIB_CLI_STOP_H
 
-/* Take SIGINT and SIGTERM from now on, once each: the second one ends the program at once. Standard input
+/* Take SIGINT, SIGTERM and SIGHUP from now on, once each, unless they are ignored: the second one ends the program at once. Standard input
  * then reads as ended, so that nobody waits for a row that does not come. */
 void cli_stop_catch(void);
 /* The signal that came, 0: none. */
