@@ -1,5 +1,5 @@
 #!/bin/sh
-# dictionary.sh log|units|machine|study|plan: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
+# dictionary.sh log|units|machine|study|plan|merge: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
 # is tried without anybody writing it down here.
 set -eu
 io=$(cd "$(dirname "$0")/../../lib/io" && pwd)
@@ -32,6 +32,7 @@ words() {
   units) units ;;
   machine) keys "$io"/machine_*.c && yaml && units ;;
   study) keys "$io"/study_*.c && yaml && units ;;
+  merge) keys "$io"/study_*.c && words log && printf '%s\n' ===== 100 '10?' first join skip counts gauge iso8601 ;;
   plan) keys "$io/plan_file.c" && yaml && units ;;
   *) exit 2 ;;
   esac

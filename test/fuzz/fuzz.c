@@ -11,30 +11,43 @@ typedef struct memory_file {
   char path[32];
 } memory_file;
 
-/* Made at the first use and kept: a file for every input would cost more than reading it. */
-static const char *path_of(memory_file *file)
+/* Made at the first use and kept: a file for every input would cost more than reading it. number 0: any. */
+static const char *path_of(memory_file *file, int number)
 {
   if (!file->path[0]) {
     file->fd = memfd_create("fuzz", MFD_CLOEXEC);
     FUZZ_CHECK(file->fd >= 0, "no file in memory");
+    if (number) file->fd = dup2(file->fd, number);
+    FUZZ_CHECK(file->fd >= 0, "no file number %d", number);
     snprintf(file->path, sizeof file->path, "/proc/self/fd/%d", file->fd);
   }
   FUZZ_CHECK(ftruncate(file->fd, 0) == 0, "cannot empty the file");
   return file->path;
 }
 
+static const char *fill(memory_file *file, int number, const uint8_t *data, size_t size)
+{
+  const char *path = path_of(file, number);
+  FUZZ_CHECK(!size || pwrite(file->fd, data, size, 0) == (ssize_t)size, "cannot fill the file");
+  return path;
+}
+
 const char *fuzz_file(const uint8_t *data, size_t size)
 {
   static memory_file file;
-  const char *path = path_of(&file);
-  FUZZ_CHECK(!size || pwrite(file.fd, data, size, 0) == (ssize_t)size, "cannot fill the file");
-  return path;
+  return fill(&file, 0, data, size);
+}
+
+const char *fuzz_part(size_t i, const uint8_t *data, size_t size)
+{
+  static memory_file parts[FUZZ_PARTS];
+  return fill(&parts[i], FUZZ_FIRST_PART + (int)i, data, size);
 }
 
 const char *fuzz_empty_file(void)
 {
   static memory_file file;
-  return path_of(&file);
+  return path_of(&file, 0);
 }
 
 /* YAML also ends lines with a carriage return, next line (0x85) and the separators U+2028 and U+2029. */

@@ -31,6 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The bytes as a file in memory: its path, until the next call. */
 const char *fuzz_file(const uint8_t *data, size_t size);
 
+/* The bytes as one of several files, i < FUZZ_PARTS: its name is the number 100 + i, for patterns of names. */
+enum { FUZZ_PARTS = 4, FUZZ_FIRST_PART = 100 };
+const char *fuzz_part(size_t i, const uint8_t *data, size_t size);
+
 /* Another one, empty, to write to. */
 const char *fuzz_empty_file(void);
 

@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Any bytes as a study file: check and load agree; the sensors of what loads are bound to a plant and measure, and its
  * changes are applied to that plant's machine file. */
-#include "bramah/coupled.h"
 #include "bramah/files.h"
 #include "bramah/units.h"
+#include "test/fuzz/four_bar.h"
 #include "test/fuzz/fuzz.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MACHINE FUZZ_SOURCE_ROOT "/datasets/four-bar/four-bar.yaml"
-
-/* The machine the studies of the corpus are about; made once and kept. */
-static const bramah_plant *four_bar(void)
-{
-  static bramah_coupled *coupled;
-  static bramah_plant plant;
-  static const bramah_model *model;
-  static bramah_machine *machine;
-  bramah_diag diag;
-  if (coupled) return &plant;
-  FUZZ_CHECK(!bramah_machine_load(MACHINE, 0, NULL, &diag, &machine), "%s", diag.message);
-  FUZZ_CHECK(!bramah_model_new(machine, &diag, &model), "%s", diag.message);
-  FUZZ_CHECK(!bramah_coupled_new(model, &diag, &coupled), "%s", diag.message);
-  plant = bramah_coupled_plant(coupled);
-  return &plant;
-}
-
 static void check_sensor(const bramah_sensor_options *options, int lines)
 {
-  const bramah_plant *plant = four_bar();
+  const bramah_plant *plant = fuzz_four_bar();
   bramah_sensor sensor;
   bramah_diag diag;
   bramah_diag_clear(&diag);
@@ -131,9 +113,10 @@ static void check_changes(const bramah_study *study)
   bramah_machine *machine = NULL;
   bramah_diag diag;
   int mistakes = 0;
-  const bramah_status load = bramah_machine_load(MACHINE, study->n_changes, study->changes, &diag, &machine);
+  const bramah_status load =
+      bramah_machine_load(FUZZ_FOUR_BAR, study->n_changes, study->changes, &diag, &machine);
   const bramah_status check =
-      bramah_machine_check(MACHINE, study->n_changes, study->changes, tell_change, &mistakes);
+      bramah_machine_check(FUZZ_FOUR_BAR, study->n_changes, study->changes, tell_change, &mistakes);
   FUZZ_CHECK(load == check && (mistakes > 0) == (load != BRAMAH_OK), "load %s, check %s, %d mistakes",
              bramah_status_name(load), bramah_status_name(check), mistakes);
   bramah_machine_free(machine);
