@@ -80,7 +80,7 @@ static const char *mark_name(char mark)
   return "a mark of its own";
 }
 
-/* Only what is not the plain case: commas, points, a header with units, seconds. */
+/* Only what is not the plain case: commas, points, a header with units. Some of it shows in the rows. */
 static void tell_format(const cli_log_stream *s)
 {
   const bramah_log_format format = bramah_log_format_found(s->reader);
@@ -131,7 +131,6 @@ static void tell_files(const cli_log_source *source)
     for (size_t i = 0; i < s->n_parts; i++) printf("%s %s", i ? "," : "", s->paths->file[s->parts[i]].path);
     if (s->entry) printf(" (log.files.%s)", s->entry->name);
     printf("\n");
-    tell_format(s);
     list_columns(s, 1, "  columns used:");
     list_columns(s, 0, "  columns not used:");
   }
@@ -239,7 +238,10 @@ static int survey_rows(survey *s, cli_log_source *source, const cli_machine *mac
 {
   const int wrong = read_rows(s, source);
   const cli_log_stream *stream;
-  for (size_t k = 0; k < source->n_streams; k++) tell_clock(&source->streams[k]);
+  for (size_t k = 0; k < source->n_streams; k++) {
+    tell_format(&source->streams[k]);
+    tell_clock(&source->streams[k]);
+  }
   if (s->rows) tell_times(s);
   for (size_t i = 0; i < source->n_sensors; i++)
     if (session->sensors[i].unit && cli_log_source_target(source, source->n_inputs + i, &stream))

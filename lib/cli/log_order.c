@@ -73,19 +73,20 @@ int64_t cli_log_stream_interval(const cli_log_stream *s)
   return s->pace.n ? s->pace.sorted[s->pace.n / 2] : 0;
 }
 
+static int is_gap(int64_t usual, int64_t interval) { return usual && interval > usual + 3 * usual / 4; }
+
+/* Between rows in order. */
 static void note_interval(cli_log_stream *s, int64_t interval)
 {
   cli_log_pace *pace = &s->pace;
   const int64_t usual = cli_log_stream_interval(s);
-  if (usual && interval > usual + 3 * usual / 4) {
-    cli_log_note(&s->counts.gaps, s->newest_mark);
+  if (is_gap(usual, interval)) {
+    cli_log_note(&s->counts.gaps, s->mark);
     s->counts.missing += (uint64_t)((interval + usual / 2) / usual - 1);
-    if (interval > s->counts.longest_gap_ns) s->counts.gap_mark = s->newest_mark;
+    if (interval > s->counts.longest_gap_ns) s->counts.gap_mark = s->mark;
     if (interval > s->counts.longest_gap_ns) s->counts.longest_gap_ns = interval;
-    s->jump_ns = s->newest_ns;
-    s->jump_mark = s->newest_mark;
   }
-  if (pace->n == CLI_LOG_INTERVALS || !interval) return;
+  if (pace->n == CLI_LOG_INTERVALS) return;
   size_t at = pace->n++;
   for (; at && pace->sorted[at - 1] > interval; at--) pace->sorted[at] = pace->sorted[at - 1];
   pace->sorted[at] = interval;
@@ -96,7 +97,10 @@ static void note_interval(cli_log_stream *s, int64_t interval)
 static void take_forward(cli_log_stream *s, cli_log_waiting *row, int64_t time_ns)
 {
   row->time_ns = time_ns;
-  if (s->any) note_interval(s, time_ns - s->newest_ns);
+  if (s->any && is_gap(cli_log_stream_interval(s), time_ns - s->newest_ns)) {
+    s->jump_ns = s->newest_ns;
+    s->jump_mark = s->newest_mark;
+  }
   s->any = 1;
   s->newest_ns = time_ns;
   s->newest_mark = row->mark;
@@ -232,6 +236,7 @@ static void give(cli_log_stream *s)
 {
   const size_t n = s->n_targets;
   const cli_log_waiting *row = take_first(s);
+  if (s->given++) note_interval(s, row->time_ns - s->time_ns);
   s->time_ns = row->time_ns;
   s->mark = row->mark;
   memcpy(s->out, s->cells + row->slot * n, n * sizeof *s->out);

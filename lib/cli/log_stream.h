@@ -78,11 +78,12 @@ typedef struct cli_log_stream {
   double *cells;              /* [room x n_targets] as they stand in the file */
   unsigned char *filled;      /* [room x n_targets] */
   size_t head, tail, room;
-  int64_t newest_ns, jump_ns; /* latest time so far; time before the last long gap, INT64_MIN: none */
+  int64_t newest_ns, jump_ns; /* latest time so far; time before the last jump ahead, INT64_MIN: none */
   uint64_t newest_mark, jump_mark;
   int any, over;       /* a row was taken; no more rows are read */
   bramah_diag failure; /* told when the rows before it were given */
   /* The row given last. */
+  uint64_t given;
   int64_t time_ns;
   uint64_t mark;
   double *out; /* [n_targets] in SI */

@@ -43,7 +43,7 @@ run 2 replay a b --output x --every 0
 says err "'0' is not a whole number from 1 on"
 run 2 replay a b --output x --every 2x
 run 2 check
-run 2 check a b c
+run 2 study a b --output x
 run 2 check --colour a
 says err "unknown option '--colour'"
 run 2 simulate m.yaml --output x
