@@ -4,6 +4,7 @@
 #include "lib/cli/message.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +137,13 @@ static bramah_status fail_back(const cli_log_stream *s, uint64_t mark, int64_t t
       seconds(time_ns), seconds(s->newest_ns));
 }
 
+static bramah_status time_of(const cli_log_stream *s, int64_t ns, uint64_t mark, int64_t *time_ns,
+                             bramah_diag *diag)
+{
+  if (cli_log_clock_time(&s->clock, ns, time_ns)) return BRAMAH_OK;
+  return cli__log_fail(s, mark, diag, "this time cannot be told in nanoseconds");
+}
+
 /* The clock has begun anew if it goes on from there: a single row that is late would too, but then the next
  * one is back. What passed in between is not known; it is taken to be the usual interval. */
 static bramah_status take_reset(cli_log_stream *s, cli_log_waiting *row, int64_t time_ns, bramah_diag *diag)
@@ -151,7 +159,10 @@ static bramah_status take_reset(cli_log_stream *s, cli_log_waiting *row, int64_t
   bramah_status status = cli__log_read(s, &ns, &mark, &end, diag);
   if (status) return status;
   if (end) return cli__log_fail(s, row->mark, diag, "time goes back in the last row alone");
-  const int64_t next_ns = cli_log_clock_time(&s->clock, ns), step = next_ns - time_ns;
+  int64_t next_ns;
+  status = time_of(s, ns, mark, &next_ns, diag);
+  if (status) return status;
+  const int64_t step = next_ns - time_ns;
   if (step <= 0 || step > longest || next_ns >= s->newest_ns)
     return cli__log_fail(
         s, row->mark, diag,
@@ -160,7 +171,8 @@ static bramah_status take_reset(cli_log_stream *s, cli_log_waiting *row, int64_t
         seconds(time_ns), seconds(s->newest_ns));
   status = keep(s, mark, &second, diag);
   if (status) return status;
-  const int64_t usual = cli_log_stream_interval(s) ? cli_log_stream_interval(s) : step;
+  const int64_t interval = cli_log_stream_interval(s),
+                usual = interval && interval <= longest ? interval : step;
   s->clock.joined += s->newest_ns + usual - time_ns;
   s->jump_ns = INT64_MIN;
   cli_log_note(&s->counts.resets, row->mark);
@@ -180,7 +192,9 @@ static bramah_status take(cli_log_stream *s, bramah_diag *diag)
   if (status || s->over) return status;
   status = keep(s, mark, &row, diag);
   if (status) return status;
-  const int64_t time_ns = cli_log_clock_time(&s->clock, ns);
+  int64_t time_ns;
+  status = time_of(s, ns, mark, &time_ns, diag);
+  if (status) return status;
   if (!s->any || time_ns >= s->newest_ns)
     take_forward(s, &row, time_ns);
   else if (s->newest_ns - time_ns <= s->reorder_ns)
@@ -232,6 +246,20 @@ static const cli_log_waiting *take_first(cli_log_stream *s)
   return row;
 }
 
+/* A value beyond all numbers ends the log with the row before it. */
+static void map_cell(cli_log_stream *s, size_t i)
+{
+  const cli_log_target *target = &s->targets[i];
+  const double cell = s->out[i];
+  s->out[i] = cli_log_map_value(&s->targets[i].map, cell);
+  if (isfinite(s->out[i])) return;
+  cli_fail(&s->failure, BRAMAH_E_NOT_FINITE, s->paths->file[cli_log_mark_path(s->mark)].path,
+           cli_log_mark_line(s->mark), target->name, "%g becomes %g as the study scales it", cell, s->out[i]);
+  s->has[i] = 0;
+  s->head = s->tail;
+  s->over = 1;
+}
+
 static void give(cli_log_stream *s)
 {
   const size_t n = s->n_targets;
@@ -247,7 +275,7 @@ static void give(cli_log_stream *s)
       s->over = 1;
     }
   for (size_t i = 0; i < n; i++)
-    if (s->has[i]) s->out[i] = cli_log_map_value(&s->targets[i].map, s->out[i]);
+    if (s->has[i]) map_cell(s, i);
 }
 
 bramah_status cli_log_stream_next(cli_log_stream *s, int *end, bramah_diag *diag)

@@ -118,6 +118,7 @@ static void check_counts(const cli_log_source *source, const outcome *o)
     const cli_log_counts *c = &source->streams[k].counts;
     read += c->rows;
     dropped += c->repeated.n + c->merged.n;
+    FUZZ_CHECK(source->streams[k].clock.wraps <= c->rows, "wraps");
     FUZZ_CHECK(c->late.n <= c->rows && c->gaps.n <= c->rows && c->resets.n <= c->rows, "counts");
   }
   FUZZ_CHECK(o->rows + dropped <= read, "%zu rows given of %zu", (size_t)o->rows, (size_t)read);
