@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cutting lines into cells and reading the numbers in them. Lines without quotes are cut here; those with
- * quotes are pushed through libcsv, which knows them. */
+/* Cutting lines into cells, by libcsv, and reading the numbers in them. */
 #define _GNU_SOURCE /* strtod_l */
 #include "lib/base/diag.h"
 #include "lib/io/log_internal.h"
@@ -38,21 +37,39 @@ static size_t word_offset(const char *text, size_t length, size_t cell)
   return i;
 }
 
-int bramah__log_cell_position(const bramah_log_reader *reader, size_t cell, int *line)
+/* Offset of a cell of the current line, which begins within quotes if `quoted`; its leading blanks are not
+ * passed over. */
+static size_t cell_offset(const bramah_log_reader *reader, size_t cell, size_t at, int quoted)
 {
   const char delimiter = reader->format.delimiter;
-  size_t at = reader->line_first_cell, i = 0;
-  int quoted = reader->line_quoted;
-  *line = quoted && cell == at ? reader->open_line : reader->line;
-  if (quoted && cell == at) return reader->open_position;
-  if (delimiter == ' ')
-    return bramah__log_character(reader->text, word_offset(reader->text, reader->length, cell));
+  size_t i = 0;
+  if (delimiter == ' ') return word_offset(reader->text, reader->length, cell);
   for (; i < reader->length && at < cell; i++) {
     if (reader->text[i] == '"') quoted = !quoted;
     if (reader->text[i] == delimiter && !quoted) at++;
   }
+  return i;
+}
+
+int bramah__log_cell_position(const bramah_log_reader *reader, size_t cell, int *line)
+{
+  const char delimiter = reader->format.delimiter;
+  const int in_quotes = reader->line_quoted && cell == reader->line_first_cell;
+  *line = in_quotes ? reader->open_line : reader->line;
+  if (in_quotes) return reader->open_position;
+  size_t i = cell_offset(reader, cell, reader->line_first_cell, reader->line_quoted);
   while (i + 1 < reader->length && reader->text[i] != delimiter && bramah__log_is_blank(reader->text[i])) i++;
   return bramah__log_character(reader->text, i);
+}
+
+const char *bramah__log_cell_text(const bramah_log_reader *reader, size_t cell, size_t *length)
+{
+  const size_t begin = cell_offset(reader, cell, 0, 0), end = cell_offset(reader, cell + 1, 0, 0);
+  char *text = reader->text + begin;
+  *length = end - begin;
+  if (*length && text[*length - 1] == reader->format.delimiter) --*length;
+  bramah__log_trim(&text, length);
+  return text;
 }
 
 /* ---- numbers ---- */
@@ -251,7 +268,7 @@ void bramah__log_on_number(void *data, size_t length, void *user)
     reader->values[cell] = value;
 }
 
-/* ---- lines without quotes ---- */
+/* ---- lines with blanks between the cells, any number of them: libcsv knows no such thing ---- */
 
 /* Between blanks; a unit in brackets belongs to the word before it, blanks inside it are kept. */
 static void split_words(bramah_log_reader *reader, char *at, char *end, bramah__log_on_cell *on_cell)
@@ -273,26 +290,20 @@ static void split_words(bramah_log_reader *reader, char *at, char *end, bramah__
   }
 }
 
-void bramah__log_split_plain(bramah_log_reader *reader, bramah__log_on_cell *on_cell)
+static bramah_status split_blanks(bramah_log_reader *reader, bramah__log_on_cell *on_cell)
 {
-  const char delimiter = reader->format.delimiter;
   char *at = reader->text, *end = at + reader->length;
+  if (memchr(at, '"', reader->length))
+    return bramah__log_fail(reader, BRAMAH_E_SYNTAX, NULL, reader->line, 0,
+                            "quotes in a line whose cells are separated by blanks");
   while (end > at && (end[-1] == '\n' || end[-1] == '\r')) end--;
   if (memchr(at, '\r', (size_t)(end - at))) reader->row_stray = 1;
-  if (delimiter == ' ') {
-    split_words(reader, at, end, on_cell);
-    return;
-  }
-  for (;;) {
-    char *next = at;
-    while (next < end && *next != delimiter) next++;
-    on_cell(at, (size_t)(next - at), reader);
-    if (next == end) return;
-    at = next + 1;
-  }
+  split_words(reader, at, end, on_cell);
+  reader->row_done = 1;
+  return BRAMAH_OK;
 }
 
-/* ---- lines with quotes ---- */
+/* ---- lines with a character between the cells: libcsv ---- */
 
 /* libcsv: the end of a row. */
 static void on_row(int character, void *user)
@@ -314,11 +325,8 @@ static bramah_status fail_open_quote(bramah_log_reader *reader)
                           "the quote is never closed");
 }
 
-static bramah_status split_quoted(bramah_log_reader *reader, bramah__log_on_cell *on_cell)
+static bramah_status split_marks(bramah_log_reader *reader, bramah__log_on_cell *on_cell)
 {
-  if (reader->format.delimiter == ' ')
-    return bramah__log_fail(reader, BRAMAH_E_SYNTAX, NULL, reader->line, 0,
-                            "quotes in a line whose cells are separated by blanks");
   size_t parsed = csv_parse(&reader->parser, reader->text, reader->length, on_cell, on_row, reader);
   if (parsed < reader->length) return fail_parser(reader, parsed);
   if (reader->row_done) return BRAMAH_OK;
@@ -338,10 +346,7 @@ bramah_status bramah__log_split_line(bramah_log_reader *reader, bramah__log_on_c
                             bramah__log_character(reader->text, (size_t)(zero - reader->text)),
                             "a zero byte: this is not a text file");
   reader->line_first_cell = reader->n_cells;
-  if (reader->line_quoted || memchr(reader->text, '"', reader->length)) return split_quoted(reader, on_cell);
-  bramah__log_split_plain(reader, on_cell);
-  reader->row_done = 1;
-  return BRAMAH_OK;
+  return reader->format.delimiter == ' ' ? split_blanks(reader, on_cell) : split_marks(reader, on_cell);
 }
 
 bramah_status bramah__log_split_row(bramah_log_reader *reader, bramah__log_on_cell *on_cell, int *end)

@@ -112,8 +112,8 @@ int bramah__log_character(const char *text, size_t offset);
 int bramah__log_cell_position(const bramah_log_reader *reader, size_t cell, int *line);
 /* Hand the cells of the current line on; row_done is set unless the line ends inside quotes. */
 bramah_status bramah__log_split_line(bramah_log_reader *reader, bramah__log_on_cell *on_cell);
-/* The same for a line in which quotes mean nothing. */
-void bramah__log_split_plain(bramah_log_reader *reader, bramah__log_on_cell *on_cell);
+/* Where a cell of the current line begins, quotes included, and ends; the end of the line if it has fewer. */
+const char *bramah__log_cell_text(const bramah_log_reader *reader, size_t cell, size_t *length);
 /* Lines up to the end of the next row. *end = 1 if there is none. */
 bramah_status bramah__log_split_row(bramah_log_reader *reader, bramah__log_on_cell *on_cell, int *end);
 /* A cell of a row of numbers. */

@@ -110,17 +110,6 @@ bramah_status bramah_log_next(bramah_log_reader *reader, double *values, unsigne
 
 static int is_iso_unit(const char *unit) { return strcmp(unit, "iso8601") == 0; }
 
-static void on_peek(void *data, size_t length, void *user)
-{
-  bramah_log_reader *reader = user;
-  char *text = data;
-  int64_t ns;
-  int zone;
-  bramah__log_trim(&text, &length);
-  if (reader->n_cells++ == reader->time_column)
-    reader->clock.iso = bramah__time_iso(text, text + length, &ns, &zone) == BRAMAH_OK;
-}
-
 /* Does the next row have such a time? It is looked at, but not taken. */
 static bramah_status look_for_iso(bramah_log_reader *reader)
 {
@@ -128,17 +117,12 @@ static bramah_status look_for_iso(bramah_log_reader *reader)
   do status = bramah__log_next_line(reader);
   while (!status && reader->length && bramah__log_is_skipped(reader));
   if (status || !reader->length) return status;
-  reader->n_cells = 0;
-  const char *quote = memchr(reader->text, '"', reader->length);
-  bramah__log_split_plain(reader, on_peek);
-  reader->row_stray = 0;
-  /* A quoted cell begins and ends with its quotes here, and may be cut in two by a decimal comma. */
-  if (quote && !reader->clock.iso) {
-    int64_t ns;
-    int zone;
-    const char *end = memchr(quote + 1, '"', (size_t)(reader->text + reader->length - quote - 1));
-    if (end) reader->clock.iso = bramah__time_iso(quote + 1, end, &ns, &zone) == BRAMAH_OK;
-  }
+  size_t length;
+  int64_t ns;
+  int zone;
+  const char *text = bramah__log_cell_text(reader, reader->time_column, &length);
+  if (length > 1 && text[0] == '"' && text[length - 1] == '"') text++, length -= 2;
+  reader->clock.iso = bramah__time_iso(text, text + length, &ns, &zone) == BRAMAH_OK;
   bramah__log_return_line(reader);
   return BRAMAH_OK;
 }

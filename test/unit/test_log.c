@@ -381,6 +381,164 @@ START_TEST(errors_are_sticky)
 }
 END_TEST
 
+/* ---- dialects ---- */
+
+static bramah_log_reader *open_as(const bramah_log_format *format)
+{
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  const bramah_status status = bramah_log_open_as(path, format, &diag, &reader);
+  ck_assert_msg(status == BRAMAH_OK, "open: %s", diag.message);
+  return reader;
+}
+
+static const struct {
+  const char *text;
+  bramah_log_format stated;
+  char delimiter, decimal;
+} dialects[] = {{"t[s],p[bar]\n0.5,2.25\n", {0}, ',', '.'},
+                {"\xEF\xBB\xBFt[s];p[bar]\r\n0.5;2.25\r\n", {0}, ';', '.'},
+                {"t[s];p[bar]\n0,5;2,25\n", {0}, ';', ','},
+                {"t[s]\tp[bar]\n0,5\t2,25\n", {0}, '\t', ','},
+                {"  t [s]   p[bar]\n 0.5  2.25 \n", {0}, ' ', '.'},
+                {"t[s] p[bar]\n5e-1 225e-2\n", {0}, ' ', 0},
+                {"t|p\ns|bar\n0.5|2.25\n", {.delimiter = '|'}, '|', '.'},
+                {"t,p\n[s],[bar]\n0.5,2.25\n", {0}, ',', '.'},
+                {"prose; and more, of it\nt[s],p[bar]\n0.5,2.25\n", {.skip = 1}, ',', '.'},
+                {"% all\n//well\nt[s],p[bar]\n%\n0.5,2.25\n", {.comment = "% //"}, ',', '.'},
+                {"\"t[s]\",\"p[bar]\"\n\"0,5\",\"2,25\"\n", {.decimal = ','}, ',', ','}};
+
+START_TEST(finds_dialects)
+{
+  double v[2];
+  unsigned char present[2];
+  int end;
+  bramah_diag d = {0};
+  put(dialects[_i].text);
+  bramah_log_reader *reader = open_as(&dialects[_i].stated);
+  ck_assert_uint_eq(bramah_log_n_columns(reader), 2);
+  ck_assert_str_eq(bramah_log_column_name(reader, 1), "p");
+  ck_assert_str_eq(bramah_log_column_unit(reader, 1), "bar");
+  ck_assert_msg(!bramah_log_next(reader, v, present, &end, &d) && !end, "%s", d.message);
+  ck_assert(v[0] == 0.5 && v[1] == 225000.0 && present[0] && present[1]);
+  ck_assert_int_eq(bramah_log_format_found(reader).delimiter, dialects[_i].delimiter);
+  ck_assert_int_eq(bramah_log_format_found(reader).decimal, dialects[_i].decimal);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, &d), BRAMAH_OK);
+  ck_assert_int_eq(end, 1);
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* What cannot be told is asked for; what was decided stays. */
+START_TEST(refuses_what_may_mean_two_things)
+{
+  ASSERT_FAILS("t,a;b\n1,2;3\n", E_SYNTAX, 1, 0, "state the delimiter");
+  ASSERT_FAILS("t;a\n0,5;1\n0.6;2\n", E_SYNTAX, 3, 1, "decimal commas stood before");
+  ASSERT_FAILS("t;a\n0.5;1\n0,6;2\n", E_SYNTAX, 3, 1, "decimal points stood before");
+  ASSERT_FAILS("t,a\n0,1,5\n", E_SYNTAX, 2, 0, "3 cells where the header has 2");
+  ASSERT_FAILS("0.1,0.2\n0.3,0.4\n", E_SYNTAX, 1, 1, "a number where the header should name a column");
+}
+END_TEST
+
+START_TEST(leaves_out_what_may_be_left_out)
+{
+  const bramah_log_format format = {.missing = "NaN -", .skip_bad_cells = 1, .skip_bad_rows = 1};
+  double v[3];
+  unsigned char present[3];
+  int end, line, n = 0, cells = 0;
+  put("t,a,b\n0,nan,-\n1,x,2\n2,3\n3,4,5,6\n4,inf,7\n5,8,9\n6,1");
+  bramah_log_reader *reader = open_as(&format);
+  while (!bramah_log_next(reader, v, present, &end, NULL) && !end) {
+    n++;
+    for (int i = 0; i < 3; i++) cells += present[i];
+  }
+  ck_assert_int_eq(end, 1);
+  ck_assert_int_eq(n, 4);
+  ck_assert_int_eq(cells, 4 + 3 + 1); /* times, b, a */
+  ck_assert_uint_eq(bramah_log_bad_cells(reader, 1, &line), 2);
+  ck_assert_int_eq(line, 3);
+  ck_assert_uint_eq(bramah_log_bad_cells(reader, 2, &line), 0);
+  ck_assert_uint_eq(bramah_log_bad_rows(reader, &line), 3);
+  ck_assert_int_eq(line, 4);
+  ck_assert_int_eq(bramah_log_is_cut(reader), 1);
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* ---- times ---- */
+
+static const struct {
+  const char *text, *unit;
+  int counter;
+  int64_t time;
+} times[] = {{"t[s]\n0.1\n", NULL, 0, 100000000},
+             {"t[ms]\n-0.0000015\n", NULL, 0, -2},
+             {"t[ms]\n86400000.000001\n", NULL, 0, INT64_C(86400000000001)},
+             {"t\n1.5e3\n", "us", 0, 1500000},
+             {"t;a\n1,5;1\n", "s", 0, 1500000000},
+             {"n\n4294967296\n", NULL, 1, INT64_C(4294967296)},
+             {"t\n1970-01-02T00:00:00Z\n", NULL, 0, INT64_C(86400000000000)},
+             {"t,a\n\"2024-03-05 12:34:56,789\",1\n", NULL, 0, INT64_C(1709642096789000000)},
+             {"t\n2024-03-05T12:34:56.123456789+01:30\n", "iso8601", 0, INT64_C(1709636696123456789)}};
+
+START_TEST(reads_times_exactly)
+{
+  double v[2];
+  unsigned char present[2];
+  int end;
+  bramah_diag d = {0};
+  put(times[_i].text);
+  bramah_log_reader *reader = open_log();
+  ck_assert_msg(!bramah_log_set_time(reader, 0, times[_i].unit, times[_i].counter, &d), "%s", d.message);
+  ck_assert_msg(!bramah_log_next(reader, v, present, &end, &d) && !end, "%s", d.message);
+  ck_assert_msg(bramah_log_time(reader) == times[_i].time, "%lld", (long long)bramah_log_time(reader));
+  bramah_log_close(reader);
+}
+END_TEST
+
+static const struct {
+  const char *text, *unit;
+  int counter, line;
+  const char *message;
+} bad_times[] = {
+    {"t[s]\n1\n1e12\n", NULL, 0, 3, "'1e12' cannot be told in nanoseconds"},
+    {"n\n1\n1.5\n", NULL, 1, 3, "'1.5' is not a whole number"},
+    {"t[s]\nnoon\n", NULL, 0, 2, "'noon' is not a number"},
+    {"t\n2024-02-30T00:00:00Z\n", "iso8601", 0, 2, "is not a time like"},
+    {"t\n2024-02-28T00:00:00Z\n2024-02-28T00:00:01\n", NULL, 0, 3, "has no time zone where rows before"}};
+
+START_TEST(refuses_bad_times)
+{
+  double v[2];
+  unsigned char present[2];
+  int end;
+  bramah_diag d = {0};
+  put(bad_times[_i].text);
+  bramah_log_reader *reader = open_log();
+  ck_assert_msg(!bramah_log_set_time(reader, 0, bad_times[_i].unit, bad_times[_i].counter, &d), "%s",
+                d.message);
+  while (!bramah_log_next(reader, v, present, &end, &d)) ck_assert(!end);
+  ck_assert_int_eq(d.line, bad_times[_i].line);
+  ck_assert_msg(strstr(d.message, bad_times[_i].message) != NULL, "%s", d.message);
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(tells_times_as_it_reads_them)
+{
+  static const int64_t ns[] = {0, -1, INT64_C(951782399999999999), INT64_C(4107542400000000000), 500000000};
+  char text[36];
+  int64_t back;
+  for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
+    bramah_log_tell_time(ns[i], text, sizeof text);
+    ck_assert_int_eq(bramah_log_read_time(text, &back), BRAMAH_OK);
+    ck_assert_msg(back == ns[i], "%s", text);
+  }
+  bramah_log_tell_time(INT64_C(951782400000000000), text, sizeof text);
+  ck_assert_str_eq(text, "2000-02-29T00:00:00Z");
+}
+END_TEST
+
 START_TEST(finds_columns)
 {
   put("time[s],p1[bar],p2[deg],x\n");
@@ -746,6 +904,12 @@ int main(void)
   if (long_double_is_as_promised()) tcase_add_test(t, long_files_come_back_exactly);
   tcase_add_test(t, files_hold_whole_rows_at_any_time);
   tcase_add_test(t, refuses_bad_columns);
+  tcase_add_loop_test(t, finds_dialects, 0, (int)(sizeof dialects / sizeof dialects[0]));
+  tcase_add_test(t, refuses_what_may_mean_two_things);
+  tcase_add_test(t, leaves_out_what_may_be_left_out);
+  tcase_add_loop_test(t, reads_times_exactly, 0, (int)(sizeof times / sizeof times[0]));
+  tcase_add_loop_test(t, refuses_bad_times, 0, (int)(sizeof bad_times / sizeof bad_times[0]));
+  tcase_add_test(t, tells_times_as_it_reads_them);
   tcase_add_test(t, reports_a_full_disk);
   tcase_add_test(t, a_full_disk_leaves_whole_rows);
   tcase_add_test(t, writes_to_standard_output);
