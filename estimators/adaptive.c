@@ -364,8 +364,7 @@ static int gains(bramah_adaptive *a, size_t ms)
   const size_t n = a->n;
   bramah__multiply(ms, n, n, a->H, a->before, a->HP);
   bramah__multiply_transposed(ms, n, ms, a->HP, a->H, a->S);
-  for (size_t i = 0; i < ms; i++)
-    a->S[i * ms + i] += variance_of(a, a->fused[i]);
+  for (size_t i = 0; i < ms; i++) a->S[i * ms + i] += variance_of(a, a->fused[i]);
   if (bramah__cholesky_factor(ms, a->S)) return 0;
   for (size_t r = 0; r < n; r++) {
     double *row = a->K + r * ms;

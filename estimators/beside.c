@@ -20,7 +20,7 @@
  *   H = H_k + theta (H_k F - H_k-1)
  *   r = sigma^2 + theta H_k Q H_k'
  * The noise of the coming step that is in the sample is taken for noise of the sensor: that it moves the
- * state too is not made use of.
+ * state too is not made use of. For a linear plant under a command that goes on this is exact.
  *
  * All of it is meant before any correction of this time. Once some have moved the state by dx the prediction
  * is moved by H dx, of which H_k dx is in h_k already. Two samples beside the time share noise of the plant;

@@ -59,31 +59,31 @@ struct bramah_filter {
   double *par_step;       /* [n_par] for differences */
   double *par_noise;      /* [n_par_noise] densities */
   bramah__progress progress;
-  double *P;                   /* [n x n] covariance of the error state */
-  double *S;                   /* [n x n] its square root, P = S S'; square-root form only */
-  double *P_initial;           /* [n x n] */
-  double *F;                   /* [n x n] */
-  double *work, *work2;        /* [n x (n + nq)], [n x n] */
-  double *Gamma;               /* [n x nq] noise of the step, Q = Gamma Gamma' */
+  double *P;                     /* [n x n] covariance of the error state */
+  double *S;                     /* [n x n] its square root, P = S S'; square-root form only */
+  double *P_initial;             /* [n x n] */
+  double *F;                     /* [n x n] */
+  double *work, *work2;          /* [n x (n + nq)], [n x n] */
+  double *Gamma;                 /* [n x nq] noise of the step, Q = Gamma Gamma' */
   double *F_spare, *Gamma_spare; /* for the step being made */
-  double *Fe, *N, *G;          /* of the plant: [ne x ne], [ne x (nf + np)], [ne x n_par] */
-  double *A, *Ap;              /* [nf x ne] derivative of the accelerations, [nf x n_par] by parameters */
-  double *T;                   /* [ne x ne] */
-  double *H;                   /* [n_sensors x n] */
-  double *dx, *term;           /* [n] */
-  double *y;                   /* [n_sensors] innovations to fuse */
-  double *r;                   /* [n_sensors] variances of the measurements */
-  bramah__beside *beside;      /* [n_sensors] */
-  double *H_beside;            /* [n_sensors x n] */
-  double *dx_scratch;          /* [n] */
-  double *fuse_work;           /* [2 n] */
-  double *block_work;          /* of block fusion */
-  double *zdd;                 /* [2 nf] */
-  double *coordinates;         /* [2 ne] */
-  bramah__stated_noise stated; /* uncertainty in the user's coordinates */
-  void *before;                /* snapshot of the filter before the present call */
-  void *last;                  /* snapshot of it before the last step */
-  void *snap, *row_snap;       /* of the plant: at the start of a step or update; for differences */
+  double *Fe, *N, *G;            /* of the plant: [ne x ne], [ne x (nf + np)], [ne x n_par] */
+  double *A, *Ap;                /* [nf x ne] derivative of the accelerations, [nf x n_par] by parameters */
+  double *T;                     /* [ne x ne] */
+  double *H;                     /* [n_sensors x n] */
+  double *dx, *term;             /* [n] */
+  double *y;                     /* [n_sensors] innovations to fuse */
+  double *r;                     /* [n_sensors] variances of the measurements */
+  bramah__beside *beside;        /* [n_sensors] */
+  double *H_beside;              /* [n_sensors x n] */
+  double *dx_scratch;            /* [n] */
+  double *fuse_work;             /* [2 n] */
+  double *block_work;            /* of block fusion */
+  double *zdd;                   /* [2 nf] */
+  double *coordinates;           /* [2 ne] */
+  bramah__stated_noise stated;   /* uncertainty in the user's coordinates */
+  void *before;                  /* snapshot of the filter before the present call */
+  void *last;                    /* snapshot of it before the last step */
+  void *snap, *row_snap;         /* of the plant: at the start of a step or update; for differences */
   double nis;
   size_t nis_dof;
   int own_memory;

@@ -49,10 +49,10 @@ struct bramah_replay {
   bramah_innovation *innovation; /* [n_sensors] of this call, the last of each sensor */
   double nis;
   size_t nis_dof;
-  int64_t zero_ns; /* time of the log at time 0 of the filter */
-  int64_t time_ns; /* of the grid point the filter stands at */
-  int64_t last_ns; /* of the row read last */
-  int64_t mark;    /* of the row in use */
+  int64_t zero_ns;       /* time of the log at time 0 of the filter */
+  int64_t time_ns;       /* of the grid point the filter stands at */
+  int64_t last_ns;       /* of the row read last */
+  int64_t mark;          /* of the row in use */
   int64_t gathered_mark; /* of the last one in the correction */
   bramah_replay_counts counts;
 };

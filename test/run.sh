@@ -3,12 +3,13 @@
 #   N passed, N failed, N skipped
 # and the exit code is not 0 if a test failed or none ran.
 #
-# usage: sh test/run.sh [--asan] [--valgrind] [--clang] [--long] [--fuzz N]
+# usage: sh test/run.sh [--asan] [--valgrind] [--clang] [--long] [--fuzz N] [--golden]
 #   --asan      with the address and undefined-behaviour sanitizers, in build-asan/
 #   --valgrind  under valgrind
 #   --clang     with clang, in build-clang/
 #   --long      the estimator studies with more seeds, and the benchmarks
 #   --fuzz N    nothing else but the fuzz harnesses, with N inputs each; findings go to build-fuzz/findings/
+#   --golden    no tests: keep the estimates of every dataset as they are now in test/golden, to be looked at and committed
 # Without options a few seconds of fuzzing follow the tests where clang has libFuzzer.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -30,6 +31,7 @@ build=build
 asan=
 valgrind=
 long=
+golden=
 fuzz=
 short_fuzz=1
 while [ $# -gt 0 ]; do
@@ -41,6 +43,7 @@ while [ $# -gt 0 ]; do
   --valgrind) valgrind=1 need_valgrind=1 ;;
   --clang) build=build-clang need_clang=1 ;;
   --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} && export BRAMAH_SEEDS ;;
+  --golden) golden=1 ;;
   --fuzz)
     fuzz=${1:-}
     case $fuzz in
@@ -56,7 +59,7 @@ while [ $# -gt 0 ]; do
     exit 0
     ;;
   *)
-    echo "unknown option '$argument'; there are --asan, --valgrind, --clang, --long and --fuzz" >&2
+    echo "unknown option '$argument'; there are --asan, --valgrind, --clang, --long, --fuzz and --golden" >&2
     exit 2
     ;;
   esac
@@ -140,6 +143,11 @@ fuzz_all() {
 install_missing
 if [ -z "$fuzz" ]; then
   build_all
+  if [ -n "$golden" ]; then
+    BRAMAH_PROGRAM=$root/$build/lib/cli/bramah BRAMAH_SOURCE_ROOT=$root sh "$root/test/golden/run.sh" --write
+    git -C "$root" --no-pager diff --stat -- test/golden 2>/dev/null || :
+    exit 0
+  fi
   test_all
 fi
 if [ -n "$fuzz$short_fuzz" ]; then

@@ -175,14 +175,21 @@ BRAMAH_API bramah_status bramah_filter_predict(bramah_filter *filter, bramah_dia
 BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const double *y,
                                                const unsigned char *present, bramah_diag *diag);
 
-/* The same for samples measured beside the present time: sensor i at offset_ns[i] after it (before it: < 0),
- * at most a step; NULL: none. Innovation and row are formed at the time of the sample, to first order in the
- * offset, and the variance reckons with the plant's noise between the two times (estimators/beside.c). Exact
- * where outputs move linearly over a step. A sample before the present time is fused as a filter would that
- * had kept the former state; of one after it less is made, since its step is still to come: give samples
- * with the first point after them if nothing else matters. Offset 0 gives the bits of bramah_filter_correct;
- * before the first step all are taken as 0. Several corrections at one time are allowed. Errors: E_TIME (more
- * than a step) names the sensor. */
+/* The same for samples measured beside the present time t: sensor i at offset_ns[i] = tau after it (before:
+ * < 0), at most a step h; NULL: none. Innovation and row are formed at the time of the sample, on a straight
+ * line: before t through the predictions for t - h and t, after it from that for t on by what the transition
+ * of the last step makes of its increment. For outputs y(t) the error is at most |y''| |tau| (h + tau) / 2:
+ * of second order, and none where they move linearly or tau = 0. The variance reckons with the plant's noise
+ * between the two times.
+ *
+ * A sample before t is fused as by a filter that has kept the former state too (stochastic cloning for one
+ * step, see estimators/beside.c): optimal, but that samples of one time which are all beside it are taken to
+ * have noise of their own. Of a sample after t less is made, since its step is still to come: its share of
+ * the plant's noise counts as noise of the sensor. Where nothing else matters give samples with the first
+ * point after them.
+ *
+ * Offset 0 gives the bits of bramah_filter_correct; before the first step all are taken as 0. Several
+ * corrections at one time are allowed. Errors: E_TIME (more than a step) names the sensor. */
 BRAMAH_API bramah_status bramah_filter_correct_at(bramah_filter *filter, const double *y,
                                                   const unsigned char *present, const int64_t *offset_ns,
                                                   bramah_diag *diag);
@@ -208,8 +215,8 @@ BRAMAH_API const double *bramah_filter_covariance(const bramah_filter *filter);
 
 /* What smoothers and analyses need of the last cycle. F [n x n]: transition of the last predict, from the
  * coordinates before it to those after it (a change of independent coordinates included). H [n_sensors x n]
- * and r [n_sensors]: measurement rows and variances of the last correct, those of present sensors. dx [n]: the
- * errors it injected (zeros if nothing was measured). */
+ * and r [n_sensors]: measurement rows and variances of the last correct, those of present sensors. dx [n]:
+ * the errors it injected (zeros if nothing was measured). */
 BRAMAH_API size_t bramah_filter_n_error(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_transition(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_rows(const bramah_filter *filter);

@@ -8,11 +8,12 @@
  * counted.
  *
  * Time. The filter stands at points a step apart, the first row sets the first of them. A sample is fused at
- * the nearest point (halfway between two, at the later), with its innovation formed at the time it was measured:
- * to first order in the time between, see bramah_filter_correct_at; exact, and the bits of a filter that knows
- * no offsets, at the point. Samples of a point are fused together in their order, a sensor's second one after
- * the others. A command holds from the time of its row on; a step in which it changes is made with its mean
- * over the step, as far as rows have been read. */
+ * the nearest point (halfway between two, at the later) with its own time: innovation and row are formed at
+ * the time it was measured, to first order in the offset tau, the error at most |y''| |tau| (h + |tau|) / 2
+ * (bramah_filter_correct_at). At the point itself this is exact, with the bits of a filter that knows no
+ * offsets. Samples of a point are fused together in their order, a sensor's second one after the others. A
+ * command holds from the time of its row on; a step in which it changes is made with its mean over the step,
+ * as far as rows have been read. */
 #ifndef BRAMAH_REPLAY_H
 #define BRAMAH_REPLAY_H
 
@@ -85,9 +86,10 @@ typedef struct bramah_listener {
 BRAMAH_API void bramah_replay_listen(bramah_replay *replay, const bramah_listener *listener);
 
 /* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
- * start. A row that cannot be read is told once everything before it has been delivered. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a
- * sink. The estimate of that time stands in the filter until the next call. No allocation. Errors: those of
- * the source and the filter; E_TIME (time goes backwards, or jumps ahead beyond max_gap). */
+ * start. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a
+ * sink. The estimate of that time stands in the filter until the next call. A row that cannot be read is told
+ * once everything before it has been delivered. No allocation. Errors: those of the source and the filter;
+ * E_TIME (time goes backwards, or jumps ahead beyond max_gap). */
 BRAMAH_API bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end,
                                             bramah_diag *diag);
 
@@ -105,7 +107,8 @@ BRAMAH_API double bramah_replay_nis(const bramah_replay *replay, size_t *degrees
 /* Commands [n_input] that the plant held over the last step. */
 BRAMAH_API const double *bramah_replay_inputs(const bramah_replay *replay);
 
-/* Mark of the row in use: of the last one whose samples were taken; after an error, of the row it came with. */
+/* Mark of the row in use: of the last one whose samples were taken; after an error, of the row it came
+ * with. */
 BRAMAH_API int64_t bramah_replay_mark(const bramah_replay *replay);
 
 /* The buffer in use, for its counts; NULL without delays. */

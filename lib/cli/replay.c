@@ -137,7 +137,7 @@ const cli_command cli_replay = {
         "the whole, its report only of what was added.\n\n"
         "Ctrl-C, SIGTERM and SIGHUP end the run with the present step: files, summary and snapshot are\n"
         "finished (exit code 130, 143, 129). Exit code 3: the filter ran, but failed one of its own\n"
-        "checks, which the summary lists; datasets/README.md tells of them ('Checks').\n",
+        "checks, which the summary lists; datasets/README.md tells of them ('Replays').\n",
     .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv --truth truth.csv \\\n"
                "    --report report.html",
     .min_operands = 2,

@@ -46,6 +46,7 @@ static void put_text(cli_snapshot *s, const char *name, const char *text)
 
 static void put_progress(const cli_replay_run *r, cli_snapshot *s)
 {
+  const int any = bramah_replay_report(r->replay).samples > 0;
   const progress p = {.rows = r->rows,
                       .written = r->written,
                       .skipped = r->window.skipped,
@@ -53,7 +54,7 @@ static void put_progress(const cli_replay_run *r, cli_snapshot *s)
                       .missing = r->nees.missing,
                       .first_ns = r->first_ns,
                       .last_ns = r->last_ns,
-                      .read_ns = bramah_replay_read_ns(r->replay),
+                      .read_ns = any ? bramah_replay_read_ns(r->replay) : INT64_MIN,
                       .nees = r->nees.sum,
                       .truth = r->request.truth != NULL,
                       .alone = r->alone.running != 0};

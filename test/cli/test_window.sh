@@ -137,6 +137,18 @@ says err '--snapshot-every needs --snapshot FILE'
 run 2 replay plain.yaml log.csv --output after.csv --resume run.snapshot --from 0.1
 run 2 replay plain.yaml log.csv --output after.csv --resume run.snapshot --smooth smooth.csv
 
+# ---- progress ----
+
+# On a terminal only: how far, how fast, and how long it will take.
+if command -v script >/dev/null; then
+  script -qec "'$program' replay late.yaml '$source_root/datasets/four-bar/log.csv' --output after.csv --to 6" /dev/null \
+    </dev/null >terminal 2>&1 || [ $? -eq 3 ] || fail 'a replay on a terminal'
+  tr '\r' '\n' <terminal | grep -Eq '^\[#+ *\] +[0-9]+ % +[0-9.]+ s, [0-9.]+ x real time, [0-9]+ s left' || {
+    cp terminal out
+    fail 'no progress on a terminal'
+  }
+fi
+
 # ---- a run that dies, and one that is stopped ----
 
 # A bad row: what was kept on the way leads on once it is mended; the file of estimates reaches at least that far.
@@ -150,27 +162,33 @@ mv before.csv longer.csv
 head -n 402 longer.csv >before.csv
 joined | cmp - whole.csv || fail 'going on from a snapshot on the way'
 
-# Stopped while it waits for rows that do not come: files are whole, the snapshot leads on.
-for signal in INT TERM HUP; do
-  mkfifo "pipe-$signal"
+# stopped SIGNAL CODE ROWS: a run that waits for more than so many rows of the log is stopped. Files are whole, the snapshot leads
+# on, and what comes out is that of a run without interruption.
+stopped() {
+  command="bramah replay (stopped by SIG$1 after $3 rows)"
+  rm -f pipe before.csv
+  mkfifo pipe
   # A shell has the interrupt ignored in what it starts in the background.
-  env --default-signal="$signal" "$program" replay plain.yaml - --output before.csv --snapshot run.snapshot --json run.json \
-    <"pipe-$signal" >out 2>err &
+  env --default-signal="$1" "$program" replay plain.yaml - --output before.csv --snapshot run.snapshot --json run.json \
+    <pipe >out 2>err &
   replaying=$!
-  { head -n 301 log.csv; exec sleep 20; } >"pipe-$signal" &
+  { head -n $(($3 + 1)) log.csv; exec sleep 60; } >pipe &
   feeding=$!
-  sleep 1
-  kill -s "$signal" "$replaying"
+  tries=0
+  while [ ! -e before.csv ] && [ $((tries += 1)) -le 200 ]; do sleep 0.1; done
+  sleep 0.5
+  kill -s "$1" "$replaying"
   code=0
   wait "$replaying" || code=$?
   kill "$feeding" 2>/dev/null || :
-  command="bramah replay (stopped by SIG$signal)"
-  case $signal in INT) wanted=130 ;; TERM) wanted=143 ;; HUP) wanted=129 ;; esac
-  same "$code" "$wanted" "exit code after SIG$signal"
-  says err "stopped by SIG$signal after t = "
+  same "$code" "$2" "exit code after SIG$1"
+  says err "stopped by SIG$1 after t = "
   says err 'go on with --resume run.snapshot'
   says out 'verdict: '
-  grep -q "\"exit_code\": $wanted" run.json || fail 'the exit code of a run that was stopped'
+  grep -q "\"exit_code\": $2" run.json || fail 'the exit code of a run that was stopped'
   run 0 replay plain.yaml log.csv --output after.csv --resume run.snapshot
-  joined | cmp - whole.csv || fail 'going on after a signal changes the estimates'
-done
+  joined | cmp - whole.csv || fail "going on after SIG$1 changes the estimates"
+}
+stopped INT 130 300
+stopped TERM 143 301
+stopped HUP 129 0
