@@ -88,7 +88,8 @@ static bramah_status read_file(bramah__reader *reader, char **text, size_t *leng
   return status;
 }
 
-/* As libyaml does: also a carriage return, next line (U+0085) and the separators U+2028 and U+2029 end a line. */
+/* As libyaml does: also a carriage return, next line (U+0085) and the separators U+2028 and U+2029 end a
+ * line. */
 static int count_lines(const char *text, size_t length)
 {
   int lines = 1;

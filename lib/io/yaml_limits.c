@@ -39,8 +39,8 @@ static const char *count_event(tally *t, const yaml_event_t *event)
   return t->values > MOST_VALUES ? "more than a million values" : NULL;
 }
 
-/* Directives stand at the beginning of a line, behind any of the line ends that YAML has (for those of several bytes the
- * last byte will do). Quoted text may hold such lines as well, but not a hundred. */
+/* Directives stand at the beginning of a line, behind any of the line ends that YAML has (for those of
+ * several bytes the last byte will do). Quoted text may hold such lines as well, but not a hundred. */
 static const char *count_directives(const char *text, size_t length)
 {
   static const char ends[] = "\n\r\x85\xa8\xa9";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a description may hold at most. libyaml takes a time that grows with the square of the depth of brackets,
- * of the anchors and of the directives, and some 200 bytes for every value; a file of a few megabytes could keep
- * it busy for an hour. */
+/* What a description may hold at most. libyaml takes a time that grows with the square of the depth of
+ * brackets, of the anchors and of the directives, and some 200 bytes for every value; a file of a few
+ * megabytes could keep it busy for an hour. */
 #ifndef BRAMAH_LIB_IO_YAML_LIMITS_H
 #define BRAMAH_LIB_IO_YAML_LIMITS_H
 

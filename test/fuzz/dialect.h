@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How a log of the corpus is to be read: words in a first line that begins with '!', such as
  *   ! semicolon decimal-comma time unit=ms skip-rows
- * Without such a line nothing is stated. The dialect of a corpus file is chosen like the rest of it: by what is found. */
+ * Without such a line nothing is stated. */
 #ifndef BRAMAH_TEST_FUZZ_DIALECT_H
 #define BRAMAH_TEST_FUZZ_DIALECT_H
 

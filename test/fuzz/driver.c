@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs files through a harness where there is no libFuzzer: each whole, and cut short at a dozen places, as a file is that
- * somebody did not finish writing. Arguments are files and folders. */
+/* Runs files through a harness where there is no libFuzzer: each whole, and cut short at a dozen places, as
+ * a file is that somebody did not finish writing. Arguments are files and folders. */
 #define _POSIX_C_SOURCE 200809L
 #include "test/fuzz/fuzz.h"
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the fuzz harnesses share. A harness is one file with a function LLVMFuzzerTestOneInput that hands bytes to a reader
- * and aborts where the reader breaks its word. It is linked twice: with libFuzzer (meson setup -Dfuzz=true, clang), which
- * invents inputs, and with driver.c (any compiler), which runs the files of corpus/ as an ordinary test.
+/* What the fuzz harnesses share. A harness is one file with a function LLVMFuzzerTestOneInput that hands
+ * bytes to a reader and aborts where the reader breaks its word. It is linked twice: with libFuzzer (meson
+ * setup -Dfuzz=true, clang), which invents inputs, and with driver.c (any compiler), which runs the files of
+ * corpus/ as an ordinary test.
  *
- * How to look for mistakes: sh test/run.sh --fuzz 1000000 (see --help). What it finds lies in build-fuzz/findings/; run
+ * How to look for mistakes: sh test/run.sh --fuzz 1000000 (see --help). What it finds lies in
+ * build-fuzz/findings/; run
  *   build-fuzz/test/fuzz/fuzz_log FILE
- * to see it again, -minimize_crash=1 -runs=100000 to make it small, then mend the reader and put the file into corpus/. */
+ * to see it again, -minimize_crash=1 -runs=100000 to make it small, then mend the reader and put the file
+ * into corpus/. */
 #ifndef BRAMAH_TEST_FUZZ_FUZZ_H
 #define BRAMAH_TEST_FUZZ_FUZZ_H
 
@@ -31,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The bytes as a file in memory: its path, until the next call. */
 const char *fuzz_file(const uint8_t *data, size_t size);
 
-/* The bytes as one of several files, i < FUZZ_PARTS: its name is the number 100 + i, for patterns of names. */
+/* The bytes as one of several files, i < FUZZ_PARTS: its name is the number 100 + i, for patterns. */
 enum { FUZZ_PARTS = 4, FUZZ_FIRST_PART = 100 };
 const char *fuzz_part(size_t i, const uint8_t *data, size_t size);
 
@@ -56,7 +59,8 @@ typedef struct fuzz_mistakes {
 } fuzz_mistakes;
 void fuzz_tell(void *user, const bramah_diag *diag);
 
-/* What check and load say of one file agrees: the same status; the mistake of the load is the first of the check. */
+/* What check and load say of one file agrees: the same status; the mistake of the load is the first of the
+ * check. */
 void fuzz_check_agreement(const fuzz_mistakes *mistakes, bramah_status check, bramah_status load,
                           const bramah_diag *diag);
 

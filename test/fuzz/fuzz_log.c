@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Any bytes as a log in any dialect. Beside not crashing: what is not there is NaN and nothing else is, lines ascend, the end
- * and an error stay, times come back from their text, a second reading with the dialect that was found stated gives the same
- * bits, and what was read comes back from a file of the writer. */
+/* Any bytes as a log in any dialect. Beside not crashing: what is not there is NaN and nothing else is,
+ * lines ascend, the end and an error stay, times come back from their text, a second reading with the
+ * dialect that was found stated gives the same bits, and what was read comes back from a file of the
+ * writer. */
 #include "bramah/log.h"
 #include "bramah/units.h"
 #include "test/fuzz/dialect.h"

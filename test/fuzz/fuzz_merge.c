@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A study and the files of a log, separated by lines that begin with "=====": rows of all files come out merged by time,
- * every number finite, with a place that exists; and a second time the same. */
+/* A study and the files of a log, separated by lines that begin with "=====": rows of all files come out
+ * merged by time, every number finite, with a place that exists; and a second time the same. */
 #define _GNU_SOURCE /* memmem */
 #include "bramah/files.h"
 #include "lib/cli/log_source.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Any bytes as a study file: check and load agree; the sensors of what loads are bound to a plant and measure, and its
- * changes are applied to that plant's machine file. */
+/* Any bytes as a study file: check and load agree; the sensors of what loads are bound to a plant and
+ * measure, and its changes are applied to that plant's machine file. */
 #include "bramah/files.h"
 #include "bramah/units.h"
 #include "test/fuzz/four_bar.h"

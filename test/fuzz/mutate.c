@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How libFuzzer changes an input: half of the time by bytes and dictionary as ever, otherwise by lines, words and numbers,
- * since a byte changed at random seldom leaves a text that is a table or a machine. */
+/* How libFuzzer changes an input: half of the time by bytes and dictionary as ever, otherwise by lines,
+ * words and numbers, since a byte changed at random seldom leaves a text that is a table or a machine. */
 #include "test/fuzz/fuzz.h"
 
 #include <string.h>
