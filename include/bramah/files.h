@@ -34,8 +34,8 @@ typedef void (*bramah_mistake)(void *user, const bramah_diag *diag);
 
 /* Read a machine or study file as *_load does, but go on after a mistake: every value that is wrong by
  * itself, every unknown, missing or doubled key and every name that refers to nothing is told. Returns OK if
- * there is none, else the status of the first; nothing is kept. What only the whole machine shows (a loop
- * that cannot close) is left to bramah_model_new. */
+ * there is none, else the status of the first; nothing is kept. After 1000 mistakes it stops. What only the
+ * whole machine shows (a loop that cannot close) is left to bramah_model_new. */
 BRAMAH_API bramah_status bramah_machine_check(const char *path, size_t n_changes,
                                               const bramah_change *changes, bramah_mistake tell, void *user);
 BRAMAH_API bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *user);

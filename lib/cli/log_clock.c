@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What sums and differences of these stay within: readings of the clock, times of the log, figures of the study. */
+static const int64_t most_reading = INT64_C(4000000000000000000);
+static const int64_t most_time = INT64_C(3000000000000000000);
+static const double most_figure = 1e18;
+
 /* ---- what the study says ---- */
 
 static bramah_status fail_figure(const bramah_study *study, const bramah_study_figure *figure,
@@ -29,21 +34,33 @@ static bramah_status read_figure(const bramah_study *study, const bramah_study_f
   return fail_figure(study, figure, key, diag);
 }
 
+/* The same as a whole number: of units of which `per_unit` make one of the figure's. */
+static bramah_status read_whole(const bramah_study *study, const bramah_study_figure *figure,
+                                const char *unit, double per_unit, const char *key, int64_t *out,
+                                bramah_diag *diag)
+{
+  double value;
+  const bramah_status status = read_figure(study, figure, unit, key, &value, diag);
+  if (status) return status;
+  value *= per_unit;
+  if (!(fabs(value) <= most_figure)) {
+    cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "%s is more than a clock can show", figure->text);
+    return fail_figure(study, figure, key, diag);
+  }
+  *out = llround(value);
+  return BRAMAH_OK;
+}
+
 static bramah_status read_wrap(cli_log_clock *clock, const bramah_study *study, const bramah_study_time *time,
                                bramah_diag *diag)
 {
-  double wrap;
-  const bramah_status status =
-      read_figure(study, &time->wrap, clock->rate > 0.0 ? "1" : "s", "wrap", &wrap, diag);
-  if (status) return status;
-  clock->wrap = llround(clock->rate > 0.0 ? wrap : 1e9 * wrap);
-  return BRAMAH_OK;
+  const int counts = clock->rate > 0.0;
+  return read_whole(study, &time->wrap, counts ? "1" : "s", counts ? 1.0 : 1e9, "wrap", &clock->wrap, diag);
 }
 
 static bramah_status read_origin(cli_log_clock *clock, const bramah_study *study,
                                  const bramah_study_time *time, bramah_diag *diag)
 {
-  double seconds;
   clock->origin = clock->is_iso ? CLI_LOG_ORIGIN_FIRST : CLI_LOG_ORIGIN_NONE;
   if (!time->origin.text) return BRAMAH_OK;
   if (strcmp(time->origin.text, "first") == 0) {
@@ -58,23 +75,18 @@ static bramah_status read_origin(cli_log_clock *clock, const bramah_study *study
                      : "a date is wanted, as the log's times have one");
     return fail_figure(study, &time->origin, "origin", diag);
   }
-  if (is_date) return BRAMAH_OK;
-  const bramah_status status = read_figure(study, &time->origin, "s", "origin", &seconds, diag);
-  if (!status) clock->zero = llround(1e9 * seconds);
-  return status;
+  return is_date ? BRAMAH_OK : read_whole(study, &time->origin, "s", 1e9, "origin", &clock->zero, diag);
 }
 
 bramah_status cli_log_clock_make(cli_log_clock *clock, const bramah_study *study,
                                  const bramah_study_time *time, int is_iso, bramah_diag *diag)
 {
-  double offset = 0.0;
   *clock = (cli_log_clock){.is_iso = is_iso, .origin = is_iso ? CLI_LOG_ORIGIN_FIRST : CLI_LOG_ORIGIN_NONE};
   if (!study) return BRAMAH_OK;
   clock->drift = time->drift;
   bramah_status status = read_figure(study, &time->rate, "Hz", "rate", &clock->rate, diag);
-  if (!status) status = read_figure(study, &time->offset, "s", "offset", &offset, diag);
+  if (!status) status = read_whole(study, &time->offset, "s", 1e9, "offset", &clock->offset, diag);
   if (!status) status = read_wrap(clock, study, time, diag);
-  clock->offset = llround(1e9 * offset);
   return status ? status : read_origin(clock, study, time, diag);
 }
 
@@ -85,19 +97,24 @@ static int64_t unwind(cli_log_clock *clock, int64_t reading)
 {
   const int64_t change = reading - clock->last;
   if (clock->started && change < -(clock->wrap / 2)) clock->unwound += clock->wrap, clock->wraps++;
-  if (clock->started && change > clock->wrap / 2) clock->unwound -= clock->wrap, clock->wraps--;
+  if (clock->started && change > clock->wrap / 2)
+    clock->unwound -= clock->wrap, clock->wraps -= clock->wraps > 0;
   clock->last = reading;
   return reading + clock->unwound;
 }
 
+static int is_within(int64_t ns, int64_t most) { return ns <= most && ns >= -most; }
+
 int cli_log_clock_read(cli_log_clock *clock, int64_t reading, int64_t *ns)
 {
-  static const int64_t limit = INT64_C(4000000000000000000);
-  if (clock->wrap) reading = unwind(clock, reading);
-  if (reading > limit || reading < -limit) return 0;
+  if (clock->wrap) {
+    if (!is_within(reading, most_reading / 2) || !is_within(clock->unwound, most_reading)) return 0;
+    reading = unwind(clock, reading);
+  }
+  if (!is_within(reading, most_reading)) return 0;
   if (clock->rate > 0.0) {
     const long double exact = (long double)reading * 1e9L / (long double)clock->rate;
-    if (!(fabsl(exact) < (long double)limit)) return 0;
+    if (!(fabsl(exact) < (long double)most_reading)) return 0;
     reading = llroundl(exact);
   }
   if (!clock->started) clock->first = reading;
@@ -106,9 +123,19 @@ int cli_log_clock_read(cli_log_clock *clock, int64_t reading, int64_t *ns)
   return 1;
 }
 
-int64_t cli_log_clock_time(const cli_log_clock *clock, int64_t ns)
+/* Returns 0 if the sum would be beyond the times of a log. */
+static int add(int64_t *sum, int64_t summand)
+{
+  if (summand > 0 ? *sum > most_time - summand : *sum < -most_time - summand) return 0;
+  *sum += summand;
+  return 1;
+}
+
+int cli_log_clock_time(const cli_log_clock *clock, int64_t ns, int64_t *time_ns)
 {
   if (clock->drift != 0.0)
     ns = clock->first + llroundl((long double)(ns - clock->first) / (1.0L + (long double)clock->drift));
-  return ns - clock->zero + clock->offset + clock->joined;
+  *time_ns = ns;
+  return add(time_ns, -clock->zero) && add(time_ns, clock->offset) && add(time_ns, clock->joined) &&
+         is_within(*time_ns, most_time);
 }

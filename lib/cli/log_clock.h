@@ -36,7 +36,8 @@ bramah_status cli_log_clock_make(cli_log_clock *clock, const bramah_study *study
  * of the file. Returns 0 if that cannot be told in nanoseconds. */
 int cli_log_clock_read(cli_log_clock *clock, int64_t reading, int64_t *ns);
 
-/* The time of the log for nanoseconds of the clock. */
-int64_t cli_log_clock_time(const cli_log_clock *clock, int64_t ns);
+/* The time of the log for nanoseconds of the clock. Returns 0 if it is beyond 3e9 s, so that differences of times
+ * can be told too. */
+int cli_log_clock_time(const cli_log_clock *clock, int64_t ns, int64_t *time_ns);
 
 #endif

@@ -4,6 +4,7 @@
 #include "lib/cli/message.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +137,13 @@ static bramah_status fail_back(const cli_log_stream *s, uint64_t mark, int64_t t
       seconds(time_ns), seconds(s->newest_ns));
 }
 
+static bramah_status time_of(const cli_log_stream *s, int64_t ns, uint64_t mark, int64_t *time_ns,
+                             bramah_diag *diag)
+{
+  if (cli_log_clock_time(&s->clock, ns, time_ns)) return BRAMAH_OK;
+  return cli__log_fail(s, mark, diag, "this time cannot be told in nanoseconds");
+}
+
 static int may_reset(const cli_log_stream *s, int64_t time_ns)
 {
   return s->study && s->study->log.resets == BRAMAH_LOG_RESETS_JOIN && !s->clock.is_iso &&
@@ -153,8 +161,9 @@ static int goes_on(const cli_log_stream *s, int64_t time_ns, int64_t next_ns)
 static void join(cli_log_stream *s, cli_log_waiting *row, int64_t time_ns, cli_log_waiting *second,
                  int64_t next_ns)
 {
-  const int64_t step = next_ns - time_ns, usual = cli_log_stream_interval(s);
-  const int64_t shift = s->newest_ns + (usual ? usual : step) - time_ns;
+  const int64_t step = next_ns - time_ns, interval = cli_log_stream_interval(s);
+  const int64_t usual = interval && interval <= s->study->log.longest_gap_ns ? interval : step;
+  const int64_t shift = s->newest_ns + usual - time_ns;
   s->clock.joined += shift;
   s->jump_ns = INT64_MIN;
   cli_log_note(&s->counts.resets, row->mark);
@@ -172,7 +181,9 @@ static bramah_status take_reset(cli_log_stream *s, cli_log_waiting *row, int64_t
   bramah_status status = cli__log_read(s, &ns, &mark, &end, diag);
   if (status) return status;
   if (end) return cli__log_fail(s, row->mark, diag, "time goes back in the last row alone");
-  const int64_t next_ns = cli_log_clock_time(&s->clock, ns);
+  int64_t next_ns;
+  status = time_of(s, ns, mark, &next_ns, diag);
+  if (status) return status;
   if (!goes_on(s, time_ns, next_ns))
     return cli__log_fail(
         s, row->mark, diag,
@@ -195,7 +206,9 @@ static bramah_status take(cli_log_stream *s, bramah_diag *diag)
   if (status || s->over) return status;
   status = keep(s, mark, &row, diag);
   if (status) return status;
-  const int64_t time_ns = cli_log_clock_time(&s->clock, ns);
+  int64_t time_ns;
+  status = time_of(s, ns, mark, &time_ns, diag);
+  if (status) return status;
   if (!s->any || time_ns >= s->newest_ns)
     take_forward(s, &row, time_ns);
   else if (s->newest_ns - time_ns <= s->reorder_ns)
@@ -247,6 +260,20 @@ static const cli_log_waiting *take_first(cli_log_stream *s)
   return row;
 }
 
+/* A value beyond all numbers ends the log with the row before it. */
+static void map_cell(cli_log_stream *s, size_t i)
+{
+  const cli_log_target *target = &s->targets[i];
+  const double cell = s->out[i];
+  s->out[i] = cli_log_map_value(&s->targets[i].map, cell);
+  if (isfinite(s->out[i])) return;
+  cli_fail(&s->failure, BRAMAH_E_NOT_FINITE, s->paths->file[cli_log_mark_path(s->mark)].path,
+           cli_log_mark_line(s->mark), target->name, "%g becomes %g as the study scales it", cell, s->out[i]);
+  s->has[i] = 0;
+  s->head = s->tail;
+  s->over = 1;
+}
+
 static void give(cli_log_stream *s)
 {
   const size_t n = s->n_targets;
@@ -262,7 +289,7 @@ static void give(cli_log_stream *s)
       s->over = 1;
     }
   for (size_t i = 0; i < n; i++)
-    if (s->has[i]) s->out[i] = cli_log_map_value(&s->targets[i].map, s->out[i]);
+    if (s->has[i]) map_cell(s, i);
 }
 
 bramah_status cli_log_stream_next(cli_log_stream *s, int *end, bramah_diag *diag)

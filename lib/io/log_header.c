@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_COLUMNS = 10000 };
+
 /* ---- what separates the cells ---- */
 
 typedef struct marks {
@@ -92,6 +94,8 @@ static int split_unit(char *cell, size_t length, char **unit)
 
 static bramah_status check_name(bramah_log_reader *reader, const char *name, int line, int position)
 {
+  if (reader->n_columns == MOST_COLUMNS) /* each name is compared with all others */
+    return bramah__log_fail(reader, BRAMAH_E_SYNTAX, NULL, line, position, "more than 10000 columns");
   if (!*name)
     return bramah__log_fail(reader, BRAMAH_E_SYNTAX, NULL, line, position,
                             "a column of the header has no name");
@@ -274,7 +278,10 @@ static bramah_status find_units(bramah_log_reader *reader)
 static bramah_status skip_lines(bramah_log_reader *reader)
 {
   bramah_status status = BRAMAH_OK;
-  for (int i = 0; !status && i < reader->format.skip; i++) status = bramah__log_next_line(reader);
+  for (int i = 0; !status && i < reader->format.skip; i++) {
+    status = bramah__log_next_line(reader);
+    if (!status && !reader->length) break; /* the end of the file */
+  }
   do
     if (!status) status = bramah__log_next_line(reader);
   while (!status && reader->length && bramah__log_is_skipped(reader));

@@ -140,6 +140,7 @@ static bramah_status set_scale(bramah_log_reader *reader, const char *unit, bram
     return status;
   }
   if (d.s != 2 || d.m || d.kg || d.volt || d.rad) return bramah_log_fail_unit(reader, column, "s", diag);
+  if (!(factor < 1e5)) return bramah_log_fail_unit(reader, column, "s", diag); /* beyond int64_t */
   reader->clock.scale = llround(factor * 1e9);
   return reader->clock.scale > 0 ? BRAMAH_OK : bramah_log_fail_unit(reader, column, "s", diag);
 }
@@ -247,6 +248,7 @@ const char *bramah_log_path(const bramah_log_reader *reader) { return reader->pa
 bramah_log_format bramah_log_format_found(const bramah_log_reader *reader) { return reader->format; }
 uint64_t bramah_log_bytes(const bramah_log_reader *reader)
 {
-  return reader->bytes - (uint64_t)(reader->end - reader->begin) + (uint64_t)reader->no_line_end;
+  const uint64_t left = reader->end - reader->begin; /* the line end that we have added counts among them */
+  return reader->bytes - (left && reader->no_line_end ? left - 1 : left);
 }
 int bramah_log_is_cut(const bramah_log_reader *reader) { return reader->no_line_end; }

@@ -226,7 +226,8 @@ bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *us
     bramah__reader_close(&reader);
     bramah_study_free(&study->study);
   }
-  if (status && !(study && reader.told)) tell(user, &diag);
+  if (study && reader.told) return reader.first;
+  if (status) tell(user, &diag);
   return status;
 }
 

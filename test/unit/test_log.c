@@ -630,6 +630,94 @@ START_TEST(writes_what_is_read_back)
 }
 END_TEST
 
+/* A byte-order mark in front of the first name is the name's, not the file's. */
+START_TEST(writes_a_name_with_a_byte_order_mark)
+{
+  static const char name[] = "\xEF\xBB\xBFx";
+  bramah_log_writer *writer = NULL;
+  bramah_log_reader *reader = NULL;
+  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_add_column(writer, name, "m", 9, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
+  ck_assert_str_eq(bramah_log_column_name(reader, 0), name);
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* The mark between cells is found in the header, so a name that holds one is put in quotes. */
+START_TEST(writes_names_that_hold_marks)
+{
+  static const char *const names[] = {"a b", "a;b", "a\tb", "a, b", "\xFF\xFE"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    bramah_log_writer *writer = NULL;
+    bramah_log_reader *reader = NULL;
+    ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+    ck_assert_int_eq(bramah_log_add_column(writer, names[i], "m", 9, NULL), BRAMAH_OK);
+    ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+    ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
+    ck_assert_uint_eq(bramah_log_n_columns(reader), 1);
+    ck_assert_str_eq(bramah_log_column_name(reader, 0), i == 2 ? "a b" : names[i]);
+    ck_assert_str_eq(bramah_log_column_unit(reader, 0), "m");
+    bramah_log_close(reader);
+  }
+}
+END_TEST
+
+/* Two thousand million lines to be skipped of a file with one: told at once. */
+START_TEST(skips_no_line_beyond_the_end)
+{
+  const bramah_log_format format = {.skip = 2147483647};
+  bramah_log_reader *reader = NULL;
+  bramah_diag d;
+  put("a\n1\n");
+  ck_assert_int_eq(bramah_log_open_as(path, &format, &d, &reader), BRAMAH_E_EMPTY);
+}
+END_TEST
+
+/* Also where the last line has no end. */
+START_TEST(counts_the_bytes_used)
+{
+  double value;
+  unsigned char present;
+  int end;
+  bramah_log_reader *reader = NULL;
+  put("a\n1\n23");
+  ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
+  for (uint64_t used = 4; used <= 6; used += 2) {
+    ck_assert_int_eq(bramah_log_next(reader, &value, &present, &end, NULL), BRAMAH_OK);
+    ck_assert_uint_eq(bramah_log_bytes(reader), used);
+  }
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* Times are whole nanoseconds in 64 bits: a unit of years is refused, not wrapped. */
+START_TEST(refuses_times_in_huge_units)
+{
+  bramah_log_reader *reader = NULL;
+  bramah_diag d;
+  put("t[MPa/Pa*s]\n0.9999\n");
+  ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_set_time(reader, 0, NULL, 0, &d), BRAMAH_E_UNIT);
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(refuses_endless_headers)
+{
+  bramah_log_reader *reader = NULL;
+  bramah_diag d;
+  FILE *f = fopen(path, "w");
+  ck_assert_ptr_nonnull(f);
+  for (int i = 0; i <= 10000; i++) fprintf(f, "%sc%d", i ? "," : "", i);
+  fputs("\n1\n", f);
+  fclose(f);
+  ck_assert_int_eq(bramah_log_open(path, &d, &reader), BRAMAH_E_SYNTAX);
+  ck_assert_str_eq(d.message, "more than 10000 columns");
+}
+END_TEST
+
 START_TEST(writes_a_header_without_rows)
 {
   ck_assert_int_eq(bramah_log_finish(create_log(path), NULL), BRAMAH_OK);
@@ -805,6 +893,12 @@ int main(void)
   tcase_add_test(t, finds_columns);
   tcase_add_test(t, reads_a_pipe_row_by_row);
   if (long_double_is_as_promised()) tcase_add_test(t, writes_what_is_read_back);
+  tcase_add_test(t, writes_a_name_with_a_byte_order_mark);
+  tcase_add_test(t, writes_names_that_hold_marks);
+  tcase_add_test(t, skips_no_line_beyond_the_end);
+  tcase_add_test(t, counts_the_bytes_used);
+  tcase_add_test(t, refuses_times_in_huge_units);
+  tcase_add_test(t, refuses_endless_headers);
   tcase_add_test(t, writes_a_header_without_rows);
   tcase_add_test(t, an_empty_cell_alone_is_still_a_row);
   if (long_double_is_as_promised()) tcase_add_test(t, long_files_come_back_exactly);

@@ -732,6 +732,45 @@ START_TEST(error_in_a_change_points_to_the_study)
 }
 END_TEST
 
+START_TEST(too_many_changes_are_refused)
+{
+  enum { ROOM = 32 };
+  static char text[1001 * ROOM];
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  size_t used = (size_t)snprintf(text, sizeof text, "study: x\nmachine: y\nchanges:\n");
+  for (int i = 0; i < 1001; i++)
+    used += (size_t)snprintf(text + used, sizeof text - used, "  bodies.b%d.mass: 1 kg\n", i);
+  ck_assert_uint_lt(used, sizeof text);
+  write_bytes(text, used);
+  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_VALUE);
+  ck_assert_str_eq(diag.message, "more than 1000 changes");
+  ck_assert_int_eq(diag.line, 3);
+}
+END_TEST
+
+/* A text of a megabyte, and a hundred sensors that take it for their column. */
+START_TEST(memory_for_a_description_is_limited)
+{
+  enum { LENGTH = 1 << 20 };
+  static char text[LENGTH + 16384];
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  size_t used = (size_t)snprintf(text, sizeof text, "study: x\nmachine: &long ");
+  memset(text + used, 'a', LENGTH);
+  used += LENGTH;
+  used += (size_t)snprintf(text + used, sizeof text - used, "\nsensors:\n");
+  for (int i = 0; i < 100; i++)
+    used += (size_t)snprintf(text + used, sizeof text - used,
+                             "  s%d: {type: encoder, joint: crank, sigma: 1 deg, column: *long}\n", i);
+  ck_assert_uint_lt(used, sizeof text);
+  write_bytes(text, used);
+  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_MEMORY);
+  ck_assert_str_eq(diag.message,
+                   "what the file describes is too large; do aliases or changes repeat long texts or lists?");
+}
+END_TEST
+
 START_TEST(missing_file_is_told)
 {
   bramah_diag diag;
@@ -771,6 +810,8 @@ int main(void)
   tcase_add_test(tests, missing_section_is_told);
   tcase_add_test(tests, sensors_must_not_be_empty);
   tcase_add_test(tests, error_in_a_change_points_to_the_study);
+  tcase_add_test(tests, too_many_changes_are_refused);
+  tcase_add_test(tests, memory_for_a_description_is_limited);
   tcase_add_test(tests, missing_file_is_told);
   return run_suite(suite);
 }
