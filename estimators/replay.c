@@ -205,10 +205,13 @@ static void read_row(bramah_replay *r)
   row->handed = row->commanded = 0;
 }
 
-/* A row is used at the nearest grid point; halfway between two, at the later. */
+/* A row is used at the nearest grid point; halfway between two, at the later. At the start there is no last
+ * step to form innovations beside it with: what comes after it belongs to the next point. */
 static int belongs_to(const bramah_replay *r, const waiting_row *row, int64_t time_ns)
 {
-  return row->sample.time_ns - time_ns < r->step_ns - r->step_ns / 2;
+  const int64_t after_ns = row->sample.time_ns - time_ns;
+  const int at_start = r->counts.steps == 0 && time_ns == r->time_ns;
+  return at_start ? after_ns <= 0 : after_ns < r->step_ns - r->step_ns / 2;
 }
 
 /* At least one row, if there is one; gathering, up to the first that lies beyond the point of that time. */

@@ -196,13 +196,16 @@ static int64_t oldest(const bramah_rewind *r)
   return point > 0 ? point : 0;
 }
 
-/* The nearest point; -1 before the start, present + 2 for all that lies beyond the coming point. */
+/* The nearest point, but of what comes after the start the next one: there is no step before the start to
+ * form an innovation with. -1 before the start, present + 2 for all that lies beyond the coming point. */
 static int64_t point_at(const bramah_rewind *r, int64_t time_ns)
 {
   if (time_ns < r->start_ns - r->step_ns) return -1;
   if (time_ns > time_of(r, r->present + 2)) return r->present + 2;
   const int64_t since = time_ns - r->start_ns + r->step_ns / 2;
-  return since < 0 ? -1 : since / r->step_ns;
+  if (since < 0) return -1;
+  const int64_t nearest = since / r->step_ns;
+  return nearest == 0 && time_ns > r->start_ns ? 1 : nearest;
 }
 
 /* ---- taking samples ---- */

@@ -11,9 +11,9 @@
  * the nearest point (halfway between two, at the later) with its own time: innovation and row are formed at
  * the time it was measured, to first order in the offset tau, the error at most |y''| |tau| (h + |tau|) / 2
  * (bramah_filter_correct_at). At the point itself this is exact, with the bits of a filter that knows no
- * offsets. Samples of a point are fused together in their order, a sensor's second one after the others. A
- * command holds from the time of its row on; a step in which it changes is made with its mean over the step,
- * as far as rows have been read. */
+ * offsets. What comes after the first point belongs to the second one. Samples of a point are fused together
+ * in their order, a sensor's second one after the others. A command holds from the time of its row on; a step
+ * in which it changes is made with its mean over the step, as far as rows have been read. */
 #ifndef BRAMAH_REPLAY_H
 #define BRAMAH_REPLAY_H
 
@@ -56,7 +56,7 @@ typedef struct bramah_replay_counts {
   uint64_t measurements; /* scalar measurements fused */
   uint64_t merged;      /* rows that fell on a grid point already delivered and were fused there afterwards */
   uint64_t off_grid;    /* rows whose time was not that of a grid point */
-  int64_t max_shift_ns; /* furthest from the nearest one */
+  int64_t max_shift_ns; /* furthest from the one it belongs to */
 } bramah_replay_counts;
 
 BRAMAH_API void bramah_replay_options_default(bramah_replay_options *options);
@@ -100,7 +100,8 @@ BRAMAH_API bramah_status bramah_replay_run(bramah_replay *replay, bramah_sink si
 BRAMAH_API bramah_replay_counts bramah_replay_report(const bramah_replay *replay);
 
 /* Innovations [n_sensors] of the last call, of several of one sensor the last: those of the samples fused for
- * the first time. And the NIS of all of them with its degrees of freedom (with delays as bramah_rewind_nis). */
+ * the first time. And the NIS of all of them with its degrees of freedom (with delays as
+ * bramah_rewind_nis). */
 BRAMAH_API const bramah_innovation *bramah_replay_innovations(const bramah_replay *replay);
 BRAMAH_API double bramah_replay_nis(const bramah_replay *replay, size_t *degrees_of_freedom);
 

@@ -52,10 +52,11 @@ BRAMAH_API void bramah_rewind_free(bramah_rewind *rewind); /* NULL allowed; only
 BRAMAH_API bramah_status bramah_rewind_set_inputs(bramah_rewind *rewind, const double *u, bramah_diag *diag);
 
 /* Take a sample of sensor i, measured at time_ns of the filter (bramah_filter_time_ns; subtract the sensor's
- * delay from the time of arrival). It belongs to the nearest step (halfway between two, to the later) and is
- * fused there with its own time, see bramah_filter_correct_at. Only stored here: the next advance or settle
- * fuses it. Errors, with nothing changed: E_TIME (measured before the start, or longer ago than the window:
- * both are counted), E_VALUE (beyond the coming step), E_NOT_FINITE, E_ARGUMENT (no such sensor). */
+ * delay from the time of arrival). It belongs to the nearest step (halfway between two, to the later; after
+ * the start, to the next) and is fused there with its own time, see bramah_filter_correct_at. Only stored
+ * here: the next advance or settle fuses it. Errors, with nothing changed: E_TIME (measured before the start,
+ * or longer ago than the window: both are counted), E_VALUE (beyond the coming step), E_NOT_FINITE,
+ * E_ARGUMENT (no such sensor). */
 BRAMAH_API bramah_status bramah_rewind_sample(bramah_rewind *rewind, size_t i, int64_t time_ns, double y,
                                               bramah_diag *diag);
 

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_simulate, &cli_replay, &cli_compare, &cli_study, &cli_check};
+static const cli_command *const commands[] = {&cli_simulate, &cli_replay, &cli_compare, &cli_study,
+                                              &cli_check};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *file)

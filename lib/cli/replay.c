@@ -7,6 +7,7 @@
 #include "lib/cli/pictures.h"
 #include "lib/cli/stop.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Mistakes go before a signal, and that before doubts about the filter. */
@@ -78,7 +79,8 @@ static int check_request(const cli_arguments *arguments, const cli_replay_reques
 static int read_request(const cli_arguments *arguments, cli_replay_request *q)
 {
   *q = (cli_replay_request){.study = arguments->operands[0],
-                            .log = arguments->operands[1],
+                            .logs = arguments->operands + 1,
+                            .n_logs = (size_t)arguments->n_operands - 1,
                             .output = cli_value(arguments, "output"),
                             .truth = cli_value(arguments, "truth"),
                             .report = cli_value(arguments, "report"),
@@ -129,10 +131,12 @@ static const cli_option options[] = {
 
 const cli_command cli_replay = {
     .name = "replay",
-    .operands = "STUDY LOG",
+    .operands = "STUDY LOG...",
     .summary = "Run the filter of a study over a log and write the estimates",
     .details =
-        "Reads the log row by row (- is standard input), steps the model of the study, fuses what the\n"
+        "Reads the log row by row (- is standard input; several files and folders are merged by time, or "
+        "follow\n"
+        "each other where they have the same columns), steps the model of the study, fuses what the\n"
         "sensors measured and writes a row per step: every output of the machine with its standard\n"
         "deviation where it has one, then augmented states of the study, then innovation and NIS of each\n"
         "sensor. At a row that cannot be used the estimates before it are kept, the summary is printed\n"
@@ -149,6 +153,6 @@ const cli_command cli_replay = {
     .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv --truth truth.csv \\\n"
                "    --report report.html",
     .min_operands = 2,
-    .max_operands = 2,
+    .max_operands = INT_MAX,
     .options = options,
     .run = run};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a replay tells at its end: the summary, the tables, the report. */
+#include "lib/cli/log_table.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/pictures.h"
 #include "lib/cli/replay.h"
@@ -78,7 +79,7 @@ static void print_summary(const cli_replay_run *r, FILE *out)
   fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
           bramah_model_name(r->session.machine.model), study->machine_file, study->n_changes,
           study->n_changes == 1 ? "" : "s");
-  fprintf(out, "log: %s\n", r->request.log);
+  for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
   print_counts(r, out);
   print_speed(r, out);
 }
@@ -99,7 +100,7 @@ static bramah_status add_notes(const cli_replay_run *r)
   snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / r->filter_seconds);
   bramah_status status = note(r, "study", study->file);
   if (!status) status = note(r, "machine", study->machine_file);
-  if (!status) status = note(r, "log", r->request.log);
+  for (size_t i = 0; !status && i < r->request.n_logs; i++) status = note(r, "log", r->request.logs[i]);
   if (!status && r->request.truth) status = note(r, "truth", r->request.truth);
   if (!status) status = note(r, "estimates", rows);
   return status || here <= 0.0 ? status : note(r, "speed", speed);
@@ -129,15 +130,17 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   const cli_replay_request *q = &r->request;
   const char *const outputs[] = {q->output, q->report, q->smooth, q->json, q->plot_data};
   FILE *out = cli_summary_stream(5, outputs);
-  cli_table tables[8];
+  cli_table tables[10];
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
   print_summary(r, out);
+  tables[n++] = cli_log_table(&r->source, r->session.machine.model);
   tables[n++] = cli_consistency_table(&r->consistency, r->session.filter);
   const cli_table events = cli_events_table(&r->events, r->session.filter);
   if (events.n_cells) tables[n++] = events;
   if (r->estimated.n_cells) tables[n++] = r->estimated;
   r->estimated = (cli_table){0}; /* freed below */
+  if (r->unknown.n) tables[n++] = cli_unknown_table(&r->unknown, &r->estimate);
   if (r->adapt.adaptive) tables[n++] = cli_adapt_table(&r->adapt, r->session.filter);
   if (q->truth) tables[n++] = cli_accuracy_table(&r->accuracy, r->estimate.plant);
   if (q->truth && r->smooth.written)

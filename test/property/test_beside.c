@@ -443,7 +443,7 @@ int main(void)
   TCase *cases = one_case(suite, "beside");
   tcase_add_loop_test(cases, offset_zero_gives_the_same_bits, 0, 4);
   tcase_add_test(cases, before_the_first_step_offsets_do_not_count);
-  tcase_add_loop_test(cases, before_it_the_filter_equals_batch_least_squares, 0, 9);
+  tcase_add_loop_test(cases, before_it_the_filter_equals_batch_least_squares, 0, 12);
   tcase_add_test(cases, after_it_motion_along_a_line_is_exact);
   tcase_add_loop_test(cases, innovations_are_of_second_order, 0, 4);
   tcase_add_test(cases, samples_further_than_a_step_are_refused);

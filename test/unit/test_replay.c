@@ -333,8 +333,7 @@ START_TEST(test_gathered_rows_are_fused_in_their_order)
 }
 END_TEST
 
-/* A step holds the mean of its commands; after it the latest one goes on, and one that was given in the row of
- * a point before the gap is held across it. */
+/* A step holds the mean of its commands; after it the latest one goes on. */
 START_TEST(test_commands_beside_the_points_act_as_their_mean)
 {
   const row data[7] = {{0, NAN, 0.0},          {3 * ms + ms / 4, NAN, 2.0}, {3 * ms + 3 * ms / 4, NAN, -1.0},
@@ -390,6 +389,45 @@ START_TEST(test_errors_of_rows_read_ahead_come_in_their_turn)
   ck_assert_int_eq(bramah_replay_mark(replay), 3);
   bramah_replay_free(replay);
   bramah_filter_free(r.filter);
+}
+END_TEST
+
+/* At the start there is no last step to form an innovation beside it with: rows after it wait for the next
+ * point, live and read ahead, with a delay and without. */
+START_TEST(test_rows_after_the_start_belong_to_the_next_point)
+{
+  static const unsigned char present = 1;
+  static const int64_t offset_ns[2] = {-700000, -600000};
+  const int64_t delay_ns = _i / 2 * ms / 2;
+  const row data[4] = {{0, NAN, 0.0},
+                       {3 * ms / 10 + delay_ns, 0.41, NAN},
+                       {4 * ms / 10 + delay_ns, 0.42, NAN},
+                       {2 * ms, NAN, 0.0}};
+  rig a, b;
+  int counted[2] = {0, 0};
+  rig_setup_delayed(&a, delay_ns);
+  rig_setup(&b);
+  rows source = {data, 4, 0};
+  bramah_replay *replay;
+  if (_i % 2)
+    replay = gathering(&a, &source);
+  else
+    must(bramah_replay_new(a.filter, NULL, take, &source, &diag, &replay), &diag);
+  must(bramah_replay_run(replay, count, counted, &diag), &diag);
+  must(bramah_filter_predict(b.filter, &diag), &diag);
+  for (int i = 0; i < 2; i++)
+    must(bramah_filter_correct_at(b.filter, &data[i + 1].y, &present, &offset_ns[i], &diag), &diag);
+  must(bramah_filter_predict(b.filter, &diag), &diag);
+  const unsigned char nothing = 0;
+  must(bramah_filter_correct(b.filter, &data[0].y, &nothing, &diag), &diag);
+  ck_assert_int_eq(counted[0], 3);
+  ck_assert_double_eq(a.model.angle, b.model.angle);
+  ck_assert_double_eq(a.model.rate, b.model.rate);
+  ck_assert_mem_eq(bramah_filter_covariance(a.filter), bramah_filter_covariance(b.filter),
+                   4 * sizeof(double));
+  bramah_replay_free(replay);
+  bramah_filter_free(a.filter);
+  bramah_filter_free(b.filter);
 }
 END_TEST
 
@@ -506,6 +544,7 @@ int main(void)
   tcase_add_test(cases, test_gathered_rows_are_fused_in_their_order);
   tcase_add_test(cases, test_commands_beside_the_points_act_as_their_mean);
   tcase_add_test(cases, test_errors_of_rows_read_ahead_come_in_their_turn);
+  tcase_add_loop_test(cases, test_rows_after_the_start_belong_to_the_next_point, 0, 4);
   tcase_add_test(cases, test_a_log_faster_than_the_queue);
   tcase_add_test(cases, test_an_empty_source_ends_at_once);
   tcase_add_test(cases, test_a_snapshot_goes_on_bit_for_bit);
