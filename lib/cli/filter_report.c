@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* The eigenvalues of the covariance take longer than many a step. */
-enum { CONDITIONING_EVERY = 10, NIS_MEMORY = 100 };
+enum { CONDITIONING_EVERY = 10, NIS_MEMORY = 100, LIMIT_TOLD_AFTER = 100 };
 
 /* ---- plots ---- */
 
@@ -160,7 +160,10 @@ static bramah_status watch(cli_filter_report *f, double t)
   for (size_t i = 0; !status && i < f->session->study->n_sensors; i++) status = watch_sensor(f, t, i);
   if (!status && counts.recoveries > f->counts.recoveries)
     status = bramah_report_event(f->report, t, "reset", "filter found wrong, its covariance opened");
-  if (!status && counts.limited > f->counts.limited)
+  const int limited = counts.limited > f->counts.limited;
+  const int anew = !f->limit_row || f->rows - f->limit_row > LIMIT_TOLD_AFTER;
+  if (limited) f->limit_row = f->rows + 1;
+  if (!status && limited && anew)
     status = bramah_report_event(f->report, t, "limit", "an estimated parameter is held at its limit");
   if (!status && f->rows && steps.basis_changes > f->basis_changes)
     status = bramah_report_event(f->report, t, "coordinates", "the independent coordinates were changed");

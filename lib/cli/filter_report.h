@@ -15,7 +15,7 @@ typedef struct cli_filter_report {
   const cli_session *session;
   size_t nis, conditioning, timing; /* plots */
   double nis_mean;                  /* running */
-  uint64_t nis_n, rows;
+  uint64_t nis_n, rows, limit_row;  /* limit_row: the last one with an estimate at its limit, plus 1 */
   double low[CLI_NIS_BANDS], high[CLI_NIS_BANDS]; /* by degrees of freedom; 0: not looked up yet */
   int told_covariance;                            /* that it lost its positive definiteness */
   double *work;                                   /* [n_error x n_error] */

@@ -656,7 +656,7 @@ function zigzag(x0, y0, x1, y1) {
 
 function make_machine() {
   const m = data.machine, section = $('machine');
-  if (!m) return;
+  if (!m || Math.max(...extents(array(m.points))) < 1e-6) return; /* nothing that has a shape */
   const times = array(m.t), points = array(m.points), per = 6 * m.parts.length;
   make('h2', {}, section, 'Machine');
   const svg = make('svg', {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img',
