@@ -5,6 +5,7 @@
 
 #include "lib/cli/arguments.h"
 
-extern const cli_command cli_simulate, cli_replay, cli_study, cli_check, cli_linearize, cli_modes_command;
+extern const cli_command cli_simulate, cli_replay, cli_compare, cli_study, cli_check, cli_linearize,
+    cli_modes_command;
 
 #endif

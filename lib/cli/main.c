@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah: simulate a machine, replay a log through the filter, study filters, check files. */
+/* bramah: simulate a machine, replay a log through the filter, compare files, study filters, check files. */
 #include "lib/cli/commands.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_simulate, &cli_replay,    &cli_study,
+static const cli_command *const commands[] = {&cli_simulate, &cli_replay,    &cli_compare,      &cli_study,
                                               &cli_check,    &cli_linearize, &cli_modes_command};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -29,7 +29,8 @@ static int wrong_command(const char *name)
   const char *nearest = cli_nearest(name, N_COMMANDS, names);
   fprintf(stderr, "bramah: unknown command '%s'", name);
   if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
-  fputs("\nusage: bramah simulate|replay|study|check|linearize|modes ...\n'bramah --help' tells more\n",
+  fputs("\nusage: bramah simulate|replay|compare|study|check|linearize|modes ...\n"
+        "'bramah --help' tells more\n",
         stderr);
   return CLI_WRONG_USE;
 }
