@@ -85,6 +85,12 @@ BRAMAH_API bramah_status bramah_linearization_run(bramah_linearization *l, brama
 /* The outcome, which the next run overwrites. */
 BRAMAH_API const bramah_linear_system *bramah_linearization_system(const bramah_linearization *l);
 
+/* Put the plant at state x [n], in the order and with the names of the last run, the other coordinates following along the
+ * constraints; far moves are made in small steps. Errors: E_ARGUMENT, E_NOT_FINITE, E_CLOSURE (the loops do not reach so
+ * far), E_UNSUPPORTED (a rolling machine); the plant then stands where it stood. */
+BRAMAH_API bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled *plant,
+                                                    const double *x, bramah_diag *diag);
+
 /* How the order of the reduced equations comes about: n coordinates, m independent constraints, and the order that the
  * redundant equations below have. */
 typedef struct bramah_linearization_counts {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/operating_point.h"
+#include "bramah/log.h"
 #include "bramah/units.h"
 #include "lib/cli/schedule.h"
 
@@ -231,6 +232,76 @@ bramah_status cli_operating_point_again(cli_operating_point *point, bramah_diag 
   return status;
 }
 
+/* ---- a row of a log ---- */
+
+/* The row nearest to a time, into values [columns]. */
+static bramah_status find_row(bramah_log_reader *log, size_t time, double wanted, size_t n, double *values,
+                              unsigned char *present, bramah_diag *diag)
+{
+  double *row = calloc(n + 1, sizeof *row), best = (double)INFINITY;
+  unsigned char *filled = calloc(n + 1, 1);
+  bramah_status status = row && filled ? BRAMAH_OK : no_memory(diag);
+  for (int end = 0; !status && !end;) {
+    status = bramah_log_next(log, row, filled, &end, diag);
+    if (status || end || !filled[time] || !(fabs(row[time] - wanted) < best)) continue;
+    best = fabs(row[time] - wanted);
+    memcpy(values, row, n * sizeof *row);
+    memcpy(present, filled, n);
+  }
+  free(row);
+  free(filled);
+  return status;
+}
+
+/* Value of a column of that row, if the log has it. */
+static bramah_status take_cell(const bramah_log_reader *log, const char *name, const char *unit,
+                               const double *values, const unsigned char *present, double *out,
+                               bramah_diag *diag)
+{
+  size_t column;
+  const bramah_status status = bramah_log_find(log, name, unit, &column, diag);
+  if (status) return status;
+  if (!present[column])
+    return cli_fail(diag, BRAMAH_E_COLUMN, bramah_log_path(log), 0, name, "is empty at this time");
+  *out = values[column];
+  return BRAMAH_OK;
+}
+
+/* Friction states, which logs do not hold, stay; everything else must be there. */
+static bramah_status place_from(cli_operating_point *point, bramah_log_reader *log, double wanted,
+                                double *room, bramah_diag *diag)
+{
+  const bramah_linear_system *s = point->base;
+  const bramah_plant *plant = &point->machine.plant;
+  const size_t n = bramah_log_n_columns(log), held = s->n - s->n_friction;
+  double *values = room, *x = values + n, *u = x + s->n;
+  unsigned char *present = (unsigned char *)(u + plant->n_input);
+  size_t time;
+  bramah_status status = bramah_log_find(log, "t", "s", &time, diag);
+  if (!status) status = find_row(log, time, wanted, n, values, present, diag);
+  memcpy(x, s->x, s->n * sizeof *x);
+  for (size_t i = 0; i < held && !status; i++)
+    status = take_cell(log, s->x_name[i], s->x_unit[i], values, present, &x[i], diag);
+  for (size_t i = 0; i < plant->n_input && !status; i++)
+    status = take_cell(log, s->u_name[i], s->u_unit[i], values, present, &u[i], diag);
+  if (!status) status = plant->set_inputs(plant->self, u, diag);
+  return status ? status : bramah_linearization_place(point->linearization, point->machine.coupled, x, diag);
+}
+
+static bramah_status place(cli_operating_point *point, bramah_diag *diag)
+{
+  bramah_log_reader *log = NULL;
+  bramah_status status = bramah_log_open(point->file, diag, &log);
+  if (status) return status;
+  const size_t n = bramah_log_n_columns(log);
+  double *room = calloc(2 * n + point->base->n + point->machine.plant.n_input + 1, sizeof *room);
+  status = room ? place_from(point, log, 1e-9 * (double)point->file_ns, room, diag) : no_memory(diag);
+  cli_place(diag, point->file, 0);
+  free(room);
+  bramah_log_close(log);
+  return status;
+}
+
 static bramah_status go(const cli_arguments *arguments, cli_operating_point *point, int64_t until,
                         bramah_diag *diag)
 {
@@ -238,6 +309,7 @@ static bramah_status go(const cli_arguments *arguments, cli_operating_point *poi
   if (!status) status = cli_parameters_read(arguments, &point->machine.plant, &point->parameters, diag);
   if (!status) status = make_linearization(arguments, point, diag);
   if (!status) status = simulate(point, until, diag);
+  if (!status && point->file[0]) status = place(point, diag);
   if (!status) status = bramah_linearization_run(point->linearization, point->machine.coupled, diag);
   if (!status) status = set_commands(arguments, point, diag);
   if (!status) status = read_trim(arguments, point, diag);
@@ -246,11 +318,30 @@ static bramah_status go(const cli_arguments *arguments, cli_operating_point *poi
   return status;
 }
 
+/* FILE@TIME */
+static int read_file_at(const cli_arguments *arguments, cli_operating_point *point, const char *at,
+                        const char *sign)
+{
+  double seconds;
+  bramah_diag diag;
+  if (sign == at || (size_t)(sign - at) >= sizeof point->file ||
+      read_quantity(sign + 1, "s", &seconds, &diag) || fabs(seconds) > 9e9)
+    return cli_wrong_use(arguments->command, "--at: '%s' is not of the form FILE@TIME", at);
+  snprintf(point->file, sizeof point->file, "%.*s", (int)(sign - at), at);
+  point->file_ns = llround(seconds * 1e9);
+  point->at_rest = cli_value(arguments, "hold") || cli_value(arguments, "free");
+  snprintf(point->what, sizeof point->what, "at the row of a log at %.9g s%s", seconds,
+           point->at_rest ? ", then in equilibrium" : "");
+  return 0;
+}
+
 static int read_at(const cli_arguments *arguments, cli_operating_point *point, int64_t *until)
 {
   const char *at = cli_value(arguments, "at");
   const int trims = cli_value(arguments, "hold") || cli_value(arguments, "free");
   *until = 0;
+  const char *sign = at ? strrchr(at, '@') : NULL;
+  if (sign) return read_file_at(arguments, point, at, sign);
   point->at_rest = trims || (at && strcmp(at, "rest") == 0);
   if (at && strcmp(at, "rest") != 0 && strcmp(at, "start") != 0) {
     const int wrong = cli_time_value(arguments, "at", until);

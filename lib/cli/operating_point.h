@@ -21,12 +21,14 @@ typedef struct cli_operating_point {
   size_t *columns;  /* parameters that are inputs */
   double *work;
   int at_rest;    /* 1: an equilibrium was searched for */
+  char file[512]; /* of a log, "": none */
+  int64_t file_ns;
   char what[160]; /* "at 2 s", "at rest" */
 } cli_operating_point;
 
 /* Lines of the option table of a command. */
 #define CLI_OPERATING_POINT_OPTIONS                                                                          \
-  {"at", "POINT", "start (default), a time (\"2 s\", simulated with the commands of the file), or rest", 0,  \
+  {"at", "POINT", "start (default), a time (\"2 s\", simulated), FILE@TIME (a row of a log), or rest", 0,  \
    0},                                                                                                       \
       {"set", "PATH=VALUE", "another value for a key of the machine file; may be repeated", 0, 1},           \
       {"parameter", "NAME=VALUE", "set a parameter of the plant at the start; may be repeated", 0, 1},       \

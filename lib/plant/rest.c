@@ -93,3 +93,36 @@ void bramah__rest_report(const bramah_linearization *l, const bramah_coupled *c,
   for (size_t i = 0; i < l->system.n_pressure; i++)
     report->pressure_rate = fmax(report->pressure_rate, fabs(c->state.pd[i]));
 }
+
+/* Largest move of a position in one step [rad or m]. */
+static const double stride = 0.05;
+
+/* How many steps it takes to x. */
+static size_t strides(const bramah_linearization *l, const double *x)
+{
+  double far = 0.0;
+  for (size_t i = 0; i < l->system.n_position; i++) far = fmax(far, fabs(x[i] - l->system.x[i]));
+  return far < 1e4 * stride ? 1 + (size_t)(far / stride) : 0;
+}
+
+bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled *plant, const double *x,
+                                         bramah_diag *diag)
+{
+  const size_t n = l->system.n;
+  if (plant->base != l->model)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
+                        "a rolling machine is placed by its machine file");
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, l->system.x_name[i], "is not finite");
+  const size_t steps = strides(l, x);
+  if (steps == 0) return bramah__fail(diag, BRAMAH_E_CLOSURE, l->model->name, "this state is too far away");
+  bramah_status status = BRAMAH_OK;
+  memcpy(l->snap, plant->state.block, plant->state.size);
+  for (size_t i = 0; i < n; i++) l->side[0][i] = (x[i] - l->x[i]) / (double)steps;
+  for (size_t k = 0; k < steps && status == BRAMAH_OK; k++)
+    status = bramah__move_state(l, plant, l->side[0], diag);
+  if (status != BRAMAH_OK) bramah__return_state(plant, l->snap);
+  return status;
+}

@@ -72,6 +72,19 @@ run 0 modes four-bar.yaml --sensors study.yaml --response valve:rod --curves cur
 grep -q '^response,valve:rod,' curves.csv || fail 'no response of a sensor'
 run 1 linearize four-bar.yaml --sensors four-bar.yaml
 
+# --- about a row of a log: the state of the simulation itself ---
+run 0 simulate four-bar.yaml --duration 1.5 --output truth.csv
+run 0 linearize four-bar.yaml --at '1.4 s' --output a.csv
+run 0 linearize four-bar.yaml --at 'truth.csv@1400 ms' --output b.csv
+says out 'linearized at the row of a log at 1.4 s'
+paste -d, a.csv b.csv | awk -F, 'NR > 1 && NR < 8 { for (i = 3; i <= NF / 2; i++) { d = $i - $(i + NF / 2); s = $i < 0 ? -$i : $i
+  if (d > 1e-4 * (s + 1e-3) || -d > 1e-4 * (s + 1e-3)) { print $1, i, $i, $(i + NF / 2); bad = 1 } } } END { exit bad }' ||
+  fail 'the equations about the row are not those of the simulation'
+run 1 linearize four-bar.yaml --at "$source_root/datasets/four-bar/log.csv@1"
+says err "the log has no column 'coupler.angle'"
+run 1 linearize four-bar.yaml --at nothing.csv@1
+run 2 linearize four-bar.yaml --at truth.csv@soon
+
 # --- three approaches ---
 run 0 modes "$paper" --approaches
 [ "$(awk '$1 == "redundant" { print $2, $3 }' out)" = '6 4' ] || fail 'redundant: eigenvalues and spurious ones'

@@ -261,6 +261,44 @@ START_TEST(test_unreachable)
 }
 END_TEST
 
+/* A state of a simulation, given back to a plant at its start: the same rates to what closing the loops leaves. What is too
+ * far away is refused. */
+START_TEST(test_place)
+{
+  rig r, other;
+  double x[16], xd[16];
+  describe();
+  open_rig(&r, &fb.machine);
+  open_rig(&other, &fb.machine);
+  const double command = 8.0;
+  must(r.plant.set_inputs(r.plant.self, &command, &diag), &diag);
+  for (int k = 0; k < 1200; k++) must(r.plant.step(r.plant.self, &diag), &diag);
+  must(bramah_linearization_run(r.l, r.c, &diag), &diag);
+  must(bramah_linearization_run(other.l, other.c, &diag), &diag);
+  const bramah_linear_system *s = bramah_linearization_system(r.l), *t = bramah_linearization_system(other.l);
+  memcpy(x, s->x, s->n * sizeof *x);
+  memcpy(xd, s->xd, s->n * sizeof *xd);
+  ck_assert_double_gt(fabs(x[0] - t->x[0]), 0.1);
+  must(other.plant.set_inputs(other.plant.self, &command, &diag), &diag);
+  must(bramah_linearization_place(other.l, other.c, x, &diag), &diag);
+  must(bramah_linearization_run(other.l, other.c, &diag), &diag);
+  for (size_t i = 0; i < s->n; i++) {
+    ck_assert_str_eq(s->x_name[i], t->x_name[i]);
+    ck_assert_double_eq_tol(t->x[i], x[i], 1e-9 * fmax(1.0, fabs(x[i])));
+    ck_assert_double_eq_tol(t->xd[i], xd[i], 1e-6 * fmax(1.0, fabs(xd[i])));
+  }
+  const double angle = value(&other, "crank.angle");
+  x[0] += 1e4;
+  ck_assert_int_eq(bramah_linearization_place(other.l, other.c, x, &diag), BRAMAH_E_CLOSURE);
+  printf("%s: %s\n", diag.thing, diag.message);
+  ck_assert_double_eq(value(&other, "crank.angle"), angle);
+  x[1] = (double)NAN;
+  ck_assert_int_eq(bramah_linearization_place(other.l, other.c, x, &diag), BRAMAH_E_NOT_FINITE);
+  close_rig(&other);
+  close_rig(&r);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("equilibria");
@@ -272,5 +310,6 @@ int main(void)
   tcase_add_test(cases, test_free_load);
   tcase_add_test(cases, test_free_command);
   tcase_add_test(cases, test_unreachable);
+  tcase_add_test(cases, test_place);
   return run_suite(suite);
 }
