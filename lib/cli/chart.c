@@ -22,7 +22,8 @@ static const char *const style =
     "table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:4px 14px;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}\n"
     "th{color:var(--dim);border-bottom:1.5px solid var(--axis)}.r{text-align:right}\n"
-    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,600px),1fr));gap:20px}\n"
+    ".row{display:flex;flex-wrap:wrap;gap:20px 40px;margin:0 0 24px}.row section{margin:0}\n"
+    "figure{flex:1 1 600px;max-width:800px}\n"
     "figure{margin:0;padding:12px 14px 8px;border:1px solid var(--line);border-radius:8px}\n"
     "figcaption span{margin-left:16px;font-size:13px}svg{display:block;width:100%;height:auto}\n"
     "svg text{font-size:12.5px;fill:var(--dim)}.g{stroke:var(--grid)}.z{stroke:var(--axis)}\n"
@@ -93,11 +94,13 @@ void cli_page_table(FILE *file, const cli_table *table)
   fputs("</table></section>\n", file);
 }
 
-void cli_page_charts(FILE *file) { fputs("<div class=\"plots\">\n", file); }
+void cli_page_open(FILE *file) { fputs("<div class=\"row\">\n", file); }
+
+void cli_page_close(FILE *file) { fputs("</div>\n", file); }
 
 void cli_page_end(FILE *file)
 {
-  fprintf(file, "</div>\n<footer>bramah %s</footer>\n</main>\n</body>\n</html>\n", bramah_version());
+  fprintf(file, "<footer>bramah %s</footer>\n</main>\n</body>\n</html>\n", bramah_version());
 }
 
 /* ---- scales ---- */
@@ -170,7 +173,8 @@ static size_t ticks_of(const scale *s, double *out)
   if (s->kind == CLI_AXIS_LINEAR) {
     const double rough = (s->high - s->low) / 6.0, power = pow(10.0, floor(log10(rough)));
     const double step = power * (rough / power < 2.0 ? 2.0 : rough / power < 5.0 ? 5.0 : 10.0);
-    for (double k = ceil(s->low / step); k * step <= s->high && n < 64; k++) out[n++] = k * step;
+    for (double k = ceil(s->low / step); k * step <= s->high && n < 64; k++)
+      out[n++] = k * step + 0.0; /* no -0 */
     return n;
   }
   for (int sign = -1; sign <= 1; sign += 2)

@@ -35,7 +35,9 @@ typedef struct cli_chart {
 void cli_page_begin(FILE *file, const char *title);
 void cli_page_note(FILE *file, const char *name, const char *value); /* before tables and charts */
 void cli_page_table(FILE *file, const cli_table *table);
-void cli_page_charts(FILE *file); /* charts follow */
+/* What follows stands side by side, as far as there is room, until it is closed. */
+void cli_page_open(FILE *file);
+void cli_page_close(FILE *file);
 void cli_page_chart(FILE *file, const cli_chart *chart);
 void cli_page_end(FILE *file);
 

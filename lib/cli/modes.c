@@ -95,9 +95,8 @@ static void tell_table(cli_table table, FILE *out, int page)
   cli_table_free(&table);
 }
 
-static void tell_tables(const analysis *a, int shapes, FILE *out, int page)
+static void tell_others(const analysis *a, int shapes, FILE *out, int page)
 {
-  tell_table(cli_modes_table(&a->point, &a->modes), out, page);
   for (size_t k = 0; shapes && k < a->modes.modes->n_modes; k++) {
     char title[64];
     tell_table(cli_shape_table(&a->point, &a->modes, k, title, sizeof title), out, page);
@@ -134,11 +133,15 @@ static bramah_status write_page(const analysis *a, const char *path, bramah_diag
   if (!page) return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written: %s", strerror(errno));
   cli_page_begin(page, a->where);
   cli_page_note(page, "stability", a->verdict);
-  tell_tables(a, 1, page, 1);
-  cli_page_charts(page);
+  tell_table(cli_modes_table(&a->point, &a->modes), page, 1);
+  cli_page_open(page);
   eigenvalue_chart(a, page);
   for (size_t i = 0; i < a->n_responses; i++) cli_response_charts(page, &a->point, &a->response[i]);
   if (a->has_locus) cli_locus_charts(page, &a->locus);
+  cli_page_close(page);
+  cli_page_open(page);
+  tell_others(a, 1, page, 1);
+  cli_page_close(page);
   cli_page_end(page);
   const int failed = ferror(page) != 0 || fclose(page) != 0;
   return failed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written") : BRAMAH_OK;
@@ -150,7 +153,8 @@ static bramah_status tell(const analysis *a, const cli_arguments *arguments, bra
              *curves = cli_value(arguments, "curves");
   FILE *out = cli_summary_stream(1, &output);
   fprintf(out, "%s\n%s\n", a->where, a->verdict);
-  tell_tables(a, cli_value(arguments, "shapes") != NULL, out, 0);
+  tell_table(cli_modes_table(&a->point, &a->modes), out, 0);
+  tell_others(a, cli_value(arguments, "shapes") != NULL, out, 0);
   bramah_status status = output ? cli_modes_write(&a->point, &a->modes, output, diag) : BRAMAH_OK;
   if (!status && curves)
     status = cli_curves_write(curves, a->n_responses, a->response, a->has_locus ? &a->locus : NULL, diag);

@@ -154,7 +154,8 @@ static bramah_status fill_value(cli_operating_point *point, cli_locus *out, size
     for (int half = 0; half < (modes->mode[i].pair ? 2 : 1) && n < out->order; half++, n++) {
       out->re[k * out->order + n] = modes->mode[i].re;
       out->im[k * out->order + n] = half ? -modes->mode[i].im : modes->mode[i].im;
-      out->growth[k] = fmax(out->growth[k], modes->mode[i].re);
+      if (modes->mode[i].stability != BRAMAH_MARGINAL)
+        out->growth[k] = fmax(out->growth[k], modes->mode[i].re);
     }
   bramah_modes_free(modes);
   return BRAMAH_OK;
@@ -195,7 +196,8 @@ void cli_locus_free(cli_locus *locus)
 
 cli_table cli_locus_table(const cli_locus *locus)
 {
-  static const char *const header[] = {"value", "eigenvalues that grow", "largest real part [1/s]"};
+  static const char *const header[] = {"value", "eigenvalues that grow",
+                                       "largest real part, marginal ones left out [1/s]"};
   cli_table table = cli_table_make("Root locus", "rrr", header);
   const size_t every = locus->n > 20 ? (locus->n + 19) / 20 : 1;
   for (size_t k = 0; k < locus->n; k += every) {
@@ -226,8 +228,11 @@ void cli_locus_charts(FILE *page, const cli_locus *locus)
       &(cli_chart){
           title, {"real part [1/s]", CLI_AXIS_SIGNED}, {"imaginary part [1/s]", CLI_AXIS_SIGNED}, 3, curves});
   snprintf(name, sizeof name, "%s [%s]", locus->name, locus->unit);
-  cli_page_chart(
-      page, &(cli_chart){"Largest real part", {name, CLI_AXIS_LINEAR}, {"1/s", CLI_AXIS_LINEAR}, 1, &growth});
+  cli_page_chart(page, &(cli_chart){"Largest real part, marginal ones left out",
+                                    {name, CLI_AXIS_LINEAR},
+                                    {"1/s", CLI_AXIS_LINEAR},
+                                    1,
+                                    &growth});
 }
 
 /* ---- file ---- */

@@ -22,9 +22,10 @@ void cli_response_charts(FILE *page, const cli_operating_point *point, const cli
 typedef struct cli_locus {
   char name[256];
   const char *unit;
-  size_t n, order;                  /* values; eigenvalues of each */
-  double *value, *re, *im, *growth; /* [n], [n x order], [n x order], [n] largest real part */
-  size_t *n_unstable;               /* [n] */
+  size_t n, order; /* values; eigenvalues of each */
+  double *value, *re, *im,
+      *growth;        /* [n], [n x order], [n x order], [n] largest real part that is not marginal */
+  size_t *n_unstable; /* [n] */
 } cli_locus;
 
 bramah_status cli_locus_make(cli_operating_point *point, const char *text, cli_locus *out, bramah_diag *diag);
