@@ -4,7 +4,7 @@
  *
  * At an equilibrium no joint accelerates and no pressure changes. With closed valves there are many: oil that is
  * trapped holds the machine in any of a range of poses. Parameters count with their present values. Drives of
- * prescribed motions must stand still there. */
+ * prescribed motions must stand still there (E_UNSUPPORTED). */
 #ifndef BRAMAH_EQUILIBRIUM_H
 #define BRAMAH_EQUILIBRIUM_H
 

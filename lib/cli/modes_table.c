@@ -248,6 +248,8 @@ static void write_rows(FILE *file, const names *of)
   fputs("mode,re[1/s],im[1/s],frequency[Hz],damping,condition,error[1/s],stability,defective", file);
   for (size_t i = 0; i < n; i++) fprintf(file, ",energy:%s", thing_name(of, i));
   for (size_t i = 0; i < s->n; i++) fprintf(file, ",participation:%s", s->x_name[i]);
+  for (size_t i = 0; i < s->n; i++)
+    fprintf(file, ",re:%s[%s],im:%s[%s]", s->x_name[i], s->x_unit[i], s->x_name[i], s->x_unit[i]);
   fputc('\n', file);
   for (size_t k = 0; k < of->modes->modes->n_modes; k++) {
     const bramah_mode *m = &of->modes->modes->mode[k];
@@ -255,6 +257,7 @@ static void write_rows(FILE *file, const names *of)
             m->damping, m->condition, m->error, cli_stability_name(m->stability), m->defective);
     for (size_t i = 0; i < n; i++) fprintf(file, ",%.9g", of->modes->share[k * n + i]);
     for (size_t i = 0; i < s->n; i++) fprintf(file, ",%.9g", m->participation[i]);
+    for (size_t i = 0; i < s->n; i++) fprintf(file, ",%.17g,%.17g", m->shape_re[i], m->shape_im[i]);
     fputc('\n', file);
   }
 }

@@ -40,6 +40,17 @@ double bramah__spool_at_rest(const bramah__valve *valve, double command)
   return fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
 }
 
+/* What still moves is prescribed. */
+static bramah_status drives_stand(const bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  for (size_t i = 0; i < model->n_motions; i++)
+    if (c->state.zd[model->motion[i].joint] != 0.0)
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->motion_name[i],
+                          "this prescribed motion does not stand still: there is no equilibrium");
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__halt(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
@@ -49,7 +60,8 @@ bramah_status bramah__halt(bramah_coupled *c, bramah_diag *diag)
     const bramah__valve *valve = &model->circuit.valve[i];
     c->next.U[i] = bramah__spool_at_rest(valve, c->next.u[valve->input]);
   }
-  return bramah__adopt_candidate(c, diag);
+  const bramah_status status = bramah__adopt_candidate(c, diag);
+  return status == BRAMAH_OK ? drives_stand(c, diag) : status;
 }
 
 size_t bramah__snap_size(const bramah_coupled *c) { return (c->state.size + 7) / 8; }

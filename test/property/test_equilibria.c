@@ -2,7 +2,7 @@
 /* Equilibria: where a machine comes to rest is where a long simulation ends; trims hold what they were asked to; and what
  * cannot balance is named. */
 #include "bramah/equilibrium.h"
-#include "test/support/four_bar.h"
+#include "test/support/driven.h"
 #include "test/support/run.h"
 
 #include <math.h>
@@ -299,6 +299,26 @@ START_TEST(test_place)
 }
 END_TEST
 
+/* A crank that is driven round has no equilibrium; one that is held has. */
+START_TEST(test_driven)
+{
+  static driven d;
+  driven_slider_describe(&d, 1000000);
+  if (_i) d.motion.rate = 0.0;
+  rig r;
+  open_rig(&r, &d.machine);
+  const bramah_status status = bramah_settle(r.l, r.c, work, &report, &diag);
+  if (_i) {
+    must(status, &diag);
+    ck_assert_double_lt(report.acceleration, 1e-6);
+  } else {
+    printf("%s: %s\n", diag.thing, diag.message);
+    ck_assert_int_ne(status, BRAMAH_OK);
+  }
+  close_rig(&r);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("equilibria");
@@ -311,5 +331,6 @@ int main(void)
   tcase_add_test(cases, test_free_command);
   tcase_add_test(cases, test_unreachable);
   tcase_add_test(cases, test_place);
+  tcase_add_loop_test(cases, test_driven, 0, 2);
   return run_suite(suite);
 }

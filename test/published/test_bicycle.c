@@ -262,6 +262,52 @@ START_TEST(test_sleigh)
 }
 END_TEST
 
+/* ---- trailer ---- */
+
+/* A tractor on two axles that goes straight, its trailer with one axle L behind the hitch: the angle between them dies out
+ * with v / L ahead, and grows so when backing up. Kinematics alone; what has mass does not matter. */
+START_TEST(test_trailer)
+{
+  const double L = 3.2, v = _i ? -2.0 : 2.0;
+  const bramah_body bodies[] = {
+      {.name = "tractor", .mass = 4000, .centre_of_mass = {1, 0, 0}, .inertia = {2000, 5000, 5000}},
+      {.name = "trailer", .mass = 9000, .centre_of_mass = {-2, 0.1, 0}, .inertia = {5000, 20000, 20000}}};
+  const bramah_joint joints[] = {{.name = "tractor",
+                                  .type = BRAMAH_JOINT_PLANAR,
+                                  .parent = "ground",
+                                  .child = "tractor",
+                                  .axis = {0, 0, 1},
+                                  .second_axis = {1, 0, 0},
+                                  .initial = BRAMAH_INITIAL_GIVEN,
+                                  .initial_rates = {v, 0, 0}},
+                                 {.name = "hitch",
+                                  .type = BRAMAH_JOINT_REVOLUTE,
+                                  .parent = "tractor",
+                                  .child = "trailer",
+                                  .axis = {0, 0, 1},
+                                  .initial = BRAMAH_INITIAL_GIVEN}};
+  const bramah_knife_edge edges[] = {
+      {.name = "rear", .body = "tractor", .normal = {0, 1, 0}},
+      {.name = "front", .body = "tractor", .point = {2.8, 0, 0}, .normal = {0, 1, 0}},
+      {.name = "axle", .body = "trailer", .point = {-L, 0, 0}, .normal = {0, 1, 0}}};
+  const bramah_machine machine = {.name = "trailer",
+                                  .gravity = {0, 0, -g},
+                                  .n_bodies = 2,
+                                  .bodies = bodies,
+                                  .n_joints = 2,
+                                  .joints = joints,
+                                  .n_knife_edges = 3,
+                                  .knife_edges = edges};
+  rig r;
+  open_rig(&r, &machine);
+  ck_assert_uint_eq(r.modes->n, 5); /* four positions, the speed */
+  ck_assert_double_lt(distance(r.modes, -v / L, 0.0), 1e-10);
+  ck_assert_uint_eq(count_others(r.modes), 1);
+  ck_assert_uint_eq(r.modes->n_unstable, _i ? 1 : 0);
+  close_rig(&r);
+}
+END_TEST
+
 /* ---- with pressures ---- */
 
 /* Oil locked in a rotary actuator on the steering axis is a spring of D^2 (B/V_a + B/V_b) there. */
@@ -318,6 +364,7 @@ int main(void)
   tcase_add_loop_test(cases, test_stable_range, 0, 4);
   tcase_add_loop_test(cases, test_disc, 0, 4);
   tcase_add_loop_test(cases, test_sleigh, 0, 2);
+  tcase_add_loop_test(cases, test_trailer, 0, 2);
   tcase_add_test(cases, test_locked_steering);
   return run_suite(suite);
 }
