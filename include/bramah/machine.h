@@ -184,9 +184,10 @@ typedef struct bramah_motion {
   const double *positions; /* [n_points] rad or m */
 } bramah_motion;
 
-/* Wheel that rolls without slipping on a plane: a thin disc of this radius about an axis of its body, which touches
- * the plane at its lowest point. The plane goes through the inertial origin, across gravity (across z where there is no gravity). The contact
- * keeps its height, one holonomic equation, and the material point at it stands still, two nonholonomic ones. */
+/* Wheel that rolls without slipping on a plane: a thin disc of this radius about an axis of its body, which
+ * touches the plane at its lowest point. The plane goes through the inertial origin, across gravity (across z
+ * where there is no gravity). The contact keeps its height, one holonomic equation, and the material point at
+ * it stands still, two nonholonomic ones. */
 typedef struct bramah_wheel {
   const char *name;
   int line;
@@ -196,8 +197,8 @@ typedef struct bramah_wheel {
   double radius;    /* [m] > 0 */
 } bramah_wheel;
 
-/* Knife edge (skate, blade, idealised trailer axle): a point of a body that does not move along a direction of the
- * body. One nonholonomic equation. */
+/* Knife edge (skate, blade, idealised trailer axle): a point of a body that does not move along a direction
+ * of the body. One nonholonomic equation. */
 typedef struct bramah_knife_edge {
   const char *name;
   int line;

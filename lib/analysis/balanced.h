@@ -18,8 +18,8 @@ void bramah__balanced_free(bramah__balanced *balanced);
 
 bramah_status bramah__analysis_memory(bramah_diag *diag);
 
-/* E [n x n] = exp(A t), A [n x n] of moderate size in all its entries. work [bramah__exponential_work(n)], pivot
- * [n]. */
+/* E [n x n] = exp(A t), A [n x n] of moderate size in all its entries. work [bramah__exponential_work(n)],
+ * pivot [n]. */
 void bramah__exponential(size_t n, const double *A, double t, double *E, double *work, int *pivot);
 static inline size_t bramah__exponential_work(size_t n) { return 6 * n * n; }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The three approaches: each makes a quadratic problem of the constrained system, solves it, and sorts what is spurious
- * from what is not. How many of each there are is known from the rank of the constraints. */
+/* The three approaches: each makes a quadratic problem of the constrained system, solves it, and sorts what
+ * is spurious from what is not. How many of each there are is known from the rank of the constraints. */
 #include "lib/analysis/constrained.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"

@@ -5,8 +5,8 @@
 
 #include "bramah/analysis.h"
 
-/* A quadratic problem of its own: matrices of the constrained system projected, or with penalties. `border` rows hold
- * what is left of the constraints. */
+/* A quadratic problem of its own: matrices of the constrained system projected, or with penalties. `border`
+ * rows hold what is left of the constraints. */
 typedef struct bramah__quadratic {
   size_t n, k, border;
   const double *M, *C, *K, *P, *Xq, *Xv, *Xx;
@@ -14,8 +14,8 @@ typedef struct bramah__quadratic {
   int undamped;       /* C vanishes, M and K are symmetric, k = 0 */
 } bramah__quadratic;
 
-/* Its eigenvalues s, unsorted: re, im [2 n + k], and |1 / (s - sigma)| in size [2 n + k], 0 for infinite ones. vectors
- * [(2 n + k)^2] as bramah__eigen gives them, or NULL. */
+/* Its eigenvalues s, unsorted: re, im [2 n + k], and |1 / (s - sigma)| in size [2 n + k], 0 for infinite
+ * ones. vectors [(2 n + k)^2] as bramah__eigen gives them, or NULL. */
 typedef struct bramah__eigenvalues {
   double *re, *im, *size, *vectors;
 } bramah__eigenvalues;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix exponential by scaling and squaring with the Pade approximant of order 13 (Higham 2005, algorithm 2.3,
- * without its lower orders: analysis is in no hurry). */
+/* Matrix exponential by scaling and squaring with the Pade approximant of order 13 (Higham 2005, algorithm
+ * 2.3, without its lower orders: analysis is in no hurry). */
 #include "lib/analysis/balanced.h"
 #include "lib/linalg/dense.h"
 

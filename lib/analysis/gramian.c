@@ -3,8 +3,8 @@
  *
  *   W(2t) = W(t) + exp(A t) W(t) exp(A' t)
  *
- * from a short time at which the exponential of [-A Q; 0 A'] gives W (Van Loan, "Computing integrals involving the
- * matrix exponential", IEEE AC-23 (1978)), and Hankel singular values from both. */
+ * from a short time at which the exponential of [-A Q; 0 A'] gives W (Van Loan, "Computing integrals
+ * involving the matrix exponential", IEEE AC-23 (1978)), and Hankel singular values from both. */
 #include "lib/analysis/balanced.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Eigenvalues with what can be said about them. Rounding moves an eigenvalue by about eps |A| / c, c its reciprocal
- * condition number; one of a Jordan block of two, whose c is of the size of sqrt(eps), by about sqrt(eps) |A|. What
- * lies within that of the imaginary axis counts as marginal. */
+/* Eigenvalues with what can be said about them. Rounding moves an eigenvalue by about eps |A| / c, c its
+ * reciprocal condition number; one of a Jordan block of two, whose c is of the size of sqrt(eps), by about
+ * sqrt(eps) |A|. What lies within that of the imaginary axis counts as marginal. */
 #include "lib/analysis/balanced.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/spectral.h"

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Quadratic problems with first-order states and a border of constraints, by shift and inversion: with y = [q; q'; x]
- * and lambda, (A - sigma E) y_new = E y gives eigenvalues mu = 1 / (s - sigma) of the matrix T, y_new = T y, of order
- * 2 n + k: infinite s become zeros. One solution of order n + k + border makes all columns of T,
+/* Quadratic problems with first-order states and a border of constraints, by shift and inversion: with y =
+ * [q; q'; x] and lambda, (A - sigma E) y_new = E y gives eigenvalues mu = 1 / (s - sigma) of the matrix T,
+ * y_new = T y, of order 2 n + k: infinite s become zeros. One solution of order n + k + border makes all
+ * columns of T,
  *
  *   [ s2 M + s C + K   P        Phi' ] [ q_new  ]   [ -M v - (C + sigma M) q ]
  *   [ -Xq - sigma Xv   s - Xx   0    ] [ x_new  ] = [ Xv q - x               ]
  *   [ Phi              0        0    ] [ lambda ]   [ 0                      ]      v_new = q + sigma q_new
  *
- * Vectors of finite s keep the constraints in q and q'. T is confined to these by orthogonal projections on both of its
- * sides: its zeros would otherwise stand in Jordan blocks, which rounding spreads to the size of fast modes. */
+ * Vectors of finite s keep the constraints in q and q'. T is confined to these by orthogonal projections on
+ * both of its sides: its zeros would otherwise stand in Jordan blocks, which rounding spreads to the size of
+ * fast modes. */
 #include "lib/analysis/constrained.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/spectral.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Riccati's equation A' X + X A - X G X + Q = 0, G = B R^-1 B', from the stable subspace [U; V] of its Hamiltonian matrix
+/* Riccati's equation A' X + X A - X G X + Q = 0, G = B R^-1 B', from the stable subspace [U; V] of its
+ * Hamiltonian matrix
  *
  *   [  A        -rho G ]
  *   [ -Q / rho  -A'    ]      X = rho V U^-1
  *
- * in balanced coordinates, rho such that Q and G weigh alike, and once more scaled by diag(D, D^-1), which keeps the
- * form: Benner, "Symplectic balancing of Hamiltonian matrices", SIAM J. Sci. Comput. 22 (2001). */
+ * in balanced coordinates, rho such that Q and G weigh alike, and once more scaled by diag(D, D^-1), which
+ * keeps the form: Benner, "Symplectic balancing of Hamiltonian matrices", SIAM J. Sci. Comput. 22 (2001). */
 #include "lib/analysis/balanced.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Undamped problems, M q'' + K q + Phi' lambda = 0 with symmetric matrices: w = -s^2 is real. What is solved for is
- * 1 / (w + shift), largest for slow modes, of
+/* Undamped problems, M q'' + K q + Phi' lambda = 0 with symmetric matrices: w = -s^2 is real. What is solved
+ * for is 1 / (w + shift), largest for slow modes, of
  *
  *   M x = mu (K + shift M) x                  without constraints left
- *   L' G L x = mu x,  M = L L'                with them, G the first block of [K + shift M, Phi'; Phi, 0]^-1 */
+ *   L' G L x = mu x,  M = L L'                with them, G the first block of
+ *                                         [K + shift M, Phi'; Phi, 0]^-1 */
 #include "lib/analysis/constrained.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"

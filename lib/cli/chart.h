@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pages with tables and charts of analyses, in the style of the replay report: one file without scripts that follows the
- * reader's choice of light or dark. */
+/* Pages with tables and charts of analyses, in the style of the replay report: one file without scripts that
+ * follows the reader's choice of light or dark. */
 #ifndef BRAMAH_LIB_CLI_CHART_H
 #define BRAMAH_LIB_CLI_CHART_H
 

@@ -16,8 +16,8 @@ typedef struct cli_linear_sensors {
   const char **name, **unit;
 } cli_linear_sensors;
 
-/* Bind the sensors of the study to the plant and to the outputs of `base`. Released by cli_linear_sensors_free, also
- * after an error. */
+/* Bind the sensors of the study to the plant and to the outputs of `base`. Released by
+ * cli_linear_sensors_free, also after an error. */
 bramah_status cli_linear_sensors_open(cli_linear_sensors *out, const char *study, const bramah_plant *plant,
                                       const bramah_linear_system *base, bramah_diag *diag);
 void cli_linear_sensors_free(cli_linear_sensors *sensors);

@@ -18,7 +18,8 @@ bramah_status cli_response_make(const cli_operating_point *point, const cli_mode
 void cli_response_free(cli_response *response);
 void cli_response_charts(FILE *page, const cli_operating_point *point, const cli_response *response);
 
-/* Eigenvalues over a parameter of the plant, --locus NAME=FROM:TO[:N]. The plant stands where it stood afterwards. */
+/* Eigenvalues over a parameter of the plant, --locus NAME=FROM:TO[:N]. The plant stands where it stood
+ * afterwards. */
 typedef struct cli_locus {
   char name[256];
   const char *unit;

@@ -196,7 +196,8 @@ cli_table cli_shape_table(const cli_operating_point *point, const cli_modes *mod
 
 /* ---- approaches ---- */
 
-/* Largest distance of an eigenvalue of the modes from the nearest one of the spectrum, against its size or 1/s. */
+/* Largest distance of an eigenvalue of the modes from the nearest one of the spectrum, against its size or
+ * 1/s. */
 static double distance(const bramah_modes *modes, const bramah_spectrum *s)
 {
   double largest = 0.0;

@@ -7,7 +7,8 @@
 #include "lib/cli/operating_point.h"
 #include "lib/cli/table.h"
 
-/* Modes and how their energy is shared: kinetic energy of the bodies, energy in oil and walls of the volumes. */
+/* Modes and how their energy is shared: kinetic energy of the bodies, energy in oil and walls of the
+ * volumes. */
 typedef struct cli_modes {
   bramah_modes *modes;
   size_t n_bodies, n_volumes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The point at which a machine is linearized, from the options that `bramah linearize` and `bramah modes` share. */
+/* The point at which a machine is linearized, from the options that `bramah linearize` and `bramah modes`
+ * share. */
 #ifndef BRAMAH_LIB_CLI_OPERATING_POINT_H
 #define BRAMAH_LIB_CLI_OPERATING_POINT_H
 
@@ -39,15 +40,16 @@ typedef struct cli_operating_point {
       {"input", "PARAMETER", "a parameter that counts as an input, a load say; may be repeated", 0, 1},      \
       {"sensors", "STUDY", "also the sensors of this study as outputs", 0, 0}
 
-/* All of it; returns the exit code, with the message printed. Released by cli_operating_point_close in any case. */
+/* All of it; returns the exit code, with the message printed. Released by cli_operating_point_close in any
+ * case. */
 int cli_operating_point_open(const cli_arguments *arguments, cli_operating_point *point);
 void cli_operating_point_close(cli_operating_point *point);
 
 /* Search the equilibrium again, where one was asked for, and linearize: after a change of parameters. */
 bramah_status cli_operating_point_again(cli_operating_point *point, bramah_diag *diag);
 
-/* Index of an input or output of the linear system; the message suggests the nearest. An input may be named without
- * ".command". */
+/* Index of an input or output of the linear system; the message suggests the nearest. An input may be named
+ * without ".command". */
 bramah_status cli_find_linear_input(const bramah_linear_system *system, const char *name, size_t *out,
                                     bramah_diag *diag);
 bramah_status cli_find_linear_output(const bramah_linear_system *system, const char *name, size_t *out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The equations in all joint coordinates, constraints beside them: the derivatives of the open tree, the geometric
- * stiffness of the constraint forces, and the circuit by strokes. */
+/* The equations in all joint coordinates, constraints beside them: the derivatives of the open tree, the
+ * geometric stiffness of the constraint forces, and the circuit by strokes. */
 #include "lib/plant/linearization_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* B and D of the linearized equations. Commands reach the spools alone. Loads and supply pressures enter linearly and
- * have exact columns; other parameters are differenced, and so is what outputs have of any parameter: the plant is set to
- * the displaced value at the same positions, velocities, pressures and friction states. */
+/* B and D of the linearized equations. Commands reach the spools alone. Loads and supply pressures enter
+ * linearly and have exact columns; other parameters are differenced, and so is what outputs have of any
+ * parameter: the plant is set to the displaced value at the same positions, velocities, pressures and
+ * friction states. */
 #include "lib/plant/linearization_internal.h"
 #include "lib/linalg/dense.h"
 
@@ -52,7 +53,8 @@ static int exact_column(bramah_linearization *l, bramah_coupled *c, const bramah
   }
 }
 
-/* Small against the parameter; those that are zero by nature are loads [N m, N], in which all is linear, and payloads [kg]. */
+/* Small against the parameter; those that are zero by nature are loads [N m, N], in which all is linear, and
+ * payloads [kg]. */
 static double step_of(const bramah__parameter *p, double value)
 {
   const double size = fmax(fabs(value), fabs(p->info.nominal));
@@ -80,7 +82,8 @@ static void put_back(bramah_linearization *l, bramah_coupled *c)
   c->now_valid = 0;
 }
 
-/* Difference of second order of what `look` sees into side[0]: central, or one-sided at an end of the range. */
+/* Difference of second order of what `look` sees into side[0]: central, or one-sided at an end of the
+ * range. */
 static bramah_status differ(bramah_linearization *l, bramah_coupled *c, size_t parameter, bramah_diag *diag)
 {
   const bramah__parameter *p = &c->model->parameter[parameter];

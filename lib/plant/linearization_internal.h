@@ -64,7 +64,8 @@ static inline size_t bramah__first_friction(const bramah_linearization *l)
   return bramah__first_spool(l) + l->system.n_spool;
 }
 
-/* A at the state of the plant, whose evaluation must be up to date; leaves the derivatives of the circuit and v_zi. */
+/* A at the state of the plant, whose evaluation must be up to date; leaves the derivatives of the circuit
+ * and v_zi. */
 bramah_status bramah__linearize_state(bramah_linearization *l, bramah_coupled *c);
 
 /* B and D. A must stand. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* C of the linearized equations: the rows by the error state that sensors use already, and behind them what the outputs
- * have of spools and friction states. Energies and the forces of prescribed motions are central differences. */
+/* C of the linearized equations: the rows by the error state that sensors use already, and behind them what
+ * the outputs have of spools and friction states. Energies and the forces of prescribed motions are central
+ * differences. */
 #include "lib/plant/linearization_internal.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/slopes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands beside the reduced equations: the conventional counterpart in redundant coordinates (Agundez et al. 2023,
- * equations 95-100), and the energies of a small motion. */
+/* What stands beside the reduced equations: the conventional counterpart in redundant coordinates (Agundez
+ * et al. 2023, equations 95-100), and the energies of a small motion. */
 #include "lib/plant/linearization_internal.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Nonholonomic constraints in the linearized equations: with the independent coordinates xi of the plant, which know
- * its loops, and the rows B xi' = 0 of what rolls, heights among them,
+/* Nonholonomic constraints in the linearized equations: with the independent coordinates xi of the plant,
+ * which know its loops, and the rows B xi' = 0 of what rolls, heights among them,
  *
  *   r(xi, xi', xi'') + B' lambda = 0      r = Rz' (M z'' - Q)
  *
- * xi = N a for positions a that the heights leave, xi' = V w + S a for velocities w that all rows leave, S as the
- * rows turn with the positions; accelerations alike. The order is 2n - 2m - l (+ r + u), l the nonholonomic rows.
+ * xi = N a for positions a that the heights leave, xi' = V w + S a for velocities w that all rows leave, S
+ * as the rows turn with the positions; accelerations alike. The order is 2n - 2m - l (+ r + u), l the
+ * nonholonomic rows.
  *
- * r is differentiated on paper (linear.c); B and its rate are differenced along the coordinates, to fourth order.
+ * r is differentiated on paper (linear.c); B and its rate are differenced along the coordinates, to fourth
+ * order.
  *
  * Source: Agundez et al. 2023, equations 31-64, with the coordinates of the tree. */
 #include "lib/plant/linearization_internal.h"
@@ -52,8 +54,8 @@ void bramah__roll_layout(const bramah_model *model, bramah__arena *arena, size_t
 
 /* ---- bases ---- */
 
-/* out [nf x (nf - rank)] with B out = 0: unit in the rows of the columns without a pivot. Leaves the factors of the
- * dependent block. Returns the rank. */
+/* out [nf x (nf - rank)] with B out = 0: unit in the rows of the columns without a pivot. Leaves the factors
+ * of the dependent block. Returns the rank. */
 static size_t null_basis(bramah__roll *r, size_t nf, size_t rows, const double *B, double *out)
 {
   memcpy(r->copy, B, rows * nf * sizeof *B);
@@ -207,7 +209,8 @@ static void find_mass(bramah_linearization *l, bramah_coupled *c)
 
 /* ---- derivatives of the rows ---- */
 
-/* B z', its rate at the held xi'' and the force B' lambda, where coordinate f stands off by d and its rate by dd. */
+/* B z', its rate at the held xi'' and the force B' lambda, where coordinate f stands off by d and its rate
+ * by dd. */
 static bramah_status look(bramah_linearization *l, bramah_coupled *c, size_t f, double d, double dd, int side)
 {
   bramah__roll *r = &l->roll;
@@ -341,8 +344,9 @@ static void motion_block(bramah__roll *r, size_t nf, size_t order)
   put_accelerations(r, nf, order, nw, r->T, na);
 }
 
-/* What differences cannot tell from nothing is nothing: positions on which nothing depends (along the plane, about the
- * axles, the heading) must not come back into rates by their rounding, which would split their zeros. */
+/* What differences cannot tell from nothing is nothing: positions on which nothing depends (along the plane,
+ * about the axles, the heading) must not come back into rates by their rounding, which would split their
+ * zeros. */
 static void clear_noise(bramah__roll *r, size_t order)
 {
   const size_t m = r->n_a + r->n_w;
@@ -369,8 +373,8 @@ static void turn_row(const bramah__roll *r, size_t nf, size_t rest, const double
   memcpy(out + r->n_a + r->n_w, row + 2 * nf, rest * sizeof *out);
 }
 
-/* Accelerations of the free plant, column `from` of X [. x width] in rows nf ..., as they are when it rolls: M times them is the
- * force behind them. */
+/* Accelerations of the free plant, column `from` of X [. x width] in rows nf ..., as they are when it rolls:
+ * M times them is the force behind them. */
 static void turn_acceleration(bramah__roll *r, size_t nf, const double *X, size_t width, size_t from,
                               double *out, size_t out_width)
 {
@@ -414,7 +418,8 @@ static void turn_inputs(bramah_linearization *l, size_t nf, size_t rest)
   }
 }
 
-/* Names and values: positions, then velocities of those that are independent; column holds these behind the rank. */
+/* Names and values: positions, then velocities of those that are independent; column holds these behind the
+ * rank. */
 static void turn_point(bramah_linearization *l, const bramah_coupled *c, size_t nf, size_t rest)
 {
   bramah__roll *r = &l->roll;

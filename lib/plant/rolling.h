@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows B z' of what rolls and glides: three for a wheel, velocity of the material point at its lowest point across the
- * plane (the rate of its height, holonomic) and along it; one for a knife edge, velocity of its point along its normal.
- * Source: contact geometry of a thin disc, e.g. Meijaard, Papadopoulos, Ruina, Schwab, Proc. R. Soc. A 463 (2007). */
+/* Rows B z' of what rolls and glides: three for a wheel, velocity of the material point at its lowest point
+ * across the plane (the rate of its height, holonomic) and along it; one for a knife edge, velocity of its
+ * point along its normal. Source: contact geometry of a thin disc, e.g. Meijaard, Papadopoulos, Ruina,
+ * Schwab, Proc. R. Soc. A 463 (2007). */
 #ifndef BRAMAH_LIB_PLANT_ROLLING_H
 #define BRAMAH_LIB_PLANT_ROLLING_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Equilibrium with held outputs and free inputs: Levenberg and Marquardt's method on the linearized equations. Velocities are zero and spools
- * stand where the commands hold them, so the unknowns are independent positions, pressures and free inputs,
+/* Equilibrium with held outputs and free inputs: Levenberg and Marquardt's method on the linearized
+ * equations. Velocities are zero and spools stand where the commands hold them, so the unknowns are
+ * independent positions, pressures and free inputs,
  *
  *   [ z''_i ]       [ A_z   A_p   B ] [ dz_i ]
  *   [ p'    ]  = -  [ ...           ] [ dp   ]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every entry of A, B, C and D against central differences of the plant: the four-bar with each friction model at rest and in
- * motion, with commands, and with every parameter and output it has. Then the reduced equations against the redundant
- * ones, and what is refused. */
+/* Every entry of A, B, C and D against central differences of the plant: the four-bar with each friction
+ * model at rest and in motion, with commands, and with every parameter and output it has. Then the reduced
+ * equations against the redundant ones, and what is refused. */
 #include "bramah/linearization.h"
 #include "lib/plant/linearization_internal.h"
 #include "test/support/differences.h"
@@ -212,7 +212,8 @@ START_TEST(test_tree)
 }
 END_TEST
 
-/* What is left of the redundant Jacobian on the constraints: J T = T A, T how all coordinates follow the independent ones. */
+/* What is left of the redundant Jacobian on the constraints: J T = T A, T how all coordinates follow the
+ * independent ones. */
 START_TEST(test_redundant)
 {
   rig r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rolling wheels and knife edges: rows and their rates against differences of heights and velocities along a motion, and the
- * linearized equations of a bicycle that leans, steers and accelerates against differences of its rates. */
+/* Rolling wheels and knife edges: rows and their rates against differences of heights and velocities along a
+ * motion, and the linearized equations of a bicycle that leans, steers and accelerates against differences
+ * of its rates. */
 #include "bramah/linearization.h"
 #include "lib/linalg/dense.h"
 #include "lib/plant/linearization_internal.h"
@@ -16,7 +17,8 @@ enum { N = 9, ROWS = 7 };
 
 static bramah_diag diag;
 
-/* A two-wheeler of odd masses, with a skate on its frame, a damped steering spring and a rider who can lean. */
+/* A two-wheeler of odd masses, with a skate on its frame, a damped steering spring and a rider who can
+ * lean. */
 static const bramah_body bodies[] = {{"frame", 0, 80, {0.3, 0.02, 0.5}, {9, 11, 3, 0.1, -2, 0.2}, 0, {0}},
                                      {"rear_wheel", 0, 2, {0}, {0.06, 0.12, 0.06}, 0, {0}},
                                      {"fork", 0, 4, {-0.2, 0, 0.7}, {0.06, 0.06, 0.01, 0, 0.008, 0}, 0, {0}},

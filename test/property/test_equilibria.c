@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Equilibria: where a machine comes to rest is where a long simulation ends; trims hold what they were asked to; and what
- * cannot balance is named. */
+/* Equilibria: where a machine comes to rest is where a long simulation ends; trims hold what they were asked
+ * to; and what cannot balance is named. */
 #include "bramah/equilibrium.h"
 #include "test/support/driven.h"
 #include "test/support/run.h"
@@ -166,7 +166,8 @@ START_TEST(test_keeps_moving)
 }
 END_TEST
 
-/* Pose and one pressure given: the other pressures are those that equilibrium at the start gives at this pose. */
+/* Pose and one pressure given: the other pressures are those that equilibrium at the start gives at this
+ * pose. */
 START_TEST(test_given_pressure)
 {
   static const char *const held[] = {"crank.angle", "v3.pressure"};
@@ -233,8 +234,8 @@ START_TEST(test_free_command)
 }
 END_TEST
 
-/* All pressures and the pose given, nothing free: the mechanism does not balance. Unequal pressures at the throttle:
- * a volume does not. Where no pose is: the output says so. Each time the plant stands as before. */
+/* All pressures and the pose given, nothing free: the mechanism does not balance. Unequal pressures at the
+ * throttle: a volume does not. Where no pose is: the output says so. Each time the plant stands as before. */
 START_TEST(test_unreachable)
 {
   static const char *const held[] = {"crank.angle", "v1.pressure", "v2.pressure", "v3.pressure"};
@@ -261,8 +262,8 @@ START_TEST(test_unreachable)
 }
 END_TEST
 
-/* A state of a simulation, given back to a plant at its start: the same rates to what closing the loops leaves. What is too
- * far away is refused. */
+/* A state of a simulation, given back to a plant at its start: the same rates to what closing the loops
+ * leaves. What is too far away is refused. */
 START_TEST(test_place)
 {
   rig r, other;

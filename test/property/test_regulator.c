@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* State feedback from the linear equations holds the nonlinear plant: a pendulum upside down by a torque, and a hydraulic
- * four-bar by its valve. */
+/* State feedback from the linear equations holds the nonlinear plant: a pendulum upside down by a torque,
+ * and a hydraulic four-bar by its valve. */
 #include "bramah/analysis.h"
 #include "bramah/equilibrium.h"
 #include "test/support/four_bar.h"
@@ -60,7 +60,8 @@ END_TEST
 
 static four_bar fb;
 
-/* A leaking piston lets the crank sink; the valve holds it in a trim, and the feedback brings it back there. */
+/* A leaking piston lets the crank sink; the valve holds it in a trim, and the feedback brings it back
+ * there. */
 START_TEST(test_four_bar)
 {
   enum { N = 6 };

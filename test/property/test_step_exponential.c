@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The filter's transition and the linearized equations tell the same: over one step the transition is exp(J h) to the
- * order of the trapezoidal rule (local error h^3), at rest and in motion, and at rest it is the rule's own rational
- * function of J to rounding. */
+/* The filter's transition and the linearized equations tell the same: over one step the transition is exp(J
+ * h) to the order of the trapezoidal rule (local error h^3), at rest and in motion, and at rest it is the
+ * rule's own rational function of J to rounding. */
 #include "bramah/analysis.h"
 #include "lib/linalg/dense.h"
 #include "test/support/four_bar.h"

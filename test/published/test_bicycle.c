@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rolling: the benchmark bicycle of Meijaard, Papadopoulos, Ruina, Schwab (2007) as it is shipped, a disc that rolls upright
- * and a sleigh on a knife edge against formulas on paper. */
+/* Rolling: the benchmark bicycle of Meijaard, Papadopoulos, Ruina, Schwab (2007) as it is shipped, a disc
+ * that rolls upright and a sleigh on a knife edge against formulas on paper. */
 #include "bramah/analysis.h"
 #include "bramah/files.h"
 #include "test/support/four_bar.h"
@@ -45,7 +45,8 @@ static double distance(const bramah_modes *modes, double re, double im)
   return least;
 }
 
-/* Eigenvalues that are not zero; a block of zeros comes out at about the square root of the rounding error. */
+/* Eigenvalues that are not zero; a block of zeros comes out at about the square root of the rounding
+ * error. */
 static size_t count_others(const bramah_modes *modes)
 {
   size_t n = 0;
@@ -84,8 +85,8 @@ static void open_bicycle(rig *r, double speed)
   bramah_machine_free(machine);
 }
 
-/* The linearized equations of the paper, (5.3) and its coefficients: M q'' + v C1 q' + (g K0 + v^2 K2) q = 0 for lean and
- * steer. */
+/* The linearized equations of the paper, (5.3) and its coefficients: M q'' + v C1 q' + (g K0 + v^2 K2) q = 0
+ * for lean and steer. */
 static void published_equations(double v, double *A)
 {
   static const double M[2][2] = {{80.81722, 2.31941332208709}, {2.31941332208709, 0.29784188199686}},
@@ -127,7 +128,8 @@ START_TEST(test_benchmark)
 }
 END_TEST
 
-/* At other speeds against the equations of the paper; at rest against the two double eigenvalues it prints. */
+/* At other speeds against the equations of the paper; at rest against the two double eigenvalues it
+ * prints. */
 START_TEST(test_speeds)
 {
   static const double speed[] = {0.0, 2.0, 4.0, 4.5, 5.5, 8.0};
@@ -174,13 +176,14 @@ END_TEST
 
 /* ---- disc ---- */
 
-/* A disc of mass m, radius r and moments I about a diameter, J about its axis that rolls straight ahead with W rad/s: its
- * lean x obeys (I + m r^2) x'' + ((J + m r^2) J W^2 / I - m g r) x = 0. */
+/* A disc of mass m, radius r and moments I about a diameter, J about its axis that rolls straight ahead with
+ * W rad/s: its lean x obeys (I + m r^2) x'' + ((J + m r^2) J W^2 / I - m g r) x = 0. */
 START_TEST(test_disc)
 {
   static const double turning[] = {0.0, 2.0, 5.0, 12.0};
   const double m = 3.0, radius = 0.4, I = 0.25 * m * radius * radius, J = 2.0 * I, W = turning[_i];
-  /* along x, y, z, then heading, lean, spin: so the coordinates of the steady motion that matter stand still */
+  /* along x, y, z, then heading, lean, spin: so the coordinates of the steady motion that matter stand
+   * still */
   static const char *const name[6] = {"x", "y", "z", "heading", "lean", "disc"};
   static const double axis[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 1}, {1, 0, 0}, {0, 1, 0}};
   const double position[6] = {0, 0, radius, 0.3, 0, 0};
@@ -226,8 +229,8 @@ END_TEST
 
 /* ---- sleigh ---- */
 
-/* Chaplygin's sleigh: the centre of mass is a ahead of the edge; its turning dies out with m a v / (I + m a^2), or grows
- * when it goes backwards. */
+/* Chaplygin's sleigh: the centre of mass is a ahead of the edge; its turning dies out with m a v / (I + m
+ * a^2), or grows when it goes backwards. */
 START_TEST(test_sleigh)
 {
   const double m = 2.0, I = 0.3, a = 0.25, v = _i ? -1.5 : 1.5;
@@ -264,8 +267,9 @@ END_TEST
 
 /* ---- trailer ---- */
 
-/* A tractor on two axles that goes straight, its trailer with one axle L behind the hitch: the angle between them dies out
- * with v / L ahead, and grows so when backing up. Kinematics alone; what has mass does not matter. */
+/* A tractor on two axles that goes straight, its trailer with one axle L behind the hitch: the angle between
+ * them dies out with v / L ahead, and grows so when backing up. Kinematics alone; what has mass does not
+ * matter. */
 START_TEST(test_trailer)
 {
   const double L = 3.2, v = _i ? -2.0 : 2.0;

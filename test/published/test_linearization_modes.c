@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The linearization paper (Agundez et al. 2023): eigenvalues of its Table 3, linear against nonlinear response after the
- * torque (its Figs 7-12), accuracy of the conventional counterpart over the step of its differences (Fig. 14), and what
- * both take. */
+/* The linearization paper (Agundez et al. 2023): eigenvalues of its Table 3, linear against nonlinear
+ * response after the torque (its Figs 7-12), accuracy of the conventional counterpart over the step of its
+ * differences (Fig. 14), and what both take. */
 #include "bramah/analysis.h"
 #include "bramah/files.h"
 #include "lib/linalg/spectral.h"
@@ -186,7 +186,8 @@ static double error_of_differences(rig *r, double h, double lambda, size_t *null
   return least;
 }
 
-/* Fig. 14: best in the middle, worse by many powers of ten at both ends, while the analytic equations have no step. */
+/* Fig. 14: best in the middle, worse by many powers of ten at both ends, while the analytic equations have
+ * no step. */
 START_TEST(test_figure_14)
 {
   rig r;

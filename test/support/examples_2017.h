@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The two examples of Gonzalez, Masarati, Cuadrado, Naya (2017) in the coordinates of the paper, with all derivatives on
- * paper: the four-bar linkage of N loops (points of the rods and one angle) and the flexible double pendulum (floating
- * frames and nodal displacements of plane beam elements, no rotary inertia). */
+/* The two examples of Gonzalez, Masarati, Cuadrado, Naya (2017) in the coordinates of the paper, with all
+ * derivatives on paper: the four-bar linkage of N loops (points of the rods and one angle) and the flexible
+ * double pendulum (floating frames and nodal displacements of plane beam elements, no rotary inertia). */
 #ifndef BRAMAH_TEST_SUPPORT_EXAMPLES_2017_H
 #define BRAMAH_TEST_SUPPORT_EXAMPLES_2017_H
 
@@ -31,11 +31,12 @@ void example_free(example_2017 *e);
 /* All matrices and forces at q, for the multipliers in lambda. */
 void example_evaluate(example_2017 *e);
 
-/* Move q to the equilibrium of exact constraints by Newton (pendulum), and fill lambda (minimum norm where it is not
- * unique); then evaluate. */
+/* Move q to the equilibrium of exact constraints by Newton (pendulum), and fill lambda (minimum norm where
+ * it is not unique); then evaluate. */
 void example_balance(example_2017 *e);
 
-/* The same with penalties: q violates the constraints until springs alpha omega^2 hold the balance; lambda is their force. */
+/* The same with penalties: q violates the constraints until springs alpha omega^2 hold the balance; lambda
+ * is their force. */
 void example_balance_penalty(example_2017 *e, double alpha, double omega);
 
 bramah_constrained example_system(const example_2017 *e);

@@ -54,7 +54,8 @@ START_TEST(test_unstable)
 }
 END_TEST
 
-/* Two integrators side by side only stay; one behind the other they grow. Mixed by a similarity both times. */
+/* Two integrators side by side only stay; one behind the other they grow. Mixed by a similarity both
+ * times. */
 START_TEST(test_defective)
 {
   const double T[9] = {1.0, 0.4, -0.2, 0.3, 1.0, 0.5, -0.6, 0.1, 1.0};
@@ -176,7 +177,8 @@ START_TEST(test_response)
 }
 END_TEST
 
-/* Double integrator, x'' = u: K = [1, sqrt(2)], P = [sqrt(2), 1; 1, sqrt(2)]; with positions in nm and inputs in MN too. */
+/* Double integrator, x'' = u: K = [1, sqrt(2)], P = [sqrt(2), 1; 1, sqrt(2)]; with positions in nm and
+ * inputs in MN too. */
 START_TEST(test_regulator)
 {
   const double nm = _i ? 1e9 : 1.0, MN = _i ? 1e-6 : 1.0;

@@ -188,7 +188,8 @@ START_TEST(test_orthonormal)
 }
 END_TEST
 
-/* A N = 0 with N the unit matrix in the rows of the coordinates left; a row that repeats others counts for nothing. */
+/* A N = 0 with N the unit matrix in the rows of the coordinates left; a row that repeats others counts for
+ * nothing. */
 START_TEST(test_null_space)
 {
   enum { ROWS = 5, FREE = N - 4 };
