@@ -40,13 +40,32 @@ static bramah_status find_responses(analysis *a, const cli_arguments *arguments,
   return status;
 }
 
-/* From all inputs to the positions, pressures and spools. */
+/* Columns of B and rows of C that the responses name. */
+static void keep_named(const analysis *a, const bramah_linear_system *s, double *B, double *C)
+{
+  const size_t k = a->n_responses;
+  for (size_t r = 0; r < k; r++) {
+    for (size_t i = 0; i < s->n; i++) B[i * k + r] = s->B[i * s->n_u + a->response[r].u];
+    memcpy(C + r * s->n, s->C + a->response[r].y * s->n, s->n * sizeof *C);
+  }
+}
+
+/* From the inputs to the outputs that the responses name, or from all to all. */
 static bramah_status find_hankel(analysis *a, int64_t horizon_ns, bramah_diag *diag)
 {
   const double horizon = horizon_ns ? 1e-9 * (double)horizon_ns : (double)INFINITY;
-  a->hankel = calloc(a->point.system->n + 1, sizeof *a->hankel);
+  const size_t n = a->point.system->n, k = a->n_responses;
+  bramah_linear_system s = *a->point.system;
+  a->hankel = calloc(n + 2 * n * k + 1, sizeof *a->hankel);
   if (!a->hankel) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  return bramah_hankel(a->point.system, horizon, a->hankel, diag);
+  double *B = a->hankel + n, *C = B + n * k;
+  if (k) {
+    keep_named(a, &s, B, C);
+    s.n_u = s.n_y = k;
+    s.B = B;
+    s.C = C;
+  }
+  return bramah_hankel(&s, horizon, a->hankel, diag);
 }
 
 static bramah_status analyse(analysis *a, const cli_arguments *arguments, int64_t horizon_ns,
@@ -77,7 +96,9 @@ static bramah_status analyse(analysis *a, const cli_arguments *arguments, int64_
 static cli_table hankel_table(const analysis *a)
 {
   static const char *const header[] = {"number", "Hankel singular value", "of the largest"};
-  cli_table table = cli_table_make("From the inputs to the outputs (SI)", "rrr", header);
+  cli_table table = cli_table_make(a->n_responses ? "From input to output of the responses (SI)"
+                                                  : "From all inputs to all outputs (SI)",
+                                   "rrr", header);
   for (size_t i = 0; i < a->point.system->n; i++) {
     cli_table_add(&table, "%zu", i + 1);
     cli_table_add_number(&table, a->hankel[i]);
@@ -210,7 +231,8 @@ static const cli_option options[] = {
     {"shapes", NULL, "also tell the shape of every mode", 0, 0},
     {"approaches", NULL, "also find the eigenvalues from the equations with constraints, in three ways", 0,
      0},
-    {"hankel", "HORIZON", "Hankel singular values over a time (\"2 s\"), or ever for a stable machine", 0, 0},
+    {"hankel", "HORIZON",
+     "Hankel singular values over a time (\"2 s\"), or ever for a stable machine; of --response", 0, 0},
     {"response", "INPUT:OUTPUT", "frequency response, for --curves and --report; may be repeated", 0, 1},
     {"locus", "NAME=FROM:TO[:N]", "eigenvalues over a parameter of the plant, values in SI", 0, 0},
     {"output", "FILE", "CSV file for the modes; - is standard output", 0, 0},

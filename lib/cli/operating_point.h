@@ -29,7 +29,7 @@ typedef struct cli_operating_point {
 
 /* Lines of the option table of a command. */
 #define CLI_OPERATING_POINT_OPTIONS                                                                          \
-  {"at", "POINT", "start (default), a time (\"2 s\", simulated), FILE@TIME (a row of a log), or rest", 0,  \
+  {"at", "POINT", "start (default), a time (\"2 s\", simulated), FILE@TIME (a row of a log), or rest", 0,    \
    0},                                                                                                       \
       {"set", "PATH=VALUE", "another value for a key of the machine file; may be repeated", 0, 1},           \
       {"parameter", "NAME=VALUE", "set a parameter of the plant at the start; may be repeated", 0, 1},       \
@@ -38,7 +38,9 @@ typedef struct cli_operating_point {
        1},                                                                                                   \
       {"free", "INPUT", "a command or parameter this search may choose; may be repeated", 0, 1},             \
       {"input", "PARAMETER", "a parameter that counts as an input, a load say; may be repeated", 0, 1},      \
-      {"sensors", "STUDY", "also the sensors of this study as outputs", 0, 0}
+  {                                                                                                          \
+    "sensors", "STUDY", "also the sensors of this study as outputs", 0, 0                                    \
+  }
 
 /* All of it; returns the exit code, with the message printed. Released by cli_operating_point_close in any
  * case. */

@@ -97,7 +97,8 @@ typedef struct bramah__output {
   bramah_output_info info;
 } bramah__output;
 
-/* Contacts that roll or glide (rolling.c): three rows of velocities for a wheel, height first, one for an edge. */
+/* Contacts that roll or glide (rolling.c): three rows of velocities for a wheel, height first, one for an
+ * edge. */
 typedef struct bramah__rolling {
   const char *name;
   int is_wheel;
