@@ -169,12 +169,29 @@ static bramah_status write_page(const analysis *a, const char *path, bramah_diag
   return failed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written") : BRAMAH_OK;
 }
 
+/* Eigenvalues say what becomes of a small disturbance only where the equations stay as they are. */
+static void note_motion(const analysis *a)
+{
+  const bramah_linear_system *s = a->point.system;
+  double acceleration = 0.0, pressure = 0.0;
+  for (size_t i = 0; i < s->n_velocity; i++)
+    acceleration = fmax(acceleration, fabs(s->xd[s->n_position + i]));
+  for (size_t i = 0; i < s->n_pressure; i++)
+    pressure = fmax(pressure, fabs(s->xd[s->n_position + s->n_velocity + i]));
+  if (acceleration > 1e-3 || pressure > 1e3)
+    cli_note(
+        "the machine is not in equilibrium here (acceleration up to %.3g, pressure rate up to %.3g bar/s): "
+        "its eigenvalues are those of the moment",
+        acceleration, 1e-5 * pressure);
+}
+
 static bramah_status tell(const analysis *a, const cli_arguments *arguments, bramah_diag *diag)
 {
   const char *output = cli_value(arguments, "output"), *report = cli_value(arguments, "report"),
              *curves = cli_value(arguments, "curves");
   FILE *out = cli_summary_stream(1, &output);
   fprintf(out, "%s\n%s\n", a->where, a->verdict);
+  note_motion(a);
   tell_table(cli_modes_table(&a->point, &a->modes), out, 0);
   tell_others(a, cli_value(arguments, "shapes") != NULL, out, 0);
   bramah_status status = output ? cli_modes_write(&a->point, &a->modes, output, diag) : BRAMAH_OK;
@@ -250,7 +267,8 @@ const cli_command cli_modes_command = {
         "is shared by the motion of bodies and the oil of volumes. States concerned: participation factors.\n"
         "Marginal is what rounding does not let one tell from neither growing nor decaying; trapped oil and\n"
         "closed valves give such modes. Defective modes share their eigenvector; a marginal one among them\n"
-        "grows with time. With --at rest or --hold the equilibrium is searched anew for each value of "
+        "grows in proportion to time. With --at rest or --hold the equilibrium is searched anew for each "
+        "value of "
         "--locus.\n",
     .example = "bramah modes four-bar.yaml --at rest --response valve:crank.rate --report modes.html",
     .min_operands = 1,

@@ -72,6 +72,12 @@ run 0 modes four-bar.yaml --sensors study.yaml --response valve:rod --curves cur
 grep -q '^response,valve:rod,' curves.csv || fail 'no response of a sensor'
 run 1 linearize four-bar.yaml --sensors four-bar.yaml
 
+# --- in motion the eigenvalues are those of the moment ---
+run 0 modes four-bar.yaml --at '1.2 s'
+says err 'the machine is not in equilibrium here'
+run 0 modes "$paper"
+quiet err
+
 # --- about a row of a log: the state of the simulation itself ---
 run 0 simulate four-bar.yaml --duration 1.5 --output truth.csv
 run 0 linearize four-bar.yaml --at '1.4 s' --output a.csv
