@@ -23,8 +23,7 @@
  * rows are central differences of fourth order; outputs that hold accelerations are left out, and of the
  * parameters only loads, supply pressures and offsets of commands can be inputs. The point must roll: wheels
  * on the plane, no slip. l null eigenvalues belong to the nonholonomic rows: to positions that nothing
- * depends on. The redundant and constrained equations below, and equilibria, do not know them
- * (E_UNSUPPORTED).
+ * depends on. The equations with constraints below, and equilibria, do not know them (E_UNSUPPORTED).
  *
  * At kinks the derivatives are one-sided as the plant's are: a spool in its neutral position is seen to open
  * towards positive commands. Where that matters, look at both sides.

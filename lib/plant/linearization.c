@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The object of a linearization: memory, names, and the order of work. */
 #include "lib/plant/linearization_internal.h"
+#include "lib/plant/rolling.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 
@@ -55,7 +56,8 @@ static void take_work(bramah_linearization *l, bramah__arena *arena, const brama
 {
   const bramah__circuit *circuit = &model->circuit;
   const size_t nn = model->n, nf = model->n_independent, np = circuit->n_volumes, nc = circuit->n_cylinders,
-               nk = nn + model->n_dependent, N = 2 * nn + np + circuit->n_valves + circuit->n_friction_states;
+               nk = nn + model->n_dependent + bramah__count_rolling_rows(model),
+               N = 2 * nn + np + circuit->n_valves + circuit->n_friction_states;
   bramah__state state;
   bramah__arena counted = bramah__arena_make(NULL, 0);
   bramah__state_layout(model, &counted, &state);

@@ -47,6 +47,10 @@ struct bramah_linearization {
 
 void bramah__roll_layout(const bramah_model *model, bramah__arena *arena, size_t order, bramah__roll *r);
 
+/* Which rows of what rolls say something new at the present state, and which positions and velocities they
+ * leave. */
+bramah_status bramah__roll_bases(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag);
+
 /* Take the equations just made, which know nothing of what rolls, to those that do; fewer states. */
 bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag);
 

@@ -6,16 +6,32 @@
 #include "lib/linalg/dense.h"
 #include "lib/linalg/vector3.h"
 #include "lib/plant/constraints.h"
+#include "lib/plant/rolling.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Rows of what rolls, behind those of the loops; Z and Zd are those of z'' = 0. */
+static void border_rolling(bramah_linearization *l, const bramah_model *model, const bramah__eval *eval,
+                           size_t nk)
+{
+  bramah__roll *r = &l->roll;
+  const size_t n = model->n, first = n + model->n_dependent;
+  bramah__rolling_jacobian(model, eval->pose, r->B);
+  bramah__rolling_acceleration(model, eval->pose, eval->Z, eval->Zd, r->e[0]);
+  for (size_t k = 0; k < r->rank; k++) {
+    const double *row = r->B + (size_t)r->row[k] * n;
+    for (size_t j = 0; j < n; j++) l->K[(first + k) * nk + j] = l->K[j * nk + first + k] = row[j];
+    l->rhs[first + k] = -r->e[0][r->row[k]];
+  }
+}
 
 /* M and the constraint rows in use, bordered; right-hand side Q and -gamma. */
 static void border(bramah_linearization *l, const bramah_coupled *c, const bramah__state *state,
                    bramah__eval *eval)
 {
   const bramah_model *model = c->model;
-  const size_t n = model->n, nd = model->n_dependent, nk = n + nd;
+  const size_t n = model->n, nd = model->n_dependent, nk = n + nd + l->roll.rank;
   memset(l->K, 0, nk * nk * sizeof *l->K);
   for (size_t i = 0; i < n; i++) {
     memcpy(l->K + i * nk, eval->mass + i * n, n * sizeof *l->K);
@@ -28,13 +44,15 @@ static void border(bramah_linearization *l, const bramah_coupled *c, const brama
     for (size_t j = 0; j < n; j++) l->K[(n + k) * nk + j] = l->K[j * nk + n + k] = row[j];
     l->rhs[n + k] = -eval->gamma[state->row[k]];
   }
+  if (l->roll.rows) border_rolling(l, model, eval, nk);
 }
 
 /* Rates F [N] of the redundant state in c->probe_state. */
 static bramah_status redundant_rates(bramah_linearization *l, bramah_coupled *c, double *F)
 {
   const bramah_model *model = c->model;
-  const size_t n = model->n, nk = n + model->n_dependent, np = l->system.n_pressure, nv = l->system.n_spool;
+  const size_t n = model->n, nk = n + model->n_dependent + l->roll.rank, np = l->system.n_pressure,
+               nv = l->system.n_spool;
   bramah__state *state = &c->probe_state;
   bramah__eval *eval = c->probe;
   if (bramah__evaluate(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
@@ -85,13 +103,6 @@ static bramah_status redundant_column(bramah_linearization *l, bramah_coupled *c
   return BRAMAH_OK;
 }
 
-static bramah_status no_rolling(const bramah_linearization *l, bramah_diag *diag)
-{
-  if (l->roll.rows == 0) return BRAMAH_OK;
-  return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
-                      "rolling wheels and knife edges have no place in these equations");
-}
-
 static bramah_status check(const bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
 {
   if (c->base != l->model)
@@ -104,8 +115,8 @@ bramah_status bramah_linearization_differences(bramah_linearization *l, bramah_c
 {
   if (!(h > 0.0) || !isfinite(h))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the step of differences must be positive");
-  bramah_status status = no_rolling(l, diag);
-  if (status == BRAMAH_OK) status = check(l, plant, diag);
+  bramah_status status = check(l, plant, diag);
+  if (status == BRAMAH_OK && l->roll.rows) status = bramah__roll_bases(l, plant, diag);
   const size_t N = bramah_linearization_count(l->model).n_redundant;
   for (size_t k = 0; k < N && status == BRAMAH_OK; k++) {
     status = redundant_column(l, plant, k, h, J);

@@ -98,7 +98,7 @@ static size_t heights(const bramah_model *model, const double *Bx, double *out)
   return n;
 }
 
-static bramah_status find_bases(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
+bramah_status bramah__roll_bases(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
 {
   bramah__roll *r = &l->roll;
   const size_t n = c->model->n, nf = c->model->n_independent;
@@ -447,7 +447,7 @@ bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah
 {
   bramah__roll *r = &l->roll;
   const size_t nf = c->model->n_independent, rest = l->system.n - 2 * nf;
-  bramah_status status = find_bases(l, c, diag);
+  bramah_status status = bramah__roll_bases(l, c, diag);
   if (status == BRAMAH_OK) status = check_contacts(l, c, diag);
   if (status != BRAMAH_OK) return status;
   find_mass(l, c);

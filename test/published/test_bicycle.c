@@ -128,6 +128,31 @@ START_TEST(test_benchmark)
 }
 END_TEST
 
+/* The conventional counterpart in all 9 coordinates tells the same four, and 14 zeros: two of the motion and
+ * twice the number of constraints, 2 (m + l). */
+START_TEST(test_counterpart)
+{
+  enum { N = 18 };
+  rig r;
+  double J[N * N];
+  bramah_modes *modes;
+  open_bicycle(&r, 5.0);
+  ck_assert_uint_eq(bramah_linearization_count(r.model).n_redundant, N);
+  must(bramah_linearization_differences(r.l, r.c, 1e-5, J, &diag), &diag);
+  const bramah_linear_system s = {.n = N, .A = J};
+  must(bramah_modes_new(&s, &diag, &modes), &diag);
+  size_t zeros = 0;
+  for (size_t k = 0; k < modes->n_modes; k++)
+    zeros += hypot(modes->mode[k].re, modes->mode[k].im) < 1e-2 ? (modes->mode[k].pair ? 2u : 1u) : 0u;
+  ck_assert_uint_eq(zeros, 14);
+  ck_assert_double_lt(distance(modes, -0.77534188219585, 4.46486771378823), 1e-5);
+  ck_assert_double_lt(distance(modes, -0.32286642900409, 0.0), 1e-5);
+  ck_assert_double_lt(distance(modes, -14.07838969279822, 0.0), 1e-5);
+  bramah_modes_free(modes);
+  close_rig(&r);
+}
+END_TEST
+
 /* At other speeds against the equations of the paper; at rest against the two double eigenvalues it
  * prints. */
 START_TEST(test_speeds)
@@ -364,6 +389,7 @@ int main(void)
   Suite *suite = suite_create("rolling benchmarks");
   TCase *cases = one_case(suite, "rolling");
   tcase_add_test(cases, test_benchmark);
+  tcase_add_test(cases, test_counterpart);
   tcase_add_loop_test(cases, test_speeds, 0, 6);
   tcase_add_loop_test(cases, test_stable_range, 0, 4);
   tcase_add_loop_test(cases, test_disc, 0, 4);
