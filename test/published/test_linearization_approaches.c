@@ -31,6 +31,23 @@ static double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* How much slower this machine is than the one of the paper (4.0 GHz, three cycles for an addition), by a
+ * chain of additions; at least 1. Published times count times this. */
+static double slowness(void)
+{
+  double least = (double)INFINITY;
+  for (int round = 0; round < 5; round++) {
+    volatile double kept;
+    double x = 1e-9;
+    const double begin = now();
+    for (int i = 0; i < 2000000; i++) x += 1e-9;
+    kept = x;
+    (void)kept;
+    least = fmin(least, now() - begin);
+  }
+  return fmax(least / 1.5e-3, 1.0);
+}
+
 static bramah_spectrum *find(example_2017 *e, bramah_approach approach, double alpha)
 {
   bramah_spectrum *s = NULL;
@@ -91,10 +108,10 @@ START_TEST(test_linkage)
     const double off = hypot(s->re[0] - exact[0], fabs(s->im[0]) - exact[1]);
     ck_assert_double_lt(off, a == BRAMAH_APPROACH_PENALTY ? 3e-6 : 1e-10);
     ck_assert_double_gt(s->gap, 1e3);
-    const double took = time_of(&e, (bramah_approach)a, 1e6, 5), published = table_1[_i % 5].time[a];
+    const double took = time_of(&e, (bramah_approach)a, 1e6, 15), published = table_1[_i % 5].time[a];
     printf("N = %2zu %s %-9s %.6f %.6fi, off by %.1e, told apart by %.0e, %.3f ms (published %.3f)\n", N,
            damped ? "damped" : "      ", name[a], s->re[0], fabs(s->im[0]), off, s->gap, took, published);
-    if (times_count()) ck_assert_double_lt(took, published);
+    if (times_count()) ck_assert_double_lt(took, slowness() * published);
     bramah_spectrum_free(s);
   }
   example_free(&e);
@@ -167,7 +184,7 @@ START_TEST(test_pendulum)
       ck_assert_double_le(re, a == 1 ? table_4[_i].re[0] : table_4[_i].re[1] + 0.05e-4);
       ck_assert_double_le(im, a == 1 ? table_4[_i].im[0] : table_4[_i].im[1] + 0.05e-5);
     }
-    if (times_count()) ck_assert_double_lt(took, table_4[_i].time[a]);
+    if (times_count()) ck_assert_double_lt(took, slowness() * table_4[_i].time[a]);
     ck_assert_double_gt(s->gap, 1.5);
     bramah_spectrum_free(s);
   }
@@ -270,7 +287,7 @@ START_TEST(test_machine)
   ck_assert_double_eq_tol(modes->mode[0].re, re, 5e-5);
   ck_assert_double_eq_tol(modes->mode[0].im, im, 5e-5);
   ck_assert_int_eq(modes->stability, damped ? BRAMAH_STABLE : BRAMAH_MARGINAL);
-  if (times_count()) ck_assert_double_lt(least, table_1[_i % 5].time[0]);
+  if (times_count()) ck_assert_double_lt(least, slowness() * table_1[_i % 5].time[0]);
   double *work = calloc(bramah_linearization_constrained_work(model), sizeof *work);
   ck_assert_ptr_nonnull(work);
   must(bramah_linearization_constrained(l, c, work, &redundant, &diag), &diag);
