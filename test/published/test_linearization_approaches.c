@@ -2,6 +2,7 @@
 /* Gonzalez, Masarati, Cuadrado, Naya (2017): Tables 1, 2, 3, 5 and the singular configuration by all three
  * approaches, and the times of its Tables 1 and 4. The linkage once in the coordinates of the paper and once
  * as a machine of ours. */
+#define _GNU_SOURCE
 #include "bramah/analysis.h"
 #include "test/support/examples_2017.h"
 #include "test/support/four_bar.h"

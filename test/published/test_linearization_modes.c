@@ -2,6 +2,7 @@
 /* The linearization paper (Agundez et al. 2023): eigenvalues of its Table 3, linear against nonlinear
  * response after the torque (its Figs 7-12), accuracy of the conventional counterpart over the step of its
  * differences (Fig. 14), and what both take. */
+#define _GNU_SOURCE
 #include "bramah/analysis.h"
 #include "bramah/files.h"
 #include "lib/linalg/spectral.h"
