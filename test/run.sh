@@ -3,11 +3,12 @@
 #   N passed, N failed, N skipped
 # and the exit code is not 0 if a test failed or none ran.
 #
-# usage: sh test/run.sh [--asan] [--valgrind] [--clang] [--long]
+# usage: sh test/run.sh [--asan] [--valgrind] [--clang] [--long] [--golden]
 #   --asan      with the address and undefined-behaviour sanitizers, in build-asan/
 #   --valgrind  under valgrind
 #   --clang     with clang, in build-clang/
 #   --long      the estimator studies with more seeds, and the benchmarks
+#   --golden    no tests: keep the estimates of every dataset as they are now in test/golden, to be looked at and committed
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=test/install.sh
@@ -28,18 +29,20 @@ build=build
 asan=
 valgrind=
 long=
+golden=
 for argument in "$@"; do
   case $argument in
   --asan) asan=1 ;;
   --valgrind) valgrind=1 need_valgrind=1 ;;
   --clang) build=build-clang need_clang=1 ;;
   --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} && export BRAMAH_SEEDS ;;
+  --golden) golden=1 ;;
   --help)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
   *)
-    echo "unknown option '$argument'; there are --asan, --valgrind, --clang and --long" >&2
+    echo "unknown option '$argument'; there are --asan, --valgrind, --clang, --long and --golden" >&2
     exit 2
     ;;
   esac
@@ -63,6 +66,12 @@ else
 fi
 echo "compiling"
 meson compile -C "$root/$build"
+
+if [ -n "$golden" ]; then
+  BRAMAH_PROGRAM=$root/$build/lib/cli/bramah BRAMAH_SOURCE_ROOT=$root sh "$root/test/golden/run.sh" --write
+  git -C "$root" --no-pager diff --stat -- test/golden 2>/dev/null || :
+  exit 0
+fi
 
 # count RESULT...: tests that ended so, from the log of meson: one line of JSON per test
 logs=$root/$build/meson-logs

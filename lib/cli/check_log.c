@@ -132,7 +132,8 @@ static void tell_times(const survey *s)
     printf("  between rows: %.6g ms to %.6g ms; the model's step: %.6g ms\n", 1e-6 * (double)s->shortest_ns,
            1e-6 * (double)s->longest_ns, 1e-6 * (double)s->step_ns);
   if (s->off_grid)
-    printf("  %llu rows are beside the grid of steps, at most %.3g ms: they are used at the nearest step\n",
+    printf("  %llu rows are beside the grid of steps, at most %.3g ms: they are fused at the nearest step "
+           "with their own time\n",
            (unsigned long long)s->off_grid, 1e-6 * (double)s->most_shift_ns);
   else if (s->rows > 1)
     printf("  all rows are on the grid of steps\n");

@@ -132,6 +132,11 @@ bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate 
   return bramah_log_write(file->writer, file->row, diag);
 }
 
+bramah_status cli_estimate_file_flush(cli_estimate_file *file, bramah_diag *diag)
+{
+  return bramah_log_flush(file->writer, diag);
+}
+
 bramah_status cli_estimate_file_finish(cli_estimate_file *file, bramah_diag *diag)
 {
   const bramah_status status = bramah_log_finish(file->writer, diag);

@@ -36,6 +36,8 @@ bramah_status cli_estimate_file_create(cli_estimate_file *file, const char *path
                                        const cli_estimate *estimate, int of_filter, bramah_diag *diag);
 bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate *estimate, double t,
                                     bramah_diag *diag);
+/* Hand all rows so far to the system. */
+bramah_status cli_estimate_file_flush(cli_estimate_file *file, bramah_diag *diag);
 /* Flush and close. */
 bramah_status cli_estimate_file_finish(cli_estimate_file *file, bramah_diag *diag);
 

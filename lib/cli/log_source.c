@@ -23,13 +23,11 @@ bramah_status cli_log_source_open(cli_log_source *source, const char *path, size
   source->n_inputs = n_inputs;
   source->n_sensors = n_sensors;
   source->inputs = calloc(n_inputs + n_sensors + 1, sizeof *source->inputs);
-  source->values = calloc(columns + 2 * n_inputs + 1, sizeof *source->values);
+  source->values = calloc(columns + 1, sizeof *source->values);
   source->present = calloc(columns + 1, 1);
   if (!source->inputs || !source->values || !source->present)
     return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   source->sensors = source->inputs + n_inputs;
-  source->held = source->values + columns;
-  source->latest = source->held + n_inputs;
   return BRAMAH_OK;
 }
 
@@ -114,12 +112,10 @@ bramah_status cli_log_source_row(cli_log_source *source, int64_t *time_ns, int *
 
 static void fill(cli_log_source *source, bramah_sample *sample)
 {
-  memcpy(source->held, source->latest, source->n_inputs * sizeof *source->held);
   for (size_t i = 0; i < source->n_inputs; i++) {
     const size_t column = source->inputs[i];
     sample->inputs[i] = source->values[column];
     sample->has_input[i] = source->present[column];
-    if (source->present[column]) source->latest[i] = source->values[column];
   }
   for (size_t i = 0; i < source->n_sensors; i++) {
     const size_t column = source->sensors[i];
@@ -134,6 +130,7 @@ bramah_status cli_log_source_next(void *user, bramah_sample *sample, int *end, b
   const double begin = cli_clock();
   const bramah_status status = cli_log_source_row(source, &sample->time_ns, end, diag);
   if (!status && !*end) fill(source, sample);
+  sample->mark = bramah_log_line(source->reader);
   source->seconds += cli_clock() - begin;
   return status;
 }

@@ -16,8 +16,6 @@ typedef struct cli_log_source {
   size_t n_inputs, n_sensors;
   double *values;         /* [columns] of the row read last */
   unsigned char *present; /* [columns] */
-  double *held;           /* [n_inputs] commands before the row read last */
-  double *latest;         /* [n_inputs] commands from the row read last on */
   double seconds;         /* of the clock, spent reading */
 } cli_log_source;
 

@@ -117,17 +117,12 @@ static bramah_status add_points(bramah_report *report, const cli_plotted *p, dou
 }
 
 /* What was not fused stands apart as dots. */
-static bramah_status add_innovations(cli_replay_report *report, double t, const bramah_innovation *innovation)
+bramah_status cli_replay_report_innovation(cli_replay_report *report, double t, const bramah_rewind_use *use)
 {
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < report->n_sensors; i++) {
-    const bramah_report_series series =
-        innovation[i].accepted ? BRAMAH_REPORT_ESTIMATE : BRAMAH_REPORT_MEASURED;
-    if (innovation[i].present)
-      status = bramah_report_point(report->report, report->innovation_plot[i], series, t,
-                                   innovation[i].innovation, band * innovation[i].sigma);
-  }
-  return status;
+  const bramah_innovation *innovation = &use->innovation;
+  return bramah_report_point(report->report, report->innovation_plot[use->sensor],
+                             innovation->accepted ? BRAMAH_REPORT_ESTIMATE : BRAMAH_REPORT_MEASURED, t,
+                             innovation->innovation, band * innovation->sigma);
 }
 
 bramah_status cli_replay_report_add(cli_replay_report *report, double t, const cli_estimate *estimate,
@@ -150,5 +145,5 @@ bramah_status cli_replay_report_add(cli_replay_report *report, double t, const c
     status = bramah_report_point(report->report, report->augmented_plot[i], BRAMAH_REPORT_ESTIMATE, t,
                                  bramah_filter_augmented_value(estimate->filter, i),
                                  band * bramah_filter_augmented_sigma(estimate->filter, i));
-  return status ? status : add_innovations(report, t, bramah_replay_innovations(estimate->replay));
+  return status;
 }

@@ -31,6 +31,9 @@ bramah_status cli_replay_report_init(cli_replay_report *report, const cli_sessio
                                      const cli_estimate *estimate, const cli_truth *truth, bramah_diag *diag);
 void cli_replay_report_free(cli_replay_report *report);
 
+/* Add the innovation of a sample measured at t [s]. */
+bramah_status cli_replay_report_innovation(cli_replay_report *report, double t, const bramah_rewind_use *use);
+
 /* Add the present time; arguments as for cli_accuracy_add. */
 bramah_status cli_replay_report_add(cli_replay_report *report, double t, const cli_estimate *estimate,
                                     const cli_truth *truth, const bramah_plant *model,

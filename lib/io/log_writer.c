@@ -194,6 +194,13 @@ bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, 
   return report_failure(writer, diag);
 }
 
+bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag *diag)
+{
+  if (!writer->failure.status && !writer->buffer) write_header(writer);
+  if (!writer->failure.status) flush(writer);
+  return report_failure(writer, diag);
+}
+
 bramah_status bramah_log_finish(bramah_log_writer *writer, bramah_diag *diag)
 {
   if (!writer) return BRAMAH_OK;

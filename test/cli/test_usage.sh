@@ -6,8 +6,8 @@
 run 0 --version
 says out 'bramah '
 run 0 --help
-for subcommand in simulate replay check; do says out "$subcommand"; done
-for subcommand in simulate replay check; do
+for subcommand in simulate replay compare study check; do says out "$subcommand"; done
+for subcommand in simulate replay compare study check; do
   run 0 "$subcommand" --help
   says out "usage: bramah $subcommand"
   says out 'Example:'
