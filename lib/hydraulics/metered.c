@@ -53,8 +53,8 @@ static double drained_force(const bramah__directed *d, double r)
   return d->ao == 0.0 ? d->F_oM : fmin(r * r / d->ao, d->F_oM);
 }
 
-/* Both chambers at w = 0, at the end of the set where the actuator begins to move ahead (45, 73). An open regeneration
- * valve keeps a drained chamber without an outlet at the pressure of the driven one. */
+/* Both chambers at w = 0, at the end of the set where the actuator begins to move ahead (45, 73). An open
+ * regeneration valve keeps a drained chamber without an outlet at the pressure of the driven one. */
 static bramah__chambers resting_chambers(const bramah__directed *d, double push)
 {
   const double in = d->a > 0.0 ? fmin(fmax(push, 0.0), d->F_M) : 0.0;
@@ -64,9 +64,9 @@ static bramah__chambers resting_chambers(const bramah__directed *d, double push)
 
 /* ---- regeneration: the w_a of (64a), in closed form ---- */
 
-/* Xi (65) on one segment: x^2/k less the drained force, held or lost (w - x)^2, plus ratio times the driven force,
- * constant - gain (w - ratio x)^2. On [0, w] it rises; its root there, clamped. The discriminant is written out so
- * that large squares of nearly closed valves have cancelled already. */
+/* Xi (65) on one segment: x^2/k less the drained force, held or lost (w - x)^2, plus ratio times the driven
+ * force, constant - gain (w - ratio x)^2. On [0, w] it rises; its root there, clamped. The discriminant is
+ * written out so that large squares of nearly closed valves have cancelled already. */
 typedef struct segment {
   double lost, held; /* drained side */
   double gain, constant;
@@ -88,7 +88,8 @@ typedef struct regeneration {
   int at_relief; /* the drained chamber */
 } regeneration;
 
-/* Of the two forces that the drained chamber can have the lesser one counts: Xi is the greater, its root the nearer. */
+/* Of the two forces that the drained chamber can have the lesser one counts: Xi is the greater, its root the
+ * nearer. */
 static regeneration nearer_root(const bramah__directed *d, double w, double constant, double gain)
 {
   const double limited = root_of_segment(d, (segment){0.0, d->F_oM, gain, constant}, w);
@@ -107,8 +108,8 @@ static regeneration regenerated(const bramah__directed *d, double push, double w
   return empty.w_a < fed.w_a ? empty : fed;
 }
 
-/* The drained force follows from the flow through either valve; the one that loses less says it more exactly. (With its
- * own valve closed all the oil may regenerate, w_a = w.) */
+/* The drained force follows from the flow through either valve; the one that loses less says it more exactly.
+ * (With its own valve closed all the oil may regenerate, w_a = w.) */
 static double drained_while_regenerating(const bramah__directed *d, double in, double w, regeneration a)
 {
   const double r = w - a.w_a;

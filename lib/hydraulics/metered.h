@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Quasistatic hydraulic actuators: a cylinder behind four metering valves, with relief and suction valves at its
- * chambers, a pump with its own relief valve and a bleed valve, and, if there is one, a regeneration valve. The oil
- * is incompressible, so that force and velocity determine each other: f in Gamma(v), a set at v = 0 where closed
- * valves hold the load.
+/* Quasistatic hydraulic actuators: a cylinder behind four metering valves, with relief and suction valves at
+ * its chambers, a pump with its own relief valve and a bleed valve, and, if there is one, a regeneration
+ * valve. The oil is incompressible, so that force and velocity determine each other: f in Gamma(v), a set at
+ * v = 0 where closed valves hold the load.
  *
  *          pump Q ----+---- relief P_M          chamber h: relief P_hM, suction from the tank
  *                     +---- bleed U_b           chamber r: relief P_rM, suction from the tank
@@ -12,12 +12,14 @@
  *            th |        | tr                   closed (U0):     none
  *                tank (0)
  *
- * v [m/s] > 0: the rod extends. f [N] > 0: the load compresses the rod; the actuator pushes back with f. Pressures
- * [Pa] in this file count from the tank. Turning actuators: radians for metres, areas in m^3/rad, f a torque.
+ * v [m/s] > 0: the rod extends. f [N] > 0: the load compresses the rod; the actuator pushes back with f.
+ * Pressures [Pa] in this file count from the tank. Turning actuators: radians for metres, areas in m^3/rad, f
+ * a torque.
  *
- * Extending and retracting mirror each other, so the code knows a driven side, which the pump feeds, and a drained
- * side. Source: R. Kikuuwe et al., Nonsmooth quasistatic modeling of hydraulic actuators (2022), equations named
- * beside the functions; its set-valued answers at zero openings are met by branches on exact zeros. */
+ * Extending and retracting mirror each other, so the code knows a driven side, which the pump feeds, and a
+ * drained side. Source: R. Kikuuwe et al., Nonsmooth quasistatic modeling of hydraulic actuators (2022),
+ * equations named beside the functions; its set-valued answers at zero openings are met by branches on exact
+ * zeros. */
 #ifndef BRAMAH_LIB_HYDRAULICS_METERED_H
 #define BRAMAH_LIB_HYDRAULICS_METERED_H
 
@@ -82,14 +84,14 @@ typedef struct bramah__metered_group {
 /* Pressure of the line at velocities v [n] (78); at most 64 evaluations of the flows. */
 double bramah__line_pressure(const bramah__metered_group *group, const double *v);
 
-/* Velocities v [n] of diag(beta) v + fbar in Gamma_mul(v) (80); returns the pressure of the line (85). One actuator
- * without regeneration takes the closed form. */
+/* Velocities v [n] of diag(beta) v + fbar in Gamma_mul(v) (80); returns the pressure of the line (85). One
+ * actuator without regeneration takes the closed form. */
 double bramah__lambda_of(const bramah__metered_group *group, const double *beta, const double *fbar,
                          double *v);
 
-/* Derivatives slope[i*n + j] = dv_i / dfbar_j [m/(N s)] at the solution v, P of lambda_of. One-sided at kinks: an
- * actuator at rest stays at rest, a chamber at a limit stays there, a line at its relief setting stays there.
- * work [2n]. */
+/* Derivatives slope[i*n + j] = dv_i / dfbar_j [m/(N s)] at the solution v, P of lambda_of. One-sided at
+ * kinks: an actuator at rest stays at rest, a chamber at a limit stays there, a line at its relief setting
+ * stays there. work [2n]. */
 void bramah__lambda_slopes(const bramah__metered_group *group, double P, const double *beta, const double *v,
                            double *slope, double *work);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Actuators on one pump line: the pressure at which the flows balance, and what stands behind the forces there. */
+/* Actuators on one pump line: the pressure at which the flows balance, and what stands behind the forces
+ * there. */
 #include "lib/hydraulics/metered_internal.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Of one actuator at rest or on a segment: of its velocity w and of the flow Q it draws, by its load g and by the
- * pressure P of the line. */
+/* Of one actuator at rest or on a segment: of its velocity w and of the flow Q it draws, by its load g and by
+ * the pressure P of the line. */
 typedef struct sensitivity {
   double w_by_g, w_by_P, Q_by_g, Q_by_P;
 } sensitivity;
@@ -36,7 +36,8 @@ static slopes slopes_at(const bramah__directed *d, const bramah__chambers *c, do
   return s;
 }
 
-/* d(F_in - F_out) by w and P. Where all the oil regenerates F_out follows from the flow, F_out = ratio F_in + S/k. */
+/* d(F_in - F_out) by w and P. Where all the oil regenerates F_out follows from the flow, F_out = ratio F_in +
+ * S/k. */
 static void force_slopes(const bramah__directed *d, const bramah__chambers *c, const slopes *s, double w,
                          double *by_w, double *by_P)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Quasistatic actuators: the reference evaluations of the specification, the printed form (44) beside the one that is
- * computed, and what must hold for any openings, loads and speeds. */
+/* Quasistatic actuators: the reference evaluations of the specification, the printed form (44) beside the one
+ * that is computed, and what must hold for any openings, loads and speeds. */
 #include "lib/hydraulics/metered_internal.h"
 #include "test/support/metered_cases.h"
 #include "test/support/run.h"
@@ -300,8 +300,8 @@ static bramah__metered_group any_group(size_t n, bramah__metered *m, bramah__met
   return (bramah__metered_group){n, m, u, line_of(any_opening(seed))};
 }
 
-/* Whatever the pump gives goes through the bleed valve, into the actuators or, at its setting only, through the
- * relief. */
+/* Whatever the pump gives goes through the bleed valve, into the actuators or, at its setting only, through
+ * the relief. */
 START_TEST(test_flows_of_a_group_balance)
 {
   uint64_t seed = 85;
