@@ -164,7 +164,7 @@ static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
                         "the loop cannot be closed at the corrected position");
   if (status == BRAMAH_OK) {
     bramah__set_motion(model, &c->next, c->trial);
-    bramah__evaluate_forces(model, c->next.p, c->next.x, c->next.xd, c->trial);
+    bramah__evaluate_forces(model, c->next.p, c->next.U, c->next.x, c->next.xd, c->trial);
     status = bramah__restart_rates(model, &c->next, c->trial, c->zdd_i);
   }
   if (status != BRAMAH_OK) {
@@ -204,7 +204,7 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   memcpy(next->z, model->z0, model->n * sizeof(double));
   memcpy(next->zd, model->zd0, model->n * sizeof(double));
   memcpy(next->p, model->p0, model->circuit.n_volumes * sizeof(double));
-  memcpy(next->U, model->U0, model->circuit.n_valves * sizeof(double));
+  memcpy(next->U, model->U0, bramah__n_spools(&model->circuit) * sizeof(double));
   memcpy(next->index, model->index0, model->n * sizeof(int));
   memcpy(next->row, model->row0, model->m * sizeof(int));
   memcpy(next->base, model->base0, 4 * model->n_balls * sizeof(double));

@@ -42,7 +42,7 @@ typedef struct bramah__transition {
   double *J;              /* [nx x nx] */
   double *X;              /* [nx x ne] right-hand side, then solution */
   double *X_par;          /* [nx x n_parameters] */
-  double *theta, *xd, *U; /* [n_parameters], [n_friction_states], [n_valves] for differences by parameters */
+  double *theta, *xd, *U; /* [n_parameters], [n_friction_states], [n_spools] for differences by parameters */
   double *f, *f0;         /* [nx] */
   double *column, *weight, *scale; /* [nx] */
   bramah__factors factors;         /* of J, or Newton's own */
@@ -60,6 +60,8 @@ typedef struct bramah__own {
   bramah__leakage *leakage;
   bramah__throttle *throttle;
   bramah__valve *valve;
+  bramah__metered *metered;
+  bramah__metered_line *metered_line;
   double *theta; /* [n_parameters] that the tables stand for */
 } bramah__own;
 
@@ -138,6 +140,16 @@ int bramah__body_accelerates(bramah__output_code code);
 double bramah__body_value(const bramah_coupled *c, const bramah__output *output);
 void bramah__body_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
                            double *q);
+
+/* Outputs of metered cylinders and pump lines: value, and derivatives by the pressures [n_volumes] and by the
+ * positions and rates of all joints, added to by_p, a, b. Not of BRAMAH__METERED_VALVES. */
+int bramah__is_metered(bramah__output_code code);
+double bramah__metered_value(const bramah_coupled *c, const bramah__output *output);
+void bramah__metered_partials(bramah_coupled *c, const bramah__output *output, double *by_p, double *a,
+                              double *b);
+
+/* What the drag of a metered cylinder adds to the derivatives of its force. */
+void bramah__drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, double *a, double *b);
 
 /* How the force of cylinder i follows its stroke and velocity, its friction states held [N/m, N s/m]. */
 void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, double *by_v);
