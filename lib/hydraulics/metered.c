@@ -261,6 +261,18 @@ double bramah__lambda_at(const bramah__metered *actuator, const bramah__metering
   return d.sign * bramah__directed_lambda(&d, P, beta, d.sign * fbar);
 }
 
+double bramah__relaxed_step(const bramah__metered *actuator, const bramah__metering *u,
+                            const bramah__pump_line *line, double h, double l, bramah__relaxed *state,
+                            double *v)
+{
+  const double beta = state->B + h * state->K;
+  const double fbar = state->K * (state->x - l) - state->B * (l - state->l) / h;
+  *v = bramah__lambda(actuator, u, line, beta, fbar);
+  state->x += h * *v;
+  state->l = l;
+  return fbar + beta * *v;
+}
+
 double bramah__lambda(const bramah__metered *actuator, const bramah__metering *u,
                       const bramah__pump_line *line, double beta, double fbar)
 {

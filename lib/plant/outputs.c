@@ -517,7 +517,7 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
   double *a = c->probe_state.z, *b = c->probe_state.zd, *q = c->probe_state.zdd;
   double *by_p = row + 2 * c->model->n_independent;
   const int known = mechanical_partials(c, output, a, b, q);
-  if (bramah__is_metered(output->code))
+  if (bramah__is_metered(output->code) && output->code != BRAMAH__METERED_VALVES)
     bramah__metered_partials(c, output, by_p, a, b);
   else if (!known)
     return BRAMAH_E_UNSUPPORTED;
