@@ -63,15 +63,12 @@ static bramah_status read_load_pressure(bramah__reader *reader, const bramah__it
 static bramah_status finish_coefficients(bramah__reader *reader, const bramah__item *item,
                                          bramah_metered_cylinder *cylinder)
 {
-  static const char *const names[BRAMAH_N_PORTS] = {"pump_a", "b_tank", "a_tank", "pump_b"};
   bramah__item each, found;
   double all = cylinder->flow_coefficient[0];
   if (bramah__item_find(item, "flow_coefficients", &each)) {
     if (bramah__item_find(item, "flow_coefficient", &found) || bramah__item_find(item, "area", &found))
       return bramah__fail_key(reader, &found, BRAMAH_E_KEY,
                               "'flow_coefficients' gives each valve its own: they exclude each other");
-    for (int i = 0; i < BRAMAH_N_PORTS; i++)
-      if (!bramah__item_find(&each, names[i], &found)) return bramah__fail_missing(reader, &each, names[i]);
     return BRAMAH_OK;
   }
   const bramah_status status = bramah__area_or_coefficient(reader, item, &all);

@@ -66,6 +66,7 @@ for set in 1 2 3 4; do
   golden four-bar-$set "$datasets/four-bar/sensors-$set.yaml" "$datasets/four-bar/log.csv" "$four_bar"
 done
 simulated crane crane crane.yaml gripper-load.yaml '(boom|jib)\.(angle|rate)|.*\.pressure'
+simulated metered-crane metered-crane ../crane/crane.yaml encoders.yaml '(boom|jib)\.(angle|rate)|.*\.load_pressure'
 simulated lifting-four-bar lifting-four-bar lifting-four-bar.yaml sensors.yaml 'boom\.(angle|rate)|v[123]\.pressure'
 simulated quick-return quick-return quick-return.yaml sensors.yaml "$four_bar"
 simulated linearization-four-bar linearization-four-bar linearization-four-bar.yaml unknown-torque.yaml "$four_bar|torque" \
