@@ -108,8 +108,8 @@ static void cylinder_volumes(const bramah__circuit *circuit, const bramah__cylin
   flow[c->rod] += c->rod_area * v;
 }
 
-void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
-                           const double *U, double *flow, double *pd)
+void bramah__fluid_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
+                         const double *U, double *flow, double *pd)
 {
   const size_t filled = circuit->n_volumes - circuit->n_metered;
   for (size_t i = 0; i < filled; i++) {
@@ -134,6 +134,12 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
   for (size_t i = 0; i < filled; i++) pd[i] = flow[i] / pd[i];
   if (circuit->air.vapour_pressure > 0.0)
     for (size_t i = 0; i < filled; i++) pd[i] += bramah__cavity_recovery(&circuit->air, p[i]);
+}
+
+void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
+                           const double *U, double *flow, double *pd)
+{
+  bramah__fluid_rates(circuit, p, s, v, U, flow, pd);
   if (circuit->n_metered) bramah__metered_rates(circuit, p, v, U, flow, pd);
 }
 

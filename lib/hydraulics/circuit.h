@@ -128,6 +128,13 @@ void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p
                                  const double *v, const double *U, double *scratch, double *pd, double *by_p,
                                  double *by_s, double *by_v, double *by_U, double *by_supply);
 
+/* Both without the rows of virtual volumes: rates and flows are left alone there, derivatives cleared. */
+void bramah__fluid_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
+                         const double *U, double *flow, double *pd);
+void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
+                               const double *v, const double *U, double *scratch, double *pd, double *by_p,
+                               double *by_s, double *by_v, double *by_U, double *by_supply);
+
 /* Force of the pressures on the piston of cylinder c, p1 A1 - p2 A2 [N]; friction goes off from it. */
 double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p);
 

@@ -161,9 +161,9 @@ static double finish(const sums *d, size_t i)
   return pd + recovery.value;
 }
 
-void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
-                                 const double *v, const double *U, double *scratch, double *pd, double *by_p,
-                                 double *by_s, double *by_v, double *by_U, double *by_supply)
+void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
+                               const double *v, const double *U, double *scratch, double *pd, double *by_p,
+                               double *by_s, double *by_v, double *by_U, double *by_supply)
 {
   const size_t np = circuit->n_volumes;
   const sums d = {.circuit = circuit,
@@ -184,7 +184,14 @@ void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p
   add_cylinders(&d, s, v);
   add_accumulators(&d);
   for (size_t i = 0; i < np - circuit->n_metered; i++) pd[i] = finish(&d, i);
-  if (circuit->n_metered) bramah__metered_derivatives(circuit, p, v, U, pd, by_p, by_v, by_U);
+}
+
+void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
+                                 const double *v, const double *U, double *scratch, double *pd, double *by_p,
+                                 double *by_s, double *by_v, double *by_U, double *by_supply)
+{
+  bramah__fluid_derivatives(circuit, p, s, v, U, scratch, pd, by_p, by_s, by_v, by_U, by_supply);
+  if (circuit->n_metered) bramah__metered_derivatives(circuit, p, v, U, NULL, NULL, pd, by_p, by_v, by_U);
 }
 
 void bramah__stop_slopes(const bramah__circuit *circuit, size_t c, double s, double v, double *by_s,

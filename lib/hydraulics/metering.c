@@ -69,14 +69,15 @@ static void solve(const bramah__circuit *circuit, const bramah__metered_line *li
   at->P = bramah__lambda_of(&at->group, at->beta, at->fbar, at->w);
 }
 
-void bramah__metered_velocities(const bramah__circuit *circuit, const double *p, const double *v,
-                                const double *U, double *w)
+void bramah__metered_solve(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
+                           double *w, double *P)
 {
   point at;
   for (size_t l = 0; l < circuit->n_metered_lines; l++) {
     const bramah__metered_line *line = &circuit->metered_line[l];
     solve(circuit, line, p, v, U, &at);
     memcpy(w + line->first, at.w, line->n * sizeof *w);
+    P[l] = at.P;
   }
 }
 
@@ -97,6 +98,21 @@ double bramah__load_stiffness(const bramah__circuit *circuit, size_t i)
   return circuit->metered_port[i].stiffness / circuit->metered[i].A_h;
 }
 
+static void store_rate(const bramah__circuit *circuit, size_t i, double w, const double *v, double *pd)
+{
+  const bramah__metered_port *port = &circuit->metered_port[i];
+  pd[port->volume] = bramah__load_stiffness(circuit, i) * (w - v[port->cylinder]);
+}
+
+void bramah__metered_rates_of(const bramah__circuit *circuit, const double *w, const double *v, double *flow,
+                              double *pd)
+{
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    flow[circuit->metered_port[i].volume] = w[i];
+    store_rate(circuit, i, w[i], v, pd);
+  }
+}
+
 void bramah__metered_rates(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
                            double *flow, double *pd)
 {
@@ -105,9 +121,8 @@ void bramah__metered_rates(const bramah__circuit *circuit, const double *p, cons
     const bramah__metered_line *line = &circuit->metered_line[l];
     solve(circuit, line, p, v, U, &at);
     for (size_t j = 0; j < line->n; j++) {
-      const bramah__metered_port *port = &circuit->metered_port[line->first + j];
-      flow[port->volume] = at.w[j];
-      pd[port->volume] = bramah__load_stiffness(circuit, line->first + j) * (at.w[j] - v[port->cylinder]);
+      flow[circuit->metered_port[line->first + j].volume] = at.w[j];
+      store_rate(circuit, line->first + j, at.w[j], v, pd);
     }
   }
 }
@@ -184,21 +199,32 @@ static void store_spools(const bramah__circuit *circuit, const point *at, const 
   }
 }
 
+/* The point that metered_solve has found. */
+static void take(const bramah__circuit *circuit, size_t l, const double *p, const double *v, const double *U,
+                 const double *w, const double *P, point *at)
+{
+  const bramah__metered_line *line = &circuit->metered_line[l];
+  if (!w) {
+    solve(circuit, line, p, v, U, at);
+    return;
+  }
+  load(circuit, line, p, v, U, at);
+  memcpy(at->w, w + line->first, line->n * sizeof *w);
+  at->P = P[l];
+}
+
 void bramah__metered_derivatives(const bramah__circuit *circuit, const double *p, const double *v,
-                                 const double *U, double *pd, double *by_p, double *by_v, double *by_U)
+                                 const double *U, const double *w, const double *P, double *pd, double *by_p,
+                                 double *by_v, double *by_U)
 {
   double slope[BRAMAH__MAX_ON_LINE * BRAMAH__MAX_ON_LINE], work[2 * BRAMAH__MAX_ON_LINE];
   point at;
   for (size_t l = 0; l < circuit->n_metered_lines; l++) {
-    const bramah__metered_line *line = &circuit->metered_line[l];
-    solve(circuit, line, p, v, U, &at);
+    take(circuit, l, p, v, U, w, P, &at);
     bramah__lambda_slopes(&at.group, at.P, at.beta, at.w, slope, work);
     store_slopes(circuit, &at, slope, by_p, by_v);
     if (by_U) store_spools(circuit, &at, U, by_U);
-    for (size_t j = 0; j < line->n; j++) {
-      const bramah__metered_port *port = &circuit->metered_port[line->first + j];
-      pd[port->volume] = bramah__load_stiffness(circuit, line->first + j) * (at.w[j] - v[port->cylinder]);
-    }
+    for (size_t j = 0; j < at.line->n; j++) store_rate(circuit, at.line->first + j, at.w[j], v, pd);
   }
 }
 

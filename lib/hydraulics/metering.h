@@ -15,9 +15,10 @@ bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, c
 /* Opening of a regeneration or bleed valve that has a spool. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U);
 
-/* Velocities w [n_metered] of the actuators at pressures p, rod velocities v [n_cylinders] and spools U. */
-void bramah__metered_velocities(const bramah__circuit *circuit, const double *p, const double *v,
-                                const double *U, double *w);
+/* Velocities w [n_metered] of the actuators and pressures P [n_metered_lines] of the lines, from the tank on, at
+ * pressures p, rod velocities v [n_cylinders] and spools U. This is what costs time. */
+void bramah__metered_solve(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
+                           double *w, double *P);
 
 /* What actuator i exerts beyond A_h pi at its velocity w: B (w - v) [N]. */
 double bramah__metered_drag(const bramah__circuit *circuit, size_t i, double w, const double *v);
@@ -28,11 +29,15 @@ double bramah__drag_per_rate(const bramah__circuit *circuit, size_t i);
 /* K / A_h [Pa/m]: how the rate of its virtual volume follows w - v. */
 double bramah__load_stiffness(const bramah__circuit *circuit, size_t i);
 
-/* Rows of the virtual volumes: w into flow, rates into pd; the rates and their derivatives. */
+/* Rows of the virtual volumes: w into flow, rates into pd; rates from w that are known; rates and derivatives, with
+ * w and P of metered_solve or, if these are NULL, their own. */
 void bramah__metered_rates(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
                            double *flow, double *pd);
+void bramah__metered_rates_of(const bramah__circuit *circuit, const double *w, const double *v, double *flow,
+                              double *pd);
 void bramah__metered_derivatives(const bramah__circuit *circuit, const double *p, const double *v,
-                                 const double *U, double *pd, double *by_p, double *by_v, double *by_U);
+                                 const double *U, const double *w, const double *P, double *pd, double *by_p,
+                                 double *by_v, double *by_U);
 
 /* What can be measured at actuator i; pressures from the tank on. */
 typedef struct bramah__metered_reading {

@@ -88,12 +88,16 @@ static void load_residual(const bramah_coupled *c, const double *change, const b
   }
 }
 
-/* Hydraulic part: pd of the trapezoidal rule minus u0(p, z, z'). */
+/* Hydraulic part: pd of the trapezoidal rule minus u0(p, z, z'). Only differences by a pressure come with others
+ * than those of the candidate whose forces stand in eval. */
 void bramah__hydraulic_residual(bramah_coupled *c, const double *change, const double *p, bramah__state *next,
                                 bramah__eval *eval, double *f)
 {
   const size_t nm = bramah__n_mechanical(c);
-  bramah__evaluate_rates(c->model, p, next->U, eval, next->pd);
+  if (eval == c->probe || p == c->next.p)
+    bramah__evaluate_rates_again(c->model, p, next->U, eval, next->pd);
+  else
+    bramah__evaluate_rates(c->model, p, next->U, eval, next->pd);
   for (size_t i = 0; i < c->model->circuit.n_volumes; i++)
     f[nm + i] = 2.0 / c->model->h * change[nm + i] - c->state.pd[i] - next->pd[i];
   if (c->model->circuit.n_metered) load_residual(c, change + nm, eval, f + nm);

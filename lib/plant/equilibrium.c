@@ -229,9 +229,10 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
 static bramah_status check_standing(const problem *q, bramah_diag *diag)
 {
   const bramah_model *m = q->model;
-  double *w = q->c->probe->w, *still = q->c->probe->v;
+  bramah__eval *probe = q->c->probe;
+  double *w = probe->w, *still = probe->v;
   memset(still, 0, m->circuit.n_cylinders * sizeof *still);
-  bramah__metered_velocities(&m->circuit, m->p0, still, m->U0, w);
+  bramah__metered_solve(&m->circuit, m->p0, still, m->U0, w, probe->P);
   for (size_t i = 0; i < m->circuit.n_metered; i++) {
     const bramah__metered_port *port = &m->circuit.metered_port[i];
     if (!is_open(q->machine, port->volume) || w[i] == 0.0) continue;

@@ -196,7 +196,7 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
 static void add_drags(const bramah_model *model, const double *p, const double *U, bramah__eval *eval)
 {
   const bramah__circuit *circuit = &model->circuit;
-  bramah__metered_velocities(circuit, p, eval->v, U, eval->w);
+  bramah__metered_solve(circuit, p, eval->v, U, eval->w, eval->P);
   for (size_t i = 0; i < circuit->n_metered; i++)
     eval->force[circuit->metered_port[i].cylinder] += bramah__metered_drag(circuit, i, eval->w[i], eval->v);
 }
@@ -213,6 +213,13 @@ void bramah__evaluate_rates(const bramah_model *model, const double *p, const do
                             double *pd)
 {
   bramah__circuit_rates(&model->circuit, p, eval->s, eval->v, U, eval->flow, pd);
+}
+
+void bramah__evaluate_rates_again(const bramah_model *model, const double *p, const double *U,
+                                  bramah__eval *eval, double *pd)
+{
+  bramah__fluid_rates(&model->circuit, p, eval->s, eval->v, U, eval->flow, pd);
+  if (model->circuit.n_metered) bramah__metered_rates_of(&model->circuit, eval->w, eval->v, eval->flow, pd);
 }
 
 bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, bramah__eval *eval)

@@ -290,6 +290,9 @@ void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, 
 void bramah__linear_circuit(const bramah_model *model, const double *p, const double *U,
                             const bramah__eval *eval, bramah__linear *linear)
 {
-  bramah__circuit_derivatives(&model->circuit, p, eval->s, eval->v, U, linear->circuit, linear->pd,
-                              linear->pd_p, linear->pd_s, linear->pd_v, NULL, NULL);
+  bramah__fluid_derivatives(&model->circuit, p, eval->s, eval->v, U, linear->circuit, linear->pd,
+                            linear->pd_p, linear->pd_s, linear->pd_v, NULL, NULL);
+  if (model->circuit.n_metered)
+    bramah__metered_derivatives(&model->circuit, p, eval->v, U, eval->w, eval->P, linear->pd, linear->pd_p,
+                                linear->pd_v, NULL);
 }

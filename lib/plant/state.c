@@ -66,6 +66,7 @@ void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah
   eval->friction = BRAMAH__TAKE(arena, double, nc);
   eval->stop = BRAMAH__TAKE(arena, double, nc);
   eval->w = BRAMAH__TAKE(arena, double, model->circuit.n_metered);
+  eval->P = BRAMAH__TAKE(arena, double, model->circuit.n_metered_lines);
   eval->mass = BRAMAH__TAKE(arena, double, n *n);
   eval->Mi = BRAMAH__TAKE(arena, double, nf *nf);
   eval->rhs = BRAMAH__TAKE(arena, double, nf);

@@ -52,7 +52,7 @@ typedef struct bramah__eval {
   /* forces stage */
   double *force, *friction; /* [nc] on the mechanism, loads from outside included; friction as scaled */
   double *stop;             /* [nc] part of the force that stops and cushions exert */
-  double *w;                /* [n_metered] velocities of the quasistatic actuators */
+  double *w, *P;            /* [n_metered], [n_metered_lines] of bramah__metered_solve */
   /* dynamics */
   double *mass; /* [n x n] */
   double *Mi;   /* [nf x nf] Cholesky factor of Rz' M Rz */
@@ -132,9 +132,11 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
 /* The same at other pressures and spools and the friction found before. */
 void bramah__update_forces(const bramah_model *model, const double *p, const double *U, bramah__eval *eval);
 
-/* Pressure rates at pressures p and spools U, pd [np]. */
+/* Pressure rates at pressures p and spools U, pd [np]; the same where the forces stage was at these. */
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
                             double *pd);
+void bramah__evaluate_rates_again(const bramah_model *model, const double *p, const double *U,
+                                  bramah__eval *eval, double *pd);
 
 /* All three stages at the state as it is; writes nothing but the eval and the rates of the friction states.
  */

@@ -49,7 +49,7 @@ static double drag_part(const bramah_coupled *c, const double *p, size_t k)
   const bramah__circuit *circuit = &c->model->circuit;
   double sum = 0.0;
   if (circuit->n_metered == 0) return sum;
-  bramah__metered_velocities(circuit, p, c->trial->v, c->next.U, c->probe->w);
+  bramah__metered_solve(circuit, p, c->trial->v, c->next.U, c->probe->w, c->probe->P);
   for (size_t i = 0; i < circuit->n_metered; i++)
     sum += c->formulation->arm(c->model, c->trial, circuit->metered_port[i].cylinder)[k] *
            bramah__metered_drag(circuit, i, c->probe->w[i], c->trial->v);
