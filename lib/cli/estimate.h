@@ -15,6 +15,8 @@ typedef struct cli_estimate {
   size_t n_outputs, *outputs; /* those that go into files */
   unsigned char *has_sigma;   /* [plant's outputs] */
   double *value, *sigma;      /* [plant's outputs] at the present time; sigma NaN where there is none */
+  size_t *shown_as;           /* [augmented states] the output that shows it: <input>.command of an unknown
+                                 input; n_output: none, it has columns of its own */
 } cli_estimate;
 
 bramah_status cli_estimate_init(cli_estimate *estimate, const bramah_replay *replay, bramah_filter *filter,

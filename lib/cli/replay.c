@@ -4,8 +4,10 @@
 #include "lib/cli/commands.h"
 #include "lib/cli/observable.h"
 #include "lib/cli/output_files.h"
+#include "lib/cli/pictures.h"
 #include "lib/cli/stop.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Mistakes go before a signal, and that before doubts about the filter. */
@@ -57,6 +59,10 @@ static int read_window(const cli_arguments *arguments, cli_replay_request *q)
 static int check_request(const cli_arguments *arguments, const cli_replay_request *q)
 {
   const cli_command *command = arguments->command;
+  if (q->plot && !cli_is_picture(q->plot))
+    return cli_wrong_use(command, "--plot needs a file that ends in .svg%s, not '%s'",
+                         bramah_report_has_png() ? " or .png" : " (this build cannot write .png)", q->plot);
+  if (q->plot_only && !q->plot) return cli_wrong_use(command, "--plot-only needs --plot FILE");
   if (q->snapshot_every_ns && !q->snapshot)
     return cli_wrong_use(command, "--snapshot-every needs --snapshot FILE");
   if (q->snapshot && strcmp(q->snapshot, "-") == 0)
@@ -73,10 +79,14 @@ static int check_request(const cli_arguments *arguments, const cli_replay_reques
 static int read_request(const cli_arguments *arguments, cli_replay_request *q)
 {
   *q = (cli_replay_request){.study = arguments->operands[0],
-                            .log = arguments->operands[1],
+                            .logs = arguments->operands + 1,
+                            .n_logs = (size_t)arguments->n_operands - 1,
                             .output = cli_value(arguments, "output"),
                             .truth = cli_value(arguments, "truth"),
                             .report = cli_value(arguments, "report"),
+                            .plot = cli_value(arguments, "plot"),
+                            .plot_data = cli_value(arguments, "plot-data"),
+                            .plot_only = cli_value(arguments, "plot-only"),
                             .smooth = cli_value(arguments, "smooth"),
                             .json = cli_value(arguments, "json"),
                             .snapshot = cli_value(arguments, "snapshot"),
@@ -85,6 +95,7 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
                             .smooth_megabytes = 2000,
                             .from_ns = INT64_MIN,
                             .to_ns = INT64_MAX};
+  q->plots = q->report || q->plot || q->plot_data;
   int code = cli_count_value(arguments, "every", 1, &q->every);
   if (!code) code = cli_count_value(arguments, "smooth-memory", 1, &q->smooth_megabytes);
   if (!code) code = read_window(arguments, q);
@@ -104,6 +115,9 @@ static const cli_option options[] = {
     {"output", "FILE", "CSV file for the estimates; - is standard output", 1, 0},
     {"truth", "FILE", "CSV file with the true motion, to compare with", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
+    {"plot", "FILE", "the plots as a picture for papers, .svg or .png", 0, 0},
+    {"plot-only", "TITLES", "those of --plot, by their titles in the report, with commas", 0, 0},
+    {"plot-data", "FILE", "CSV file with every number the plots show; - is standard output", 0, 0},
     {"json", "FILE", "the summary for programs, as JSON; - is standard output", 0, 0},
     {"from", "TIME", "begin at the first row of the log at this time or later", 0, 0},
     {"to", "TIME", "end with the last estimate up to this time", 0, 0},
@@ -117,10 +131,12 @@ static const cli_option options[] = {
 
 const cli_command cli_replay = {
     .name = "replay",
-    .operands = "STUDY LOG",
+    .operands = "STUDY LOG...",
     .summary = "Run the filter of a study over a log and write the estimates",
     .details =
-        "Reads the log row by row (- is standard input), steps the model of the study, fuses what the\n"
+        "Reads the log row by row (- is standard input; several files and folders are merged by time, or "
+        "follow\n"
+        "each other where they have the same columns), steps the model of the study, fuses what the\n"
         "sensors measured and writes a row per step: every output of the machine with its standard\n"
         "deviation where it has one, then augmented states of the study, then innovation and NIS of each\n"
         "sensor. At a row that cannot be used the estimates before it are kept, the summary is printed\n"
@@ -137,6 +153,6 @@ const cli_command cli_replay = {
     .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv --truth truth.csv \\\n"
                "    --report report.html",
     .min_operands = 2,
-    .max_operands = 2,
+    .max_operands = INT_MAX,
     .options = options,
     .run = run};

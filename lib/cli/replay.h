@@ -13,12 +13,17 @@
 #include "lib/cli/replay_report.h"
 #include "lib/cli/smooth.h"
 #include "lib/cli/snapshot_file.h"
+#include "lib/cli/unknown.h"
 #include "lib/cli/verdict.h"
 #include "lib/cli/window.h"
 
 /* What the command line asks for; files that are not wanted are NULL. */
 typedef struct cli_replay_request {
-  const char *study, *log, *output, *truth, *report, *smooth, *json, *snapshot, *resume;
+  const char *study, *output, *truth, *report, *smooth, *json, *snapshot, *resume;
+  const char *const *logs; /* [n_logs] files and folders */
+  size_t n_logs;
+  const char *plot, *plot_data, *plot_only; /* plot_only: titles, comma-separated; NULL: all */
+  int plots;                                /* report, plot or plot_data is wanted */
   uint64_t every, smooth_megabytes;
   int64_t from_ns, to_ns;    /* INT64_MIN, INT64_MAX: no limit */
   int64_t snapshot_every_ns; /* of the log; 0: at the end only */
@@ -44,6 +49,7 @@ typedef struct cli_replay_run {
   cli_json json;
   cli_smooth smooth;
   cli_adapt adapt;
+  cli_unknown unknown;
   cli_verdict verdict;   /* after cli_replay_conclude */
   double *measured;      /* [n_sensors] used last at the present time, NaN where there was no sample */
   bramah_status plotted; /* of the innovations in the report */
@@ -57,6 +63,7 @@ typedef struct cli_replay_run {
   bramah_status outcome;     /* of the rows: what ended them early */
   bramah_diag mistake;
   double filter_seconds, seconds; /* of the clock */
+  double step_seconds;            /* of the filter, for the present row */
 } cli_replay_run;
 
 /* Open and check everything, and begin the file of estimates. */

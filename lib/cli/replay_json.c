@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The summary of a replay for programs. Keys are explained in datasets/README.md and stay as they are; new
  * ones may come. Values are in SI units, times in seconds of the log. */
+#include "lib/cli/log_table.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/replay.h"
 
@@ -29,7 +30,7 @@ static void put_files(const cli_replay_run *r, cli_json *json)
   const cli_replay_request *q = &r->request;
   cli_json_open(json, "files", '{');
   cli_json_open(json, "logs", '[');
-  cli_json_text(json, NULL, q->log);
+  for (size_t i = 0; i < q->n_logs; i++) cli_json_text(json, NULL, q->logs[i]);
   cli_json_close(json, ']');
   cli_json_text(json, "output", q->output);
   cli_json_text(json, "truth", q->truth);
@@ -213,10 +214,12 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   put_files(r, json);
   put_options(r, json);
   put_rows(r, json);
+  cli_log_json(&r->source, json);
   put_run(r, json);
   put_sensors(r, json);
   put_events(r, json);
   put_augmented(r, json);
+  cli_unknown_json(&r->unknown, &r->estimate, json);
   put_errors(r, json);
   put_verdict(r, code, json);
   cli_json_close(json, '}');

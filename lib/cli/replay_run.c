@@ -15,23 +15,37 @@ static void take_sample(void *user, const bramah_rewind_use *use)
   cli_replay_run *r = user;
   r->measured[use->sensor] = use->y;
   cli_consistency_add(&r->consistency, use);
-  if (r->request.report && !r->plotted)
+  if (r->request.plots && !r->plotted)
     r->plotted = cli_replay_report_innovation(&r->report, cli_seconds(use->time_ns), use);
 }
 
 /* ---- preparation ---- */
 
+static bramah_status check_log(const cli_replay_request *q, const char *path, bramah_diag *diag)
+{
+  const char *const outputs[] = {q->output,   q->report, q->smooth,   q->json,
+                                 q->snapshot, q->plot,   q->plot_data};
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < sizeof outputs / sizeof outputs[0]; i++)
+    status = cli_check_output(outputs[i], 1, &path, diag);
+  return status;
+}
+
 static bramah_status check_files(const cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   const bramah_study *study = r->session.study;
-  const char *const others[] = {q->study,  q->log,    q->truth,  study->machine_file,
-                                q->output, q->report, q->smooth, q->json};
-  bramah_status status = cli_check_output(q->output, 4, others, diag);
-  if (!status) status = cli_check_output(q->report, 5, others, diag);
-  if (!status) status = cli_check_output(q->smooth, 6, others, diag);
-  if (!status) status = cli_check_output(q->json, 7, others, diag);
-  if (!status) status = cli_check_output(q->snapshot, 8, others, diag);
+  const char *const others[] = {q->study, q->truth, study->machine_file, q->output, q->report, q->smooth,
+                                q->json,  q->plot,  q->plot_data};
+  bramah_status status = cli_check_output(q->output, 3, others, diag);
+  if (!status) status = cli_check_output(q->report, 4, others, diag);
+  if (!status) status = cli_check_output(q->smooth, 5, others, diag);
+  if (!status) status = cli_check_output(q->json, 6, others, diag);
+  if (!status) status = cli_check_output(q->plot, 7, others, diag);
+  if (!status) status = cli_check_output(q->plot_data, 8, others, diag);
+  if (!status) status = cli_check_output(q->snapshot, 9, others, diag);
+  for (size_t i = 0; !status && i < r->source.paths.n; i++)
+    status = check_log(q, r->source.paths.file[i].path, diag);
   return status;
 }
 
@@ -43,10 +57,25 @@ static bramah_status prepare_comparison(cli_replay_run *r, bramah_diag *diag)
   if (!status && q->truth)
     status = cli_accuracy_init(&r->accuracy, &r->session, &r->estimate, &r->truth, diag);
   if (!status && q->truth) status = cli_nees_init(&r->nees, &r->estimate, diag);
-  if (!status && q->report)
+  if (!status && q->plots)
     status = cli_replay_report_init(&r->report, &r->session, &r->estimate, q->truth ? &r->truth : NULL, diag);
-  if (!status && (q->truth || q->report)) status = cli_model_alone_start(&r->alone, &r->session, diag);
+  if (!status && (q->truth || q->plots)) status = cli_model_alone_start(&r->alone, &r->session, diag);
   return status;
+}
+
+/* The log is read once more, beforehand: how many steps there will be. */
+static bramah_status open_smooth(cli_replay_run *r, bramah_diag *diag)
+{
+  const cli_replay_request *q = &r->request;
+  int64_t last_ns;
+  int known;
+  const bramah_status status =
+      cli_log_source_last_time(&r->session, q->n_logs, q->logs, &last_ns, &known, diag);
+  if (status) return status;
+  if (!known)
+    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, q->logs[0], 0, NULL,
+                    "--smooth needs a file, no pipe: it is read a second time to know its end");
+  return cli_smooth_open(&r->smooth, last_ns, q->truth, r->replay, diag);
 }
 
 bramah_status cli_replay_prepare(cli_replay_run *r, bramah_diag *diag)
@@ -59,14 +88,18 @@ bramah_status cli_replay_prepare(cli_replay_run *r, bramah_diag *diag)
   bramah_replay_options options;
   bramah_replay_options_default(&options);
   options.gather = 1;
-  status = cli_log_source_open(&r->source, q->log, r->session.machine.plant.n_input, n_sensors, diag);
+  options.max_gap_ns = r->session.study->log.longest_gap_ns;
+  status = cli_log_source_open(&r->source, r->session.study, q->n_logs, q->logs,
+                               r->session.machine.plant.n_input, n_sensors, diag);
   if (!status) status = cli_log_source_bind(&r->source, &r->session, diag);
   if (!status) status = cli_window_init(&r->window, &r->source, diag);
   r->window.from_ns = q->from_ns;
   r->window.to_ns = q->to_ns;
-  r->window.piped = strcmp(q->log, "-") == 0;
+  for (size_t i = 0; i < q->n_logs; i++) r->window.piped |= strcmp(q->logs[i], "-") == 0;
   if (!status)
-    status = bramah_replay_new(r->session.filter, &options, cli_window_next, &r->window, diag, &r->replay);
+    status = cli_unknown_open(&r->unknown, &r->session, &options, cli_window_next, &r->window, diag);
+  if (!status)
+    status = bramah_replay_new(r->session.filter, &options, cli_unknown_next, &r->unknown, diag, &r->replay);
   if (!status) status = cli_estimate_init(&r->estimate, r->replay, r->session.filter, diag);
   if (!status) status = cli_consistency_init(&r->consistency, n_sensors, r->session.study->gate, diag);
   if (!status) status = cli_events_init(&r->events, n_sensors, diag);
@@ -81,7 +114,7 @@ bramah_status cli_replay_prepare(cli_replay_run *r, bramah_diag *diag)
     status = cli_fail(diag, BRAMAH_E_VALUE, r->session.study->file, r->session.study->adapt.line, "adapt",
                       "--smooth needs noise that does not adapt");
   if (!status) status = cli_adapt_open(&r->adapt, &r->session, r->replay, diag);
-  if (!status && q->smooth) status = cli_smooth_open(&r->smooth, q->log, q->truth, r->replay, diag);
+  if (!status && q->smooth) status = open_smooth(r, diag);
   if (!status && q->resume) status = cli_replay_resume(r, diag);
   if (!status && q->json) status = cli_json_create(&r->json, q->json, diag);
   return status ? status : cli_estimate_file_create(&r->file, q->output, &r->estimate, 1, diag);
@@ -93,7 +126,7 @@ static bramah_status compare(cli_replay_run *r, int64_t time_ns, bramah_diag *di
 {
   const cli_replay_request *q = &r->request;
   const double t = cli_seconds(time_ns);
-  if (!q->truth && !q->report) return BRAMAH_OK;
+  if (!q->truth && !q->plots) return BRAMAH_OK;
   if (r->rows) cli_model_alone_step(&r->alone, bramah_replay_inputs(r->replay), t);
   const bramah_plant *model = r->alone.running ? &r->alone.plant : NULL;
   bramah_status status = BRAMAH_OK;
@@ -103,7 +136,9 @@ static bramah_status compare(cli_replay_run *r, int64_t time_ns, bramah_diag *di
     cli_accuracy_add(&r->accuracy, &r->estimate, &r->truth, model, r->measured);
     cli_nees_add(&r->nees, &r->estimate, &r->truth);
   }
-  if (q->report) status = cli_replay_report_add(&r->report, t, &r->estimate, &r->truth, model, r->measured);
+  if (q->plots)
+    status =
+        cli_replay_report_add(&r->report, t, &r->estimate, &r->truth, model, r->measured, r->step_seconds);
   if (!status) status = r->plotted;
   return status ? cli_fail(diag, status, q->report, 0, NULL, "the report cannot take more points")
                 : BRAMAH_OK;
@@ -114,8 +149,9 @@ static bramah_status deliver(cli_replay_run *r, int64_t time_ns, bramah_diag *di
 {
   const int wanted = r->rows % r->request.every == 0;
   bramah_status status = BRAMAH_OK;
-  if (wanted || r->request.truth || r->request.report) cli_estimate_take(&r->estimate);
+  if (wanted || r->request.truth || r->request.plots) cli_estimate_take(&r->estimate);
   cli_consistency_add_all(&r->consistency, r->replay);
+  cli_unknown_step(&r->unknown, &r->estimate, cli_seconds(time_ns));
   cli_events_watch(&r->events, r->session.filter, cli_seconds(time_ns));
   if (wanted) status = cli_estimate_file_row(&r->file, &r->estimate, cli_seconds(time_ns), diag);
   if (status) return status;
@@ -131,6 +167,13 @@ static bramah_status deliver(cli_replay_run *r, int64_t time_ns, bramah_diag *di
   return status;
 }
 
+/* What the filter or the replay complain about came with the row in use. */
+static void place(const cli_replay_run *r, bramah_diag *diag)
+{
+  const uint64_t mark = (uint64_t)bramah_replay_mark(r->replay);
+  cli_place(diag, cli_log_source_path(&r->source, mark), cli_log_source_line(&r->source, mark));
+}
+
 /* Filter time is what a step takes without reading and writing. */
 static bramah_status next_step(cli_replay_run *r, int64_t *time_ns, int *end, bramah_diag *diag)
 {
@@ -138,9 +181,9 @@ static bramah_status next_step(cli_replay_run *r, int64_t *time_ns, int *end, br
   const double begin = cli_clock(), reading = r->source.seconds;
   for (size_t i = 0; i < r->source.n_sensors; i++) r->measured[i] = NAN;
   const bramah_status status = bramah_replay_next(r->replay, time_ns, &corrected, end, diag);
-  r->filter_seconds += cli_clock() - begin - (r->source.seconds - reading);
-  /* What the filter or the replay complain about came with the row in use. */
-  if (status) cli_place(diag, bramah_log_path(r->source.reader), (int)bramah_replay_mark(r->replay));
+  r->step_seconds = cli_clock() - begin - (r->source.seconds - reading);
+  r->filter_seconds += r->step_seconds;
+  if (status) place(r, diag);
   return status;
 }
 
@@ -150,26 +193,26 @@ static int window_is_full(const cli_replay_run *r)
   return r->rows && r->last_ns > r->request.to_ns - r->estimate.plant->step_ns;
 }
 
-/* How long the run will be, once its first time is known; `last` [s] of the log, NaN if unknown. */
-static void expect_end(cli_replay_run *r, double last, cli_progress *progress)
+/* How long the run will be, by the share of the log that was read. */
+static void expect_end(const cli_replay_run *r, cli_progress *progress)
 {
-  r->begin_ns = r->last_ns;
-  if (!(fabs(last) < 9e9)) return;
-  const int64_t end = llround(last * 1e9);
-  const int64_t total = (end < r->request.to_ns ? end : r->request.to_ns) - r->begin_ns;
-  progress->total_ns = total > 0 ? total : 0;
+  const double share = progress->shown ? cli_log_source_share(&r->source) : NAN;
+  const int64_t done = r->last_ns - r->begin_ns;
+  if (!(share > 0.0) || done <= 0) return;
+  const double total = (double)done / share, most = (double)r->request.to_ns - (double)r->begin_ns;
+  progress->total_ns = llround(fmin(fmin(total, most), 9e18));
 }
 
 static bramah_status go_through(cli_replay_run *r, cli_progress *progress, bramah_diag *diag)
 {
-  const double last = cli_log_last_time(r->request.log);
   while (!cli_stop_signal() && !window_is_full(r)) {
     int64_t time_ns;
     int end;
     bramah_status status = next_step(r, &time_ns, &end, diag);
     if (status || end) return status;
     status = deliver(r, time_ns, diag);
-    if (r->rows == r->begin_rows + 1) expect_end(r, last, progress);
+    if (r->rows == r->begin_rows + 1) r->begin_ns = r->last_ns;
+    if (r->rows % 1024 == 0) expect_end(r, progress);
     cli_progress_update(progress, time_ns - r->begin_ns);
     if (!status && r->request.snapshot) status = cli_replay_save_when_due(r, diag);
     if (status) return status;
@@ -229,6 +272,7 @@ void cli_replay_close(cli_replay_run *r)
   cli_estimate_file_finish(&r->file, &ignored);
   cli_smooth_close(&r->smooth);
   cli_adapt_close(&r->adapt);
+  cli_unknown_close(&r->unknown);
   cli_replay_report_free(&r->report);
   cli_consistency_free(&r->consistency);
   cli_events_free(&r->events);

@@ -65,6 +65,7 @@ static void put_state(const cli_replay_run *r, cli_snapshot *s)
 {
   void *replay = cli_snapshot_add(s, "replay", bramah_replay_snapshot_size(r->replay));
   if (replay) bramah_replay_save(r->replay, replay);
+  cli_unknown_save(&r->unknown, s);
   if (r->adapt.adaptive) {
     void *adaptive = cli_snapshot_add(s, "adaptive", bramah_adaptive_snapshot_size(r->adapt.adaptive));
     if (adaptive) bramah_adaptive_save(r->adapt.adaptive, adaptive);
@@ -104,6 +105,8 @@ bramah_status cli_replay_save(cli_replay_run *r, bramah_diag *diag)
   put_text(s, "machine", r->session.study->machine_file);
   put_text(s, "output", r->request.output);
   put_progress(r, s);
+  int64_t *starts = cli_snapshot_add(s, "log", r->source.n_streams * sizeof *starts);
+  if (starts) cli_log_source_starts(&r->source, starts);
   put_state(r, s);
   put_statistics(r, s);
   status = cli_snapshot_write(s, r->request.snapshot, diag);
@@ -180,7 +183,8 @@ static bramah_status get_state(cli_replay_run *r, const cli_snapshot *s, bramah_
     return cli_fail(diag, BRAMAH_E_VALUE, r->request.resume, 0, NULL,
                     "the state in the snapshot does not fit this study");
   bramah_replay_restore(r->replay, replay);
-  if (!r->adapt.adaptive) return BRAMAH_OK;
+  const bramah_status status = cli_unknown_resume(&r->unknown, s, diag);
+  if (status || !r->adapt.adaptive) return status;
   const void *adaptive = cli_snapshot_find(s, "adaptive", &size);
   if (!adaptive || size != bramah_adaptive_snapshot_size(r->adapt.adaptive))
     return cli_fail(diag, BRAMAH_E_VALUE, r->request.resume, 0, NULL,
@@ -230,8 +234,11 @@ static void get_comparison(cli_replay_run *r, const cli_snapshot *s, const progr
 static bramah_status go_on(cli_replay_run *r, const cli_snapshot *s, bramah_diag *diag)
 {
   progress p = {0};
+  size_t size = 0;
   bramah_status status = check_identity(r, s, diag);
   if (!status) status = get(r, s, "progress", &p, sizeof p, diag);
+  const int64_t *starts = cli_snapshot_find(s, "log", &size);
+  if (!status) status = cli_log_source_expect(&r->source, starts ? size / sizeof *starts : 0, starts, diag);
   if (!status) status = get_state(r, s, diag);
   if (!status) status = get_statistics(r, s, diag);
   if (status) return status;

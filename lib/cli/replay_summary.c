@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a replay tells at its end: the summary, the tables, the report. */
+#include "lib/cli/log_table.h"
 #include "lib/cli/output_files.h"
+#include "lib/cli/pictures.h"
 #include "lib/cli/replay.h"
 
 #include <stdio.h>
@@ -77,7 +79,7 @@ static void print_summary(const cli_replay_run *r, FILE *out)
   fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
           bramah_model_name(r->session.machine.model), study->machine_file, study->n_changes,
           study->n_changes == 1 ? "" : "s");
-  fprintf(out, "log: %s\n", r->request.log);
+  for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
   print_counts(r, out);
   print_speed(r, out);
 }
@@ -98,20 +100,27 @@ static bramah_status add_notes(const cli_replay_run *r)
   snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / r->filter_seconds);
   bramah_status status = note(r, "study", study->file);
   if (!status) status = note(r, "machine", study->machine_file);
-  if (!status) status = note(r, "log", r->request.log);
+  for (size_t i = 0; !status && i < r->request.n_logs; i++) status = note(r, "log", r->request.logs[i]);
   if (!status && r->request.truth) status = note(r, "truth", r->request.truth);
   if (!status) status = note(r, "estimates", rows);
   return status || here <= 0.0 ? status : note(r, "speed", speed);
 }
 
-static bramah_status write_report(const cli_replay_run *r, size_t n_tables, const cli_table *tables,
+static bramah_status write_report(cli_replay_run *r, size_t n_tables, const cli_table *tables,
                                   bramah_diag *diag)
 {
-  bramah_status status = add_notes(r);
+  const cli_replay_request *q = &r->request;
+  bramah_status status = BRAMAH_OK;
+  if (r->outcome)
+    status = bramah_report_event(r->report.report, cli_seconds(r->last_ns), "end", r->mistake.message);
+  if (!status) status = add_notes(r);
   for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], r->report.report);
+  if (!status) status = cli_replay_report_finish(&r->report);
   if (status) return cli_fail(diag, status, r->request.report, 0, NULL, "the report cannot be completed");
-  status = bramah_report_write(r->report.report, r->request.report, diag);
-  if (status) cli_place(diag, r->request.report, 0);
+  if (q->report) status = bramah_report_write(r->report.report, q->report, diag);
+  if (status) return cli_place(diag, q->report, 0), status;
+  if (q->plot) status = cli_write_picture(r->report.report, q->plot, q->plot_only, diag);
+  if (!status && q->plot_data) status = bramah_report_write_data(r->report.report, q->plot_data, diag);
   return status;
 }
 
@@ -119,17 +128,19 @@ static bramah_status write_report(const cli_replay_run *r, size_t n_tables, cons
 bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
-  const char *const outputs[] = {q->output, q->report, q->smooth, q->json};
-  FILE *out = cli_summary_stream(4, outputs);
-  cli_table tables[8];
+  const char *const outputs[] = {q->output, q->report, q->smooth, q->json, q->plot_data};
+  FILE *out = cli_summary_stream(5, outputs);
+  cli_table tables[10];
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
   print_summary(r, out);
+  tables[n++] = cli_log_table(&r->source, r->session.machine.model);
   tables[n++] = cli_consistency_table(&r->consistency, r->session.filter);
   const cli_table events = cli_events_table(&r->events, r->session.filter);
   if (events.n_cells) tables[n++] = events;
   if (r->estimated.n_cells) tables[n++] = r->estimated;
   r->estimated = (cli_table){0}; /* freed below */
+  if (r->unknown.n) tables[n++] = cli_unknown_table(&r->unknown, &r->estimate);
   if (r->adapt.adaptive) tables[n++] = cli_adapt_table(&r->adapt, r->session.filter);
   if (q->truth) tables[n++] = cli_accuracy_table(&r->accuracy, r->estimate.plant);
   if (q->truth && r->smooth.written)
@@ -139,13 +150,15 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   tables[n++] = cli_verdict_table(&r->verdict);
   for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
   cli_verdict_print(&r->verdict, out);
-  if (q->report) status = write_report(r, n, tables, diag);
+  if (q->plots) status = write_report(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   fprintf(out, "\nestimates: %s\n", q->output);
   if (r->smooth.written)
     fprintf(out, "smoothed: %s, %zu steps kept in %.3g MB\n", q->smooth, r->smooth.written,
             r->smooth.megabytes);
   if (q->report && !status) fprintf(out, "report: %s\n", q->report);
+  if (q->plot && !status) fprintf(out, "plots: %s\n", q->plot);
+  if (q->plot_data && !status) fprintf(out, "plotted numbers: %s\n", q->plot_data);
   if (q->snapshot && r->saved_rows == r->rows) fprintf(out, "snapshot: %s\n", q->snapshot);
   if (q->json && out == stdout) fprintf(out, "json: %s\n", q->json);
   return status;

@@ -54,7 +54,7 @@ static bramah_status begin(cli_window *window, bramah_sample *sample, bramah_dia
 {
   window->begun = 1;
   if (sample->time_ns > window->to_ns)
-    return cli_fail(diag, BRAMAH_E_EMPTY, bramah_log_path(window->source->reader), 0, NULL,
+    return cli_fail(diag, BRAMAH_E_EMPTY, window->source->paths.file[0].path, 0, NULL,
                     "no row lies in the window: after --from comes %.9g s, behind --to",
                     cli_seconds(sample->time_ns));
   complete_inputs(window, sample);
@@ -64,7 +64,7 @@ static bramah_status begin(cli_window *window, bramah_sample *sample, bramah_dia
 static bramah_status end_of_log(const cli_window *window, bramah_diag *diag)
 {
   if (window->begun || !window->skipped) return BRAMAH_OK;
-  return cli_fail(diag, BRAMAH_E_EMPTY, bramah_log_path(window->source->reader), 0, NULL,
+  return cli_fail(diag, BRAMAH_E_EMPTY, window->source->paths.file[0].path, 0, NULL,
                   "no row lies in the window: the log ends at %.9g s, before --from",
                   cli_seconds(window->last_ns));
 }

@@ -53,8 +53,6 @@ static bramah_status build_ports(bramah__compiler *k, const bramah_valve *in, br
 {
   bramah_status status =
       bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
-  if (status == BRAMAH_OK)
-    status = bramah__positive(k, in->time_constant, in->name, in->line, "the time constant");
   if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->pump, &out->pump);
   if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->tank, &out->tank);
   if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->a, &out->a);

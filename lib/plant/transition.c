@@ -117,7 +117,9 @@ static void rates_by_state(bramah_coupled *c)
 static double parameter_step(const bramah_parameter_info *info, double value)
 {
   const double size = fmax(fabs(value), fabs(info->nominal));
-  const double step = 1e-6 * (size > 0.0 ? size : 1.0);
+  const int tells =
+      info->nominal != 0.0 || size > 1e-6; /* a load or an offset on its way through zero does not */
+  const double step = 1e-6 * (tells ? size : 1.0);
   return value + step > info->most ? -step : step;
 }
 
@@ -146,10 +148,14 @@ static void leave_parameters(bramah_coupled *c)
 static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
 {
   const bramah_model *model = c->model;
+  double *U = c->transition.U;
   if (bramah__factor_mass(model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  memcpy(U, c->state.U, bramah__n_spools(&model->circuit) * sizeof *U);
+  bramah__place_direct_spools(model, c->state.u, U);
+  if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
   bramah__evaluate_rhs(model, &c->state, c->now);
   bramah__solve_acceleration(model, c->now, zdd);
-  bramah__evaluate_rates(model, c->state.p, c->state.U, c->now, pd);
+  bramah__evaluate_rates(model, c->state.p, U, c->now, pd);
   return BRAMAH_OK;
 }
 

@@ -142,7 +142,7 @@ awk -v a="$(rmse crank.angle)" -v b="$without" 'BEGIN { exit !(a != "" && 2 * a 
 grep -Eq "^  measurement held back by its gate +$spikes *\$" out || fail "not $spikes measurements held back"
 grep -Eq "^  crank_encoder +$((last - 1 - spikes)) +1\.0[0-9]* +0 .* consistent" out || fail 'the table of the innovations'
 says out "measurements used: $((5 * (last - 1) - spikes))"
-grep -q 'left out' report.html || fail 'no word of them in the plots'
+grep -q 'held back' report.html || fail 'no word of them in the plots'
 grep -q 'Events' report.html || fail 'no table of events'
 run 0 replay gated.yaml log.csv --output estimate.csv --truth truth.csv
 if grep -q 'gated %' out; then fail 'a share of gated measurements where there is none'; fi

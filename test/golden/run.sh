@@ -33,9 +33,10 @@ keep() {
     { for (k = 1; k <= n; k++) printf "%s%s", $c[k] == "" ? "" : sprintf("%.7g", $c[k]), k < n ? "," : "\n" }' "$1"
 }
 
-# golden NAME STUDY LOG PATTERN: replay, and compare what the pattern fits with what is kept.
+# golden NAME STUDY LOG PATTERN [FROM]: replay, and compare what the pattern fits with what is kept.
 golden() {
-  "$program" replay "$2" "$3" --output "$1.csv" --every 100 >out 2>err || [ $? -eq 3 ] || fail "$1: the replay fails"
+  "$program" replay "$2" "$3" --output "$1.csv" --every 100 --from "${5:-0}" >out 2>err || [ $? -eq 3 ] ||
+    fail "$1: the replay fails"
   if [ -n "$write" ]; then
     keep "$1.csv" "^($4)(\\.sigma)?\$" >"$kept/$1.csv"
     echo "written: test/golden/$1.csv"
@@ -65,6 +66,9 @@ four_bar='crank\.(angle|rate)|v[123]\.pressure'
 for set in 1 2 3 4; do
   golden four-bar-$set "$datasets/four-bar/sensors-$set.yaml" "$datasets/four-bar/log.csv" "$four_bar"
 done
+golden four-bar-raw "$datasets/four-bar/raw.yaml" "$datasets/four-bar/log.csv" "$four_bar"
+golden rotary-actuator "$datasets/rotary-actuator/act1.yaml" "$datasets/rotary-actuator/act1-base-3.tsv" \
+  'shaft\.(angle|rate)|port_[12]\.pressure' 0.06
 simulated crane crane crane.yaml gripper-load.yaml '(boom|jib)\.(angle|rate)|.*\.pressure'
 simulated metered-crane metered-crane ../crane/crane.yaml encoders.yaml '(boom|jib)\.(angle|rate)|.*\.load_pressure'
 simulated lifting-four-bar lifting-four-bar lifting-four-bar.yaml sensors.yaml 'boom\.(angle|rate)|v[123]\.pressure'
