@@ -399,8 +399,8 @@ typedef struct bramah_accumulator {
   double exponent;   /* n >= 1: 1 slow (isothermal), 1.4 fast (adiabatic); 0 means 1.4 */
 } bramah_accumulator;
 
-/* Valve of one way that stands open at a constant part, or that a command opens: fully at the limit, not at all
- * at zero and below. */
+/* Valve of one way that stands open at a constant part, or that a command opens: fully at the limit, not at
+ * all at zero and below. */
 typedef struct bramah_metering_valve {
   double flow_coefficient; /* C [m^3/(s sqrt(Pa))] > 0 fully open; 0: there is no such valve */
   double opening;          /* 0 ... 1, without an input */
@@ -424,23 +424,23 @@ typedef struct bramah_pump_line {
 /* Quasistatic cylinder: incompressible oil behind four metering valves (pump -> a and b -> tank extend, a ->
  * tank and pump -> b retract; a is the piston side), check valves from the line, ideal relief and suction
  * valves at both chambers, and perhaps a regeneration valve from the rod to the piston side, which passes
- * while the cylinder extends. Force and velocity determine each other; where all valves are closed and none of
- * the reliefs opens, the actuator stands still whatever the load. A viscoelastic element of stiffness K and
- * damping B between actuator and rod makes that a rate: state is its load pressure pi = K (x - s) / A, x the
- * stroke of the actuator itself, s that of the rod, A the piston area; the force on the rod is A pi + B (x' -
- * s'). K and B stand for the oil and have no exact value: the rod gives by force / K. Source: Kikuuwe et al.
- * (2022), (48)-(50), (60) ff.
+ * while the cylinder extends. Force and velocity determine each other; where all valves are closed and none
+ * of the reliefs opens, the actuator stands still whatever the load. A viscoelastic element of stiffness K
+ * and damping B between actuator and rod makes that a rate: state is its load pressure pi = K (x - s) / A, x
+ * the stroke of the actuator itself, s that of the rod, A the piston area; the force on the rod is A pi + B
+ * (x' - s'). K and B stand for the oil and have no exact value: the rod gives by force / K. Source: Kikuuwe
+ * et al. (2022), (48)-(50), (60) ff.
  *
  * Its spool is that of a directional valve, with the effective openings of bramah_valve; a way is fully open
- * where its effective opening reaches the limit. An opening of less than 1e-9 is closed. Ways that extend must
- * be shut for U <= 0, those that retract for U >= 0 (18).
+ * where its effective opening reaches the limit. An opening of less than 1e-9 is closed. Ways that extend
+ * must be shut for U <= 0, those that retract for U >= 0 (18).
  *
  * Outputs beside those of cylinders: <name>.load_pressure (pi), .spool, .metered_velocity (x'),
- * <name>_piston.pressure and <name>_rod.pressure [Pa] absolute, the lowest possible where a standing actuator leaves them
- * open, .flow out of the line and .regeneration_flow [m^3/s], .valves (which of relief and suction valves are
- * open: 1 piston relief, 2 piston suction, 4 rod relief, 8 rod suction, 16 pump relief, 32 regeneration,
- * added). Names are shared with cylinders; no volume, valve, throttle, leakage, check valve, relief valve or
- * pump may have the name of a metered cylinder, no volume that of a pump line. */
+ * <name>_piston.pressure and <name>_rod.pressure [Pa] absolute, the lowest possible where a standing actuator
+ * leaves them open, .flow out of the line and .regeneration_flow [m^3/s], .valves (which of relief and
+ * suction valves are open: 1 piston relief, 2 piston suction, 4 rod relief, 8 rod suction, 16 pump relief, 32
+ * regeneration, added). Names are shared with cylinders; no volume, valve, throttle, leakage, check valve,
+ * relief valve or pump may have the name of a metered cylinder, no volume that of a pump line. */
 typedef struct bramah_metered_cylinder {
   const char *name;
   int line;

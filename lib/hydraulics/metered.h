@@ -103,9 +103,9 @@ typedef struct bramah__relaxed {
   double x, l;
 } bramah__relaxed;
 
-/* One implicit Euler step h [s] to the stroke l of the load (52), for programs that have an integrator of their
- * own; the coupled plant takes the trapezoidal rule instead. Returns the force on the load [N] and the velocity
- * v of the actuator over the step. One actuator without regeneration on its line. */
+/* One implicit Euler step h [s] to the stroke l of the load (52), for programs that have an integrator of
+ * their own; the coupled plant takes the trapezoidal rule instead. Returns the force on the load [N] and the
+ * velocity v of the actuator over the step. One actuator without regeneration on its line. */
 double bramah__relaxed_step(const bramah__metered *actuator, const bramah__metering *u,
                             const bramah__pump_line *line, double h, double l, bramah__relaxed *state,
                             double *v);

@@ -243,12 +243,12 @@ size_t bramah__line_of(const bramah__circuit *circuit, size_t i)
 }
 
 bramah__metered_reading bramah__metered_read(const bramah__circuit *circuit, size_t i, const double *p,
-                                             const double *v, const double *U)
+                                             const double *v, const double *U, const double *w,
+                                             const double *P)
 {
   point at;
-  const bramah__metered_line *line = &circuit->metered_line[bramah__line_of(circuit, i)];
-  const size_t j = i - line->first;
-  solve(circuit, line, p, v, U, &at);
+  const size_t l = bramah__line_of(circuit, i), j = i - circuit->metered_line[l].first;
+  take(circuit, l, p, v, U, w, P, &at);
   const double f = at.beta[j] * at.w[j] + at.fbar[j];
   return (bramah__metered_reading){
       bramah__metered_state_at(&at.group.actuators[j], &at.u[j], &at.group.line, at.P, at.w[j], f), at.w[j],

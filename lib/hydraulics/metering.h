@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Quasistatic actuators in a circuit: from load pressures, velocities of the rods and spools to the actuators'
- * velocities, and what follows from these. See bramah__metered_port; i counts the actuators. */
+/* Quasistatic actuators in a circuit: from load pressures, velocities of the rods and spools to the
+ * actuators' velocities, and what follows from these. See bramah__metered_port; i counts the actuators. */
 #ifndef BRAMAH_LIB_HYDRAULICS_METERING_H
 #define BRAMAH_LIB_HYDRAULICS_METERING_H
 
@@ -15,8 +15,8 @@ bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, c
 /* Opening of a regeneration or bleed valve that has a spool. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U);
 
-/* Velocities w [n_metered] of the actuators and pressures P [n_metered_lines] of the lines, from the tank on, at
- * pressures p, rod velocities v [n_cylinders] and spools U. This is what costs time. */
+/* Velocities w [n_metered] of the actuators and pressures P [n_metered_lines] of the lines, from the tank on,
+ * at pressures p, rod velocities v [n_cylinders] and spools U. This is what costs time. */
 void bramah__metered_solve(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
                            double *w, double *P);
 
@@ -29,8 +29,8 @@ double bramah__drag_per_rate(const bramah__circuit *circuit, size_t i);
 /* K / A_h [Pa/m]: how the rate of its virtual volume follows w - v. */
 double bramah__load_stiffness(const bramah__circuit *circuit, size_t i);
 
-/* Rows of the virtual volumes: w into flow, rates into pd; rates from w that are known; rates and derivatives, with
- * w and P of metered_solve or, if these are NULL, their own. */
+/* Rows of the virtual volumes: w into flow, rates into pd; rates from w that are known; rates and
+ * derivatives, with w and P of metered_solve or, if these are NULL, their own. */
 void bramah__metered_rates(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
                            double *flow, double *pd);
 void bramah__metered_rates_of(const bramah__circuit *circuit, const double *w, const double *v, double *flow,
@@ -46,8 +46,10 @@ typedef struct bramah__metered_reading {
   double line_pressure; /* [Pa] */
 } bramah__metered_reading;
 
+/* w and P as in metered_derivatives. */
 bramah__metered_reading bramah__metered_read(const bramah__circuit *circuit, size_t i, const double *p,
-                                             const double *v, const double *U);
+                                             const double *v, const double *U, const double *w,
+                                             const double *P);
 
 /* Number of the actuator that a cylinder is; n_metered if none. */
 size_t bramah__metered_of(const bramah__circuit *circuit, size_t cylinder);

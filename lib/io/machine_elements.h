@@ -30,8 +30,8 @@ extern const bramah__table bramah__metered_cylinder_table;
 
 /* What machine_metered.c has in common with machine_hydraulics.c. One of two ways to give a value: 1 for the
  * first, 2 for the second, 0 and the error told otherwise. Keys area and discharge_coefficient, or
- * flow_coefficient, which the table must have read. Bore or piston_area, rod or rod_area, likewise. A pressure
- * or the word "equilibrium". */
+ * flow_coefficient, which the table must have read. Bore or piston_area, rod or rod_area, likewise. A
+ * pressure or the word "equilibrium". */
 int bramah__either_key(bramah__reader *reader, const bramah__item *item, const char *first,
                        const char *second);
 bramah_status bramah__area_or_coefficient(bramah__reader *reader, const bramah__item *item, double *out);

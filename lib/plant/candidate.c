@@ -88,8 +88,8 @@ static void load_residual(const bramah_coupled *c, const double *change, const b
   }
 }
 
-/* Hydraulic part: pd of the trapezoidal rule minus u0(p, z, z'). Only differences by a pressure come with others
- * than those of the candidate whose forces stand in eval. */
+/* Hydraulic part: pd of the trapezoidal rule minus u0(p, z, z'). Only differences by a pressure come with
+ * others than those of the candidate whose forces stand in eval. */
 void bramah__hydraulic_residual(bramah_coupled *c, const double *change, const double *p, bramah__state *next,
                                 bramah__eval *eval, double *f)
 {

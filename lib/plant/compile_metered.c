@@ -63,8 +63,9 @@ void bramah__metered_layout(const bramah_machine *machine, bramah_model *model, 
                             bramah__arena *arena)
 {
   const size_t n = machine->n_metered_cylinders;
-  t->volumes = BRAMAH__TAKE(arena, bramah_volume, n ? model->circuit.n_volumes : 0);
-  t->valves = BRAMAH__TAKE(arena, bramah_valve, n ? bramah__n_spools(&model->circuit) : 0);
+  const int any = n + machine->n_pump_lines > 0;
+  t->volumes = BRAMAH__TAKE(arena, bramah_volume, any ? model->circuit.n_volumes : 0);
+  t->valves = BRAMAH__TAKE(arena, bramah_valve, any ? bramah__n_spools(&model->circuit) : 0);
   t->metered = BRAMAH__TAKE(arena, bramah__metered, n);
   t->metered_port = BRAMAH__TAKE(arena, bramah__metered_port, n);
   t->metered_line = BRAMAH__TAKE(arena, bramah__metered_line, machine->n_pump_lines);
@@ -96,7 +97,7 @@ void bramah__expand_metered(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
   const size_t n = d->n_metered_cylinders;
-  if (n == 0) return;
+  if (n + d->n_pump_lines == 0) return;
   if (d->n_volumes) memcpy(k->t.volumes, d->volumes, d->n_volumes * sizeof *d->volumes);
   if (d->n_valves) memcpy(k->t.valves, d->valves, d->n_valves * sizeof *d->valves);
   for (size_t i = 0; i < n; i++) expand_cylinder(k, i);

@@ -198,7 +198,8 @@ int bramah__place_direct_spools(const bramah_model *model, const double *u, doub
 /* Tables of its own for a plant whose model is complete; c->model is then the own one. NULL: only count. */
 void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_coupled *c);
 
-/* Let the own tables stand for theta [n_parameters]; cheap if they do. Evaluations made before belong to the old values.
+/* Let the own tables stand for theta [n_parameters]; cheap if they do. Evaluations made before belong to the
+ * old values.
  */
 void bramah__apply_parameters(bramah_coupled *c, const double *theta);
 

@@ -52,10 +52,9 @@ void bramah__linear_reduce(const bramah_model *model, const bramah__state *state
 void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear,
                            size_t f, double c0, double c1, double c2, double *column, size_t stride);
 
-/* Rates of the pressures p at spools U, strokes and velocities of `eval`, whose forces must be those at p and U,
- * and their derivatives. With
- * quasistatic actuators it comes before all of the above: their forces follow the stroke velocities by the
- * derivatives that it leaves in pd_v. */
+/* Rates of the pressures p at spools U, strokes and velocities of `eval`, whose forces must be those at p and
+ * U, and their derivatives. With quasistatic actuators it comes before all of the above: their forces follow
+ * the stroke velocities by the derivatives that it leaves in pd_v. */
 void bramah__linear_circuit(const bramah_model *model, const double *p, const double *U,
                             const bramah__eval *eval, bramah__linear *linear);
 

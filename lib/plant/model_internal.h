@@ -61,7 +61,7 @@ typedef enum bramah__output_code {
   BRAMAH__BODY_RATE_XY,
   BRAMAH__BODY_RATE_XZ,
   BRAMAH__BODY_RATE_YZ,
-  BRAMAH__METERED_VELOCITY, /* metered cylinders, `index' that of the cylinder, and pump lines: output_metered.c */
+  BRAMAH__METERED_VELOCITY, /* of metered cylinders (by cylinder) and of pump lines: output_metered.c */
   BRAMAH__PISTON_PRESSURE,
   BRAMAH__ROD_PRESSURE,
   BRAMAH__METERED_FLOW,

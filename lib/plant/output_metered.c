@@ -29,15 +29,15 @@ static double idle_pressure(const bramah__metered_line *line, const bramah__circ
   return bleed > 0.0 ? fmin(root * root, line->line.P_M) : line->line.P_M;
 }
 
-/* From the tank on. */
+/* From the tank on, at pressures p; w and P of the actuators and lines there, or NULL. */
 static double value_at(const bramah_coupled *c, const bramah__output *output, const double *p,
-                       const double *v)
+                       const double *w, const double *P)
 {
   const bramah__circuit *circuit = &c->model->circuit;
   const size_t i = actuator_of(circuit, output);
   if (i == circuit->n_metered)
     return idle_pressure(&circuit->metered_line[output->index], circuit, c->state.U);
-  const bramah__metered_reading reading = bramah__metered_read(circuit, i, p, v, c->state.U);
+  const bramah__metered_reading reading = bramah__metered_read(circuit, i, p, c->now->v, c->state.U, w, P);
   switch (output->code) {
   case BRAMAH__METERED_VELOCITY:
     return reading.w;
@@ -59,7 +59,7 @@ static double value_at(const bramah_coupled *c, const bramah__output *output, co
 double bramah__metered_value(const bramah_coupled *c, const bramah__output *output)
 {
   const bramah__circuit *circuit = &c->model->circuit;
-  const double value = value_at(c, output, c->state.p, c->now->v);
+  const double value = value_at(c, output, c->state.p, c->now->w, c->now->P);
   if (output->code == BRAMAH__LINE_PRESSURE)
     return value + circuit->supply[circuit->metered_line[output->index].tank];
   if (output->code != BRAMAH__PISTON_PRESSURE && output->code != BRAMAH__ROD_PRESSURE) return value;
@@ -92,9 +92,9 @@ static double by_load(bramah_coupled *c, const bramah__output *output, size_t k)
   double *p = c->probe_state.p;
   memcpy(p, c->state.p, circuit->n_volumes * sizeof *p);
   p[volume] = c->state.p[volume] + step;
-  const double up = value_at(c, output, p, c->now->v), from = p[volume];
+  const double up = value_at(c, output, p, NULL, NULL), from = p[volume];
   p[volume] = c->state.p[volume] - step;
-  const double down = value_at(c, output, p, c->now->v);
+  const double down = value_at(c, output, p, NULL, NULL);
   return (up - down) / ((from - p[volume]) * circuit->metered[k].A_h);
 }
 

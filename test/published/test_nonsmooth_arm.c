@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The arm of Kikuuwe et al. (2022), 4.3: the scheme (52) with a step of 1 ms against the specification's rows
- * (nonsmooth-arm.json), its convergence to the differential equations (50), and the coupled plant beside both.
+ * (nonsmooth-arm.json), its convergence to the differential equations (50), and the coupled plant beside
+ * both.
  */
 #include "bramah/coupled.h"
 #include "lib/hydraulics/metered.h"
@@ -104,8 +105,8 @@ static double acceleration(double t, double theta, double f)
   return (-1.5 * cos(theta) * 2000.0 * 9.81 + slope * f + 3.0 * cos(theta) * tip_force(t)) / 9500.0;
 }
 
-/* The specification's loop: (52), then theta by the semi-implicit Euler rule. Stops before the step that begins
- * at t_end; leaves theta, omega, l, p, v, f there. */
+/* The specification's loop: (52), then theta by the semi-implicit Euler rule. Stops before the step that
+ * begins at t_end; leaves theta, omega, l, p, v, f there. */
 typedef struct arm {
   double theta, omega;
   bramah__relaxed element;

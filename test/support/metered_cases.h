@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reference evaluations of quasistatic actuators, from the specification (nonsmooth-actuator.json); SI units. Set 0: the
- * parameters (46) of the paper; set 1: the pump relief set above those of the chambers. */
+/* Reference evaluations of quasistatic actuators, from the specification (nonsmooth-actuator.json); SI units.
+ * Set 0: the parameters (46) of the paper; set 1: the pump relief set above those of the chambers. */
 #ifndef BRAMAH_TEST_SUPPORT_METERED_CASES_H
 #define BRAMAH_TEST_SUPPORT_METERED_CASES_H
 

@@ -213,6 +213,18 @@ START_TEST(test_lines_of_their_own)
 }
 END_TEST
 
+/* A line that nobody is on: its bleed valve and its relief share the flow. */
+START_TEST(test_line_alone)
+{
+  bar.bar.machine.n_metered_cylinders = 0;
+  build();
+  command(0, 0, 0, 5);
+  ck_assert_double_eq_tol(get("line.pressure"), 9.1e6, 1e-6);
+  run(100);
+  ck_assert_double_eq_tol(get("line.pressure"), 1e5 + 4e-8 / 1e-14, 1.0);
+}
+END_TEST
+
 START_TEST(test_spool_without_lag)
 {
   bar.cylinders[0].spool.time_constant = 0.0;
@@ -357,6 +369,7 @@ int main(void)
   tcase_add_test(cases, test_starts_at_rest);
   tcase_add_test(cases, test_formulations_agree);
   tcase_add_test(cases, test_lines_of_their_own);
+  tcase_add_test(cases, test_line_alone);
   tcase_add_test(cases, test_spool_without_lag);
   tcase_add_test(cases, test_runs_into_its_stop);
   tcase_add_test(cases, test_rates_by_spools);
