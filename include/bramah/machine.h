@@ -422,6 +422,71 @@ typedef struct bramah_accumulator {
   double exponent;   /* n >= 1: 1 slow (isothermal), 1.4 fast (adiabatic); 0 means 1.4 */
 } bramah_accumulator;
 
+/* Valve of one way that stands open at a constant part, or that a command opens: fully at the limit, not at
+ * all at zero and below. */
+typedef struct bramah_metering_valve {
+  double flow_coefficient; /* C [m^3/(s sqrt(Pa))] > 0 fully open; 0: there is no such valve */
+  double opening;          /* 0 ... 1, without an input */
+  const char *input;       /* or NULL */
+  double time_constant;    /* [s] >= 0 of its spool: 0: it follows at once */
+  double limit;            /* [V] > 0 with an input */
+} bramah_metering_valve;
+
+/* Line of a pump that delivers Q, with a relief valve, which opens at its setting whatever the flow, and
+ * perhaps a bleed valve back to the tank. Metered cylinders that name it share it: its pressure is the one at
+ * which their flows and these balance. Output: <name>.pressure [Pa]. */
+typedef struct bramah_pump_line {
+  const char *name;
+  int line;
+  const char *tank;            /* supply */
+  double flow;                 /* Q [m^3/s] > 0 */
+  double set_pressure;         /* P_M [Pa] > 0 above the tank */
+  bramah_metering_valve bleed; /* may be missing: then the relief valve takes what nobody draws */
+} bramah_pump_line;
+
+/* Quasistatic cylinder: incompressible oil behind four metering valves (pump -> a and b -> tank extend, a ->
+ * tank and pump -> b retract; a is the piston side), check valves from the line, ideal relief and suction
+ * valves at both chambers, and perhaps a regeneration valve from the rod to the piston side, which passes
+ * while the cylinder extends. Force and velocity determine each other; where all valves are closed and none
+ * of the reliefs opens, the actuator stands still whatever the load. A viscoelastic element of stiffness K
+ * and damping B between actuator and rod makes that a rate: state is its load pressure pi = K (x - s) / A, x
+ * the stroke of the actuator itself, s that of the rod, A the piston area; the force on the rod is A pi + B
+ * (x' - s'). K and B stand for the oil and have no exact value: the rod gives by force / K. Source: Kikuuwe
+ * et al. (2022), (48)-(50), (60) ff.
+ *
+ * Its spool is that of a directional valve, with the effective openings of bramah_valve; a way is fully open
+ * where its effective opening reaches the limit. An opening of less than 1e-9 is closed. Ways that extend
+ * must be shut for U <= 0, those that retract for U >= 0 (18).
+ *
+ * Outputs beside those of cylinders: <name>.load_pressure (pi), .spool, .metered_velocity (x'),
+ * <name>_piston.pressure and <name>_rod.pressure [Pa] absolute, the lowest possible where a standing actuator
+ * leaves them open, .flow out of the line and .regeneration_flow [m^3/s], .valves (which of relief and
+ * suction valves are open: 1 piston relief, 2 piston suction, 4 rod relief, 8 rod suction, 16 pump relief, 32
+ * regeneration, added). Names are shared with cylinders; no volume, valve, throttle, leakage, check valve,
+ * relief valve or pump may have the name of a metered cylinder, no volume that of a pump line. */
+typedef struct bramah_metered_cylinder {
+  const char *name;
+  int line;
+  const char *body[2]; /* barrel side, rod side; "ground" allowed */
+  double point[2][3];  /* [m] in the frame of body[0], body[1] */
+  const char *pump_line;
+  double piston_area;               /* A [m^2] */
+  double rod_area;                  /* [m^2] annulus; with regeneration not above the piston area */
+  double piston_relief, rod_relief; /* settings [Pa] > 0 above the tank */
+  double flow_coefficient[4];       /* C [m^3/(s sqrt(Pa))] > 0 fully open, by bramah_port */
+  bramah_metering_valve regeneration;
+  bramah_valve spool;   /* members from time_constant on; limit > 0, time constant >= 0 */
+  double stiffness;     /* K [N/m] > 0 */
+  double damping;       /* B [N s/m] > 0 */
+  double load_pressure; /* [Pa] at the start; ignored for BRAMAH_PRESSURE_EQUILIBRIUM */
+  bramah_pressure_initial initial;
+  double reference_stroke;      /* [m], with chamber lengths > 0 as those of bramah_cylinder, else */
+  double piston_chamber_length; /* all 0: the stroke is not limited */
+  double rod_chamber_length;
+  bramah_friction friction;
+  bramah_end_stop end_stop; /* needs chamber lengths */
+} bramah_metered_cylinder;
+
 /* Entrained air in the oil, and the guard against cavitation.
  *
  * The free air holds x = p - vapour_pressure (Dalton: bubbles of air and vapour) and follows x V^n = const,
@@ -528,6 +593,10 @@ typedef struct bramah_machine {
   const bramah_wheel *wheels;
   size_t n_knife_edges;
   const bramah_knife_edge *knife_edges;
+  size_t n_pump_lines;
+  const bramah_pump_line *pump_lines;
+  size_t n_metered_cylinders;
+  const bramah_metered_cylinder *metered_cylinders;
 } bramah_machine;
 
 #ifdef __cplusplus

@@ -32,7 +32,8 @@ BRAMAH_API void bramah_model_free(const bramah_model *model); /* NULL allowed; o
 BRAMAH_API size_t bramah_joint_n_coordinates(bramah_joint_type type);
 BRAMAH_API const char *bramah_joint_suffix(bramah_joint_type type, size_t i);
 
-/* Counts. In a model a joint is a scalar coordinate: compound joints are chains of them. */
+/* Counts. In a model a joint is a scalar coordinate: compound joints are chains of them. Behind the volumes
+ * of the machine each metered cylinder counts as one, by its name: its load pressure. */
 BRAMAH_API size_t bramah_model_n_joints(const bramah_model *model);
 BRAMAH_API size_t bramah_model_n_volumes(const bramah_model *model);
 BRAMAH_API size_t bramah_model_n_inputs(const bramah_model *model);

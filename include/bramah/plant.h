@@ -20,7 +20,7 @@ typedef enum bramah_output_kind {
   BRAMAH_OUTPUT_POSITION = 1,     /* joint angle [rad] or position [m] */
   BRAMAH_OUTPUT_RATE = 2,         /* joint rate */
   BRAMAH_OUTPUT_ACCELERATION = 3, /* joint acceleration */
-  BRAMAH_OUTPUT_PRESSURE = 4,     /* [Pa] absolute */
+  BRAMAH_OUTPUT_PRESSURE = 4,     /* [Pa] absolute; of metered cylinders a difference */
   BRAMAH_OUTPUT_OTHER = 5
 } bramah_output_kind;
 

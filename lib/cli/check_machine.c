@@ -219,6 +219,26 @@ static void explain_elements(const bramah_machine *m)
            1e-5 * m->accumulators[i].precharge);
 }
 
+static void explain_metered(const cli_machine *machine)
+{
+  const bramah_machine *m = machine->machine;
+  for (size_t i = 0; i < m->n_pump_lines; i++) {
+    const bramah_pump_line *l = &m->pump_lines[i];
+    printf("  pump line %s: %.6g L/min, relief at %.6g bar above %s%s%s\n", l->name, 6e4 * l->flow,
+           1e-5 * l->set_pressure, l->tank, l->bleed.input ? ", bleed valve moved by " : "",
+           l->bleed.input ? l->bleed.input : "");
+  }
+  for (size_t i = 0; i < m->n_metered_cylinders; i++) {
+    const bramah_metered_cylinder *c = &m->metered_cylinders[i];
+    printf("  metered cylinder %s: from %s to %s, on %s, moved by input %s; stroke ", c->name, c->body[0],
+           c->body[1], c->pump_line, c->spool.input);
+    print_value(output_named(machine, c->name, ".stroke"), "m");
+    printf(", load pressure ");
+    print_value(output_named(machine, c->name, ".load_pressure"), "Pa");
+    printf(", %s\n", friction_name(c->friction.model));
+  }
+}
+
 static void explain_hydraulics(const cli_machine *machine)
 {
   const bramah_machine *m = machine->machine;
@@ -234,6 +254,7 @@ static void explain_hydraulics(const cli_machine *machine)
   explain_elements(m);
   for (size_t i = 0; i < m->n_cylinders; i++) explain_cylinder(machine, &m->cylinders[i]);
   for (size_t i = 0; i < m->n_rotaries; i++) explain_rotary(machine, &m->rotaries[i]);
+  explain_metered(machine);
 }
 
 static void explain_inputs(const bramah_machine *m)

@@ -25,6 +25,14 @@ static bramah_status make_direct(cli_machine *machine, const bramah_study *study
     if (cli_session_unknown(study, m->valves[i].input)) machine->valves[i].time_constant = 0.0;
   }
   m->valves = machine->valves;
+  machine->metered = calloc(m->n_metered_cylinders + 1, sizeof *machine->metered);
+  if (!machine->metered) return fail_memory(diag);
+  for (size_t i = 0; i < m->n_metered_cylinders; i++) {
+    machine->metered[i] = m->metered_cylinders[i];
+    bramah_valve *spool = &machine->metered[i].spool;
+    if (cli_session_unknown(study, spool->input)) spool->time_constant = 0.0;
+  }
+  m->metered_cylinders = machine->metered;
   return BRAMAH_OK;
 }
 
@@ -56,6 +64,7 @@ void cli_machine_close(cli_machine *machine)
   bramah_model_free(machine->model);
   bramah_machine_free(machine->machine);
   free(machine->valves);
+  free(machine->metered);
 }
 
 /* ---- names ---- */
@@ -304,6 +313,9 @@ static void limit_unknown(cli_session *session)
     double limit = 0.0;
     for (size_t v = 0; input && v < m->n_valves; v++)
       if (strcmp(m->valves[v].input, input) == 0) limit = fmax(limit, m->valves[v].limit);
+    for (size_t v = 0; input && v < m->n_metered_cylinders; v++)
+      if (strcmp(m->metered_cylinders[v].spool.input, input) == 0)
+        limit = fmax(limit, m->metered_cylinders[v].spool.limit);
     if (!input || state->least != 0.0 || state->most != 0.0) continue;
     state->most = 0.9999 * limit;
     state->least = -state->most;

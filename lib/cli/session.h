@@ -11,7 +11,8 @@
 /* A machine with the plant made from it. */
 typedef struct cli_machine {
   bramah_machine *machine;
-  bramah_valve *valves; /* the machine's when they differ from its file, else NULL */
+  bramah_valve *valves;             /* the machine's when they differ from its file, else NULL */
+  bramah_metered_cylinder *metered; /* likewise */
   const bramah_model *model;
   bramah_coupled *coupled;
   bramah_plant plant;

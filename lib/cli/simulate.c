@@ -102,7 +102,8 @@ static bramah_status prepare_energy(simulation *s, bramah_diag *diag)
 {
   energy_balance *e = &s->energy;
   const bramah_machine *machine = s->machine.machine;
-  const size_t n_cylinders = machine->n_cylinders, n_actuators = n_cylinders + machine->n_rotaries;
+  const size_t n_cylinders = machine->n_cylinders, n_linear = n_cylinders + machine->n_metered_cylinders,
+               n_actuators = n_linear + machine->n_rotaries;
   const size_t n = n_actuators + machine->n_motions;
   e->work = calloc(n + 1, sizeof *e->work);
   if (!e->work) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
@@ -112,7 +113,8 @@ static bramah_status prepare_energy(simulation *s, bramah_diag *diag)
     char name[256];
     snprintf(name, sizeof name, "%s.work",
              i < n_cylinders   ? machine->cylinders[i].name
-             : i < n_actuators ? machine->rotaries[i - n_cylinders].name
+             : i < n_linear    ? machine->metered_cylinders[i - n_cylinders].name
+             : i < n_actuators ? machine->rotaries[i - n_linear].name
                                : machine->motions[i - n_actuators].name);
     e->work[e->n_work++] = (size_t)bramah_plant_find_output(&s->machine.plant, name);
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hydraulics/circuit.h"
+#include "lib/hydraulics/metering.h"
 
 #include <math.h>
 
@@ -108,10 +108,11 @@ static void cylinder_volumes(const bramah__circuit *circuit, const bramah__cylin
   flow[c->rod] += c->rod_area * v;
 }
 
-void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
-                           const double *U, double *flow, double *pd)
+void bramah__fluid_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
+                         const double *U, double *flow, double *pd)
 {
-  for (size_t i = 0; i < circuit->n_volumes; i++) {
+  const size_t filled = circuit->n_volumes - circuit->n_metered;
+  for (size_t i = 0; i < filled; i++) {
     const bramah__volume *volume = &circuit->volume[i];
     flow[i] = 0.0;
     pd[i] = volume->hose_volume / circuit->oil_bulk_modulus + volume->hose_compliance +
@@ -124,14 +125,22 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
   element_flows(circuit, p, flow);
   for (size_t i = 0; i < circuit->n_valves; i++) valve_flows(circuit, &circuit->valve[i], p, U[i], flow);
   for (size_t i = 0; i < circuit->n_cylinders; i++)
-    cylinder_volumes(circuit, &circuit->cylinder[i], p, s[i], v[i], flow, pd);
+    if (!circuit->cylinder[i].metered)
+      cylinder_volumes(circuit, &circuit->cylinder[i], p, s[i], v[i], flow, pd);
   for (size_t i = 0; i < circuit->n_accumulators; i++) {
     const bramah__accumulator *a = &circuit->accumulator[i];
     pd[a->volume] += bramah__accumulator_compliance(a, p[a->volume]);
   }
-  for (size_t i = 0; i < circuit->n_volumes; i++) pd[i] = flow[i] / pd[i];
+  for (size_t i = 0; i < filled; i++) pd[i] = flow[i] / pd[i];
   if (circuit->air.vapour_pressure > 0.0)
-    for (size_t i = 0; i < circuit->n_volumes; i++) pd[i] += bramah__cavity_recovery(&circuit->air, p[i]);
+    for (size_t i = 0; i < filled; i++) pd[i] += bramah__cavity_recovery(&circuit->air, p[i]);
+}
+
+void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
+                           const double *U, double *flow, double *pd)
+{
+  bramah__fluid_rates(circuit, p, s, v, U, flow, pd);
+  if (circuit->n_metered) bramah__metered_rates(circuit, p, v, U, flow, pd);
 }
 
 double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p)

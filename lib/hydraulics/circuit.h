@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include "lib/hydraulics/elements.h"
 #include "lib/hydraulics/friction.h"
+#include "lib/hydraulics/metered.h"
 
 typedef struct bramah__volume {
   double hose_volume;     /* [m^3] sum over hoses */
@@ -30,6 +31,7 @@ typedef struct bramah__valve {
 } bramah__valve;
 
 typedef struct bramah__cylinder {
+  int metered;                      /* 1: quasistatic, see bramah__metered_port */
   size_t piston, rod;               /* volumes */
   double piston_area, rod_area;     /* [m^2] */
   double bulk_modulus;              /* [Pa] */
@@ -43,10 +45,40 @@ typedef struct bramah__cylinder {
   bramah__end_stop stop;
 } bramah__cylinder;
 
+/* No spool: the opening is constant. */
+#define BRAMAH__NO_SPOOL ((size_t)-1)
+
+/* A quasistatic actuator in the circuit. Its chambers have no pressures of their own: a viscoelastic element
+ * K, B stands between the actuator, which moves with v, and its rod, whose stroke s moves with s'. The state
+ * is the load pressure pi = K (x - s) / A_h, x' = v: one `virtual' volume with the piston area A_h and no rod
+ * area, so that A_h pi is the pressure force of its cylinder. Of (48a), (50):
+ *   v = Lambda(B, A_h pi - B s'),  pi' = K/A_h (v - s'),  f = A_h pi + B (v - s')
+ * pi is a difference and may be negative. */
+typedef struct bramah__metered_port {
+  size_t cylinder, volume;
+  size_t spool;             /* of its metering valves; bramah__valve.opening with a = head, b = rod side */
+  double stiffness;         /* K [N/m] */
+  double damping;           /* B [N s/m] */
+  size_t regeneration;      /* spool, or BRAMAH__NO_SPOOL */
+  double regeneration_open; /* opening without one, in [0, 1] */
+} bramah__metered_port;
+
+/* The line of a pump with the actuators that it feeds, number first ... first + n - 1. */
+typedef struct bramah__metered_line {
+  bramah__pump_line line; /* U_b at full opening */
+  size_t tank;            /* supply that its pressures count from */
+  size_t bleed;           /* spool, or BRAMAH__NO_SPOOL */
+  double bleed_open;      /* opening without one, in [0, 1] */
+  size_t first, n;
+} bramah__metered_line;
+
+/* Most actuators on one line. */
+enum { BRAMAH__MAX_ON_LINE = 16 };
+
 typedef struct bramah__circuit {
   double oil_bulk_modulus, laminar_pressure;
-  size_t n_volumes, n_supplies, n_throttles, n_valves, n_cylinders;
-  size_t n_friction_states; /* of all cylinders */
+  size_t n_volumes, n_supplies, n_throttles, n_valves, n_cylinders; /* volumes: virtual ones included */
+  size_t n_friction_states;                                         /* of all cylinders */
   const bramah__volume *volume;
   const double *supply; /* [n_supplies] Pa */
   const bramah__throttle *throttle;
@@ -61,13 +93,26 @@ typedef struct bramah__circuit {
   size_t n_accumulators;
   const bramah__accumulator *accumulator;
   bramah__air air;
+  /* Quasistatic actuators, sorted by lines. Their virtual volumes are the last n_metered among the volumes;
+   * their spools stand behind the directional valves in `valve`. */
+  size_t n_metered, n_metered_lines, n_metering_spools;
+  const bramah__metered *metered;           /* [n_metered] */
+  const bramah__metered_port *metered_port; /* [n_metered] */
+  const bramah__metered_line *metered_line; /* [n_metered_lines] */
 } bramah__circuit;
+
+/* All spools. */
+static inline size_t bramah__n_spools(const bramah__circuit *circuit)
+{
+  return circuit->n_valves + circuit->n_metering_spools;
+}
 
 /* Pressure of a node [Pa]. */
 double bramah__node_pressure(const bramah__circuit *circuit, const double *p, size_t node);
 
 /* Pressure rates pd [n_volumes] = u0(p, s, v; U) [Pa/s] from pressures p, strokes s and velocities v
- * [n_cylinders], spools U [n_valves]. flow [n_volumes] is scratch. */
+ * [n_cylinders], spools U [n_spools]. flow [n_volumes] is scratch; of virtual volumes it leaves the velocity
+ * of the actuator there. */
 void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
                            const double *U, double *flow, double *pd);
 
@@ -76,12 +121,20 @@ enum { BRAMAH__CIRCUIT_SCRATCH = 5 };
 
 /* The same rates pd [n_volumes], to the bit, and their derivatives, row-major: by pressures by_p [n_volumes x
  * n_volumes] [1/s], strokes by_s and velocities by_v [n_volumes x n_cylinders], spools by_U [n_volumes x
- * n_valves] and supplies by_supply [n_volumes x n_supplies]; the last two may be NULL. Analytic; at kinks as
- * slopes.h says. scratch [BRAMAH__CIRCUIT_SCRATCH n_volumes]; its second n_volumes are the compliances V/B_e
- * [m^3/Pa] afterwards. */
+ * n_spools] and supplies by_supply [n_volumes x n_supplies]; the last two may be NULL. Analytic, but for by_U
+ * of virtual volumes, which are differences; at kinks as slopes.h and metered.h say. scratch
+ * [BRAMAH__CIRCUIT_SCRATCH n_volumes]; its second n_volumes are the compliances V/B_e [m^3/Pa] afterwards
+ * (not of virtual volumes). */
 void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
                                  const double *v, const double *U, double *scratch, double *pd, double *by_p,
                                  double *by_s, double *by_v, double *by_U, double *by_supply);
+
+/* Both without the rows of virtual volumes: rates and flows are left alone there, derivatives cleared. */
+void bramah__fluid_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
+                         const double *U, double *flow, double *pd);
+void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
+                               const double *v, const double *U, double *scratch, double *pd, double *by_p,
+                               double *by_s, double *by_v, double *by_U, double *by_supply);
 
 /* Force of the pressures on the piston of cylinder c, p1 A1 - p2 A2 [N]; friction goes off from it. */
 double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p);

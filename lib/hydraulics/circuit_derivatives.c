@@ -4,6 +4,7 @@
  * C depends on the volume's own pressure (air, accumulators) and on the strokes of its cylinders. Sums are
  * formed as in bramah__circuit_rates, in the same order. */
 #include "lib/hydraulics/flows.h"
+#include "lib/hydraulics/metering.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,9 +29,9 @@ static void begin(const sums *d)
   clear(d->by_p, np * np);
   clear(d->by_s, np * circuit->n_cylinders);
   clear(d->by_v, np * circuit->n_cylinders);
-  clear(d->by_U, np * circuit->n_valves);
+  clear(d->by_U, np * bramah__n_spools(circuit));
   clear(d->by_supply, np * circuit->n_supplies);
-  for (size_t i = 0; i < np; i++) {
+  for (size_t i = 0; i < np - circuit->n_metered; i++) {
     const bramah__volume *volume = &circuit->volume[i];
     const bramah__tangent air = bramah__air_tangent(&circuit->air, d->p[i]);
     d->flow[i] = 0.0;
@@ -84,7 +85,7 @@ static void add_valve(const sums *d, size_t i, double U)
 {
   const bramah__circuit *circuit = d->circuit;
   const bramah__valve *valve = &circuit->valve[i];
-  const size_t np = circuit->n_volumes, nv = circuit->n_valves;
+  const size_t np = circuit->n_volumes, nv = bramah__n_spools(circuit);
   double e[BRAMAH__N_WAYS], e_U[BRAMAH__N_WAYS];
   size_t ends[BRAMAH__N_WAYS][2];
   bramah__valve_ends(valve, ends);
@@ -120,6 +121,7 @@ static void add_cylinders(const sums *d, const double *s, const double *v)
 {
   for (size_t c = 0; c < d->circuit->n_cylinders; c++) {
     const bramah__cylinder *cylinder = &d->circuit->cylinder[c];
+    if (cylinder->metered) continue;
     add_chamber(d, c, cylinder->piston, cylinder->piston_area, bramah__piston_chamber(cylinder, s[c]), 1.0,
                 v[c]);
     add_chamber(d, c, cylinder->rod, cylinder->rod_area, bramah__rod_chamber(cylinder, s[c]), -1.0, v[c]);
@@ -151,7 +153,7 @@ static double finish(const sums *d, size_t i)
   scale(d->by_p, i, np, per_compliance);
   scale(d->by_s, i, nc, -pd * per_compliance);
   scale(d->by_v, i, nc, per_compliance);
-  scale(d->by_U, i, circuit->n_valves, per_compliance);
+  scale(d->by_U, i, bramah__n_spools(circuit), per_compliance);
   scale(d->by_supply, i, circuit->n_supplies, per_compliance);
   if (!(circuit->air.vapour_pressure > 0.0)) return pd;
   const bramah__tangent recovery = bramah__cavity_tangent(&circuit->air, d->p[i]);
@@ -159,9 +161,9 @@ static double finish(const sums *d, size_t i)
   return pd + recovery.value;
 }
 
-void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
-                                 const double *v, const double *U, double *scratch, double *pd, double *by_p,
-                                 double *by_s, double *by_v, double *by_U, double *by_supply)
+void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
+                               const double *v, const double *U, double *scratch, double *pd, double *by_p,
+                               double *by_s, double *by_v, double *by_U, double *by_supply)
 {
   const size_t np = circuit->n_volumes;
   const sums d = {.circuit = circuit,
@@ -181,7 +183,15 @@ void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p
   for (size_t i = 0; i < circuit->n_valves; i++) add_valve(&d, i, U[i]);
   add_cylinders(&d, s, v);
   add_accumulators(&d);
-  for (size_t i = 0; i < np; i++) pd[i] = finish(&d, i);
+  for (size_t i = 0; i < np - circuit->n_metered; i++) pd[i] = finish(&d, i);
+}
+
+void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
+                                 const double *v, const double *U, double *scratch, double *pd, double *by_p,
+                                 double *by_s, double *by_v, double *by_U, double *by_supply)
+{
+  bramah__fluid_derivatives(circuit, p, s, v, U, scratch, pd, by_p, by_s, by_v, by_U, by_supply);
+  if (circuit->n_metered) bramah__metered_derivatives(circuit, p, v, U, NULL, NULL, pd, by_p, by_v, by_U);
 }
 
 void bramah__stop_slopes(const bramah__circuit *circuit, size_t c, double s, double v, double *by_s,

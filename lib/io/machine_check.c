@@ -8,7 +8,17 @@
 #include <string.h>
 
 /* What a name may refer to. */
-typedef enum target { BODY, VOLUME, VOLUME_OR_SUPPLY, VALVE_INPUT, CYLINDER, COORDINATE, N_TARGETS } target;
+typedef enum target {
+  BODY,
+  VOLUME,
+  VOLUME_OR_SUPPLY,
+  VALVE_INPUT,
+  CYLINDER,
+  COORDINATE,
+  SUPPLY,
+  PUMP_LINE,
+  N_TARGETS
+} target;
 
 typedef struct name_list {
   size_t n;
@@ -16,7 +26,8 @@ typedef struct name_list {
 } name_list;
 
 static const char *const target_texts[N_TARGETS] = {
-    "body", "volume", "volume or supply", "valve with the input", "cylinder", "joint coordinate"};
+    "body",     "volume",           "volume or supply", "valve with the input",
+    "cylinder", "joint coordinate", "supply",           "pump line"};
 
 /* Keys whose values are names: in each element of a section, a scalar or a list of them. key NULL: the
  * elements' own names. */
@@ -55,6 +66,9 @@ static const struct {
     {"hydraulics", "pumps", "from", VOLUME_OR_SUPPLY},
     {"hydraulics", "pumps", "into", VOLUME},
     {"hydraulics", "accumulators", "volume", VOLUME},
+    {"hydraulics", "pump_lines", "tank", SUPPLY},
+    {"hydraulics", "metered_cylinders", "bodies", BODY},
+    {"hydraulics", "metered_cylinders", "pump_line", PUMP_LINE},
     {NULL, "inputs", NULL, VALVE_INPUT},
 };
 
@@ -95,9 +109,11 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
                                    name_list lists[N_TARGETS])
 {
   const size_t n_nodes = machine->n_volumes + machine->n_supplies;
-  const size_t n_actuators = machine->n_cylinders + machine->n_rotaries;
-  const size_t most[N_TARGETS] = {machine->n_bodies + 1, machine->n_volumes, n_nodes,
-                                  machine->n_valves,     n_actuators,        3 * machine->n_joints};
+  const size_t n_actuators = machine->n_cylinders + machine->n_metered_cylinders + machine->n_rotaries;
+  const size_t n_inputs = machine->n_valves + 2 * machine->n_metered_cylinders + machine->n_pump_lines;
+  const size_t most[N_TARGETS] = {
+      machine->n_bodies + 1, machine->n_volumes,   n_nodes, n_inputs, n_actuators, 3 * machine->n_joints,
+      machine->n_supplies,   machine->n_pump_lines};
   for (int i = 0; i < N_TARGETS; i++) {
     bramah_status status = make_list(reader, most[i], &lists[i]);
     if (status) return status;
@@ -112,7 +128,17 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
   for (size_t i = 0; i < machine->n_supplies; i++) add_name(nodes, machine->supplies[i].name);
   for (size_t i = 0; i < machine->n_valves; i++) add_name(&lists[VALVE_INPUT], machine->valves[i].input);
   for (size_t i = 0; i < machine->n_cylinders; i++) add_name(&lists[CYLINDER], machine->cylinders[i].name);
+  for (size_t i = 0; i < machine->n_metered_cylinders; i++) {
+    add_name(&lists[CYLINDER], machine->metered_cylinders[i].name);
+    add_name(&lists[VALVE_INPUT], machine->metered_cylinders[i].spool.input);
+    add_name(&lists[VALVE_INPUT], machine->metered_cylinders[i].regeneration.input);
+  }
   for (size_t i = 0; i < machine->n_rotaries; i++) add_name(&lists[CYLINDER], machine->rotaries[i].name);
+  for (size_t i = 0; i < machine->n_pump_lines; i++) {
+    add_name(&lists[PUMP_LINE], machine->pump_lines[i].name);
+    add_name(&lists[VALVE_INPUT], machine->pump_lines[i].bleed.input);
+  }
+  for (size_t i = 0; i < machine->n_supplies; i++) add_name(&lists[SUPPLY], machine->supplies[i].name);
   return collect_coordinates(reader, machine, &lists[COORDINATE]);
 }
 
@@ -190,9 +216,15 @@ static bramah_status check_shared_names(bramah__reader *reader, const bramah__it
 {
   name_list cylinders = {0, lists[CYLINDER].names}; /* the first of that list */
   for (size_t i = 0; i < machine->n_cylinders; i++) cylinders.n += machine->cylinders[i].name != NULL;
+  const name_list lumped = cylinders;
+  for (size_t i = 0; i < machine->n_metered_cylinders; i++)
+    cylinders.n += machine->metered_cylinders[i].name != NULL;
   bramah_status status =
       bramah__go_on(reader, check_taken_names(reader, root, "hydraulics", "supplies", &lists[VOLUME],
                                               "a volume has the same name; they share one list"));
+  if (!status)
+    status = bramah__go_on(reader, check_taken_names(reader, root, "hydraulics", "metered_cylinders", &lumped,
+                                                     "a cylinder has the same name; they share one list"));
   if (!status)
     status =
         bramah__go_on(reader, check_taken_names(reader, root, "hydraulics", "rotary_actuators", &cylinders,

@@ -24,4 +24,21 @@ extern const bramah__table bramah__ports_table;
 bramah_status bramah__check_characteristics(bramah__reader *reader, const bramah__item *item,
                                             const bramah_valve *valve);
 
+/* Metered cylinders and pump lines (machine_metered.c). */
+extern const bramah__table bramah__pump_line_table;
+extern const bramah__table bramah__metered_cylinder_table;
+
+/* What machine_metered.c has in common with machine_hydraulics.c. One of two ways to give a value: 1 for the
+ * first, 2 for the second, 0 and the error told otherwise. Keys area and discharge_coefficient, or
+ * flow_coefficient, which the table must have read. Bore or piston_area, rod or rod_area, likewise. A
+ * pressure or the word "equilibrium". */
+int bramah__either_key(bramah__reader *reader, const bramah__item *item, const char *first,
+                       const char *second);
+bramah_status bramah__area_or_coefficient(bramah__reader *reader, const bramah__item *item, double *out);
+bramah_status bramah__piston_and_rod(bramah__reader *reader, const bramah__item *item, double *piston_area,
+                                     double *rod_area);
+bramah_status bramah__read_pressure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                    void *object, bramah_pressure_initial *initial);
+extern const bramah__table bramah__friction_table;
+
 #endif

@@ -120,6 +120,10 @@ static const bramah__key hydraulics_keys[] = {
                     &bramah__cylinder_table, .required = 0),
     BRAMAH__SECTION("rotary_actuators", bramah__loaded, machine.rotaries, machine.n_rotaries,
                     &bramah__rotary_table, .required = 0),
+    BRAMAH__SECTION("pump_lines", bramah__loaded, machine.pump_lines, machine.n_pump_lines,
+                    &bramah__pump_line_table, .required = 0),
+    BRAMAH__SECTION("metered_cylinders", bramah__loaded, machine.metered_cylinders,
+                    machine.n_metered_cylinders, &bramah__metered_cylinder_table, .required = 0),
     BRAMAH__SECTION("leakages", bramah__loaded, machine.leakages, machine.n_leakages, &bramah__leakage_table,
                     .required = 0),
     BRAMAH__SECTION("check_valves", bramah__loaded, machine.check_valves, machine.n_check_valves,
@@ -172,19 +176,32 @@ static int has_input(const bramah_input *inputs, size_t n, const char *name)
   return 0;
 }
 
+static void add_silent(const bramah_input *inputs, size_t *n, const char *name, int line, bramah_input *out)
+{
+  if (name && !has_input(inputs, *n, name)) out[(*n)++] = (bramah_input){.name = name, .line = line};
+}
+
 /* Inputs that a valve names and nobody commands: entries without points, behind the others. */
 static bramah_status add_silent_inputs(bramah__reader *reader, bramah_machine *machine)
 {
-  bramah_input *inputs =
-      bramah__pool_take(reader->keep, machine->n_inputs + machine->n_valves, sizeof *inputs);
+  bramah_input *inputs = bramah__pool_take(reader->keep,
+                                           machine->n_inputs + machine->n_valves +
+                                               2 * machine->n_metered_cylinders + machine->n_pump_lines,
+                                           sizeof *inputs);
   size_t n = machine->n_inputs;
   if (!inputs) return bramah__no_memory(reader);
   if (n) memcpy(inputs, machine->inputs, n * sizeof *inputs);
   for (size_t i = 0; i < machine->n_valves; i++) {
     const bramah_valve *valve = &machine->valves[i];
-    if (!has_input(inputs, n, valve->input))
-      inputs[n++] = (bramah_input){.name = valve->input, .line = valve->line};
+    add_silent(inputs, &n, valve->input, valve->line, inputs);
   }
+  for (size_t i = 0; i < machine->n_metered_cylinders; i++) {
+    const bramah_metered_cylinder *cylinder = &machine->metered_cylinders[i];
+    add_silent(inputs, &n, cylinder->spool.input, cylinder->line, inputs);
+    add_silent(inputs, &n, cylinder->regeneration.input, cylinder->line, inputs);
+  }
+  for (size_t i = 0; i < machine->n_pump_lines; i++)
+    add_silent(inputs, &n, machine->pump_lines[i].bleed.input, machine->pump_lines[i].line, inputs);
   machine->inputs = inputs;
   machine->n_inputs = n;
   return BRAMAH_OK;

@@ -58,20 +58,27 @@ static const bramah__key hose_keys[] = {BRAMAH__KEY("volume", bramah__read_quant
 
 static const bramah__table hose_table = {.keys = hose_keys, .size = sizeof(bramah_hose)};
 
-static bramah_status read_initial_pressure(bramah__reader *reader, const bramah__item *item,
-                                           const bramah__key *key, void *object)
+bramah_status bramah__read_pressure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                    void *object, bramah_pressure_initial *initial)
 {
-  bramah_volume *volume = object;
   bramah_status status;
   const char *text = bramah__item_text(reader, item, &status);
   if (!text) return status;
+  *initial = BRAMAH_PRESSURE_GIVEN;
   if (strcmp(text, "equilibrium") == 0) {
-    volume->initial = BRAMAH_PRESSURE_EQUILIBRIUM;
+    *initial = BRAMAH_PRESSURE_EQUILIBRIUM;
     return BRAMAH_OK;
   }
   status = bramah__read_quantity(reader, item, key, object);
   if (status && !bramah__unit_of(text)) bramah__add_text(reader->diag, ", or the word 'equilibrium'");
   return status;
+}
+
+static bramah_status read_initial_pressure(bramah__reader *reader, const bramah__item *item,
+                                           const bramah__key *key, void *object)
+{
+  bramah_volume *volume = object;
+  return bramah__read_pressure(reader, item, key, object, &volume->initial);
 }
 
 static const bramah__key volume_keys[] = {
@@ -86,7 +93,8 @@ const bramah__table bramah__volume_table = {.keys = volume_keys, .size = sizeof(
 /* ---- throttles ---- */
 
 /* One of two ways to give a value: 1 for the first, 2 for the second, 0 and the error told otherwise. */
-static int either_key(bramah__reader *reader, const bramah__item *item, const char *first, const char *second)
+int bramah__either_key(bramah__reader *reader, const bramah__item *item, const char *first,
+                       const char *second)
 {
   bramah__item one, two;
   int has_first = bramah__item_find(item, first, &one), has_second = bramah__item_find(item, second, &two);
@@ -100,8 +108,7 @@ static int either_key(bramah__reader *reader, const bramah__item *item, const ch
 }
 
 /* C = C_d A sqrt(2/rho). Source: spec equations 2. */
-static bramah_status throttle_by_area(bramah__reader *reader, const bramah__item *item,
-                                      bramah_throttle *throttle)
+static bramah_status coefficient_by_area(bramah__reader *reader, const bramah__item *item, double *out)
 {
   const bramah__key area = {.name = "area", .unit = "m^2", .range = BRAMAH__POSITIVE};
   const bramah__key discharge = {.name = "discharge_coefficient", .unit = "1", .range = BRAMAH__POSITIVE};
@@ -117,23 +124,29 @@ static bramah_status throttle_by_area(bramah__reader *reader, const bramah__item
   if (draft->oil_density <= 0.0)
     return bramah__fail_key(reader, &given, BRAMAH_E_KEY,
                             "an area needs 'hydraulics.oil.density', which is missing");
-  throttle->flow_coefficient = cd * a * sqrt(2.0 / draft->oil_density);
+  *out = cd * a * sqrt(2.0 / draft->oil_density);
   return BRAMAH_OK;
 }
 
-static bramah_status finish_throttle(bramah__reader *reader, const bramah__item *item, void *object)
+bramah_status bramah__area_or_coefficient(bramah__reader *reader, const bramah__item *item, double *out)
 {
   bramah__item discharge;
-  switch (either_key(reader, item, "area", "flow_coefficient")) {
+  switch (bramah__either_key(reader, item, "area", "flow_coefficient")) {
   case 0:
     return BRAMAH_E_KEY;
   case 1:
-    return throttle_by_area(reader, item, object);
+    return coefficient_by_area(reader, item, out);
   default:
     break;
   }
   if (!bramah__item_find(item, "discharge_coefficient", &discharge)) return BRAMAH_OK;
   return bramah__fail_key(reader, &discharge, BRAMAH_E_KEY, "a discharge coefficient belongs to an 'area'");
+}
+
+static bramah_status finish_throttle(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah_throttle *throttle = object;
+  return bramah__area_or_coefficient(reader, item, &throttle->flow_coefficient);
 }
 
 static const bramah__key throttle_keys[] = {
@@ -247,30 +260,35 @@ static bramah_status finish_friction(bramah__reader *reader, const bramah__item 
 static const bramah__key friction_keys[] = FRICTION_KEYS("N", "m");
 static const bramah__key rotary_friction_keys[] = FRICTION_KEYS("N*m", "rad");
 
-static const bramah__table friction_table = {.keys = friction_keys, .finish = finish_friction};
+const bramah__table bramah__friction_table = {.keys = friction_keys, .finish = finish_friction};
 static const bramah__table rotary_friction_table = {.keys = rotary_friction_keys, .finish = finish_friction};
 
 /* Areas given directly or by diameters. A rod with a piston area is as good as one with a bore. */
-static bramah_status finish_cylinder(bramah__reader *reader, const bramah__item *item, void *object)
+bramah_status bramah__piston_and_rod(bramah__reader *reader, const bramah__item *item, double *piston_area,
+                                     double *rod_area)
 {
   const bramah__key bore_key = {.name = "bore", .unit = "m", .range = BRAMAH__POSITIVE};
   const bramah__key rod_key = {.name = "rod", .unit = "m", .range = BRAMAH__POSITIVE};
-  bramah_cylinder *cylinder = object;
   double bore = 0.0, rod = 0.0;
   bramah__item rod_item;
-  if (!either_key(reader, item, "bore", "piston_area")) return BRAMAH_E_KEY;
-  int by_rod = either_key(reader, item, "rod", "rod_area");
+  if (!bramah__either_key(reader, item, "bore", "piston_area")) return BRAMAH_E_KEY;
+  int by_rod = bramah__either_key(reader, item, "rod", "rod_area");
   if (!by_rod) return BRAMAH_E_KEY;
   bramah_status status = bramah__find_quantity(reader, item, &bore_key, &bore);
   if (!status) status = bramah__find_quantity(reader, item, &rod_key, &rod);
   if (status) return status;
-  if (bore > 0.0) cylinder->piston_area = PI / 4.0 * (bore * bore);
+  if (bore > 0.0) *piston_area = PI / 4.0 * (bore * bore);
   if (by_rod == 2) return BRAMAH_OK;
-  cylinder->rod_area =
-      bore > 0.0 ? PI / 4.0 * (bore * bore - rod * rod) : cylinder->piston_area - PI / 4.0 * rod * rod;
-  if (cylinder->rod_area > 0.0) return BRAMAH_OK;
+  *rod_area = bore > 0.0 ? PI / 4.0 * (bore * bore - rod * rod) : *piston_area - PI / 4.0 * rod * rod;
+  if (*rod_area > 0.0) return BRAMAH_OK;
   bramah__item_find(item, "rod", &rod_item);
   return bramah__fail_item(reader, &rod_item, BRAMAH_E_VALUE, "rod must be thinner than the bore");
+}
+
+static bramah_status finish_cylinder(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah_cylinder *cylinder = object;
+  return bramah__piston_and_rod(reader, item, &cylinder->piston_area, &cylinder->rod_area);
 }
 
 static const bramah__key cylinder_keys[] = {
@@ -294,7 +312,7 @@ static const bramah__key cylinder_keys[] = {
                 .required = 1, .unit = "m", .range = BRAMAH__NOT_NEGATIVE),
     BRAMAH__KEY("rod_chamber_length", bramah__read_quantity, bramah_cylinder, rod_chamber_length,
                 .required = 1, .unit = "m", .range = BRAMAH__NOT_NEGATIVE),
-    BRAMAH__KEY("friction", bramah__read_child, bramah_cylinder, friction, .table = &friction_table),
+    BRAMAH__KEY("friction", bramah__read_child, bramah_cylinder, friction, .table = &bramah__friction_table),
     BRAMAH__KEY("end_stop", bramah__read_child, bramah_cylinder, end_stop, .table = &bramah__end_stop_table),
     {0}};
 

@@ -2,6 +2,7 @@
 /* A candidate for the next state: from the changes over the step to positions, rates, forces and the residual
  * of the trapezoidal rule. Source: dissertation 2.55 ff., spec equations 4. */
 #include "lib/plant/step_internal.h"
+#include "lib/hydraulics/metering.h"
 
 #include <math.h>
 
@@ -61,7 +62,7 @@ bramah_status bramah__place_candidate(bramah_coupled *c, const double *change, b
   set_rates(c, change, next, eval);
   bramah__evaluate_motion(c->model, next, eval);
   step_friction(c, next, eval);
-  bramah__evaluate_forces(c->model, next->p, next->x, next->xd, eval);
+  bramah__evaluate_forces(c->model, next->p, next->U, next->x, next->xd, eval);
   return BRAMAH_OK;
 }
 
@@ -73,12 +74,31 @@ void bramah__mechanical_residual(bramah_coupled *c, const double *change, bramah
   c->formulation->imbalance(c->model, next, eval, next->zdd, f);
 }
 
-/* Hydraulic part: pd of the trapezoidal rule minus u0(p, z, z'). */
+/* Rows of virtual volumes, c1 (dpi + K/A_h ds) - K/A_h (w_k + w) with c1 = 2/h: the trapezoidal rule for the
+ * actuator's own stroke, which does not change as long as closed valves hold it, whatever its rod does. */
+static void load_residual(const bramah_coupled *c, const double *change, const bramah__eval *eval, double *f)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const double c1 = 2.0 / c->model->h;
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    const double K = bramah__load_stiffness(circuit, i),
+                 ds = eval->s[port->cylinder] - c->now->s[port->cylinder];
+    f[port->volume] = c1 * (change[port->volume] + K * ds) - K * (c->now->w[i] + eval->flow[port->volume]);
+  }
+}
+
+/* Hydraulic part: pd of the trapezoidal rule minus u0(p, z, z'). Only differences by a pressure come with
+ * others than those of the candidate whose forces stand in eval. */
 void bramah__hydraulic_residual(bramah_coupled *c, const double *change, const double *p, bramah__state *next,
                                 bramah__eval *eval, double *f)
 {
   const size_t nm = bramah__n_mechanical(c);
-  bramah__evaluate_rates(c->model, p, next->U, eval, next->pd);
+  if (eval == c->probe || p == c->next.p)
+    bramah__evaluate_rates_again(c->model, p, next->U, eval, next->pd);
+  else
+    bramah__evaluate_rates(c->model, p, next->U, eval, next->pd);
   for (size_t i = 0; i < c->model->circuit.n_volumes; i++)
     f[nm + i] = 2.0 / c->model->h * change[nm + i] - c->state.pd[i] - next->pd[i];
+  if (c->model->circuit.n_metered) load_residual(c, change + nm, eval, f + nm);
 }

@@ -20,11 +20,14 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->n_independent = model->n;
   model->n_inputs = machine->n_inputs;
   model->tree.n = model->n;
-  model->circuit.n_volumes = machine->n_volumes;
+  model->circuit.n_volumes = machine->n_volumes + machine->n_metered_cylinders;
   model->circuit.n_supplies = machine->n_supplies;
   model->circuit.n_throttles = machine->n_throttles;
   model->circuit.n_valves = machine->n_valves;
-  model->circuit.n_cylinders = machine->n_cylinders + machine->n_rotaries;
+  model->circuit.n_metering_spools = bramah__count_metering_spools(machine);
+  model->circuit.n_cylinders = machine->n_cylinders + machine->n_metered_cylinders + machine->n_rotaries;
+  model->circuit.n_metered = machine->n_metered_cylinders;
+  model->circuit.n_metered_lines = machine->n_pump_lines;
   model->n_rotaries = machine->n_rotaries;
   for (size_t i = 0; i < machine->n_cylinders; i++)
     model->circuit.n_friction_states +=
@@ -32,6 +35,9 @@ static void count(const bramah_machine *machine, bramah_model *model)
   for (size_t i = 0; i < machine->n_rotaries; i++)
     model->circuit.n_friction_states +=
         bramah__friction_states((bramah__friction_kind)machine->rotaries[i].friction.model);
+  for (size_t i = 0; i < machine->n_metered_cylinders; i++)
+    model->circuit.n_friction_states +=
+        bramah__friction_states((bramah__friction_kind)machine->metered_cylinders[i].friction.model);
   model->n_parameters = bramah__count_parameters(machine);
 }
 
@@ -88,16 +94,40 @@ static void take_ball_names(const bramah_machine *machine, bramah_model *model, 
   }
 }
 
-/* Cylinders, then rotary actuators. */
+/* Cylinders, metered cylinders, then rotary actuators. */
 static void take_actuator_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
 {
-  const size_t nc = machine->n_cylinders;
+  const size_t nc = machine->n_cylinders, nm = machine->n_metered_cylinders;
   model->cylinder_name = BRAMAH__TAKE(arena, const char *, model->circuit.n_cylinders);
   for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
-    const char *name = i < nc ? machine->cylinders[i].name : machine->rotaries[i - nc].name;
+    const char *name = i < nc        ? machine->cylinders[i].name
+                       : i < nc + nm ? machine->metered_cylinders[i - nc].name
+                                     : machine->rotaries[i - nc - nm].name;
     const char *copy = bramah__arena_text(arena, name ? name : "");
     if (model->cylinder_name) model->cylinder_name[i] = copy;
   }
+}
+
+/* Volumes, then the load pressures of metered cylinders; valves, then other spools. */
+static void take_circuit_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+{
+  const size_t nv = machine->n_volumes, n_spools = bramah__n_spools(&model->circuit);
+  model->volume_name = BRAMAH__TAKE(arena, const char *, model->circuit.n_volumes);
+  for (size_t i = 0; i < model->circuit.n_volumes; i++) {
+    const char *name = i < nv ? machine->volumes[i].name : machine->metered_cylinders[i - nv].name;
+    const char *copy = bramah__arena_text(arena, name ? name : "");
+    if (model->volume_name) model->volume_name[i] = copy;
+  }
+  model->valve_name = BRAMAH__TAKE(arena, const char *, n_spools);
+  for (size_t i = 0; i < n_spools; i++) {
+    char text[512];
+    const char *suffix, *name = bramah__spool_name(machine, i, &suffix);
+    const size_t used = bramah__append(text, sizeof text, 0, name ? name : "");
+    bramah__append(text, sizeof text, used, suffix);
+    const char *copy = bramah__arena_text(arena, text);
+    if (model->valve_name) model->valve_name[i] = copy;
+  }
+  TAKE_NAMES(pump_line_name, pump_lines, machine->n_pump_lines);
 }
 
 static void take_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
@@ -106,9 +136,8 @@ static void take_names(const bramah_machine *machine, bramah_model *model, brama
   take_tree_names(machine, model, arena);
   take_ball_names(machine, model, arena);
   TAKE_NAMES(loop_name, loops, machine->n_loops);
-  TAKE_NAMES(volume_name, volumes, machine->n_volumes);
   TAKE_NAMES(supply_name, supplies, machine->n_supplies);
-  TAKE_NAMES(valve_name, valves, machine->n_valves);
+  take_circuit_names(machine, model, arena);
   take_actuator_names(machine, model, arena);
   TAKE_NAMES(input_name, inputs, machine->n_inputs);
   TAKE_NAMES(throttle_name, throttles, machine->n_throttles);
@@ -128,10 +157,10 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->link = BRAMAH__TAKE(arena, bramah__link, n);
   t->loop = BRAMAH__TAKE(arena, bramah__loop, machine->n_loops);
   t->line = BRAMAH__TAKE(arena, bramah__line, nc);
-  t->volume = BRAMAH__TAKE(arena, bramah__volume, machine->n_volumes);
+  t->volume = BRAMAH__TAKE(arena, bramah__volume, model->circuit.n_volumes);
   t->supply = BRAMAH__TAKE(arena, double, machine->n_supplies);
   t->throttle = BRAMAH__TAKE(arena, bramah__throttle, machine->n_throttles);
-  t->valve = BRAMAH__TAKE(arena, bramah__valve, machine->n_valves);
+  t->valve = BRAMAH__TAKE(arena, bramah__valve, bramah__n_spools(&model->circuit));
   t->cylinder = BRAMAH__TAKE(arena, bramah__cylinder, nc);
   bramah__elements_layout(machine, t, arena);
   t->body_of_joint = BRAMAH__TAKE(arena, int, n);
@@ -139,8 +168,8 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->given = BRAMAH__TAKE(arena, unsigned char, n);
   model->z0 = BRAMAH__TAKE(arena, double, n);
   model->zd0 = BRAMAH__TAKE(arena, double, n);
-  model->p0 = BRAMAH__TAKE(arena, double, machine->n_volumes);
-  model->U0 = BRAMAH__TAKE(arena, double, machine->n_valves);
+  model->p0 = BRAMAH__TAKE(arena, double, model->circuit.n_volumes);
+  model->U0 = BRAMAH__TAKE(arena, double, bramah__n_spools(&model->circuit));
   model->index0 = BRAMAH__TAKE(arena, int, n);
   model->row0 = BRAMAH__TAKE(arena, int, model->m);
   model->ball = BRAMAH__TAKE(arena, bramah__ball, model->n_balls);
@@ -150,6 +179,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->joints = BRAMAH__TAKE(arena, bramah_joint, n);
   t->loops = BRAMAH__TAKE(arena, bramah_loop, machine->n_loops);
   t->cylinders = BRAMAH__TAKE(arena, bramah_cylinder, nc);
+  bramah__metered_layout(machine, model, t, arena);
   t->spring = BRAMAH__TAKE(arena, bramah__spring, machine->n_springs);
   t->joint_spring = BRAMAH__TAKE(arena, bramah__joint_spring, machine->n_joint_springs);
   t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
@@ -159,6 +189,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   bramah__parameters_layout(machine, model, arena);
   bramah_machine expanded = *machine;
   expanded.n_joints = n;
+  expanded.n_volumes = model->circuit.n_volumes;
   t->work = BRAMAH__TAKE(arena, double, bramah__equilibrium_work(&expanded) + 3 * n);
   model->scratch = bramah__coupled_layout(model, arena);
 }
@@ -167,7 +198,8 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
 static size_t outputs_size(const bramah_machine *machine)
 {
   const size_t n = bramah__count_coordinates(machine);
-  const size_t nc = machine->n_cylinders + machine->n_rotaries;
+  const size_t nm = machine->n_metered_cylinders;
+  const size_t nc = machine->n_cylinders + machine->n_rotaries + nm;
   const size_t flows = machine->n_throttles + machine->n_leakages + machine->n_check_valves +
                        machine->n_relief_valves + machine->n_pumps + 2 * machine->n_valves;
   size_t things[] = {3 * n,
@@ -179,6 +211,9 @@ static size_t outputs_size(const bramah_machine *machine)
                      3 * n,
                      flows,
                      2 * machine->n_motions,
+                     7 * nm,
+                     machine->n_pump_lines,
+                     bramah__count_metering_spools(machine),
                      4 * bramah__count_balls(machine)};
   size_t outputs = 0;
   for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) outputs += things[i];
@@ -242,6 +277,7 @@ static void connect(bramah__compiler *k)
   m->circuit.valve = k->t.valve;
   m->circuit.cylinder = k->t.cylinder;
   bramah__elements_connect(k);
+  bramah__metered_connect(k);
 }
 
 /* Springs, rotary actuators and motions on an angle of a spherical joint need that angle for their
@@ -274,6 +310,7 @@ static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
   if (status == BRAMAH_OK) status = bramah__build_rolling(k);
   if (status == BRAMAH_OK) status = bramah__build_circuit(k);
   if (status == BRAMAH_OK) status = bramah__build_elements(k);
+  if (status == BRAMAH_OK) status = bramah__check_ways(k);
   if (status != BRAMAH_OK) return status;
   connect(k);
   pin_balls(k->model);

@@ -49,19 +49,24 @@ static bramah_status build_throttles(bramah__compiler *k)
   return BRAMAH_OK;
 }
 
-static bramah_status build_valve(bramah__compiler *k, const bramah_valve *in, bramah__valve *out)
+static bramah_status build_ports(bramah__compiler *k, const bramah_valve *in, bramah__valve *out)
 {
   bramah_status status =
       bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
-  if (status == BRAMAH_OK && !(in->time_constant >= 0.0 && isfinite(in->time_constant)))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "the time constant must not be negative");
-  if (status == BRAMAH_OK) status = bramah__positive(k, in->limit, in->name, in->line, "the limit");
   if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->pump, &out->pump);
   if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->tank, &out->tank);
   if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->a, &out->a);
   if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->b, &out->b);
+  return status;
+}
+
+static bramah_status build_spool(bramah__compiler *k, const bramah_valve *in, bramah__valve *out)
+{
+  const bramah_status status = bramah__positive(k, in->limit, in->name, in->line, "the limit");
   if (status != BRAMAH_OK) return status;
+  if (!(in->time_constant >= 0.0 && isfinite(in->time_constant)))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "the time constant must not be negative");
   const long input = bramah__find_name(k->model->n_inputs, k->model->input_name, in->input);
   if (input < 0)
     return bramah__no_such(k, in->name, in->line, "input", in->input, k->model->n_inputs,
@@ -133,7 +138,7 @@ static bramah_status check_friction(const bramah__compiler *k, const bramah_cyli
   return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction model is unknown");
 }
 
-static bramah_status build_friction(bramah__compiler *k, const bramah_cylinder *in, bramah__friction *out)
+bramah_status bramah__build_friction(bramah__compiler *k, const bramah_cylinder *in, bramah__friction *out)
 {
   const bramah_friction *f = &in->friction;
   *out = (bramah__friction){.kind = (bramah__friction_kind)f->model,
@@ -186,13 +191,19 @@ static bramah_status cylinder_values(bramah__compiler *k, const bramah_cylinder 
   return check_values(k, in, sizeof checks / sizeof checks[0], checks);
 }
 
-static bramah_status build_points(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
+bramah_status bramah__build_attachment(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
 {
-  bramah_status status = cylinder_values(k, in);
+  bramah_status status = BRAMAH_OK;
   for (int e = 0; e < 2 && status == BRAMAH_OK; e++)
     status = bramah__find_body(k, in->name, in->line, in->body[e], &line->body[e]);
   memcpy(line->point, in->point, sizeof line->point);
   return status;
+}
+
+static bramah_status build_points(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
+{
+  const bramah_status status = cylinder_values(k, in);
+  return status == BRAMAH_OK ? bramah__build_attachment(k, in, line) : status;
 }
 
 static bramah_status build_turning(bramah__compiler *k, const bramah_cylinder *in, const char *joint,
@@ -226,17 +237,18 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   const bramah_cylinder *in = &k->machine->cylinders[i];
   bramah__cylinder *out = &k->t.cylinder[i];
   bramah__line *line = &k->t.line[i];
+  const size_t rotary = source->n_cylinders + source->n_metered_cylinders;
+  if (bramah__metered_cylinder(k, i)) return BRAMAH_OK; /* by bramah__build_metered */
   const bramah_status status =
-      i < source->n_cylinders ? build_points(k, in, line)
-                              : build_turning(k, in, source->rotaries[i - source->n_cylinders].joint, line);
+      i < rotary ? build_points(k, in, line) : build_turning(k, in, source->rotaries[i - rotary].joint, line);
   if (status != BRAMAH_OK) return status;
-  const long piston = bramah__find_name(m->circuit.n_volumes, m->volume_name, in->piston_volume);
-  const long rod = bramah__find_name(m->circuit.n_volumes, m->volume_name, in->rod_volume);
+  const long piston = bramah__find_name(source->n_volumes, m->volume_name, in->piston_volume);
+  const long rod = bramah__find_name(source->n_volumes, m->volume_name, in->rod_volume);
   if (piston < 0)
-    return bramah__no_such(k, in->name, in->line, "volume", in->piston_volume, m->circuit.n_volumes,
+    return bramah__no_such(k, in->name, in->line, "volume", in->piston_volume, source->n_volumes,
                            m->volume_name);
   if (rod < 0)
-    return bramah__no_such(k, in->name, in->line, "volume", in->rod_volume, m->circuit.n_volumes,
+    return bramah__no_such(k, in->name, in->line, "volume", in->rod_volume, source->n_volumes,
                            m->volume_name);
   out->piston = (size_t)piston;
   out->rod = (size_t)rod;
@@ -247,7 +259,7 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   out->piston_length = in->piston_chamber_length;
   out->rod_length = in->rod_chamber_length;
   out->friction_scale = 1.0;
-  return build_friction(k, in, &out->friction);
+  return bramah__build_friction(k, in, &out->friction);
 }
 
 /* A volume without hose and chamber would have no compliance at all. */
@@ -268,15 +280,17 @@ bramah_status bramah__build_circuit(bramah__compiler *k)
 {
   const bramah_machine *d = k->machine;
   bramah_status status = BRAMAH_OK;
-  if (d->n_volumes)
+  if (k->source->n_volumes)
     status = bramah__positive(k, d->oil_bulk_modulus, "oil", 0, "the bulk modulus of the oil");
   if (status == BRAMAH_OK) status = build_volumes(k);
   if (status == BRAMAH_OK) status = build_throttles(k);
   for (size_t i = 0; i < d->n_valves && status == BRAMAH_OK; i++) {
-    status = build_valve(k, &d->valves[i], &k->t.valve[i]);
+    if (i < k->source->n_valves) status = build_ports(k, &d->valves[i], &k->t.valve[i]);
+    if (status == BRAMAH_OK) status = build_spool(k, &d->valves[i], &k->t.valve[i]);
     k->model->U0[i] = d->valves[i].initial_spool;
   }
   for (size_t i = 0; i < d->n_cylinders && status == BRAMAH_OK; i++) status = build_cylinder(k, i);
+  if (status == BRAMAH_OK) status = bramah__build_metered(k);
   if (status != BRAMAH_OK) return status;
   number_states(k);
   return check_compliance(k);

@@ -23,6 +23,9 @@ static bramah_status find_piston(const bramah__compiler *k, const bramah_leakage
   if (i < 0)
     return bramah__no_such(k, in->name, in->line, "cylinder", in->cylinder, m->circuit.n_cylinders,
                            m->cylinder_name);
+  if (bramah__metered_cylinder(k, (size_t)i))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "metered cylinders have no chambers between which it could leak");
   nodes[0] = k->t.cylinder[i].piston;
   nodes[1] = k->t.cylinder[i].rod;
   return BRAMAH_OK;
@@ -85,8 +88,8 @@ static bramah_status build_pump(bramah__compiler *k, const bramah_pump *in, bram
   const bramah_model *m = k->model;
   bramah_status status = bramah__positive(k, in->flow, in->name, in->line, "the flow");
   if (status == BRAMAH_OK) status = check_compensator(k, in);
-  if (status == BRAMAH_OK && bramah__find_name(m->circuit.n_volumes, m->volume_name, in->into) < 0)
-    status = bramah__no_such(k, in->name, in->line, "volume", in->into, m->circuit.n_volumes, m->volume_name);
+  if (status == BRAMAH_OK && bramah__find_name(k->source->n_volumes, m->volume_name, in->into) < 0)
+    status = bramah__no_such(k, in->name, in->line, "volume", in->into, k->source->n_volumes, m->volume_name);
   if (status == BRAMAH_OK) status = find_nodes(k, in->name, in->line, in->from, in->into, nodes);
   *out = (bramah__pump){nodes[0], nodes[1], in->flow, in->set_pressure, in->band};
   return status;
@@ -102,9 +105,9 @@ static bramah_status build_accumulator(bramah__compiler *k, const bramah_accumul
     status = bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
                                   "the polytropic exponent must not be below 1");
   if (status != BRAMAH_OK) return status;
-  const long i = bramah__find_name(m->circuit.n_volumes, m->volume_name, in->volume);
-  if (i < 0)
-    return bramah__no_such(k, in->name, in->line, "volume", in->volume, m->circuit.n_volumes, m->volume_name);
+  const size_t n = k->source->n_volumes;
+  const long i = bramah__find_name(n, m->volume_name, in->volume);
+  if (i < 0) return bramah__no_such(k, in->name, in->line, "volume", in->volume, n, m->volume_name);
   *out = (bramah__accumulator){(size_t)i, in->gas_volume, in->precharge,
                                in->exponent > 0.0 ? in->exponent : 1.4};
   return BRAMAH_OK;
@@ -127,6 +130,10 @@ static bramah_status build_end_stop(const bramah__compiler *k, const bramah_cyli
   if (!(stop->damping >= 0.0 && isfinite(stop->damping)))
     return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
                                 "the damping of the end stop must not be negative");
+  if (out->metered) {
+    if (isfinite(out->piston_length)) return BRAMAH_OK;
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "an end stop needs chamber lengths");
+  }
   if (k->t.volume[out->piston].hose_volume > 0.0 && k->t.volume[out->rod].hose_volume > 0.0) return BRAMAH_OK;
   return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
                               "an end stop needs a hose at both volumes: an empty chamber has no compliance");
@@ -149,13 +156,19 @@ static bramah_status check_air(const bramah__compiler *k)
 
 /* ---- characteristics of valves ---- */
 
+static size_t count_points_of(const bramah_valve *valve)
+{
+  size_t n = valve->characteristic.n_points;
+  for (int w = 0; w < BRAMAH_N_PORTS; w++) n += valve->ports[w].n_points;
+  return n;
+}
+
 static size_t count_points(const bramah_machine *machine)
 {
   size_t n = 0;
-  for (size_t i = 0; i < machine->n_valves; i++) {
-    n += machine->valves[i].characteristic.n_points;
-    for (int w = 0; w < BRAMAH_N_PORTS; w++) n += machine->valves[i].ports[w].n_points;
-  }
+  for (size_t i = 0; i < machine->n_valves; i++) n += count_points_of(&machine->valves[i]);
+  for (size_t i = 0; i < machine->n_metered_cylinders; i++)
+    n += count_points_of(&machine->metered_cylinders[i].spool);
   return n;
 }
 

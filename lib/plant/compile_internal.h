@@ -35,6 +35,11 @@ typedef struct bramah__tables {
   bramah_joint *joints;
   bramah_loop *loops;
   bramah_cylinder *cylinders;
+  bramah_volume *volumes; /* behind the machine's own those of metered cylinders */
+  bramah_valve *valves;   /* likewise their spools */
+  bramah__metered *metered;
+  bramah__metered_port *metered_port;
+  bramah__metered_line *metered_line;
   size_t *ball; /* [n] 1 + number of the ball whose yaw a joint is, in the order of `joints` */
 } bramah__tables;
 
@@ -112,6 +117,24 @@ bramah_status bramah__build_circuit(bramah__compiler *k);
 void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
 bramah_status bramah__build_elements(bramah__compiler *k);
 void bramah__elements_connect(bramah__compiler *k);
+
+/* Metered cylinders. In the expanded machine each is a volume (its load pressure), a cylinder and a spool. */
+size_t bramah__count_metering_spools(const bramah_machine *machine);
+void bramah__metered_layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
+                            bramah__arena *arena);
+void bramah__expand_metered(bramah__compiler *k);
+bramah_status bramah__build_metered(bramah__compiler *k);
+/* After the curves of the spools. */
+bramah_status bramah__check_ways(const bramah__compiler *k);
+void bramah__metered_connect(bramah__compiler *k);
+/* Names of spools behind those of valves, and the metered cylinder of the source that cylinder i is, or NULL.
+ */
+const char *bramah__spool_name(const bramah_machine *machine, size_t i, const char **suffix);
+const bramah_metered_cylinder *bramah__metered_cylinder(const bramah__compiler *k, size_t cylinder);
+
+/* Friction of a cylinder, and its attachment points. */
+bramah_status bramah__build_friction(bramah__compiler *k, const bramah_cylinder *in, bramah__friction *out);
+bramah_status bramah__build_attachment(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line);
 
 /* Parameters: how many, the table with its names, and what each of them stands for (after everything
  * else). */

@@ -137,6 +137,47 @@ static bramah_status beside_throttles(const bramah__compiler *k)
   return BRAMAH_OK;
 }
 
+/* Is one of the names the cylinder's with _piston or _rod behind? */
+static int names_chamber(size_t n, const char *const *names, const char *cylinder)
+{
+  const size_t length = strlen(cylinder);
+  for (size_t i = 0; i < n; i++)
+    if (strncmp(names[i], cylinder, length) == 0 &&
+        (strcmp(names[i] + length, "_piston") == 0 || strcmp(names[i] + length, "_rod") == 0))
+      return 1;
+  return 0;
+}
+
+/* Metered cylinders have outputs .flow as those elements, pump lines .pressure as volumes. */
+static bramah_status check_metered_names(const bramah__compiler *k)
+{
+  const bramah_model *m = k->model;
+  const bramah_machine *d = k->source;
+  const char *const *names;
+  for (size_t i = 0; i < d->n_metered_cylinders; i++)
+    for (int kind = 0; kind < N_FLOW_KINDS; kind++) {
+      const size_t n = flow_names(k, kind, &names);
+      if (bramah__find_name(n, names, d->metered_cylinders[i].name) < 0) continue;
+      bramah__compile_fail(k, BRAMAH_E_KEY, d->metered_cylinders[i].name, d->metered_cylinders[i].line, "a ");
+      bramah__add_text(k->diag, flow_kinds[kind]);
+      bramah__add_text(k->diag, " has the same name; so would their outputs");
+      return BRAMAH_E_KEY;
+    }
+  for (size_t i = 0; i < d->n_metered_cylinders; i++) {
+    const bramah_metered_cylinder *in = &d->metered_cylinders[i];
+    if (names_chamber(d->n_volumes, m->volume_name, in->name) ||
+        names_chamber(d->n_pump_lines, m->pump_line_name, in->name))
+      return bramah__compile_fail(
+          k, BRAMAH_E_KEY, in->name, in->line,
+          "a volume or pump line is named after one of its chambers; so would be their outputs");
+  }
+  for (size_t i = 0; i < d->n_pump_lines; i++)
+    if (bramah__find_name(d->n_volumes, m->volume_name, d->pump_lines[i].name) >= 0)
+      return bramah__compile_fail(k, BRAMAH_E_KEY, d->pump_lines[i].name, d->pump_lines[i].line,
+                                  "a volume has the same name; so would their outputs");
+  return unique(k, d->n_pump_lines, m->pump_line_name, "pump line");
+}
+
 bramah_status bramah__check_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
@@ -161,6 +202,7 @@ bramah_status bramah__check_names(const bramah__compiler *k)
   bramah_status status = check_flow_names(k);
   if (status == BRAMAH_OK) status = beside_joints(k);
   if (status == BRAMAH_OK) status = beside_throttles(k);
+  if (status == BRAMAH_OK) status = check_metered_names(k);
   return status == BRAMAH_OK ? beside_cylinders(k) : status;
 }
 
@@ -193,11 +235,11 @@ bramah_status bramah__find_node(const bramah__compiler *k, const char *thing, in
                                 size_t *out)
 {
   const bramah_model *m = k->model;
-  long i = bramah__find_name(m->circuit.n_volumes, m->volume_name, name);
+  long i = bramah__find_name(k->source->n_volumes, m->volume_name, name);
   if (i < 0) {
     i = bramah__find_name(m->circuit.n_supplies, m->supply_name, name);
     if (i < 0)
-      return bramah__no_such(k, thing, line, "volume or supply", name, m->circuit.n_volumes, m->volume_name);
+      return bramah__no_such(k, thing, line, "volume or supply", name, k->source->n_volumes, m->volume_name);
     i += (long)m->circuit.n_volumes;
   }
   *out = (size_t)i;

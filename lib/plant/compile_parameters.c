@@ -2,6 +2,7 @@
 /* Table of the parameters: names as soon as there is memory, meaning when the model is complete. */
 #include "lib/plant/compile_internal.h"
 #include "lib/base/text.h"
+#include "lib/hydraulics/metering.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +23,9 @@ static const struct {
              [BRAMAH__THROTTLE_COEFFICIENT] = {".flow_coefficient", "m^3/s/Pa^0.5", NULL},
              [BRAMAH__VALVE_COEFFICIENT] = {".flow_coefficient", "m^3/s/Pa^0.5/V", NULL},
              [BRAMAH__INPUT_OFFSET] = {".offset", "V", NULL},
-             [BRAMAH__GRAVITY_SCALE] = {".scale", "1", NULL}};
+             [BRAMAH__GRAVITY_SCALE] = {".scale", "1", NULL},
+             [BRAMAH__LINE_FLOW] = {".pump_flow", "m^3/s", NULL},
+             [BRAMAH__FLOW_SCALE] = {".flow_scale", "1", NULL}};
 
 /* Somebody who is told of each parameter in turn: thing i of its kind in the machine, whose name is `name`
  * and, of a joint coordinate, a suffix. */
@@ -56,10 +59,14 @@ static void visit_joints(visitor *v, const bramah_machine *d)
 
 static void visit_actuators(visitor *v, const bramah_machine *d)
 {
-  const size_t nc = d->n_cylinders;
-  for (size_t i = 0; i < nc + d->n_rotaries; i++) {
-    const char *name = i < nc ? d->cylinders[i].name : d->rotaries[i - nc].name;
-    const bramah_friction *friction = i < nc ? &d->cylinders[i].friction : &d->rotaries[i - nc].friction;
+  const size_t nc = d->n_cylinders, nl = nc + d->n_metered_cylinders;
+  for (size_t i = 0; i < nl + d->n_rotaries; i++) {
+    const char *name = i < nc   ? d->cylinders[i].name
+                       : i < nl ? d->metered_cylinders[i - nc].name
+                                : d->rotaries[i - nl].name;
+    const bramah_friction *friction = i < nc   ? &d->cylinders[i].friction
+                                      : i < nl ? &d->metered_cylinders[i - nc].friction
+                                               : &d->rotaries[i - nl].friction;
     v->visit(v, BRAMAH__CYLINDER_LOAD, i, name, "");
     if (friction->model != BRAMAH_FRICTION_NONE) v->visit(v, BRAMAH__FRICTION_SCALE, i, name, "");
   }
@@ -77,6 +84,9 @@ static void visit_all(visitor *v, const bramah_machine *d)
   visit_each(v, BRAMAH__VALVE_COEFFICIENT, d->n_valves, d->valves, sizeof *d->valves);
   visit_each(v, BRAMAH__INPUT_OFFSET, d->n_inputs, d->inputs, sizeof *d->inputs);
   v->visit(v, BRAMAH__GRAVITY_SCALE, 0, "gravity", "");
+  visit_each(v, BRAMAH__LINE_FLOW, d->n_pump_lines, d->pump_lines, sizeof *d->pump_lines);
+  visit_each(v, BRAMAH__FLOW_SCALE, d->n_metered_cylinders, d->metered_cylinders,
+             sizeof *d->metered_cylinders);
 }
 
 static void count(visitor *v, bramah__parameter_code code, size_t i, const char *name, const char *suffix)
@@ -146,6 +156,13 @@ static void not_negative(bramah_parameter_info *info, double nominal)
   info->least = fmin(0.0, nominal);
 }
 
+/* Place among the actuators sorted by lines, of metered cylinder i of the machine. */
+static size_t slot_of(const bramah_model *m, size_t i)
+{
+  const size_t first = m->circuit.n_cylinders - m->n_rotaries - m->circuit.n_metered;
+  return bramah__metered_of(&m->circuit, first + i);
+}
+
 static bramah_status finish(const bramah__compiler *k, bramah__parameter *p)
 {
   const bramah_model *m = k->model;
@@ -180,6 +197,13 @@ static bramah_status finish(const bramah__compiler *k, bramah__parameter *p)
     break;
   case BRAMAH__GRAVITY_SCALE:
     info->nominal = 1.0;
+    break;
+  case BRAMAH__LINE_FLOW:
+    positive(info, m->circuit.metered_line[p->index].line.Q);
+    break;
+  case BRAMAH__FLOW_SCALE:
+    p->index = slot_of(m, p->index);
+    positive(info, 1.0);
     break;
   case BRAMAH__CYLINDER_LOAD:
   case BRAMAH__INPUT_OFFSET:

@@ -164,7 +164,7 @@ static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
                         "the loop cannot be closed at the corrected position");
   if (status == BRAMAH_OK) {
     bramah__set_motion(model, &c->next, c->trial);
-    bramah__evaluate_forces(model, c->next.p, c->next.x, c->next.xd, c->trial);
+    bramah__evaluate_forces(model, c->next.p, c->next.U, c->next.x, c->next.xd, c->trial);
     status = bramah__restart_rates(model, &c->next, c->trial, c->zdd_i);
   }
   if (status != BRAMAH_OK) {
@@ -185,7 +185,7 @@ static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
 int bramah__place_direct_spools(const bramah_model *model, const double *u, double *U)
 {
   int moved = 0;
-  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
     const bramah__valve *valve = &model->circuit.valve[i];
     if (!bramah__is_direct(valve)) continue;
     const double reference = bramah__spool_reference(valve, u[valve->input]);
@@ -218,7 +218,7 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   memcpy(next->z, model->z0, model->n * sizeof(double));
   memcpy(next->zd, model->zd0, model->n * sizeof(double));
   memcpy(next->p, model->p0, model->circuit.n_volumes * sizeof(double));
-  memcpy(next->U, model->U0, model->circuit.n_valves * sizeof(double));
+  memcpy(next->U, model->U0, bramah__n_spools(&model->circuit) * sizeof(double));
   memcpy(next->index, model->index0, model->n * sizeof(int));
   memcpy(next->row, model->row0, model->m * sizeof(int));
   memcpy(next->base, model->base0, 4 * model->n_balls * sizeof(double));
@@ -261,10 +261,11 @@ static bramah_status acceleration_derivative(void *self, double *J, size_t n_par
   return bramah__acceleration_derivative(self, J, n_par, par, Jp, diag);
 }
 
-/* Valves without lag open at once: the pressure rates leap. */
+/* Valves without lag open at once: the pressure rates leap, and with metered cylinders the forces. */
 static bramah_status move_direct_spools(bramah_coupled *c, bramah_diag *diag)
 {
   if (!bramah__place_direct_spools(c->model, c->state.u, c->state.U)) return BRAMAH_OK;
+  if (c->model->circuit.n_metered) return bramah__settle_rates(c, diag);
   const bramah_status status = bramah__refresh(c, diag);
   if (status == BRAMAH_OK) bramah__evaluate_rates(c->model, c->state.p, c->state.U, c->now, c->state.pd);
   return status;

@@ -42,7 +42,7 @@ typedef struct bramah__transition {
   double *J;              /* [nx x nx] */
   double *X;              /* [nx x ne] right-hand side, then solution */
   double *X_par;          /* [nx x n_parameters] */
-  double *theta, *xd, *U; /* [n_parameters], [n_friction_states], [n_valves] for differences by parameters */
+  double *theta, *xd, *U; /* [n_parameters], [n_friction_states], [n_spools] for differences by parameters */
   double *f, *f0;         /* [nx] */
   double *column, *weight, *scale; /* [nx] */
   bramah__factors factors;         /* of J, or Newton's own */
@@ -60,6 +60,8 @@ typedef struct bramah__own {
   bramah__leakage *leakage;
   bramah__throttle *throttle;
   bramah__valve *valve;
+  bramah__metered *metered;
+  bramah__metered_line *metered_line;
   double *theta; /* [n_parameters] that the tables stand for */
 } bramah__own;
 
@@ -142,6 +144,16 @@ double bramah__body_value(const bramah_coupled *c, const bramah__output *output)
 void bramah__body_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
                            double *q);
 
+/* Outputs of metered cylinders and pump lines: value, and derivatives by the pressures [n_volumes] and by the
+ * positions and rates of all joints, added to by_p, a, b. Not of BRAMAH__METERED_VALVES. */
+int bramah__is_metered(bramah__output_code code);
+double bramah__metered_value(const bramah_coupled *c, const bramah__output *output);
+void bramah__metered_partials(bramah_coupled *c, const bramah__output *output, double *by_p, double *a,
+                              double *b);
+
+/* What the drag of a metered cylinder adds to the derivatives of its force. */
+void bramah__drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, double *a, double *b);
+
 /* How the force of cylinder i follows its stroke and velocity, its friction states held [N/m, N s/m]. */
 void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, double *by_v);
 
@@ -182,14 +194,15 @@ bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag);
  * becomes the state; on error nothing has changed. */
 bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag);
 
-/* Put the spools U [n_valves] of valves without lag where the commands u [n_inputs] have them; 1 if one
+/* Put the spools U [n_spools] of valves without lag where the commands u [n_inputs] have them; 1 if one
  * moved. */
 int bramah__place_direct_spools(const bramah_model *model, const double *u, double *U);
 
 /* Tables of its own for a plant whose model is complete; c->model is then the own one. NULL: only count. */
 void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_coupled *c);
 
-/* Let the own tables stand for theta [n_parameters]; cheap if they do. Evaluations made before belong to the old values.
+/* Let the own tables stand for theta [n_parameters]; cheap if they do. Evaluations made before belong to the
+ * old values.
  */
 void bramah__apply_parameters(bramah_coupled *c, const double *theta);
 

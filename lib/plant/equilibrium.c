@@ -5,6 +5,7 @@
  * valves and pumps must pass nothing at the outcome. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/linalg/dense.h"
 
 #include <math.h>
@@ -224,6 +225,27 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
   return check_elements(q, diag);
 }
 
+/* Metered cylinders hold their loads only behind closed valves and below the reliefs. */
+static bramah_status check_standing(const problem *q, bramah_diag *diag)
+{
+  const bramah_model *m = q->model;
+  bramah__eval *probe = q->c->probe;
+  double *w = probe->w, *still = probe->v;
+  memset(still, 0, m->circuit.n_cylinders * sizeof *still);
+  bramah__metered_solve(&m->circuit, m->p0, still, m->U0, w, probe->P);
+  for (size_t i = 0; i < m->circuit.n_metered; i++) {
+    const bramah__metered_port *port = &m->circuit.metered_port[i];
+    if (!is_open(q->machine, port->volume) || w[i] == 0.0) continue;
+    bramah__fail(
+        diag, BRAMAH_E_VALUE, m->cylinder_name[port->cylinder],
+        "this cylinder does not hold its load at the start: a valve is open or a relief valve opens; "
+        "close it, or give the load pressure");
+    bramah__at(diag, q->machine->file, q->machine->volumes[port->volume].line, 0);
+    return BRAMAH_E_VALUE;
+  }
+  return BRAMAH_OK;
+}
+
 static int is_pervious(const bramah__valve *valve, double U)
 {
   double e[BRAMAH__N_WAYS];
@@ -245,7 +267,7 @@ bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *mac
   problem q = {.model = model, .machine = machine, .c = model->scratch};
   for (size_t i = 0; i < machine->n_volumes; i++) q.n_open += (size_t)is_open(machine, i);
   if (q.n_open == 0) return BRAMAH_OK;
-  for (size_t i = 0; i < machine->n_valves; i++)
+  for (size_t i = 0; i < model->circuit.n_valves; i++)
     if (is_pervious(&model->circuit.valve[i], machine->valves[i].initial_spool)) {
       bramah__fail(diag, BRAMAH_E_VALUE, machine->valves[i].name,
                    "equilibrium pressures need a closed valve at the start");
@@ -254,5 +276,6 @@ bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *mac
     }
   q.n_rows = model->n_independent + machine->n_throttles + machine->n_leakages;
   bramah__evaluate_rhs(model, &q.c->state, q.c->now);
-  return solve(&q, work, diag);
+  const bramah_status status = solve(&q, work, diag);
+  return status == BRAMAH_OK ? check_standing(&q, diag) : status;
 }

@@ -2,6 +2,7 @@
 /* From a state to poses, constraints, velocities and forces, in stages, so that finite differences repeat
  * only the stage that a perturbation reaches. */
 #include "lib/plant/constraints.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/linalg/dense.h"
 
 #include <math.h>
@@ -177,8 +178,8 @@ void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah_
   bramah__evaluate_motion(model, state, eval);
 }
 
-void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *x, double *xd,
-                             bramah__eval *eval)
+void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *U, const double *x,
+                             double *xd, bramah__eval *eval)
 {
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
     const bramah__cylinder *cylinder = &model->circuit.cylinder[c];
@@ -188,14 +189,24 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
   }
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     eval->stop[c] = bramah__stop_force(&model->circuit, c, eval->s[c], eval->v[c]);
-  bramah__update_forces(model, p, eval);
+  bramah__update_forces(model, p, U, eval);
 }
 
-void bramah__update_forces(const bramah_model *model, const double *p, bramah__eval *eval)
+/* Beyond A_h pi, which stands there already. */
+static void add_drags(const bramah_model *model, const double *p, const double *U, bramah__eval *eval)
+{
+  const bramah__circuit *circuit = &model->circuit;
+  bramah__metered_solve(circuit, p, eval->v, U, eval->w, eval->P);
+  for (size_t i = 0; i < circuit->n_metered; i++)
+    eval->force[circuit->metered_port[i].cylinder] += bramah__metered_drag(circuit, i, eval->w[i], eval->v);
+}
+
+void bramah__update_forces(const bramah_model *model, const double *p, const double *U, bramah__eval *eval)
 {
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c] + eval->stop[c] +
                      model->circuit.cylinder[c].load;
+  if (model->circuit.n_metered) add_drags(model, p, U, eval);
 }
 
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
@@ -204,10 +215,17 @@ void bramah__evaluate_rates(const bramah_model *model, const double *p, const do
   bramah__circuit_rates(&model->circuit, p, eval->s, eval->v, U, eval->flow, pd);
 }
 
+void bramah__evaluate_rates_again(const bramah_model *model, const double *p, const double *U,
+                                  bramah__eval *eval, double *pd)
+{
+  bramah__fluid_rates(&model->circuit, p, eval->s, eval->v, U, eval->flow, pd);
+  if (model->circuit.n_metered) bramah__metered_rates_of(&model->circuit, eval->w, eval->v, eval->flow, pd);
+}
+
 bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, bramah__eval *eval)
 {
   if (bramah__evaluate_position(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   bramah__evaluate_motion(model, state, eval);
-  bramah__evaluate_forces(model, state->p, state->x, state->xd, eval);
+  bramah__evaluate_forces(model, state->p, state->U, state->x, state->xd, eval);
   return BRAMAH_OK;
 }

@@ -314,31 +314,32 @@ static void carry_attachments(bramah__compiler *k)
       bramah__carry_point(k, &loop->body[e], loop->point[e]);
     }
   }
-  for (size_t i = 0; i < d->n_cylinders; i++) {
-    k->t.cylinders[i] = d->cylinders[i];
+  for (size_t i = 0; i < d->n_cylinders; i++) k->t.cylinders[i] = d->cylinders[i];
+  bramah__expand_metered(k);
+  for (size_t i = 0; i < d->n_cylinders + d->n_metered_cylinders; i++)
     for (int e = 0; e < 2; e++)
       bramah__carry_point(k, &k->t.cylinders[i].body[e], k->t.cylinders[i].point[e]);
-  }
 }
 
 /* A rotary actuator is a cylinder with angles for lengths; compile_circuit.c lets it act along its joint. */
 static void append_rotaries(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
+  const size_t first = d->n_cylinders + d->n_metered_cylinders;
   for (size_t i = 0; i < d->n_rotaries; i++) {
     const bramah_rotary *rotary = &d->rotaries[i];
-    k->t.cylinders[d->n_cylinders + i] = (bramah_cylinder){.name = rotary->name,
-                                                           .line = rotary->line,
-                                                           .piston_volume = rotary->a_volume,
-                                                           .rod_volume = rotary->b_volume,
-                                                           .piston_area = rotary->displacement,
-                                                           .rod_area = rotary->displacement,
-                                                           .bulk_modulus = rotary->bulk_modulus,
-                                                           .reference_stroke = rotary->reference_angle,
-                                                           .piston_chamber_length = rotary->a_angle,
-                                                           .rod_chamber_length = rotary->b_angle,
-                                                           .friction = rotary->friction,
-                                                           .end_stop = rotary->end_stop};
+    k->t.cylinders[first + i] = (bramah_cylinder){.name = rotary->name,
+                                                  .line = rotary->line,
+                                                  .piston_volume = rotary->a_volume,
+                                                  .rod_volume = rotary->b_volume,
+                                                  .piston_area = rotary->displacement,
+                                                  .rod_area = rotary->displacement,
+                                                  .bulk_modulus = rotary->bulk_modulus,
+                                                  .reference_stroke = rotary->reference_angle,
+                                                  .piston_chamber_length = rotary->a_angle,
+                                                  .rod_chamber_length = rotary->b_angle,
+                                                  .friction = rotary->friction,
+                                                  .end_stop = rotary->end_stop};
   }
 }
 
@@ -367,6 +368,12 @@ bramah_status bramah__expand(bramah__compiler *k)
   k->expanded.cylinders = k->t.cylinders;
   k->expanded.n_cylinders = k->model->circuit.n_cylinders;
   k->expanded.n_rotaries = 0;
+  if (d->n_metered_cylinders + d->n_pump_lines > 0) {
+    k->expanded.volumes = k->t.volumes;
+    k->expanded.n_volumes = k->model->circuit.n_volumes;
+    k->expanded.valves = k->t.valves;
+    k->expanded.n_valves = bramah__n_spools(&k->model->circuit);
+  }
   k->machine = &k->expanded;
   return BRAMAH_OK;
 }

@@ -27,7 +27,7 @@ static bramah_status position_column(bramah_coupled *c, size_t f, double *J)
   bramah_status status = bramah__close_position(model, state, c->probe);
   if (status != BRAMAH_OK) return status;
   bramah__set_motion(model, state, c->probe);
-  bramah__evaluate_forces(model, state->p, state->x, state->xd, c->probe);
+  bramah__evaluate_forces(model, state->p, state->U, state->x, state->xd, c->probe);
   status = bramah__factor_mass(model, c->probe);
   if (status != BRAMAH_OK) return status;
   bramah__evaluate_rhs(model, state, c->probe);
@@ -42,7 +42,7 @@ static void velocity_column(bramah_coupled *c, size_t f, double *J)
   bramah__state_copy(&c->state, &c->probe_state);
   c->probe_state.zd[c->state.index[model->n_dependent + f]] += velocity_step;
   bramah__set_motion(model, &c->probe_state, c->now);
-  bramah__evaluate_forces(model, c->state.p, c->probe_state.x, c->probe_state.xd, c->now);
+  bramah__evaluate_forces(model, c->state.p, c->state.U, c->probe_state.x, c->probe_state.xd, c->now);
   bramah__evaluate_rhs(model, &c->probe_state, c->now);
   bramah__solve_acceleration(model, c->now, c->zdd_i);
   store(c, model->n_independent + f, velocity_step, J);
@@ -56,7 +56,7 @@ static void pressure_column(bramah_coupled *c, size_t i, double *J)
   const double step =
       1e-4 * fmax(1e5, fabs(p[i])); /* linear in p: a large step costs nothing and rounds less */
   p[i] += step;
-  bramah__update_forces(model, p, c->now);
+  bramah__update_forces(model, p, c->state.U, c->now);
   bramah__solve_acceleration(model, c->now, c->zdd_i);
   store(c, 2 * model->n_independent + i, step, J);
 }
@@ -79,6 +79,6 @@ bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *
   }
   for (size_t f = 0; f < model->n_independent; f++) velocity_column(c, f, J);
   bramah__evaluate_motion(model, &c->state, c->now); /* as it was */
-  bramah__evaluate_forces(model, c->state.p, c->state.x, c->state.xd, c->now);
+  bramah__evaluate_forces(model, c->state.p, c->state.U, c->state.x, c->state.xd, c->now);
   return BRAMAH_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/plant/linear.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/linalg/dense.h"
 #include "lib/multibody/stiffness.h"
 
@@ -46,6 +47,43 @@ static void stroke_rate_rows(const bramah_model *model, const bramah__eval *eval
                                  linear->v_z + i * model->n);
 }
 
+double bramah__metered_by_velocity(const bramah_model *model, const bramah__linear *linear, size_t i,
+                                   size_t k)
+{
+  const bramah__circuit *circuit = &model->circuit;
+  return bramah__drag_per_rate(circuit, i) *
+         linear->pd_v[circuit->metered_port[i].volume * circuit->n_cylinders +
+                      circuit->metered_port[k].cylinder];
+}
+
+void bramah__metered_by_pressure(const bramah_model *model, const bramah__linear *linear, size_t i,
+                                 double factor, double *by_p)
+{
+  const bramah__circuit *circuit = &model->circuit;
+  const double *row = linear->pd_p + circuit->metered_port[i].volume * circuit->n_volumes;
+  const double per_rate = factor * bramah__drag_per_rate(circuit, i);
+  for (size_t j = circuit->n_volumes - circuit->n_metered; j < circuit->n_volumes; j++)
+    by_p[j] += per_rate * row[j];
+}
+
+/* K, C of the drags of quasistatic actuators, which see the stroke velocities of all on their line. */
+static void add_drags(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear)
+{
+  const size_t n = model->n;
+  const bramah__metered_port *port = model->circuit.metered_port;
+  for (size_t i = 0; i < model->circuit.n_metered; i++)
+    for (size_t k = 0; k < model->circuit.n_metered; k++) {
+      const double slope = bramah__metered_by_velocity(model, linear, i, k);
+      const double *row = eval->row + port[i].cylinder * n, *moved = eval->row + port[k].cylinder * n,
+                   *turned = linear->v_z + port[k].cylinder * n;
+      for (size_t a = 0; a < n && slope != 0.0; a++)
+        for (size_t b = 0; b < n; b++) {
+          linear->K[a * n + b] -= slope * row[a] * turned[b];
+          linear->C[a * n + b] -= slope * row[a] * moved[b];
+        }
+    }
+}
+
 void bramah__linear_open(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear)
 {
   const bramah__tree *tree = &model->tree;
@@ -58,6 +96,7 @@ void bramah__linear_open(const bramah_model *model, const bramah__eval *eval, br
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
     bramah__line_add_tangent(tree, &model->line[i], eval->pose, eval->force[i], linear->F_s[i],
                              linear->F_v[i], eval->row + i * n, linear->v_z + i * n, linear->K, linear->C);
+  if (model->circuit.n_metered) add_drags(model, eval, linear);
 }
 
 /* Multipliers of the constraints in use: Phi_z^d' mu = -g_d. */
@@ -203,6 +242,22 @@ static void subtract_cylinders(const bramah_model *model, const bramah__eval *ev
   }
 }
 
+/* The same of the drags of quasistatic actuators. */
+static void subtract_drags(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear)
+{
+  const size_t n = model->n;
+  const bramah__metered_port *port = model->circuit.metered_port;
+  for (size_t k = 0; k < model->circuit.n_metered; k++) {
+    const double *moved = eval->row + port[k].cylinder * n, *turned = linear->v_z + port[k].cylinder * n;
+    double velocity = 0.0;
+    for (size_t j = 0; j < n; j++) velocity += moved[j] * linear->dzd[j] + turned[j] * linear->dz[j];
+    for (size_t i = 0; i < model->circuit.n_metered; i++) {
+      const double change = velocity * bramah__metered_by_velocity(model, linear, i, k);
+      for (size_t j = 0; j < n; j++) linear->dtau[j] -= eval->row[port[i].cylinder * n + j] * change;
+    }
+  }
+}
+
 static void open_column(const bramah_model *model, const bramah__linear *linear, size_t f, double c0,
                         double c1, double c2, double *column, size_t stride)
 {
@@ -224,6 +279,7 @@ void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, 
                      &linear->variation, linear->Y, linear->dtau);
   add_matrices(model, linear);
   subtract_cylinders(model, eval, linear, c0 != 0.0);
+  if (model->circuit.n_metered) subtract_drags(model, eval, linear);
   for (size_t g = 0; g < nf; g++) {
     double sum = 0.0;
     for (size_t j = 0; j < n; j++) sum += eval->Rz[j * nf + g] * linear->dtau[j];
@@ -234,6 +290,9 @@ void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, 
 void bramah__linear_circuit(const bramah_model *model, const double *p, const double *U,
                             const bramah__eval *eval, bramah__linear *linear)
 {
-  bramah__circuit_derivatives(&model->circuit, p, eval->s, eval->v, U, linear->circuit, linear->pd,
-                              linear->pd_p, linear->pd_s, linear->pd_v, NULL, NULL);
+  bramah__fluid_derivatives(&model->circuit, p, eval->s, eval->v, U, linear->circuit, linear->pd,
+                            linear->pd_p, linear->pd_s, linear->pd_v, NULL, NULL);
+  if (model->circuit.n_metered)
+    bramah__metered_derivatives(&model->circuit, p, eval->v, U, eval->w, eval->P, linear->pd, linear->pd_p,
+                                linear->pd_v, NULL);
 }

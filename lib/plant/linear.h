@@ -52,8 +52,17 @@ void bramah__linear_reduce(const bramah_model *model, const bramah__state *state
 void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear,
                            size_t f, double c0, double c1, double c2, double *column, size_t stride);
 
-/* Rates of the pressures p at spools U, strokes and velocities of `eval`, and their derivatives. */
+/* Rates of the pressures p at spools U, strokes and velocities of `eval`, whose forces must be those at p and
+ * U, and their derivatives. With quasistatic actuators it comes before all of the above: their forces follow
+ * the stroke velocities by the derivatives that it leaves in pd_v. */
 void bramah__linear_circuit(const bramah_model *model, const double *p, const double *U,
                             const bramah__eval *eval, bramah__linear *linear);
+
+/* How the force of the cylinder of quasistatic actuator i follows the stroke velocity of the cylinder of
+ * actuator k, both on one line [N s/m], and the pressures, added to by_p [n_volumes] times `factor`. */
+double bramah__metered_by_velocity(const bramah_model *model, const bramah__linear *linear, size_t i,
+                                   size_t k);
+void bramah__metered_by_pressure(const bramah_model *model, const bramah__linear *linear, size_t i,
+                                 double factor, double *by_p);
 
 #endif

@@ -57,14 +57,14 @@ static void take_work(bramah_linearization *l, bramah__arena *arena, const brama
   const bramah__circuit *circuit = &model->circuit;
   const size_t nn = model->n, nf = model->n_independent, np = circuit->n_volumes, nc = circuit->n_cylinders,
                nk = nn + model->n_dependent + bramah__count_rolling_rows(model),
-               N = 2 * nn + np + circuit->n_valves + circuit->n_friction_states;
+               N = 2 * nn + np + bramah__n_spools(circuit) + circuit->n_friction_states;
   bramah__state state;
   bramah__arena counted = bramah__arena_make(NULL, 0);
   bramah__state_layout(model, &counted, &state);
   l->by_p = BRAMAH__TAKE(arena, double, np *np);
   l->by_s = BRAMAH__TAKE(arena, double, np *nc);
   l->by_v = BRAMAH__TAKE(arena, double, np *nc);
-  l->by_U = BRAMAH__TAKE(arena, double, np * circuit->n_valves);
+  l->by_U = BRAMAH__TAKE(arena, double, np *bramah__n_spools(circuit));
   l->by_supply = BRAMAH__TAKE(arena, double, np * circuit->n_supplies);
   l->pd = BRAMAH__TAKE(arena, double, np);
   l->circuit = BRAMAH__TAKE(arena, double, BRAMAH__CIRCUIT_SCRATCH *np);
@@ -110,7 +110,7 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
   l->n_parameters = options ? options->n_parameters : 0;
   s->n_position = s->n_velocity = model->n_independent;
   s->n_pressure = model->circuit.n_volumes;
-  s->n_spool = model->circuit.n_valves;
+  s->n_spool = bramah__n_spools(&model->circuit);
   s->n_friction = model->circuit.n_friction_states;
   s->n = 2 * s->n_position + s->n_pressure + s->n_spool + s->n_friction;
   s->n_u = model->n_inputs + l->n_parameters;
@@ -174,6 +174,16 @@ static bramah_status choose_parameters(bramah_linearization *l, const bramah_lin
   return BRAMAH_OK;
 }
 
+/* The linear equations have every spool for a state. */
+static bramah_status check_lags(const bramah_model *model, bramah_diag *diag)
+{
+  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++)
+    if (bramah__is_direct(&model->circuit.valve[i]))
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->valve_name[i],
+                          "this valve has no lag, but linear equations need one: give it a time_constant");
+  return BRAMAH_OK;
+}
+
 /* Names that never change: inputs, outputs, pressures, spools, friction states. */
 static void name_all(bramah_linearization *l)
 {
@@ -231,7 +241,8 @@ bramah_status bramah_linearization_init(const bramah_model *model,
   bramah_linearization *l = mem ? layout(model, o, &arena) : NULL;
   if (!l || arena.overflow)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "linearization", "memory is too small");
-  bramah_status status = choose_outputs(l, o, diag);
+  bramah_status status = check_lags(model, diag);
+  if (status == BRAMAH_OK) status = choose_outputs(l, o, diag);
   if (status == BRAMAH_OK) status = choose_parameters(l, o, diag);
   if (status != BRAMAH_OK) return status;
   name_all(l);
@@ -264,7 +275,7 @@ const bramah_linear_system *bramah_linearization_system(const bramah_linearizati
 bramah_linearization_counts bramah_linearization_count(const bramah_model *model)
 {
   const bramah__circuit *circuit = &model->circuit;
-  const size_t other = circuit->n_volumes + circuit->n_valves + circuit->n_friction_states;
+  const size_t other = circuit->n_volumes + bramah__n_spools(circuit) + circuit->n_friction_states;
   return (bramah_linearization_counts){.n_coordinates = model->n,
                                        .n_constraints = model->n_dependent,
                                        .n_reduced = 2 * model->n_independent + other,

@@ -2,6 +2,7 @@
 /* The equations in all joint coordinates, constraints beside them: the derivatives of the open tree, the
  * geometric stiffness of the constraint forces, and the circuit by strokes. */
 #include "lib/plant/linearization_internal.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
 #include "lib/multibody/stiffness.h"
@@ -14,7 +15,7 @@ typedef struct tables {
 
 static size_t n_other(const bramah_model *model)
 {
-  return model->circuit.n_volumes + model->circuit.n_valves + model->circuit.n_friction_states;
+  return model->circuit.n_volumes + bramah__n_spools(&model->circuit) + model->circuit.n_friction_states;
 }
 
 size_t bramah_linearization_constrained_work(const bramah_model *model)
@@ -61,6 +62,7 @@ static void mechanical(bramah_coupled *c, const tables *t)
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
     bramah__force_slopes(c, i, &c->linear.F_s[i], &c->linear.F_v[i]);
+  if (model->circuit.n_metered) bramah__linear_circuit(model, c->state.p, c->state.U, c->now, &c->linear);
   find_multipliers(c);
   bramah__linear_open(model, c->now, &c->linear);
   bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, c->now->pose, c->linear.mu,
@@ -89,10 +91,26 @@ static void push(const bramah_coupled *c, size_t q, double by, size_t k, size_t 
   for (size_t j = 0; j < n; j++) P[j * k + column] -= by * c->now->row[q * n + j];
 }
 
+/* Drags of quasistatic actuators by pressures and spools; by velocities they stand in K and C already. */
+static void drags(const bramah_linearization *l, const bramah_coupled *c, size_t k, const tables *t)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t np = circuit->n_volumes, ns = bramah__n_spools(circuit);
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    const double per_rate = bramah__drag_per_rate(circuit, i);
+    for (size_t j = 0; j < np; j++)
+      push(c, port->cylinder, per_rate * l->by_p[port->volume * np + j], k, j, t->P);
+    for (size_t j = 0; j < ns; j++)
+      push(c, port->cylinder, per_rate * l->by_U[port->volume * ns + j], k, np + j, t->P);
+  }
+}
+
 static void pressures(bramah_linearization *l, const bramah_coupled *c, size_t k, const tables *t)
 {
   const bramah__circuit *circuit = &c->model->circuit;
-  const size_t n = c->model->n, np = circuit->n_volumes, nc = circuit->n_cylinders, nv = circuit->n_valves;
+  const size_t n = c->model->n, np = circuit->n_volumes, nc = circuit->n_cylinders,
+               nv = bramah__n_spools(circuit);
   bramah__circuit_derivatives(circuit, c->state.p, c->now->s, c->now->v, c->state.U, l->circuit, l->pd,
                               l->by_p, l->by_s, l->by_v, l->by_U, l->by_supply);
   for (size_t i = 0; i < np; i++) {
@@ -102,6 +120,7 @@ static void pressures(bramah_linearization *l, const bramah_coupled *c, size_t k
     memcpy(t->Xx + i * k + np, l->by_U + i * nv, nv * sizeof *t->Xx);
   }
   for (size_t i = 0; i < nv; i++) t->Xx[(np + i) * k + np + i] = -1.0 / circuit->valve[i].time_constant;
+  drags(l, c, k, t);
   for (size_t q = 0; q < nc; q++) {
     push(c, q, circuit->cylinder[q].piston_area, k, circuit->cylinder[q].piston, t->P);
     push(c, q, -circuit->cylinder[q].rod_area, k, circuit->cylinder[q].rod, t->P);
@@ -111,7 +130,7 @@ static void pressures(bramah_linearization *l, const bramah_coupled *c, size_t k
 static void friction(const bramah_coupled *c, size_t k, const tables *t)
 {
   const bramah__circuit *circuit = &c->model->circuit;
-  const size_t n = c->model->n, first = circuit->n_volumes + circuit->n_valves;
+  const size_t n = c->model->n, first = circuit->n_volumes + bramah__n_spools(circuit);
   for (size_t q = 0; q < circuit->n_cylinders; q++) {
     const bramah__cylinder *cylinder = &circuit->cylinder[q];
     const size_t states = bramah__friction_states(cylinder->friction.kind),

@@ -4,6 +4,7 @@
  * differences. */
 #include "lib/plant/linearization_internal.h"
 #include "lib/base/diag.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/hydraulics/slopes.h"
 
 #include <math.h>
@@ -86,6 +87,29 @@ static void beyond_error_state(const bramah_linearization *l, bramah_coupled *c,
   }
 }
 
+/* Spools of quasistatic actuators reach forces and chambers at once: by differences. */
+static bramah_status differ_by_metering(bramah_linearization *l, bramah_coupled *c, size_t output,
+                                        double *row, bramah_diag *diag)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  bramah_status status = BRAMAH_OK;
+  memcpy(l->snap, c->state.block, c->state.size);
+  for (size_t i = circuit->n_valves; i < bramah__n_spools(circuit) && status == BRAMAH_OK; i++) {
+    double value[2] = {0, 0};
+    const double step = 1e-6 * circuit->valve[i].limit;
+    for (int side = 0; side < 2 && status == BRAMAH_OK; side++) {
+      memcpy(c->next.block, l->snap, c->state.size);
+      c->next.U[i] += side ? step : -step;
+      status = bramah__adopt_candidate(c, diag);
+      value[side] = bramah__output_value(c, output);
+    }
+    row[bramah__first_spool(l) + i] = (value[1] - value[0]) / (2.0 * step);
+  }
+  memcpy(c->state.block, l->snap, c->state.size);
+  c->now_valid = 0;
+  return status == BRAMAH_OK ? bramah__refresh(c, diag) : status;
+}
+
 /* Forces of drives hold friction states in balance too, in which they are linear but for the film. */
 static bramah_status differ_by_friction(bramah_linearization *l, bramah_coupled *c, size_t output,
                                         double *row, bramah_diag *diag)
@@ -122,7 +146,9 @@ static bramah_status output_row(bramah_linearization *l, bramah_coupled *c, size
   bramah_status status = bramah_plant_output_row(&plant, output, row, l->snap, l->dx, diag);
   if (status != BRAMAH_OK) return status;
   status = bramah__refresh(c, diag);
-  return status == BRAMAH_OK ? differ_by_friction(l, c, output, row, diag) : status;
+  if (status == BRAMAH_OK) status = differ_by_friction(l, c, output, row, diag);
+  if (status != BRAMAH_OK || c->model->circuit.n_metered == 0) return status;
+  return differ_by_metering(l, c, output, row, diag);
 }
 
 bramah_status bramah__linearize_outputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)

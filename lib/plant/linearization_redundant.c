@@ -2,6 +2,7 @@
 /* What stands beside the reduced equations: the conventional counterpart in redundant coordinates (Agundez
  * et al. 2023, equations 95-100), and the energies of a small motion. */
 #include "lib/plant/linearization_internal.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
 #include "lib/linalg/vector3.h"
@@ -157,5 +158,10 @@ bramah_status bramah_linearization_energies(bramah_linearization *l, bramah_coup
   bramah__circuit_derivatives(&model->circuit, plant->state.p, plant->now->s, plant->now->v, plant->state.U,
                               l->circuit, l->pd, l->by_p, l->by_s, l->by_v, NULL, NULL);
   for (size_t i = 0; i < np; i++) volume[i] = 0.5 * l->circuit[np + i] * dx[2 * nf + i] * dx[2 * nf + i];
+  for (size_t i = 0; i < model->circuit.n_metered; i++) { /* the element between actuator and rod */
+    const size_t load = model->circuit.metered_port[i].volume;
+    const double compliance = model->circuit.metered[i].A_h / bramah__load_stiffness(&model->circuit, i);
+    volume[load] = 0.5 * compliance * dx[2 * nf + load] * dx[2 * nf + load];
+  }
   return BRAMAH_OK;
 }

@@ -190,6 +190,7 @@ static bramah_status differentiate_motion(bramah_linearization *l, bramah_couple
   for (size_t j = 0; j < n; j++) c->now->tau[j] += r->force[j];
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
     bramah__force_slopes(c, i, &c->linear.F_s[i], &c->linear.F_v[i]);
+  if (model->circuit.n_metered) bramah__linear_circuit(model, c->state.p, c->state.U, c->now, &c->linear);
   bramah__linear_reduce(model, &c->state, c->now, &c->linear);
   for (size_t f = 0; f < nf; f++) {
     bramah__linear_column(model, c->now, &c->linear, f, 1.0, 0.0, 0.0, r->rz + f, nf);

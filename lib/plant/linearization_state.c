@@ -10,6 +10,7 @@
  *
  * Source: Agundez et al. 2023, equation 64, without its restriction to one block of pressures. */
 #include "lib/plant/linearization_internal.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/linalg/dense.h"
 
 #include <math.h>
@@ -23,8 +24,7 @@ double bramah__spool_rate_slope(const bramah__valve *valve, double command)
 
 static double spool_rate(const bramah__valve *valve, double U, double command)
 {
-  const double reference = fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
-  return (reference - U) / valve->time_constant;
+  return (bramah__spool_reference(valve, command) - U) / valve->time_constant;
 }
 
 void bramah__linear_rates(const bramah_linearization *l, const bramah_coupled *c, double *xd)
@@ -57,14 +57,14 @@ static bramah_status motion_rows(bramah_linearization *l, bramah_coupled *c)
   return BRAMAH_OK;
 }
 
-/* A force along cylinder q by something: the column of independent accelerations, n apart. */
+/* A force along cylinder q by something: added to the column of independent accelerations, n apart. */
 static void cylinder_column(bramah_linearization *l, const bramah_coupled *c, size_t q, double force,
                             double *column)
 {
   const size_t nf = l->system.n_position, n = l->system.n;
   for (size_t f = 0; f < nf; f++) l->column[f] = force * c->now->row_i[q * nf + f];
   bramah__cholesky_solve(nf, c->now->Mi, l->column);
-  for (size_t f = 0; f < nf; f++) column[f * n] = l->column[f];
+  for (size_t f = 0; f < nf; f++) column[f * n] += l->column[f];
 }
 
 /* What depends on the stroke and its velocity, led to positions and velocities: row [n] of A. */
@@ -79,11 +79,25 @@ static void follow_stroke(const bramah_linearization *l, const bramah_coupled *c
   }
 }
 
+/* Drags of quasistatic actuators follow the rates of their virtual volumes, and so the spools. */
+static void drag_columns(bramah_linearization *l, const bramah_coupled *c)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t n = l->system.n, nf = l->system.n_position, ns = bramah__n_spools(circuit);
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    const double per_rate = bramah__drag_per_rate(circuit, i), *by_U = l->by_U + port->volume * ns;
+    for (size_t k = 0; k < ns; k++)
+      if (by_U[k] != 0.0)
+        cylinder_column(l, c, port->cylinder, per_rate * by_U[k], l->A + nf * n + bramah__first_spool(l) + k);
+  }
+}
+
 static void pressure_rows(bramah_linearization *l, const bramah_coupled *c)
 {
   const bramah__circuit *circuit = &c->model->circuit;
-  const size_t n = l->system.n, np = circuit->n_volumes, nc = circuit->n_cylinders, nv = circuit->n_valves,
-               first = 2 * l->system.n_position;
+  const size_t n = l->system.n, np = circuit->n_volumes, nc = circuit->n_cylinders,
+               nv = bramah__n_spools(circuit), first = 2 * l->system.n_position;
   bramah__circuit_derivatives(circuit, c->state.p, c->now->s, c->now->v, c->state.U, l->circuit, l->pd,
                               l->by_p, l->by_s, l->by_v, l->by_U, l->by_supply);
   for (size_t i = 0; i < np; i++) {
@@ -125,6 +139,7 @@ bramah_status bramah__linearize_state(bramah_linearization *l, bramah_coupled *c
   const bramah_status status = motion_rows(l, c);
   if (status != BRAMAH_OK) return status;
   pressure_rows(l, c);
+  drag_columns(l, c);
   spool_rows(l, c);
   for (size_t q = 0; q < c->model->circuit.n_cylinders; q++) friction_rows(l, c, q);
   return BRAMAH_OK;

@@ -60,7 +60,14 @@ typedef enum bramah__output_code {
   BRAMAH__BODY_RATE_ZZ,
   BRAMAH__BODY_RATE_XY,
   BRAMAH__BODY_RATE_XZ,
-  BRAMAH__BODY_RATE_YZ
+  BRAMAH__BODY_RATE_YZ,
+  BRAMAH__METERED_VELOCITY, /* of metered cylinders (by cylinder) and of pump lines: output_metered.c */
+  BRAMAH__PISTON_PRESSURE,
+  BRAMAH__ROD_PRESSURE,
+  BRAMAH__METERED_FLOW,
+  BRAMAH__REGENERATION_FLOW,
+  BRAMAH__METERED_VALVES,
+  BRAMAH__LINE_PRESSURE
 } bramah__output_code;
 
 /* What a parameter of the plant changes. */
@@ -75,7 +82,9 @@ typedef enum bramah__parameter_code {
   BRAMAH__THROTTLE_COEFFICIENT, /* of a throttle */
   BRAMAH__VALVE_COEFFICIENT,    /* of a directional valve */
   BRAMAH__INPUT_OFFSET,         /* added to a command */
-  BRAMAH__GRAVITY_SCALE         /* factor of gravity */
+  BRAMAH__GRAVITY_SCALE,        /* factor of gravity */
+  BRAMAH__LINE_FLOW,            /* of the pump of a pump line */
+  BRAMAH__FLOW_SCALE            /* factor of the flow coefficients of a quasistatic actuator */
 } bramah__parameter_code;
 
 typedef struct bramah__parameter {
@@ -123,7 +132,8 @@ struct bramah_model {
   bramah__circuit circuit;
   const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name,
       **cylinder_name, **input_name, **motion_name; /* bodies in the order of their joints */
-  const char **throttle_name, **leakage_name, **check_valve_name, **relief_valve_name, **pump_name;
+  const char **throttle_name, **leakage_name, **pump_line_name, **check_valve_name, **relief_valve_name,
+      **pump_name;
   size_t n_outputs;
   const bramah__output *output;
   size_t n_parameters;

@@ -23,6 +23,8 @@ static const kind joint_kinds[] = {
 };
 static const kind volume_kinds[] = {
     {BRAMAH__VOLUME_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_PRESSURE, 1, 0}};
+static const kind load_kinds[] = {
+    {BRAMAH__VOLUME_PRESSURE, ".load_pressure", "Pa", NULL, BRAMAH_OUTPUT_PRESSURE, 1, 0}};
 static const kind valve_kinds[] = {{BRAMAH__VALVE_SPOOL, ".spool", "V", NULL, BRAMAH_OUTPUT_OTHER, 0, 0}};
 static const kind cylinder_kinds[] = {
     {BRAMAH__CYLINDER_STROKE, ".stroke", "m", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
@@ -93,6 +95,18 @@ static const kind ball_kinds[] = {
     {BRAMAH__BALL_QZ, ".qz", "1", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
 };
 
+/* Metered cylinders and pump lines: output_metered.c. */
+static const kind metered_kinds[] = {
+    {BRAMAH__METERED_VELOCITY, ".metered_velocity", "m/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__PISTON_PRESSURE, "_piston.pressure", "Pa", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__ROD_PRESSURE, "_rod.pressure", "Pa", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__METERED_FLOW, ".flow", "m^3/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__REGENERATION_FLOW, ".regeneration_flow", "m^3/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
+    {BRAMAH__METERED_VALVES, ".valves", "1", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+};
+static const kind line_kinds[] = {
+    {BRAMAH__LINE_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_OTHER, 1, 0}};
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* A run of equal things with their kinds, in the order of the columns. */
@@ -103,30 +117,37 @@ typedef struct group {
   size_t first;             /* number of the first thing */
 } group;
 
-enum { N_GROUPS = 16 };
+enum { N_GROUPS = 20 };
 
 static void groups(const bramah_model *model, group *out)
 {
   const bramah__circuit *circuit = &model->circuit;
   const size_t linear = circuit->n_cylinders - model->n_rotaries;
   out[0] = (group){model->n, COUNT(joint_kinds), joint_kinds, model->joint_name, 0};
-  out[1] = (group){circuit->n_volumes, COUNT(volume_kinds), volume_kinds, model->volume_name, 0};
-  out[2] = (group){circuit->n_valves, COUNT(valve_kinds), valve_kinds, model->valve_name, 0};
-  out[3] = (group){linear, COUNT(cylinder_kinds), cylinder_kinds, model->cylinder_name, 0};
-  out[4] = (group){model->n_rotaries, COUNT(rotary_kinds), rotary_kinds, model->cylinder_name, linear};
-  out[5] = (group){model->n_inputs, COUNT(input_kinds), input_kinds, model->input_name, 0};
-  out[6] = (group){model->n_motions, COUNT(motion_kinds), motion_kinds, model->motion_name, 0};
-  out[7] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
-  out[8] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
-  out[9] = (group){circuit->n_throttles, COUNT(throttle_kinds), throttle_kinds, model->throttle_name, 0};
-  out[10] = (group){circuit->n_leakages, COUNT(leakage_kinds), leakage_kinds, model->leakage_name, 0};
-  out[11] = (group){circuit->n_check_valves, COUNT(check_valve_kinds), check_valve_kinds,
+  const size_t filled = circuit->n_volumes - circuit->n_metered;
+  out[1] = (group){filled, COUNT(volume_kinds), volume_kinds, model->volume_name, 0};
+  out[2] = (group){circuit->n_metered, COUNT(load_kinds), load_kinds, model->volume_name, filled};
+  out[3] = (group){circuit->n_valves, COUNT(valve_kinds), valve_kinds, model->valve_name, 0};
+  out[4] = (group){linear, COUNT(cylinder_kinds), cylinder_kinds, model->cylinder_name, 0};
+  out[5] = (group){model->n_rotaries, COUNT(rotary_kinds), rotary_kinds, model->cylinder_name, linear};
+  out[6] = (group){model->n_inputs, COUNT(input_kinds), input_kinds, model->input_name, 0};
+  out[7] = (group){model->n_motions, COUNT(motion_kinds), motion_kinds, model->motion_name, 0};
+  out[8] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
+  out[9] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
+  out[10] = (group){circuit->n_throttles, COUNT(throttle_kinds), throttle_kinds, model->throttle_name, 0};
+  out[11] = (group){circuit->n_leakages, COUNT(leakage_kinds), leakage_kinds, model->leakage_name, 0};
+  out[12] = (group){circuit->n_check_valves, COUNT(check_valve_kinds), check_valve_kinds,
                     model->check_valve_name, 0};
-  out[12] = (group){circuit->n_relief_valves, COUNT(relief_valve_kinds), relief_valve_kinds,
+  out[13] = (group){circuit->n_relief_valves, COUNT(relief_valve_kinds), relief_valve_kinds,
                     model->relief_valve_name, 0};
-  out[13] = (group){circuit->n_pumps, COUNT(pump_kinds), pump_kinds, model->pump_name, 0};
-  out[14] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
-  out[15] = (group){model->n_balls, COUNT(ball_kinds), ball_kinds, model->ball_name, 0};
+  out[14] = (group){circuit->n_pumps, COUNT(pump_kinds), pump_kinds, model->pump_name, 0};
+  out[15] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
+  out[16] = (group){model->n_balls, COUNT(ball_kinds), ball_kinds, model->ball_name, 0};
+  out[17] = (group){circuit->n_metering_spools, COUNT(valve_kinds), valve_kinds, model->valve_name,
+                    circuit->n_valves};
+  out[18] = (group){circuit->n_metered, COUNT(metered_kinds), metered_kinds, model->cylinder_name,
+                    linear - circuit->n_metered};
+  out[19] = (group){circuit->n_metered_lines, COUNT(line_kinds), line_kinds, model->pump_line_name, 0};
 }
 
 size_t bramah__outputs_count(const bramah_model *model)
@@ -264,6 +285,7 @@ double bramah__output_value(void *self, size_t i)
   const bramah__output *output = &c->model->output[i];
   if (bramah__is_flow(output->code)) return bramah__output_flow(c, output, NULL);
   if (bramah__is_of_body(output->code)) return bramah__body_value(c, output);
+  if (bramah__is_metered(output->code)) return bramah__metered_value(c, output);
   switch (output->code) {
   case BRAMAH__VOLUME_PRESSURE:
   case BRAMAH__VALVE_SPOOL:
@@ -493,7 +515,14 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
   if (accelerates) status = bramah__joint_acceleration_rows(c);
   if (status != BRAMAH_OK) return status;
   double *a = c->probe_state.z, *b = c->probe_state.zd, *q = c->probe_state.zdd;
-  if (!mechanical_partials(c, output, a, b, q)) return BRAMAH_E_UNSUPPORTED;
+  double *by_p = row + 2 * c->model->n_independent;
+  const int known = mechanical_partials(c, output, a, b, q);
+  if (bramah__is_metered(output->code) && output->code != BRAMAH__METERED_VALVES)
+    bramah__metered_partials(c, output, by_p, a, b);
+  else if (!known)
+    return BRAMAH_E_UNSUPPORTED;
+  else if (output->code == BRAMAH__CYLINDER_FORCE && c->model->circuit.cylinder[output->index].metered)
+    bramah__drag_partials(c, output->index, by_p, a, b);
   add_motion(c, a, b, row);
   if (accelerates) add_acceleration(c, q, row);
   return BRAMAH_OK;

@@ -28,6 +28,8 @@ static void connect(const bramah_model *model, bramah_coupled *c)
   own->model.circuit.leakage = own->leakage;
   own->model.circuit.throttle = own->throttle;
   own->model.circuit.valve = own->valve;
+  own->model.circuit.metered = own->metered;
+  own->model.circuit.metered_line = own->metered_line;
   for (size_t i = 0; i < model->n_parameters; i++) own->theta[i] = model->parameter[i].info.nominal;
   c->base = model;
   c->model = &own->model;
@@ -43,7 +45,9 @@ void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_
   own->cylinder = COPY(circuit->cylinder, circuit->n_cylinders);
   own->leakage = COPY(circuit->leakage, circuit->n_leakages);
   own->throttle = COPY(circuit->throttle, circuit->n_throttles);
-  own->valve = COPY(circuit->valve, circuit->n_valves);
+  own->valve = COPY(circuit->valve, bramah__n_spools(circuit));
+  own->metered = COPY(circuit->metered, circuit->n_metered);
+  own->metered_line = COPY(circuit->metered_line, circuit->n_metered_lines);
   own->theta = BRAMAH__TAKE(arena, double, model->n_parameters);
   if (c && !arena->overflow) connect(model, c);
 }
@@ -82,8 +86,17 @@ static void load_link(bramah_coupled *c, size_t link)
 
 static void offset_valves(bramah_coupled *c, size_t input, double offset)
 {
-  for (size_t i = 0; i < c->base->circuit.n_valves; i++)
+  for (size_t i = 0; i < bramah__n_spools(&c->base->circuit); i++)
     if (c->own.valve[i].input == input) c->own.valve[i].offset = offset;
+}
+
+static void scale_valves(const bramah__metered *base, double factor, bramah__metered *out)
+{
+  out->c_ph = factor * base->c_ph;
+  out->c_tr = factor * base->c_tr;
+  out->c_pr = factor * base->c_pr;
+  out->c_th = factor * base->c_th;
+  out->c_a = factor * base->c_a;
 }
 
 static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
@@ -120,6 +133,12 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
     break;
   case BRAMAH__INPUT_OFFSET:
     offset_valves(c, i, value);
+    break;
+  case BRAMAH__LINE_FLOW:
+    own->metered_line[i].line.Q = value;
+    break;
+  case BRAMAH__FLOW_SCALE:
+    scale_valves(&c->base->circuit.metered[i], value, &own->metered[i]);
     break;
   case BRAMAH__GRAVITY_SCALE:
     for (int k = 0; k < 3; k++) own->model.tree.gravity[k] = value * c->base->tree.gravity[k];

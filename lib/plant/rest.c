@@ -35,11 +35,6 @@ bramah_status bramah__move_state(bramah_linearization *l, bramah_coupled *c, con
   return bramah__adopt_candidate(c, diag);
 }
 
-double bramah__spool_at_rest(const bramah__valve *valve, double command)
-{
-  return fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
-}
-
 /* What still moves is prescribed. */
 static bramah_status drives_stand(const bramah_coupled *c, bramah_diag *diag)
 {
@@ -56,9 +51,9 @@ bramah_status bramah__halt(bramah_coupled *c, bramah_diag *diag)
   const bramah_model *model = c->model;
   bramah__state_copy(&c->state, &c->next);
   memset(c->next.zd, 0, model->n * sizeof *c->next.zd);
-  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
     const bramah__valve *valve = &model->circuit.valve[i];
-    c->next.U[i] = bramah__spool_at_rest(valve, c->next.u[valve->input]);
+    c->next.U[i] = bramah__spool_reference(valve, c->next.u[valve->input]);
   }
   const bramah_status status = bramah__adopt_candidate(c, diag);
   return status == BRAMAH_OK ? drives_stand(c, diag) : status;

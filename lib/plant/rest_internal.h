@@ -21,9 +21,6 @@ void bramah__keep_state(const bramah_coupled *c, double *snap);
 void bramah__return_state(bramah_coupled *c, const double *snap);
 size_t bramah__snap_size(const bramah_coupled *c); /* in doubles */
 
-/* Spool that holds this command. */
-double bramah__spool_at_rest(const bramah__valve *valve, double command);
-
 /* Say which joint or volume is out of balance: element k of xd [n], and by how much. */
 bramah_status bramah__out_of_balance(const bramah_linearization *l, const bramah_coupled *c, size_t k,
                                      const char *what, bramah_diag *diag);

@@ -8,7 +8,7 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 void bramah__state_layout(const bramah_model *model, bramah__arena *arena, bramah__state *state)
 {
-  const size_t n = model->n, np = model->circuit.n_volumes, nv = model->circuit.n_valves;
+  const size_t n = model->n, np = model->circuit.n_volumes, nv = bramah__n_spools(&model->circuit);
   const size_t nx = model->circuit.n_friction_states, nc = model->circuit.n_cylinders,
                doubles = 3 * n + 2 * np + nv + model->n_inputs + nc + 2 * nx + model->m +
                          2 * model->n_motions + 4 * model->n_balls + model->n_parameters;
@@ -65,6 +65,8 @@ void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah
   eval->force = BRAMAH__TAKE(arena, double, nc);
   eval->friction = BRAMAH__TAKE(arena, double, nc);
   eval->stop = BRAMAH__TAKE(arena, double, nc);
+  eval->w = BRAMAH__TAKE(arena, double, model->circuit.n_metered);
+  eval->P = BRAMAH__TAKE(arena, double, model->circuit.n_metered_lines);
   eval->mass = BRAMAH__TAKE(arena, double, n *n);
   eval->Mi = BRAMAH__TAKE(arena, double, nf *nf);
   eval->rhs = BRAMAH__TAKE(arena, double, nf);

@@ -2,7 +2,7 @@
 /* State of the coupled plant and everything evaluated from it.
  *
  * State, one block that a snapshot copies:
- *   | z zd zdd [n each] | p pd [np each] | U [nv] | u [nu] | work [nc] | x xd [nx each] | lambda [m]
+ *   | z zd zdd [n each] | p pd [np each] | U [ns] | u [nu] | work [nc] | x xd [nx each] | lambda [m]
  *   | drive drive_work [n_motions each] | base [4 n_balls] | theta [n_parameters] | time | index [n] | row [m] | */
 #ifndef BRAMAH_LIB_PLANT_STATE_H
 #define BRAMAH_LIB_PLANT_STATE_H
@@ -14,7 +14,7 @@ typedef struct bramah__state {
   size_t size;          /* bytes of the block */
   double *z, *zd, *zdd; /* [n] joint positions, rates, accelerations */
   double *p, *pd;       /* [n_volumes] pressures and their rates */
-  double *U;            /* [n_valves] spools */
+  double *U;            /* [n_spools] */
   double *u;            /* [n_inputs] commands in force */
   double *work;         /* [n_cylinders] done since the start, trapezoidal sums */
   double *x, *xd;       /* [n_friction_states] friction states and their rates */
@@ -52,6 +52,7 @@ typedef struct bramah__eval {
   /* forces stage */
   double *force, *friction; /* [nc] on the mechanism, loads from outside included; friction as scaled */
   double *stop;             /* [nc] part of the force that stops and cushions exert */
+  double *w, *P;            /* [n_metered], [n_metered_lines] of bramah__metered_solve */
   /* dynamics */
   double *mass; /* [n x n] */
   double *Mi;   /* [nf x nf] Cholesky factor of Rz' M Rz */
@@ -123,16 +124,19 @@ void bramah__evaluate_motion(const bramah_model *model, const bramah__state *sta
 /* Dependent rates and then the motion stage. */
 void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
-/* Forces stage at pressures p [np] and friction states x, whose rates go to xd [n_friction_states]. */
-void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *x, double *xd,
-                             bramah__eval *eval);
+/* Forces stage at pressures p [np], spools U and friction states x, whose rates go to xd [n_friction_states].
+ */
+void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *U, const double *x,
+                             double *xd, bramah__eval *eval);
 
-/* The same at other pressures and the friction found before. */
-void bramah__update_forces(const bramah_model *model, const double *p, bramah__eval *eval);
+/* The same at other pressures and spools and the friction found before. */
+void bramah__update_forces(const bramah_model *model, const double *p, const double *U, bramah__eval *eval);
 
-/* Pressure rates at pressures p and spools U, pd [np]. */
+/* Pressure rates at pressures p and spools U, pd [np]; the same where the forces stage was at these. */
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
                             double *pd);
+void bramah__evaluate_rates_again(const bramah_model *model, const double *p, const double *U,
+                                  bramah__eval *eval, double *pd);
 
 /* All three stages at the state as it is; writes nothing but the eval and the rates of the friction states.
  */

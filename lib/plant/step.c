@@ -7,6 +7,7 @@
  * equation of their own and are advanced before the iteration. Commands are held over the step. */
 #include "lib/plant/step_internal.h"
 #include "lib/plant/constraints.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
 #include "lib/linalg/dense.h"
 
@@ -34,7 +35,9 @@ static void predict(bramah_coupled *c)
   const double longest = 0.1 * model->circuit.laminar_pressure;
   for (size_t i = 0; i < model->circuit.n_volumes; i++)
     c->newton.change[nm + i] = fmin(fmax(h * c->state.pd[i], -longest), longest);
-  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+  for (size_t i = model->circuit.n_volumes - model->circuit.n_metered; i < model->circuit.n_volumes; i++)
+    c->newton.change[nm + i] = h * c->state.pd[i];
+  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
     const bramah__valve *valve = &model->circuit.valve[i];
     c->next.U[i] = bramah__spool_step(valve, c->state.U[i], c->state.u[valve->input], h);
   }
@@ -194,6 +197,16 @@ static bramah_status iterate(bramah_coupled *c, int *iterations, bramah_diag *di
   }
 }
 
+/* Rates of the load pressures, which the step does not carry over but evaluates anew. */
+static void finish_loads(const bramah_model *model, const bramah__eval *eval, bramah__state *next)
+{
+  for (size_t i = 0; i < model->circuit.n_metered; i++) {
+    const bramah__metered_port *port = &model->circuit.metered_port[i];
+    next->pd[port->volume] =
+        bramah__load_stiffness(&model->circuit, i) * (eval->w[i] - eval->v[port->cylinder]);
+  }
+}
+
 /* Accelerations and pressure rates of the converged step, as the trapezoidal rule has them, and what the
  * formulation does after the iteration. */
 static bramah_status finish(bramah_coupled *c)
@@ -213,6 +226,7 @@ static bramah_status finish(bramah_coupled *c)
   }
   for (size_t i = 0; i < model->circuit.n_volumes; i++)
     c->next.pd[i] = 2.0 / model->h * c->newton.change[nm + i] - c->state.pd[i];
+  finish_loads(model, c->trial, &c->next);
   return BRAMAH_OK;
 }
 

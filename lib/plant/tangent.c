@@ -3,6 +3,7 @@
  * z'' = 4/h^2 dz; friction states follow the velocity by their own trapezoidal rule. Long open chains are not
  * formed at all but eliminated body by body. */
 #include "lib/plant/step_internal.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/linalg/dense.h"
 
 #include <math.h>
@@ -60,16 +61,35 @@ static void pressure_columns(const bramah_coupled *c, double *J)
       J[k * nx + nm + cylinder->rod] += arm[k] * cylinder->rod_area;
     }
   }
+  for (size_t i = 0; i < model->circuit.n_metered; i++) {
+    const double *arm = c->formulation->arm(model, c->trial, model->circuit.metered_port[i].cylinder);
+    for (size_t k = 0; k < nm; k++)
+      bramah__metered_by_pressure(model, &c->linear, i, -arm[k], J + k * nx + nm);
+  }
+}
+
+/* What rows of virtual volumes have beyond that: they take the change of the stroke itself, which leaves the
+ * change of its velocity at held rates. */
+static void load_rows(bramah_coupled *c, double *J)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t nx = bramah__n_unknowns(c), nm = bramah__n_mechanical(c);
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const double *rate = c->formulation->rate_arm(c, circuit->metered_port[i].cylinder);
+    double *row = J + (nm + circuit->metered_port[i].volume) * nx;
+    for (size_t k = 0; k < nm; k++) row[k] -= bramah__load_stiffness(circuit, i) * rate[k];
+  }
 }
 
 void bramah__step_tangent(bramah_coupled *c, double *J)
 {
   const double h = c->model->h;
   force_slopes(c);
-  c->formulation->tangent(c, 2.0 / h, 4.0 / (h * h), J, bramah__n_unknowns(c));
   bramah__linear_circuit(c->model, c->next.p, c->next.U, c->trial, &c->linear);
+  c->formulation->tangent(c, 2.0 / h, 4.0 / (h * h), J, bramah__n_unknowns(c));
   pressure_columns(c, J);
   pressure_rows(c, J);
+  load_rows(c, J);
 }
 
 /* The part of the tangent that the projections need, before it is scaled and factored. */

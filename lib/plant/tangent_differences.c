@@ -2,6 +2,7 @@
 /* Newton's tangent by forward differences, as the papers take it (spec equations 4). It checks the analytic
  * one and can be chosen in its place. */
 #include "lib/plant/step_internal.h"
+#include "lib/hydraulics/metering.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,6 +43,19 @@ static void position_column(bramah_coupled *c, const double *change, size_t k, d
   for (size_t r = 0; r < nx; r++) J[r * nx + k] = (newton->g[r] - newton->base[r]) / eps;
 }
 
+/* What the drags of quasistatic actuators add to unknown k's force at pressures p. */
+static double drag_part(const bramah_coupled *c, const double *p, size_t k)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  double sum = 0.0;
+  if (circuit->n_metered == 0) return sum;
+  bramah__metered_solve(circuit, p, c->trial->v, c->next.U, c->probe->w, c->probe->P);
+  for (size_t i = 0; i < circuit->n_metered; i++)
+    sum += c->formulation->arm(c->model, c->trial, circuit->metered_port[i].cylinder)[k] *
+           bramah__metered_drag(circuit, i, c->probe->w[i], c->trial->v);
+  return sum;
+}
+
 /* A pressure reaches the cylinder forces and the flows only: no new pose. */
 static void pressure_column(bramah_coupled *c, const double *change, size_t i, double *J)
 {
@@ -60,9 +74,9 @@ static void pressure_column(bramah_coupled *c, const double *change, size_t i, d
       sum -= c->formulation->arm(model, c->trial, q)[k] *
              (bramah__pressure_force(&model->circuit, q, p) - c->trial->friction[q] + c->trial->stop[q] +
               model->circuit.cylinder[q].load - c->trial->force[q]);
-    J[k * nx + nm + i] = sum / eps;
+    J[k * nx + nm + i] = (sum - drag_part(c, p, k)) / eps;
   }
-  memcpy(c->probe_state.U, c->next.U, model->circuit.n_valves * sizeof(double));
+  memcpy(c->probe_state.U, c->next.U, bramah__n_spools(&model->circuit) * sizeof(double));
   bramah__hydraulic_residual(c, newton->correction, p, &c->probe_state, c->trial, newton->g);
   for (size_t r = nm; r < nx; r++) J[r * nx + nm + i] = (newton->g[r] - newton->f[r]) / eps;
 }

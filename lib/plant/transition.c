@@ -5,6 +5,7 @@
  * the accelerations' derivative, of which D 3.4 is made. */
 #include "lib/plant/step_internal.h"
 #include "lib/base/diag.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/linalg/dense.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ void bramah__transition_layout(const bramah_model *model, bramah__arena *arena, 
   t->X_par = BRAMAH__TAKE(arena, double, (n + np) * model->n_parameters);
   t->theta = BRAMAH__TAKE(arena, double, model->n_parameters);
   t->xd = BRAMAH__TAKE(arena, double, model->circuit.n_friction_states);
-  t->U = BRAMAH__TAKE(arena, double, model->circuit.n_valves);
+  t->U = BRAMAH__TAKE(arena, double, bramah__n_spools(&model->circuit));
   t->f = BRAMAH__TAKE(arena, double, n + np);
   t->f0 = BRAMAH__TAKE(arena, double, n + np);
   t->column = BRAMAH__TAKE(arena, double, n + np);
@@ -36,7 +37,8 @@ void bramah__transition_layout(const bramah_model *model, bramah__arena *arena, 
 }
 
 /* Derivative of the independent imbalance by the pressures, columns 2 nf ... of out [nf x ne]. */
-static void pressure_columns(const bramah_model *model, const bramah__eval *eval, double *out, size_t ne)
+static void pressure_columns(const bramah_model *model, const bramah__eval *eval,
+                             const bramah__linear *linear, double *out, size_t ne)
 {
   const size_t nf = model->n_independent, np = model->circuit.n_volumes;
   for (size_t f = 0; f < nf; f++)
@@ -49,6 +51,11 @@ static void pressure_columns(const bramah_model *model, const bramah__eval *eval
       out[f * ne + ne - np + cylinder->rod] += arm * cylinder->rod_area;
     }
   }
+  for (size_t i = 0; i < model->circuit.n_metered; i++)
+    for (size_t f = 0; f < nf; f++)
+      bramah__metered_by_pressure(model, linear, i,
+                                  -eval->row_i[model->circuit.metered_port[i].cylinder * nf + f],
+                                  out + f * ne + ne - np);
 }
 
 /* A = -r_a^-1 [r_z r_v r_p] */
@@ -60,13 +67,14 @@ bramah_status bramah__accelerations_by_state(bramah_coupled *c, double *A)
   bramah__inverse_dynamics(model, &c->state, now, c->state.zdd);
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
     bramah__force_slopes(c, i, &c->linear.F_s[i], &c->linear.F_v[i]);
+  if (model->circuit.n_metered) bramah__linear_circuit(model, c->state.p, c->state.U, now, &c->linear);
   bramah__linear_reduce(model, &c->state, now, &c->linear);
   if (bramah__factor_mass(model, now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   for (size_t f = 0; f < nf; f++) {
     bramah__linear_column(model, now, &c->linear, f, 1.0, 0.0, 0.0, A + f, ne);
     bramah__linear_column(model, now, &c->linear, f, 0.0, 1.0, 0.0, A + nf + f, ne);
   }
-  pressure_columns(model, now, A, ne);
+  pressure_columns(model, now, &c->linear, A, ne);
   for (size_t k = 0; k < ne; k++) {
     double *column = c->transition.column;
     for (size_t f = 0; f < nf; f++) column[f] = -A[f * ne + k];
@@ -123,7 +131,7 @@ static void try_parameter(bramah_coupled *c, size_t i, double value)
   theta[i] = value;
   bramah__apply_parameters(c, theta);
   bramah__tree_pose(&c->model->tree, c->state.base, c->state.z, c->now->pose);
-  bramah__evaluate_forces(c->model, c->state.p, c->state.x, c->transition.xd, c->now);
+  bramah__evaluate_forces(c->model, c->state.p, c->state.U, c->state.x, c->transition.xd, c->now);
   c->now->factored = 0;
 }
 
@@ -132,7 +140,7 @@ static void leave_parameters(bramah_coupled *c)
 {
   bramah__apply_parameters(c, c->state.theta);
   bramah__tree_pose(&c->model->tree, c->state.base, c->state.z, c->now->pose);
-  bramah__evaluate_forces(c->model, c->state.p, c->state.x, c->transition.xd, c->now);
+  bramah__evaluate_forces(c->model, c->state.p, c->state.U, c->state.x, c->transition.xd, c->now);
   c->now->factored = 0;
 }
 
@@ -142,10 +150,11 @@ static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
   const bramah_model *model = c->model;
   double *U = c->transition.U;
   if (bramah__factor_mass(model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  memcpy(U, c->state.U, bramah__n_spools(&model->circuit) * sizeof *U);
+  bramah__place_direct_spools(model, c->state.u, U);
+  if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
   bramah__evaluate_rhs(model, &c->state, c->now);
   bramah__solve_acceleration(model, c->now, zdd);
-  memcpy(U, c->state.U, model->circuit.n_valves * sizeof *U);
-  bramah__place_direct_spools(model, c->state.u, U);
   bramah__evaluate_rates(model, c->state.p, U, c->now, pd);
   return BRAMAH_OK;
 }
@@ -228,7 +237,7 @@ static void mechanical_blocks(bramah_coupled *c, size_t nx)
     bramah__linear_column(model, c->now, &c->linear, f, 1.0, 0.0, 0.0, t->J + f, nx);
   for (size_t f = 0; f < nf; f++)
     for (size_t g = 0; g < nf; g++) t->J[f * nx + g] += c1 * (t->r_v[f * nf + g] + c1 * t->r_a[f * nf + g]);
-  pressure_columns(model, c->now, t->J, nx);
+  pressure_columns(model, c->now, &c->linear, t->J, nx);
 }
 
 static void hydraulic_blocks(bramah_coupled *c, size_t nx)
@@ -248,6 +257,31 @@ static void hydraulic_blocks(bramah_coupled *c, size_t nx)
       }
     }
     for (size_t j = 0; j < np; j++) row[nf + j] = (i == j ? c1 : 0.0) - linear->pd_p[i * np + j];
+  }
+  for (size_t i = 0; i < model->circuit.n_metered; i++) {
+    const bramah__metered_port *port = &model->circuit.metered_port[i];
+    for (size_t f = 0; f < nf; f++)
+      c->transition.J[(nf + port->volume) * nx + f] -=
+          bramah__load_stiffness(&model->circuit, i) * linear->v_zi[port->cylinder * nf + f];
+  }
+}
+
+/* Rows of virtual volumes take the change of the stroke where the others take its velocities. */
+static void add_load_rows(bramah_coupled *c, double *X, size_t ne)
+{
+  const bramah_model *model = c->model;
+  const size_t nf = model->n_independent;
+  const double c1 = 2.0 / model->h;
+  for (size_t i = 0; i < model->circuit.n_metered; i++) {
+    const bramah__metered_port *port = &model->circuit.metered_port[i];
+    const double K = bramah__load_stiffness(&model->circuit, i);
+    const double *start = c->transition.V + port->cylinder * 2 * nf,
+                 *end = c->now->row_i + port->cylinder * nf;
+    double *row = X + port->volume * ne;
+    for (size_t f = 0; f < nf; f++) {
+      row[f] += K * (c1 * (start[nf + f] - end[f]) + start[f]);
+      row[nf + f] += K * (start[nf + f] - end[f]);
+    }
   }
 }
 
@@ -281,6 +315,7 @@ static void fill_right_side(bramah_coupled *c)
         row[nf + f] -= by_rate;
       }
   }
+  add_load_rows(c, t->X + nf * ne, ne);
 }
 
 /* Solve J X = X in place: rows of J were scaled by `weight`, its columns by `scale`. */
@@ -356,10 +391,11 @@ static void end_residual(bramah_coupled *c, double *f)
   const size_t nf = model->n_independent;
   const bramah__state *start = &c->transition.start;
   double *U = c->transition.U;
-  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
     const bramah__valve *valve = &model->circuit.valve[i];
     U[i] = bramah__spool_step(valve, start->U[i], start->u[valve->input], model->h);
   }
+  if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
   bramah__imbalance(model, &c->state, c->now, c->state.zdd, f);
   bramah__evaluate_rates(model, c->state.p, U, c->now, f + nf);
   for (size_t i = 0; i < model->circuit.n_volumes; i++) f[nf + i] = -f[nf + i];
@@ -420,8 +456,8 @@ static bramah_status factor_anew(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   const size_t nf = model->n_independent, nx = nf + model->circuit.n_volumes;
-  bramah__linear_reduce(model, &c->state, c->now, &c->linear);
   bramah__linear_circuit(model, c->state.p, c->state.U, c->now, &c->linear);
+  bramah__linear_reduce(model, &c->state, c->now, &c->linear);
   rate_blocks(c);
   mechanical_blocks(c, nx);
   hydraulic_blocks(c, nx);

@@ -42,7 +42,7 @@ static double size_of_input(const search *s, size_t input)
 {
   const bramah_model *model = s->l->model;
   if (input < model->n_inputs) {
-    for (size_t i = 0; i < model->circuit.n_valves; i++)
+    for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++)
       if (model->circuit.valve[i].input == input) return model->circuit.valve[i].limit;
     return 1.0;
   }
@@ -125,9 +125,10 @@ static bramah_status take(search *s, bramah_diag *diag)
         bramah__set_parameter(s->c, parameter, state->theta[parameter] + s->step[k], diag);
     if (status != BRAMAH_OK) return status;
   }
-  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
     const bramah__valve *valve = &model->circuit.valve[i];
-    s->dx[bramah__first_spool(s->l) + i] = bramah__spool_at_rest(valve, state->u[valve->input]) - state->U[i];
+    s->dx[bramah__first_spool(s->l) + i] =
+        bramah__spool_reference(valve, state->u[valve->input]) - state->U[i];
   }
   bramah_status status = bramah__move_state(s->l, s->c, s->dx, diag);
   if (status == BRAMAH_OK) status = bramah_linearization_run(s->l, s->c, diag);

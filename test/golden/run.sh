@@ -70,6 +70,7 @@ golden four-bar-raw "$datasets/four-bar/raw.yaml" "$datasets/four-bar/log.csv" "
 golden rotary-actuator "$datasets/rotary-actuator/act1.yaml" "$datasets/rotary-actuator/act1-base-3.tsv" \
   'shaft\.(angle|rate)|port_[12]\.pressure' 0.06
 simulated crane crane crane.yaml gripper-load.yaml '(boom|jib)\.(angle|rate)|.*\.pressure'
+simulated metered-crane metered-crane ../crane/crane.yaml encoders.yaml '(boom|jib)\.(angle|rate)|.*\.load_pressure'
 simulated lifting-four-bar lifting-four-bar lifting-four-bar.yaml sensors.yaml 'boom\.(angle|rate)|v[123]\.pressure'
 simulated quick-return quick-return quick-return.yaml sensors.yaml "$four_bar"
 simulated linearization-four-bar linearization-four-bar linearization-four-bar.yaml unknown-torque.yaml "$four_bar|torque" \

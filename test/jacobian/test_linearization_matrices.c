@@ -7,6 +7,7 @@
 #include "test/support/differences.h"
 #include "test/support/driven.h"
 #include "test/support/four_bar.h"
+#include "test/support/metered_bar.h"
 #include "test/support/pendulum.h"
 #include "test/support/run.h"
 
@@ -199,6 +200,22 @@ START_TEST(test_resting)
 }
 END_TEST
 
+/* Two quasistatic cylinders on one line: their spools and loads act on the forces at once. */
+START_TEST(test_metered)
+{
+  static const double commands[][BAR_N_INPUTS] = {{2, 4, -3, 0, 2}, {1, 5, 3, 6, 1}, {2, -4, 3, 0, 0.5}};
+  rig r;
+  static metered_bar bar;
+  metered_bar_describe(&bar, 1000000);
+  open_rig(&r, &bar.bar.machine);
+  must(r.plant.set_inputs(r.plant.self, commands[_i], &diag), &diag);
+  for (int i = 0; i < 60; i++) must(r.plant.step(r.plant.self, &diag), &diag);
+  check_states(&r, 2e-5);
+  check_parameters(&r, 2e-5);
+  close_rig(&r);
+}
+END_TEST
+
 /* An open tree of many kinds of joints, without hydraulics. */
 START_TEST(test_tree)
 {
@@ -352,6 +369,7 @@ int main(void)
   TCase *cases = one_case(suite, "matrices");
   tcase_add_loop_test(cases, test_moving, 0, N_FRICTIONS);
   tcase_add_test(cases, test_resting);
+  tcase_add_loop_test(cases, test_metered, 0, 3);
   tcase_add_loop_test(cases, test_tree, 0, 3);
   tcase_add_loop_test(cases, test_redundant, 0, N_FRICTIONS);
   tcase_add_test(cases, test_names);

@@ -262,6 +262,53 @@ END_TEST
 
 #define TURN "displacement: 1 L/rad, bulk_modulus: 1 GPa, a_angle: 1 rad, b_angle: 1 rad, "
 
+#define LINE                                                                                                 \
+  "  pump_lines: {main: {tank: tank, flow: 120 L/min, set_pressure: 20 MPa, bleed: {flow_coefficient: 1 "    \
+  "L/min/bar^0.5, input: spill}}}\n"
+#define METERED                                                                                              \
+  "  metered_cylinders: {tilt: {bodies: [ground, boom], points: [[1, 0, 0 m], [0, 1, 0 m]], "                \
+  "piston_relief: 25 MPa, rod_relief: 20 MPa, stiffness: 30 kN/mm, damping: 500 kN*s/m, "
+#define AREAS "bore: 80 mm, rod: 35 mm, "
+#define VALVES "flow_coefficient: 60 L/min/bar^0.5, "
+
+START_TEST(metered_cylinders_are_read)
+{
+  bramah_machine *m =
+      load(19, METERED AREAS "pump_line: main, flow_coefficients: {pump_a: 6 L/min/bar^0.5, b_tank: "
+                             "12 L/min/bar^0.5, a_tank: 18 L/min/bar^0.5, pump_b: 24 L/min/bar^0.5}, "
+                             "load_pressure: -3 bar, limit: 5 V, dead_band: 0.5 V, "
+                             "regeneration: {flow_coefficient: 3 L/min/bar^0.5, opening: 0.4}}}\n" LINE);
+  ck_assert_uint_eq(m->n_metered_cylinders, 1);
+  ck_assert_uint_eq(m->n_pump_lines, 1);
+  const bramah_metered_cylinder *c = &m->metered_cylinders[0];
+  const double unit = 1e-3 / 60.0 / sqrt(1e5);
+  ck_assert_str_eq(c->pump_line, "main");
+  ck_assert_str_eq(c->spool.input, "tilt");
+  ck_assert_double_eq_tol(c->piston_area, 3.14159265358979323846 * 0.0016, 1e-15);
+  for (int i = 0; i < BRAMAH_N_PORTS; i++)
+    ck_assert_double_eq_tol(c->flow_coefficient[i], 6.0 * (i + 1) * unit, 1e-18);
+  ck_assert_double_eq(c->stiffness, 3e7);
+  ck_assert_double_eq(c->damping, 5e5);
+  ck_assert_double_eq(c->rod_relief, 2e7);
+  ck_assert_double_eq(c->load_pressure, -3e5);
+  ck_assert_int_eq((int)c->initial, BRAMAH_PRESSURE_GIVEN);
+  ck_assert_double_eq(c->spool.limit, 5.0);
+  ck_assert_double_eq(c->spool.dead_band, 0.5);
+  ck_assert_double_eq(c->regeneration.opening, 0.4);
+  const bramah_pump_line *line = &m->pump_lines[0];
+  ck_assert_str_eq(line->tank, "tank");
+  ck_assert_double_eq_tol(line->flow, 0.002, 1e-15);
+  ck_assert_str_eq(line->bleed.input, "spill");
+  ck_assert_double_eq(line->bleed.limit, 10.0);
+  ck_assert_uint_eq(m->n_inputs, 3); /* main, and two that nobody commands */
+  bramah_machine_free(m);
+  m = load(19, METERED AREAS VALVES "pump_line: main}}\n" LINE);
+  ck_assert_int_eq((int)m->metered_cylinders[0].initial, BRAMAH_PRESSURE_EQUILIBRIUM);
+  ck_assert_double_eq(m->metered_cylinders[0].regeneration.flow_coefficient, 0.0);
+  bramah_machine_free(m);
+}
+END_TEST
+
 /* ---- errors: '@' in front of the offending scalar ---- */
 
 static const struct {
@@ -374,6 +421,41 @@ static const struct {
      "hydraulics.rotary_actuators.lift", "a cylinder has the same name"},
     {19, "  rotary_actuators: {@boom: {" TURN "joint: boom, a_volume: v1, b_volume: v2}}", BRAMAH_E_KEY,
      "hydraulics.rotary_actuators.boom", "a joint coordinate has the same name"},
+    {19, METERED AREAS VALVES "pump_line: @man}}\n" LINE, BRAMAH_E_REFERENCE,
+     "hydraulics.metered_cylinders.tilt.pump_line", "there is no pump line 'man'; did you mean 'main'?"},
+    {19, METERED VALVES "bore: 80 mm, rod: @90 mm, pump_line: main}}\n" LINE, BRAMAH_E_VALUE,
+     "hydraulics.metered_cylinders.tilt.rod", "rod must be thinner than the bore"},
+    {19,
+     METERED AREAS "pump_line: main, @area: 1 cm^2, flow_coefficients: {pump_a: 1 L/min/bar^0.5, b_tank: 1 "
+                   "L/min/bar^0.5, a_tank: 1 L/min/bar^0.5, pump_b: 1 L/min/bar^0.5}}}\n" LINE,
+     BRAMAH_E_KEY, "hydraulics.metered_cylinders.tilt.area", "exclude each other"},
+    {19,
+     METERED VALVES
+     "piston_area: 10 cm^2, rod_area: 11 cm^2, pump_line: main, @regeneration: {flow_coefficient: "
+     "1 L/min/bar^0.5, opening: 1}}}\n" LINE,
+     BRAMAH_E_VALUE, "hydraulics.metered_cylinders.tilt.regeneration", "piston area that is not below"},
+    {19,
+     "  metered_cylinders: {@tilt: {bodies: [ground, boom], points: [[1, 0, 0 m], [0, 1, 0 m]], "
+     "piston_relief: 25 MPa, rod_relief: 20 MPa, stiffness: 30 kN/mm, damping: 500 kN*s/m, " AREAS VALVES
+     "pump_line: main, reference_stroke: 1 m}}\n" LINE,
+     BRAMAH_E_KEY, "hydraulics.metered_cylinders.tilt", "required key 'piston_chamber_length' is missing"},
+    {19, METERED AREAS VALVES "pump_line: main, load_pressure: @balance}}\n" LINE, BRAMAH_E_VALUE,
+     "hydraulics.metered_cylinders.tilt.load_pressure", "or the word 'equilibrium'"},
+    {19, "  pump_lines: {main: {tank: @v1, flow: 1 L/min, set_pressure: 1 MPa}}", BRAMAH_E_REFERENCE,
+     "hydraulics.pump_lines.main.tank", "there is no supply 'v1'"},
+    {19,
+     "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, bleed: {flow_coefficient: 1 "
+     "L/min/bar^0.5, opening: @1.1}}}",
+     BRAMAH_E_VALUE, "hydraulics.pump_lines.main.bleed.opening", "opening must not be above 1"},
+    {19,
+     "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, bleed: {opening: 1, @input: b, "
+     "flow_coefficient: 1 L/min/bar^0.5}}}",
+     BRAMAH_E_KEY, "hydraulics.pump_lines.main.bleed.input", "'opening' and 'input' exclude each other"},
+    {19,
+     "  metered_cylinders: {@lift: {bodies: [ground, boom], points: [[1, 0, 0 m], [0, 1, 0 m]], "
+     "piston_relief: 25 MPa, rod_relief: 20 MPa, stiffness: 30 kN/mm, damping: 500 kN*s/m, " AREAS VALVES
+     "pump_line: main}}\n" LINE,
+     BRAMAH_E_KEY, "hydraulics.metered_cylinders.lift", "a cylinder has the same name"},
     {19,
      "  rotary_actuators: {swing: {" TURN "joint: boom, a_volume: v1, b_volume: v2}, @swing: {" TURN
      "joint: boom, a_volume: v1, b_volume: v2}}",
@@ -454,6 +536,7 @@ int main(void)
   tcase_add_test(cases, end_stops_are_read);
   tcase_add_test(cases, rotary_actuators_are_read);
   tcase_add_test(cases, rotary_actuators_are_read_whole);
+  tcase_add_test(cases, metered_cylinders_are_read);
   tcase_add_test(cases, rotary_actuators_of_compound_joints);
   tcase_add_test(cases, every_element_works);
   tcase_add_loop_test(cases, error_is_exact, 0, COUNT(bad_lines));

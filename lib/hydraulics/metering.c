@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/metering.h"
+#include "lib/hydraulics/slopes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The actuators of one line at one point. */
+typedef struct point {
+  const bramah__metered_line *line;
+  bramah__metered_group group;
+  bramah__metering u[BRAMAH__MAX_ON_LINE];
+  double beta[BRAMAH__MAX_ON_LINE], fbar[BRAMAH__MAX_ON_LINE], w[BRAMAH__MAX_ON_LINE];
+  double P;
+} point;
+
+/* Part of the full opening that an effective opening of `open` [V] is. */
+static double part(double open, double limit)
+{
+  const double u = fmin(open / limit, 1.0);
+  return u > BRAMAH__LEAST_OPENING ? u : 0.0;
+}
+
+/* Opening of a valve of one way, which its spool opens from 0 on. */
+double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U)
+{
+  double e[BRAMAH__N_WAYS];
+  bramah__openings(&circuit->valve[spool].opening, U[spool], e);
+  return part(e[BRAMAH__PUMP_A], circuit->valve[spool].limit);
+}
+
+static double single(const bramah__circuit *circuit, size_t spool, double constant, const double *U)
+{
+  return spool == BRAMAH__NO_SPOOL ? constant : bramah__single_opening(circuit, spool, U);
+}
+
+bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, const double *U)
+{
+  const bramah__metered_port *port = &circuit->metered_port[i];
+  const bramah__valve *valve = &circuit->valve[port->spool];
+  double e[BRAMAH__N_WAYS];
+  bramah__openings(&valve->opening, U[port->spool], e);
+  return (bramah__metering){.ph = part(e[BRAMAH__PUMP_A], valve->limit),
+                            .tr = part(e[BRAMAH__B_TANK], valve->limit),
+                            .pr = part(e[BRAMAH__PUMP_B], valve->limit),
+                            .th = part(e[BRAMAH__A_TANK], valve->limit),
+                            .a = single(circuit, port->regeneration, port->regeneration_open, U)};
+}
+
+/* Openings and loads. */
+static void load(const bramah__circuit *circuit, const bramah__metered_line *line, const double *p,
+                 const double *v, const double *U, point *at)
+{
+  at->line = line;
+  at->group = (bramah__metered_group){line->n, circuit->metered + line->first, at->u, line->line};
+  at->group.line.U_b *= single(circuit, line->bleed, line->bleed_open, U);
+  for (size_t j = 0; j < line->n; j++) {
+    const bramah__metered_port *port = &circuit->metered_port[line->first + j];
+    at->u[j] = bramah__metering_at(circuit, line->first + j, U);
+    at->beta[j] = port->damping;
+    at->fbar[j] = at->group.actuators[j].A_h * p[port->volume] - port->damping * v[port->cylinder];
+  }
+}
+
+static void solve(const bramah__circuit *circuit, const bramah__metered_line *line, const double *p,
+                  const double *v, const double *U, point *at)
+{
+  load(circuit, line, p, v, U, at);
+  at->P = bramah__lambda_of(&at->group, at->beta, at->fbar, at->w);
+}
+
+void bramah__metered_solve(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
+                           double *w, double *P)
+{
+  point at;
+  for (size_t l = 0; l < circuit->n_metered_lines; l++) {
+    const bramah__metered_line *line = &circuit->metered_line[l];
+    solve(circuit, line, p, v, U, &at);
+    memcpy(w + line->first, at.w, line->n * sizeof *w);
+    P[l] = at.P;
+  }
+}
+
+double bramah__metered_drag(const bramah__circuit *circuit, size_t i, double w, const double *v)
+{
+  const bramah__metered_port *port = &circuit->metered_port[i];
+  return port->damping * (w - v[port->cylinder]);
+}
+
+double bramah__drag_per_rate(const bramah__circuit *circuit, size_t i)
+{
+  const bramah__metered_port *port = &circuit->metered_port[i];
+  return port->damping * circuit->metered[i].A_h / port->stiffness;
+}
+
+double bramah__load_stiffness(const bramah__circuit *circuit, size_t i)
+{
+  return circuit->metered_port[i].stiffness / circuit->metered[i].A_h;
+}
+
+static void store_rate(const bramah__circuit *circuit, size_t i, double w, const double *v, double *pd)
+{
+  const bramah__metered_port *port = &circuit->metered_port[i];
+  pd[port->volume] = bramah__load_stiffness(circuit, i) * (w - v[port->cylinder]);
+}
+
+void bramah__metered_rates_of(const bramah__circuit *circuit, const double *w, const double *v, double *flow,
+                              double *pd)
+{
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    flow[circuit->metered_port[i].volume] = w[i];
+    store_rate(circuit, i, w[i], v, pd);
+  }
+}
+
+void bramah__metered_rates(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
+                           double *flow, double *pd)
+{
+  point at;
+  for (size_t l = 0; l < circuit->n_metered_lines; l++) {
+    const bramah__metered_line *line = &circuit->metered_line[l];
+    solve(circuit, line, p, v, U, &at);
+    for (size_t j = 0; j < line->n; j++) {
+      flow[circuit->metered_port[line->first + j].volume] = at.w[j];
+      store_rate(circuit, line->first + j, at.w[j], v, pd);
+    }
+  }
+}
+
+/* Rates by load pressures and rod velocities: dw_j/dfbar_k = slope, dfbar = A_h dpi - B dv. */
+static void store_slopes(const bramah__circuit *circuit, const point *at, const double *slope, double *by_p,
+                         double *by_v)
+{
+  const size_t np = circuit->n_volumes, nc = circuit->n_cylinders, first = at->line->first, n = at->line->n;
+  for (size_t j = 0; j < n; j++) {
+    const bramah__metered_port *row = &circuit->metered_port[first + j];
+    const double K = bramah__load_stiffness(circuit, first + j);
+    for (size_t k = 0; k < n; k++) {
+      const bramah__metered_port *column = &circuit->metered_port[first + k];
+      const double s = K * slope[j * n + k];
+      by_p[row->volume * np + column->volume] = s * circuit->metered[first + k].A_h;
+      by_v[row->volume * nc + column->cylinder] = -s * column->damping - (j == k ? K : 0.0);
+    }
+  }
+}
+
+/* How the openings of the line follow a spool: du/dU of each valve, and of the bleed valve. */
+static void follow_spool(const bramah__circuit *circuit, const point *at, size_t spool, double U,
+                         bramah__metering *du, double *bleed)
+{
+  const bramah__valve *valve = &circuit->valve[spool];
+  double e[BRAMAH__N_WAYS], e_U[BRAMAH__N_WAYS];
+  bramah__opening_tangents(&valve->opening, U, e, e_U);
+  for (int w = 0; w < BRAMAH__N_WAYS; w++) e_U[w] = e[w] < valve->limit ? e_U[w] / valve->limit : 0.0;
+  for (size_t j = 0; j < at->line->n; j++) {
+    const bramah__metered_port *port = &circuit->metered_port[at->line->first + j];
+    const int moves = port->spool == spool;
+    du[j] = (bramah__metering){.ph = moves ? e_U[BRAMAH__PUMP_A] : 0.0,
+                               .tr = moves ? e_U[BRAMAH__B_TANK] : 0.0,
+                               .pr = moves ? e_U[BRAMAH__PUMP_B] : 0.0,
+                               .th = moves ? e_U[BRAMAH__A_TANK] : 0.0,
+                               .a = port->regeneration == spool ? e_U[BRAMAH__PUMP_A] : 0.0};
+  }
+  *bleed = at->line->bleed == spool ? at->line->line.U_b * e_U[BRAMAH__PUMP_A] : 0.0;
+}
+
+static double moved(double u, double by) { return fmin(fmax(u + by, 0.0), 1.0); }
+
+/* The velocities with all openings moved by eps du. */
+static void solve_moved(const point *at, double eps, const bramah__metering *du, double bleed, double *w)
+{
+  bramah__metering u[BRAMAH__MAX_ON_LINE];
+  bramah__metered_group group = at->group;
+  for (size_t j = 0; j < group.n; j++)
+    u[j] = (bramah__metering){moved(at->u[j].ph, eps * du[j].ph), moved(at->u[j].tr, eps * du[j].tr),
+                              moved(at->u[j].pr, eps * du[j].pr), moved(at->u[j].th, eps * du[j].th),
+                              moved(at->u[j].a, eps * du[j].a)};
+  group.u = u;
+  group.line.U_b = fmax(group.line.U_b + eps * bleed, 0.0);
+  bramah__lambda_of(&group, at->beta, at->fbar, w);
+}
+
+/* Central differences over this part of the limit of the spool. */
+static const double spool_step = 1e-6;
+
+static void store_spools(const bramah__circuit *circuit, const point *at, const double *U, double *by_U)
+{
+  const size_t ns = bramah__n_spools(circuit), first = at->line->first, n = at->line->n;
+  bramah__metering du[BRAMAH__MAX_ON_LINE];
+  double up[BRAMAH__MAX_ON_LINE], down[BRAMAH__MAX_ON_LINE], bleed;
+  for (size_t spool = circuit->n_valves; spool < ns; spool++) {
+    const double eps = spool_step * circuit->valve[spool].limit;
+    follow_spool(circuit, at, spool, U[spool], du, &bleed);
+    solve_moved(at, eps, du, bleed, up);
+    solve_moved(at, -eps, du, bleed, down);
+    for (size_t j = 0; j < n; j++)
+      by_U[circuit->metered_port[first + j].volume * ns + spool] =
+          bramah__load_stiffness(circuit, first + j) * (up[j] - down[j]) / (2.0 * eps);
+  }
+}
+
+/* The point that metered_solve has found. */
+static void take(const bramah__circuit *circuit, size_t l, const double *p, const double *v, const double *U,
+                 const double *w, const double *P, point *at)
+{
+  const bramah__metered_line *line = &circuit->metered_line[l];
+  if (!w) {
+    solve(circuit, line, p, v, U, at);
+    return;
+  }
+  load(circuit, line, p, v, U, at);
+  memcpy(at->w, w + line->first, line->n * sizeof *w);
+  at->P = P[l];
+}
+
+void bramah__metered_derivatives(const bramah__circuit *circuit, const double *p, const double *v,
+                                 const double *U, const double *w, const double *P, double *pd, double *by_p,
+                                 double *by_v, double *by_U)
+{
+  double slope[BRAMAH__MAX_ON_LINE * BRAMAH__MAX_ON_LINE], work[2 * BRAMAH__MAX_ON_LINE];
+  point at;
+  for (size_t l = 0; l < circuit->n_metered_lines; l++) {
+    take(circuit, l, p, v, U, w, P, &at);
+    bramah__lambda_slopes(&at.group, at.P, at.beta, at.w, slope, work);
+    store_slopes(circuit, &at, slope, by_p, by_v);
+    if (by_U) store_spools(circuit, &at, U, by_U);
+    for (size_t j = 0; j < at.line->n; j++) store_rate(circuit, at.line->first + j, at.w[j], v, pd);
+  }
+}
+
+size_t bramah__metered_of(const bramah__circuit *circuit, size_t cylinder)
+{
+  size_t i = 0;
+  while (i < circuit->n_metered && circuit->metered_port[i].cylinder != cylinder) i++;
+  return i;
+}
+
+size_t bramah__line_of(const bramah__circuit *circuit, size_t i)
+{
+  size_t l = 0;
+  while (i >= circuit->metered_line[l].first + circuit->metered_line[l].n) l++;
+  return l;
+}
+
+bramah__metered_reading bramah__metered_read(const bramah__circuit *circuit, size_t i, const double *p,
+                                             const double *v, const double *U, const double *w,
+                                             const double *P)
+{
+  point at;
+  const size_t l = bramah__line_of(circuit, i), j = i - circuit->metered_line[l].first;
+  take(circuit, l, p, v, U, w, P, &at);
+  const double f = at.beta[j] * at.w[j] + at.fbar[j];
+  return (bramah__metered_reading){
+      bramah__metered_state_at(&at.group.actuators[j], &at.u[j], &at.group.line, at.P, at.w[j], f), at.w[j],
+      at.P};
+}

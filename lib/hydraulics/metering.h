@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Quasistatic actuators in a circuit: from load pressures, velocities of the rods and spools to the
+ * actuators' velocities, and what follows from these. See bramah__metered_port; i counts the actuators. */
+#ifndef BRAMAH_LIB_HYDRAULICS_METERING_H
+#define BRAMAH_LIB_HYDRAULICS_METERING_H
+
+#include "lib/hydraulics/circuit.h"
+
+/* An opening below this part of the full one is closed: a spool of first order never quite comes home. */
+#define BRAMAH__LEAST_OPENING 1e-9
+
+/* Openings of the valves of actuator i at spools U. */
+bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, const double *U);
+
+/* Opening of a regeneration or bleed valve that has a spool. */
+double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U);
+
+/* Velocities w [n_metered] of the actuators and pressures P [n_metered_lines] of the lines, from the tank on,
+ * at pressures p, rod velocities v [n_cylinders] and spools U. This is what costs time. */
+void bramah__metered_solve(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
+                           double *w, double *P);
+
+/* What actuator i exerts beyond A_h pi at its velocity w: B (w - v) [N]. */
+double bramah__metered_drag(const bramah__circuit *circuit, size_t i, double w, const double *v);
+
+/* Its derivatives are those of the rate of its virtual volume times this, B A_h / K [m^2 s]. */
+double bramah__drag_per_rate(const bramah__circuit *circuit, size_t i);
+
+/* K / A_h [Pa/m]: how the rate of its virtual volume follows w - v. */
+double bramah__load_stiffness(const bramah__circuit *circuit, size_t i);
+
+/* Rows of the virtual volumes: w into flow, rates into pd; rates from w that are known; rates and
+ * derivatives, with w and P of metered_solve or, if these are NULL, their own. */
+void bramah__metered_rates(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
+                           double *flow, double *pd);
+void bramah__metered_rates_of(const bramah__circuit *circuit, const double *w, const double *v, double *flow,
+                              double *pd);
+void bramah__metered_derivatives(const bramah__circuit *circuit, const double *p, const double *v,
+                                 const double *U, const double *w, const double *P, double *pd, double *by_p,
+                                 double *by_v, double *by_U);
+
+/* What can be measured at actuator i; pressures from the tank on. */
+typedef struct bramah__metered_reading {
+  bramah__metered_state state;
+  double w;             /* [m/s] */
+  double line_pressure; /* [Pa] */
+} bramah__metered_reading;
+
+/* w and P as in metered_derivatives. */
+bramah__metered_reading bramah__metered_read(const bramah__circuit *circuit, size_t i, const double *p,
+                                             const double *v, const double *U, const double *w,
+                                             const double *P);
+
+/* Number of the actuator that a cylinder is; n_metered if none. */
+size_t bramah__metered_of(const bramah__circuit *circuit, size_t cylinder);
+
+/* Line of actuator i. */
+size_t bramah__line_of(const bramah__circuit *circuit, size_t i);
+
+#endif
