@@ -43,8 +43,12 @@ typedef struct bramah__study_draft {
 extern const bramah__table bramah__sensor_table;
 extern const bramah__table bramah__filter_table;
 extern const bramah__table bramah__adapt_table;
+extern const bramah__table bramah__tune_table;
 extern const bramah__table bramah__augmented_table;
 extern const bramah__table bramah__parameter_noise_table;
+
+/* A quantity of any dimension, kept as text: bramah_study_figure. */
+bramah__read bramah__read_figure;
 
 /* Drafts into the arrays of the study. */
 bramah_status bramah__split_sensors(bramah__reader *reader, bramah__study_draft *draft);

@@ -118,9 +118,8 @@ const bramah__table bramah__adapt_table = {.keys = adapt_keys, .finish = finish_
 
 /* ---- figures of a unit not known yet ---- */
 
-/* A quantity of any dimension. */
-static bramah_status read_figure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                 void *object)
+bramah_status bramah__read_figure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
 {
   bramah_study_figure *figure = (bramah_study_figure *)(void *)((unsigned char *)object + key->offset);
   bramah__quantity q;
@@ -194,12 +193,12 @@ static const bramah__key augmented_keys[] = {
     BRAMAH__KEY("order", bramah__read_word, bramah__augmented_draft, augmented.order, .words = orders),
     BRAMAH__KEY("time_constant", bramah__read_quantity, bramah__augmented_draft, augmented.time_constant,
                 .unit = "s", .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("sigma", read_figure, bramah__augmented_draft, augmented.sigma, .required = 1,
+    BRAMAH__KEY("sigma", bramah__read_figure, bramah__augmented_draft, augmented.sigma, .required = 1,
                 .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("noise", read_figure, bramah__augmented_draft, augmented.noise,
+    BRAMAH__KEY("noise", bramah__read_figure, bramah__augmented_draft, augmented.noise,
                 .range = BRAMAH__NOT_NEGATIVE),
-    BRAMAH__KEY("least", read_figure, bramah__augmented_draft, augmented.least, .required = 0),
-    BRAMAH__KEY("most", read_figure, bramah__augmented_draft, augmented.most, .required = 0),
+    BRAMAH__KEY("least", bramah__read_figure, bramah__augmented_draft, augmented.least, .required = 0),
+    BRAMAH__KEY("most", bramah__read_figure, bramah__augmented_draft, augmented.most, .required = 0),
     {0}};
 
 const bramah__table bramah__augmented_table = {
@@ -221,7 +220,7 @@ static bramah_status read_density(bramah__reader *reader, const bramah__item *it
 {
   const bramah__key key = {.offset = offsetof(bramah_study_parameter_noise, density),
                            .range = BRAMAH__POSITIVE};
-  return read_figure(reader, item, &key, object);
+  return bramah__read_figure(reader, item, &key, object);
 }
 
 const bramah__table bramah__parameter_noise_table = {
