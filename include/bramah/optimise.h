@@ -43,7 +43,7 @@ typedef struct bramah_optimum {
 
 /* Scoring: steps that solve (I + lambda diag I) d = -gradient, lambda falling and rising as steps succeed or
  * not (K. Levenberg 1944, D. W. Marquardt 1963), with the information in place of the second derivatives (R.
- * A. Fisher's scoring); variables whose bound stands in the way rest. It ends when a whole step promises less
+ * A. Fisher's scoring); a variable whose bound stands in the way goes as far as that, the others make the best of it. It ends when a whole step promises less
  * than `tolerance` of cost. A sum that holds logarithms of variances is no sum of squares, so least-squares
  * solvers such as GSL's cannot judge its steps. z [n]: from where, and the minimum. gradient [n] and
  * information [n x n] there (may be NULL). Errors: those of the functions; E_NOT_FINITE (at the start). */

@@ -242,7 +242,7 @@ static bramah_status tune(tuning *t, bramah_diag *diag)
   memcpy(t->set, t->first, CLI_TUNE_TEXT);
   bramah_status status = replay_all(t, t->first, t->before, diag);
   if (!status && !t->as_it_stands) status = cli_tune_find_start(&t->search, t->set, diag);
-  if (!status) status = cli_tune_optimise(&t->search, t->set, NULL, NULL, NULL, &t->optimum, diag);
+  if (!status) status = cli_tune_optimise(&t->search, t->set, NULL, &t->optimum, diag);
   if (!status) status = find_certainty(t, diag);
   return status ? status : replay_all(t, t->set, t->after, diag);
 }

@@ -297,8 +297,74 @@ static void pose(problem *p, cli_tune_search *search, const char *set, const uns
 /* Small against the half unit of cost that one standard error makes. */
 static const double tolerance = 1e-2;
 
-static bramah_status choose(problem *p, double *z, double *gradient, double *information, bramah_optimum *out,
-                            bramah_diag *diag)
+/* ---- figures that went to where nothing pulls ---- */
+
+/* The logarithm of a noise that is much too small has no slope: what went there does not come back by itself.
+ * So figures that are flat or at their lower bound are tried all over their range. */
+enum { N_TRIALS = 12, REVIVALS = 3 };
+
+static int is_lost(const problem *p, const double *information, const double *z, size_t k)
+{
+  const cli_tuned *t = &p->search->lab->tuned[p->index[k]];
+  const double I = information[k * p->n + k];
+  return !t->linear && (!(I > 1.0) || z[k] - p->low[k] < 1e-6);
+}
+
+/* The best of the figure's range, if it is better; *value is of z. */
+static bramah_status revive(problem *p, size_t k, double *z, double *value, int *better, bramah_diag *diag)
+{
+  cli_tune_search *s = p->search;
+  const size_t size = cli_tune_n_figures(s->lab, 0), n = N_TRIALS * s->n_logs;
+  char(*sets)[CLI_TUNE_TEXT] = calloc(N_TRIALS, sizeof *sets);
+  double *block = calloc(n * size + 1, sizeof *block), **figures = calloc(n + 1, sizeof *figures);
+  bramah_status status = sets && block && figures ? BRAMAH_OK : fail_memory(diag);
+  const double was = z[k];
+  double best = was;
+  for (size_t i = 0; !status && i < n; i++) figures[i] = block + i * size;
+  for (size_t i = 0; !status && i < N_TRIALS; i++) {
+    z[k] = p->low[k] + (p->high[k] - p->low[k]) * ((double)i + 0.5) / N_TRIALS;
+    write_set(p, z, sets[i]);
+  }
+  if (!status) status = cli_tune_evaluate_all(s, N_TRIALS, sets, 1000, figures, diag);
+  for (size_t i = 0; !status && i < N_TRIALS; i++) {
+    double x[CLI_TUNE_MOST];
+    const cli_tune_verdict v = cli_tune_judge(s->lab, s->n_logs, s->logs, figures + i * s->n_logs);
+    cli_tune_set_numbers(s->lab, sets[i], x);
+    const double here = cli_tune_criterion_value(&v, s->criterion) + cli_tune_penalty(s, x, NULL, NULL);
+    cli_tune_note_tried(s, sets[i], 0, &v, here);
+    if (!(here < *value - 1.0)) continue;
+    *value = here;
+    *better = 1;
+    best = p->low[k] + (p->high[k] - p->low[k]) * ((double)i + 0.5) / N_TRIALS;
+  }
+  z[k] = best;
+  free(sets);
+  free(block);
+  free(figures);
+  return status;
+}
+
+static bramah_status score(problem *p, const bramah_objective *f, double *z, bramah_optimum *out,
+                           bramah_diag *diag)
+{
+  double *g = calloc(p->n + p->n * p->n + 1, sizeof *g), *I = g + p->n;
+  bramah_status status = g ? BRAMAH_OK : fail_memory(diag);
+  int better = 1;
+  for (int round = 0; !status && better && round <= REVIVALS; round++) {
+    bramah_optimum one;
+    status = bramah_optimise_scoring(f, tolerance, z, g, I, &one, diag);
+    out->iterations += one.iterations;
+    out->cost = one.cost;
+    out->ending = one.ending;
+    better = 0;
+    for (size_t k = 0; !status && !used_up(p) && k < p->n; k++)
+      if (is_lost(p, I, z, k)) status = revive(p, k, z, &one.cost, &better, diag);
+  }
+  free(g);
+  return status;
+}
+
+static bramah_status choose(problem *p, double *z, bramah_optimum *out, bramah_diag *diag)
 {
   const cli_tune_search *s = p->search;
   const bramah_objective f = {
@@ -312,19 +378,19 @@ static bramah_status choose(problem *p, double *z, double *gradient, double *inf
   case BRAMAH_TUNE_GLOBAL:
     return bramah_optimise_global(&f, evaluations, s->seed, 0.1, 1e-2, z, out, diag);
   default:
-    return bramah_optimise_scoring(&f, tolerance, z, gradient, information, out, diag);
+    return score(p, &f, z, out, diag);
   }
 }
 
 bramah_status cli_tune_optimise(cli_tune_search *search, char *set, const unsigned char *fixed,
-                                double *gradient, double *information, bramah_optimum *out, bramah_diag *diag)
+                                bramah_optimum *out, bramah_diag *diag)
 {
   problem p;
   double z[CLI_TUNE_MOST];
   pose(&p, search, set, fixed, z);
   *out = (bramah_optimum){0};
   if (!p.n) return BRAMAH_OK;
-  const bramah_status status = choose(&p, z, gradient, information, out, diag);
+  const bramah_status status = choose(&p, z, out, diag);
   if (!status) write_set(&p, z, set);
   return status;
 }

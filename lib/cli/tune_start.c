@@ -9,13 +9,8 @@
 
 enum { N_FACTORS = 7, ROUNDS = 2 };
 
-/* By which all plant noise is multiplied. */
+/* By which the plant noise of one kind is multiplied. */
 static const double factors[N_FACTORS] = {1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3};
-
-static int is_plant_noise(const cli_tuned *t)
-{
-  return t->kind == CLI_TUNE_ACCELERATION || t->kind == CLI_TUNE_PRESSURE || t->kind == CLI_TUNE_NOISE;
-}
 
 static double inside(const cli_tuned *t, double x) { return fmin(fmax(x, t->least), t->most); }
 
@@ -32,51 +27,85 @@ static void take_white_parts(const cli_tune_search *s, double *x)
   }
 }
 
-static void scale_plant_noise(const cli_tune_lab *lab, double *x, double factor)
+static void scale_kind(const cli_tune_lab *lab, cli_tune_kind kind, double *x, double factor)
 {
   for (size_t i = 0; i < lab->n; i++)
-    if (is_plant_noise(&lab->tuned[i])) x[i] = inside(&lab->tuned[i], factor * x[i]);
+    if (lab->tuned[i].kind == kind) x[i] = inside(&lab->tuned[i], factor * x[i]);
 }
 
-static int has_plant_noise(const cli_tune_lab *lab)
+static int has_kind(const cli_tune_lab *lab, cli_tune_kind kind)
 {
   for (size_t i = 0; i < lab->n; i++)
-    if (is_plant_noise(&lab->tuned[i])) return 1;
+    if (lab->tuned[i].kind == kind) return 1;
   return 0;
 }
 
-/* The best of the factors; `value` infinite if none can be used. */
-static bramah_status try_factors(cli_tune_search *s, const double *x, double *best, double *value,
+/* A quarter of long logs is enough to begin with. */
+static int enough(const cli_tune_search *s)
+{
+  size_t rows = 0;
+  for (size_t k = 0; k < s->n_logs; k++) rows += s->lab->logs[s->logs[k]].rows;
+  return rows > 8000 ? 250 : 1000;
+}
+
+typedef struct factor_scan {
+  char (*sets)[CLI_TUNE_TEXT];
+  double *block, **figures; /* [N_FACTORS x logs] */
+} factor_scan;
+
+static bramah_status open_scan(factor_scan *scan, const cli_tune_search *s, bramah_diag *diag)
+{
+  const size_t size = cli_tune_n_figures(s->lab, 0), n = N_FACTORS * s->n_logs;
+  scan->sets = calloc(N_FACTORS, sizeof *scan->sets);
+  scan->block = calloc(n * size + 1, sizeof *scan->block);
+  scan->figures = calloc(n + 1, sizeof *scan->figures);
+  if (!scan->sets || !scan->block || !scan->figures)
+    return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  for (size_t i = 0; i < n; i++) scan->figures[i] = scan->block + i * size;
+  return BRAMAH_OK;
+}
+
+static void close_scan(factor_scan *scan)
+{
+  free(scan->sets);
+  free(scan->block);
+  free(scan->figures);
+}
+
+/* x becomes the best of the factors for the plant noise of one kind. */
+static bramah_status try_factors(cli_tune_search *s, factor_scan *scan, cli_tune_kind kind, double *x,
                                  bramah_diag *diag)
 {
-  const size_t size = cli_tune_n_figures(s->lab, 0), n = has_plant_noise(s->lab) ? N_FACTORS : 1;
-  char(*sets)[CLI_TUNE_TEXT] = calloc(N_FACTORS, sizeof *sets);
-  double *block = calloc(n * s->n_logs * size + 1, sizeof *block),
-         **figures = calloc(n * s->n_logs + 1, sizeof *figures);
-  bramah_status status = BRAMAH_OK;
-  if (!sets || !block || !figures) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  double(*tried)[CLI_TUNE_MOST] = calloc(N_FACTORS, sizeof *tried);
-  if (!tried && !status) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  for (size_t k = 0; !status && k < n; k++) {
-    memcpy(tried[k], x, s->lab->n * sizeof *x);
-    scale_plant_noise(s->lab, tried[k], n == 1 ? 1.0 : factors[k]);
-    cli_tune_set_text(s->lab, tried[k], sets[k]);
-    for (size_t l = 0; l < s->n_logs; l++) figures[k * s->n_logs + l] = block + (k * s->n_logs + l) * size;
+  double trial[CLI_TUNE_MOST], least = (double)INFINITY;
+  for (size_t k = 0; k < N_FACTORS; k++) {
+    memcpy(trial, x, s->lab->n * sizeof *x);
+    scale_kind(s->lab, kind, trial, factors[k]);
+    cli_tune_set_text(s->lab, trial, scan->sets[k]);
   }
-  if (!status) status = cli_tune_evaluate_all(s, n, sets, 1000, figures, diag);
-  *value = (double)INFINITY;
-  for (size_t k = 0; !status && k < n; k++) {
-    const cli_tune_verdict v = cli_tune_judge(s->lab, s->n_logs, s->logs, figures + k * s->n_logs);
+  const bramah_status status =
+      cli_tune_evaluate_all(s, N_FACTORS, scan->sets, enough(s), scan->figures, diag);
+  for (size_t k = 0; !status && k < N_FACTORS; k++) {
+    const cli_tune_verdict v = cli_tune_judge(s->lab, s->n_logs, s->logs, scan->figures + k * s->n_logs);
     const double here = cli_tune_criterion_value(&v, BRAMAH_TUNE_LIKELIHOOD);
-    cli_tune_note_tried(s, sets[k], 0, &v, here);
-    if (!(here < *value)) continue;
-    *value = here;
-    cli_tune_set_numbers(s->lab, sets[k], best);
+    cli_tune_note_tried(s, scan->sets[k], 0, &v, here);
+    if (!(here < least)) continue;
+    least = here;
+    cli_tune_set_numbers(s->lab, scan->sets[k], x);
   }
-  free(sets);
-  free(block);
-  free(figures);
-  free(tried);
+  return status;
+}
+
+/* From the densities as given: what was best beside wrong sensors means little. */
+static bramah_status try_kinds(cli_tune_search *s, const double *given, double *x, bramah_diag *diag)
+{
+  static const cli_tune_kind kinds[] = {CLI_TUNE_ACCELERATION, CLI_TUNE_PRESSURE, CLI_TUNE_NOISE};
+  factor_scan scan = {0};
+  bramah_status status = open_scan(&scan, s, diag);
+  for (size_t i = 0; i < s->lab->n; i++)
+    if (s->lab->tuned[i].kind != CLI_TUNE_SENSOR) x[i] = given[i];
+  for (size_t k = 0; !status && k < 3; k++)
+    if (has_kind(s->lab, kinds[k])) status = try_factors(s, &scan, kinds[k], x, diag);
+  close_scan(&scan);
   return status;
 }
 
@@ -96,29 +125,26 @@ static void find_white_sensors(cli_tune_search *s, const double *x)
 
 bramah_status cli_tune_find_start(cli_tune_search *search, char *set, bramah_diag *diag)
 {
-  double x[CLI_TUNE_MOST], best[CLI_TUNE_MOST], value, lowest;
+  double given[CLI_TUNE_MOST], x[CLI_TUNE_MOST], value, lowest;
   char trial[CLI_TUNE_TEXT];
   cli_tune_verdict verdict;
   cli_tune_set_numbers(search->lab, set, x);
+  cli_tune_set_numbers(search->lab, set, given);
   search->phase = "start";
   bramah_status status = cli_tune_evaluate(search, set, 0, 0, &lowest, &verdict, diag);
   if (!status && !isfinite(lowest)) return cli_tune_explain(search, set, &verdict, diag);
   if (!status) find_white_sensors(search, x);
   if (search->criterion != BRAMAH_TUNE_LIKELIHOOD) search->unit = lowest;
-  memcpy(trial, set, CLI_TUNE_TEXT);
   for (int round = 0; !status && round < ROUNDS; round++) {
-    double here;
     take_white_parts(search, x);
-    status = try_factors(search, x, best, &here, diag);
-    if (status || !isfinite(here)) break;
-    memcpy(x, best, search->lab->n * sizeof *x);
+    status = try_kinds(search, given, x, diag);
     cli_tune_set_text(search->lab, x, trial);
-    status = cli_tune_evaluate(search, trial, 0, 0, &value, &verdict, diag);
-    if (!status && value < lowest) {
+    if (!status) status = cli_tune_evaluate(search, trial, 0, 0, &value, &verdict, diag);
+    if (status || !isfinite(value)) break;
+    if (value < lowest) {
       lowest = value;
       memcpy(set, trial, CLI_TUNE_TEXT);
     }
-    if (!status && !isfinite(value)) break;
   }
   search->phase = "search";
   return status;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct entry {
@@ -239,6 +240,11 @@ static bramah_status open_file(bramah_journal *j, const char *path, bramah_diag 
   memcpy(j->path, path, n);
   j->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (j->file < 0) return fail_file(j, "cannot be opened", diag);
+  struct stat about;
+  if (fstat(j->file, &about) || !S_ISREG(about.st_mode)) {
+    bramah__fail(diag, BRAMAH_E_FILE, NULL, "a journal must be a regular file");
+    return bramah__at(diag, path, 0, 0);
+  }
   bramah_status status = lock(j, diag);
   if (!status) status = read_all(j, &text, &length, diag);
   if (!status) status = read_lines(j, text, length, diag);

@@ -13,7 +13,8 @@ enum { MOST_ITERATIONS = 200 };
 typedef struct search {
   const bramah_objective *f;
   double *z, *trial, *g, *I, *d; /* at z: gradient, information; step */
-  double *A;                     /* [n x n] */
+  double *A, *right;             /* [n x n], [n] of a linear system */
+  unsigned char *held;           /* [n] */
   double cost, lambda, tolerance;
   bramah_optimum *out;
 } search;
@@ -38,39 +39,76 @@ static int solve(size_t n, double *A, double *x)
   return 0;
 }
 
-/* A bound in the way: downhill leads out. */
-static int rests(const search *s, size_t i)
+/* How far variable i may go. */
+static double room(const search *s, size_t i, double d)
 {
-  return (s->z[i] <= s->f->low[i] && s->g[i] >= 0.0) || (s->z[i] >= s->f->high[i] && s->g[i] <= 0.0);
+  const double least = fmax(s->f->low[i] - s->z[i], -reach), most = fmin(s->f->high[i] - s->z[i], reach);
+  return fmin(fmax(d, least), most);
 }
 
+/* Solve for the variables that are not held; those that are go by d[i]. */
+static int solve_free(search *s, double lambda)
+{
+  const size_t n = s->f->n;
+  for (size_t i = 0; i < n; i++) {
+    double right = -s->g[i];
+    for (size_t j = 0; j < n; j++) {
+      const int apart = s->held[i] || s->held[j];
+      s->A[i * n + j] = apart ? 0.0 : s->I[i * n + j];
+      if (s->held[j] && !s->held[i]) right -= s->I[i * n + j] * s->d[j];
+    }
+    s->A[i * n + i] = s->held[i] ? 1.0 : s->I[i * n + i] * (1.0 + lambda);
+    s->right[i] = s->held[i] ? s->d[i] : right;
+  }
+  if (solve(n, s->A, s->right)) return 1;
+  memcpy(s->d, s->right, n * sizeof *s->d);
+  return 0;
+}
+
+/* The variable that would go too far by most, or n. */
+static size_t furthest_out(const search *s)
+{
+  const size_t n = s->f->n;
+  size_t worst = n;
+  double most = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    const double over = fabs(s->d[i] - room(s, i, s->d[i]));
+    if (s->held[i] || !(over > most)) continue;
+    most = over;
+    worst = i;
+  }
+  return worst;
+}
+
+/* The step d: a variable that would go too far goes as far as it may, and the others make the best of that;
+ * one that no cost depends on stays. */
 static int aim(search *s, double lambda)
 {
   const size_t n = s->f->n;
   for (size_t i = 0; i < n; i++) {
-    const int still = rests(s, i) || !(s->I[i * n + i] > 0.0);
-    s->d[i] = still ? 0.0 : -s->g[i];
-    for (size_t j = 0; j < n; j++)
-      s->A[i * n + j] = still || rests(s, j) || !(s->I[j * n + j] > 0.0) ? 0.0 : s->I[i * n + j];
-    s->A[i * n + i] = still ? 1.0 : s->I[i * n + i] * (1.0 + lambda);
+    s->held[i] = !(s->I[i * n + i] > 0.0);
+    s->d[i] = 0.0;
   }
-  return solve(n, s->A, s->d);
+  for (size_t round = 0; round <= n; round++) {
+    if (solve_free(s, lambda)) return 1;
+    const size_t worst = furthest_out(s);
+    if (worst == n) break;
+    s->d[worst] = room(s, worst, s->d[worst]);
+    s->held[worst] = 1;
+  }
+  return 0;
 }
 
-/* The step within reach and bounds, as trial; returns by how much it promises to lower the cost. */
+/* From z by d to trial, within the bounds to the bit; returns by how much that promises to lower the cost. */
 static double promise(search *s)
 {
   const size_t n = s->f->n;
-  double size = 0.0, sum = 0.0;
-  for (size_t i = 0; i < n; i++) size = fmax(size, fabs(s->d[i]));
+  double sum = 0.0;
+  for (size_t i = 0; i < n; i++) s->trial[i] = fmin(fmax(s->z[i] + s->d[i], s->f->low[i]), s->f->high[i]);
   for (size_t i = 0; i < n; i++) {
-    const double d = size > reach ? fmin(fmax(s->d[i], -reach), reach) : s->d[i];
-    s->trial[i] = fmin(fmax(s->z[i] + d, s->f->low[i]), s->f->high[i]);
-    s->d[i] = s->trial[i] - s->z[i];
-  }
-  for (size_t i = 0; i < n; i++) {
-    sum -= s->g[i] * s->d[i];
-    for (size_t j = 0; j < n; j++) sum -= 0.5 * s->d[i] * s->I[i * n + j] * s->d[j];
+    const double d = s->trial[i] - s->z[i];
+    sum -= s->g[i] * d;
+    for (size_t j = 0; j < n; j++) sum -= 0.5 * d * s->I[i * n + j] * (s->trial[j] - s->z[j]);
   }
   return sum;
 }
@@ -139,9 +177,14 @@ bramah_status bramah_optimise_scoring(const bramah_objective *objective, double 
                                       bramah_diag *diag)
 {
   const size_t n = objective->n;
-  double *block = calloc(3 * n + 2 * n * n + 1, sizeof *block);
+  double *block = calloc(4 * n + 2 * n * n + 1, sizeof *block);
+  unsigned char *held = calloc(n + 1, 1);
   *out = (bramah_optimum){0};
-  if (!block) return bramah__fail(diag, BRAMAH_E_MEMORY, "optimiser", "out of memory");
+  if (!block || !held) {
+    free(block);
+    free(held);
+    return bramah__fail(diag, BRAMAH_E_MEMORY, "optimiser", "out of memory");
+  }
   search s = {.f = objective,
               .z = z,
               .trial = block,
@@ -149,6 +192,8 @@ bramah_status bramah_optimise_scoring(const bramah_objective *objective, double 
               .d = block + 2 * n,
               .I = block + 3 * n,
               .A = block + 3 * n + n * n,
+              .right = block + 3 * n + 2 * n * n,
+              .held = held,
               .lambda = 1e-3,
               .tolerance = tolerance,
               .out = out};
@@ -157,5 +202,6 @@ bramah_status bramah_optimise_scoring(const bramah_objective *objective, double 
   if (gradient) memcpy(gradient, s.g, n * sizeof *gradient);
   if (information) memcpy(information, s.I, n * n * sizeof *information);
   free(block);
+  free(held);
   return status;
 }
