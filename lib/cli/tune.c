@@ -6,7 +6,9 @@
 #include "lib/cli/progress.h"
 #include "lib/cli/study_crew.h"
 #include "lib/cli/tune_output.h"
+#include "lib/cli/tune_report.h"
 #include "lib/cli/tune_stop.h"
+#include "lib/cli/tune_validate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,9 +30,12 @@ typedef struct tuning {
   char first[CLI_TUNE_TEXT], set[CLI_TUNE_TEXT];
   double *block, **before, **after; /* figures [n_all] */
   double *gradient, *information;
-  int has_slope;
   bramah_optimum optimum;
   cli_tune_certainty certainty;
+  cli_tune_folds folds_found;
+  cli_tune_profile *profiles; /* NULL: not wanted */
+  size_t n_warnings;
+  char warnings[16][256];
   double start, seconds; /* of the clock */
 } tuning;
 
@@ -214,24 +219,34 @@ static bramah_status replay_all(tuning *t, const char *set, double **figures, br
   return status;
 }
 
-/* The slope at the end, for the intervals, where the method did not leave one. */
+/* The slope at the end, for the intervals. */
 static bramah_status find_certainty(tuning *t, bramah_diag *diag)
 {
   cli_tune_search *s = &t->search;
-  double value;
+  double value, x[CLI_TUNE_MOST];
   cli_tune_verdict verdict;
+  const size_t n = t->lab.n, place = cli_tune_place_information(&t->lab);
   if (s->criterion != BRAMAH_TUNE_LIKELIHOOD) return BRAMAH_OK;
   bramah_status status = cli_tune_evaluate(s, t->set, 1, 0, &value, &verdict, diag);
   if (status || !isfinite(value)) return status;
-  const size_t n = t->lab.n, place = cli_tune_place_information(&t->lab);
-  double x[CLI_TUNE_MOST];
-  memset(t->information, 0, n * n * sizeof *t->information);
   for (size_t k = 0; k < s->n_logs; k++)
     for (size_t i = 0; i < n * n; i++) t->information[i] += s->figures[k][place + i];
   cli_tune_set_numbers(&t->lab, t->set, x);
   cli_tune_penalty(s, x, t->gradient, t->information);
-  t->has_slope = 1;
-  return cli_tune_certainty_find(&t->certainty, s, t->set, t->information, diag);
+  status = cli_tune_certainty_find(&t->certainty, s, t->set, t->information, diag);
+  return status ? status : cli_tune_bound_weak(&t->certainty, s, t->set, t->information, diag);
+}
+
+static bramah_status validate(tuning *t, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  if (t->folds)
+    status = cli_tune_cross_validate(&t->folds_found, &t->search, (size_t)t->folds, t->first, t->set, diag);
+  if (status || !t->profile || !t->certainty.n) return status;
+  t->profiles = calloc(t->lab.n, sizeof *t->profiles);
+  if (!t->profiles) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  return cli_tune_find_profiles(t->profiles, &t->search, t->set, &t->certainty, t->information,
+                                (size_t)t->profile, diag);
 }
 
 static bramah_status tune(tuning *t, bramah_diag *diag)
@@ -244,7 +259,8 @@ static bramah_status tune(tuning *t, bramah_diag *diag)
   if (!status && !t->as_it_stands) status = cli_tune_find_start(&t->search, t->set, diag);
   if (!status) status = cli_tune_optimise(&t->search, t->set, NULL, &t->optimum, diag);
   if (!status) status = find_certainty(t, diag);
-  return status ? status : replay_all(t, t->set, t->after, diag);
+  if (!status) status = replay_all(t, t->set, t->after, diag);
+  return status ? status : validate(t, diag);
 }
 
 /* ---- what came out ---- */
@@ -260,52 +276,87 @@ static void write_head(const tuning *t, char *head, size_t room)
     used += (size_t)snprintf(head + used, room - used, "%s %s", i ? "," : "", t->logs[i]);
 }
 
-static void say_warning(void *user, const char *line) { fprintf(user, "warning: %s\n", line); }
+static void take_warning(void *user, const char *line)
+{
+  tuning *t = user;
+  if (t->n_warnings < sizeof t->warnings / sizeof t->warnings[0])
+    snprintf(t->warnings[t->n_warnings++], sizeof t->warnings[0], "%s", line);
+}
 
 static void print_search(const tuning *t, FILE *out)
 {
   const cli_tune_search *s = &t->search;
-  const size_t read = bramah_journal_count_read(t->crew.journal);
   fprintf(out, "study: %s (%s), %zu figure%s\n", t->lab.session.study->name, t->lab.path, t->lab.n,
           t->lab.n == 1 ? "" : "s");
   fprintf(out, "logs: %zu tuned on, %zu held out\n", t->n_tuned, t->n_all - t->n_tuned);
   fprintf(out, "search: %s after %d iterations, %zu evaluations; %s %.6g\n", endings[t->optimum.ending],
           t->optimum.iterations, s->n_tried, cli_tune_criterion_name(s->criterion), t->optimum.cost);
-  fprintf(out, "work: %llu replays in %.1f s%s\n", (unsigned long long)t->crew.replays, t->seconds,
-          read ? " (others were in the journal)" : "");
+  fprintf(out, "work: %llu replays in %.1f s, %.1f s of log per second%s\n",
+          (unsigned long long)t->crew.replays, t->seconds, t->crew.log_seconds / t->seconds,
+          bramah_journal_count_read(t->crew.journal) ? " (others were in the journal)" : "");
+}
+
+enum { MOST_TABLES = 8 };
+
+static size_t make_tables(tuning *t, cli_table *tables)
+{
+  size_t n = 0, *logs = calloc(t->n_all + 1, sizeof *logs);
+  if (t->certainty.n) tables[n++] = cli_tune_certainty_table(&t->certainty, &t->lab);
+  for (size_t i = 0; logs && i < t->n_all; i++) logs[i] = i;
+  if (logs) tables[n++] = cli_tune_consistency_table(&t->lab, t->n_all, logs, t->before, t->after);
+  if (t->folds_found.n) {
+    tables[n++] = cli_tune_folds_table(&t->folds_found, &t->lab);
+    tables[n++] = cli_tune_spread_table(&t->folds_found, &t->lab);
+  }
+  if (t->profiles) tables[n++] = cli_tune_profile_table(t->profiles, &t->lab);
+  tables[n++] = cli_tune_criteria_table(&t->search);
+  free(logs);
+  return n;
+}
+
+static bramah_status write_report(const tuning *t, const char *head, size_t n, const cli_table *tables,
+                                  bramah_diag *diag)
+{
+  cli_tune_note notes[4 + 16] = {
+      {"study", t->lab.path}, {"machine", t->lab.session.study->machine_file}, {"tuned", head}};
+  size_t n_notes = 3;
+  for (size_t i = 0; i < t->n_warnings; i++) notes[n_notes++] = (cli_tune_note){"warning", t->warnings[i]};
+  return cli_tune_write_report(t->report, &t->search, t->certainty.n ? &t->certainty : NULL, n_notes, notes,
+                               n, tables, diag);
+}
+
+static bramah_status write_files(const tuning *t, size_t n, const cli_table *tables, bramah_diag *diag)
+{
+  char head[2048];
+  bramah_status status = BRAMAH_OK;
+  write_head(t, head, sizeof head);
+  if (t->output)
+    status =
+        cli_tune_write_study(t->output, &t->lab, t->set, t->certainty.n ? &t->certainty : NULL, head, diag);
+  if (!status && t->evaluations) status = cli_tune_write_evaluations(t->evaluations, &t->search, diag);
+  return status || !t->report ? status : write_report(t, head, n, tables, diag);
 }
 
 static bramah_status conclude(tuning *t, bramah_diag *diag)
 {
   const char *const outputs[] = {t->output, t->evaluations, t->report};
   FILE *out = cli_summary_stream(3, outputs);
-  char head[2048];
+  cli_table tables[MOST_TABLES];
+  const size_t n = make_tables(t, tables);
   print_search(t, out);
-  if (t->certainty.n) {
-    cli_table table = cli_tune_certainty_table(&t->certainty, &t->lab);
-    cli_table_print(&table, out);
-    cli_table_free(&table);
-    cli_tune_certainty_warn(&t->certainty, &t->lab, say_warning, out);
-  }
-  size_t *logs = calloc(t->n_all + 1, sizeof *logs);
-  if (logs) {
-    for (size_t i = 0; i < t->n_all; i++) logs[i] = i;
-    cli_table table = cli_tune_consistency_table(&t->lab, t->n_all, logs, t->before, t->after);
-    cli_table_print(&table, out);
-    cli_table_free(&table);
-  }
-  free(logs);
-  write_head(t, head, sizeof head);
-  bramah_status status = BRAMAH_OK;
-  if (t->output)
-    status =
-        cli_tune_write_study(t->output, &t->lab, t->set, t->certainty.n ? &t->certainty : NULL, head, diag);
-  if (!status && t->evaluations) status = cli_tune_write_evaluations(t->evaluations, &t->search, diag);
+  if (t->certainty.n) cli_tune_certainty_warn(&t->certainty, &t->lab, take_warning, t);
+  for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
+  if (t->n_warnings) fputc('\n', out);
+  for (size_t i = 0; i < t->n_warnings; i++) fprintf(out, "warning: %s\n", t->warnings[i]);
+  const bramah_status status = write_files(t, n, tables, diag);
+  for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   return status;
 }
 
 static void clean_up(tuning *t)
 {
+  cli_tune_folds_free(&t->folds_found);
+  cli_tune_profiles_free(t->profiles, t->lab.n);
   cli_tune_certainty_free(&t->certainty);
   cli_tune_search_close(&t->search);
   bramah_journal_close(t->crew.journal);

@@ -131,8 +131,8 @@ static void find_intervals(cli_tune_certainty *c, const cli_tune_lab *lab, const
     c->fisher[i] = sqrt(V[i * c->n + i]);
     c->sigma[i] = use_robust ? fmax(c->fisher[i], robust[i]) : c->fisher[i];
     if (c->held[i]) c->sigma[i] = c->fisher[i] = (double)NAN;
-    c->low[i] = cli_tune_unscaled(t, z - quantile * c->sigma[i]);
-    c->high[i] = cli_tune_unscaled(t, z + quantile * c->sigma[i]);
+    c->low[i] = c->held[i] ? t->least : cli_tune_unscaled(t, z - quantile * c->sigma[i]);
+    c->high[i] = c->held[i] ? t->most : cli_tune_unscaled(t, z + quantile * c->sigma[i]);
     if (!c->held[i] && c->sigma[i] > (t->linear ? flat_linear : flat_log)) c->held[i] = CLI_TUNE_FLAT;
     for (size_t j = 0; j < c->n; j++)
       c->correlation[i * c->n + j] = V[i * c->n + j] / sqrt(V[i * c->n + i] * V[j * c->n + j]);
@@ -220,10 +220,10 @@ cli_table cli_tune_certainty_table(const cli_tune_certainty *certainty, const cl
     cli_table_add(&table, "%s", t->unit);
     cli_table_add_number(&table, strtod(t->text, NULL));
     cli_table_add(&table, "%.4g", c->x[i]);
-    if (isfinite(c->sigma[i]))
-      cli_table_add(&table, "%.4g to %.4g%s", c->low[i], c->high[i], c->held[i] ? " (flat)" : "");
-    else
-      cli_table_add(&table, "%s", c->held[i] == CLI_TUNE_FLAT ? "not told by the logs" : "at its bound");
+    cli_table_add(&table, "%.4g to %.4g%s", c->low[i], c->high[i],
+                  c->held[i] == CLI_TUNE_FREE   ? ""
+                  : c->held[i] == CLI_TUNE_FLAT ? " (flat)"
+                                                : " (at its bound)");
     add_strongest(&table, c, lab, i);
   }
   return table;

@@ -3,6 +3,7 @@
 #include "lib/cli/tune_output.h"
 #include "bramah/edit.h"
 #include "lib/cli/message.h"
+#include "lib/cli/tune_validate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,13 +18,13 @@ static void write_comment(const cli_tuned *t, const cli_tune_certainty *c, size_
   const char *gap = *t->unit ? " " : "";
   if (!c)
     snprintf(out, room, "tuned; was %s", t->text);
-  else if (c->held[i] == CLI_TUNE_AT_LEAST || c->held[i] == CLI_TUNE_AT_MOST)
-    snprintf(out, room, "tuned: stands at its bound; was %s", t->text);
-  else if (!isfinite(c->sigma[i]))
-    snprintf(out, room, "tuned: the logs do not tell it; was %s", t->text);
   else
     snprintf(out, room, "tuned: 95 %% interval %.4g to %.4g%s%s%s; was %s", c->low[i], c->high[i], gap,
-             t->unit, c->held[i] ? ", the logs hardly tell it" : "", t->text);
+             t->unit,
+             c->held[i] == CLI_TUNE_FREE   ? ""
+             : c->held[i] == CLI_TUNE_FLAT ? ", the logs hardly tell it"
+                                           : ", at its bound",
+             t->text);
 }
 
 static bramah_status set_place(bramah_edit *edit, const char *name, const char *value, const char *comment,
@@ -93,7 +94,7 @@ static void put_number(double x, FILE *file)
   if (isfinite(x)) fprintf(file, "%.9g", x);
 }
 
-static void put_row(const cli_tune_search *s, size_t i, FILE *file)
+static void put_row(const cli_tune_search *s, size_t i, int on_front, FILE *file)
 {
   const cli_tune_tried *t = &s->tried[i];
   const cli_tune_verdict *v = &t->verdict;
@@ -110,6 +111,7 @@ static void put_row(const cli_tune_search *s, size_t i, FILE *file)
   put_number(whole ? v->prediction : (double)NAN, file);
   put_number(whole ? v->used : (double)NAN, file);
   put_number(whole ? v->gated : (double)NAN, file);
+  fprintf(file, ",%d", on_front);
   for (size_t k = 0; k < s->lab->n; k++) put_number(t->x[k], file);
   fputc('\n', file);
 }
@@ -118,14 +120,22 @@ bramah_status cli_tune_write_evaluations(const char *path, const cli_tune_search
 {
   const cli_tune_lab *lab = search->lab;
   const int own = strcmp(path, "-") != 0;
+  unsigned char *front = calloc(search->n_tried + 1, 1);
+  if (!front) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  cli_tune_find_front(search, front);
   FILE *file = own ? fopen(path, "w") : stdout;
-  if (!file) return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be created: %s", strerror(errno));
-  fputs("evaluation,phase,slope,outcome,criterion,cost,nis,nis_distance,rmse,prediction,innovations,gated",
+  if (!file) {
+    free(front);
+    return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be created: %s", strerror(errno));
+  }
+  fputs("evaluation,phase,slope,outcome,criterion,cost,nis,nis_distance,rmse,prediction,innovations,gated,"
+        "front",
         file);
   for (size_t k = 0; k < lab->n; k++)
     fprintf(file, *lab->tuned[k].unit ? ",%s[%s]" : ",%s%s", lab->tuned[k].name, lab->tuned[k].unit);
   fputc('\n', file);
-  for (size_t i = 0; i < search->n_tried; i++) put_row(search, i, file);
+  for (size_t i = 0; i < search->n_tried; i++) put_row(search, i, front[i], file);
+  free(front);
   const int bad = ferror(file) != 0, unclosed = own ? fclose(file) != 0 : fflush(file) != 0;
   return bad || unclosed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written completely")
                          : BRAMAH_OK;

@@ -57,6 +57,8 @@ void cli_tune_note_tried(cli_tune_search *search, const char *set, int slope, co
     search->room = room;
   }
   cli_tune_tried *t = &search->tried[search->n_tried];
+  if (!verdict->status && !verdict->stopped && strcmp(search->phase, "fold") != 0)
+    search->most_used = fmax(search->most_used, verdict->used + verdict->gated);
   *t = (cli_tune_tried){.phase = search->phase, .slope = slope, .verdict = *verdict, .value = value};
   t->x = malloc((search->lab->n + 1) * sizeof *t->x);
   if (!t->x) return;

@@ -32,6 +32,7 @@ typedef struct cli_tune_search {
   double *samples; /* [n] of that sensor */
   double unit;     /* of the penalty: cost per squared logarithm; 0: by samples */
   const char *phase;
+  double most_used; /* innovations of a complete evaluation */
   size_t n_tried, room;
   cli_tune_tried *tried;
   int given; /* early stopping: limits of the best set known are there */
