@@ -386,10 +386,11 @@ static int run(const cli_arguments *arguments)
   int code = read_arguments(&t);
   if (!code) {
     cli_tune_ranks_begin(&t.rank, &t.crew.n_ranks);
-    bramah_status status = open_lab(&t, &diag);
-    if (!status) status = cli_tune_ranks_agree(&t.lab, &diag);
+    t.lab.quiet = t.rank != 0;
+    bramah_status status = cli_tune_ranks_agree(&t.lab, open_lab(&t, &diag), &diag);
     if (!status) status = t.rank ? cli_tune_ranks_serve(&t.lab, &diag) : lead(&t, &diag);
-    if (status) code = status == BRAMAH_E_ARGUMENT && !diag.message[0] ? CLI_WRONG_USE : cli_report(&diag);
+    if (status)
+      code = diag.message[0] ? cli_report(&diag) : status == BRAMAH_E_ARGUMENT ? CLI_WRONG_USE : CLI_FAILED;
     cli_tune_ranks_end();
   }
   clean_up(&t);

@@ -11,10 +11,10 @@ void cli_tune_ranks_begin(size_t *rank, size_t *n_ranks)
 void cli_tune_ranks_end(void) {}
 void cli_tune_ranks_dismiss(void) {}
 
-bramah_status cli_tune_ranks_agree(const cli_tune_lab *lab, bramah_diag *diag)
+bramah_status cli_tune_ranks_agree(const cli_tune_lab *lab, bramah_status status, bramah_diag *diag)
 {
   (void)lab, (void)diag;
-  return BRAMAH_OK;
+  return status;
 }
 
 void cli_tune_ranks_give(size_t rank, size_t number, const cli_tune_job *job)

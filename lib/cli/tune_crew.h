@@ -27,8 +27,9 @@ bramah_status cli_tune_crew_work(cli_tune_crew *crew, size_t n, const cli_tune_j
 /* Is this process the first one, with others in its service? rank 0: this one leads. */
 void cli_tune_ranks_begin(size_t *rank, size_t *n_ranks);
 void cli_tune_ranks_end(void);
-/* Do all others have the same study, machine and logs? Asked on all ranks. */
-bramah_status cli_tune_ranks_agree(const cli_tune_lab *lab, bramah_diag *diag);
+/* After reading, with what came of it: do all have the same study, machine and logs? Asked on all ranks. Where
+ * the first one failed the others return its status with an empty diag: it says it for all. */
+bramah_status cli_tune_ranks_agree(const cli_tune_lab *lab, bramah_status status, bramah_diag *diag);
 /* Hand a job to worker 1 <= rank < n_ranks; fetch an answer: 1 and whose with its figures, 0 if none has come.
  * `number` comes back with the answer. */
 void cli_tune_ranks_give(size_t rank, size_t number, const cli_tune_job *job);

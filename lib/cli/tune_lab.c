@@ -159,7 +159,7 @@ static bramah_status set_bounds(const cli_tune_lab *lab, const bramah_study_tune
   if (status) return status;
   t->linear = from->linear;
   const double inside = fmin(fmax(t->start, t->least), t->most);
-  if (inside != t->start)
+  if (inside != t->start && !lab->quiet)
     cli_note("%s: '%s' lies outside its bounds; tuning begins at %.6g %s", t->name, t->text, inside, t->unit);
   t->start = inside;
   return BRAMAH_OK;

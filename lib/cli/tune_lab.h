@@ -39,6 +39,7 @@ enum { CLI_TUNE_MOST = 64, CLI_TUNE_CHECKS = 20, CLI_TUNE_BINS = 20, CLI_TUNE_TE
 
 typedef struct cli_tune_lab {
   const char *path;    /* of the study */
+  int quiet;           /* 1: notes are said elsewhere */
   cli_session session; /* as the files say: names, units, the start */
   size_t n;
   cli_tuned *tuned; /* [n] */

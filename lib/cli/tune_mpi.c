@@ -37,19 +37,25 @@ static void wait_a_little(void)
   nanosleep(&pause, NULL);
 }
 
-bramah_status cli_tune_ranks_agree(const cli_tune_lab *lab, bramah_diag *diag)
+bramah_status cli_tune_ranks_agree(const cli_tune_lab *lab, bramah_status status, bramah_diag *diag)
 {
   uint64_t mine = lab->identity, first;
-  int same, all;
-  for (size_t i = 0; i < lab->n_logs; i++)
+  int first_status = status, same, all, rank;
+  for (size_t i = 0; !status && i < lab->n_logs; i++)
     mine = cli_tune_hash(mine, &lab->logs[i].hash, sizeof lab->logs[i].hash);
   first = mine;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Bcast(&first_status, 1, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  same = first == mine;
+  same = !status && first == mine;
   MPI_Allreduce(&same, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (all) return BRAMAH_OK;
+  if (first_status) {
+    if (rank) bramah_diag_clear(diag);
+    return (bramah_status)first_status;
+  }
+  if (all || status) return status;
   return cli_fail(diag, BRAMAH_E_FILE, lab->path, 0, NULL,
-                  "the processes do not read the same study, machine and logs: give them the same files");
+                  "the processes do not all read the same study, machine and logs: give them the same files");
 }
 
 void cli_tune_ranks_give(size_t rank, size_t number, const cli_tune_job *job)

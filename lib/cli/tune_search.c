@@ -185,7 +185,7 @@ bramah_status cli_tune_explain(const cli_tune_search *search, const char *set,
     free(figures);
     if (status) return *diag = why, status;
     return cli_fail(diag, verdict->status, lab->logs[verdict->failed].path, 0, why.thing,
-                    "%.300s (at t = %.9g s, with %.100s): begin from other values", why.message, t, set);
+                    "%.400s (at t = %.9g s): begin from other values", why.message, t);
   }
   const char *path = search->n_logs ? lab->logs[search->logs[0]].path : lab->path;
   if (!(verdict->used > 0.0))

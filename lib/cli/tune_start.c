@@ -123,6 +123,29 @@ static void find_white_sensors(cli_tune_search *s, const double *x)
   }
 }
 
+static int is_plant_noise(const cli_tuned *t)
+{
+  return t->kind == CLI_TUNE_ACCELERATION || t->kind == CLI_TUNE_PRESSURE || t->kind == CLI_TUNE_NOISE;
+}
+
+/* The filter cannot follow the log with the figures as given: one that hardly heeds its sensors can, as far as
+ * the model alone does, and its innovations show the sensors' noise on top of a slow drift. */
+static bramah_status begin_with_model_alone(cli_tune_search *s, double *x, int *runs, bramah_diag *diag)
+{
+  char set[CLI_TUNE_TEXT];
+  double value;
+  cli_tune_verdict verdict;
+  for (size_t i = 0; i < s->lab->n; i++) {
+    const cli_tuned *t = &s->lab->tuned[i];
+    if (t->kind == CLI_TUNE_SENSOR) x[i] = t->most;
+    if (is_plant_noise(t)) x[i] = t->least;
+  }
+  cli_tune_set_text(s->lab, x, set);
+  const bramah_status status = cli_tune_evaluate(s, set, 0, 0, &value, &verdict, diag);
+  *runs = !status && isfinite(value);
+  return status;
+}
+
 bramah_status cli_tune_find_start(cli_tune_search *search, char *set, bramah_diag *diag)
 {
   double given[CLI_TUNE_MOST], x[CLI_TUNE_MOST], value, lowest;
@@ -132,9 +155,13 @@ bramah_status cli_tune_find_start(cli_tune_search *search, char *set, bramah_dia
   cli_tune_set_numbers(search->lab, set, given);
   search->phase = "start";
   bramah_status status = cli_tune_evaluate(search, set, 0, 0, &lowest, &verdict, diag);
-  if (!status && !isfinite(lowest)) return cli_tune_explain(search, set, &verdict, diag);
-  if (!status) find_white_sensors(search, x);
-  if (search->criterion != BRAMAH_TUNE_LIKELIHOOD) search->unit = lowest;
+  if (!status && !isfinite(lowest)) {
+    int runs = 0;
+    if (verdict.status) status = begin_with_model_alone(search, x, &runs, diag);
+    if (!status && !runs) return cli_tune_explain(search, set, &verdict, diag);
+  }
+  if (!status && isfinite(lowest)) find_white_sensors(search, x);
+  if (search->criterion != BRAMAH_TUNE_LIKELIHOOD) search->unit = isfinite(lowest) ? lowest : 1.0;
   for (int round = 0; !status && round < ROUNDS; round++) {
     take_white_parts(search, x);
     status = try_kinds(search, given, x, diag);
@@ -147,5 +174,6 @@ bramah_status cli_tune_find_start(cli_tune_search *search, char *set, bramah_dia
     }
   }
   search->phase = "search";
+  if (!status && !isfinite(lowest)) return cli_tune_explain(search, trial, &verdict, diag);
   return status;
 }
