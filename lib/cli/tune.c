@@ -249,6 +249,15 @@ static bramah_status validate(tuning *t, bramah_diag *diag)
                                 (size_t)t->profile, diag);
 }
 
+/* A search may end where the gates keep out what does not fit. */
+static bramah_status check_outcome(const tuning *t, bramah_diag *diag)
+{
+  const cli_tune_search *s = &t->search;
+  const cli_tune_verdict verdict = cli_tune_judge(&t->lab, s->n_logs, s->logs, t->after);
+  const int bad = verdict.status || cli_tune_starved(&verdict);
+  return bad ? cli_tune_explain(s, t->set, &verdict, diag) : BRAMAH_OK;
+}
+
 static bramah_status tune(tuning *t, bramah_diag *diag)
 {
   double x[CLI_TUNE_MOST];
@@ -258,8 +267,9 @@ static bramah_status tune(tuning *t, bramah_diag *diag)
   bramah_status status = replay_all(t, t->first, t->before, diag);
   if (!status && !t->as_it_stands) status = cli_tune_find_start(&t->search, t->set, diag);
   if (!status) status = cli_tune_optimise(&t->search, t->set, NULL, &t->optimum, diag);
-  if (!status) status = find_certainty(t, diag);
   if (!status) status = replay_all(t, t->set, t->after, diag);
+  if (!status) status = check_outcome(t, diag);
+  if (!status) status = find_certainty(t, diag);
   return status ? status : validate(t, diag);
 }
 

@@ -97,6 +97,11 @@ cli_tune_verdict cli_tune_judge(const cli_tune_lab *lab, size_t n, const size_t 
   return v;
 }
 
+int cli_tune_starved(const cli_tune_verdict *verdict)
+{
+  return !(verdict->used > 0.1 * (verdict->used + verdict->gated));
+}
+
 double cli_tune_criterion_value(const cli_tune_verdict *verdict, bramah_tune_criterion criterion)
 {
   double value = verdict->cost;

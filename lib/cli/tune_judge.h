@@ -23,6 +23,9 @@ typedef struct cli_tune_verdict {
 cli_tune_verdict cli_tune_judge(const cli_tune_lab *lab, size_t n, const size_t *logs,
                                 double *const *figures);
 
+/* Is next to nothing left of the innovations after gating? */
+int cli_tune_starved(const cli_tune_verdict *verdict);
+
 /* Value of a criterion, to be made small; infinite where a replay failed. */
 double cli_tune_criterion_value(const cli_tune_verdict *verdict, bramah_tune_criterion criterion);
 const char *cli_tune_criterion_name(bramah_tune_criterion criterion);

@@ -121,7 +121,12 @@ bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, si
   bramah_status status = look_up(lab, t, &t->text, diag);
   if (!status) status = check_also(lab, t, diag);
   if (!status) status = split_value(t, diag);
-  if (status) return cli_place(diag, lab->path, line), status;
+  if (status) { /* not where the name leads to nothing, but where it is asked for */
+    snprintf(diag->file, sizeof diag->file, "%s", line ? lab->path : "--vary");
+    diag->line = line;
+    diag->column = 0;
+    return status;
+  }
   find_kind(lab, t);
   *out = t;
   return BRAMAH_OK;

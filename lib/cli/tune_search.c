@@ -188,14 +188,15 @@ bramah_status cli_tune_explain(const cli_tune_search *search, const char *set,
                     "%.400s (at t = %.9g s): begin from other values", why.message, t);
   }
   const char *path = search->n_logs ? lab->logs[search->logs[0]].path : lab->path;
-  if (!(verdict->used > 0.0))
+  if (verdict->gated > 0.0 && cli_tune_starved(verdict))
     return cli_fail(
         diag, BRAMAH_E_EMPTY, path, 0, "innovations",
-        verdict->gated > 0.0
-            ? "none is left: the gates keep all %.0f out; begin with more noise or take 'gate' out of the "
-              "study"
-            : "none is there after 'settle': the log is too short, or has none of the study's sensors",
-        verdict->gated);
+        "next to none is left: the gates keep %.0f of %.0f out; take 'gate' out of the study, or begin "
+        "with more noise",
+        verdict->gated, verdict->gated + verdict->used);
+  if (!(verdict->used > 0.0))
+    return cli_fail(diag, BRAMAH_E_EMPTY, path, 0, "innovations",
+                    "none is there after 'settle': the log is too short, or has none of the study's sensors");
   return cli_fail(diag, BRAMAH_E_NOT_FINITE, path, 0, cli_tune_criterion_name(search->criterion),
                   "the criterion is not finite with %.200s: %s", set,
                   search->criterion == BRAMAH_TUNE_RMSE ? "give the truth of the logs with --truth"

@@ -155,9 +155,10 @@ bramah_status cli_tune_find_start(cli_tune_search *search, char *set, bramah_dia
   cli_tune_set_numbers(search->lab, set, given);
   search->phase = "start";
   bramah_status status = cli_tune_evaluate(search, set, 0, 0, &lowest, &verdict, diag);
-  if (!status && !isfinite(lowest)) {
+  if (!status && (!isfinite(lowest) || cli_tune_starved(&verdict))) {
     int runs = 0;
-    if (verdict.status) status = begin_with_model_alone(search, x, &runs, diag);
+    lowest = (double)INFINITY;
+    if (verdict.status || verdict.gated > 0.0) status = begin_with_model_alone(search, x, &runs, diag);
     if (!status && !runs) return cli_tune_explain(search, set, &verdict, diag);
   }
   if (!status && isfinite(lowest)) find_white_sensors(search, x);

@@ -62,7 +62,7 @@ wrong 'volumes.v1.noise=1 .. 2' 'a range needs a number of values'
 wrong 'volumes.v1.noise=2 .. 1: 3' 'the range is inverted'
 wrong 'volumes.v1.noise=-1 .. 1: 3 log' 'a logarithmic range must be positive'
 wrong 'volumes.v1.noise=1 .. 2: 3 lgo' 'is not understood behind the range'
-wrong 'volumes.v1.noise=1 m .. 2 m: 3' "'m'"
+wrong 'volumes.v1.noise=1 m .. 2 m: 3' 'a noise density of pressure is expected'
 wrong 'volumes.v1.noise=1,,2' 'is no value'
 wrong 'filter.transition=1 .. 2: 3' 'is no number'
 run 1 sweep sensors-2.yaml log.csv --output x.csv --latin 3
