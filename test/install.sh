@@ -28,8 +28,14 @@ find_missing() {
   need libopenblas-serial-dev has_openblas
   need libcsv-dev has_header csv.h
   need libsubunit-dev has_subunit
+  need libnlopt-dev pkg-config --exists nlopt # optional for the build: a global search of bramah tune
+  need libopenmpi-dev has_mpi                  # optional for the build: bramah-mpi
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_clang:-}" ] || need clang command -v clang
+}
+
+has_mpi() {
+  command -v mpicc
 }
 
 # On Debian, Check was built with subunit and asks for it when linked.
