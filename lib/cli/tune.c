@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah tune: the figures of a study from logs. */
+#define _POSIX_C_SOURCE 200809L /* isatty */
 #include "lib/cli/commands.h"
 #include "lib/cli/arguments.h"
 #include "lib/cli/output_files.h"
@@ -13,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct tuning {
   const cli_arguments *arguments;
@@ -177,6 +179,7 @@ static bramah_status open_search(tuning *t, bramah_diag *diag)
   t->search.seed = t->seed;
   t->search.starts = (size_t)t->starts;
   t->search.budget = t->budget;
+  t->search.talks = isatty(STDERR_FILENO);
   t->search.until = t->time_ns ? t->start + cli_seconds(t->time_ns) : 0.0;
   t->block = calloc(2 * n * size + lab->n + lab->n * lab->n + 1, sizeof *t->block);
   t->before = calloc(2 * n + 1, sizeof *t->before);
@@ -383,6 +386,7 @@ static bramah_status lead(tuning *t, bramah_diag *diag)
   bramah_status status = open_crew(t, diag);
   if (!status) status = open_search(t, diag);
   if (!status) status = tune(t, diag);
+  cli_tune_stop_talking(&t->search);
   cli_tune_ranks_dismiss();
   t->seconds = cli_clock() - t->start;
   return status ? status : conclude(t, diag);

@@ -129,6 +129,13 @@ static double white_variance(const cli_tune_colour *c, double variance)
   return variance * fmin(fmax(rest, 1e-4), 5.0);
 }
 
+/* Mean of x^2 of a standard normal x with |x| < g (0: no gate): 1 - 2 g phi(g) / (2 Phi(g) - 1). */
+static double left_by_gate(double g)
+{
+  const double density = exp(-0.5 * g * g) / 2.5066282746310005024;
+  return g > 0.0 ? 1.0 - 2.0 * g * density / erf(g / 1.4142135623730950488) : 1.0;
+}
+
 cli_tune_colour cli_tune_look_at_sensor(const cli_tune_lab *lab, size_t n, double *const *figures, size_t i)
 {
   const size_t place = cli_tune_place_sensor(i);
@@ -139,7 +146,7 @@ cli_tune_colour cli_tune_look_at_sensor(const cli_tune_lab *lab, size_t n, doubl
                        .high = (double)NAN,
                        .p = (double)NAN};
   bramah_diag diag;
-  (void)lab;
+  const double expected = left_by_gate(lab->session.study->gate[i]);
   c.nis = squares / c.n;
   if (!(c.n > CLI_TUNE_LAGS) || !(squares > 0.0)) return c;
   for (size_t l = 0; l < CLI_TUNE_LAGS; l++) {
@@ -148,6 +155,8 @@ cli_tune_colour cli_tune_look_at_sensor(const cli_tune_lab *lab, size_t n, doubl
   }
   c.p = bramah_chi_square_above(c.ljung_box, CLI_TUNE_LAGS);
   bramah_nis_band(c.n, 0.95, &c.low, &c.high, &diag);
+  c.low *= expected;
+  c.high *= expected;
   c.white_sigma = sqrt(white_variance(&c, sum_over(n, figures, place + CLI_TUNE_OF_SQUARES) / c.n));
   c.coloured = fabs(c.lag[0]) > fmax(0.1, 1.96 / sqrt(c.n));
   return c;
@@ -193,6 +202,14 @@ static void add_all(cli_table *table, const cli_tune_lab *lab, size_t log, const
   cli_table_add(table, "%s", "");
   cli_table_add_number(table, is.nis);
   if (bramah_nis_band(after[CLI_TUNE_DOF], 0.95, &is.low, &is.high, &diag)) is.low = is.high = (double)NAN;
+  double share = 0.0, n = 0.0;
+  for (size_t i = 0; i < lab->n_sensors; i++) {
+    const double of = after[cli_tune_place_sensor(i) + CLI_TUNE_OF_N];
+    share += of * left_by_gate(lab->session.study->gate[i]);
+    n += of;
+  }
+  is.low *= share / n;
+  is.high *= share / n;
   cli_table_add(table, "%.4f to %.4f", is.low, is.high);
   cli_table_add(table, "%s", "");
   cli_table_add(table, "%s", level(&is));

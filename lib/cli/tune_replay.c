@@ -275,6 +275,17 @@ static bramah_status judge(work *w, size_t k, bramah_diag *diag)
 
 /* ---- truth ---- */
 
+/* Of angles without whole turns: a spherical joint shows the same attitude with or without them. */
+static double apart(const bramah_plant *plant, size_t output, double truth)
+{
+  static const double turn = 6.28318530717958647692;
+  bramah_output_info info;
+  plant->output_info(plant->self, output, &info);
+  const double error = plant->output(plant->self, output) - truth;
+  const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
+  return turns ? remainder(error, turn) : error;
+}
+
 static void compare(work *w, int64_t time_ns)
 {
   const bramah_plant *plant = &w->runners[0].opened.session.machine.plant;
@@ -282,7 +293,7 @@ static void compare(work *w, int64_t time_ns)
     const double truth = cli_tune_log_truth(w->log, time_ns, plant->step_ns / 2, i, &w->truth_row);
     if (isnan(truth)) continue;
     double *f = w->figures + cli_tune_place_output(w->lab, i);
-    const double error = plant->output(plant->self, w->lab->outputs[i]) - truth;
+    const double error = apart(plant, w->lab->outputs[i], truth);
     f[0] += error * error;
     f[1]++;
   }

@@ -46,6 +46,19 @@ void cli_tune_search_close(cli_tune_search *search)
 
 /* ---- evaluations ---- */
 
+static void talk(const cli_tune_search *search)
+{
+  static const char clear[] = "\r\033[K";
+  if (search->talks)
+    fprintf(stderr, "%s%s: %llu evaluations, %llu replays, best %.9g", clear, search->phase,
+            (unsigned long long)search->evaluations, (unsigned long long)search->crew->replays, search->best);
+}
+
+void cli_tune_stop_talking(const cli_tune_search *search)
+{
+  if (search->talks) fputs("\r\033[K", stderr);
+}
+
 void cli_tune_note_tried(cli_tune_search *search, const char *set, int slope, const cli_tune_verdict *verdict,
                          double value)
 {
@@ -167,6 +180,7 @@ bramah_status cli_tune_evaluate(cli_tune_search *search, const char *set, int sl
   if (isfinite(*value) && !verdict->stopped && search->criterion == BRAMAH_TUNE_LIKELIHOOD)
     keep_limits(search, *value);
   cli_tune_note_tried(search, set, slope, verdict, *value);
+  talk(search);
   return BRAMAH_OK;
 }
 

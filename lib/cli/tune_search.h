@@ -31,6 +31,7 @@ typedef struct cli_tune_search {
   double *white;   /* [n] sigma of a sensor that is white as it stands, in the file's unit; 0: no penalty */
   double *samples; /* [n] of that sensor */
   double unit;     /* of the penalty: cost per squared logarithm; 0: by samples */
+  int talks;       /* 1: to a terminal, how far it is */
   const char *phase;
   double most_used; /* innovations of a complete evaluation */
   size_t n_tried, room;
@@ -55,6 +56,9 @@ bramah_status cli_tune_evaluate(cli_tune_search *search, const char *set, int sl
 /* Why the set cannot be used: a message that names log, set and what to do. */
 bramah_status cli_tune_explain(const cli_tune_search *search, const char *set,
                                const cli_tune_verdict *verdict, bramah_diag *diag);
+
+/* Take the line that tells how far it is away. */
+void cli_tune_stop_talking(const cli_tune_search *search);
 
 /* Replays of many sets over the search's logs at once; figures [n_sets x n_logs] pointers. */
 bramah_status cli_tune_evaluate_all(cli_tune_search *search, size_t n_sets, char (*sets)[CLI_TUNE_TEXT],

@@ -181,6 +181,7 @@ static cli_tune_search *branch_off(const cli_tune_search *search, cli_tune_searc
   out->starts = search->starts;
   out->unit = search->unit;
   out->phase = "fold";
+  out->talks = search->talks;
   memcpy(out->white, search->white, search->lab->n * sizeof *out->white);
   memcpy(out->samples, search->samples, search->lab->n * sizeof *out->samples);
   return out;

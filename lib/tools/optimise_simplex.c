@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 10000 };
+/* Without a better point for so many iterations per variable nothing is to be gained: the function has stairs,
+ * or the simplex has folded up. */
+enum { MOST_ITERATIONS = 10000, PATIENCE = 30 };
 
 typedef struct bounded {
   const bramah_objective *f;
@@ -48,14 +50,18 @@ static double evaluate(const gsl_vector *u, void *user)
 static void run(bounded *b, gsl_multimin_fminimizer *m, double tolerance)
 {
   const bramah_objective *f = b->f;
+  double best = b->best_cost;
+  size_t idle = 0;
   b->out->ending = BRAMAH_ENDING_STUCK;
-  while (!b->status && b->out->iterations < MOST_ITERATIONS) {
+  while (!b->status && b->out->iterations < MOST_ITERATIONS && idle < PATIENCE * (f->n + 1)) {
     if (f->stop && f->stop(f->user)) {
       b->out->ending = BRAMAH_ENDING_STOPPED;
       return;
     }
     b->out->iterations++;
     if (gsl_multimin_fminimizer_iterate(m)) return;
+    idle = b->best_cost < best ? 0 : idle + 1;
+    best = b->best_cost;
     if (gsl_multimin_fminimizer_size(m) < tolerance) {
       b->out->ending = BRAMAH_ENDING_CONVERGED;
       return;

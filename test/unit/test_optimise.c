@@ -190,6 +190,28 @@ START_TEST(random_search)
 }
 END_TEST
 
+/* Stairs a tenth wide: the end is on the lowest one. */
+static bramah_status stairs(void *user, const double *z, double hopeless, double *cost, bramah_diag *d)
+{
+  (void)user, (void)hopeless, (void)d;
+  calls++;
+  *cost = pow(floor(10.0 * z[0]) - 13.0, 2);
+  return BRAMAH_OK;
+}
+
+START_TEST(simplex_ends_on_stairs)
+{
+  const bramah_objective f = {.n = 1, .low = low, .high = high, .cost = stairs};
+  double z = -0.5;
+  bramah_optimum out;
+  calls = 0;
+  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-9, &z, &out, &diag), BRAMAH_OK);
+  ck_assert_double_eq(out.cost, 0.0);
+  ck_assert(z >= 1.3 && z < 1.4);
+  ck_assert_uint_lt(calls, 400);
+}
+END_TEST
+
 /* Every layer of every dimension holds one point. */
 START_TEST(hypercube)
 {
@@ -221,6 +243,7 @@ int main(void)
   tcase_add_test(t, scoring_comes_from_far_and_heeds_what_is_undefined);
   tcase_add_test(t, budgets_end_searches);
   tcase_add_test(t, simplex_finds_the_valley_and_a_bound);
+  tcase_add_test(t, simplex_ends_on_stairs);
   tcase_add_test(t, many_holes);
   tcase_add_test(t, random_search);
   tcase_add_test(t, hypercube);
