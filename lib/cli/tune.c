@@ -358,6 +358,7 @@ static bramah_status conclude(tuning *t, bramah_diag *diag)
   const size_t n = make_tables(t, tables);
   print_search(t, out);
   if (t->certainty.n) cli_tune_certainty_warn(&t->certainty, &t->lab, take_warning, t);
+  cli_tune_warn_coloured(&t->lab, t->n_all, t->after, take_warning, t);
   for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
   if (t->n_warnings) fputc('\n', out);
   for (size_t i = 0; i < t->n_warnings; i++) fprintf(out, "warning: %s\n", t->warnings[i]);

@@ -3,6 +3,7 @@
 #include "bramah/statistics.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- criteria ---- */
@@ -167,11 +168,41 @@ static const char *level(const cli_tune_colour *c)
   return c->nis > c->high ? "larger than assumed" : c->nis < c->low ? "smaller than assumed" : "consistent";
 }
 
+/* Beyond chance: Ljung and Box over all lags. */
+static int is_faint(const cli_tune_colour *c) { return !c->coloured && c->p < 1e-3; }
+
 static const char *colour(const cli_tune_colour *c)
 {
+  if (is_faint(c)) return ", faintly coloured";
   return !c->coloured      ? ", white"
          : c->lag[0] > 0.0 ? ", remains coloured: something is not modelled"
                            : ", anticorrelated: less plant noise would do";
+}
+
+size_t cli_tune_warn_coloured(const cli_tune_lab *lab, size_t n, double *const *after,
+                              void (*say)(void *user, const char *line), void *user)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < lab->n_sensors; i++) {
+    size_t coloured = 0, faint = 0;
+    double most = 0.0;
+    for (size_t k = 0; k < n; k++) {
+      const cli_tune_colour c = cli_tune_look_at_sensor(lab, 1, after + k, i);
+      coloured += (size_t)c.coloured;
+      faint += (size_t)is_faint(&c);
+      if (fabs(c.lag[0]) > fabs(most)) most = c.lag[0];
+    }
+    if (!coloured && !faint) continue;
+    char line[512];
+    snprintf(line, sizeof line,
+             "%s: its innovations remain %scoloured in %zu of %zu logs (correlation of neighbours up to "
+             "%.2f); noise cannot "
+             "cure what the model lacks there",
+             lab->session.sensors[i].name, coloured ? "" : "faintly ", coloured + faint, n, most);
+    say(user, line);
+    count++;
+  }
+  return count;
 }
 
 static void add_sensor(cli_table *table, const cli_tune_lab *lab, size_t log, size_t i, double *before,

@@ -42,6 +42,10 @@ typedef struct cli_tune_colour {
 } cli_tune_colour;
 cli_tune_colour cli_tune_look_at_sensor(const cli_tune_lab *lab, size_t n, double *const *figures, size_t i);
 
+/* A line for each sensor whose innovations keep a memory; returns how many. figures [n] of logs. */
+size_t cli_tune_warn_coloured(const cli_tune_lab *lab, size_t n, double *const *after,
+                              void (*say)(void *user, const char *line), void *user);
+
 /* A row per log and sensor: NIS, lag 1, verdict, before and after. */
 cli_table cli_tune_consistency_table(const cli_tune_lab *lab, size_t n, const size_t *logs,
                                      double *const *before, double *const *after);
