@@ -228,6 +228,7 @@ static int check_study(const char *path, const char *log, int parameters)
   if (study) wrong = mistakes_of_machine(study->machine_file, study->n_changes, study->changes);
   if (!wrong && cli_session_open_machine(&session, &diag)) wrong = report(&diag);
   wrong += wrong ? check_log_alone(log) : check_on_machine(&session, log, parameters);
+  if (!wrong && study->tune.line) wrong += cli_check_tune(path);
   cli_session_close(&session);
   return wrong;
 }

@@ -16,4 +16,7 @@ int cli_explain_log(const char *path, const cli_machine *machine, const cli_sess
  * Returns the number of mistakes. */
 int cli_check_plan(const char *path);
 
+/* The tuning a study asks for; returns the number of mistakes. */
+int cli_check_tune(const char *path);
+
 #endif

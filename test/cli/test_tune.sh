@@ -50,6 +50,8 @@ sed -e '/^# Tuned by/d; /# tuned/d; s/sigma: [^,]*, rate/sigma: X, rate/; s/acce
 sed -e 's/sigma: [^,]*, rate/sigma: X, rate/; s/acceleration_noise: [^}]*}/acceleration_noise: X}/' off.yaml >b
 cmp -s a b || fail 'something else of the study has changed'
 run 0 check tuned.yaml log1.csv
+says out 'to be tuned: sensors.p2.sigma, now '
+says out 'from 0.001 to 100 bar; the same for sensors.p3.sigma'
 run 0 replay tuned.yaml log1.csv --output estimate.csv
 # In another folder the machine is still found.
 mkdir elsewhere
@@ -164,6 +166,8 @@ sed 's/least: 1e-6 rad/least: 2 rad/' off.yaml >wrong.yaml
 wrong "$(line_of 'crank_gyro.sigma'):" "the bounds are inverted: 'most' must be larger than 'least'"
 sed 's/sensors.crank_gyro.sigma:/sensors.crank_gyro.sgima:/' off.yaml >wrong.yaml
 wrong "$(line_of 'sgima')" "did you mean 'sigma'?"
+run 1 check wrong.yaml
+says err "did you mean 'sigma'?"
 sed 's/sensors.crank_gyro.sigma:/sensors.crank_gyr.sigma:/' off.yaml >wrong.yaml
 wrong "$(line_of 'gyr.sig')" "did you mean 'crank_gyro'?"
 sed 's/least: 1e-6 rad/least: 0 rad/' off.yaml >wrong.yaml
