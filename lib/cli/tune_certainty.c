@@ -22,14 +22,16 @@ static bramah_status fail_memory(bramah_diag *diag)
 static bramah_status make_room(cli_tune_certainty *c, size_t n, bramah_diag *diag)
 {
   c->n = n;
-  c->x = calloc(5 * n + n * n + 1, sizeof *c->x);
+  c->x = calloc(6 * n + n * n + 1, sizeof *c->x);
   c->held = calloc(n + 1, sizeof *c->held);
   if (!c->x || !c->held) return fail_memory(diag);
   c->sigma = c->x + n;
   c->fisher = c->sigma + n;
   c->low = c->fisher + n;
   c->high = c->low + n;
-  c->correlation = c->high + n;
+  c->direction = c->high + n;
+  c->correlation = c->direction + n;
+  c->weakest = 1.0;
   return BRAMAH_OK;
 }
 
@@ -43,8 +45,7 @@ void cli_tune_certainty_free(cli_tune_certainty *certainty)
 
 /* Pseudo-inverse of the information of the free figures, scaled to a diagonal of ones first, into V [n x n];
  * directions that hold next to nothing are left with a huge variance rather than none. */
-static bramah_status invert(const cli_tune_certainty *c, const double *information, double *V,
-                            bramah_diag *diag)
+static bramah_status invert(cli_tune_certainty *c, const double *information, double *V, bramah_diag *diag)
 {
   const size_t n = c->n;
   gsl_matrix *A = gsl_matrix_calloc(n, n), *E = gsl_matrix_alloc(n, n);
@@ -58,6 +59,11 @@ static bramah_status invert(const cli_tune_certainty *c, const double *informati
       gsl_matrix_set(A, i, j, i == j ? 1.0 : out ? 0.0 : information[i * n + j] / size);
     }
   if (!status) gsl_eigen_symmv(A, w, E, work);
+  for (size_t k = 0; !status && k < n; k++) {
+    if (gsl_vector_get(w, k) >= c->weakest) continue;
+    c->weakest = gsl_vector_get(w, k);
+    for (size_t i = 0; i < n; i++) c->direction[i] = gsl_matrix_get(E, i, k);
+  }
   for (size_t i = 0; !status && i < n; i++)
     for (size_t j = 0; j < n; j++) {
       double sum = 0.0;
@@ -162,6 +168,23 @@ bramah_status cli_tune_certainty_find(cli_tune_certainty *certainty, const cli_t
 
 /* ---- words ---- */
 
+/* Three and more that are told only together show in no pair. */
+static size_t warn_direction(const cli_tune_certainty *c, const cli_tune_lab *lab,
+                             void (*say)(void *user, const char *line), void *user)
+{
+  char line[512];
+  size_t used = 0, involved = 0;
+  for (size_t i = 0; c->weakest < 0.01 && i < c->n; i++) {
+    if (fabs(c->direction[i]) < 0.3 || used >= sizeof line) continue;
+    used +=
+        (size_t)snprintf(line + used, sizeof line - used, "%s%s", involved++ ? ", " : "", lab->tuned[i].name);
+  }
+  if (involved < 3 || used >= sizeof line) return 0;
+  snprintf(line + used, sizeof line - used, " can hardly be told apart together: fix one of them");
+  say(user, line);
+  return 1;
+}
+
 size_t cli_tune_certainty_warn(const cli_tune_certainty *certainty, const cli_tune_lab *lab,
                                void (*say)(void *user, const char *line), void *user)
 {
@@ -192,7 +215,7 @@ size_t cli_tune_certainty_warn(const cli_tune_certainty *certainty, const cli_tu
       say(user, line);
       count++;
     }
-  return count;
+  return count + warn_direction(c, lab, say, user);
 }
 
 static void add_strongest(cli_table *table, const cli_tune_certainty *c, const cli_tune_lab *lab, size_t i)

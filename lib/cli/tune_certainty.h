@@ -20,6 +20,8 @@ typedef struct cli_tune_certainty {
   double *low, *high;  /* [n] 95 % interval in the units of the files */
   double *correlation; /* [n x n] */
   cli_tune_held *held; /* [n] */
+  double weakest;      /* least eigenvalue of the information scaled to a diagonal of ones */
+  double *direction;   /* [n] its eigenvector */
 } cli_tune_certainty;
 
 /* From an evaluation with slope at `set` that stands in search->figures, and the information [n x n] with

@@ -33,7 +33,7 @@ size_t cli_tune_n_figures(const cli_tune_lab *lab, int slope)
 /* ---- one filter and what is seen of it ---- */
 
 /* Corrections of one step: a log faster than the step brings several. */
-enum { MOST_AT_ONCE = 8 };
+enum { MOST_AT_ONCE = 64 };
 
 typedef struct seen {
   bramah_innovation *innovation; /* [n_sensors] */

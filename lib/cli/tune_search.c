@@ -242,8 +242,9 @@ static bramah_status cost(void *user, const double *z, double hopeless, double *
   char set[CLI_TUNE_TEXT];
   cli_tune_verdict verdict;
   write_set(p, z, set);
-  const int limited = isfinite(hopeless) && p->search->criterion == BRAMAH_TUNE_LIKELIHOOD;
-  return cli_tune_evaluate(p->search, set, 0, limited, out, &verdict, diag);
+  (void)hopeless; /* what is, the search knows by the course of the best */
+  return cli_tune_evaluate(p->search, set, 0, p->search->criterion == BRAMAH_TUNE_LIKELIHOOD, out, &verdict,
+                           diag);
 }
 
 /* Gradient and information of the likelihood, summed over the logs in their order. */

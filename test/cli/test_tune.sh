@@ -135,8 +135,11 @@ run 0 tune off.yaml log1.csv --criterion prediction --budget 40
 says out 'prediction '
 run 0 tune off.yaml log1.csv --method multistart --starts 2 --seed 3 --budget 80
 run 0 tune off.yaml log1.csv --method global --seed 3 --budget 60 --threads 2 --output g1.yaml
-run 0 tune off.yaml log1.csv --method global --seed 3 --budget 60 --threads 1 --output g2.yaml
+run 0 tune off.yaml log1.csv --method global --seed 3 --budget 60 --threads 1 --output g2.yaml --evaluations g.csv
 cmp -s g1.yaml g2.yaml || fail 'a seed does not tell what is found'
+grep -q ',given up,' g.csv || fail 'hopeless replays are not given up'
+run 0 tune off.yaml log1.csv log2.csv --time 0.01
+says out 'search: stopped by its budget'
 
 # A figure of the machine: friction that the filter has wrong is found again, as a change of the study.
 {
