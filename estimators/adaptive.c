@@ -350,14 +350,21 @@ static size_t gather(bramah_adaptive *a)
   return count;
 }
 
+/* Of a sensor, and what a sample beside the time has more. */
+static double variance_of(const bramah_adaptive *a, size_t i)
+{
+  const bramah_sensor *sensor = bramah_filter_sensor(a->filter, i);
+  return square(sensor->sigma) +
+         (bramah_filter_last_variances(a->filter)[i] - bramah_sensor_variance(sensor));
+}
+
 /* S = H P- H' + R, its factor in place; K = P- H' S^-1; s = S^-1 v. 0 if S is not positive definite. */
 static int gains(bramah_adaptive *a, size_t ms)
 {
   const size_t n = a->n;
   bramah__multiply(ms, n, n, a->H, a->before, a->HP);
   bramah__multiply_transposed(ms, n, ms, a->HP, a->H, a->S);
-  for (size_t i = 0; i < ms; i++)
-    a->S[i * ms + i] += square(bramah_filter_sensor(a->filter, a->fused[i])->sigma);
+  for (size_t i = 0; i < ms; i++) a->S[i * ms + i] += variance_of(a, a->fused[i]);
   if (bramah__cholesky_factor(ms, a->S)) return 0;
   for (size_t r = 0; r < n; r++) {
     double *row = a->K + r * ms;

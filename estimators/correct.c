@@ -10,18 +10,31 @@
 
 static double square(double x) { return x * x; }
 
+double bramah__prediction(const bramah_filter *f, size_t i)
+{
+  return bramah_sensor_predict(&f->sensor[i], &f->plant) + bramah__bias(f, i);
+}
+
+bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
+{
+  const bramah_status status =
+      bramah_sensor_row(&f->sensor[i], &f->plant, H, f->term, f->row_snap, f->dx_scratch, diag);
+  return status == BRAMAH_OK ? bramah__augmented_row(f, i, H, diag) : status;
+}
+
 static double innovation_of(const bramah_filter *f, size_t i, double y)
 {
-  const bramah_sensor *sensor = &f->sensor[i];
-  return bramah_sensor_innovation(sensor, y, bramah_sensor_predict(sensor, &f->plant) + bramah__bias(f, i));
+  double predicted = bramah__prediction(f, i);
+  if (f->beside[i].theta != 0.0) predicted += f->beside[i].ahead;
+  return bramah_sensor_innovation(&f->sensor[i], y, predicted);
 }
 
 static bramah_status row_of(bramah_filter *f, size_t i, bramah_diag *diag)
 {
-  double *H = f->H + i * f->n;
-  const bramah_status status =
-      bramah_sensor_row(&f->sensor[i], &f->plant, H, f->term, f->row_snap, f->dx_scratch, diag);
-  return status == BRAMAH_OK ? bramah__augmented_row(f, i, H, diag) : status;
+  const bramah_status status = bramah__row(f, i, f->H + i * f->n, diag);
+  f->r[i] = bramah_sensor_variance(&f->sensor[i]);
+  if (status == BRAMAH_OK && f->beside[i].theta != 0.0) bramah__carry_beside(f, i);
+  return status;
 }
 
 /* Prediction, innovation and its variance for one sensor, all before any correction of this time. */
@@ -33,7 +46,7 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, sensor->name, "the measurement is not a finite number");
   const bramah_status status = row_of(f, i, diag);
   if (status != BRAMAH_OK) return status;
-  const double S = bramah__variance(f->n, f->H + i * f->n, f->P) + bramah_sensor_variance(sensor);
+  const double S = bramah__variance(f->n, f->H + i * f->n, f->P) + f->r[i];
   out->innovation = f->y[i] = innovation_of(f, i, y);
   out->sigma = sqrt(S);
   out->nis = square(out->innovation) / S;
@@ -147,7 +160,7 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
  * it. */
 static bramah_status fuse_one(bramah_filter *f, size_t i, bramah_diag *diag)
 {
-  const double *H = f->H + i * f->n, r = bramah_sensor_variance(&f->sensor[i]);
+  const double *H = f->H + i * f->n, r = f->r[i];
   double rest = f->y[i];
   for (size_t k = 0; k < f->n; k++) rest -= H[k] * f->dx[k];
   const double variance =
@@ -172,7 +185,7 @@ static bramah_status fuse_block(bramah_filter *f, bramah_diag *diag)
     if (!f->innovation[i].accepted) continue;
     memcpy(H + m * n, f->H + i * n, n * sizeof(double));
     y[m] = f->y[i];
-    r[m++] = bramah_sensor_variance(&f->sensor[i]);
+    r[m++] = f->r[i];
   }
   if (m == 0) return BRAMAH_OK;
   f->nis_dof = m;
@@ -198,6 +211,7 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
 static bramah_status inject(bramah_filter *f, bramah_diag *diag)
 {
   const bramah_status status = bramah__augmented_inject(f, f->dx, diag);
+  for (size_t k = 0; k < f->n; k++) f->shift[k] += f->dx[k];
   return status == BRAMAH_OK ? f->plant.inject(f->plant.self, f->dx, diag) : status;
 }
 
@@ -247,7 +261,7 @@ static bramah_status correct(bramah_filter *f, const double *y, const unsigned c
   count_gates(f);
   if (filter_is_wrong(f)) {
     status = recover(f, y, diag);
-    if (f->iterations > 1) bramah_filter_save(f, f->before);
+    if (f->iterations > 1) bramah__keep(f, f->before);
   }
   if (status == BRAMAH_OK) status = iterate(f, y, diag);
   if (status == BRAMAH_OK) status = bramah__check_covariance(f, diag);
@@ -267,17 +281,25 @@ void bramah__clear_correction(bramah_filter *f)
 bramah_status bramah_filter_correct(bramah_filter *filter, const double *y, const unsigned char *present,
                                     bramah_diag *diag)
 {
+  return bramah_filter_correct_at(filter, y, present, NULL, diag);
+}
+
+bramah_status bramah_filter_correct_at(bramah_filter *filter, const double *y, const unsigned char *present,
+                                       const int64_t *offset_ns, bramah_diag *diag)
+{
   int any = 0;
   for (size_t i = 0; i < filter->n_sensors; i++) any |= present[i];
   bramah__clear_correction(filter);
   if (!any) return BRAMAH_OK;
-  bramah_filter_save(filter, filter->before);
-  const bramah_status status = correct(filter, y, present, diag);
+  bramah__keep(filter, filter->before);
+  bramah_status status = bramah__look_beside(filter, present, offset_ns, diag);
+  if (status == BRAMAH_OK) status = correct(filter, y, present, diag);
   if (status == BRAMAH_OK) {
     filter->progress.report.corrections++;
     return BRAMAH_OK;
   }
-  bramah_filter_restore(filter, filter->before);
+  bramah__take_back(filter, filter->before, 1);
+  bramah__clear_correction(filter);
   return status;
 }
 

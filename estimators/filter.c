@@ -35,6 +35,8 @@ static void layout_matrices(bramah_filter *f, size_t n_par, bramah__arena *arena
   f->work = BRAMAH__TAKE(arena, double, n *(n + f->nq));
   f->work2 = BRAMAH__TAKE(arena, double, n *n);
   f->Gamma = BRAMAH__TAKE(arena, double, n * f->nq);
+  f->F_spare = BRAMAH__TAKE(arena, double, n *n);
+  f->Gamma_spare = BRAMAH__TAKE(arena, double, n * f->nq);
   f->Fe = BRAMAH__TAKE(arena, double, ne *ne);
   f->N = BRAMAH__TAKE(arena, double, ne *(nf + np));
   f->G = BRAMAH__TAKE(arena, double, ne *n_par);
@@ -42,6 +44,7 @@ static void layout_matrices(bramah_filter *f, size_t n_par, bramah__arena *arena
   f->Ap = BRAMAH__TAKE(arena, double, nf *n_par);
   f->T = BRAMAH__TAKE(arena, double, ne *ne);
   f->H = BRAMAH__TAKE(arena, double, f->n_sensors *n);
+  f->H_beside = BRAMAH__TAKE(arena, double, f->n_sensors *n);
 }
 
 static void layout_vectors(bramah_filter *f, size_t n_par, bramah__arena *arena)
@@ -52,10 +55,13 @@ static void layout_vectors(bramah_filter *f, size_t n_par, bramah__arena *arena)
   f->gate = BRAMAH__TAKE(arena, double, ns);
   f->reject = BRAMAH__TAKE(arena, uint32_t, ns);
   f->y = BRAMAH__TAKE(arena, double, ns);
+  f->r = BRAMAH__TAKE(arena, double, ns);
+  f->beside = BRAMAH__TAKE(arena, bramah__beside, ns);
   f->augmented = BRAMAH__TAKE(arena, bramah_augmented, f->n_augmented);
   f->own = BRAMAH__TAKE(arena, bramah__augmented, f->n_augmented);
-  f->mean = BRAMAH__TAKE(arena, double, n - f->ne + ns);
-  f->drift = f->mean ? f->mean + (n - f->ne) : NULL;
+  f->mean = BRAMAH__TAKE(arena, double, n - f->ne + ns + n);
+  f->shift = f->mean ? f->mean + (n - f->ne) : NULL;
+  f->drift = f->mean ? f->shift + n : NULL;
   f->par = BRAMAH__TAKE(arena, size_t, n_par);
   f->par_step = BRAMAH__TAKE(arena, double, n_par);
   f->par_noise = BRAMAH__TAKE(arena, double, f->n_par_noise);
@@ -79,7 +85,8 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   layout_matrices(f, n_par, arena);
   layout_vectors(f, n_par, arena);
   bramah__stated_noise_layout(plant, arena, &f->stated);
-  f->before = bramah__arena_take(arena, bramah_filter_snapshot_size(f), 1);
+  f->before = bramah__arena_take(arena, bramah__own_size(f), 1);
+  f->last = bramah__arena_take(arena, bramah__own_size(f), 1);
   f->snap = bramah__arena_take(arena, plant->snapshot_size, 1);
   f->row_snap = bramah__arena_take(arena, plant->snapshot_size, 1);
   return object;
@@ -265,6 +272,7 @@ bramah_status bramah__refresh_root(bramah_filter *f, bramah_diag *diag)
 size_t bramah_filter_n_error(const bramah_filter *filter) { return filter->n; }
 const double *bramah_filter_last_transition(const bramah_filter *filter) { return filter->F; }
 const double *bramah_filter_last_rows(const bramah_filter *filter) { return filter->H; }
+const double *bramah_filter_last_variances(const bramah_filter *filter) { return filter->r; }
 const double *bramah_filter_last_correction(const bramah_filter *filter) { return filter->dx; }
 const double *bramah_filter_acceleration_noise(const bramah_filter *filter)
 {

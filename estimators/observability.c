@@ -10,8 +10,12 @@
 
 struct bramah_observability {
   bramah_plant plant;
-  size_t n, n_sensors;
+  size_t n, np, n_sensors; /* n: np states of the plant, then the augmented ones */
   bramah_sensor *sensor;
+  bramah_augmented *augmented; /* [n - np] */
+  size_t *target;              /* [n - np] parameter or sensor */
+  size_t n_par, *par;          /* [n - np] the parameters among them */
+  double *Fp, *Gp;             /* [np x np], [np x n_par] of the plant */
   bramah_observability_options options;
   bramah_observability_result result;
   double *sigma;            /* [n] */
@@ -27,15 +31,23 @@ struct bramah_observability {
   int own_memory;
 };
 
-static bramah_observability *layout(const bramah_plant *plant, size_t n_sensors, bramah__arena *arena)
+static bramah_observability *layout(const bramah_plant *plant, size_t n_sensors,
+                                    const bramah_observability_options *options, bramah__arena *arena)
 {
-  const size_t n = bramah_plant_n_error(plant), nf = plant->n_position;
+  const size_t na = options ? options->n_augmented : 0, np = bramah_plant_n_error(plant), n = np + na,
+               nf = plant->n_position;
   bramah_observability *object = BRAMAH__TAKE(arena, bramah_observability, 1), counted = {0};
   bramah_observability *o = object ? object : &counted;
   o->plant = *plant;
   o->n = n;
+  o->np = np;
   o->n_sensors = n_sensors;
   o->sensor = BRAMAH__TAKE(arena, bramah_sensor, n_sensors);
+  o->augmented = BRAMAH__TAKE(arena, bramah_augmented, na);
+  o->target = BRAMAH__TAKE(arena, size_t, na);
+  o->par = BRAMAH__TAKE(arena, size_t, na);
+  o->Fp = BRAMAH__TAKE(arena, double, np *np);
+  o->Gp = BRAMAH__TAKE(arena, double, np *na);
   o->sigma = BRAMAH__TAKE(arena, double, n);
   double **const square[] = {&o->W, &o->Phi, &o->F, &o->T, &o->V, &o->G, &o->M};
   for (size_t i = 0; i < sizeof square / sizeof square[0]; i++)
@@ -56,11 +68,49 @@ void bramah_observability_options_default(bramah_observability_options *options)
   *options = (bramah_observability_options){.horizon_ns = 0, .unseen = 0.99, .fading = 0.1};
 }
 
-size_t bramah_observability_size(const bramah_plant *plant, size_t n_sensors)
+size_t bramah_observability_size(const bramah_plant *plant, size_t n_sensors,
+                                 const bramah_observability_options *options)
 {
   bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(plant, n_sensors, &arena);
+  layout(plant, n_sensors, options, &arena);
   return arena.used;
+}
+
+static bramah_status no_such(const bramah_augmented *a, const char *what, bramah_diag *diag)
+{
+  bramah__fail(diag, BRAMAH_E_REFERENCE, a->name, what);
+  bramah__add_text(diag, a->at ? a->at : "");
+  bramah__add_text(diag, "'");
+  return BRAMAH_E_REFERENCE;
+}
+
+static bramah_status find_target(bramah_observability *o, size_t k, bramah_diag *diag)
+{
+  const bramah_augmented *a = &o->augmented[k];
+  if (a->kind == BRAMAH_AUGMENTED_BIAS) {
+    for (size_t i = 0; i < o->n_sensors; i++)
+      if (a->at && strcmp(o->sensor[i].name, a->at) == 0) return o->target[k] = i, BRAMAH_OK;
+    return no_such(a, "there is no sensor '", diag);
+  }
+  const long p = a->at ? bramah_plant_find_parameter(&o->plant, a->at) : -1;
+  if (p < 0) return no_such(a, "the plant has no parameter '", diag);
+  if (!o->plant.step_transition)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, a->name, "the plant does not tell its transition");
+  o->target[k] = o->n_par;
+  o->par[o->n_par++] = (size_t)p;
+  return BRAMAH_OK;
+}
+
+static bramah_status take_augmented(bramah_observability *o, const bramah_observability_options *options,
+                                    bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  o->n_par = 0;
+  for (size_t k = 0; k < o->n - o->np && status == BRAMAH_OK; k++) {
+    o->augmented[k] = options->augmented[k];
+    status = find_target(o, k, diag);
+  }
+  return status;
 }
 
 bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sensors,
@@ -71,14 +121,14 @@ bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sens
   if ((uintptr_t)mem % BRAMAH__ALIGN)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "observability", "memory is not aligned to 64 bytes");
   bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_observability *o = mem ? layout(plant, n_sensors, &arena) : NULL;
+  bramah_observability *o = mem ? layout(plant, n_sensors, options, &arena) : NULL;
   if (!o || arena.overflow)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "observability", "memory is too small");
   memcpy(o->sensor, sensors, n_sensors * sizeof *sensors);
   bramah_observability_options_default(&o->options);
   if (options) o->options = *options;
   *out = o;
-  return BRAMAH_OK;
+  return take_augmented(o, options, diag);
 }
 
 bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_sensors,
@@ -86,21 +136,28 @@ bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_senso
                                        const bramah_observability_options *options, bramah_diag *diag,
                                        bramah_observability **out)
 {
-  const size_t size = bramah_observability_size(plant, n_sensors);
+  const size_t size = bramah_observability_size(plant, n_sensors, options);
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "observability", "out of memory");
   const bramah_status status =
       bramah_observability_init(plant, n_sensors, sensors, options, mem, size, diag, out);
-  if (status == BRAMAH_OK)
+  if (status == BRAMAH_OK) {
     (*out)->own_memory = 1;
-  else
+  } else {
     bramah__aligned_free(mem);
+    *out = NULL;
+  }
   return status;
 }
 
 void bramah_observability_free(bramah_observability *o)
 {
   if (o && o->own_memory) bramah__aligned_free(o);
+}
+
+static const char *name_of(const bramah_observability *o, size_t i)
+{
+  return i < o->np ? o->plant.state_name(o->plant.self, i) : o->augmented[i - o->np].name;
 }
 
 /* ---- window ---- */
@@ -110,8 +167,7 @@ bramah_status bramah_observability_begin(bramah_observability *o, const double *
   const size_t n = o->n;
   for (size_t i = 0; i < n; i++)
     if (!(sigma[i] > 0.0) || !isfinite(sigma[i]))
-      return bramah__fail(diag, BRAMAH_E_VALUE, o->plant.state_name(o->plant.self, i),
-                          "the standard deviation must be positive");
+      return bramah__fail(diag, BRAMAH_E_VALUE, name_of(o, i), "the standard deviation must be positive");
   memcpy(o->sigma, sigma, n * sizeof *sigma);
   memset(o->W, 0, n * n * sizeof(double));
   memset(o->Phi, 0, n * n * sizeof(double));
@@ -216,13 +272,51 @@ static int is_due(const bramah_observability *o, int64_t period, size_t k)
   return k == 0 || period <= 0 || t / period != (t - o->plant.step_ns) / period;
 }
 
+/* Forces, flows and accelerations follow a parameter at once: by one difference. */
+static bramah_status by_parameter(bramah_observability *o, const bramah_sensor *sensor, size_t k, double *out,
+                                  bramah_diag *diag)
+{
+  const bramah_plant *plant = &o->plant;
+  const size_t p = o->par[o->target[k]];
+  const double step = 1e-3 * o->sigma[o->np + k], at = bramah_sensor_predict(sensor, plant);
+  plant->save(plant->self, o->start);
+  const bramah_status status =
+      plant->set_parameter(plant->self, p, plant->parameter(plant->self, p) + step, diag);
+  *out = (bramah_sensor_predict(sensor, plant) - at) / step;
+  plant->restore(plant->self, o->start);
+  return status;
+}
+
+static int is_state(const bramah_plant *plant, const bramah_sensor *sensor)
+{
+  for (size_t t = 0; t < sensor->n_terms; t++) {
+    bramah_output_info info;
+    plant->output_info(plant->self, sensor->output[t], &info);
+    if (info.kind == BRAMAH_OUTPUT_ACCELERATION || info.kind == BRAMAH_OUTPUT_OTHER) return 0;
+  }
+  return 1;
+}
+
+/* The part of the row of sensor i that belongs to the augmented states. */
+static bramah_status augment_row(bramah_observability *o, size_t i, double *row, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t k = 0; k < o->n - o->np && status == BRAMAH_OK; k++) {
+    const int bias = o->augmented[k].kind == BRAMAH_AUGMENTED_BIAS;
+    row[k] = bias && o->target[k] == i ? 1.0 : 0.0;
+    if (!bias && !is_state(&o->plant, &o->sensor[i]))
+      status = by_parameter(o, &o->sensor[i], k, &row[k], diag);
+  }
+  return status;
+}
+
 static bramah_status observe_all(bramah_observability *o, size_t k, bramah_diag *diag)
 {
   for (size_t i = 0; i < o->n_sensors; i++) {
     const bramah_sensor *sensor = &o->sensor[i];
     if (!is_due(o, sensor->period_ns, k)) continue;
-    const bramah_status status =
-        bramah_sensor_row(sensor, &o->plant, o->row, o->term, o->row_snap, o->dx, diag);
+    bramah_status status = bramah_sensor_row(sensor, &o->plant, o->row, o->term, o->row_snap, o->dx, diag);
+    if (status == BRAMAH_OK) status = augment_row(o, i, o->row + o->np, diag);
     if (status != BRAMAH_OK) return status;
     bramah_observability_observe(o, o->row, sensor->sigma);
   }
@@ -236,7 +330,7 @@ static bramah_status step_paper(bramah_observability *o, bramah_diag *diag)
   const double h = (double)plant->step_ns * 1e-9;
   bramah_status status = bramah_plant_acceleration_jacobian(plant, o->A, o->row_snap, o->dx, o->zdd, diag);
   if (status != BRAMAH_OK) return status;
-  bramah__transition_paper(plant->n_position, plant->n_pressure, h, o->A, o->F);
+  bramah__transition_paper(plant->n_position, plant->n_pressure, h, o->A, o->Fp);
   return plant->step(plant->self, diag);
 }
 
@@ -246,7 +340,7 @@ static int displaced_step(bramah_observability *o, size_t k, double dx, double *
 {
   const bramah_plant *plant = &o->plant;
   plant->restore(plant->self, o->start);
-  memset(o->dx, 0, o->n * sizeof(double));
+  memset(o->dx, 0, o->np * sizeof(double));
   o->dx[k] = dx;
   if (plant->inject(plant->self, o->dx, NULL) != BRAMAH_OK || plant->step(plant->self, NULL) != BRAMAH_OK)
     return 0;
@@ -262,14 +356,38 @@ static int differences(bramah_observability *o)
   const bramah_plant *plant = &o->plant;
   int good = plant->coordinates != NULL;
   plant->save(plant->self, o->start);
-  for (size_t k = 0; k < o->n && good; k++) {
+  for (size_t k = 0; k < o->np && good; k++) {
     const double d = 0.01 * o->sigma[k];
     good = displaced_step(o, k, d, o->side[0]) && displaced_step(o, k, -d, o->side[1]);
-    for (size_t i = 0; i < o->n && good; i++)
-      o->F[i * o->n + k] = (o->side[0][i] - o->side[1][i]) / (2.0 * d);
+    for (size_t i = 0; i < o->np && good; i++)
+      o->Fp[i * o->np + k] = (o->side[0][i] - o->side[1][i]) / (2.0 * d);
   }
   plant->restore(plant->self, o->start);
   return good;
+}
+
+/* F of all states from that of the plant: augmented ones act on it and fade by themselves. */
+static void augment_transition(bramah_observability *o)
+{
+  const size_t n = o->n, np = o->np;
+  const double h = (double)o->plant.step_ns * 1e-9;
+  memset(o->F, 0, n * n * sizeof(double));
+  for (size_t r = 0; r < np; r++) memcpy(o->F + r * n, o->Fp + r * np, np * sizeof(double));
+  for (size_t k = 0; k < n - np; k++) {
+    const bramah_augmented *a = &o->augmented[k];
+    o->F[(np + k) * n + np + k] = a->time_constant > 0.0 ? exp(-h / a->time_constant) : 1.0;
+    if (a->kind == BRAMAH_AUGMENTED_BIAS) continue;
+    for (size_t r = 0; r < np; r++) o->F[r * n + np + k] = o->Gp[r * o->n_par + o->target[k]];
+  }
+}
+
+/* The same for a change of coordinates, which leaves augmented states alone. */
+static void augment_change(bramah_observability *o)
+{
+  const size_t n = o->n, np = o->np;
+  memset(o->F, 0, n * n * sizeof(double));
+  for (size_t r = 0; r < np; r++) memcpy(o->F + r * n, o->Fp + r * np, np * sizeof(double));
+  for (size_t k = np; k < n; k++) o->F[k * n + k] = 1.0;
 }
 
 static bramah_status step(bramah_observability *o, bramah_diag *diag)
@@ -277,14 +395,18 @@ static bramah_status step(bramah_observability *o, bramah_diag *diag)
   const bramah_plant *plant = &o->plant;
   bramah_status status;
   if (plant->step_transition)
-    status = plant->step_transition(plant->self, o->F, NULL, 0, NULL, NULL, diag);
+    status = plant->step_transition(plant->self, o->Fp, NULL, o->n_par, o->par, o->Gp, diag);
   else if (differences(o))
     status = plant->step(plant->self, diag);
   else
     status = step_paper(o, diag);
   if (status != BRAMAH_OK) return status;
+  augment_transition(o);
   bramah_observability_advance(o, o->F);
-  if (plant->basis_change && plant->basis_change(plant->self, o->F)) bramah_observability_advance(o, o->F);
+  if (plant->basis_change && plant->basis_change(plant->self, o->Fp)) {
+    augment_change(o);
+    bramah_observability_advance(o, o->F);
+  }
   return BRAMAH_OK;
 }
 
@@ -328,7 +450,7 @@ size_t bramah_observability_names(const bramah_observability *o, char *out, size
   for (size_t i = 0; i < o->n; i++) {
     if (o->share[i] < named) continue;
     if (count++) append(out, size, &used, ", ");
-    append(out, size, &used, o->plant.state_name(o->plant.self, i));
+    append(out, size, &used, name_of(o, i));
   }
   return count;
 }

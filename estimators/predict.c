@@ -136,7 +136,9 @@ static void propagate(bramah_filter *f)
 static void follow_basis_change(bramah_filter *f)
 {
   const size_t n = f->n, ne = f->ne;
+  f->progress.rebased = 0;
   if (!f->plant.basis_change || !f->plant.basis_change(f->plant.self, f->T)) return;
+  f->progress.rebased = 1;
   double *whole = f->work2;
   memset(whole, 0, n * n * sizeof(double));
   for (size_t r = 0; r < ne; r++) memcpy(whole + r * n, f->T + r * ne, ne * sizeof(double));
@@ -166,14 +168,29 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
   return status == BRAMAH_OK ? bramah__check_covariance(f, diag) : status;
 }
 
+static void swap_matrices(bramah_filter *f)
+{
+  double *const F = f->F, *const Gamma = f->Gamma;
+  f->F = f->F_spare, f->Gamma = f->Gamma_spare;
+  f->F_spare = F, f->Gamma_spare = Gamma;
+}
+
 bramah_status bramah_filter_predict(bramah_filter *filter, bramah_diag *diag)
 {
-  bramah_filter_save(filter, filter->before);
+  bramah__keep(filter, filter->before);
+  swap_matrices(filter);
   const bramah_status status = advance(filter, diag);
   if (status != BRAMAH_OK) {
-    bramah_filter_restore(filter, filter->before);
+    swap_matrices(filter);
+    bramah__take_back(filter, filter->before, 1);
+    bramah__clear_correction(filter);
     return status;
   }
+  void *const last = filter->before;
+  filter->before = filter->last;
+  filter->last = last;
+  memset(filter->shift, 0, filter->n * sizeof(double));
+  filter->progress.has_last = 1;
   filter->progress.time_ns += filter->plant.step_ns;
   filter->progress.report.predictions++;
   return BRAMAH_OK;

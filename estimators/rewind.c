@@ -40,6 +40,7 @@ struct bramah_rewind {
   unsigned char *backup;     /* the filter before the present call */
   double *y;                 /* [n_sensors] of one correction */
   unsigned char *present_y;  /* [n_sensors] */
+  int64_t *offset_ns;        /* [n_sensors] of each from its point */
   bramah_rewind_use *uses;   /* [n_slots x n_sensors x room] */
   kept_sample **fresh;       /* the samples they came from */
   size_t n_uses, nis_dof;
@@ -105,6 +106,7 @@ static bramah_rewind *layout(const bramah_filter *filter, const bramah_rewind_op
   r->backup = bramah__arena_take(arena, 1, r->snap_size);
   r->y = BRAMAH__TAKE(arena, double, r->n_sensors);
   r->present_y = BRAMAH__TAKE(arena, unsigned char, r->n_sensors);
+  r->offset_ns = BRAMAH__TAKE(arena, int64_t, r->n_sensors);
   r->uses = BRAMAH__TAKE(arena, bramah_rewind_use, samples);
   r->fresh = BRAMAH__TAKE(arena, kept_sample *, samples);
   return object;
@@ -194,13 +196,16 @@ static int64_t oldest(const bramah_rewind *r)
   return point > 0 ? point : 0;
 }
 
-/* The nearest point; -1 before the start, present + 2 for all that lies beyond the coming point. */
+/* The nearest point, but of what comes after the start the next one: there is no step before the start to
+ * form an innovation with. -1 before the start, present + 2 for all that lies beyond the coming point. */
 static int64_t point_at(const bramah_rewind *r, int64_t time_ns)
 {
   if (time_ns < r->start_ns - r->step_ns) return -1;
   if (time_ns > time_of(r, r->present + 2)) return r->present + 2;
   const int64_t since = time_ns - r->start_ns + r->step_ns / 2;
-  return since < 0 ? -1 : since / r->step_ns;
+  if (since < 0) return -1;
+  const int64_t nearest = since / r->step_ns;
+  return nearest == 0 && time_ns > r->start_ns ? 1 : nearest;
 }
 
 /* ---- taking samples ---- */
@@ -341,8 +346,10 @@ static size_t gather(bramah_rewind *r, int64_t point, size_t round)
   size_t n = 0;
   for (size_t i = 0; i < r->n_sensors; i++) {
     const size_t list = list_of(r, point, i);
+    const kept_sample *sample = r->samples + list * r->room + round;
     r->present_y[i] = round < r->n_samples[list];
-    r->y[i] = r->present_y[i] ? r->samples[list * r->room + round].y : 0.0;
+    r->y[i] = r->present_y[i] ? sample->y : 0.0;
+    r->offset_ns[i] = r->present_y[i] ? sample->time_ns - time_of(r, point) : 0;
     n += r->present_y[i];
   }
   return n;
@@ -354,7 +361,8 @@ static bramah_status correct_at(bramah_rewind *r, int64_t point, bramah_diag *di
   for (size_t round = 0; round < r->room; round++) {
     if (!gather(r, point, round) && round) return BRAMAH_OK;
     const bramah_status status =
-        tell(r, bramah_filter_correct(r->filter, r->y, r->present_y, diag), r->watcher.corrected, diag);
+        tell(r, bramah_filter_correct_at(r->filter, r->y, r->present_y, r->offset_ns, diag),
+             r->watcher.corrected, diag);
     if (status != BRAMAH_OK) return status;
     note_uses(r, point, round);
   }
@@ -507,3 +515,54 @@ int64_t bramah_rewind_oldest_ns(const bramah_rewind *rewind)
 }
 
 bramah_filter *bramah_rewind_filter(const bramah_rewind *rewind) { return rewind->filter; }
+
+/* ---- snapshots ---- */
+
+/* All that belongs to this object and not to its state. */
+static void take_pointers(bramah_rewind *to, const bramah_rewind *from)
+{
+  to->filter = from->filter;
+  to->watcher = from->watcher;
+  to->own_memory = from->own_memory;
+  to->samples = from->samples;
+  to->n_samples = from->n_samples;
+  to->inputs = from->inputs;
+  to->has_inputs = from->has_inputs;
+  to->snaps = from->snaps;
+  to->backup = from->backup;
+  to->y = from->y;
+  to->present_y = from->present_y;
+  to->offset_ns = from->offset_ns;
+  to->uses = from->uses;
+  to->fresh = from->fresh;
+}
+
+/* The object with its arrays up to what only one call uses; the arena has cut them in this order. */
+static size_t block_size(const bramah_rewind *r)
+{
+  return (size_t)((const unsigned char *)r->backup - (const unsigned char *)r);
+}
+
+size_t bramah_rewind_snapshot_size(const bramah_rewind *rewind)
+{
+  return block_size(rewind) + bramah_filter_snapshot_size(rewind->filter);
+}
+
+void bramah_rewind_save(const bramah_rewind *rewind, void *snap)
+{
+  const bramah_rewind none = {0};
+  const size_t size = block_size(rewind);
+  memcpy(snap, rewind, size);
+  take_pointers(snap, &none);
+  bramah_filter_save(rewind->filter, (unsigned char *)snap + size);
+}
+
+void bramah_rewind_restore(bramah_rewind *rewind, const void *snap)
+{
+  const bramah_rewind kept = *rewind;
+  const size_t size = block_size(rewind);
+  memcpy(rewind, snap, size);
+  take_pointers(rewind, &kept);
+  forget_uses(rewind);
+  bramah_filter_restore(rewind->filter, (const unsigned char *)snap + size);
+}

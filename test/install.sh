@@ -30,12 +30,31 @@ find_missing() {
   need libsubunit-dev has_subunit
   need libnlopt-dev pkg-config --exists nlopt # optional for the build: a global search of bramah tune
   need libopenmpi-dev has_mpi                  # optional for the build: bramah-mpi
+  need libjs-dygraphs test -f /usr/share/javascript/dygraphs/dygraph.min.js
+  need librsvg2-dev pkg-config --exists librsvg-2.0
+  [ -z "${need_browser:-}" ] || need chromium command -v chromium
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }
 
 has_mpi() {
   command -v mpicc
+}
+
+# libFuzzer: clang alone does not bring it.
+has_fuzzer() {
+  program=$(mktemp) || return 1
+  code=0
+  printf 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && n > 9; }\n' |
+    clang -fsanitize=fuzzer,address,undefined -w -x c - -o "$program" || code=$?
+  rm -f "$program"
+  return "$code"
+}
+
+find_missing_fuzzer() {
+  missing=
+  need clang command -v clang
+  need libclang-rt-dev has_fuzzer
 }
 
 # On Debian, Check was built with subunit and asks for it when linked.
@@ -55,19 +74,34 @@ as_root() {
   fi
 }
 
-install_missing() {
-  find_missing
-  [ -n "$missing" ] || return 0
-  echo "missing:$missing"
-  if ! command -v apt-get >/dev/null || { [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; }; then
-    echo "please install these packages (names of Debian):$missing" >&2
-    exit 1
-  fi
-  echo "installing them with apt-get"
+can_install() {
+  command -v apt-get >/dev/null && { [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null; }
+}
+
+install_them() {
+  echo "installing with apt-get:$missing"
   # Package names hold no blanks.
   # shellcheck disable=SC2086
   as_root env DEBIAN_FRONTEND=noninteractive sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' \
     install $missing
+}
+
+install_missing() {
+  find_missing
+  [ -n "$missing" ] || return 0
+  echo "missing:$missing"
+  if ! can_install; then
+    echo "please install these packages (names of Debian):$missing" >&2
+    exit 1
+  fi
+  install_them
+}
+
+# What the build can do without: libFuzzer is there afterwards, or 1 is returned.
+install_fuzzer() {
+  find_missing_fuzzer
+  [ -n "$missing" ] || return 0
+  can_install && install_them && find_missing_fuzzer && [ -z "$missing" ]
 }
 
 # setup_build FOLDER OPTION...: configure unless that was done.

@@ -3,11 +3,14 @@
 #   N passed, N failed, N skipped
 # and the exit code is not 0 if a test failed or none ran.
 #
-# usage: sh test/run.sh [--asan] [--valgrind] [--clang] [--long]
+# usage: sh test/run.sh [--asan] [--valgrind] [--clang] [--long] [--fuzz N] [--golden]
 #   --asan      with the address and undefined-behaviour sanitizers, in build-asan/
 #   --valgrind  under valgrind
 #   --clang     with clang, in build-clang/
 #   --long      the estimator studies with more seeds, and the benchmarks
+#   --fuzz N    nothing else but the fuzz harnesses, with N inputs each; findings go to build-fuzz/findings/
+#   --golden    no tests: keep the estimates of every dataset as they are now in test/golden, to be looked at and committed
+# Without options a few seconds of fuzzing follow the tests where clang has libFuzzer.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=test/install.sh
@@ -15,7 +18,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 # Under valgrind run.sh is called again for each test (see below). Scripts go as they are: the shell's own leaks are not ours,
 # and they put valgrind before the program themselves.
-under_valgrind='valgrind --error-exitcode=9 --leak-check=full -q'
+under_valgrind="valgrind --error-exitcode=9 --leak-check=full -q --suppressions=$root/test/support/leaks-of-others.valgrind"
 if [ "${1:-}" = --under-valgrind ]; then
   shift
   case $1 in
@@ -28,18 +31,35 @@ build=build
 asan=
 valgrind=
 long=
-for argument in "$@"; do
+golden=
+fuzz=
+short_fuzz=1
+while [ $# -gt 0 ]; do
+  argument=$1
+  shift
+  [ "$argument" = --long ] || short_fuzz=
   case $argument in
   --asan) asan=1 ;;
   --valgrind) valgrind=1 need_valgrind=1 ;;
   --clang) build=build-clang need_clang=1 ;;
   --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} && export BRAMAH_SEEDS ;;
+  --golden) golden=1 ;;
+  --fuzz)
+    fuzz=${1:-}
+    case $fuzz in
+    '' | *[!0-9]*)
+      echo "--fuzz is followed by a number of inputs" >&2
+      exit 2
+      ;;
+    esac
+    shift
+    ;;
   --help)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
   *)
-    echo "unknown option '$argument'; there are --asan, --valgrind, --clang and --long" >&2
+    echo "unknown option '$argument'; there are --asan, --valgrind, --clang, --long, --fuzz and --golden" >&2
     exit 2
     ;;
   esac
@@ -49,23 +69,21 @@ if [ -n "$asan" ] && [ -n "$valgrind" ]; then
   exit 2
 fi
 
-install_missing
-if [ -n "${need_clang:-}" ]; then
-  CC=clang
-  export CC
-fi
-if [ -n "$asan" ]; then
-  build=$build-asan
-  # clang leaves the sanitizer's symbols of a shared library to the program
-  setup_build "$root/$build" -Db_sanitize=address,undefined -Db_lundef=false
-else
-  setup_build "$root/$build"
-fi
-echo "compiling"
-meson compile -C "$root/$build"
+code=0
+passed=0 failed=0 skipped=0
+# run_tests FOLDER OPTION...: the tests of a build folder. What became of them is counted in the log of meson: one line of JSON
+# per test.
+run_tests() {
+  logs=$1/meson-logs
+  shift
+  rm -f "$logs"/all-tests*
+  meson test -C "${logs%/*}" --no-rebuild --print-errorlogs --logbase all-tests "$@" || code=$?
+  passed=$((passed + $(count OK EXPECTEDFAIL)))
+  failed=$((failed + $(count FAIL ERROR TIMEOUT INTERRUPT UNEXPECTEDPASS)))
+  skipped=$((skipped + $(count SKIP)))
+}
 
-# count RESULT...: tests that ended so, from the log of meson: one line of JSON per test
-logs=$root/$build/meson-logs
+# count RESULT...: tests that ended so.
 count() {
   number=0
   for result in "$@"; do
@@ -74,25 +92,74 @@ count() {
   echo "$number"
 }
 
-rm -f "$logs"/all-tests*
-set -- test -C "$root/$build" --no-rebuild --print-errorlogs --logbase all-tests
-if [ -n "$valgrind" ]; then
-  BRAMAH_WRAP=$under_valgrind
-  : "${BRAMAH_SEEDS:=1}" # fewer runs of the studies
-  export BRAMAH_WRAP BRAMAH_SEEDS
-  set -- "$@" "--wrap=sh '$root/test/run.sh' --under-valgrind" --timeout-multiplier=20
+build_all() {
+  if [ -n "${need_clang:-}" ]; then
+    CC=clang
+    export CC
+  fi
+  if [ -n "$asan" ]; then
+    build=$build-asan
+    # clang leaves the sanitizer's symbols of a shared library to the program
+    setup_build "$root/$build" -Db_sanitize=address,undefined -Db_lundef=false
+  else
+    setup_build "$root/$build"
+  fi
+  echo "compiling"
+  meson compile -C "$root/$build"
+}
+
+test_all() {
+  set --
+  if [ -n "$valgrind" ]; then
+    BRAMAH_WRAP=$under_valgrind
+    : "${BRAMAH_SEEDS:=1}" # fewer runs of the studies
+    export BRAMAH_WRAP BRAMAH_SEEDS
+    set -- "--wrap=sh '$root/test/run.sh' --under-valgrind" --timeout-multiplier=20
+  fi
+  [ -z "$asan" ] || set -- --timeout-multiplier=5
+  echo "testing"
+  run_tests "$root/$build" "$@"
+  if [ -n "$long" ]; then
+    echo "benchmarks"
+    meson test -C "$root/$build" --no-rebuild --benchmark --verbose || code=$?
+  fi
+}
+
+# The harnesses are compiled in a folder of their own: libFuzzer counts the branches of all that they link.
+fuzz_all() {
+  CC=clang setup_build "$root/build-fuzz" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=2
+  echo "compiling the fuzz harnesses"
+  meson compile -C "$root/build-fuzz" fuzzers
+  echo "fuzzing"
+  set -- --suite fuzz
+  if [ -n "$fuzz" ]; then
+    BRAMAH_FUZZ_RUNS=$fuzz
+    export BRAMAH_FUZZ_RUNS
+    set -- "$@" --timeout-multiplier=0
+  fi
+  run_tests "$root/build-fuzz" "$@"
+}
+
+install_missing
+if [ -z "$fuzz" ]; then
+  build_all
+  if [ -n "$golden" ]; then
+    BRAMAH_PROGRAM=$root/$build/lib/cli/bramah BRAMAH_SOURCE_ROOT=$root sh "$root/test/golden/run.sh" --write
+    git -C "$root" --no-pager diff --stat -- test/golden 2>/dev/null || :
+    exit 0
+  fi
+  test_all
 fi
-[ -z "$asan" ] || set -- "$@" --timeout-multiplier=5
-echo "testing"
-code=0
-meson "$@" || code=$?
-if [ -n "$long" ]; then
-  echo "benchmarks"
-  meson test -C "$root/$build" --no-rebuild --benchmark --verbose || code=$?
+if [ -n "$fuzz$short_fuzz" ]; then
+  if install_fuzzer; then
+    fuzz_all
+  elif [ -n "$fuzz" ]; then
+    echo "libFuzzer is missing: clang and libclang-rt-dev" >&2
+    exit 1
+  else
+    echo "no libFuzzer (clang and libclang-rt-dev): the fuzz harnesses have run over their corpora only"
+  fi
 fi
 
-passed=$(count OK EXPECTEDFAIL)
-failed=$(count FAIL ERROR TIMEOUT INTERRUPT UNEXPECTEDPASS)
-skipped=$(count SKIP)
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$code" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

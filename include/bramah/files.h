@@ -4,6 +4,7 @@
 #define BRAMAH_FILES_H
 
 #include "bramah/filter.h"
+#include "bramah/log.h"
 #include "bramah/machine.h"
 #include "bramah/sensor.h"
 
@@ -33,8 +34,8 @@ typedef void (*bramah_mistake)(void *user, const bramah_diag *diag);
 
 /* Read a machine or study file as *_load does, but go on after a mistake: every value that is wrong by
  * itself, every unknown, missing or doubled key and every name that refers to nothing is told. Returns OK if
- * there is none, else the status of the first; nothing is kept. What only the whole machine shows (a loop
- * that cannot close) is left to bramah_model_new. */
+ * there is none, else the status of the first; nothing is kept. After 1000 mistakes it stops. What only the
+ * whole machine shows (a loop that cannot close) is left to bramah_model_new. */
 BRAMAH_API bramah_status bramah_machine_check(const char *path, size_t n_changes,
                                               const bramah_change *changes, bramah_mistake tell, void *user);
 BRAMAH_API bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *user);
@@ -61,13 +62,6 @@ typedef struct bramah_volume_start {
   double noise;     /* [Pa/sqrt(s)] >= 0 */
 } bramah_volume_start;
 
-/* A column of the log and what it feeds. */
-typedef struct bramah_study_column {
-  const char *name;   /* as in the log's header, without unit */
-  const char *target; /* input or sensor */
-  int line;
-} bramah_study_column;
-
 /* A figure whose unit depends on the machine: the text that stands in the file, known to be a number with a
  * unit. Its value comes from bramah_quantity_parse with the unit that is expected. */
 typedef struct bramah_study_figure {
@@ -75,12 +69,64 @@ typedef struct bramah_study_figure {
   int line, column;
 } bramah_study_figure;
 
+/* A column of the log and what it feeds: value = offset + sign * scale * column, in SI; a pressure over the
+ * atmosphere has that added. */
+typedef struct bramah_study_column {
+  const char *name;   /* as in the log's header, without unit */
+  const char *target; /* input or sensor */
+  int line;
+  const char *file;           /* one of log.files, in which the column stands; NULL: wherever it does */
+  const char *unit;           /* of the column; "counts": a bare number; NULL: that of the header */
+  bramah_study_figure scale;  /* its unit times that of the column is one of the target; not given: 1 */
+  bramah_study_figure offset; /* in a unit of the target; not given: 0 */
+  bramah_study_figure wrap;   /* scale * column jumps by this much; without unit: the column does */
+  double sign;                /* 1 or -1 */
+  int gauge;                  /* 1: the column tells the pressure over that of the atmosphere */
+} bramah_study_column;
+
+/* The times of a log, or of one of its files. */
+typedef struct bramah_study_time {
+  const char *column; /* NULL: that of the log, "t" */
+  int line;
+  const char *unit;           /* NULL: that of the header; "iso8601" */
+  bramah_study_figure rate;   /* the column counts samples at this rate; not given: it holds times */
+  bramah_study_figure wrap;   /* the clock begins anew after so much; a counter: after so many */
+  bramah_study_figure offset; /* what is added to the times */
+  double drift;               /* the clock gains so many seconds per second, counted from its first row */
+  bramah_study_figure
+      origin; /* the log's time that is 0: "first" row, a time, an ISO 8601 text; see README */
+} bramah_study_time;
+
+/* One file of a log, or several that follow each other. */
+typedef struct bramah_study_file {
+  const char *name;
+  int line;
+  const char *match; /* pattern of file names: imu*.csv */
+  bramah_log_format format;
+  bramah_study_time time;
+} bramah_study_file;
+
+typedef enum bramah_log_resets { BRAMAH_LOG_RESETS_ERROR = 0, BRAMAH_LOG_RESETS_JOIN } bramah_log_resets;
+
+/* How logs are written, and what is done about what is wrong with them. */
+typedef struct bramah_study_log {
+  int line;                 /* 0: the study has no such section */
+  bramah_log_format format; /* of files that match no entry */
+  int64_t reorder_ns;       /* rows that come so much late are put in order; 0: none */
+  int64_t longest_gap_ns;   /* a longer one is an error; default 10 s */
+  bramah_log_resets resets;
+  double atmosphere; /* [Pa] absolute; default 1.01325 bar */
+  size_t n_files;
+  const bramah_study_file *files;
+} bramah_study_log;
+
 /* Something estimated beside the state; see bramah_augmented. */
 typedef struct bramah_study_augmented {
   const char *name;
   int line;
   bramah_augmented_kind kind;
-  const char *at; /* parameter of the machine, or sensor of the study */
+  const char *at;    /* parameter of the machine, or sensor of the study */
+  const char *input; /* the input whose unknown command this is (`at` is its offset), or NULL */
   int at_line;
   int order;                       /* 1 or 2; 0: not given */
   double time_constant;            /* [s], 0: a random walk */
@@ -153,7 +199,10 @@ typedef struct bramah_study {
   size_t n_changes;         /* what the filter's model has otherwise than the machine file */
   const bramah_change *changes;
   const char *time_column; /* "t" */
-  size_t n_inputs;         /* those with a column of another name than "<input>.command" */
+  bramah_study_time time;  /* its column is time_column */
+  bramah_study_log log;
+  size_t n_inputs; /* those with a column of another name than "<input>.command", or with a unit and scale;
+                      unknown ones are augmented states */
   const bramah_study_column *inputs;
   size_t n_sensors;
   const bramah_sensor_options *sensors;
@@ -167,7 +216,7 @@ typedef struct bramah_study {
   double drift_gate;        /* 0: none */
   int injection;            /* bramah_injection */
   bramah_study_adapt adapt;
-  size_t n_augmented;
+  size_t n_augmented; /* unknown inputs first */
   const bramah_study_augmented *augmented;
   size_t n_parameter_noise;
   const bramah_study_parameter_noise *parameter_noise;

@@ -113,7 +113,7 @@ typedef struct bramah_filter bramah_filter;
 /* What the last correction did, per sensor. Valid until the next call on the filter. */
 typedef struct bramah_innovation {
   int present;       /* 1: a measurement was given for this sensor */
-  double innovation; /* y = measured - predicted, before any correction at this time (D 3.5) */
+  double innovation; /* y = measured - predicted, before the correction in hand (D 3.5) */
   double sigma;      /* square root of its predicted variance S (D 3.6) */
   double nis;        /* y^2 / S: chi-square with 1 degree of freedom if the filter is consistent */
   int accepted;      /* 1: it was fused; 0: the gate held it back, or it was saturated */
@@ -175,6 +175,25 @@ BRAMAH_API bramah_status bramah_filter_predict(bramah_filter *filter, bramah_dia
 BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const double *y,
                                                const unsigned char *present, bramah_diag *diag);
 
+/* The same for samples measured beside the present time t: sensor i at offset_ns[i] = tau after it (before:
+ * < 0), at most a step h; NULL: none. Innovation and row are formed at the time of the sample, on a straight
+ * line: before t through the predictions for t - h and t, after it from that for t on by what the transition
+ * of the last step makes of its increment. For outputs y(t) the error is at most |y''| |tau| (h + tau) / 2:
+ * of second order, and none where they move linearly or tau = 0. The variance reckons with the plant's noise
+ * between the two times.
+ *
+ * A sample before t is fused as by a filter that has kept the former state too (stochastic cloning for one
+ * step, see estimators/beside.c): optimal, but that samples of one time which are all beside it are taken to
+ * have noise of their own. Of a sample after t less is made, since its step is still to come: its share of
+ * the plant's noise counts as noise of the sensor. Where nothing else matters give samples with the first
+ * point after them.
+ *
+ * Offset 0 gives the bits of bramah_filter_correct; before the first step all are taken as 0. Several
+ * corrections at one time are allowed. Errors: E_TIME (more than a step) names the sensor. */
+BRAMAH_API bramah_status bramah_filter_correct_at(bramah_filter *filter, const double *y,
+                                                  const unsigned char *present, const int64_t *offset_ns,
+                                                  bramah_diag *diag);
+
 /* Results of the last correction: [n_sensors]; and over all accepted sensors y' S^-1 y with its degrees of
  * freedom. */
 BRAMAH_API const bramah_innovation *bramah_filter_innovations(const bramah_filter *filter);
@@ -195,12 +214,13 @@ BRAMAH_API double bramah_filter_augmented_sigma(const bramah_filter *filter, siz
 BRAMAH_API const double *bramah_filter_covariance(const bramah_filter *filter);
 
 /* What smoothers and analyses need of the last cycle. F [n x n]: transition of the last predict, from the
- * coordinates before it to those after it (a change of independent coordinates included). H [n_sensors x n]:
- * measurement rows of the last correct, those of present sensors. dx [n]: the errors it injected (zeros if
- * nothing was measured). */
+ * coordinates before it to those after it (a change of independent coordinates included). H [n_sensors x n]
+ * and r [n_sensors]: measurement rows and variances of the last correct, those of present sensors. dx [n]:
+ * the errors it injected (zeros if nothing was measured). */
 BRAMAH_API size_t bramah_filter_n_error(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_transition(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_rows(const bramah_filter *filter);
+BRAMAH_API const double *bramah_filter_last_variances(const bramah_filter *filter);
 BRAMAH_API const double *bramah_filter_last_correction(const bramah_filter *filter);
 
 /* Gamma [n x *n_columns] of the last predict, Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and

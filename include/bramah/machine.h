@@ -249,7 +249,7 @@ typedef struct bramah_valve {
   int line;
   const char *pump, *tank, *a, *b;             /* volume or supply */
   double flow_coefficient;                     /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
-  double time_constant;                        /* [s] > 0 */
+  double time_constant;                        /* [s] 0: the spool stands where the command has it at once */
   double limit;                                /* [V] > 0: commands beyond +-limit are taken as +-limit */
   double initial_spool;                        /* [V] */
   const char *input;                           /* the command that moves it */

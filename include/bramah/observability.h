@@ -12,7 +12,7 @@
 #ifndef BRAMAH_OBSERVABILITY_H
 #define BRAMAH_OBSERVABILITY_H
 
-#include "bramah/sensor.h"
+#include "bramah/filter.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +25,11 @@ typedef struct bramah_observability_options {
   double unseen; /* share of the prior standard deviation that is left of an unseen direction; default 0.99 */
   double fading; /* an error that shrinks below this share over the window has died out; default 0.1:
                          on its way back and forth a swinging one may look smaller than it is */
+  size_t n_augmented;
+  const bramah_augmented
+      *augmented; /* beside the state of the plant, as in a filter's options: the sigmas, directions and
+                         states of all functions here count them behind it. One of order 2 is taken for one of
+                         order 1 with its time constant. Copied; parameters need a plant with step_transition */
 } bramah_observability_options;
 
 BRAMAH_API void bramah_observability_options_default(bramah_observability_options *options);
@@ -32,8 +37,9 @@ BRAMAH_API void bramah_observability_options_default(bramah_observability_option
 typedef struct bramah_observability bramah_observability;
 
 /* Memory, copies and lifetimes as for bramah_filter_init. options may be NULL (defaults). Errors: E_ARGUMENT,
- * E_MEMORY. */
-BRAMAH_API size_t bramah_observability_size(const bramah_plant *plant, size_t n_sensors);
+ * E_MEMORY, E_REFERENCE (no such parameter or sensor), E_UNSUPPORTED (a plant without step_transition). */
+BRAMAH_API size_t bramah_observability_size(const bramah_plant *plant, size_t n_sensors,
+                                            const bramah_observability_options *options);
 BRAMAH_API bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sensors,
                                                    const bramah_sensor *sensors,
                                                    const bramah_observability_options *options, void *mem,
@@ -46,8 +52,8 @@ BRAMAH_API bramah_status bramah_observability_new(const bramah_plant *plant, siz
 BRAMAH_API void bramah_observability_free(bramah_observability *o); /* NULL allowed */
 
 /* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0) of
- * the plant's error state; add samples with row H [n] and standard deviation r at the present time; go on by
- * a transition F [n x n]. */
+ * the plant's error state and what is beside it; add samples with row H [n] and standard deviation r at the
+ * present time; go on by a transition F [n x n]. */
 BRAMAH_API bramah_status bramah_observability_begin(bramah_observability *o, const double *sigma,
                                                     bramah_diag *diag);
 BRAMAH_API void bramah_observability_observe(bramah_observability *o, const double *H, double r);

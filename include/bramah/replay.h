@@ -5,11 +5,18 @@
  * Rows are stamped with the time of arrival. A sensor with a delay measured that much earlier: if any sensor
  * of the filter has one, the replay runs through a rewind buffer (bramah/rewind.h). The estimate delivered
  * for a time is then what could be known at that time; samples measured before the first row are left out and
- * counted. */
+ * counted.
+ *
+ * Time. The filter stands at points a step apart, the first row sets the first of them. A sample is fused at
+ * the nearest point (halfway between two, at the later) with its own time: innovation and row are formed at
+ * the time it was measured, to first order in the offset tau, the error at most |y''| |tau| (h + |tau|) / 2
+ * (bramah_filter_correct_at). At the point itself this is exact, with the bits of a filter that knows no
+ * offsets. What comes after the first point belongs to the second one. Samples of a point are fused together
+ * in their order, a sensor's second one after the others. A command holds from the time of its row on; a step
+ * in which it changes is made with its mean over the step, as far as rows have been read. */
 #ifndef BRAMAH_REPLAY_H
 #define BRAMAH_REPLAY_H
 
-#include "bramah/rewind.h"
 #include "bramah/rewind.h"
 
 #ifdef __cplusplus
@@ -23,10 +30,11 @@ typedef struct bramah_sample {
   unsigned char *has_input; /* [n_input] 0: the former command goes on */
   double *y;                /* [n_sensors] */
   unsigned char *present;   /* [n_sensors] 0: no sample of this sensor */
+  int64_t mark;             /* the source's own, such as the line of a file: see bramah_replay_mark */
 } bramah_sample;
 
-/* Fill the next sample; set *end = 1 instead when there is none. Flags are zeroed by the caller beforehand.
- */
+/* Fill the next sample; set *end = 1 instead when there is none. Flags and mark are zeroed by the caller
+ * beforehand. After an error or the end it is not called again. */
 typedef bramah_status (*bramah_source)(void *user, bramah_sample *sample, int *end, bramah_diag *diag);
 
 /* Take the estimate at time_ns of the log; `corrected` tells whether a measurement was fused at this time.
@@ -36,6 +44,10 @@ typedef bramah_status (*bramah_sink)(void *user, int64_t time_ns, int corrected,
 
 typedef struct bramah_replay_options {
   int64_t max_gap_ns; /* a larger jump ahead in time is an error; default 10 s */
+  int gather; /* 1: read ahead to the first row beyond a point, so that all its samples are fused before it is
+                 delivered and commands of the step to it are known; 0 (default): live, no row is waited for
+                 that is not needed, and those that come after their point was delivered are fused by the
+                 next call, commands with the step that follows */
 } bramah_replay_options;
 
 typedef struct bramah_replay_counts {
@@ -43,8 +55,8 @@ typedef struct bramah_replay_counts {
   uint64_t steps;        /* plant steps */
   uint64_t measurements; /* scalar measurements fused */
   uint64_t merged;      /* rows that fell on a grid point already delivered and were fused there afterwards */
-  uint64_t off_grid;    /* rows whose time was not a multiple of the step and were used at the nearest one */
-  int64_t max_shift_ns; /* largest such shift */
+  uint64_t off_grid;    /* rows whose time was not that of a grid point */
+  int64_t max_shift_ns; /* furthest from the one it belongs to */
 } bramah_replay_counts;
 
 BRAMAH_API void bramah_replay_options_default(bramah_replay_options *options);
@@ -63,10 +75,21 @@ BRAMAH_API void bramah_replay_free(bramah_replay *replay); /* NULL allowed */
  * it. An error of the watcher ends the replay with it. */
 BRAMAH_API void bramah_replay_watch(bramah_replay *replay, const bramah_watcher *watcher);
 
+/* Told of every sample when it is fused (or held back) for the first time, in the order of fusion, while
+ * bramah_replay_next runs; time_ns is that of measurement on the clock of the log. */
+typedef struct bramah_listener {
+  void *user;
+  void (*used)(void *user, const bramah_rewind_use *use);
+} bramah_listener;
+
+/* Listen from now on (copied); NULL ends it. */
+BRAMAH_API void bramah_replay_listen(bramah_replay *replay, const bramah_listener *listener);
+
 /* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
  * start. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a
- * sink. The estimate of that time stands in the filter until the next call. No allocation. Errors: those of
- * the source and the filter; E_TIME (time goes backwards, or jumps ahead beyond max_gap). */
+ * sink. The estimate of that time stands in the filter until the next call. A row that cannot be read is told
+ * once everything before it has been delivered. No allocation. Errors: those of the source and the filter;
+ * E_TIME (time goes backwards, or jumps ahead beyond max_gap). */
 BRAMAH_API bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end,
                                             bramah_diag *diag);
 
@@ -76,14 +99,36 @@ BRAMAH_API bramah_status bramah_replay_run(bramah_replay *replay, bramah_sink si
 
 BRAMAH_API bramah_replay_counts bramah_replay_report(const bramah_replay *replay);
 
-/* Innovations [n_sensors] of the last step, and their NIS with its degrees of freedom. Without delays those
- * of the filter; with delays those of the samples fused for the first time (bramah_rewind_uses), of several
- * of one sensor the last. */
+/* Innovations [n_sensors] of the last call, of several of one sensor the last: those of the samples fused for
+ * the first time. And the NIS of all of them with its degrees of freedom (with delays as
+ * bramah_rewind_nis). */
 BRAMAH_API const bramah_innovation *bramah_replay_innovations(const bramah_replay *replay);
 BRAMAH_API double bramah_replay_nis(const bramah_replay *replay, size_t *degrees_of_freedom);
 
+/* Commands [n_input] that the plant held over the last step. */
+BRAMAH_API const double *bramah_replay_inputs(const bramah_replay *replay);
+
+/* Mark of the row in use: of the last one whose samples were taken; after an error, of the row it came
+ * with. */
+BRAMAH_API int64_t bramah_replay_mark(const bramah_replay *replay);
+
 /* The buffer in use, for its counts; NULL without delays. */
 BRAMAH_API const bramah_rewind *bramah_replay_rewind(const bramah_replay *replay);
+
+/* Time of the row taken last from the source; those up to it are used, or wait to be. */
+BRAMAH_API int64_t bramah_replay_read_ns(const bramah_replay *replay);
+/* 1: the source has ended and all its rows are used. The next call of next says so, and with delays fuses
+ * what is still on its way. */
+BRAMAH_API int bramah_replay_exhausted(const bramah_replay *replay);
+
+/* The whole state, that of the filter, its plant, the rewind buffer and the rows that wait included, copied to
+ * and from snap [size bytes, 8-byte aligned], exact to the bit. Save between two calls of next; where a log
+ * ends that may go on later, before the call that says so (bramah_replay_exhausted). Restore it into a replay
+ * made alike; its source then goes on with the row after bramah_replay_read_ns, the innovations of the last
+ * step are gone. What adapts the noise (bramah/adaptive.h) is saved on its own. */
+BRAMAH_API size_t bramah_replay_snapshot_size(const bramah_replay *replay);
+BRAMAH_API void bramah_replay_save(const bramah_replay *replay, void *snap);
+BRAMAH_API void bramah_replay_restore(bramah_replay *replay, const void *snap);
 
 #ifdef __cplusplus
 }

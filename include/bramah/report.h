@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A self-contained HTML page with static plots (inline SVG) of a replay. Part of libbramah-tools. */
+/* A replay to look at: one self-contained HTML page, static pictures (SVG, PNG), and every plotted number as
+ * CSV. Part of libbramah-tools.
+ *
+ * The page needs no network. Where the build found dygraphs its plots can be zoomed and follow a time cursor;
+ * otherwise, in print and without scripts they are static (inline SVG). */
 #ifndef BRAMAH_REPORT_H
 #define BRAMAH_REPORT_H
 
+#include "bramah/figure.h"
 #include "bramah/status.h"
 
 #ifdef __cplusplus
@@ -11,9 +16,9 @@ extern "C" {
 
 typedef struct bramah_report bramah_report;
 
-/* A report under construction. Series are kept decimated (per pixel column: minimum and maximum), so memory
- * does not grow with the log. Times need not be known beforehand: a series halves its resolution whenever the
- * run outgrows it. */
+/* A report under construction. Memory does not grow with the log: a series keeps up to 12 000 points as they
+ * are; beyond that each point stands for 2, 4, 8, ... steps by their minimum, mean and maximum (the page says
+ * for how many). Static pictures keep minimum and maximum per pixel column. */
 BRAMAH_API bramah_status bramah_report_new(const char *title, bramah_diag *diag, bramah_report **out);
 BRAMAH_API void bramah_report_free(bramah_report *report); /* NULL allowed */
 
@@ -26,26 +31,83 @@ typedef enum bramah_report_series {
   BRAMAH_REPORT_MEASURED = 2, /* dots or range bars behind; in symmetric plots: innovations left out */
   BRAMAH_REPORT_MODEL = 3     /* dashed line: the model alone */
 } bramah_report_series;
+enum { BRAMAH_REPORT_N_SERIES = 4 };
 
-/* Add a plot: title ("crank.angle"), unit of the axis as shown ("deg"), and factor from SI to it. With
- * `symmetric` the band given with each point is drawn about zero (innovations, errors) instead of about the
- * estimate. Returns its number through *plot. */
+typedef enum bramah_report_axis {
+  BRAMAH_REPORT_TIME = 0, /* t [s]; all such plots share their axis */
+  BRAMAH_REPORT_LAG = 1   /* its own, drawn as stems: lags of an autocorrelation, classes of a histogram */
+} bramah_report_axis;
+
+/* How a plot looks. Zero and NULL: as said. Strings are copied. */
+typedef struct bramah_report_plot {
+  const char *section; /* heading it stands under; NULL: "Plots" */
+  const char *title;   /* "crank.angle" */
+  const char *unit;    /* of the axis as shown, "deg"; "1": none */
+  double factor;       /* from SI to that unit */
+  int symmetric;       /* 1: the band of bramah_report_point lies about zero (innovations, errors) */
+  bramah_report_axis axis;
+  const char *names[BRAMAH_REPORT_N_SERIES]; /* in the legend; NULL: "estimate", "truth", "measured", "model
+                                                alone"; in symmetric plots "value" and "left out" */
+  const char *band;                          /* in the legend; NULL: "±1.96 σ" */
+  const char *x;                             /* under an axis of its own; NULL: "lag [samples]" */
+} bramah_report_plot;
+
+/* Add a plot; its number through *number. Errors: E_VALUE (factor not finite), E_MEMORY. */
+BRAMAH_API bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot *plot,
+                                           size_t *number);
+/* The same for a plot over time without further wishes. */
 BRAMAH_API bramah_status bramah_report_add_plot(bramah_report *report, const char *title, const char *unit,
                                                 double factor, int symmetric, size_t *plot);
+/* One or two sentences under the heading of a section. Sections stand in the order in which they were first
+ * named here or by a plot; those without a plot are left out. */
+BRAMAH_API bramah_status bramah_report_explain(bramah_report *report, const char *section, const char *text);
 
 /* Add a point of a series [SI]; half_width: half the width of the band, NaN for none (only with ESTIMATE). A
- * NaN value is skipped. t [s] must not decrease within a plot and series. */
+ * NaN value is skipped. t [s] (or lag) must not decrease within a plot and series. */
 BRAMAH_API bramah_status bramah_report_point(bramah_report *report, size_t plot, bramah_report_series series,
                                              double t, double value, double half_width);
+/* The same with a band from low to high, wherever that lies; both NaN: none. */
+BRAMAH_API bramah_status bramah_report_band_point(bramah_report *report, size_t plot,
+                                                  bramah_report_series series, double t, double value,
+                                                  double low, double high);
+
+/* Something that happened at t [s]: kind in a word or two ("gate", "gap", "sensor lost"), text for the reader.
+ * In any order. Of each kind the first 1000 are kept, the others counted. */
+BRAMAH_API bramah_status bramah_report_event(bramah_report *report, double t, const char *kind,
+                                             const char *text);
+
+/* The machine as a stick figure that follows the time cursor: its parts (bramah/figure.h, names are copied),
+ * then a pose, points [n_parts x 2 x 3] in m, at ascending times. Of many poses up to 2000 are kept, evenly:
+ * ask bramah_report_wants_pose whether the next one is among them before it is worked out. */
+BRAMAH_API bramah_status bramah_report_machine(bramah_report *report, size_t n_parts,
+                                               const bramah_figure_part *parts);
+BRAMAH_API int bramah_report_wants_pose(bramah_report *report);
+BRAMAH_API bramah_status bramah_report_pose(bramah_report *report, double t, const double *points);
 
 /* Add a table: header and rows of cells as text, row-major [n_rows x n_columns]. */
 BRAMAH_API bramah_status bramah_report_add_table(bramah_report *report, const char *title, size_t n_rows,
                                                  size_t n_columns, const char *const *header,
                                                  const char *const *cells);
 
-/* Write the page. Errors: E_FILE. */
+/* Write the page; - is standard output. Errors: E_FILE. */
 BRAMAH_API bramah_status bramah_report_write(const bramah_report *report, const char *path,
                                              bramah_diag *diag);
+
+/* Whether plots of the page can be zoomed: built with dygraphs. Whether PNG can be written: with librsvg. */
+BRAMAH_API int bramah_report_is_interactive(void);
+BRAMAH_API int bramah_report_has_png(void);
+
+/* Write static plots below each other, light, for papers: those of the given titles [n] in their order, or
+ * all (n = 0). The format goes by the ending of the path, .svg or .png (1520 pixels wide). Errors: E_FILE;
+ * E_REFERENCE (no plot of that title); E_VALUE (another ending); E_UNSUPPORTED (PNG without librsvg). */
+BRAMAH_API bramah_status bramah_report_write_picture(const bramah_report *report, const char *path, size_t n,
+                                                     const char *const *titles, bramah_diag *diag);
+
+/* Write every number the plots show as CSV: a row per point with columns plot, unit, series, x, steps, min,
+ * mean, max, low, high (in the plot's unit; x in s or lags; steps: how many the point stands for; low and
+ * high empty without a band); path as above. Errors: E_FILE. */
+BRAMAH_API bramah_status bramah_report_write_data(const bramah_report *report, const char *path,
+                                                  bramah_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -52,10 +52,11 @@ BRAMAH_API void bramah_rewind_free(bramah_rewind *rewind); /* NULL allowed; only
 BRAMAH_API bramah_status bramah_rewind_set_inputs(bramah_rewind *rewind, const double *u, bramah_diag *diag);
 
 /* Take a sample of sensor i, measured at time_ns of the filter (bramah_filter_time_ns; subtract the sensor's
- * delay from the time of arrival). It belongs to the nearest step; halfway between two, to the later. Only
- * stored here: it is fused by the next advance or settle. Errors, with nothing changed: E_TIME (measured
- * before the start, or longer ago than the window: both are counted), E_VALUE (beyond the coming step),
- * E_NOT_FINITE, E_ARGUMENT (no such sensor). */
+ * delay from the time of arrival). It belongs to the nearest step (halfway between two, to the later; after
+ * the start, to the next) and is fused there with its own time, see bramah_filter_correct_at. Only stored
+ * here: the next advance or settle fuses it. Errors, with nothing changed: E_TIME (measured before the start,
+ * or longer ago than the window: both are counted), E_VALUE (beyond the coming step), E_NOT_FINITE,
+ * E_ARGUMENT (no such sensor). */
 BRAMAH_API bramah_status bramah_rewind_sample(bramah_rewind *rewind, size_t i, int64_t time_ns, double y,
                                               bramah_diag *diag);
 
@@ -118,6 +119,12 @@ BRAMAH_API bramah_rewind_counts bramah_rewind_report(const bramah_rewind *rewind
 /* Earliest time of measurement that would be accepted now; the filter inside. */
 BRAMAH_API int64_t bramah_rewind_oldest_ns(const bramah_rewind *rewind);
 BRAMAH_API bramah_filter *bramah_rewind_filter(const bramah_rewind *rewind);
+
+/* The whole state, that of the filter and its plant included, copied to and from snap [size bytes, 8-byte
+ * aligned], exact to the bit. Restore it into a buffer made alike; bramah_rewind_uses is empty then. */
+BRAMAH_API size_t bramah_rewind_snapshot_size(const bramah_rewind *rewind);
+BRAMAH_API void bramah_rewind_save(const bramah_rewind *rewind, void *snap);
+BRAMAH_API void bramah_rewind_restore(bramah_rewind *rewind, const void *snap);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,9 @@
  * It trusts F more than the filter does: where (D 3.4) freezes the errors of pressures, smoothed pressures and rates
  * may be worse than filtered ones, while angles gain; with BRAMAH_TRANSITION_STEP all of them gain.
  *
+ * Of a sample measured between two steps (bramah_filter_correct_at) only what it tells of the later one is
+ * used.
+ *
  * Changes of the independent coordinates are inside F; d_k and Ps_k are in the coordinates of step k. Results:
  * bramah_smoother_show puts the plant into the smoothed state of a step, from which every output can be read.
  * Nothing allocates after init. */

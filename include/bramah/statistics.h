@@ -64,6 +64,28 @@ typedef struct bramah_whiteness {
 BRAMAH_API bramah_status bramah_whiteness_test(size_t n, const double *x, size_t lags, double *r,
                                                bramah_whiteness *out, bramah_diag *diag);
 
+/* The same of samples that come one by one, however many: up to so many lags. Zero-initialise. */
+enum { BRAMAH_AUTOCORRELATION_LAGS = 50 };
+typedef struct bramah_autocorrelation {
+  uint64_t n;
+  double shift; /* the first sample: taken off all, for the sake of rounding */
+  double sum, squares;
+  double products[BRAMAH_AUTOCORRELATION_LAGS]; /* with the sample so many before */
+  double first[BRAMAH_AUTOCORRELATION_LAGS], last[BRAMAH_AUTOCORRELATION_LAGS]; /* samples; a ring */
+} bramah_autocorrelation;
+BRAMAH_API void bramah_autocorrelation_add(bramah_autocorrelation *a, double x);
+/* As bramah_whiteness_test of all samples so far, with its errors; lags at most the number above (E_VALUE). */
+BRAMAH_API bramah_status bramah_autocorrelation_test(const bramah_autocorrelation *a, size_t lags, double *r,
+                                                     bramah_whiteness *out, bramah_diag *diag);
+
+/* Condition number of a covariance P [n x n], row-major, freed from its units: largest by smallest eigenvalue
+ * of the matrix of correlations. 1 if nothing is correlated; near 1/DBL_EPSILON the covariance is about to
+ * lose its positive definiteness (never told larger than that). work [n n]. By cyclic Jacobi rotations.
+ * Source: G. H. Golub, C. F. Van Loan, Matrix Computations (2013), 8.5. Errors: E_NOT_SPD (a variance that is
+ * not positive), E_NOT_FINITE. */
+BRAMAH_API bramah_status bramah_conditioning(size_t n, const double *P, double *work, double *condition,
+                                             bramah_diag *diag);
+
 /* Probability that a chi-square variable with so many degrees of freedom (> 0) exceeds x. */
 BRAMAH_API double bramah_chi_square_above(double x, double degrees_of_freedom);
 

@@ -40,6 +40,14 @@ static double beside(const bramah_plant *plant, size_t output, double truth, dou
   return turns && fabs(value - truth) > half_turn ? truth + remainder(value - truth, 2.0 * half_turn) : value;
 }
 
+/* What is moved by a motion has no uncertainty, only rounding. */
+static void judge(cli_compared *c, double error, double sigma)
+{
+  if (!(sigma > 1e-9 * c->estimate.max_truth)) return;
+  c->judged++;
+  c->within += fabs(error) <= 2.0 * 1.96 * sigma;
+}
+
 void cli_accuracy_add(cli_accuracy *accuracy, const cli_estimate *estimate, const cli_truth *truth,
                       const bramah_plant *model, const double *measured)
 {
@@ -49,6 +57,7 @@ void cli_accuracy_add(cli_accuracy *accuracy, const cli_estimate *estimate, cons
     if (isnan(t)) continue;
     const double value = beside(estimate->plant, c->output, t, estimate->value[c->output]);
     bramah_rmse_add(&c->estimate, t, value, estimate->sigma[c->output]);
+    judge(c, value - t, estimate->sigma[c->output]);
     if (model)
       bramah_rmse_add(&c->model, t, beside(model, c->output, t, model->output(model->self, c->output)), NAN);
     if (c->sensor >= 0 && !isnan(measured[c->sensor]))
@@ -116,36 +125,34 @@ static void add_fused(cli_innovations *into, const bramah_innovation *innovation
   into->last = nu;
 }
 
-/* Correlation of an innovation with the one before: of white ones it is within 1.96 / sqrt(n) 95 % of the
- * time. Less than a tenth is nothing to speak of. */
-static double correlation(const cli_innovations *innovations)
+double cli_innovations_lag(const cli_innovations *innovations)
 {
   return innovations->squares > 0.0 ? innovations->products / innovations->squares : 0.0;
 }
 
-/* What a correlation says: what is not modelled pushes innovations the same way again and again; too much
+/* What a correlation says (of white ones it is within 1.96 / sqrt(n) 95 % of the time; less than a tenth is
+ * nothing to speak of): what is not modelled pushes innovations the same way again and again; too much
  * plant noise makes the filter follow the noise of the sensor and take it back. */
 static const char *colour(const cli_innovations *innovations)
 {
-  const double r = correlation(innovations), limit = fmax(0.1, 1.96 / sqrt(innovations->nis.dof));
+  const double r = cli_innovations_lag(innovations), limit = fmax(0.1, 1.96 / sqrt(innovations->nis.dof));
   if (r > limit) return ", correlated: something is not modelled";
   return r < -limit ? ", anticorrelated: less plant noise would do" : "";
 }
 
-void cli_consistency_add(cli_consistency *consistency, const bramah_replay *replay)
+void cli_consistency_add(cli_consistency *consistency, const bramah_rewind_use *use)
 {
-  const bramah_innovation *innovation = bramah_replay_innovations(replay);
-  cli_innovations *all = &consistency->all;
+  const double share = left_by_gate(consistency->gate[use->sensor]);
+  count(&consistency->sensor[use->sensor], &use->innovation, share);
+  count(&consistency->all, &use->innovation, share);
+  if (use->innovation.accepted) add_fused(&consistency->sensor[use->sensor], &use->innovation);
+}
+
+void cli_consistency_add_all(cli_consistency *consistency, const bramah_replay *replay)
+{
   size_t dof;
   const double whole = bramah_replay_nis(replay, &dof);
-  for (size_t i = 0; i < consistency->n_sensors; i++) {
-    if (!innovation[i].present) continue;
-    const double share = left_by_gate(consistency->gate[i]);
-    count(&consistency->sensor[i], &innovation[i], share);
-    count(all, &innovation[i], share);
-    if (innovation[i].accepted) add_fused(&consistency->sensor[i], &innovation[i]);
-  }
-  if (dof) bramah_nis_add(&all->nis, whole, (double)dof);
+  if (dof) bramah_nis_add(&consistency->all.nis, whole, (double)dof);
 }
 
 static int any_left_out(const cli_consistency *consistency)
@@ -177,7 +184,7 @@ static void add_verdict(cli_table *table, const char *name, const cli_innovation
   cli_table_add(table, "%.4f", mean);
   cli_table_add(table, "%.4f to %.4f", low, high);
   if (innovations->squares > 0.0)
-    cli_table_add(table, "%.2f", correlation(innovations));
+    cli_table_add(table, "%.2f", cli_innovations_lag(innovations));
   else
     cli_table_add(table, "%s", "");
   cli_table_add(table, "%s%s",

@@ -15,6 +15,7 @@ typedef struct cli_compared {
   size_t column; /* of the truth */
   long sensor;   /* that measures just this; -1: none */
   bramah_rmse estimate, model, measured;
+  uint64_t judged, within; /* errors that have a sigma; of them those within 2 * 1.96 sigma */
 } cli_compared;
 
 typedef struct cli_accuracy {
@@ -44,6 +45,9 @@ typedef struct cli_innovations {
                                      squares */
 } cli_innovations;
 
+/* Correlation of an innovation with the one before; 0 if there is none. */
+double cli_innovations_lag(const cli_innovations *innovations);
+
 typedef struct cli_consistency {
   size_t n_sensors;
   const double *gate;      /* [n_sensors] */
@@ -55,7 +59,9 @@ typedef struct cli_consistency {
 bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensors, const double *gate,
                                    bramah_diag *diag);
 void cli_consistency_free(cli_consistency *consistency);
-void cli_consistency_add(cli_consistency *consistency, const bramah_replay *replay);
+/* Add a sample when it is used; and after each step the NIS of all of it. */
+void cli_consistency_add(cli_consistency *consistency, const bramah_rewind_use *use);
+void cli_consistency_add_all(cli_consistency *consistency, const bramah_replay *replay);
 cli_table cli_consistency_table(const cli_consistency *consistency, const bramah_filter *filter);
 
 #endif

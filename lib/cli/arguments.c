@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OPTIONS = 16 };
+enum { MOST_OPTIONS = 32 };
 
 /* ---- help ---- */
 
@@ -173,19 +173,38 @@ const char *cli_value(const cli_arguments *arguments, const char *name)
   return cli_value_again(arguments, name, 0);
 }
 
+/* Plain seconds, or a number with a unit of time. */
+static int read_seconds(const cli_arguments *arguments, const char *name, const char *text, double *seconds)
+{
+  bramah_diag diag;
+  char *end;
+  *seconds = strtod(text, &end);
+  if (end != text && !*end) return 0;
+  bramah_diag_clear(&diag);
+  if (bramah_quantity_parse(text, "s", seconds, &diag) == BRAMAH_OK) return 0;
+  return cli_wrong_use(arguments->command, "--%s: %s", name, diag.message);
+}
+
 int cli_time_value(const cli_arguments *arguments, const char *name, int64_t *ns)
 {
   const char *text = cli_value(arguments, name);
-  bramah_diag diag;
-  char *end;
+  double seconds;
   if (!text) return 0;
-  double seconds = strtod(text, &end);
-  if (end == text || *end) {
-    if (bramah_quantity_parse(text, "s", &seconds, &diag))
-      return cli_wrong_use(arguments->command, "--%s: %s", name, diag.message);
-  }
+  if (read_seconds(arguments, name, text, &seconds)) return CLI_WRONG_USE;
   if (!(seconds * 1e9 >= 0.5) || seconds > 9e9)
     return cli_wrong_use(arguments->command, "--%s: '%s' is not a length of time to work with", name, text);
+  *ns = llround(seconds * 1e9);
+  return 0;
+}
+
+int cli_moment_value(const cli_arguments *arguments, const char *name, int64_t *ns)
+{
+  const char *text = cli_value(arguments, name);
+  double seconds;
+  if (!text) return 0;
+  if (read_seconds(arguments, name, text, &seconds)) return CLI_WRONG_USE;
+  if (!(fabs(seconds) < 9e9))
+    return cli_wrong_use(arguments->command, "--%s: '%s' is no time to work with", name, text);
   *ns = llround(seconds * 1e9);
   return 0;
 }

@@ -57,6 +57,8 @@ int cli_wrong_use(const cli_command *command, const char *format, ...) CLI_PRINT
  * with the message printed. Times: plain seconds or with a unit ("10 s", "1 ms"), positive, to whole
  * nanoseconds. */
 int cli_time_value(const cli_arguments *arguments, const char *name, int64_t *ns);
+/* A moment of a log: may be zero or negative. */
+int cli_moment_value(const cli_arguments *arguments, const char *name, int64_t *ns);
 int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t least, uint64_t *out);
 
 #endif

@@ -39,6 +39,18 @@ static bramah_status place(bramah_diag *diag, bramah_status status, const bramah
   return status;
 }
 
+/* That of a figure of an augmented state: "inputs.valve.unknown.sigma" of an unknown input. */
+static bramah_status place_figure(bramah_diag *diag, bramah_status status, const bramah_study *study,
+                                  const bramah_study_augmented *from, const bramah_study_figure *figure,
+                                  const char *key)
+{
+  char in_unknown[64];
+  if (!from->input)
+    return place(diag, status, study, figure->line, figure->column, "augmented", from->name, key);
+  snprintf(in_unknown, sizeof in_unknown, "unknown.%s", key);
+  return place(diag, status, study, figure->line, figure->column, "inputs", from->input, in_unknown);
+}
+
 /* A figure in `unit` and what stands behind it ("/s^0.5"); left alone if it is not given. */
 static bramah_status figure_value(const bramah_study_augmented *from, const bramah_study *study,
                                   const bramah_study_figure *figure, const char *key, const char *unit,
@@ -49,7 +61,7 @@ static bramah_status figure_value(const bramah_study_augmented *from, const bram
   snprintf(expected, sizeof expected, "%s%s", unit, per);
   const bramah_status status = bramah_quantity_parse(figure->text, expected, out, diag);
   if (!status) return BRAMAH_OK;
-  return place(diag, status, study, figure->line, figure->column, "augmented", from->name, key);
+  return place_figure(diag, status, study, from, figure, key);
 }
 
 size_t cli_augmented_sensor(const bramah_study *study, size_t i)
@@ -77,7 +89,7 @@ static bramah_status take_limits(const bramah_study_augmented *from, const brama
              start, unit);
   else
     cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "'least' must lie below 'most'");
-  return place(diag, BRAMAH_E_VALUE, study, any->line, any->column, "augmented", from->name, key);
+  return place_figure(diag, BRAMAH_E_VALUE, study, from, any, key);
 }
 
 static bramah_status take_figures(const bramah_study_augmented *from, const bramah_study *study,
@@ -107,7 +119,9 @@ bramah_status cli_augmented_bind(cli_augmented *augmented, const bramah_study *s
     info.unit = sensors[cli_augmented_sensor(study, i)].unit;
   } else {
     const bramah_status status = bramah_plant_parameter_index(plant, from->at, &p, diag);
-    if (status) return place(diag, status, study, from->at_line, 0, "augmented", from->name, "parameter");
+    if (status)
+      return place(diag, status, study, from->at_line, 0, from->input ? "inputs" : "augmented",
+                   from->input ? from->input : from->name, from->input ? "unknown" : "parameter");
     plant->parameter_info(plant->self, p, &info);
     start = plant->parameter(plant->self, p);
   }
@@ -140,13 +154,21 @@ bramah_status cli_parameter_noise_bind(cli_augmented *augmented, const bramah_st
 
 /* ---- words ---- */
 
+/* The name of an unknown command has a dot, which no name in a file may have. */
+static const char *what_of(const cli_augmented *augmented, size_t i)
+{
+  const bramah_augmented *a = &augmented->states[i];
+  if (a->kind == BRAMAH_AUGMENTED_BIAS) return "bias of";
+  return strchr(a->name, '.') ? "unknown input, parameter" : "parameter";
+}
+
 void cli_augmented_explain(const cli_augmented *augmented, const bramah_plant *plant, size_t i)
 {
   const bramah_augmented *a = &augmented->states[i];
   const cli_readable unit = cli_readable_unit(augmented->unit[i]);
   const long p = a->kind == BRAMAH_AUGMENTED_PARAMETER ? bramah_plant_find_parameter(plant, a->at) : -1;
-  printf("  estimated %s: %s %s [%s], starts at %.6g, sigma %.6g; ", a->name, p < 0 ? "bias of" : "parameter",
-         a->at, unit.unit, p < 0 ? 0.0 : unit.factor * plant->parameter(plant->self, (size_t)p),
+  printf("  estimated %s: %s %s [%s], starts at %.6g, sigma %.6g; ", a->name, what_of(augmented, i), a->at,
+         unit.unit, p < 0 ? 0.0 : unit.factor * plant->parameter(plant->self, (size_t)p),
          unit.factor * a->sigma);
   if (a->time_constant > 0.0)
     printf("Gauss-Markov of order %d, time constant %.6g s", a->order == 2 ? 2 : 1, a->time_constant);

@@ -7,9 +7,16 @@
 #include "lib/cli/parameters.h"
 #include "lib/cli/table.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Files and folders of a log. */
+typedef struct check_logs {
+  size_t n;
+  const char *const *names;
+} check_logs;
 
 static int report(const bramah_diag *diag)
 {
@@ -190,7 +197,7 @@ static int check_start(cli_session *session, int unbound)
   return 0;
 }
 
-static int check_on_machine(cli_session *session, const char *log, int parameters)
+static int check_on_machine(cli_session *session, check_logs logs, int parameters)
 {
   bramah_diag diag;
   int wrong = 0;
@@ -206,17 +213,17 @@ static int check_on_machine(cli_session *session, const char *log, int parameter
   explain_filter(study);
   unbound += check_augmented(session);
   wrong += unbound + check_start(session, unbound);
-  return log ? wrong + cli_explain_log(log, &session->machine, session) : wrong;
+  return logs.n ? wrong + cli_explain_log(logs.n, logs.names, &session->machine, session) : wrong;
 }
 
 /* Without machine or study nothing is known of what the log should hold, but its rows can be read. */
-static int check_log_alone(const char *path)
+static int check_log_alone(check_logs logs)
 {
   const cli_machine none = {.plant = {.step_ns = 1000000}};
-  return path ? cli_explain_log(path, &none, NULL) : 0;
+  return logs.n ? cli_explain_log(logs.n, logs.names, &none, NULL) : 0;
 }
 
-static int check_study(const char *path, const char *log, int parameters)
+static int check_study(const char *path, check_logs logs, int parameters)
 {
   cli_session session = {0};
   bramah_diag diag;
@@ -227,7 +234,7 @@ static int check_study(const char *path, const char *log, int parameters)
   const bramah_study *study = session.study;
   if (study) wrong = mistakes_of_machine(study->machine_file, study->n_changes, study->changes);
   if (!wrong && cli_session_open_machine(&session, &diag)) wrong = report(&diag);
-  wrong += wrong ? check_log_alone(log) : check_on_machine(&session, log, parameters);
+  wrong += wrong ? check_log_alone(logs) : check_on_machine(&session, logs, parameters);
   if (!wrong && study->tune.line) wrong += cli_check_tune(path);
   cli_session_close(&session);
   return wrong;
@@ -235,18 +242,18 @@ static int check_study(const char *path, const char *log, int parameters)
 
 /* ---- machine ---- */
 
-static int check_machine(const char *path, const char *log, int parameters)
+static int check_machine(const char *path, check_logs logs, int parameters)
 {
   cli_machine machine = {0};
   bramah_diag diag;
   int wrong = mistakes_of_machine(path, 0, NULL);
   if (!wrong && cli_machine_open(&machine, path, 0, NULL, 0, &diag)) wrong = report(&diag);
   if (wrong) {
-    wrong += check_log_alone(log);
+    wrong += check_log_alone(logs);
   } else {
     cli_explain_machine(&machine);
     if (parameters) cli_list_parameters(&machine.plant);
-    if (log) wrong += cli_explain_log(log, &machine, NULL);
+    if (logs.n) wrong += cli_explain_log(logs.n, logs.names, &machine, NULL);
   }
   cli_machine_close(&machine);
   return wrong;
@@ -255,11 +262,11 @@ static int check_machine(const char *path, const char *log, int parameters)
 static int run(const cli_arguments *arguments)
 {
   const char *path = arguments->operands[0];
-  const char *log = arguments->n_operands > 1 ? arguments->operands[1] : NULL;
+  const check_logs logs = {(size_t)arguments->n_operands - 1, arguments->operands + 1};
   const int parameters = cli_value(arguments, "parameters") != NULL;
-  const int wrong = has_key(path, "study")  ? check_study(path, log, parameters)
+  const int wrong = has_key(path, "study")  ? check_study(path, logs, parameters)
                     : has_key(path, "plan") ? cli_check_plan(path)
-                                            : check_machine(path, log, parameters);
+                                            : check_machine(path, logs, parameters);
   if (wrong) {
     fflush(stdout);
     fprintf(stderr, "bramah: %d mistake%s found\n", wrong, wrong == 1 ? "" : "s");
@@ -274,15 +281,17 @@ static const cli_option options[] = {
 
 const cli_command cli_check = {
     .name = "check",
-    .operands = "MACHINE|STUDY|PLAN [LOG]",
+    .operands = "MACHINE|STUDY|PLAN [LOG...]",
     .summary = "Read a machine file, study file or plan, and a log, and say what they mean",
     .details =
         "Tells in plain words what was understood: bodies, joints and where they start, loops, degrees of\n"
-        "freedom, hydraulics, sensors, noise, and of a log its columns, times and samples. Mistakes are\n"
+        "freedom, hydraulics, sensors, noise, and of a log how it is written, its columns, times, samples, "
+        "and what\n"
+        "was dropped, joined or put in order. Mistakes are\n"
         "reported with file, line and the thing at fault; then the exit code is 1. After a mistake in\n"
         "one file the others are still read.\n",
     .example = "bramah check sensors-2.yaml log.csv",
     .min_operands = 1,
-    .max_operands = 2,
+    .max_operands = INT_MAX,
     .options = options,
     .run = run};

@@ -14,6 +14,17 @@ static int shows_sigma(const bramah_output_info *info)
   return info->has_row && !info->hidden && info->kind != BRAMAH_OUTPUT_ACCELERATION;
 }
 
+/* Unknown commands have the name of an output, which no other augmented state can have. */
+static void find_commands(cli_estimate *estimate)
+{
+  const bramah_plant *plant = estimate->plant;
+  for (size_t k = 0; k < bramah_filter_n_augmented(estimate->filter); k++) {
+    const long i = bramah_plant_find_output(plant, bramah_filter_augmented(estimate->filter, k)->name);
+    estimate->shown_as[k] = i < 0 ? plant->n_output : (size_t)i;
+    if (i >= 0) estimate->has_sigma[i] = 1;
+  }
+}
+
 bramah_status cli_estimate_init(cli_estimate *estimate, const bramah_replay *replay, bramah_filter *filter,
                                 bramah_diag *diag)
 {
@@ -23,7 +34,8 @@ bramah_status cli_estimate_init(cli_estimate *estimate, const bramah_replay *rep
   estimate->outputs = calloc(n + 1, sizeof *estimate->outputs);
   estimate->has_sigma = calloc(n + 1, 1);
   estimate->value = calloc(2 * n + 1, sizeof *estimate->value);
-  if (!estimate->outputs || !estimate->has_sigma || !estimate->value)
+  estimate->shown_as = calloc(bramah_filter_n_augmented(filter) + 1, sizeof *estimate->shown_as);
+  if (!estimate->outputs || !estimate->has_sigma || !estimate->value || !estimate->shown_as)
     return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   estimate->sigma = estimate->value + n;
   estimate->n_outputs = cli_visible_outputs(plant, estimate->outputs);
@@ -33,6 +45,7 @@ bramah_status cli_estimate_init(cli_estimate *estimate, const bramah_replay *rep
     estimate->has_sigma[i] = (unsigned char)shows_sigma(&info);
     estimate->sigma[i] = NAN;
   }
+  find_commands(estimate);
   return BRAMAH_OK;
 }
 
@@ -41,6 +54,7 @@ void cli_estimate_free(cli_estimate *estimate)
   free(estimate->outputs);
   free(estimate->has_sigma);
   free(estimate->value);
+  free(estimate->shown_as);
 }
 
 void cli_estimate_take(cli_estimate *estimate)
@@ -50,6 +64,12 @@ void cli_estimate_take(cli_estimate *estimate)
     const size_t i = estimate->outputs[c];
     estimate->value[i] = plant->output(plant->self, i);
     if (estimate->has_sigma[i]) estimate->sigma[i] = bramah_filter_output_sigma(estimate->filter, i);
+  }
+  for (size_t k = 0; k < bramah_filter_n_augmented(estimate->filter); k++) {
+    const size_t i = estimate->shown_as[k];
+    if (i == plant->n_output) continue;
+    estimate->value[i] = bramah_filter_augmented_value(estimate->filter, k);
+    estimate->sigma[i] = bramah_filter_augmented_sigma(estimate->filter, k);
   }
 }
 
@@ -103,7 +123,8 @@ bramah_status cli_estimate_file_create(cli_estimate_file *file, const char *path
   for (size_t c = 0; !status && c < estimate->n_outputs; c++)
     status = add_output(file->writer, estimate, estimate->outputs[c], diag);
   for (size_t i = 0; !status && i < file->n_augmented; i++)
-    status = add_augmented(file->writer, estimate->filter, i, diag);
+    if (estimate->shown_as[i] == estimate->plant->n_output)
+      status = add_augmented(file->writer, estimate->filter, i, diag);
   for (size_t i = 0; !status && i < n_sensors; i++)
     status = add_sensor(file->writer, bramah_filter_sensor(estimate->filter, i), diag);
   if (status) cli_place(diag, path, 0);
@@ -122,6 +143,7 @@ bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate 
     if (estimate->has_sigma[i]) *cell++ = estimate->sigma[i];
   }
   for (size_t i = 0; i < file->n_augmented; i++) {
+    if (estimate->shown_as[i] != estimate->plant->n_output) continue;
     *cell++ = bramah_filter_augmented_value(estimate->filter, i);
     *cell++ = bramah_filter_augmented_sigma(estimate->filter, i);
   }
@@ -130,6 +152,11 @@ bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate 
     *cell++ = innovation[i].present ? innovation[i].nis : NAN;
   }
   return bramah_log_write(file->writer, file->row, diag);
+}
+
+bramah_status cli_estimate_file_flush(cli_estimate_file *file, bramah_diag *diag)
+{
+  return bramah_log_flush(file->writer, diag);
 }
 
 bramah_status cli_estimate_file_finish(cli_estimate_file *file, bramah_diag *diag)

@@ -15,6 +15,8 @@ typedef struct cli_estimate {
   size_t n_outputs, *outputs; /* those that go into files */
   unsigned char *has_sigma;   /* [plant's outputs] */
   double *value, *sigma;      /* [plant's outputs] at the present time; sigma NaN where there is none */
+  size_t *shown_as;           /* [augmented states] the output that shows it: <input>.command of an unknown
+                                 input; n_output: none, it has columns of its own */
 } cli_estimate;
 
 bramah_status cli_estimate_init(cli_estimate *estimate, const bramah_replay *replay, bramah_filter *filter,
@@ -36,6 +38,8 @@ bramah_status cli_estimate_file_create(cli_estimate_file *file, const char *path
                                        const cli_estimate *estimate, int of_filter, bramah_diag *diag);
 bramah_status cli_estimate_file_row(cli_estimate_file *file, const cli_estimate *estimate, double t,
                                     bramah_diag *diag);
+/* Hand all rows so far to the system. */
+bramah_status cli_estimate_file_flush(cli_estimate_file *file, bramah_diag *diag);
 /* Flush and close. */
 bramah_status cli_estimate_file_finish(cli_estimate_file *file, bramah_diag *diag);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files of a log and their columns; log_merge.c makes one of their rows. */
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "lib/cli/log_source.h"
 #include "lib/cli/message.h"
-#include "lib/cli/progress.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,86 +10,280 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bramah_status cli_log_source_open(cli_log_source *source, const char *path, size_t n_inputs, size_t n_sensors,
+static bramah_status fail_memory(bramah_diag *diag)
+{
+  return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+}
+
+/* ---- devices ---- */
+
+static int same_columns(const bramah_log_reader *a, const bramah_log_reader *b)
+{
+  const size_t n = bramah_log_n_columns(a);
+  if (bramah_log_n_columns(b) != n) return 0;
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(bramah_log_column_name(a, i), bramah_log_column_name(b, i)) != 0 ||
+        strcmp(bramah_log_column_unit(a, i), bramah_log_column_unit(b, i)) != 0)
+      return 0;
+  return 1;
+}
+
+/* The stream that a file goes on. Standard input cannot be opened a second time. */
+static cli_log_stream *find_stream(cli_log_source *source, const cli_log_path *path,
+                                   const bramah_log_reader *reader)
+{
+  if (strcmp(path->path, "-") == 0) return NULL;
+  for (size_t k = 0; k < source->n_streams; k++) {
+    cli_log_stream *s = &source->streams[k];
+    if (s->entry != path->entry) continue;
+    if (path->entry || same_columns(s->reader, reader)) return s;
+  }
+  return NULL;
+}
+
+static bramah_status add_file(cli_log_source *source, size_t part, bramah_diag *diag)
+{
+  bramah_log_reader *reader;
+  bramah_status status = cli_log_stream_open_file(source->study, &source->paths.file[part], diag, &reader);
+  if (status) return status;
+  cli_log_stream *before = find_stream(source, &source->paths.file[part], reader);
+  if (!before)
+    return cli_log_stream_open(&source->streams[source->n_streams++], source->study, &source->paths, part,
+                               reader, diag);
+  bramah_log_close(reader);
+  return cli_log_stream_follow(before, part, diag);
+}
+
+bramah_status cli_log_source_open(cli_log_source *source, const bramah_study *study, size_t n,
+                                  const char *const *names, size_t n_inputs, size_t n_sensors,
                                   bramah_diag *diag)
 {
-  bramah_diag_clear(diag);
-  const bramah_status status = bramah_log_open(path, diag, &source->reader);
-  if (status) {
-    cli_place(diag, path, 0);
-    return status;
-  }
-  const size_t columns = bramah_log_n_columns(source->reader);
+  source->study = study;
+  bramah_status status = cli_log_paths_find(&source->paths, study, n, names, diag);
+  if (status) return status;
   source->n_inputs = n_inputs;
   source->n_sensors = n_sensors;
-  source->inputs = calloc(n_inputs + n_sensors + 1, sizeof *source->inputs);
-  source->values = calloc(columns + 2 * n_inputs + 1, sizeof *source->values);
-  source->present = calloc(columns + 1, 1);
-  if (!source->inputs || !source->values || !source->present)
-    return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  source->sensors = source->inputs + n_inputs;
-  source->held = source->values + columns;
-  source->latest = source->held + n_inputs;
-  return BRAMAH_OK;
+  source->streams = calloc(source->paths.n + 1, sizeof *source->streams);
+  source->waiting = calloc(source->paths.n + 1, 1);
+  source->y = calloc(n_sensors + 1, sizeof *source->y);
+  source->held_rows = calloc(n_inputs + 1, sizeof *source->held_rows);
+  if (!source->streams || !source->waiting || !source->y || !source->held_rows) return fail_memory(diag);
+  for (size_t part = 0; !status && part < source->paths.n; part++) status = add_file(source, part, diag);
+  return status;
 }
 
 void cli_log_source_close(cli_log_source *source)
 {
-  bramah_log_close(source->reader);
-  free(source->inputs);
-  free(source->values);
-  free(source->present);
+  for (size_t k = 0; k < source->n_streams; k++) cli_log_stream_close(&source->streams[k]);
+  cli_log_paths_free(&source->paths);
+  free(source->streams);
+  free(source->waiting);
+  free(source->y);
+  free(source->held_rows);
+  free(source->expected);
 }
 
 /* ---- columns ---- */
 
 /* What the column is wanted for belongs to the message: the log alone does not show it. */
-static bramah_status find(cli_log_source *source, const char *name, const char *unit, const char *purpose,
-                          const char *user, size_t *column, bramah_diag *diag)
+static bramah_status say_purpose(bramah_status status, const char *purpose, const char *user,
+                                 bramah_diag *diag)
 {
-  bramah_diag_clear(diag);
-  const bramah_status status = bramah_log_find(source->reader, name, unit, column, diag);
-  if (status == BRAMAH_OK) return BRAMAH_OK;
-  cli_place(diag, bramah_log_path(source->reader), 0);
   const size_t used = strlen(diag->message);
-  snprintf(diag->message + used, sizeof diag->message - used, " (wanted for %s%s%s)", purpose,
-           user ? " " : "", user ? user : "");
+  snprintf(diag->message + used, sizeof diag->message - used, " (wanted for %s %s)", purpose, user);
   return status;
 }
 
-bramah_status cli_log_source_find_time(cli_log_source *source, const bramah_study *study, bramah_diag *diag)
+static int may_have(const cli_log_stream *s, const bramah_study_column *from)
 {
-  return find(source, study ? study->time_column : "t", "s", "the time", NULL, &source->time, diag);
+  return !from || !from->file || (s->entry && strcmp(s->entry->name, from->file) == 0);
 }
 
-bramah_status cli_log_source_find_input(cli_log_source *source, const bramah_study *study, const char *input,
-                                        size_t i, bramah_diag *diag)
+static int has_column(const cli_log_stream *s, const char *name)
+{
+  for (size_t i = 0; i < bramah_log_n_columns(s->reader); i++)
+    if (strcmp(bramah_log_column_name(s->reader, i), name) == 0) return 1;
+  return 0;
+}
+
+/* The stream with the column; where none has it, the first that may have. */
+static bramah_status choose(cli_log_source *source, const cli_log_target *target, cli_log_stream **out,
+                            bramah_diag *diag)
+{
+  cli_log_stream *with = NULL, *without = NULL;
+  for (size_t k = 0; k < source->n_streams; k++) {
+    cli_log_stream *s = &source->streams[k];
+    if (!may_have(s, target->from)) continue;
+    if (!without) without = s;
+    if (!has_column(s, target->name)) continue;
+    if (with)
+      return cli_fail(diag, BRAMAH_E_COLUMN, bramah_log_path(s->reader), 0, target->name,
+                      "%s has a column of that name too: say which by 'file', an entry of log.files",
+                      bramah_log_path(with->reader));
+    with = s;
+  }
+  *out = with ? with : without;
+  if (*out) return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_COLUMN, source->study->file, target->from->line, target->from->target,
+                  "no file of this log matches log.files.%s", target->from->file);
+}
+
+static bramah_status feed(cli_log_source *source, const cli_log_target *target, const char *purpose,
+                          const char *user, bramah_diag *diag)
+{
+  cli_log_stream *stream;
+  bramah_diag_clear(diag);
+  bramah_status status = choose(source, target, &stream, diag);
+  if (!status) status = cli_log_stream_feed(stream, target, diag);
+  return status ? say_purpose(status, purpose, user, diag) : BRAMAH_OK;
+}
+
+bramah_status cli_log_source_find_time(cli_log_source *source, size_t stream, bramah_diag *diag)
+{
+  return cli_log_stream_find_time(&source->streams[stream], diag);
+}
+
+static const bramah_study_column *find_input(const bramah_study *study, const char *input)
+{
+  for (size_t i = 0; study && i < study->n_inputs; i++)
+    if (strcmp(study->inputs[i].target, input) == 0) return &study->inputs[i];
+  return NULL;
+}
+
+bramah_status cli_log_source_find_input(cli_log_source *source, const char *input, size_t i,
+                                        bramah_diag *diag)
 {
   char name[256];
   int line;
-  cli_session_input_column(study, input, name, sizeof name, &line);
-  return find(source, name, "V", "input", input, &source->inputs[i], diag);
+  if (cli_session_unknown(source->study, input)) return BRAMAH_OK;
+  cli_session_input_column(source->study, input, name, sizeof name, &line);
+  const bramah_study_column *from = find_input(source->study, input);
+  const cli_log_target target = {.name = name, .si_unit = "V", .from = from, .slot = i};
+  const bramah_status status = feed(source, &target, "input", input, diag);
+  if (status != BRAMAH_E_COLUMN || !source->study) return status;
+  const size_t used = strlen(diag->message);
+  snprintf(diag->message + used, sizeof diag->message - used,
+           "; if nobody recorded it, say so in the study: inputs: {%s: {unknown: {sigma: 2 V, noise: 5 "
+           "V/s^0.5}}}",
+           input);
+  return status;
 }
 
-bramah_status cli_log_source_find_sensor(cli_log_source *source, const bramah_study *study,
-                                         const bramah_sensor *sensor, size_t i, bramah_diag *diag)
+bramah_status cli_log_source_find_sensor(cli_log_source *source, const bramah_sensor *sensor, size_t i,
+                                         bramah_diag *diag)
 {
-  return find(source, study->sensor_columns[i].name, sensor->unit, "sensor", sensor->name,
-              &source->sensors[i], diag);
+  const bramah_study_column *from = &source->study->sensor_columns[i];
+  const cli_log_target target = {.name = (char *)(uintptr_t)from->name,
+                                 .si_unit = sensor->unit,
+                                 .from = from,
+                                 .slot = source->n_inputs + i};
+  return feed(source, &target, "sensor", sensor->name, diag);
 }
 
 bramah_status cli_log_source_bind(cli_log_source *source, const cli_session *session, bramah_diag *diag)
 {
-  bramah_status status = cli_log_source_find_time(source, session->study, diag);
+  bramah_status status = BRAMAH_OK;
+  for (size_t k = 0; !status && k < source->n_streams; k++)
+    status = cli_log_source_find_time(source, k, diag);
   for (size_t i = 0; !status && i < source->n_inputs; i++)
-    status = cli_log_source_find_input(source, session->study,
-                                       bramah_model_input_name(session->machine.model, i), i, diag);
+    status = cli_log_source_find_input(source, bramah_model_input_name(session->machine.model, i), i, diag);
   for (size_t i = 0; !status && i < source->n_sensors; i++)
-    status = cli_log_source_find_sensor(source, session->study, &session->sensors[i], i, diag);
+    status = cli_log_source_find_sensor(source, &session->sensors[i], i, diag);
   return status;
 }
 
-/* ---- rows ---- */
+/* ---- what is known ---- */
+
+const char *cli_log_source_path(const cli_log_source *source, uint64_t mark)
+{
+  return source->paths.file[cli_log_mark_path(mark)].path;
+}
+
+int cli_log_source_line(const cli_log_source *source, uint64_t mark)
+{
+  (void)source;
+  return cli_log_mark_line(mark);
+}
+
+const cli_log_target *cli_log_source_target(const cli_log_source *source, size_t slot,
+                                            const cli_log_stream **stream)
+{
+  for (size_t k = 0; k < source->n_streams; k++)
+    for (size_t i = 0; i < source->streams[k].n_targets; i++)
+      if (source->streams[k].targets[i].slot == slot) {
+        *stream = &source->streams[k];
+        return &source->streams[k].targets[i];
+      }
+  return NULL;
+}
+
+int cli_log_source_is_touched(const cli_log_source *source)
+{
+  for (size_t k = 0; k < source->n_streams; k++) {
+    const cli_log_counts *c = &source->streams[k].counts;
+    if (c->repeated.n || c->merged.n || c->late.n || c->resets.n || c->no_time.n || c->bad_rows.n ||
+        c->bad_cells.n || source->streams[k].clock.wraps)
+      return 1;
+  }
+  return 0;
+}
+
+double cli_log_source_share(const cli_log_source *source)
+{
+  double done = 0.0, all = 0.0;
+  for (size_t i = 0; i < source->paths.n; i++) {
+    struct stat about;
+    if (stat(source->paths.file[i].path, &about) != 0 || !S_ISREG(about.st_mode)) return NAN;
+    all += (double)about.st_size;
+  }
+  for (size_t k = 0; k < source->n_streams; k++)
+    done += (double)(source->streams[k].bytes + bramah_log_bytes(source->streams[k].reader));
+  return all > 0.0 ? done / all : NAN;
+}
+
+static bramah_status read_to_end(cli_log_source *source, int64_t *time_ns, bramah_diag *diag)
+{
+  double *values = calloc(source->n_inputs + source->n_sensors + 1, sizeof *values);
+  unsigned char *flags = calloc(source->n_inputs + source->n_sensors + 1, 1);
+  bramah_status status = values && flags ? BRAMAH_OK : fail_memory(diag);
+  bramah_sample sample = {.inputs = values, .has_input = flags};
+  sample.y = values ? values + source->n_inputs : NULL;
+  sample.present = flags ? flags + source->n_inputs : NULL;
+  int end = 0;
+  while (!status && !end) {
+    status = cli_log_source_next(source, &sample, &end, diag);
+    if (!status && !end) *time_ns = sample.time_ns;
+  }
+  free(values);
+  free(flags);
+  return status;
+}
+
+/* Opening a pipe once more could wait for a writer for ever. */
+static int can_be_read_twice(const char *name)
+{
+  struct stat about;
+  return strcmp(name, "-") != 0 &&
+         (stat(name, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+}
+
+bramah_status cli_log_source_last_time(const cli_session *session, size_t n, const char *const *names,
+                                       int64_t *time_ns, int *known, bramah_diag *diag)
+{
+  cli_log_source source = {0};
+  bramah_diag later;
+  *known = 1;
+  *time_ns = INT64_MIN;
+  for (size_t i = 0; i < n; i++) *known &= can_be_read_twice(names[i]);
+  if (!*known) return BRAMAH_OK;
+  bramah_status status = cli_log_source_open(&source, session->study, n, names,
+                                             session->machine.plant.n_input, session->study->n_sensors, diag);
+  if (!status) status = cli_log_source_bind(&source, session, diag);
+  /* A bad row ends the log here as it will end the replay. */
+  if (!status) read_to_end(&source, time_ns, &later);
+  cli_log_source_close(&source);
+  return status;
+}
 
 bramah_status cli_log_time(const bramah_log_reader *reader, size_t column, const double *values,
                            const unsigned char *present, int64_t *time_ns, bramah_diag *diag)
@@ -103,57 +297,4 @@ bramah_status cli_log_time(const bramah_log_reader *reader, size_t column, const
                     "a time of %g s cannot be told in nanoseconds", values[column]);
   *time_ns = llround(values[column] * 1e9);
   return BRAMAH_OK;
-}
-
-bramah_status cli_log_source_row(cli_log_source *source, int64_t *time_ns, int *end, bramah_diag *diag)
-{
-  const bramah_status status = bramah_log_next(source->reader, source->values, source->present, end, diag);
-  if (status || *end) return status;
-  return cli_log_time(source->reader, source->time, source->values, source->present, time_ns, diag);
-}
-
-static void fill(cli_log_source *source, bramah_sample *sample)
-{
-  memcpy(source->held, source->latest, source->n_inputs * sizeof *source->held);
-  for (size_t i = 0; i < source->n_inputs; i++) {
-    const size_t column = source->inputs[i];
-    sample->inputs[i] = source->values[column];
-    sample->has_input[i] = source->present[column];
-    if (source->present[column]) source->latest[i] = source->values[column];
-  }
-  for (size_t i = 0; i < source->n_sensors; i++) {
-    const size_t column = source->sensors[i];
-    sample->y[i] = source->values[column];
-    sample->present[i] = source->present[column];
-  }
-}
-
-bramah_status cli_log_source_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
-{
-  cli_log_source *source = user;
-  const double begin = cli_clock();
-  const bramah_status status = cli_log_source_row(source, &sample->time_ns, end, diag);
-  if (!status && !*end) fill(source, sample);
-  source->seconds += cli_clock() - begin;
-  return status;
-}
-
-double cli_log_last_time(const char *path)
-{
-  enum { TAIL = 16384 };
-  char tail[TAIL + 1];
-  struct stat about;
-  /* Opening a pipe once more could wait for a writer for ever. */
-  if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return NAN;
-  FILE *file = fopen(path, "rb");
-  if (!file) return NAN;
-  size_t n = 0;
-  if (fseek(file, -TAIL, SEEK_END) == 0 || fseek(file, 0, SEEK_SET) == 0) n = fread(tail, 1, TAIL, file);
-  fclose(file);
-  while (n && (tail[n - 1] == '\n' || tail[n - 1] == '\r')) n--;
-  tail[n] = '\0';
-  const char *last = strrchr(tail, '\n');
-  char *end;
-  const double time = strtod(last ? last + 1 : tail, &end);
-  return *end == ',' && isfinite(time) ? time : NAN;
 }

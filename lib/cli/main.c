@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah: simulate a machine, replay a log through the filter, study filters, check files. */
+/* bramah: simulate a machine, replay a log through the filter, compare files, study filters, check files. */
 #include "lib/cli/commands.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_simulate, &cli_replay, &cli_study, &cli_tune, &cli_sweep, &cli_check};
+static const cli_command *const commands[] = {&cli_simulate, &cli_replay, &cli_compare, &cli_study, &cli_tune,
+                                              &cli_sweep, &cli_check};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *file)
@@ -28,7 +29,7 @@ static int wrong_command(const char *name)
   const char *nearest = cli_nearest(name, N_COMMANDS, names);
   fprintf(stderr, "bramah: unknown command '%s'", name);
   if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
-  fputs("\nusage: bramah simulate|replay|study|tune|sweep|check ...\n'bramah --help' tells more\n", stderr);
+  fputs("\nusage: bramah simulate|replay|compare|study|tune|sweep|check ...\n'bramah --help' tells more\n", stderr);
   return CLI_WRONG_USE;
 }
 

@@ -13,7 +13,14 @@
 #endif
 
 /* Exit codes. */
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_WRONG_USE = 2 };
+enum {
+  CLI_OK = 0,
+  CLI_FAILED = 1,    /* bad input */
+  CLI_WRONG_USE = 2, /* of the command line */
+  CLI_UNTRUSTED = 3, /* the filter ran, but failed its own checks */
+  CLI_DIFFERENT = 4, /* compare: the files differ */
+  CLI_STOPPED = 128  /* + number of the signal */
+};
 
 /* Fill a diagnostic; file and thing may be NULL, line 0. Returns the status. */
 bramah_status cli_fail(bramah_diag *diag, bramah_status status, const char *file, int line, const char *thing,

@@ -2,11 +2,13 @@
 #include "lib/cli/noisy_log.h"
 #include "bramah/log.h"
 #include "bramah/noise.h"
+#include "lib/cli/log_map.h"
 #include "lib/cli/message.h"
 #include "lib/cli/output_files.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A sensor with a stream of noise of its own, so that its samples do not depend on the other sensors. */
 typedef struct noisy_sensor {
@@ -16,6 +18,7 @@ typedef struct noisy_sensor {
   uint64_t delay; /* steps from measurement to arrival */
   double *on_way; /* [delay + 1] measured at step k: number k % (delay + 1); NaN: nothing */
   uint64_t samples, saturated;
+  cli_log_map map; /* from what the device writes to the measurement */
 } noisy_sensor;
 
 struct cli_noisy_log {
@@ -24,7 +27,8 @@ struct cli_noisy_log {
   const bramah_model *model;
   noisy_sensor *sensors; /* [study->n_sensors] */
   bramah_log_writer *writer;
-  double *row; /* time, inputs, sensors */
+  cli_log_map *inputs; /* [inputs of the plant] */
+  double *row;         /* time, inputs, sensors */
 };
 
 static void set_period(noisy_sensor *s, int64_t step_ns)
@@ -77,7 +81,9 @@ static bramah_status bind(cli_noisy_log *log, const char *path, uint64_t seed, b
   const size_t n = log->study->n_sensors;
   log->sensors = calloc(n + 1, sizeof *log->sensors);
   log->row = calloc(1 + log->plant->n_input + n, sizeof *log->row);
-  if (!log->sensors || !log->row) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  log->inputs = calloc(log->plant->n_input + 1, sizeof *log->inputs);
+  if (!log->sensors || !log->row || !log->inputs)
+    return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   status = cli_session_check_inputs(log->study, log->model, diag);
   for (size_t i = 0; !status && i < n; i++) status = bind_sensor(log, i, seed, diag);
   return status;
@@ -110,24 +116,63 @@ void cli_noisy_log_free(cli_noisy_log *log)
   }
   free(log->sensors);
   free(log->row);
+  free(log->inputs);
   bramah_study_free(log->study);
   free(log);
+}
+
+/* A column as the study describes it, so that the study reads what it should. */
+static bramah_status add_column(cli_noisy_log *log, const char *name, const bramah_study_column *from,
+                                const char *si_unit, cli_log_map *map, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  const int needed = cli_log_map_is_needed(from);
+  const char *unit = needed ? cli_log_map_unit(from, si_unit) : si_unit;
+  *map = (cli_log_map){.plain = 1};
+  if (needed) status = cli_log_map_make(map, log->study, from, unit, si_unit, diag);
+  return status ? status : bramah_log_add_column(log->writer, name, unit, 10, diag);
+}
+
+static const bramah_study_column *input_column(const bramah_study *study, const char *input)
+{
+  for (size_t i = 0; i < study->n_inputs; i++)
+    if (strcmp(study->inputs[i].target, input) == 0) return &study->inputs[i];
+  return NULL;
+}
+
+/* Logs are written with commas, seconds and a header, in one file. */
+static bramah_status check_log(const bramah_study *study, bramah_diag *diag)
+{
+  const bramah_log_format *f = &study->log.format;
+  const bramah_study_time *t = &study->time;
+  if (f->no_header || f->skip || f->units == BRAMAH_LOG_UNITS_ROW || (f->delimiter && f->delimiter != ',') ||
+      f->decimal == ',' || study->log.n_files)
+    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, study->file, study->log.line, "log",
+                    "simulated logs are one file with commas and a header; this study wants them otherwise");
+  if (t->rate.text || t->wrap.text || t->offset.text || t->origin.text || t->drift != 0.0 ||
+      (t->unit && strcmp(t->unit, "s") != 0))
+    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, study->file, t->line, "time",
+                    "simulated logs have plain seconds; this study wants them otherwise");
+  return BRAMAH_OK;
 }
 
 bramah_status cli_noisy_log_create(cli_noisy_log *log, const char *path, bramah_diag *diag)
 {
   const bramah_study *study = log->study;
-  bramah_status status = bramah_log_create(path, diag, &log->writer);
+  bramah_status status = check_log(study, diag);
+  if (!status) status = bramah_log_create(path, diag, &log->writer);
   if (!status) status = bramah_log_add_column(log->writer, study->time_column, "s", 12, diag);
   for (size_t i = 0; !status && i < log->plant->n_input; i++) {
     char name[256];
     int line;
-    cli_session_input_column(study, bramah_model_input_name(log->model, i), name, sizeof name, &line);
-    status = bramah_log_add_column(log->writer, name, "V", 10, diag);
+    const char *input = bramah_model_input_name(log->model, i);
+    if (cli_session_unknown(study, input)) continue; /* nobody writes it down */
+    cli_session_input_column(study, input, name, sizeof name, &line);
+    status = add_column(log, name, input_column(study, input), "V", &log->inputs[i], diag);
   }
   for (size_t i = 0; !status && i < study->n_sensors; i++)
-    status = bramah_log_add_column(log->writer, study->sensor_columns[i].name, log->sensors[i].sensor.unit,
-                                   10, diag);
+    status = add_column(log, study->sensor_columns[i].name, &study->sensor_columns[i],
+                        log->sensors[i].sensor.unit, &log->sensors[i].map, diag);
   return status;
 }
 
@@ -155,8 +200,11 @@ bramah_status cli_noisy_log_row(cli_noisy_log *log, uint64_t k, int64_t time_ns,
 {
   double *cell = log->row;
   *cell++ = cli_seconds(time_ns);
-  for (size_t i = 0; i < log->plant->n_input; i++) *cell++ = u[i];
-  for (size_t i = 0; i < log->study->n_sensors; i++) *cell++ = arrival(&log->sensors[i], k, log->plant);
+  for (size_t i = 0; i < log->plant->n_input; i++)
+    if (!cli_session_unknown(log->study, bramah_model_input_name(log->model, i)))
+      *cell++ = cli_log_map_column(&log->inputs[i], u[i]);
+  for (size_t i = 0; i < log->study->n_sensors; i++)
+    *cell++ = cli_log_map_column(&log->sensors[i].map, arrival(&log->sensors[i], k, log->plant));
   return bramah_log_write(log->writer, log->row, diag);
 }
 

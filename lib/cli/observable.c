@@ -21,14 +21,21 @@ static void warn(const bramah_observability *o)
 
 static bramah_status look_ahead(const cli_session *session, const bramah_plant *plant, bramah_diag *diag)
 {
-  const size_t n = bramah_plant_n_error(plant), n_filter = bramah_filter_n_error(session->filter);
+  const size_t np = bramah_plant_n_error(plant), n_filter = bramah_filter_n_error(session->filter);
   const double *P = bramah_filter_covariance(session->filter);
-  double *sigma = calloc(n + 1, sizeof *sigma);
+  bramah_observability_options options;
+  double *sigma = calloc(n_filter + 1, sizeof *sigma);
   bramah_observability *o = NULL;
   if (!sigma) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  for (size_t i = 0; i < n; i++) sigma[i] = sqrt(P[i * n_filter + i]);
+  for (size_t i = 0; i < np; i++) sigma[i] = sqrt(P[i * n_filter + i]);
+  /* Other parameters are left out: from where a run starts, often at rest, most of them cannot be seen yet (a
+   * pump behind a closed valve), which would be no news. */
+  bramah_observability_options_default(&options);
+  options.augmented = session->augmented.states;
+  options.n_augmented = cli_session_n_unknown(session->study);
+  for (size_t k = 0; k < options.n_augmented; k++) sigma[np + k] = options.augmented[k].sigma;
   bramah_status status =
-      bramah_observability_new(plant, session->study->n_sensors, session->sensors, NULL, diag, &o);
+      bramah_observability_new(plant, session->study->n_sensors, session->sensors, &options, diag, &o);
   if (!status) status = bramah_observability_run(o, sigma, diag);
   if (!status) warn(o);
   bramah_observability_free(o);

@@ -32,6 +32,12 @@ FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs)
   return stdout;
 }
 
+int cli_is_regular(const char *path)
+{
+  struct stat about;
+  return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 size_t cli_visible_outputs(const bramah_plant *plant, size_t *out)
 {
   size_t n = 0;

@@ -14,6 +14,9 @@ bramah_status cli_check_output(const char *output, size_t n_others, const char *
 /* Where the summary goes: standard output, unless one of the files does. */
 FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs);
 
+/* 1 for a file that can be read twice: no pipe, no device. */
+int cli_is_regular(const char *path);
+
 /* Indices of the plant's outputs that go into files, in its order: out [n_output]; returns how many. */
 size_t cli_visible_outputs(const bramah_plant *plant, size_t *out);
 

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR = 30, LINE = 72 };
+enum { BAR = 30, LINE = 90 };
 
 double cli_clock(void)
 {
@@ -23,6 +23,20 @@ cli_progress cli_progress_begin(int64_t total_ns)
       .shown = isatty(STDERR_FILENO), .total_ns = total_ns, .start = now, .next = now + 0.3};
 }
 
+/* How long the rest takes at this speed. */
+static const char *remaining(double rest, double speed, char *text, size_t size)
+{
+  const double seconds = speed > 0.0 && rest > 0.0 ? rest / speed : 0.0;
+  const long whole = seconds < 3.6e8 ? (long)(seconds + 0.5) : 0;
+  if (whole < 60)
+    snprintf(text, size, "%ld s", whole);
+  else if (whole < 3600)
+    snprintf(text, size, "%ld:%02ld min", whole / 60, whole % 60);
+  else
+    snprintf(text, size, "%ld:%02ld h", whole / 3600, whole % 3600 / 60);
+  return text;
+}
+
 static void draw(const cli_progress *progress, int64_t done_ns, double now)
 {
   const double done = 1e-9 * (double)done_ns, speed = done / (now - progress->start);
@@ -30,8 +44,10 @@ static void draw(const cli_progress *progress, int64_t done_ns, double now)
   if (part > 1.0) part = 1.0;
   char bar[BAR + 1] = "";
   memset(bar, '#', (size_t)(part * BAR));
+  char left[32];
   if (progress->total_ns)
-    fprintf(stderr, "\r[%-*s] %3.0f %%  %.6g s, %.3g x real time  ", BAR, bar, 100.0 * part, done, speed);
+    fprintf(stderr, "\r[%-*s] %3.0f %%  %.6g s, %.3g x real time, %s left  ", BAR, bar, 100.0 * part, done,
+            speed, remaining(1e-9 * (double)progress->total_ns - done, speed, left, sizeof left));
   else
     fprintf(stderr, "\r%.6g s, %.3g x real time  ", done, speed);
   fflush(stderr);

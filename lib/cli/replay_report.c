@@ -10,14 +10,19 @@
 static const double band = 1.96; /* half width of 95 % in standard deviations */
 
 /* A plot of one output, its name in the title, its unit as people read it. */
-static bramah_status add_plot(cli_replay_report *r, const char *name, const char *what, const char *si,
-                              int symmetric, size_t *plot, bramah_diag *diag)
+static bramah_status add_plot(cli_replay_report *r, const char *section, const char *name, const char *what,
+                              const char *si, int symmetric, size_t *plot, bramah_diag *diag)
 {
   const cli_readable unit = cli_readable_unit(si);
   char title[256];
   snprintf(title, sizeof title, "%s%s", name, what);
-  const bramah_status status =
-      bramah_report_add_plot(r->report, title, unit.unit, unit.factor, symmetric, plot);
+  const bramah_report_plot look = {.section = section,
+                                   .title = title,
+                                   .unit = unit.unit,
+                                   .factor = unit.factor,
+                                   .symmetric = symmetric,
+                                   .names = {symmetric ? "error" : "estimate"}};
+  const bramah_status status = bramah_report_add(r->report, &look, plot);
   if (status) return cli_fail(diag, status, NULL, 0, title, "the plot cannot be made");
   return BRAMAH_OK;
 }
@@ -32,7 +37,7 @@ static bramah_status add_output(cli_replay_report *r, size_t i, const cli_sessio
   *p = (cli_plotted){.output = i, .truth = -1, .sensor = cli_session_sensor_of(session, i)};
   bramah_status status = BRAMAH_OK;
   if (truth) status = cli_truth_find(truth, info.name, info.unit, &p->truth, diag);
-  return status ? status : add_plot(r, info.name, "", info.unit, 0, &p->plot, diag);
+  return status ? status : add_plot(r, "Estimated states", info.name, "", info.unit, 0, &p->plot, diag);
 }
 
 static bramah_status add_error_plots(cli_replay_report *r, const bramah_plant *plant, bramah_diag *diag)
@@ -42,18 +47,9 @@ static bramah_status add_error_plots(cli_replay_report *r, const bramah_plant *p
     bramah_output_info info;
     plant->output_info(plant->self, r->plotted[k].output, &info);
     if (r->plotted[k].truth >= 0)
-      status =
-          add_plot(r, info.name, ": estimate minus truth", info.unit, 1, &r->plotted[k].error_plot, diag);
+      status = add_plot(r, "Errors against the truth", info.name, ": estimate minus truth", info.unit, 1,
+                        &r->plotted[k].error_plot, diag);
   }
-  return status;
-}
-
-static bramah_status add_innovation_plots(cli_replay_report *r, const cli_session *session, bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < r->n_sensors; i++)
-    status = add_plot(r, session->sensors[i].name, ": innovation", session->sensors[i].unit, 1,
-                      &r->innovation_plot[i], diag);
   return status;
 }
 
@@ -61,8 +57,8 @@ static bramah_status add_augmented_plots(cli_replay_report *r, const bramah_filt
 {
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; !status && i < r->n_augmented; i++)
-    status = add_plot(r, bramah_filter_augmented(filter, i)->name, "", cli_augmented_unit(filter, i), 0,
-                      &r->augmented_plot[i], diag);
+    status = add_plot(r, "Estimated parameters and inputs", bramah_filter_augmented(filter, i)->name, "",
+                      cli_augmented_unit(filter, i), 0, &r->augmented_plot[i], diag);
   return status;
 }
 
@@ -74,12 +70,10 @@ bramah_status cli_replay_report_init(cli_replay_report *report, const cli_sessio
   bramah_diag_clear(diag);
   bramah_status status = bramah_report_new(study->name, diag, &report->report);
   if (status) return status;
-  report->n_sensors = study->n_sensors;
   report->plotted = calloc(plant->n_output + 1, sizeof *report->plotted);
-  report->innovation_plot = calloc(study->n_sensors + 1, sizeof *report->innovation_plot);
   report->n_augmented = study->n_augmented;
   report->augmented_plot = calloc(study->n_augmented + 1, sizeof *report->augmented_plot);
-  if (!report->plotted || !report->innovation_plot || !report->augmented_plot)
+  if (!report->plotted || !report->augmented_plot)
     return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   /* The rate of a joint is the output behind its position: so the plant interface promises. */
   for (size_t j = 0; !status && j < study->n_joints; j++)
@@ -93,14 +87,16 @@ bramah_status cli_replay_report_init(cli_replay_report *report, const cli_sessio
   }
   if (!status) status = add_augmented_plots(report, session->filter, diag);
   if (!status) status = add_error_plots(report, plant, diag);
-  return status ? status : add_innovation_plots(report, session, diag);
+  if (!status) status = cli_sensors_report_init(&report->sensors, report->report, session, diag);
+  return status ? status : cli_filter_report_init(&report->filter, report->report, session, diag);
 }
 
 void cli_replay_report_free(cli_replay_report *report)
 {
   bramah_report_free(report->report);
   free(report->plotted);
-  free(report->innovation_plot);
+  cli_sensors_report_free(&report->sensors);
+  cli_filter_report_free(&report->filter);
   free(report->augmented_plot);
 }
 
@@ -116,22 +112,14 @@ static bramah_status add_points(bramah_report *report, const cli_plotted *p, dou
                              band * sigma);
 }
 
-/* What was not fused stands apart as dots. */
-static bramah_status add_innovations(cli_replay_report *report, double t, const bramah_innovation *innovation)
+bramah_status cli_replay_report_innovation(cli_replay_report *report, double t, const bramah_rewind_use *use)
 {
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < report->n_sensors; i++) {
-    const bramah_report_series series =
-        innovation[i].accepted ? BRAMAH_REPORT_ESTIMATE : BRAMAH_REPORT_MEASURED;
-    if (innovation[i].present)
-      status = bramah_report_point(report->report, report->innovation_plot[i], series, t,
-                                   innovation[i].innovation, band * innovation[i].sigma);
-  }
-  return status;
+  return cli_sensors_report_add(&report->sensors, use->sensor, t, use->y, &use->innovation);
 }
 
 bramah_status cli_replay_report_add(cli_replay_report *report, double t, const cli_estimate *estimate,
-                                    const cli_truth *truth, const bramah_plant *model, const double *measured)
+                                    const cli_truth *truth, const bramah_plant *model, const double *measured,
+                                    double seconds)
 {
   bramah_status status = BRAMAH_OK;
   for (size_t k = 0; !status && k < report->n; k++) {
@@ -150,5 +138,11 @@ bramah_status cli_replay_report_add(cli_replay_report *report, double t, const c
     status = bramah_report_point(report->report, report->augmented_plot[i], BRAMAH_REPORT_ESTIMATE, t,
                                  bramah_filter_augmented_value(estimate->filter, i),
                                  band * bramah_filter_augmented_sigma(estimate->filter, i));
-  return status ? status : add_innovations(report, t, bramah_replay_innovations(estimate->replay));
+  return status ? status : cli_filter_report_add(&report->filter, t, estimate->replay, seconds);
+}
+
+bramah_status cli_replay_report_finish(cli_replay_report *report)
+{
+  const bramah_status status = cli_sensors_report_finish(&report->sensors);
+  return status ? status : cli_filter_report_finish(&report->filter);
 }

@@ -2,6 +2,7 @@
 #include "lib/cli/session.h"
 #include "lib/cli/message.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,29 @@ static bramah_status fail_memory(bramah_diag *diag)
 
 /* ---- machine ---- */
 
-bramah_status cli_machine_open(cli_machine *machine, const char *path, size_t n_changes,
-                               const bramah_change *changes, int64_t step_ns, bramah_diag *diag)
+/* Valves moved by unknown inputs lose their lag. */
+static bramah_status make_direct(cli_machine *machine, const bramah_study *study, bramah_diag *diag)
+{
+  bramah_machine *m = machine->machine;
+  machine->valves = calloc(m->n_valves + 1, sizeof *machine->valves);
+  if (!machine->valves) return fail_memory(diag);
+  for (size_t i = 0; i < m->n_valves; i++) {
+    machine->valves[i] = m->valves[i];
+    if (cli_session_unknown(study, m->valves[i].input)) machine->valves[i].time_constant = 0.0;
+  }
+  m->valves = machine->valves;
+  return BRAMAH_OK;
+}
+
+/* study NULL: all inputs are known. */
+static bramah_status open_machine(cli_machine *machine, const char *path, size_t n_changes,
+                                  const bramah_change *changes, int64_t step_ns, const bramah_study *study,
+                                  bramah_diag *diag)
 {
   bramah_diag_clear(diag);
   bramah_status status = bramah_machine_load(path, n_changes, changes, diag, &machine->machine);
   if (!status && step_ns) machine->machine->integrator.step_ns = step_ns;
+  if (!status && study) status = make_direct(machine, study, diag);
   if (!status) status = bramah_model_new(machine->machine, diag, &machine->model);
   if (!status) status = bramah_coupled_new(machine->model, diag, &machine->coupled);
   if (!status) machine->plant = bramah_coupled_plant(machine->coupled);
@@ -26,11 +44,18 @@ bramah_status cli_machine_open(cli_machine *machine, const char *path, size_t n_
   return status;
 }
 
+bramah_status cli_machine_open(cli_machine *machine, const char *path, size_t n_changes,
+                               const bramah_change *changes, int64_t step_ns, bramah_diag *diag)
+{
+  return open_machine(machine, path, n_changes, changes, step_ns, NULL, diag);
+}
+
 void cli_machine_close(cli_machine *machine)
 {
   bramah_coupled_free(machine->coupled);
   bramah_model_free(machine->model);
   bramah_machine_free(machine->machine);
+  free(machine->valves);
 }
 
 /* ---- names ---- */
@@ -71,6 +96,33 @@ void cli_session_input_column(const bramah_study *study, const char *input, char
   }
 }
 
+const bramah_study_augmented *cli_session_unknown(const bramah_study *study, const char *input)
+{
+  for (size_t i = 0; study && i < study->n_augmented; i++)
+    if (study->augmented[i].input && strcmp(study->augmented[i].input, input) == 0)
+      return &study->augmented[i];
+  return NULL;
+}
+
+size_t cli_session_n_unknown(const bramah_study *study)
+{
+  size_t n = 0;
+  while (n < study->n_augmented && study->augmented[n].input) n++;
+  return n;
+}
+
+static bramah_status check_unknown(const bramah_study *study, const bramah_model *model,
+                                   const bramah_study_augmented *unknown, bramah_diag *diag)
+{
+  size_t index;
+  const bramah_status status =
+      find_name(study, model, "input", unknown->input, unknown->line, bramah_model_input_name, &index, diag);
+  if (status || study->transition == BRAMAH_TRANSITION_STEP) return status;
+  return cli_fail(diag, BRAMAH_E_VALUE, study->file, unknown->line, unknown->input,
+                  "an unknown input needs 'filter: {transition: step}': by the others an error of the "
+                  "command never reaches the pressures");
+}
+
 bramah_status cli_session_check_inputs(const bramah_study *study, const bramah_model *model,
                                        bramah_diag *diag)
 {
@@ -78,6 +130,10 @@ bramah_status cli_session_check_inputs(const bramah_study *study, const bramah_m
     size_t index;
     const bramah_status status = find_name(study, model, "input", study->inputs[i].target,
                                            study->inputs[i].line, bramah_model_input_name, &index, diag);
+    if (status) return status;
+  }
+  for (size_t i = 0; i < cli_session_n_unknown(study); i++) {
+    const bramah_status status = check_unknown(study, model, &study->augmented[i], diag);
     if (status) return status;
   }
   return BRAMAH_OK;
@@ -99,9 +155,8 @@ long cli_session_sensor_of(const cli_session *session, size_t output)
 bramah_status cli_session_open_machine(cli_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
-  const bramah_status status = cli_machine_open(&session->machine, study->machine_file, study->n_changes,
-                                                study->changes, session->step_ns, diag);
-  return status;
+  return open_machine(&session->machine, study->machine_file, study->n_changes, study->changes,
+                      session->step_ns, study, diag);
 }
 
 bramah_status cli_session_make_room(cli_session *session, bramah_diag *diag)
@@ -238,28 +293,52 @@ bramah_status cli_session_start(const cli_session *session, bramah_coupled *coup
   return status;
 }
 
-bramah_status cli_session_open_filter(cli_session *session, bramah_diag *diag)
+/* An unknown command stays just inside the limit of its valves: at the limit itself it would act on nothing,
+ * and the filter could not take it back. */
+static void limit_unknown(cli_session *session)
+{
+  const bramah_machine *m = session->machine.machine;
+  for (size_t i = 0; i < session->study->n_augmented; i++) {
+    const char *input = session->study->augmented[i].input;
+    bramah_augmented *state = &session->augmented.states[i];
+    double limit = 0.0;
+    for (size_t v = 0; input && v < m->n_valves; v++)
+      if (strcmp(m->valves[v].input, input) == 0) limit = fmax(limit, m->valves[v].limit);
+    if (!input || state->least != 0.0 || state->most != 0.0) continue;
+    state->most = 0.9999 * limit;
+    state->least = -state->most;
+  }
+}
+
+bramah_filter_options cli_session_filter_options(const cli_session *session)
 {
   const cli_start *s = &session->start;
   const bramah_study *study = session->study;
-  const bramah_filter_options options = {.transition = study->transition,
-                                         .basis = s->basis,
-                                         .position_sigma = s->position_sigma,
-                                         .velocity_sigma = s->rate_sigma,
-                                         .pressure_sigma = s->pressure_sigma,
-                                         .acceleration_noise = s->acceleration_noise,
-                                         .pressure_noise = s->pressure_noise,
-                                         .discretisation = study->discretisation,
-                                         .form = study->form,
-                                         .fusion = study->fusion,
-                                         .iterations = study->iterations,
-                                         .gate = study->gate,
-                                         .drift_gate = study->drift_gate,
-                                         .patience = (unsigned)study->patience,
-                                         .n_augmented = study->n_augmented,
-                                         .augmented = session->augmented.states,
-                                         .n_parameter_noise = study->n_parameter_noise,
-                                         .parameter_noise = session->augmented.noise};
+  return (bramah_filter_options){.transition = study->transition,
+                                 .basis = s->basis,
+                                 .position_sigma = s->position_sigma,
+                                 .velocity_sigma = s->rate_sigma,
+                                 .pressure_sigma = s->pressure_sigma,
+                                 .acceleration_noise = s->acceleration_noise,
+                                 .pressure_noise = s->pressure_noise,
+                                 .discretisation = study->discretisation,
+                                 .form = study->form,
+                                 .fusion = study->fusion,
+                                 .iterations = study->iterations,
+                                 .gate = study->gate,
+                                 .drift_gate = study->drift_gate,
+                                 .patience = (unsigned)study->patience,
+                                 .n_augmented = study->n_augmented,
+                                 .augmented = session->augmented.states,
+                                 .n_parameter_noise = study->n_parameter_noise,
+                                 .parameter_noise = session->augmented.noise};
+}
+
+bramah_status cli_session_open_filter(cli_session *session, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  limit_unknown(session);
+  const bramah_filter_options options = cli_session_filter_options(session);
   bramah_status status = cli_session_start(session, session->machine.coupled, diag);
   if (!status)
     status = bramah_filter_new(&session->machine.plant, study->n_sensors, session->sensors, &options, diag,

@@ -11,6 +11,7 @@
 /* A machine with the plant made from it. */
 typedef struct cli_machine {
   bramah_machine *machine;
+  bramah_valve *valves; /* the machine's when they differ from its file, else NULL */
   const bramah_model *model;
   bramah_coupled *coupled;
   bramah_plant plant;
@@ -63,9 +64,19 @@ bramah_status cli_session_start(const cli_session *session, bramah_coupled *coup
 /* Name of the log's column for an input of the machine: "<input>.command" unless the study says otherwise.
  * *line of the study, 0 for the default. */
 void cli_session_input_column(const bramah_study *study, const char *input, char *out, size_t n, int *line);
-/* Every input the study gives a column must exist. */
+/* Every input the study gives a column or calls unknown must exist. */
 bramah_status cli_session_check_inputs(const bramah_study *study, const bramah_model *model,
                                        bramah_diag *diag);
+
+/* What the study says of an input whose command nobody knows; NULL: the log has it. Its valves have no lag in
+ * the filter's model: spools are no states of the filter, and the random walk can be as slow as they are. */
+const bramah_study_augmented *cli_session_unknown(const bramah_study *study, const char *input);
+
+/* How many there are: they come first among the augmented states. */
+size_t cli_session_n_unknown(const bramah_study *study);
+
+/* Options of the session's filter; they point into the session. */
+bramah_filter_options cli_session_filter_options(const cli_session *session);
 
 /* The sensor of the session that measures this output and nothing else with weight 1, or -1. */
 long cli_session_sensor_of(const cli_session *session, size_t output);

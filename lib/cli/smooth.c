@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/smooth.h"
-#include "lib/cli/log_source.h"
 #include "lib/cli/output_files.h"
 
 #include <math.h>
@@ -23,17 +22,13 @@ static bramah_status restored(void *user, bramah_filter *filter, bramah_diag *di
   return bramah_smoother_restored(user, filter, diag);
 }
 
-bramah_status cli_smooth_open(cli_smooth *smooth, const char *log, const char *truth, bramah_replay *replay,
+bramah_status cli_smooth_open(cli_smooth *smooth, int64_t last_ns, const char *truth, bramah_replay *replay,
                               bramah_diag *diag)
 {
-  const double last = cli_log_last_time(log);
-  if (!(fabs(last) < 9e9))
-    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, log, 0, NULL,
-                    "--smooth needs a file whose last line begins with its time: memory is taken beforehand");
-  if (truth && isnan(cli_log_last_time(truth)))
+  if (truth && !cli_is_regular(truth))
     return cli_fail(diag, BRAMAH_E_UNSUPPORTED, truth, 0, NULL,
                     "--smooth needs the truth as a file: it is read a second time");
-  *smooth = (cli_smooth){.replay = replay, .truth = truth, .last_ns = llround(last * 1e9)};
+  *smooth = (cli_smooth){.replay = replay, .truth = truth, .last_ns = last_ns};
   return BRAMAH_OK;
 }
 
@@ -70,6 +65,24 @@ bramah_status cli_smooth_begin(cli_smooth *smooth, bramah_filter *filter, int64_
 
 /* ---- writing ---- */
 
+/* Unknown commands: of these the plant has the filtered values. */
+static void take_commands(const cli_smooth *smooth, cli_estimate *estimate, size_t step)
+{
+  const bramah_filter *filter = estimate->filter;
+  const size_t n = bramah_filter_n_error(filter);
+  const double *d = bramah_smoother_correction(smooth->smoother, step),
+               *P = bramah_smoother_covariance(smooth->smoother, step);
+  size_t state = bramah_plant_n_error(estimate->plant);
+  for (size_t k = 0; k < bramah_filter_n_augmented(filter); k++) {
+    const size_t i = estimate->shown_as[k];
+    if (i != estimate->plant->n_output) {
+      estimate->value[i] = bramah_filter_augmented_value(filter, k) + d[state];
+      estimate->sigma[i] = sqrt(P[state * n + state]);
+    }
+    state += bramah_filter_augmented(filter, k)->order == 2 ? 2 : 1;
+  }
+}
+
 /* The smoothed values of step k into the estimate. */
 static bramah_status take(cli_smooth *smooth, cli_estimate *estimate, size_t k, bramah_diag *diag)
 {
@@ -81,6 +94,7 @@ static bramah_status take(cli_smooth *smooth, cli_estimate *estimate, size_t k, 
     estimate->value[i] = plant->output(plant->self, i);
     if (estimate->has_sigma[i]) estimate->sigma[i] = bramah_smoother_output_sigma(smooth->smoother, i);
   }
+  take_commands(smooth, estimate, k);
   return BRAMAH_OK;
 }
 

@@ -23,7 +23,7 @@ typedef struct cli_smooth {
 
 /* Log and truth must be files that can be looked at twice. truth may be NULL. Whatever is made from here on
  * is released by cli_smooth_close. */
-bramah_status cli_smooth_open(cli_smooth *smooth, const char *log, const char *truth, bramah_replay *replay,
+bramah_status cli_smooth_open(cli_smooth *smooth, int64_t last_ns, const char *truth, bramah_replay *replay,
                               bramah_diag *diag);
 void cli_smooth_close(cli_smooth *smooth);
 

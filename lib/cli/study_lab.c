@@ -142,6 +142,9 @@ static bramah_status open_studies(cli_lab *lab, bramah_diag *diag)
     const char *path = lab->plan->studies[i].file;
     const bramah_status status = bramah_study_load(path, diag, &lab->studies[i]);
     if (status) return cli_place(diag, path, 0), status;
+    if (cli_session_n_unknown(lab->studies[i]))
+      return cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, lab->studies[i]->augmented[0].line,
+                      lab->studies[i]->augmented[0].input, "a study by plan knows no unknown inputs");
     for (size_t s = 0; s < lab->studies[i]->n_sensors; s++)
       if (lab->studies[i]->sensors[s].delay_ns)
         return cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, lab->studies[i]->sensors[s].line,

@@ -4,8 +4,8 @@
 #include "lib/cli/commands.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/progress.h"
+#include "lib/cli/stop.h"
 #include "lib/cli/study_crew.h"
-#include "lib/cli/tune_stop.h"
 #include "lib/cli/tune_vary.h"
 
 #include <errno.h>
@@ -193,7 +193,7 @@ static void print_summary(const sweep *s)
 
 static bramah_status lead(sweep *s, bramah_diag *diag)
 {
-  cli_tune_stop_listen();
+  cli_stop_catch();
   bramah_status status = open_work(s, diag);
   if (!status) status = create_table(s, diag);
   if (!status) status = work(s, diag);

@@ -5,10 +5,10 @@
 #include "lib/cli/arguments.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/progress.h"
+#include "lib/cli/stop.h"
 #include "lib/cli/study_crew.h"
 #include "lib/cli/tune_output.h"
 #include "lib/cli/tune_report.h"
-#include "lib/cli/tune_stop.h"
 #include "lib/cli/tune_validate.h"
 
 #include <math.h>
@@ -383,7 +383,7 @@ static void clean_up(tuning *t)
 
 static bramah_status lead(tuning *t, bramah_diag *diag)
 {
-  cli_tune_stop_listen();
+  cli_stop_catch();
   bramah_status status = open_crew(t, diag);
   if (!status) status = open_search(t, diag);
   if (!status) status = tune(t, diag);

@@ -2,7 +2,7 @@
 #define _DEFAULT_SOURCE /* nanosleep */
 #include "lib/cli/tune_crew.h"
 #include "lib/cli/message.h"
-#include "lib/cli/tune_stop.h"
+#include "lib/cli/stop.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -95,8 +95,8 @@ static void remember(batch *b, size_t i)
 /* With the lock: a job nobody has begun, or n. */
 static size_t take(batch *b)
 {
-  if (!b->status && cli_tune_stop_asked())
-    b->status = cli_fail(&b->diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted");
+  if (!b->status && cli_stop_signal())
+    b->status = cli_fail(&b->diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted (%s)", cli_stop_name());
   while (b->next < b->n && b->state[b->next] != TO_DO) b->next++;
   if (b->status || b->next == b->n) return b->n;
   b->state[b->next] = BEGUN;

@@ -106,6 +106,18 @@ static bramah_status split_value(cli_tuned *t, bramah_diag *diag)
   return *end ? bramah_unit_parse(end, &t->factor, &dimension, diag) : BRAMAH_OK;
 }
 
+/* Logs are read once: what says how to read them cannot vary. */
+static bramah_status check_logs_stay(const cli_tune_lab *lab, const cli_tuned *t, bramah_diag *diag)
+{
+  const size_t n = strlen(t->path);
+  const int column = n > 7 && strcmp(t->path + n - 7, ".column") == 0;
+  if (t->in_machine ||
+      !(after(t->path, "log.") || after(t->path, "inputs.") || strcmp(t->path, "time") == 0 || column))
+    return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_UNSUPPORTED, t->line ? lab->path : "--vary", t->line, t->name,
+                  "logs are read once: what says how to read them cannot vary");
+}
+
 bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, size_t n_also,
                                const char *const *also, cli_tuned **out, bramah_diag *diag)
 {
@@ -129,7 +141,7 @@ bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, si
   }
   find_kind(lab, t);
   *out = t;
-  return BRAMAH_OK;
+  return check_logs_stay(lab, t, diag);
 }
 
 /* ---- bounds ---- */

@@ -125,15 +125,19 @@ static bramah_status make_room(runner *r, bramah_diag *diag)
 static bramah_status open_runner(runner *r, const cli_tune_lab *lab, const cli_tune_job *job, const char *set,
                                  bramah_diag *diag)
 {
+  bramah_replay_options options;
+  bramah_replay_options_default(&options);
+  options.gather = 1;
   r->lab = lab;
   bramah_status status = cli_tune_session_open(&r->opened, lab, set, diag);
+  if (!status) options.max_gap_ns = r->opened.session.study->log.longest_gap_ns;
   if (!status)
     status =
         cli_tune_cursor_open(&r->cursor, &lab->logs[job->log], r->opened.delay_ns, job->thousandths, diag);
   if (!status) status = make_room(r, diag);
   if (!status)
-    status =
-        bramah_replay_new(r->opened.session.filter, NULL, cli_tune_cursor_next, &r->cursor, diag, &r->replay);
+    status = bramah_replay_new(r->opened.session.filter, &options, cli_tune_cursor_next, &r->cursor, diag,
+                               &r->replay);
   if (status) return status;
   const bramah_watcher watcher = {.user = r, .predicted = predicted, .corrected = corrected};
   bramah_replay_watch(r->replay, &watcher);

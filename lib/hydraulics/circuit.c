@@ -147,9 +147,15 @@ double bramah__stop_force(const bramah__circuit *circuit, size_t c, double s, do
          bramah__end_stop_force(&cylinder->stop, bramah__rod_chamber(cylinder, s), v);
 }
 
+double bramah__spool_reference(const bramah__valve *valve, double command)
+{
+  return fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
+}
+
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)
 {
-  const double reference = fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
+  const double reference = bramah__spool_reference(valve, command);
+  if (bramah__is_direct(valve)) return reference;
   const double ratio = h / valve->time_constant;
   return U + ratio * (reference - U) / (1.0 + 0.5 * ratio);
 }

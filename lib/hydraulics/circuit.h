@@ -23,7 +23,7 @@ typedef struct bramah__throttle {
 typedef struct bramah__valve {
   size_t pump, tank, a, b, input;
   double coefficient;   /* [m^3/(s sqrt(Pa) V)] */
-  double time_constant; /* [s] */
+  double time_constant; /* [s] 0: none */
   double limit;         /* [V] */
   double offset;        /* [V] added to the command before the limit */
   bramah__opening opening;
@@ -102,8 +102,14 @@ double bramah__chamber_filled(const bramah__cylinder *cylinder, double length);
 /* The nodes each way through a directional valve leads from and to. */
 void bramah__valve_ends(const bramah__valve *valve, size_t ends[BRAMAH__N_WAYS][2]);
 
-/* Spool after a step h [s] of the trapezoidal rule under a held command, to which the offset is added before
- * the limit; exact Newton of a linear equation. Source: dissertation 2.40, U' = (U_ref - U)/tau. */
+/* Where a command puts the spool in the end: the offset added, within the limit. */
+double bramah__spool_reference(const bramah__valve *valve, double command);
+
+/* A valve without lag: its spool always stands at its reference. */
+static inline int bramah__is_direct(const bramah__valve *valve) { return valve->time_constant == 0.0; }
+
+/* Spool after a step h [s] of the trapezoidal rule under a held command; exact Newton of a linear equation.
+ * Source: dissertation 2.40, U' = (U_ref - U)/tau. */
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { MOST_CHANGES = 1000 }; /* each copies what it goes through */
+
 static bramah_status read_change(bramah__reader *reader, const bramah__item *item, bramah_change *change)
 {
   *change = (bramah_change){.line = bramah__item_line(item)};
@@ -37,6 +39,7 @@ bramah_status bramah__read_changes(bramah__reader *reader, const bramah__item *i
   if (item->node->kind != BRAMAH__NODE_MAPPING)
     return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "changes ('path: value') are expected here");
   size_t n = item->node->n;
+  if (n > MOST_CHANGES) return bramah__fail_key(reader, item, BRAMAH_E_VALUE, "more than 1000 changes");
   bramah_change *changes = bramah__pool_take(reader->keep, n, sizeof *changes);
   if (!changes) return bramah__no_memory(reader);
   for (size_t i = 0; i < n; i++) {

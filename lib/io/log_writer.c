@@ -86,6 +86,13 @@ bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_
 
 /* ---- columns ---- */
 
+/* What a reader might take for a mark between cells, a comment, or a byte-order mark of the file. */
+static int needs_quotes(const char *title)
+{
+  return strpbrk(title, ",;\t \"#\r\n") || strncmp(title, "\xEF\xBB\xBF", 3) == 0 ||
+         strncmp(title, "\xFF\xFE", 2) == 0 || strncmp(title, "\xFE\xFF", 2) == 0;
+}
+
 /* name[unit], put in quotes where a reader would not take the plain text as one cell. */
 static char *make_title(const char *name, const char *unit)
 {
@@ -99,7 +106,7 @@ static char *make_title(const char *name, const char *unit)
       used = bramah__append(plain, length, used, unit);
       used = bramah__append(plain, length, used, "]");
     }
-    if (!strpbrk(plain, ",\"#\r\n")) {
+    if (!needs_quotes(plain)) {
       free(quoted);
       return plain;
     }
@@ -191,6 +198,13 @@ bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, 
   }
   writer->used = (size_t)(out - writer->buffer);
   if (writer->used >= FLUSH_AT) flush(writer);
+  return report_failure(writer, diag);
+}
+
+bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag *diag)
+{
+  if (!writer->failure.status && !writer->buffer) write_header(writer);
+  if (!writer->failure.status) flush(writer);
   return report_failure(writer, diag);
 }
 

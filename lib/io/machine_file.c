@@ -229,7 +229,8 @@ bramah_status bramah_machine_check(const char *path, size_t n_changes, const bra
     bramah__reader_close(&reader);
     bramah_machine_free(&machine->machine);
   }
-  if (status && !(machine && reader.told)) tell(user, &diag);
+  if (machine && reader.told) return reader.first;
+  if (status) tell(user, &diag);
   return status;
 }
 

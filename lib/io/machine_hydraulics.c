@@ -171,7 +171,7 @@ static const bramah__key valve_keys[] = {
     BRAMAH__KEY("flow_coefficient", bramah__read_quantity, bramah_valve, flow_coefficient, .required = 1,
                 .unit = FLOW_UNIT "/V", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("time_constant", bramah__read_quantity, bramah_valve, time_constant, .required = 1,
-                .unit = "s", .range = BRAMAH__POSITIVE),
+                .unit = "s", .range = BRAMAH__NOT_NEGATIVE),
     BRAMAH__KEY("limit", bramah__read_quantity, bramah_valve, limit, .unit = "V", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("spool", bramah__read_quantity, bramah_valve, initial_spool, .unit = "V"),
     BRAMAH__KEY("input", bramah__read_name, bramah_valve, input, .required = 0),

@@ -31,6 +31,11 @@ void *bramah__pool_take(bramah__pool *pool, size_t n, size_t size)
   size_t align = alignof(max_align_t);
   if (size && n > (SIZE_MAX / 2) / size) return NULL;
   size_t bytes = (n * size + align - 1) / align * align;
+  if (pool->most && bytes > pool->most - pool->taken) {
+    pool->full = 1;
+    return NULL;
+  }
+  pool->taken += bytes;
   bramah__pool_block *block = pool->newest;
   if (!block || block->size - block->used < bytes) block = add_block(pool, bytes);
   if (!block) return NULL;

@@ -8,10 +8,13 @@
 
 typedef struct bramah__pool {
   struct bramah__pool_block *newest;
+  size_t most;  /* bytes that may be taken in all; 0: any number */
+  size_t taken; /* so far */
+  int full;     /* 1: something was refused because of `most` */
 } bramah__pool;
 
-/* n items of `size` bytes, zero-filled, for any type; NULL when memory is short. n = 0 gives a valid, empty
- * piece. */
+/* n items of `size` bytes, zero-filled, for any type; NULL when memory is short or the pool is full. n = 0
+ * gives a valid, empty piece. */
 void *bramah__pool_take(bramah__pool *pool, size_t n, size_t size);
 
 /* Copy of `length` characters, terminated. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LONGEST_LISTING = 64, LARGEST_MAPPING = 10000 };
+enum { LONGEST_LISTING = 64, LARGEST_MAPPING = 10000, MOST_MISTAKES = 1000 };
 
 /* Enumerations of the description are read as int. */
 _Static_assert(sizeof(bramah_joint_type) == sizeof(int), "enumerations must have the size of int");
@@ -58,11 +58,11 @@ bramah_status bramah__fail_missing(bramah__reader *reader, const bramah__item *m
 /* message 'text' after */
 bramah_status bramah__go_on(bramah__reader *reader, bramah_status status)
 {
-  if (!status || !reader->tell || status == BRAMAH_E_MEMORY) return status;
+  if (!status || !reader->tell || status == BRAMAH_E_MEMORY || reader->told == MOST_MISTAKES) return status;
   if (reader->told++ == 0) reader->first = status;
   reader->tell(reader->tell_user, reader->diag);
   bramah_diag_clear(reader->diag);
-  return BRAMAH_OK;
+  return reader->told == MOST_MISTAKES ? status : BRAMAH_OK;
 }
 
 static bramah_status fail_quoting(bramah__reader *reader, const bramah__item *item, bramah_status status,

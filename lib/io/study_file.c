@@ -2,8 +2,10 @@
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/study_file.h"
 #include "lib/base/diag.h"
+#include "lib/base/text.h"
 #include "lib/io/changes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,24 +21,66 @@ static bramah_status read_changes(bramah__reader *reader, const bramah__item *it
 
 /* ---- inputs ---- */
 
+static const bramah__key input_keys[] = {
+    BRAMAH__KEY("column", bramah__read_text, bramah__input_draft, column.name, .required = 0),
+    BRAMAH__COLUMN_KEYS(bramah__input_draft, column),
+    BRAMAH__KEY("unknown", bramah__read_child, bramah__input_draft, unknown, .table = &bramah__unknown_table),
+    {0}};
+
+/* What is known of a column, or what is believed of a command that nobody wrote down: not both. */
+static bramah_status finish_input(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__input_draft *draft = object;
+  bramah__item unknown, other;
+  char what[96];
+  draft->is_unknown = bramah__item_find(item, "unknown", &unknown);
+  for (const bramah__key *key = input_keys; draft->is_unknown && key->name; key++) {
+    if (strcmp(key->name, "unknown") == 0 || !bramah__item_find(item, key->name, &other)) continue;
+    snprintf(what, sizeof what, "'%s' and 'unknown' exclude each other", key->name);
+    return bramah__fail_key(reader, &unknown, BRAMAH_E_KEY, what);
+  }
+  return BRAMAH_OK;
+}
+
+static const bramah__table input_mapping = {.keys = input_keys, .finish = finish_input};
+
+/* The name of the column alone, or keys. */
 static bramah_status read_input(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  const bramah__key key = {.name = "column", .offset = offsetof(bramah__input_draft, column)};
-  return bramah__read_text(reader, item, &key, object);
+  if (item->node->kind == BRAMAH__NODE_MAPPING)
+    return bramah__read_table(reader, item, &input_mapping, object);
+  return bramah__read_text(reader, item, &input_keys[0], object);
 }
 
 static const bramah__table input_table = {.size = sizeof(bramah__input_draft), .read = read_input};
+
+/* "<input>.command" where the study has scaled the column but not named it. */
+static const char *default_column(bramah__reader *reader, const char *input)
+{
+  char name[256];
+  const size_t used = bramah__append(name, sizeof name, 0, input);
+  return bramah__pool_text(reader->keep, name, bramah__append(name, sizeof name, used, ".command"));
+}
 
 static bramah_status convert_inputs(bramah__reader *reader, bramah__study_draft *draft)
 {
   bramah_study *study = &draft->study;
   bramah_study_column *columns = bramah__pool_take(reader->keep, study->n_inputs, sizeof *columns);
+  size_t n = 0;
   if (!columns) return bramah__no_memory(reader);
-  for (size_t i = 0; i < study->n_inputs; i++) {
+  draft->n_inputs = study->n_inputs;
+  for (size_t i = 0; i < draft->n_inputs; i++) {
     const bramah__input_draft *from = &draft->inputs[i];
-    columns[i] = (bramah_study_column){.name = from->column, .target = from->name, .line = from->line};
+    if (from->is_unknown) continue;
+    bramah_study_column *column = &columns[n++];
+    *column = from->column;
+    column->target = from->name;
+    column->line = from->line;
+    if (!column->name) column->name = default_column(reader, from->name);
+    if (!column->name) return bramah__no_memory(reader);
   }
   study->inputs = columns;
+  study->n_inputs = n;
   return BRAMAH_OK;
 }
 
@@ -126,7 +170,8 @@ static const bramah__key study_keys[] = {
     BRAMAH__KEY("study", bramah__read_text, bramah__study_draft, study.name, .required = 1),
     {.name = "machine", .read = read_machine_path, .required = 1},
     {.name = "changes", .read = read_changes},
-    BRAMAH__KEY("time", bramah__read_text, bramah__study_draft, study.time_column, .required = 0),
+    BRAMAH__KEY("time", bramah__read_time, bramah__study_draft, study.time, .required = 0),
+    BRAMAH__KEY("log", bramah__read_child, bramah__study_draft, study.log, .table = &bramah__log_table),
     BRAMAH__SECTION("inputs", bramah__study_draft, inputs, study.n_inputs, &input_table, .required = 0),
     BRAMAH__SECTION("sensors", bramah__study_draft, sensors, study.n_sensors, &bramah__sensor_table,
                     .required = 1),
@@ -153,14 +198,18 @@ static bramah_status read_study(bramah__reader *reader, size_t n_changes, const 
   if (status) return status;
   bramah__item item = {.node = root};
   out->study.transition = BRAMAH_TRANSITION_PAPER;
-  out->study.time_column = "t";
+  out->study.time.column = "t";
+  out->study.log.longest_gap_ns = INT64_C(10000000000);
+  out->study.log.atmosphere = 101325.0;
   out->study.file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
   if (!out->study.file) return bramah__no_memory(reader);
   status = bramah__read_table(reader, &item, &study_table, out);
   if (!status && reader->told) return reader->first;
+  out->study.time_column = out->study.time.column;
   if (!status) status = convert_inputs(reader, out);
   if (!status) status = bramah__split_augmented(reader, out);
-  return status ? status : bramah__split_sensors(reader, out);
+  if (!status) status = bramah__split_sensors(reader, out);
+  return status ? status : bramah__check_log_files(reader, &out->study);
 }
 
 bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *user)
@@ -178,7 +227,8 @@ bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *us
     bramah__reader_close(&reader);
     bramah_study_free(&study->study);
   }
-  if (status && !(study && reader.told)) tell(user, &diag);
+  if (study && reader.told) return reader.first;
+  if (status) tell(user, &diag);
   return status;
 }
 

@@ -9,19 +9,12 @@
 /* A sensor with its column, to be taken apart into the arrays of the study. */
 typedef struct bramah__sensor_draft {
   bramah_sensor_options options; /* first: begins with name and line */
-  const char *column;
+  bramah_study_column column;
   const char *body, *joint; /* gyro: one of them */
   int second_unit;          /* 1: sigma has the second of two possible units */
   int has_gate;             /* 1: not that of the filter */
   double gate;
 } bramah__sensor_draft;
-
-/* Input and column; the members of bramah_study_column stand in another order than a section wants them. */
-typedef struct bramah__input_draft {
-  const char *name;
-  int line;
-  const char *column;
-} bramah__input_draft;
 
 /* An augmented state, of which the study keeps one target. */
 typedef struct bramah__augmented_draft {
@@ -29,12 +22,22 @@ typedef struct bramah__augmented_draft {
   const char *parameter, *bias_of;
 } bramah__augmented_draft;
 
+/* Input and column; the members of bramah_study_column stand in another order than a section wants them. */
+typedef struct bramah__input_draft {
+  const char *name;
+  int line;
+  bramah_study_column column;
+  int is_unknown;                  /* 1: without a column */
+  bramah__augmented_draft unknown; /* what is believed of it then */
+} bramah__input_draft;
+
 /* The study while it is being read; the pool holds everything it points to. */
 typedef struct bramah__study_draft {
   bramah_study study; /* first: the caller's pointer is ours */
   bramah__pool pool;
   bramah__sensor_draft *sensors;      /* [study.n_sensors] */
-  bramah__input_draft *inputs;        /* [study.n_inputs] */
+  bramah__input_draft *inputs;        /* [study.n_inputs], later [n_inputs] */
+  size_t n_inputs;                    /* with the unknown ones */
   bramah__augmented_draft *augmented; /* [study.n_augmented] */
   double gate;                        /* of all sensors that have none of their own, 0: none */
 } bramah__study_draft;
@@ -45,7 +48,27 @@ extern const bramah__table bramah__filter_table;
 extern const bramah__table bramah__adapt_table;
 extern const bramah__table bramah__tune_table;
 extern const bramah__table bramah__augmented_table;
+extern const bramah__table bramah__unknown_table; /* fills a bramah__augmented_draft */
 extern const bramah__table bramah__parameter_noise_table;
+extern const bramah__table bramah__log_table; /* of a bramah_study_log */
+
+/* A quantity of any dimension, kept as text: the member is a bramah_study_figure. */
+bramah__read bramah__read_figure;
+
+/* What a sensor or input may say of its column; the member is a bramah_study_column (study_log.c). */
+#define BRAMAH__COLUMN_KEYS(type, member)                                                                    \
+  BRAMAH__KEY("file", bramah__read_name, type, member.file, .required = 0),                                  \
+      BRAMAH__KEY("unit", bramah__read_log_unit, type, member.unit, .required = 0),                          \
+      BRAMAH__KEY("scale", bramah__read_figure, type, member.scale, .required = 0),                          \
+      BRAMAH__KEY("offset", bramah__read_figure, type, member.offset, .required = 0),                        \
+      BRAMAH__KEY("wrap", bramah__read_figure, type, member.wrap, .range = BRAMAH__POSITIVE),                \
+      BRAMAH__KEY("sign", bramah__read_sign, type, member.sign, .unit = "1")
+bramah__read bramah__read_log_unit; /* a unit, "counts" or "iso8601", as text */
+bramah__read bramah__read_sign;     /* double: 1 or -1 */
+bramah__read bramah__read_time;     /* bramah_study_time: a column, or keys */
+
+/* Names of files that columns refer to must exist. */
+bramah_status bramah__check_log_files(bramah__reader *reader, const bramah_study *study);
 
 /* A quantity of any dimension, kept as text: bramah_study_figure. */
 bramah__read bramah__read_figure;

@@ -187,31 +187,102 @@ static bramah_status finish_augmented(bramah__reader *reader, const bramah__item
 
 static const bramah__word orders[] = {{"1", 1}, {"2", 2}, {NULL, 0}};
 
+/* Of every process. */
+#define PROCESS_KEYS                                                                                         \
+  BRAMAH__KEY("order", bramah__read_word, bramah__augmented_draft, augmented.order, .words = orders),        \
+      BRAMAH__KEY("time_constant", bramah__read_quantity, bramah__augmented_draft, augmented.time_constant,  \
+                  .unit = "s", .range = BRAMAH__POSITIVE),                                                   \
+      BRAMAH__KEY("sigma", bramah__read_figure, bramah__augmented_draft, augmented.sigma, .required = 1,     \
+                  .range = BRAMAH__POSITIVE),                                                                \
+      BRAMAH__KEY("least", bramah__read_figure, bramah__augmented_draft, augmented.least, .required = 0),    \
+      BRAMAH__KEY("most", bramah__read_figure, bramah__augmented_draft, augmented.most, .required = 0)
+
 static const bramah__key augmented_keys[] = {
     BRAMAH__KEY("parameter", bramah__read_text, bramah__augmented_draft, parameter, .required = 0),
     BRAMAH__KEY("bias_of", bramah__read_name, bramah__augmented_draft, bias_of, .required = 0),
-    BRAMAH__KEY("order", bramah__read_word, bramah__augmented_draft, augmented.order, .words = orders),
-    BRAMAH__KEY("time_constant", bramah__read_quantity, bramah__augmented_draft, augmented.time_constant,
-                .unit = "s", .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("sigma", bramah__read_figure, bramah__augmented_draft, augmented.sigma, .required = 1,
-                .range = BRAMAH__POSITIVE),
+    PROCESS_KEYS,
     BRAMAH__KEY("noise", bramah__read_figure, bramah__augmented_draft, augmented.noise,
                 .range = BRAMAH__NOT_NEGATIVE),
-    BRAMAH__KEY("least", bramah__read_figure, bramah__augmented_draft, augmented.least, .required = 0),
-    BRAMAH__KEY("most", bramah__read_figure, bramah__augmented_draft, augmented.most, .required = 0),
     {0}};
 
 const bramah__table bramah__augmented_table = {
     .keys = augmented_keys, .size = sizeof(bramah__augmented_draft), .finish = finish_augmented};
 
+/* ---- unknown commands ---- */
+
+static bramah_status finish_unknown(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah__augmented_draft *draft = object;
+  if (draft->augmented.order == 2 && draft->augmented.time_constant == 0.0)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
+  return BRAMAH_OK;
+}
+
+/* Without noise a command would be a constant. */
+static const bramah__key unknown_keys[] = {PROCESS_KEYS,
+                                           BRAMAH__KEY("noise", bramah__read_figure, bramah__augmented_draft,
+                                                       augmented.noise, .required = 1,
+                                                       .range = BRAMAH__POSITIVE),
+                                           {0}};
+
+const bramah__table bramah__unknown_table = {
+    .keys = unknown_keys, .size = sizeof(bramah__augmented_draft), .finish = finish_unknown};
+
+/* a + b in the pool */
+static const char *joined(bramah__reader *reader, const char *a, const char *b)
+{
+  const size_t n = strlen(a), m = strlen(b);
+  char *out = bramah__pool_take(reader->keep, n + m + 1, 1);
+  if (!out) return NULL;
+  memcpy(out, a, n);
+  memcpy(out + n, b, m);
+  return out;
+}
+
+/* The command is held at 0, and what it really is becomes its offset. */
+static bramah_status take_unknown(bramah__reader *reader, const bramah__input_draft *input,
+                                  bramah_study_augmented *out)
+{
+  *out = input->unknown.augmented;
+  out->name = joined(reader, input->name, ".command");
+  out->at = joined(reader, input->name, ".offset");
+  out->input = input->name;
+  out->kind = BRAMAH_AUGMENTED_PARAMETER;
+  out->line = out->at_line = input->line;
+  return out->name && out->at ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+/* An offset cannot be told from an unknown command. */
+static bramah_status check_known(bramah__reader *reader, const bramah_study_augmented *unknown, size_t n,
+                                 const bramah_study_augmented *one)
+{
+  for (size_t i = 0; i < n; i++) {
+    if (one->kind != BRAMAH_AUGMENTED_PARAMETER || strcmp(unknown[i].at, one->at) != 0) continue;
+    bramah__fail(reader->diag, BRAMAH_E_VALUE, one->name,
+                 "this parameter is estimated as the unknown command of the input already");
+    return bramah__at(reader->diag, reader->file, one->at_line, 0);
+  }
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__split_augmented(bramah__reader *reader, bramah__study_draft *draft)
 {
   bramah_study *study = &draft->study;
-  bramah_study_augmented *out = bramah__pool_take(reader->keep, study->n_augmented, sizeof *out);
+  const size_t room = study->n_augmented + draft->n_inputs;
+  bramah_study_augmented *out = bramah__pool_take(reader->keep, room, sizeof *out);
+  bramah_status status = BRAMAH_OK;
+  size_t n = 0;
   if (!out) return bramah__no_memory(reader);
-  for (size_t i = 0; i < study->n_augmented; i++) out[i] = draft->augmented[i].augmented;
+  for (size_t i = 0; !status && i < draft->n_inputs; i++)
+    if (draft->inputs[i].is_unknown) status = take_unknown(reader, &draft->inputs[i], &out[n++]);
+  const size_t n_unknown = n;
+  for (size_t i = 0; !status && i < study->n_augmented; i++) {
+    out[n++] = draft->augmented[i].augmented;
+    status = check_known(reader, out, n_unknown, &out[n - 1]);
+  }
   study->augmented = out;
-  return BRAMAH_OK;
+  study->n_augmented = n;
+  return status;
 }
 
 /* ---- noise on parameters ---- */

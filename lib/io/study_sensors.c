@@ -108,7 +108,8 @@ static bramah_status read_gate(bramah__reader *reader, const bramah__item *item,
                   .range = BRAMAH__NOT_NEGATIVE),                                                            \
       BRAMAH__KEY("gate", read_gate, bramah__sensor_draft, gate, .unit = "1",                                \
                   .range = BRAMAH__NOT_NEGATIVE),                                                            \
-      BRAMAH__KEY("column", bramah__read_text, bramah__sensor_draft, column, .required = 0)
+      BRAMAH__KEY("column", bramah__read_text, bramah__sensor_draft, column.name, .required = 0),            \
+      BRAMAH__COLUMN_KEYS(bramah__sensor_draft, column)
 
 #define SENSOR_UNIT(unit1, unit2)                                                                            \
   BRAMAH__KEY("sigma", read_sigma, bramah__sensor_draft, options.sigma, .required = 1, .unit = (unit1),      \
@@ -126,9 +127,12 @@ static const bramah__key encoder_keys[] = {
 
 static const bramah__table encoder_table = {.keys = encoder_keys};
 
+static const bramah__word references[] = {{"absolute", 0}, {"gauge", 1}, {NULL, 0}};
+
 static const bramah__key pressure_keys[] = {
     SENSOR_KEYS,
     SENSOR_UNIT("Pa", NULL),
+    BRAMAH__KEY("reference", bramah__read_word, bramah__sensor_draft, column.gauge, .words = references),
     BRAMAH__KEY("volume", bramah__read_name, bramah__sensor_draft, options.at, .required = 1),
     {0}};
 
@@ -249,7 +253,7 @@ static bramah_status read_sensor(bramah__reader *reader, const bramah__item *ite
   bramah_status status = bramah__read_word(reader, &type, &type_key, object);
   if (status) return status;
   status = bramah__read_table(reader, item, tables_of_kinds[sensor->options.kind], object);
-  if (!sensor->column) sensor->column = sensor->options.name;
+  if (!sensor->column.name) sensor->column.name = sensor->options.name;
   return status;
 }
 
@@ -266,8 +270,9 @@ bramah_status bramah__split_sensors(bramah__reader *reader, bramah__study_draft 
     const bramah__sensor_draft *from = &draft->sensors[i];
     sensors[i] = from->options;
     gate[i] = from->has_gate ? from->gate : draft->gate;
-    columns[i] =
-        (bramah_study_column){.name = from->column, .target = from->options.name, .line = from->options.line};
+    columns[i] = from->column;
+    columns[i].target = from->options.name;
+    columns[i].line = from->options.line;
   }
   study->sensors = sensors;
   study->gate = gate;

@@ -3,6 +3,7 @@
 #include "lib/io/yaml.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
+#include "lib/io/yaml_limits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,12 +12,15 @@
 #include <yaml.h>
 
 enum { LARGEST_FILE = 16 * 1024 * 1024, LONGEST_CHANGE = 4096 };
+/* Bytes. Aliases of long texts and lists, and changes in long lists, make much of a small file. */
+enum { MOST_KEPT = 64 * 1024 * 1024, MOST_SCRATCH = 256 * 1024 * 1024 };
 
 /* Where a text stands: its own lines and columns, or the one line of the change it belongs to. */
 typedef struct origin {
   const char *file;
   int is_change;
   int line;
+  int last_line; /* libyaml counts one more behind a last line that has no end */
 } origin;
 
 bramah_status bramah__reader_open(bramah__reader *reader, bramah__pool *keep, const char *file,
@@ -25,6 +29,8 @@ bramah_status bramah__reader_open(bramah__reader *reader, bramah__pool *keep, co
   *reader = (bramah__reader){.keep = keep, .file = file};
   reader->diag = diag ? diag : &reader->unheard;
   bramah_diag_clear(reader->diag);
+  keep->most = MOST_KEPT;
+  reader->scratch.most = MOST_SCRATCH;
   reader->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   return reader->c_locale ? BRAMAH_OK : bramah__no_memory(reader);
 }
@@ -37,7 +43,11 @@ void bramah__reader_close(bramah__reader *reader)
 
 bramah_status bramah__no_memory(bramah__reader *reader)
 {
-  bramah__fail(reader->diag, BRAMAH_E_MEMORY, NULL, "not enough memory to read the file");
+  const int full = reader->keep->full || reader->scratch.full;
+  bramah__fail(reader->diag, BRAMAH_E_MEMORY, NULL,
+               full
+                   ? "what the file describes is too large; do aliases or changes repeat long texts or lists?"
+                   : "not enough memory to read the file");
   bramah__at(reader->diag, reader->file, 0, 0);
   return BRAMAH_E_MEMORY;
 }
@@ -78,12 +88,34 @@ static bramah_status read_file(bramah__reader *reader, char **text, size_t *leng
   return status;
 }
 
+/* As libyaml does: also a carriage return, next line (U+0085) and the separators U+2028 and U+2029 end a
+ * line. */
+static int count_lines(const char *text, size_t length)
+{
+  int lines = 1;
+  for (size_t i = 0; i < length; i++) {
+    const size_t rest = length - i;
+    const int pair = text[i] == '\r' && rest > 1 && text[i + 1] == '\n';
+    lines += text[i] == '\n' || (text[i] == '\r' && !pair);
+    lines += rest > 1 && memcmp(text + i, "\xc2\x85", 2) == 0;
+    lines +=
+        rest > 2 && (memcmp(text + i, "\xe2\x80\xa8", 3) == 0 || memcmp(text + i, "\xe2\x80\xa9", 3) == 0);
+  }
+  return lines;
+}
+
+static int line_of(const origin *at, const yaml_mark_t *mark)
+{
+  if (at->is_change) return at->line;
+  return mark->line < (size_t)at->last_line ? (int)mark->line + 1 : at->last_line;
+}
+
 static bramah_status fail_origin(bramah__reader *reader, const origin *at, bramah_status status,
                                  const char *message, const yaml_mark_t *mark)
 {
+  const int known = !at->is_change && mark->line < (size_t)at->last_line;
   bramah__fail(reader->diag, status, NULL, message);
-  return bramah__at(reader->diag, at->file, at->is_change ? at->line : (int)mark->line + 1,
-                    at->is_change ? 0 : (int)mark->column + 1);
+  return bramah__at(reader->diag, at->file, line_of(at, mark), known ? (int)mark->column + 1 : 0);
 }
 
 /* libyaml knows no mark for bytes that are no text; the parser's own position is near enough. */
@@ -97,7 +129,7 @@ static bramah_status fail_parser(bramah__reader *reader, const origin *at, const
   bramah__add_text(reader->diag, parser->context);
   if (!at->is_change && parser->error != YAML_READER_ERROR) {
     bramah__add_text(reader->diag, " that begins in line ");
-    bramah__add_number(reader->diag, (double)parser->context_mark.line + 1, 9);
+    bramah__add_number(reader->diag, line_of(at, &parser->context_mark), 9);
   }
   bramah__add_text(reader->diag, ")");
   return BRAMAH_E_SYNTAX;
@@ -145,7 +177,7 @@ static bramah_status convert_node(bramah__reader *reader, const origin *at, cons
                                   bramah__node *nodes, bramah__node *to)
 {
   to->file = at->file;
-  to->line = at->is_change ? at->line : (int)from->start_mark.line + 1;
+  to->line = line_of(at, &from->start_mark);
   to->column = at->is_change ? 0 : (int)from->start_mark.column + 1;
   if (from->type == YAML_SCALAR_NODE) {
     int cut = memchr(from->data.scalar.value, 0, from->data.scalar.length) != NULL;
@@ -184,11 +216,15 @@ static bramah_status load_document(bramah__reader *reader, const origin *at, yam
 }
 
 /* *root is NULL if there is no document at all. */
-static bramah_status parse_text(bramah__reader *reader, const origin *at, const char *text, size_t length,
+static bramah_status parse_text(bramah__reader *reader, origin *at, const char *text, size_t length,
                                 bramah__node **root)
 {
   yaml_parser_t parser;
+  yaml_mark_t mark;
   bramah__node *second = NULL;
+  at->last_line = count_lines(text, length);
+  const char *excess = bramah__yaml_excess(text, length, &mark);
+  if (excess) return fail_origin(reader, at, BRAMAH_E_SYNTAX, excess, &mark);
   if (!yaml_parser_initialize(&parser)) return bramah__no_memory(reader);
   yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
   yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);

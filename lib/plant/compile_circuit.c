@@ -53,8 +53,9 @@ static bramah_status build_valve(bramah__compiler *k, const bramah_valve *in, br
 {
   bramah_status status =
       bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
-  if (status == BRAMAH_OK)
-    status = bramah__positive(k, in->time_constant, in->name, in->line, "the time constant");
+  if (status == BRAMAH_OK && !(in->time_constant >= 0.0 && isfinite(in->time_constant)))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "the time constant must not be negative");
   if (status == BRAMAH_OK) status = bramah__positive(k, in->limit, in->name, in->line, "the limit");
   if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->pump, &out->pump);
   if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->tank, &out->tank);

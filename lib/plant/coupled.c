@@ -182,9 +182,23 @@ static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
+int bramah__place_direct_spools(const bramah_model *model, const double *u, double *U)
+{
+  int moved = 0;
+  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+    const bramah__valve *valve = &model->circuit.valve[i];
+    if (!bramah__is_direct(valve)) continue;
+    const double reference = bramah__spool_reference(valve, u[valve->input]);
+    moved |= reference != U[i];
+    U[i] = reference;
+  }
+  return moved;
+}
+
 bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag)
 {
   bramah__apply_parameters(c, c->next.theta);
+  bramah__place_direct_spools(c->model, c->next.u, c->next.U);
   const bramah_status status = try_candidate(c, diag);
   if (status != BRAMAH_OK) bramah__apply_parameters(c, c->state.theta);
   return status;
@@ -237,6 +251,15 @@ static bramah_status acceleration_derivative(void *self, double *J, size_t n_par
   return bramah__acceleration_derivative(self, J, n_par, par, Jp, diag);
 }
 
+/* Valves without lag open at once: the pressure rates leap. */
+static bramah_status move_direct_spools(bramah_coupled *c, bramah_diag *diag)
+{
+  if (!bramah__place_direct_spools(c->model, c->state.u, c->state.U)) return BRAMAH_OK;
+  const bramah_status status = bramah__refresh(c, diag);
+  if (status == BRAMAH_OK) bramah__evaluate_rates(c->model, c->state.p, c->state.U, c->now, c->state.pd);
+  return status;
+}
+
 static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
 {
   bramah_coupled *c = self;
@@ -244,7 +267,7 @@ static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
     if (!isfinite(u[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, c->model->input_name[i], "the command is not finite");
   memcpy(c->state.u, u, c->model->n_inputs * sizeof(double));
-  return BRAMAH_OK;
+  return move_direct_spools(c, diag);
 }
 
 static bramah_status inject(void *self, const double *dx, bramah_diag *diag)

@@ -179,6 +179,10 @@ bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag);
  * becomes the state; on error nothing has changed. */
 bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag);
 
+/* Put the spools U [n_valves] of valves without lag where the commands u [n_inputs] have them; 1 if one
+ * moved. */
+int bramah__place_direct_spools(const bramah_model *model, const double *u, double *U);
+
 /* Tables of its own for a plant whose model is complete; c->model is then the own one. NULL: only count. */
 void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_coupled *c);
 

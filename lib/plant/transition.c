@@ -109,7 +109,9 @@ static void rates_by_state(bramah_coupled *c)
 static double parameter_step(const bramah_parameter_info *info, double value)
 {
   const double size = fmax(fabs(value), fabs(info->nominal));
-  const double step = 1e-6 * (size > 0.0 ? size : 1.0);
+  const int tells =
+      info->nominal != 0.0 || size > 1e-6; /* a load or an offset on its way through zero does not */
+  const double step = 1e-6 * (tells ? size : 1.0);
   return value + step > info->most ? -step : step;
 }
 
@@ -138,10 +140,13 @@ static void leave_parameters(bramah_coupled *c)
 static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
 {
   const bramah_model *model = c->model;
+  double *U = c->transition.U;
   if (bramah__factor_mass(model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   bramah__evaluate_rhs(model, &c->state, c->now);
   bramah__solve_acceleration(model, c->now, zdd);
-  bramah__evaluate_rates(model, c->state.p, c->state.U, c->now, pd);
+  memcpy(U, c->state.U, model->circuit.n_valves * sizeof *U);
+  bramah__place_direct_spools(model, c->state.u, U);
+  bramah__evaluate_rates(model, c->state.p, U, c->now, pd);
   return BRAMAH_OK;
 }
 

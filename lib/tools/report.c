@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* strdup, strerror_r that returns an int */
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "bramah/report.h"
 #include "lib/base/diag.h"
 #include "lib/tools/report_parts.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Nothing that large can be drawn: the width of the axis would not be finite. */
 #define LARGEST 1e300
@@ -36,7 +33,13 @@ static void free_plot(bramah__plot *plot)
 {
   free(plot->title);
   free(plot->unit);
-  for (int s = 0; s < BRAMAH__N_SERIES; s++) free(plot->series[s]);
+  free(plot->band);
+  free(plot->x);
+  for (int s = 0; s < BRAMAH__N_SERIES; s++) {
+    free(plot->names[s]);
+    if (plot->curve[s]) free(plot->curve[s]->samples.at);
+    free(plot->curve[s]);
+  }
 }
 
 static void free_table(bramah__table *table)
@@ -54,6 +57,13 @@ void bramah_report_free(bramah_report *report)
   }
   for (size_t i = 0; i < report->n_plots; i++) free_plot(&report->plots[i]);
   for (size_t i = 0; i < report->n_tables; i++) free_table(&report->tables[i]);
+  for (size_t i = 0; i < report->n_sections; i++) {
+    free(report->sections[i].title);
+    free(report->sections[i].text);
+  }
+  bramah__machine_free(&report->machine);
+  bramah__events_free(&report->events);
+  free(report->sections);
   free(report->notes);
   free(report->plots);
   free(report->tables);
@@ -80,41 +90,116 @@ bramah_status bramah_report_note(bramah_report *report, const char *name, const 
   return BRAMAH_E_MEMORY;
 }
 
-bramah_status bramah_report_add_plot(bramah_report *report, const char *title, const char *unit,
-                                     double factor, int symmetric, size_t *plot)
+/* ---- plots ---- */
+
+/* The section of that title, made if need be. */
+static bramah_status find_section(bramah_report *report, const char *title, size_t *section)
 {
-  if (!isfinite(factor)) return BRAMAH_E_VALUE;
+  for (*section = 0; *section < report->n_sections; ++*section)
+    if (strcmp(report->sections[*section].title, title) == 0) return BRAMAH_OK;
+  bramah__section *sections = with_room(report->sections, report->n_sections, sizeof *sections);
+  if (!sections) return BRAMAH_E_MEMORY;
+  report->sections = sections;
+  sections[report->n_sections] = (bramah__section){strdup(title), NULL};
+  if (!sections[report->n_sections].title) return BRAMAH_E_MEMORY;
+  report->n_sections++;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_report_explain(bramah_report *report, const char *section, const char *text)
+{
+  size_t i;
+  const bramah_status status = find_section(report, section, &i);
+  char *copy = status ? NULL : strdup(text);
+  if (!copy) return BRAMAH_E_MEMORY;
+  free(report->sections[i].text);
+  report->sections[i].text = copy;
+  return BRAMAH_OK;
+}
+
+/* A copy of a text that may be missing. */
+static char *copy_of(const char *text, int *complete)
+{
+  char *copy = text ? strdup(text) : NULL;
+  *complete &= !text || copy;
+  return copy;
+}
+
+bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot *plot, size_t *number)
+{
+  int complete = 1;
+  if (!isfinite(plot->factor)) return BRAMAH_E_VALUE;
   bramah__plot *plots = with_room(report->plots, report->n_plots, sizeof *plots);
   if (!plots) return BRAMAH_E_MEMORY;
   report->plots = plots;
-  bramah__plot new_plot = {
-      .title = strdup(title), .unit = strdup(unit), .factor = factor, .symmetric = symmetric};
-  if (!new_plot.title || !new_plot.unit) {
-    free_plot(&new_plot);
-    return BRAMAH_E_MEMORY;
+  bramah__plot made = {.title = copy_of(plot->title, &complete),
+                       .unit = copy_of(plot->unit, &complete),
+                       .band = copy_of(plot->band, &complete),
+                       .x = copy_of(plot->x, &complete),
+                       .factor = plot->factor,
+                       .symmetric = plot->symmetric,
+                       .axis = plot->axis};
+  for (int s = 0; s < BRAMAH__N_SERIES; s++) made.names[s] = copy_of(plot->names[s], &complete);
+  bramah_status status = complete ? BRAMAH_OK : BRAMAH_E_MEMORY;
+  if (!status) status = find_section(report, plot->section ? plot->section : "Plots", &made.section);
+  if (status) {
+    free_plot(&made);
+    return status;
   }
-  plots[report->n_plots] = new_plot;
-  *plot = report->n_plots++;
+  plots[report->n_plots] = made;
+  *number = report->n_plots++;
   return BRAMAH_OK;
+}
+
+bramah_status bramah_report_add_plot(bramah_report *report, const char *title, const char *unit,
+                                     double factor, int symmetric, size_t *plot)
+{
+  const bramah_report_plot plain = {.title = title, .unit = unit, .factor = factor, .symmetric = symmetric};
+  return bramah_report_add(report, &plain, plot);
+}
+
+/* In the unit of the plot already; the band NaN for none. */
+static bramah_status add_point(bramah__plot *p, bramah_report_series series, double t, double value,
+                               double low, double high)
+{
+  if (!(fabs(t) < LARGEST)) return BRAMAH_E_TIME;
+  if (!(fabs(value) < LARGEST)) return BRAMAH_OK;
+  if (!p->curve[series]) p->curve[series] = calloc(1, sizeof(bramah__curve));
+  bramah__curve *c = p->curve[series];
+  if (!c) return BRAMAH_E_MEMORY;
+  if (c->series.n_bins && t < c->series.t_last) return BRAMAH_E_TIME;
+  if (!(fabs(low) < LARGEST) || !(fabs(high) < LARGEST)) low = high = (double)NAN;
+  const bramah_status status = bramah__samples_add(&c->samples, t, value, low, high);
+  if (!status) bramah__series_add(&c->series, t, value, low, high);
+  return status;
+}
+
+static bramah__plot *find_plot(bramah_report *report, size_t plot, bramah_report_series series)
+{
+  if (plot >= report->n_plots || (int)series < 0 || (int)series >= BRAMAH__N_SERIES) return NULL;
+  return &report->plots[plot];
 }
 
 bramah_status bramah_report_point(bramah_report *report, size_t plot, bramah_report_series series, double t,
                                   double value, double half_width)
 {
-  if (plot >= report->n_plots || (int)series < 0 || (int)series >= BRAMAH__N_SERIES) return BRAMAH_E_ARGUMENT;
-  bramah__plot *p = &report->plots[plot];
-  if (!(fabs(t) < LARGEST)) return BRAMAH_E_TIME;
+  bramah__plot *p = find_plot(report, plot, series);
+  if (!p) return BRAMAH_E_ARGUMENT;
   value *= p->factor;
-  if (!(fabs(value) < LARGEST)) return BRAMAH_OK;
-  if (!p->series[series]) p->series[series] = calloc(1, sizeof(bramah__series));
-  bramah__series *s = p->series[series];
-  if (!s) return BRAMAH_E_MEMORY;
-  if (s->n_bins && t < s->t_last) return BRAMAH_E_TIME;
   double half = fabs(half_width * p->factor), centre = p->symmetric ? 0.0 : value;
-  if (!(half < LARGEST) || series != BRAMAH_REPORT_ESTIMATE) half = (double)NAN;
-  bramah__series_add(s, t, value, centre - half, centre + half);
-  return BRAMAH_OK;
+  if (series != BRAMAH_REPORT_ESTIMATE) half = (double)NAN;
+  return add_point(p, series, t, value, centre - half, centre + half);
 }
+
+bramah_status bramah_report_band_point(bramah_report *report, size_t plot, bramah_report_series series,
+                                       double t, double value, double low, double high)
+{
+  bramah__plot *p = find_plot(report, plot, series);
+  if (!p) return BRAMAH_E_ARGUMENT;
+  return add_point(p, series, t, value * p->factor, low * p->factor, high * p->factor);
+}
+
+/* ---- tables ---- */
 
 static int copy_texts(char **out, const char *const *texts, size_t n)
 {
@@ -145,31 +230,11 @@ bramah_status bramah_report_add_table(bramah_report *report, const char *title, 
   return BRAMAH_OK;
 }
 
-static bramah_status fail_system(bramah_diag *diag, const char *path, const char *what, int error)
-{
-  char reason[128];
-  if (strerror_r(error, reason, sizeof reason) != 0) reason[0] = '\0';
-  bramah__fail(diag, BRAMAH_E_FILE, NULL, what);
-  bramah__at(diag, path, 0, 0);
-  bramah__add_text(diag, reason);
-  return BRAMAH_E_FILE;
-}
-
 bramah_status bramah_report_write(const bramah_report *report, const char *path, bramah_diag *diag)
 {
-  bramah__page *page = malloc(sizeof *page);
-  if (!page) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
-  page->error = 0;
-  page->used = 0;
-  page->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (page->fd < 0) {
-    int reason = errno;
-    free(page);
-    return fail_system(diag, path, "cannot create: ", reason);
-  }
+  bramah__page *page;
+  const bramah_status status = bramah__page_open(path, diag, &page);
+  if (status) return status;
   bramah__page_write(page, report);
-  int error = page->error;
-  if (close(page->fd) != 0 && !error && errno != EINTR) error = errno;
-  free(page);
-  return error ? fail_system(diag, path, "cannot write: ", error) : BRAMAH_OK;
+  return bramah__page_close(page, path, diag);
 }

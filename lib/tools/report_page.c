@@ -1,137 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The page around the plots. It needs no script, no font and no network, and follows the reader's choice of
- * light or dark; the colours are those of M. Okabe and K. Ito, which the colour-blind can tell apart. */
+/* The page around the plots: one file without network, font or anything else from outside, which its policy
+ * forbids. Static plots stand in it for print and where no script runs; the script (report_page.js) puts
+ * plots that can be zoomed in their place. */
 #include "lib/tools/report_parts.h"
-#include "lib/base/text.h"
 
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* ---- into the file ---- */
-
-void bramah__page_flush(bramah__page *page)
-{
-  size_t done = 0;
-  while (done < page->used && !page->error) {
-    ssize_t n = write(page->fd, page->buffer + done, page->used - done);
-    if (n > 0) done += (size_t)n;
-    if (n < 0 && errno != EINTR) page->error = errno;
-  }
-  page->used = 0;
-}
-
-static void put_bytes(bramah__page *page, const char *bytes, size_t n)
-{
-  while (n) {
-    size_t room = sizeof page->buffer - page->used, part = n < room ? n : room;
-    memcpy(page->buffer + page->used, bytes, part);
-    page->used += part;
-    bytes += part;
-    n -= part;
-    if (page->used == sizeof page->buffer) bramah__page_flush(page);
-  }
-}
-
-void bramah__page_put(bramah__page *page, const char *text) { put_bytes(page, text, strlen(text)); }
-
-void bramah__page_put_integer(bramah__page *page, int64_t value)
-{
-  char digits[BRAMAH__NUMBER_SIZE];
-  put_bytes(page, digits, bramah__format_integer(digits, value));
-}
-
-static const char *escape(char c)
-{
-  switch (c) {
-  case '&':
-    return "&amp;";
-  case '<':
-    return "&lt;";
-  case '>':
-    return "&gt;";
-  case '"':
-    return "&quot;";
-  case '\'':
-    return "&#39;";
-  default:
-    return (unsigned char)c < 0x20u || c == 0x7f ? " " : NULL;
-  }
-}
-
-void bramah__page_put_escaped(bramah__page *page, const char *text)
-{
-  for (; *text; text++) {
-    const char *escaped = escape(*text);
-    if (escaped)
-      bramah__page_put(page, escaped);
-    else
-      put_bytes(page, text, 1);
-  }
-}
-
-/* ---- how it looks ---- */
-
-static const char *const style[] = {
-    ":root{color-scheme:light "
-    "dark;--bg:#fff;--card:#fff;--fg:#1c2024;--dim:#5b6570;--line:#d9dee3;--grid:#e8ebee;",
-    "--axis:#8a949e;--e:#0072b2;--m:#e69f00;--a:#d55e00;--t:#1c2024;--band:.2}\n",
-    "@media "
-    "(prefers-color-scheme:dark){:root{--bg:#121518;--card:#181c20;--fg:#e6e9ec;--dim:#9aa5b0;--line:#"
-    "30373e;",
-    "--grid:#272d33;--axis:#6c7782;--e:#56b4e9;--m:#e69f00;--a:#f07b3f;--t:#f4f6f8;--band:.25}}\n",
-    "*{box-sizing:border-box}\n",
-    "body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,-apple-system,\"Segoe "
-    "UI\",Roboto,",
-    "\"Noto Sans\",\"DejaVu Sans\",sans-serif}\n",
-    "main{max-width:1640px;margin:0 auto;padding:28px 24px 40px}\n",
-    "h1{font-size:26px;line-height:1.2;margin:0 0 14px;overflow-wrap:anywhere}\n",
-    "h2{font-size:17px;margin:0 0 8px}\n",
-    "dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 18px;margin:0 0 26px}\n",
-    "dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}\n",
-    ".tables{display:flex;flex-wrap:wrap;gap:20px 40px;margin:0 0 28px}\n",
-    ".tables section{min-width:0;max-width:100%}.scroll{overflow-x:auto}\n",
-    "table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums}\n",
-    "th,td{padding:4px 14px 4px 0;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}\n",
-    "th{color:var(--dim);font-weight:600;border-bottom:1.5px solid var(--axis)}\n",
-    ".r{text-align:right}th+th,td+td{padding-left:14px}th:last-child,td:last-child{padding-right:2px}\n",
-    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,600px),1fr));gap:20px}\n",
-    "figure{margin:0;padding:12px 14px 8px;background:var(--card);border:1px solid "
-    "var(--line);border-radius:8px;",
-    "min-width:0;break-inside:avoid;display:flex;flex-direction:column}\n",
-    "figcaption{display:flex;flex-wrap:wrap;align-items:baseline;gap:2px 18px;font-size:13px}\n",
-    "figcaption strong{font-size:15px}figcaption em{color:var(--dim)}\n",
-    ".l{margin-left:auto;display:flex;flex-wrap:wrap;gap:2px 16px;color:var(--dim)}\n",
-    ".l span{white-space:nowrap}.k{width:26px;height:10px;margin-right:6px}\n",
-    ".p{display:block;width:100%;height:auto;margin-top:auto}.p text{font-size:12.5px;fill:var(--dim)}\n",
-    ".x{text-anchor:middle}.y,.u{text-anchor:end}.p .n{text-anchor:middle;font-size:16px}\n",
-    ".f{fill:none;stroke:var(--axis)}.g,.z{stroke:var(--grid);stroke-width:10;fill:none}.z{stroke:var(--axis)"
-    "}\n",
-    ".e,.m,.a,.t{fill:none;stroke-linejoin:round;stroke-linecap:round}\n",
-    ".e{stroke:var(--e);stroke-width:24}.s{stroke-width:9;stroke-opacity:.8}.a{stroke:var(--a);stroke-width:"
-    "16;stroke-dasharray:70 45}\n",
-    ".t{stroke:var(--t);stroke-width:10}.m{stroke:var(--m);stroke-width:12;stroke-opacity:.5}\n",
-    ".o{fill:none;stroke:var(--t);stroke-width:9}.bo{stroke:var(--t);stroke-width:9}\n",
-    ".d{stroke-width:46;stroke-opacity:.75}.b{fill:var(--e);fill-opacity:var(--band)}\n",
-    "footer{margin-top:26px;color:var(--dim);font-size:13px}\n",
-    "@media "
-    "print{:root{color-scheme:light;--bg:#fff;--card:#fff;--fg:#000;--dim:#444;--line:#ccc;--grid:#e4e4e4;",
-    "--axis:#777;--e:#0072b2;--m:#e69f00;--a:#d55e00;--t:#000;--band:.2}",
-    "main{max-width:none;padding:0}.plots{display:block}figure{margin:0 0 12px}",
-    "body,svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}table{break-inside:avoid}}\n",
-};
 
 static void put_head(bramah__page *page, const bramah_report *report)
 {
-  bramah__page_put(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                         "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+  bramah__page_put(page,
+                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                   "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                   "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                   "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>");
   bramah__page_put_escaped(page, report->title);
   bramah__page_put(page, "</title>\n<style>\n");
-  for (size_t i = 0; i < sizeof style / sizeof *style; i++) bramah__page_put(page, style[i]);
-  bramah__page_put(page, "</style>\n</head>\n<body>\n<main>\n<h1>");
+  bramah__page_put(page, bramah__dygraphs_css);
+  bramah__page_put(page, bramah__page_css);
+  bramah__page_put(page, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the plots</a>\n"
+                         "<header><h1>");
   bramah__page_put_escaped(page, report->title);
-  bramah__page_put(page, "</h1>\n");
+  bramah__page_put(page, "</h1>\n<div id=\"tools\" hidden=\"hidden\"></div></header>\n");
 }
 
 static void put_element(bramah__page *page, const char *open, const char *text, const char *close)
@@ -185,45 +76,182 @@ static void put_row(bramah__page *page, const bramah__table *table, size_t row)
   bramah__page_put(page, "</tr>\n");
 }
 
-static void put_table(bramah__page *page, const bramah__table *table)
+static void put_table(bramah__page *page, const bramah__table *table, size_t n)
 {
-  put_element(page, "<section><h2>", table->title, "</h2>\n<div class=\"scroll\"><table>\n<thead>");
+  bramah__page_put(page, "<section id=\"table");
+  bramah__page_put_integer(page, (int64_t)n);
+  put_element(page, "\"><h2>", table->title, "</h2>\n<div class=\"scroll\"><table>\n<thead>");
   put_row(page, table, 0);
   bramah__page_put(page, "</thead>\n<tbody>\n");
   for (size_t r = 1; r <= table->n_rows; r++) put_row(page, table, r);
   bramah__page_put(page, "</tbody></table></div></section>\n");
 }
 
-/* ---- all of it ---- */
+/* ---- beside the plots ---- */
 
-/* All plots show the same stretch of time, so that they can be compared. */
-static bramah__range time_range(const bramah_report *report)
+static void put_place_of(bramah__page *page, const char *prefix, size_t n)
+{
+  bramah__page_put(page, prefix);
+  bramah__page_put_integer(page, (int64_t)n);
+}
+
+/* The contents do without what a title adds in brackets. */
+static void put_before_bracket(bramah__page *page, const char *text)
+{
+  const char *end = strstr(text, " (");
+  for (; *text && text != end; text++) bramah__page_put_escaped(page, (char[]){*text, '\0'});
+}
+
+static void put_link(bramah__page *page, const char *prefix, size_t n, const char *text)
+{
+  bramah__page_put(page, "<li><a href=\"#");
+  put_place_of(page, prefix, n);
+  bramah__page_put(page, "\">");
+  put_before_bracket(page, text);
+  bramah__page_put(page, "</a></li>\n");
+}
+
+static int has_plots(const bramah_report *report, size_t section)
+{
+  for (size_t i = 0; i < report->n_plots; i++)
+    if (report->plots[i].section == section) return 1;
+  return 0;
+}
+
+static void put_contents(bramah__page *page, const bramah_report *report)
+{
+  bramah__page_put(page, "<nav aria-label=\"Contents\"><h2>Contents</h2>\n<ol>\n");
+  for (size_t i = 0; i < report->n_tables; i++) put_link(page, "table", i, report->tables[i].title);
+  for (size_t i = 0; i < report->n_sections; i++)
+    if (has_plots(report, i)) put_link(page, "section", i, report->sections[i].title);
+  bramah__page_put(page, "</ol></nav>\n");
+}
+
+static void put_events(bramah__page *page, const bramah__events *events)
+{
+  const bramah__event **sorted = bramah__events_sorted(events);
+  if (!sorted || !events->n) {
+    free(sorted);
+    return;
+  }
+  bramah__page_put(page,
+                   "<section id=\"events\"><h2>Events</h2>\n<ol tabindex=\"0\" aria-label=\"Events\">\n");
+  for (size_t i = 0; i < events->n; i++) {
+    bramah__page_put(page, "<li><b>");
+    bramah__page_put_number(page, sorted[i]->t, 9);
+    put_element(page, " s</b> <i>", events->kinds[sorted[i]->kind].name, "</i> ");
+    put_element(page, "", sorted[i]->text, "</li>\n");
+  }
+  bramah__page_put(page, "</ol>\n");
+  for (size_t k = 0; k < events->n_kinds; k++) {
+    if (events->kinds[k].n <= BRAMAH__EVENTS_OF_KIND) continue;
+    put_place_of(page, "<p class=\"more\">", events->kinds[k].n - BRAMAH__EVENTS_OF_KIND);
+    put_element(page, " more of the kind \xE2\x80\x9C", events->kinds[k].name, "\xE2\x80\x9D</p>\n");
+  }
+  bramah__page_put(page, "</section>\n");
+  free(sorted);
+}
+
+static void put_aside(bramah__page *page, const bramah_report *report)
+{
+  bramah__page_put(page, "<aside>\n<section id=\"machine\" hidden=\"hidden\"></section>\n");
+  put_events(page, &report->events);
+  put_contents(page, report);
+  bramah__page_put(page, "</aside>\n");
+}
+
+/* ---- plots ---- */
+
+static void put_section(bramah__page *page, const bramah_report *report, size_t section, bramah__range time)
+{
+  put_place_of(page, "<section id=\"section", section);
+  put_element(page, "\"><h2>", report->sections[section].title, "</h2>\n");
+  if (report->sections[section].text)
+    put_element(page, "<p class=\"text\">", report->sections[section].text, "</p>\n");
+  bramah__page_put(page, "<div class=\"plots\">\n");
+  for (size_t i = 0; i < report->n_plots; i++)
+    if (report->plots[i].section == section) bramah__plot_write(page, &report->plots[i], time, i);
+  bramah__page_put(page, "</div></section>\n");
+}
+
+static bramah__range whole_time(const bramah_report *report)
 {
   bramah__range range = bramah__range_empty();
   for (size_t p = 0; p < report->n_plots; p++)
     for (int s = 0; s < BRAMAH__N_SERIES; s++) {
-      const bramah__series *series = report->plots[p].series[s];
-      if (!series || !series->n_bins) continue;
-      bramah__range_include(&range, series->start);
-      bramah__range_include(&range, series->t_last);
+      const bramah__curve *curve = report->plots[p].curve[s];
+      if (!curve || report->plots[p].axis != BRAMAH_REPORT_TIME) continue;
+      bramah__range_include(&range, curve->series.start);
+      bramah__range_include(&range, curve->series.t_last);
     }
+  return range;
+}
+
+double bramah__report_start(const bramah_report *report)
+{
+  const bramah__range range = whole_time(report);
+  return bramah__range_is_empty(range) ? 0.0 : range.low;
+}
+
+bramah__range bramah__report_time(const bramah_report *report)
+{
+  const bramah__range range = whole_time(report);
   if (bramah__range_is_empty(range)) return (bramah__range){0.0, 1.0};
-  double smallest = 1e-9 + 1e-9 * (range.high < 0.0 ? -range.low : range.high);
+  const double smallest = 1e-9 + 1e-9 * (range.high < 0.0 ? -range.low : range.high);
   if (range.high - range.low < smallest) return (bramah__range){range.low - 0.5, range.low + 0.5};
   return bramah__range_snap(range);
 }
 
+/* ---- all of it ---- */
+
+int bramah_report_is_interactive(void) { return bramah__dygraphs_js[0] != '\0'; }
+
+/* The licence of what is embedded travels with it. */
+static void put_footer(bramah__page *page)
+{
+  put_element(page, "<footer><p>bramah ", bramah_version(), "");
+  if (!bramah_report_is_interactive()) {
+    bramah__page_put(page, "</p></footer>\n");
+    return;
+  }
+  put_element(page, "</p>\n<details><summary>This page includes dygraphs (MIT licence)</summary><pre>",
+              bramah__dygraphs_licence, "</pre></details></footer>\n");
+}
+
+static void put_script(bramah__page *page, const char *script)
+{
+  if (!*script) return;
+  bramah__page_put(page, "<script>\n");
+  bramah__page_put(page, script);
+  bramah__page_put(page, "</script>\n");
+}
+
+static void put_main(bramah__page *page, const bramah_report *report)
+{
+  const bramah__range time = bramah__report_time(report);
+  bramah__page_put(page, "<main id=\"main\" tabindex=\"-1\">\n");
+  put_notes(page, report);
+  if (!bramah_report_is_interactive())
+    bramah__page_put(page,
+                     "<p class=\"text\">This bramah was built without dygraphs: the plots are static.</p>\n");
+  if (report->n_tables) bramah__page_put(page, "<div class=\"tables\">\n");
+  for (size_t i = 0; i < report->n_tables; i++) put_table(page, &report->tables[i], i);
+  if (report->n_tables) bramah__page_put(page, "</div>\n");
+  for (size_t i = 0; i < report->n_sections; i++)
+    if (has_plots(report, i)) put_section(page, report, i, time);
+  put_footer(page);
+  bramah__page_put(page, "</main>\n");
+}
+
 void bramah__page_write(bramah__page *page, const bramah_report *report)
 {
-  bramah__range time = time_range(report);
   put_head(page, report);
-  put_notes(page, report);
-  if (report->n_tables) bramah__page_put(page, "<div class=\"tables\">\n");
-  for (size_t i = 0; i < report->n_tables; i++) put_table(page, &report->tables[i]);
-  if (report->n_tables) bramah__page_put(page, "</div>\n");
-  if (report->n_plots) bramah__page_put(page, "<div class=\"plots\">\n");
-  for (size_t i = 0; i < report->n_plots; i++) bramah__plot_write(page, &report->plots[i], time);
-  if (report->n_plots) bramah__page_put(page, "</div>\n");
-  put_element(page, "<footer>bramah ", bramah_version(), "</footer>\n</main>\n</body>\n</html>\n");
-  bramah__page_flush(page);
+  bramah__page_put(page, "<div class=\"page\">\n");
+  put_aside(page, report);
+  put_main(page, report);
+  bramah__page_put(page, "</div>\n");
+  bramah__data_write(page, report);
+  put_script(page, bramah__dygraphs_js);
+  put_script(page, bramah__page_js);
+  bramah__page_put(page, "</body>\n</html>\n");
 }

@@ -11,16 +11,22 @@ enum { WIDTH = 760, HEIGHT = 280, LEFT = 76, RIGHT = 14, TOP = 30, BOTTOM = 42 }
 enum { INNER_WIDTH = WIDTH - LEFT - RIGHT, INNER_HEIGHT = HEIGHT - TOP - BOTTOM, UNITS = 10 };
 enum { X_TICKS = 8, Y_TICKS = 5 };
 
-/* What is drawn, in the order from back to front, with the class and the name in the legend. */
-static const struct kind {
-  bramah_report_series series;
-  const char *css, *name;
-} kinds[] = {
-    {BRAMAH_REPORT_MEASURED, "m", "measured"},
-    {BRAMAH_REPORT_MODEL, "a", "model alone"},
-    {BRAMAH_REPORT_ESTIMATE, "e", "estimate"},
-    {BRAMAH_REPORT_TRUTH, "t", "truth"},
-};
+const bramah_report_series bramah__drawn[BRAMAH__N_SERIES] = {BRAMAH_REPORT_MEASURED, BRAMAH_REPORT_MODEL,
+                                                              BRAMAH_REPORT_ESTIMATE, BRAMAH_REPORT_TRUTH};
+
+const char *bramah__series_css(bramah_report_series series)
+{
+  static const char *const css[BRAMAH__N_SERIES] = {[BRAMAH_REPORT_ESTIMATE] = "e",
+                                                    [BRAMAH_REPORT_TRUTH] = "t",
+                                                    [BRAMAH_REPORT_MEASURED] = "m",
+                                                    [BRAMAH_REPORT_MODEL] = "a"};
+  return css[series];
+}
+
+static const bramah__series *series_of(const bramah__plot *plot, bramah_report_series series)
+{
+  return plot->curve[series] ? &plot->curve[series]->series : NULL;
+}
 
 /* Maps a plot's values to units of the inner picture. */
 typedef struct frame {
@@ -202,14 +208,29 @@ static size_t collect(const bramah__series *series, double *values)
   return n;
 }
 
+/* Smallest and largest first; of stems none is cut off. Returns 2. */
+static size_t extremes(double *values, size_t n)
+{
+  double low = values[0], high = values[0];
+  for (size_t i = 1; i < n; i++) {
+    low = fmin(low, values[i]);
+    high = fmax(high, values[i]);
+  }
+  values[0] = low;
+  values[1] = high;
+  return 2;
+}
+
 /* Range of all series of the plot. Returns 0 if there is nothing to show (or no memory to find out). */
-static int find_range(const bramah__plot *plot, bramah__range *range)
+int bramah__plot_range(const bramah__plot *plot, bramah__range *range)
 {
   size_t n = 0;
   double *values = malloc((size_t)BRAMAH__N_SERIES * 4 * BRAMAH__BINS * sizeof *values);
   if (!values) return 0;
-  for (int s = 0; s < BRAMAH__N_SERIES; s++) n += collect(plot->series[s], values + n);
+  for (int s = 0; s < BRAMAH__N_SERIES; s++)
+    n += collect(series_of(plot, (bramah_report_series)s), values + n);
   if (n && plot->symmetric) values[n++] = 0.0;
+  if (n && plot->axis == BRAMAH_REPORT_LAG) n = extremes(values, n);
   if (n) *range = bramah__range_of(values, n);
   free(values);
   return n > 0;
@@ -217,11 +238,13 @@ static int find_range(const bramah__plot *plot, bramah__range *range)
 
 static int reaches_beyond(const bramah__plot *plot, bramah__range range)
 {
-  for (int s = 0; s < BRAMAH__N_SERIES; s++)
-    for (size_t i = 0; plot->series[s] && i < plot->series[s]->n_bins; i++) {
-      const bramah__bin *bin = &plot->series[s]->bin[i];
+  for (int s = 0; s < BRAMAH__N_SERIES; s++) {
+    const bramah__series *series = series_of(plot, (bramah_report_series)s);
+    for (size_t i = 0; series && i < series->n_bins; i++) {
+      const bramah__bin *bin = &series->bin[i];
       if (bin->n && (bin->min < range.low || bin->max > range.high)) return 1;
     }
+  }
   return 0;
 }
 
@@ -297,19 +320,23 @@ static void put_unit(bramah__page *page, int exponent, const char *unit)
   if (strcmp(unit, "1") != 0) bramah__page_put_escaped(page, unit);
 }
 
-static void put_axis_names(bramah__page *page, int x_exponent, int y_exponent, const char *unit)
+static void put_axis_names(bramah__page *page, int x_exponent, int y_exponent, const bramah__plot *plot)
 {
   bramah__page_put(page, "<text class=\"u\"");
   put_place(page, " x", (LEFT - 7) * 10);
   put_place(page, " y", (TOP - 14) * 10);
   bramah__page_put(page, ">");
-  put_unit(page, y_exponent, unit);
+  put_unit(page, y_exponent, plot->unit);
   bramah__page_put(page, "</text>\n<text class=\"x\"");
   put_place(page, " x", (LEFT + INNER_WIDTH / 2) * 10);
   put_place(page, " y", (HEIGHT - 6) * 10);
-  bramah__page_put(page, ">time [");
-  put_unit(page, x_exponent, "s");
-  bramah__page_put(page, "]</text>\n");
+  bramah__page_put(page, ">");
+  if (x_exponent) {
+    put_unit(page, x_exponent, "1");
+    bramah__page_put(page, "\xC3\x97 ");
+  }
+  bramah__page_put_escaped(page, bramah__x_name(plot));
+  bramah__page_put(page, "</text>\n");
 }
 
 static void open_inner(bramah__page *page)
@@ -343,29 +370,61 @@ static void put_symmetric(bramah__page *page, const bramah__series *series, cons
   draw_band(page, f, series, "o");
 }
 
-static void put_curves(bramah__page *page, const bramah__plot *plot, const frame *f)
+/* A stem from zero to each value. */
+static void draw_stems(bramah__page *page, const frame *f, const bramah__series *series)
 {
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-    const bramah__series *series = plot->series[kinds[k].series];
-    if (!series) continue;
-    if (kinds[k].series == BRAMAH_REPORT_MEASURED) {
-      draw_bars(page, f, series, measured_css(series));
-    } else if (kinds[k].series == BRAMAH_REPORT_ESTIMATE && plot->symmetric) {
-      put_symmetric(page, series, f);
-    } else {
-      if (kinds[k].series == BRAMAH_REPORT_ESTIMATE) draw_band(page, f, series, "b");
-      draw_line(page, f, series, kinds[k].css);
-    }
+  int64_t x = 0, y = 0;
+  open_path(page, "e st");
+  for (size_t i = 0; i < series->n_bins; i++) {
+    const bramah__bin *bin = &series->bin[i];
+    if (!bin->n) continue;
+    const int64_t at = place_x(f, bin->t_last), foot = place_y(f, 0.0);
+    pen p = {.page = page};
+    put_command(&p, 'm');
+    put_step(&p, at - x);
+    put_step(&p, foot - y);
+    x = at;
+    y = place_y(f, bin->last);
+    put_command(&p, 'v');
+    put_step(&p, y - foot);
+  }
+  close_path(page, "");
+}
+
+static void put_estimate(bramah__page *page, const bramah__plot *plot, const bramah__series *series,
+                         const frame *f)
+{
+  if (plot->axis == BRAMAH_REPORT_LAG) {
+    draw_band(page, f, series, "b");
+    draw_stems(page, f, series);
+  } else if (plot->symmetric) {
+    put_symmetric(page, series, f);
+  } else {
+    draw_band(page, f, series, "b");
+    draw_line(page, f, series, "e");
   }
 }
 
-static void put_picture(bramah__page *page, const bramah__plot *plot, bramah__range time,
-                        bramah__range values)
+static void put_curves(bramah__page *page, const bramah__plot *plot, const frame *f)
+{
+  for (size_t k = 0; k < BRAMAH__N_SERIES; k++) {
+    const bramah__series *series = series_of(plot, bramah__drawn[k]);
+    if (!series) continue;
+    if (bramah__drawn[k] == BRAMAH_REPORT_MEASURED)
+      draw_bars(page, f, series, measured_css(series));
+    else if (bramah__drawn[k] == BRAMAH_REPORT_ESTIMATE)
+      put_estimate(page, plot, series, f);
+    else
+      draw_line(page, f, series, bramah__series_css(bramah__drawn[k]));
+  }
+}
+
+static void put_inside(bramah__page *page, const bramah__plot *plot, bramah__range time, bramah__range values)
 {
   frame f = {time, values};
   bramah__ticks x = bramah__ticks_of(f.x, X_TICKS), y = bramah__ticks_of(f.y, Y_TICKS);
   put_labels(page, &f, &x, &y);
-  put_axis_names(page, x.exponent, y.exponent, plot->unit);
+  put_axis_names(page, x.exponent, y.exponent, plot);
   open_inner(page);
   put_grid(page, &f, &x, &y);
   put_curves(page, plot, &f);
@@ -380,76 +439,72 @@ static void put_no_data(bramah__page *page)
   bramah__page_put(page, ">no data</text>\n");
 }
 
-/* ---- the legend ---- */
-
-static void put_legend_entry(bramah__page *page, const char *css, const char *path, const char *name)
+/* Stems have an axis of their own, with room for half a stem's distance at both ends. */
+static bramah__range x_range(const bramah__plot *plot, bramah__range time)
 {
-  bramah__page_put(page, "<span><svg class=\"k\" viewBox=\"0 0 260 100\" aria-hidden=\"true\">");
-  open_path(page, css);
-  close_path(page, path);
-  bramah__page_put(page, "</svg>");
-  bramah__page_put(page, name);
-  bramah__page_put(page, "</span>\n");
+  const bramah__curve *curve = plot->curve[BRAMAH_REPORT_ESTIMATE];
+  if (plot->axis == BRAMAH_REPORT_TIME || !curve) return time;
+  const bramah__samples *s = &curve->samples;
+  const double half = s->n > 1 ? 0.5 * (s->at[s->n - 1].t - s->at[0].t) / (double)(s->n - 1) : 1.0;
+  return (bramah__range){s->at[0].t - half, s->at[s->n - 1].t + half};
 }
 
-static void put_legend_band(bramah__page *page, int symmetric)
-{
-  put_legend_entry(page, symmetric ? "b bo" : "b", "M5 5h250v90h-250z",
-                   "\xC2\xB1"
-                   "1.96 \xCF\x83");
-}
-
-static void put_legend(bramah__page *page, const bramah__plot *plot)
-{
-  bramah__page_put(page, "<span class=\"l\">\n");
-  for (size_t k = sizeof kinds / sizeof *kinds; k-- > 0;) {
-    bramah_report_series s = kinds[k].series;
-    if (!plot->series[s]) continue;
-    /* A symmetric plot shows an error or an innovation: its title says which. */
-    const char *name = kinds[k].name;
-    if (plot->symmetric && s == BRAMAH_REPORT_ESTIMATE) name = "value";
-    if (plot->symmetric && s == BRAMAH_REPORT_MEASURED) name = "left out";
-    if (s == BRAMAH_REPORT_MEASURED)
-      put_legend_entry(page, "m d", "M60 30v40M130 20v60M200 40v30", name);
-    else
-      put_legend_entry(page, kinds[k].css, "M10 50h240", name);
-    if (s == BRAMAH_REPORT_ESTIMATE && series_has_band(plot->series[s]))
-      put_legend_band(page, plot->symmetric);
-  }
-  bramah__page_put(page, "</span>\n");
-}
-
-static void put_caption(bramah__page *page, const bramah__plot *plot, int cut)
-{
-  bramah__page_put(page, "<figcaption><strong>");
-  bramah__page_put_escaped(page, plot->title);
-  bramah__page_put(page, "</strong>\n");
-  if (cut) bramah__page_put(page, "<em>some values lie beyond the axis</em>\n");
-  put_legend(page, plot);
-  bramah__page_put(page, "</figcaption>\n");
-}
-
-void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__range time)
+/* Everything that stands in the picture but the title. Returns 1 if some values lie beyond its axis. */
+static int put_picture(bramah__page *page, const bramah__plot *plot, bramah__range time)
 {
   bramah__range values = bramah__range_empty();
-  int has_data = find_range(plot, &values);
-  bramah__page_put(page, "<figure>");
-  put_caption(page, plot, has_data && reaches_beyond(plot, values));
-  bramah__page_put(page, "<svg class=\"p\" role=\"img\" viewBox=\"0 0 ");
-  bramah__page_put_integer(page, WIDTH);
-  bramah__page_put(page, " ");
-  bramah__page_put_integer(page, HEIGHT);
-  bramah__page_put(page, "\" aria-label=\"");
-  bramah__page_put_escaped(page, plot->title);
-  bramah__page_put(page, " over time\">\n<rect class=\"f\"");
+  const int has_data = bramah__plot_range(plot, &values);
+  bramah__page_put(page, "<rect class=\"f\"");
   put_place(page, " x", LEFT * 10);
   put_place(page, " y", TOP * 10);
   put_place(page, " width", INNER_WIDTH * 10);
   put_place(page, " height", INNER_HEIGHT * 10);
   bramah__page_put(page, "/>\n");
   if (has_data)
-    put_picture(page, plot, time, values);
+    put_inside(page, plot, x_range(plot, time), values);
   else
     put_no_data(page);
+  return has_data && reaches_beyond(plot, values);
+}
+
+static int is_cut(const bramah__plot *plot)
+{
+  bramah__range values = bramah__range_empty();
+  return bramah__plot_range(plot, &values) && reaches_beyond(plot, values);
+}
+
+int bramah__plot_banded(const bramah__plot *plot)
+{
+  return series_has_band(series_of(plot, BRAMAH_REPORT_ESTIMATE));
+}
+
+void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__range time, size_t n)
+{
+  bramah__page_put(page, "<figure data-plot=\"");
+  bramah__page_put_integer(page, (int64_t)n);
+  bramah__page_put(page, "\">");
+  bramah__legend_caption(page, plot, is_cut(plot));
+  bramah__page_put(page, "<svg class=\"p\" role=\"img\" viewBox=\"0 0 ");
+  bramah__page_put_integer(page, WIDTH);
+  bramah__page_put(page, " ");
+  bramah__page_put_integer(page, HEIGHT);
+  bramah__page_put(page, "\" aria-label=\"");
+  bramah__page_put_escaped(page, plot->title);
+  bramah__page_put(page, plot->axis == BRAMAH_REPORT_TIME ? " over time\">\n" : " over the lag\">\n");
+  put_picture(page, plot, time);
   bramah__page_put(page, "</svg></figure>\n");
+}
+
+void bramah__plot_picture(bramah__page *page, const bramah__plot *plot, bramah__range time, int64_t top)
+{
+  bramah__legend_picture(page, plot, top);
+  bramah__page_put(page, "<svg class=\"p\" x=\"0\" y=\"");
+  bramah__page_put_integer(page, top + BRAMAH__PICTURE_HEIGHT - HEIGHT - 6);
+  bramah__page_put(page, "\" width=\"");
+  bramah__page_put_integer(page, WIDTH);
+  bramah__page_put(page, "\" height=\"");
+  bramah__page_put_integer(page, HEIGHT);
+  bramah__page_put(page, "\">\n");
+  put_picture(page, plot, time);
+  bramah__page_put(page, "</svg>\n");
 }

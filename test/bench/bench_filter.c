@@ -140,6 +140,20 @@ static double correct_alone(void *user)
   return bench_now() - t;
 }
 
+/* All of them a part of the step before or after the present time. */
+static double correct_beside(void *user)
+{
+  rig *r = user;
+  static const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
+  static const int64_t offset_ns[SENSORS] = {-300000, 200000, -100000, 400000, -450000};
+  bramah_filter_restore(r->filter, r->start);
+  must(bramah_filter_predict(r->filter, &diag), &diag);
+  const double t = bench_now();
+  for (int k = 0; k < STEPS; k++)
+    must(bramah_filter_correct_at(r->filter, measured[0], present, offset_ns, &diag), &diag);
+  return bench_now() - t;
+}
+
 static bramah_status next_sample(void *user, bramah_sample *sample, int *end, bramah_diag *d)
 {
   int *k = user;
@@ -315,6 +329,7 @@ int main(void)
               {"acceleration Jacobian by differences (D 3.4)", jacobian_alone},
               {"injection of a correction", inject_alone},
               {"correction, 5 sensors, injection included", correct_alone},
+              {"  all measured beside the step", correct_beside},
               {"whole replay from memory, 5 sensors at 1 kHz", whole_replay},
               {"  by paper-exact", replay_exact},
               {"  by step", replay_step},

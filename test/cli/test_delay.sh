@@ -33,7 +33,7 @@ says out 'measurements used: 4932'
 # The samples of the rows up to 39 ms were measured before the start; simulate leaves them out.
 grep -Eq '^  crank_encoder +2471 .* consistent' out || fail 'the innovations of the encoder are not consistent'
 same "$(cell known.csv 31 'crank_encoder.nis')" '' 'no NIS before the first sample arrives'
-run 0 replay prompt.yaml late.csv --output ignored.csv --truth truth.csv
+run 3 replay prompt.yaml late.csv --output ignored.csv --truth truth.csv
 if grep -q 'late samples' out; then fail 'late samples without a delay'; fi
 awk -v a="$known" -v b="$(rmse crank.angle)" 'BEGIN { exit !(a != "" && 1.5 * a < b) }' ||
   fail "knowing the delays does not help the angle: $known and $(rmse crank.angle)"
@@ -48,7 +48,7 @@ head -n 1501 known.csv >wanted.csv
 cmp cut-estimate.csv wanted.csv || fail 'an estimate knows the future'
 # The gyro alone is late: the other sensors need no delay, and samples from before the start are counted.
 sed -e '/crank_gyro: /s/}/, delay: 5.2 ms}/' prompt.yaml >mixed.yaml
-run 0 replay mixed.yaml prompt.csv --output mixed.csv
+run 3 replay mixed.yaml prompt.csv --output mixed.csv
 says out 'samples measured before the first row, not used: 5'
 run 0 simulate "$machine" --duration 0.02 --output truth.csv --noise mixed.yaml --seed 1 --log mixed-log.csv
 says err 'crank_gyro: delayed by 0.005 s instead of 0.0052 s, the nearest multiple of the step'

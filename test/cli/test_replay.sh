@@ -74,7 +74,9 @@ run 0 replay "$study" jitter.csv --output estimate.csv
 says out 'rows beside the grid of steps'
 awk -F, -v OFS=, -v OFMT=%.9g -v CONVFMT=%.9g '{ print } NR > 1 { $1 += 0.0003; print }' log.csv >fast.csv
 run 0 replay "$study" fast.csv --output estimate.csv
-says out 'rows fused into a step already written'
+says out "measurements used: $(awk -F, 'NR > 1 { for (i = 3; i <= NF; i++) n += $i != "" } END { print n }' fast.csv)"
+grep -Eq "^  all together +$(awk '/^measurements used/ { print $3 }' out) " out || fail 'not every innovation is counted'
+grep -q 'already written' out && fail 'rows come after their step'
 
 # A machine that slides and has no hydraulics, and nothing to command.
 cat >cart.yaml <<'END'

@@ -6,8 +6,8 @@
 run 0 --version
 says out 'bramah '
 run 0 --help
-for subcommand in simulate replay check; do says out "$subcommand"; done
-for subcommand in simulate replay check; do
+for subcommand in simulate replay compare study check; do says out "$subcommand"; done
+for subcommand in simulate replay compare study check; do
   run 0 "$subcommand" --help
   says out "usage: bramah $subcommand"
   says out 'Example:'
@@ -24,11 +24,11 @@ run 2 replay
 says err 'an argument is missing: STUDY LOG'
 run 2 replay a b
 says err "option '--output' is missing"
-run 2 replay a b c --output x
-says err "'c' is one argument too many"
+run 2 simulate a b --output x
+says err "'b' is one argument too many"
 run 2 replay a b --ouput x
 says err "unknown option '--ouput'; did you mean '--output'?"
-says err 'usage: bramah replay STUDY LOG --output FILE'
+says err 'usage: bramah replay STUDY LOG... --output FILE'
 run 2 replay a b --output=x --tru=y
 says err "unknown option '--tru'; did you mean '--truth'?"
 run 2 replay a b -o x
@@ -43,7 +43,7 @@ run 2 replay a b --output x --every 0
 says err "'0' is not a whole number from 1 on"
 run 2 replay a b --output x --every 2x
 run 2 check
-run 2 check a b c
+run 2 study a b --output x
 run 2 check --colour a
 says err "unknown option '--colour'"
 run 2 simulate m.yaml --output x

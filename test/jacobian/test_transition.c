@@ -166,6 +166,37 @@ START_TEST(test_four_bar)
 }
 END_TEST
 
+/* A valve without lag: the offset of its command acts at once, at both ends of the step. */
+START_TEST(test_direct_valve)
+{
+  static four_bar fb;
+  const bramah_model *model;
+  bramah_coupled *c;
+  four_bar_describe(&fb, 1.0, _i % 2 ? 1000000 : 250000);
+  fb.machine.integrator.formulation = (bramah_formulation)(_i / 2);
+  fb.machine.integrator.position_tolerance = 1e-11;
+  fb.machine.integrator.pressure_tolerance = 1e-5;
+  fb.valves[0].time_constant = 0.0;
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &c), &diag);
+  const bramah_plant p = bramah_coupled_plant(c);
+  const size_t spool = must_find(&p, "valve.spool");
+  for (int phase = 0; phase < 3; phase++) {
+    const double u = (const double[]){4.0, -7.0, 0.5}[phase];
+    must(p.set_inputs(p.self, &u, &diag), &diag);
+    ck_assert_double_eq(p.output(p.self, spool), phase ? u + 0.25 : u);
+    for (int k = 0; k < 50; k++) must(p.step(p.self, &diag), &diag);
+    check_transition(c, 3e-5);
+    check_parameters(c, 5e-3);
+    must(p.set_parameter(p.self, (size_t)bramah_plant_find_parameter(&p, "valve.offset"), 0.25, &diag),
+         &diag);
+    ck_assert_double_eq(p.output(p.self, spool), u + 0.25);
+  }
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+}
+END_TEST
+
 START_TEST(test_spatial_tree)
 {
   static spatial_tree t;
@@ -187,6 +218,7 @@ int main(void)
   Suite *suite = suite_create("transition");
   TCase *cases = one_case(suite, "transition");
   tcase_add_loop_test(cases, test_four_bar, 0, 12);
+  tcase_add_loop_test(cases, test_direct_valve, 0, 6);
   tcase_add_loop_test(cases, test_spatial_tree, 0, 6);
   return run_suite(suite);
 }

@@ -98,7 +98,7 @@ START_TEST(test_covariance_and_bits)
   const bramah_plant pa = bramah_coupled_plant(truth[0]), pb = bramah_coupled_plant(truth[1]);
   rig_setup(&a);
   rig_setup(&b);
-  static unsigned char sa[1024], sb[1024];
+  static unsigned char sa[4096], sb[4096];
   ck_assert_uint_le(bramah_filter_snapshot_size(a.filter), sizeof sa);
   for (int64_t k = 0; k < 6000; k++) {
     cycle(&a, &pa, k, &seed[0]);

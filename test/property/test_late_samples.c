@@ -172,11 +172,16 @@ static void run_in_order(rig *r, const journal *j, int64_t last, int64_t arrival
   for (int64_t k = 0; k <= last; k++) {
     double y[MOST_SENSORS] = {0};
     unsigned char present[MOST_SENSORS] = {0};
-    for (size_t e = 0; e < j->n; e++)
-      if (j->event[e].point == k && j->event[e].arrival_ns <= arrival_ns)
-        y[j->event[e].sensor] = j->event[e].y, present[j->event[e].sensor] = 1;
+    int64_t offset_ns[MOST_SENSORS] = {0};
+    for (size_t e = 0; e < j->n; e++) {
+      const event *now = &j->event[e];
+      if (now->point != k || now->arrival_ns > arrival_ns) continue;
+      y[now->sensor] = now->y;
+      present[now->sensor] = 1;
+      offset_ns[now->sensor] = now->time_ns - k * ms;
+    }
     if (k) must(bramah_filter_predict(r->filter, &diag), &diag);
-    must(bramah_filter_correct(r->filter, y, present, &diag), &diag);
+    must(bramah_filter_correct_at(r->filter, y, present, offset_ns, &diag), &diag);
     const double u[2] = {command(k), 0.0};
     if (r->plant.n_input && command_changes(k)) must(bramah_filter_set_inputs(r->filter, u, &diag), &diag);
   }

@@ -211,6 +211,79 @@ START_TEST(test_locked_oil_of_the_four_bar)
 }
 END_TEST
 
+/* A command that nobody recorded, of a valve that opens at once: the pressures and the crank's angle show it, the angle of
+ * the crank alone too; nothing does without a sensor. What is not there is told. */
+START_TEST(test_unknown_command)
+{
+  static const bramah_sensor_options options[2] = {
+      {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
+      {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.0174}};
+  static const double sigma[6] = {0.05, 0.1, 1e5, 1e5, 1e5, 2.0};
+  bramah_augmented command = {
+      .name = "valve.command", .kind = BRAMAH_AUGMENTED_PARAMETER, .at = "valve.offset", .sigma = 2.0};
+  four_bar fb;
+  const bramah_model *model;
+  bramah_coupled *c;
+  bramah_sensor sensor[2];
+  bramah_observability *o = NULL;
+  bramah_observability_options o_options;
+  char names[256];
+  four_bar_describe(&fb, 1.0, 1000000);
+  fb.valves[0].time_constant = 0.0;
+  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &c), &diag);
+  const bramah_plant plant = bramah_coupled_plant(c);
+  for (int i = 0; i < 2; i++) must(bramah_sensor_init(&options[i], &plant, &diag, &sensor[i]), &diag);
+  bramah_observability_options_default(&o_options);
+  o_options.augmented = &command;
+  o_options.n_augmented = 1;
+  for (size_t n = 0; n < 3; n++) {
+    must(
+        bramah_observability_new(&plant, n == 2 ? 1 : n, n == 2 ? &sensor[1] : sensor, &o_options, &diag, &o),
+        &diag);
+    must(bramah_observability_run(o, sigma, &diag), &diag);
+    ck_assert_uint_eq(bramah_observability_report(o).n, 6);
+    bramah_observability_names(o, names, sizeof names);
+    ck_assert_msg((strstr(names, "valve.command") != NULL) == (n == 0), "%zu: %s", n, names);
+    bramah_observability_free(o);
+  }
+  command.at = "valv.offset";
+  ck_assert_int_eq(bramah_observability_new(&plant, 1, sensor, &o_options, &diag, &o), BRAMAH_E_REFERENCE);
+  ck_assert_str_eq(diag.message, "the plant has no parameter 'valv.offset'");
+  command = (bramah_augmented){.name = "b", .kind = BRAMAH_AUGMENTED_BIAS, .at = "p2", .sigma = 1.0};
+  ck_assert_int_eq(bramah_observability_new(&plant, 1, sensor, &o_options, &diag, &o), BRAMAH_E_REFERENCE);
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+}
+END_TEST
+
+/* A bias beside the state: what it and the position have in common is not seen by the one sensor. */
+START_TEST(test_bias_of_the_only_sensor)
+{
+  const double sigma[3] = {2.0, 3.0, 0.5};
+  pendulum bob = {.length = 1.0};
+  const bramah_plant plant = pendulum_plant(&bob, 1000000);
+  bramah_sensor sensor;
+  const bramah_sensor_options encoder = {
+      .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.01};
+  const bramah_augmented bias = {
+      .name = "bias", .kind = BRAMAH_AUGMENTED_BIAS, .at = "encoder", .sigma = 0.5};
+  bramah_observability_options options;
+  bramah_observability *o;
+  char names[64];
+  must(bramah_sensor_init(&encoder, &plant, &diag, &sensor), &diag);
+  bramah_observability_options_default(&options);
+  options.augmented = &bias;
+  options.n_augmented = 1;
+  options.horizon_ns = 5000000;
+  must(bramah_observability_new(&plant, 1, &sensor, &options, &diag, &o), &diag);
+  must(bramah_observability_run(o, sigma, &diag), &diag);
+  bramah_observability_names(o, names, sizeof names);
+  ck_assert_msg(strstr(names, "bias") != NULL, "%s", names);
+  bramah_observability_free(o);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("observability");
@@ -220,5 +293,7 @@ int main(void)
   tcase_add_test(cases, test_linear_in_every_way);
   tcase_add_test(cases, test_names_on_the_linear_plant);
   tcase_add_test(cases, test_locked_oil_of_the_four_bar);
+  tcase_add_test(cases, test_unknown_command);
+  tcase_add_test(cases, test_bias_of_the_only_sensor);
   return run_suite(suite);
 }

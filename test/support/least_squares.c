@@ -105,6 +105,15 @@ void least_squares_measurement(least_squares *b, int k, const double *row, doubl
   add(b, k * N, N, 1, scaled, &value, &W);
 }
 
+void least_squares_measurement_between(least_squares *b, int k, const double *before, const double *row,
+                                       double y, double sigma)
+{
+  long double scaled[2 * N];
+  const long double value = y, W = 1.0L / ((long double)sigma * sigma);
+  for (int i = 0; i < N; i++) scaled[i] = before[i] * size[i], scaled[N + i] = row[i] * size[i];
+  add(b, (k - 1) * N, 2 * N, 1, scaled, &value, &W);
+}
+
 static void factor(least_squares *b)
 {
   for (int i = 0; i < b->n; i++)

@@ -22,6 +22,10 @@ void least_squares_motion(least_squares *b, int k, const double *F, const double
 /* row [6] x_k = y with standard deviation sigma. */
 void least_squares_measurement(least_squares *b, int k, const double *row, double y, double sigma);
 
+/* before [6] x_(k-1) + row [6] x_k = y: a sample between two steps. */
+void least_squares_measurement_between(least_squares *b, int k, const double *before, const double *row,
+                                       double y, double sigma);
+
 /* Estimate x [6] and covariance P [6 x 6] of the state of step k. solve comes first. */
 void least_squares_solve(least_squares *b);
 void least_squares_state(const least_squares *b, int k, double *x, double *P);

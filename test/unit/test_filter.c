@@ -126,7 +126,7 @@ START_TEST(test_bad_measurements_change_nothing)
   bramah_plant plant = pendulum_plant(&model, 1000000);
   bramah_sensor sensors[2];
   bramah_filter *filter = make(&plant, sensors);
-  unsigned char before[512], after[512];
+  unsigned char before[2048], after[2048];
   ck_assert_uint_le(bramah_filter_snapshot_size(filter), sizeof before);
   bramah_filter_save(filter, before);
   const double bad[2] = {1.0, NAN};
@@ -210,7 +210,7 @@ START_TEST(test_saturated_samples)
   must(bramah_filter_correct(filter, &inside, &present, &diag), &diag);
   ck_assert(in->accepted && !in->saturated && model.angle > 1.09);
   ck_assert_double_eq_tol(in->sigma, sqrt(0.09 + 0.02 * 0.02 + 0.01 / 12), 1e-8);
-  unsigned char snap[512];
+  unsigned char snap[2048];
   ck_assert_uint_le(bramah_filter_snapshot_size(filter), sizeof snap);
   bramah_filter_save(filter, snap);
   must(bramah_filter_correct(filter, &ends[0], &present, &diag), &diag);
@@ -275,7 +275,7 @@ START_TEST(test_failing_plant_changes_nothing)
   plant.step = failing_step;
   bramah_sensor sensors[2];
   bramah_filter *filter = make(&plant, sensors);
-  unsigned char before[512], after[512];
+  unsigned char before[2048], after[2048];
   bramah_filter_save(filter, before);
   ck_assert_int_eq(bramah_filter_predict(filter, &diag), BRAMAH_E_NO_CONVERGENCE);
   bramah_filter_save(filter, after);

@@ -333,14 +333,17 @@ START_TEST(refuses_bad_headers)
   ASSERT_FAILS("t,p1]\n1,2\n", E_SYNTAX, 1, 3, "name[unit]");
   ASSERT_FAILS("t,[Pa]\n1,2\n", E_SYNTAX, 1, 3, "no name");
   ASSERT_FAILS("# t,p1\n0.0,1e5\n", E_SYNTAX, 2, 1, "number where the header");
-  ASSERT_FAILS("t[s];p1[Pa]\n0,5;1\n", E_SYNTAX, 1, 1, "';'");
-  rows r;
-  put("t[s],p1[furlong]\n1,2\n");
-  ck_assert_int_eq(read_all(&r), BRAMAH_E_UNIT);
-  ck_assert_int_eq(r.diag.line, 1);
-  ck_assert_int_eq(r.diag.column, 6);
-  ck_assert_str_eq(r.diag.thing, "p1");
-  ck_assert_ptr_nonnull(strstr(r.diag.message, "furlong"));
+  ASSERT_FAILS("t[s];p1[Pa],x\n0,5;1\n", E_SYNTAX, 1, 0, "both ',' and ';'");
+  put("t[s],p1[furlong]\n1,2\n"); /* of no interest until it is asked for */
+  bramah_log_reader *reader = open_log();
+  bramah_diag d = {0};
+  size_t column;
+  ck_assert_int_eq(bramah_log_find(reader, "p1", "Pa", &column, &d), BRAMAH_E_UNIT);
+  ck_assert_int_eq(d.line, 1);
+  ck_assert_int_eq(d.column, 6);
+  ck_assert_str_eq(d.thing, "p1");
+  ck_assert_ptr_nonnull(strstr(d.message, "furlong"));
+  bramah_log_close(reader);
 }
 END_TEST
 
@@ -375,6 +378,164 @@ START_TEST(errors_are_sticky)
   ck_assert_int_eq(bramah_log_line(reader), 2); /* of the row given last */
   ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_E_SYNTAX);
   bramah_log_close(reader);
+}
+END_TEST
+
+/* ---- dialects ---- */
+
+static bramah_log_reader *open_as(const bramah_log_format *format)
+{
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  const bramah_status status = bramah_log_open_as(path, format, &diag, &reader);
+  ck_assert_msg(status == BRAMAH_OK, "open: %s", diag.message);
+  return reader;
+}
+
+static const struct {
+  const char *text;
+  bramah_log_format stated;
+  char delimiter, decimal;
+} dialects[] = {{"t[s],p[bar]\n0.5,2.25\n", {0}, ',', '.'},
+                {"\xEF\xBB\xBFt[s];p[bar]\r\n0.5;2.25\r\n", {0}, ';', '.'},
+                {"t[s];p[bar]\n0,5;2,25\n", {0}, ';', ','},
+                {"t[s]\tp[bar]\n0,5\t2,25\n", {0}, '\t', ','},
+                {"  t [s]   p[bar]\n 0.5  2.25 \n", {0}, ' ', '.'},
+                {"t[s] p[bar]\n5e-1 225e-2\n", {0}, ' ', 0},
+                {"t|p\ns|bar\n0.5|2.25\n", {.delimiter = '|'}, '|', '.'},
+                {"t,p\n[s],[bar]\n0.5,2.25\n", {0}, ',', '.'},
+                {"prose; and more, of it\nt[s],p[bar]\n0.5,2.25\n", {.skip = 1}, ',', '.'},
+                {"% all\n//well\nt[s],p[bar]\n%\n0.5,2.25\n", {.comment = "% //"}, ',', '.'},
+                {"\"t[s]\",\"p[bar]\"\n\"0,5\",\"2,25\"\n", {.decimal = ','}, ',', ','}};
+
+START_TEST(finds_dialects)
+{
+  double v[2];
+  unsigned char present[2];
+  int end;
+  bramah_diag d = {0};
+  put(dialects[_i].text);
+  bramah_log_reader *reader = open_as(&dialects[_i].stated);
+  ck_assert_uint_eq(bramah_log_n_columns(reader), 2);
+  ck_assert_str_eq(bramah_log_column_name(reader, 1), "p");
+  ck_assert_str_eq(bramah_log_column_unit(reader, 1), "bar");
+  ck_assert_msg(!bramah_log_next(reader, v, present, &end, &d) && !end, "%s", d.message);
+  ck_assert(v[0] == 0.5 && v[1] == 225000.0 && present[0] && present[1]);
+  ck_assert_int_eq(bramah_log_format_found(reader).delimiter, dialects[_i].delimiter);
+  ck_assert_int_eq(bramah_log_format_found(reader).decimal, dialects[_i].decimal);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, &d), BRAMAH_OK);
+  ck_assert_int_eq(end, 1);
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* What cannot be told is asked for; what was decided stays. */
+START_TEST(refuses_what_may_mean_two_things)
+{
+  ASSERT_FAILS("t,a;b\n1,2;3\n", E_SYNTAX, 1, 0, "state the delimiter");
+  ASSERT_FAILS("t;a\n0,5;1\n0.6;2\n", E_SYNTAX, 3, 1, "decimal commas stood before");
+  ASSERT_FAILS("t;a\n0.5;1\n0,6;2\n", E_SYNTAX, 3, 1, "decimal points stood before");
+  ASSERT_FAILS("t,a\n0,1,5\n", E_SYNTAX, 2, 0, "3 cells where the header has 2");
+  ASSERT_FAILS("0.1,0.2\n0.3,0.4\n", E_SYNTAX, 1, 1, "a number where the header should name a column");
+}
+END_TEST
+
+START_TEST(leaves_out_what_may_be_left_out)
+{
+  const bramah_log_format format = {.missing = "NaN -", .skip_bad_cells = 1, .skip_bad_rows = 1};
+  double v[3];
+  unsigned char present[3];
+  int end, line, n = 0, cells = 0;
+  put("t,a,b\n0,nan,-\n1,x,2\n2,3\n3,4,5,6\n4,inf,7\n5,8,9\n6,1");
+  bramah_log_reader *reader = open_as(&format);
+  while (!bramah_log_next(reader, v, present, &end, NULL) && !end) {
+    n++;
+    for (int i = 0; i < 3; i++) cells += present[i];
+  }
+  ck_assert_int_eq(end, 1);
+  ck_assert_int_eq(n, 4);
+  ck_assert_int_eq(cells, 4 + 3 + 1); /* times, b, a */
+  ck_assert_uint_eq(bramah_log_bad_cells(reader, 1, &line), 2);
+  ck_assert_int_eq(line, 3);
+  ck_assert_uint_eq(bramah_log_bad_cells(reader, 2, &line), 0);
+  ck_assert_uint_eq(bramah_log_bad_rows(reader, &line), 3);
+  ck_assert_int_eq(line, 4);
+  ck_assert_int_eq(bramah_log_is_cut(reader), 1);
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* ---- times ---- */
+
+static const struct {
+  const char *text, *unit;
+  int counter;
+  int64_t time;
+} times[] = {{"t[s]\n0.1\n", NULL, 0, 100000000},
+             {"t[ms]\n-0.0000015\n", NULL, 0, -2},
+             {"t[ms]\n86400000.000001\n", NULL, 0, INT64_C(86400000000001)},
+             {"t\n1.5e3\n", "us", 0, 1500000},
+             {"t;a\n1,5;1\n", "s", 0, 1500000000},
+             {"n\n4294967296\n", NULL, 1, INT64_C(4294967296)},
+             {"t\n1970-01-02T00:00:00Z\n", NULL, 0, INT64_C(86400000000000)},
+             {"t,a\n\"2024-03-05 12:34:56,789\",1\n", NULL, 0, INT64_C(1709642096789000000)},
+             {"t\n2024-03-05T12:34:56.123456789+01:30\n", "iso8601", 0, INT64_C(1709636696123456789)}};
+
+START_TEST(reads_times_exactly)
+{
+  double v[2];
+  unsigned char present[2];
+  int end;
+  bramah_diag d = {0};
+  put(times[_i].text);
+  bramah_log_reader *reader = open_log();
+  ck_assert_msg(!bramah_log_set_time(reader, 0, times[_i].unit, times[_i].counter, &d), "%s", d.message);
+  ck_assert_msg(!bramah_log_next(reader, v, present, &end, &d) && !end, "%s", d.message);
+  ck_assert_msg(bramah_log_time(reader) == times[_i].time, "%lld", (long long)bramah_log_time(reader));
+  bramah_log_close(reader);
+}
+END_TEST
+
+static const struct {
+  const char *text, *unit;
+  int counter, line;
+  const char *message;
+} bad_times[] = {
+    {"t[s]\n1\n1e12\n", NULL, 0, 3, "'1e12' cannot be told in nanoseconds"},
+    {"n\n1\n1.5\n", NULL, 1, 3, "'1.5' is not a whole number"},
+    {"t[s]\nnoon\n", NULL, 0, 2, "'noon' is not a number"},
+    {"t\n2024-02-30T00:00:00Z\n", "iso8601", 0, 2, "is not a time like"},
+    {"t\n2024-02-28T00:00:00Z\n2024-02-28T00:00:01\n", NULL, 0, 3, "has no time zone where rows before"}};
+
+START_TEST(refuses_bad_times)
+{
+  double v[2];
+  unsigned char present[2];
+  int end;
+  bramah_diag d = {0};
+  put(bad_times[_i].text);
+  bramah_log_reader *reader = open_log();
+  ck_assert_msg(!bramah_log_set_time(reader, 0, bad_times[_i].unit, bad_times[_i].counter, &d), "%s",
+                d.message);
+  while (!bramah_log_next(reader, v, present, &end, &d)) ck_assert(!end);
+  ck_assert_int_eq(d.line, bad_times[_i].line);
+  ck_assert_msg(strstr(d.message, bad_times[_i].message) != NULL, "%s", d.message);
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(tells_times_as_it_reads_them)
+{
+  static const int64_t ns[] = {0, -1, INT64_C(951782399999999999), INT64_C(4107542400000000000), 500000000};
+  char text[36];
+  int64_t back;
+  for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
+    bramah_log_tell_time(ns[i], text, sizeof text);
+    ck_assert_int_eq(bramah_log_read_time(text, &back), BRAMAH_OK);
+    ck_assert_msg(back == ns[i], "%s", text);
+  }
+  bramah_log_tell_time(INT64_C(951782400000000000), text, sizeof text);
+  ck_assert_str_eq(text, "2000-02-29T00:00:00Z");
 }
 END_TEST
 
@@ -466,6 +627,94 @@ START_TEST(writes_what_is_read_back)
   ck_assert_int_eq(read_all(&r), BRAMAH_OK);
   ck_assert_int_eq(r.n, 2);
   ck_assert_double_eq(r.last[2], 1.5e10);
+}
+END_TEST
+
+/* A byte-order mark in front of the first name is the name's, not the file's. */
+START_TEST(writes_a_name_with_a_byte_order_mark)
+{
+  static const char name[] = "\xEF\xBB\xBFx";
+  bramah_log_writer *writer = NULL;
+  bramah_log_reader *reader = NULL;
+  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_add_column(writer, name, "m", 9, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
+  ck_assert_str_eq(bramah_log_column_name(reader, 0), name);
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* The mark between cells is found in the header, so a name that holds one is put in quotes. */
+START_TEST(writes_names_that_hold_marks)
+{
+  static const char *const names[] = {"a b", "a;b", "a\tb", "a, b", "\xFF\xFE"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    bramah_log_writer *writer = NULL;
+    bramah_log_reader *reader = NULL;
+    ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+    ck_assert_int_eq(bramah_log_add_column(writer, names[i], "m", 9, NULL), BRAMAH_OK);
+    ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+    ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
+    ck_assert_uint_eq(bramah_log_n_columns(reader), 1);
+    ck_assert_str_eq(bramah_log_column_name(reader, 0), i == 2 ? "a b" : names[i]);
+    ck_assert_str_eq(bramah_log_column_unit(reader, 0), "m");
+    bramah_log_close(reader);
+  }
+}
+END_TEST
+
+/* Two thousand million lines to be skipped of a file with one: told at once. */
+START_TEST(skips_no_line_beyond_the_end)
+{
+  const bramah_log_format format = {.skip = 2147483647};
+  bramah_log_reader *reader = NULL;
+  bramah_diag d;
+  put("a\n1\n");
+  ck_assert_int_eq(bramah_log_open_as(path, &format, &d, &reader), BRAMAH_E_EMPTY);
+}
+END_TEST
+
+/* Also where the last line has no end. */
+START_TEST(counts_the_bytes_used)
+{
+  double value;
+  unsigned char present;
+  int end;
+  bramah_log_reader *reader = NULL;
+  put("a\n1\n23");
+  ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
+  for (uint64_t used = 4; used <= 6; used += 2) {
+    ck_assert_int_eq(bramah_log_next(reader, &value, &present, &end, NULL), BRAMAH_OK);
+    ck_assert_uint_eq(bramah_log_bytes(reader), used);
+  }
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* Times are whole nanoseconds in 64 bits: a unit of years is refused, not wrapped. */
+START_TEST(refuses_times_in_huge_units)
+{
+  bramah_log_reader *reader = NULL;
+  bramah_diag d;
+  put("t[MPa/Pa*s]\n0.9999\n");
+  ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_set_time(reader, 0, NULL, 0, &d), BRAMAH_E_UNIT);
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(refuses_endless_headers)
+{
+  bramah_log_reader *reader = NULL;
+  bramah_diag d;
+  FILE *f = fopen(path, "w");
+  ck_assert_ptr_nonnull(f);
+  for (int i = 0; i <= 10000; i++) fprintf(f, "%sc%d", i ? "," : "", i);
+  fputs("\n1\n", f);
+  fclose(f);
+  ck_assert_int_eq(bramah_log_open(path, &d, &reader), BRAMAH_E_SYNTAX);
+  ck_assert_str_eq(d.message, "more than 10000 columns");
 }
 END_TEST
 
@@ -644,11 +893,23 @@ int main(void)
   tcase_add_test(t, finds_columns);
   tcase_add_test(t, reads_a_pipe_row_by_row);
   if (long_double_is_as_promised()) tcase_add_test(t, writes_what_is_read_back);
+  tcase_add_test(t, writes_a_name_with_a_byte_order_mark);
+  tcase_add_test(t, writes_names_that_hold_marks);
+  tcase_add_test(t, skips_no_line_beyond_the_end);
+  tcase_add_test(t, counts_the_bytes_used);
+  tcase_add_test(t, refuses_times_in_huge_units);
+  tcase_add_test(t, refuses_endless_headers);
   tcase_add_test(t, writes_a_header_without_rows);
   tcase_add_test(t, an_empty_cell_alone_is_still_a_row);
   if (long_double_is_as_promised()) tcase_add_test(t, long_files_come_back_exactly);
   tcase_add_test(t, files_hold_whole_rows_at_any_time);
   tcase_add_test(t, refuses_bad_columns);
+  tcase_add_loop_test(t, finds_dialects, 0, (int)(sizeof dialects / sizeof dialects[0]));
+  tcase_add_test(t, refuses_what_may_mean_two_things);
+  tcase_add_test(t, leaves_out_what_may_be_left_out);
+  tcase_add_loop_test(t, reads_times_exactly, 0, (int)(sizeof times / sizeof times[0]));
+  tcase_add_loop_test(t, refuses_bad_times, 0, (int)(sizeof bad_times / sizeof bad_times[0]));
+  tcase_add_test(t, tells_times_as_it_reads_them);
   tcase_add_test(t, reports_a_full_disk);
   tcase_add_test(t, a_full_disk_leaves_whole_rows);
   tcase_add_test(t, writes_to_standard_output);

@@ -553,9 +553,10 @@ static const struct {
     {18, "    orifice: {from: v1, to: v2, area: @0 mm^2, discharge_coefficient: 0.8}", BRAMAH_E_VALUE,
      "hydraulics.throttles.orifice.area", "area must be positive"},
     {20,
-     "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: @0 "
+     "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: "
+     "@-1 "
      "s}",
-     BRAMAH_E_VALUE, "hydraulics.valves.main.time_constant", "time_constant must be positive"},
+     BRAMAH_E_VALUE, "hydraulics.valves.main.time_constant", "time_constant must not be negative"},
     {20,
      "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: 1 "
      "s, spool: @11 V}",
@@ -701,6 +702,111 @@ START_TEST(whole_file_is_refused)
 }
 END_TEST
 
+/* The mark of libyaml at the end of a file without a last line end is one line too far. */
+START_TEST(lines_are_those_of_the_file)
+{
+  static const struct {
+    const char *text;
+    int line;
+  } cases[] = {{"machine: {", 1},
+               {"machine: {\n", 2},
+               {"machine: x\r\nbodies: [", 2},
+               {"machine: x\rbodies: [", 2},
+               {"a: 1\xc2\x85"
+                "b: [",
+                2},
+               {"a: 1\xe2\x80\xa8"
+                "b: [",
+                2}};
+  bramah_diag diag;
+  bramah_machine *machine = NULL;
+  for (int i = 0; i < COUNT(cases); i++) {
+    write_bytes(cases[i].text, strlen(cases[i].text));
+    ck_assert_int_eq(bramah_machine_load(path, 0, NULL, &diag, &machine), BRAMAH_E_SYNTAX);
+    ck_assert_msg(diag.line == cases[i].line, "case %d: line %d: %s", i, diag.line, diag.message);
+  }
+}
+END_TEST
+
+/* ---- limits ---- */
+
+static void write_repeated(const char *head, int n, const char *text, const char *tail)
+{
+  FILE *stream = fopen(path, "wb");
+  ck_assert_ptr_nonnull(stream);
+  fputs(head, stream);
+  for (int i = 0; i < n; i++) fputs(text, stream);
+  fputs(tail, stream);
+  fclose(stream);
+}
+
+/* What would keep libyaml busy for hours; one less each is read, and refused for what it says. */
+START_TEST(excess_is_refused_at_once)
+{
+  static const struct {
+    const char *head, *text, *tail;
+    int most;
+    const char *message;
+  } cases[] = {
+      {"machine: ", "[", "", 63, "lists and keys are nested more than 64 deep"},
+      {"machine: ", "{a: ", "", 63, "lists and keys are nested more than 64 deep"},
+      {"machine: [", "&a x, ", "]", 1000, "more than 1000 anchors"},
+      {"machine: [", "1,", "]", 1000000 - 3, "more than a million values"},
+      {"", "%TAG !a! b\n", "---\na: b\n", 100, "more than 100 directives (lines that begin with %)"},
+      {"a: 1\r", "%TAG !a! b\r", "---\na: b\n", 100, "more than 100 directives (lines that begin with %)"},
+  };
+  bramah_diag diag;
+  bramah_machine *machine = NULL;
+  for (int i = 0; i < COUNT(cases); i++) {
+    write_repeated(cases[i].head, cases[i].most, cases[i].text, cases[i].tail);
+    ck_assert_int_ne(bramah_machine_load(path, 0, NULL, &diag, &machine), BRAMAH_OK);
+    ck_assert_msg(strcmp(diag.message, cases[i].message) != 0, "%s", diag.message);
+    write_repeated(cases[i].head, cases[i].most + 1, cases[i].text, cases[i].tail);
+    ck_assert_int_eq(bramah_machine_load(path, 0, NULL, &diag, &machine), BRAMAH_E_SYNTAX);
+    ck_assert_str_eq(diag.message, cases[i].message);
+  }
+}
+END_TEST
+
+/* A change copies the lists it goes through: many to a long list would fill the memory. */
+START_TEST(memory_for_changes_is_limited)
+{
+  enum { CHANGES = 200 };
+  static bramah_change changes[CHANGES];
+  bramah_diag diag;
+  bramah_machine *machine = NULL;
+  for (int i = 0; i < CHANGES; i++) changes[i] = (bramah_change){"list.7", "1", NULL, 0};
+  write_repeated("machine: x\nlist: [", 99999, "1,", "1]\n");
+  ck_assert_int_eq(bramah_machine_load(path, CHANGES / 2, changes, &diag, &machine), BRAMAH_E_KEY);
+  ck_assert_int_eq(bramah_machine_load(path, CHANGES, changes, &diag, &machine), BRAMAH_E_MEMORY);
+  ck_assert_str_eq(diag.message,
+                   "what the file describes is too large; do aliases or changes repeat long texts or lists?");
+}
+END_TEST
+
+static void count_mistake(void *user, const bramah_diag *diag)
+{
+  ck_assert_int_ne(diag->status, BRAMAH_OK);
+  ++*(int *)user;
+}
+
+/* After a thousand the check stops; the status stays that of the first. */
+START_TEST(check_tells_a_thousand_mistakes)
+{
+  int told = 0;
+  FILE *stream = fopen(path, "wb");
+  ck_assert_ptr_nonnull(stream);
+  fputs("machine: x\ngravity: [0, 0, 0]\nbodies:\n  a: {mass: 1 mm}\n", stream);
+  for (int i = 0; i < 3000; i++) fprintf(stream, "  b%d: {mass: fast}\n", i);
+  fclose(stream);
+  const bramah_status status = bramah_machine_check(path, 0, NULL, count_mistake, &told);
+  ck_assert_int_eq(told, 1000);
+  ck_assert_int_eq(status, BRAMAH_E_UNIT);
+  bramah_machine *machine = NULL;
+  ck_assert_int_eq(bramah_machine_load(path, 0, NULL, NULL, &machine), status);
+}
+END_TEST
+
 START_TEST(missing_file_is_told)
 {
   bramah_diag diag;
@@ -834,6 +940,10 @@ int main(void)
   tcase_add_loop_test(tests, error_is_exact, 0, COUNT(bad_lines));
   tcase_add_test(tests, error_elsewhere_is_exact);
   tcase_add_test(tests, whole_file_is_refused);
+  tcase_add_test(tests, lines_are_those_of_the_file);
+  tcase_add_test(tests, excess_is_refused_at_once);
+  tcase_add_test(tests, memory_for_changes_is_limited);
+  tcase_add_test(tests, check_tells_a_thousand_mistakes);
   tcase_add_test(tests, missing_file_is_told);
   tcase_add_test(tests, cut_file_does_no_harm);
   tcase_add_test(tests, changes_are_applied);

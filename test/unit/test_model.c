@@ -107,8 +107,8 @@ START_TEST(test_values_out_of_range)
   fb.joints[0].axis[2] = 0;
   refused(BRAMAH_E_VALUE, "crank", "axis");
   setup();
-  fb.valves[0].time_constant = 0;
-  refused(BRAMAH_E_VALUE, "valve", "time constant must be positive");
+  fb.valves[0].time_constant = -1e-3;
+  refused(BRAMAH_E_VALUE, "valve", "time constant must not be negative");
   setup();
   fb.cylinders[0].friction.static_force = 100;
   refused(BRAMAH_E_VALUE, "lift", "coulomb <= static");

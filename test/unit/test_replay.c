@@ -6,6 +6,7 @@
 #include "test/support/run.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bramah_diag diag;
@@ -36,6 +37,7 @@ static bramah_status take(void *user, bramah_sample *sample, int *end, bramah_di
   sample->present[0] = (unsigned char)!isnan(now->y);
   sample->inputs[0] = now->torque;
   sample->has_input[0] = (unsigned char)!isnan(now->torque);
+  sample->mark = (int64_t)r->next + 1; /* line of a file with a header */
   return BRAMAH_OK;
 }
 
@@ -103,7 +105,7 @@ START_TEST(test_same_bits_as_by_hand)
     if (k == 20) torque = 1.5;
     must(bramah_filter_set_inputs(b.filter, &torque, &diag), &diag);
   }
-  unsigned char sa[256], sb[256];
+  unsigned char sa[1024], sb[1024];
   bramah_filter_save(a.filter, sa);
   bramah_filter_save(b.filter, sb);
   ck_assert_mem_eq(sa, sb, bramah_filter_snapshot_size(a.filter));
@@ -197,11 +199,12 @@ START_TEST(test_a_delayed_sensor_is_used_where_it_measured)
     const unsigned char present = k + DELAY < N && (k + DELAY) % 3 == 0;
     const double y = 0.4 + 0.001 * (k + DELAY);
     if (k) must(bramah_filter_predict(b.filter, &diag), &diag);
-    must(bramah_filter_correct(b.filter, &y, &present, &diag), &diag);
+    const int64_t offset_ns = -ms / 5;
+    must(bramah_filter_correct_at(b.filter, &y, &present, &offset_ns, &diag), &diag);
     if (k == 20) torque = 1.5;
     must(bramah_filter_set_inputs(b.filter, &torque, &diag), &diag);
   }
-  unsigned char sa[256], sb[256];
+  unsigned char sa[1024], sb[1024];
   bramah_filter_save(a.filter, sa);
   bramah_filter_save(b.filter, sb);
   ck_assert_mem_eq(sa, sb, bramah_filter_snapshot_size(a.filter));
@@ -257,6 +260,197 @@ START_TEST(test_a_bad_delayed_sample_ends_the_replay)
 }
 END_TEST
 
+/* ---- read ahead ---- */
+
+static bramah_replay *gathering(rig *r, rows *source)
+{
+  bramah_replay *replay;
+  bramah_replay_options options;
+  bramah_replay_options_default(&options);
+  options.gather = 1;
+  must(bramah_replay_new(r->filter, &options, take, source, &diag, &replay), &diag);
+  return replay;
+}
+
+typedef struct notes {
+  size_t n;
+  bramah_rewind_use use[16];
+} notes;
+
+static void note(void *user, const bramah_rewind_use *use)
+{
+  notes *t = user;
+  t->use[t->n++] = *use;
+}
+
+/* A log faster than the step: every sample in its turn, each with its time, before the point is delivered. */
+START_TEST(test_gathered_rows_are_fused_in_their_order)
+{
+  static const unsigned char present = 1;
+  const row data[6] = {{0, 0.40, NAN},
+                       {8 * ms / 10, 0.41, NAN},
+                       {ms, 0.42, NAN},
+                       {13 * ms / 10, 0.43, NAN},
+                       {15 * ms / 10, 0.44, NAN},
+                       {2 * ms, 0.45, NAN}};
+  static const int64_t offset_ns[6] = {0, -200000, 0, 300000, -500000, 0};
+  rig a, b;
+  notes told = {0};
+  int64_t time_ns;
+  int corrected, end;
+  size_t dof, next = 0;
+  rig_setup(&a);
+  rig_setup(&b);
+  rows source = {data, 6, 0};
+  bramah_replay *replay = gathering(&a, &source);
+  bramah_replay_listen(replay, &(bramah_listener){&told, note});
+  for (int k = 0; k < 3; k++) {
+    static const size_t samples[3] = {1, 3, 2};
+    must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
+    ck_assert_int_eq(time_ns, k * ms);
+    ck_assert_int_eq(corrected, 1);
+    bramah_replay_nis(replay, &dof);
+    ck_assert_uint_eq(dof, samples[k]);
+    if (k) must(bramah_filter_predict(b.filter, &diag), &diag);
+    for (const size_t last = next + samples[k]; next < last; next++) {
+      must(bramah_filter_correct_at(b.filter, &data[next].y, &present, &offset_ns[next], &diag), &diag);
+      ck_assert_int_eq(told.use[next].time_ns, data[next].time_ns);
+      ck_assert_double_eq(told.use[next].y, data[next].y);
+      ck_assert_double_eq(told.use[next].innovation.nis, bramah_filter_innovations(b.filter)[0].nis);
+    }
+    ck_assert_uint_eq(told.n, next);
+    ck_assert_int_eq(bramah_replay_mark(replay), (int64_t)next + 1);
+  }
+  unsigned char sa[1024], sb[1024];
+  bramah_filter_save(a.filter, sa);
+  bramah_filter_save(b.filter, sb);
+  ck_assert_mem_eq(sa, sb, bramah_filter_snapshot_size(a.filter));
+  ck_assert_uint_eq(bramah_replay_report(replay).merged, 0);
+  ck_assert_uint_eq(bramah_replay_report(replay).off_grid, 3);
+  bramah_replay_free(replay);
+  bramah_filter_free(a.filter);
+  bramah_filter_free(b.filter);
+}
+END_TEST
+
+/* A step holds the mean of its commands; after it the latest one goes on. */
+START_TEST(test_commands_beside_the_points_act_as_their_mean)
+{
+  const row data[7] = {{0, NAN, 0.0},          {3 * ms + ms / 4, NAN, 2.0}, {3 * ms + 3 * ms / 4, NAN, -1.0},
+                       {6 * ms, NAN, 0.1},     {7 * ms, NAN, 0.1},          {8 * ms - ms / 5, NAN, 0.6},
+                       {11 * ms + 1, NAN, NAN}};
+  static const double held[11] = {0.0, 0.0, 0.0, 0.75, -1.0, -1.0, 0.1, 0.2, 0.6, 0.6, 0.6};
+  rig a, b;
+  int64_t time_ns;
+  int corrected, end;
+  rig_setup(&a);
+  rig_setup(&b);
+  rows source = {data, 7, 0};
+  bramah_replay *replay = gathering(&a, &source);
+  must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
+  for (int k = 0; k < 11; k++) {
+    must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
+    ck_assert_double_eq_tol(bramah_replay_inputs(replay)[0], held[k], 1e-15);
+    must(bramah_filter_set_inputs(b.filter, bramah_replay_inputs(replay), &diag), &diag);
+    must(bramah_filter_predict(b.filter, &diag), &diag);
+    ck_assert_double_eq(a.model.angle, b.model.angle);
+    ck_assert_double_eq(a.model.rate, b.model.rate);
+  }
+  must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
+  ck_assert_int_eq(end, 1);
+  bramah_replay_free(replay);
+  bramah_filter_free(a.filter);
+  bramah_filter_free(b.filter);
+}
+END_TEST
+
+/* What is wrong with a row read ahead is told when its turn has come, with its mark. */
+START_TEST(test_errors_of_rows_read_ahead_come_in_their_turn)
+{
+  const row backwards[4] = {{0, 0.4, NAN}, {ms, 0.4, NAN}, {ms + ms / 5, 0.4, NAN}, {ms, 0.4, NAN}};
+  const row infinite[3] = {{0, 0.4, NAN}, {ms, INFINITY, NAN}, {ms + ms / 5, 0.4, NAN}};
+  rig r;
+  int64_t time_ns;
+  int corrected, end;
+  rig_setup(&r);
+  rows source = {backwards, 4, 0};
+  bramah_replay *replay = gathering(&r, &source);
+  for (int k = 0; k < 2; k++) must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
+  ck_assert_uint_eq(bramah_replay_report(replay).measurements, 3);
+  ck_assert_int_eq(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), BRAMAH_E_TIME);
+  ck_assert_int_eq(bramah_replay_mark(replay), 5);
+  bramah_replay_free(replay);
+  bramah_filter_free(r.filter);
+  rig_setup(&r);
+  source = (rows){infinite, 3, 0};
+  replay = gathering(&r, &source);
+  must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
+  ck_assert_int_eq(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_int_eq(bramah_replay_mark(replay), 3);
+  bramah_replay_free(replay);
+  bramah_filter_free(r.filter);
+}
+END_TEST
+
+/* At the start there is no last step to form an innovation beside it with: rows after it wait for the next
+ * point, live and read ahead, with a delay and without. */
+START_TEST(test_rows_after_the_start_belong_to_the_next_point)
+{
+  static const unsigned char present = 1;
+  static const int64_t offset_ns[2] = {-700000, -600000};
+  const int64_t delay_ns = _i / 2 * ms / 2;
+  const row data[4] = {{0, NAN, 0.0},
+                       {3 * ms / 10 + delay_ns, 0.41, NAN},
+                       {4 * ms / 10 + delay_ns, 0.42, NAN},
+                       {2 * ms, NAN, 0.0}};
+  rig a, b;
+  int counted[2] = {0, 0};
+  rig_setup_delayed(&a, delay_ns);
+  rig_setup(&b);
+  rows source = {data, 4, 0};
+  bramah_replay *replay;
+  if (_i % 2)
+    replay = gathering(&a, &source);
+  else
+    must(bramah_replay_new(a.filter, NULL, take, &source, &diag, &replay), &diag);
+  must(bramah_replay_run(replay, count, counted, &diag), &diag);
+  must(bramah_filter_predict(b.filter, &diag), &diag);
+  for (int i = 0; i < 2; i++)
+    must(bramah_filter_correct_at(b.filter, &data[i + 1].y, &present, &offset_ns[i], &diag), &diag);
+  must(bramah_filter_predict(b.filter, &diag), &diag);
+  const unsigned char nothing = 0;
+  must(bramah_filter_correct(b.filter, &data[0].y, &nothing, &diag), &diag);
+  ck_assert_int_eq(counted[0], 3);
+  ck_assert_double_eq(a.model.angle, b.model.angle);
+  ck_assert_double_eq(a.model.rate, b.model.rate);
+  ck_assert_mem_eq(bramah_filter_covariance(a.filter), bramah_filter_covariance(b.filter),
+                   4 * sizeof(double));
+  bramah_replay_free(replay);
+  bramah_filter_free(a.filter);
+  bramah_filter_free(b.filter);
+}
+END_TEST
+
+/* More rows at a point than are read ahead: none is lost. */
+START_TEST(test_a_log_faster_than_the_queue)
+{
+  enum { ROWS = 1000 };
+  static row data[ROWS];
+  rig r;
+  int counted[2] = {0, 0};
+  for (int k = 0; k < ROWS; k++) data[k] = (row){k * ms / 400, 0.4, k == 700 ? 1.0 : NAN};
+  rig_setup(&r);
+  rows source = {data, ROWS, 0};
+  bramah_replay *replay = gathering(&r, &source);
+  must(bramah_replay_run(replay, count, counted, &diag), &diag);
+  ck_assert_uint_eq(bramah_replay_report(replay).measurements, ROWS);
+  ck_assert_uint_eq(bramah_replay_report(replay).samples, ROWS);
+  ck_assert_int_eq(counted[0], 3);
+  bramah_replay_free(replay);
+  bramah_filter_free(r.filter);
+}
+END_TEST
+
 START_TEST(test_an_empty_source_ends_at_once)
 {
   rig r;
@@ -265,6 +459,74 @@ START_TEST(test_an_empty_source_ends_at_once)
   must(run(&r, NULL, 0, counted, NULL), &diag);
   ck_assert_int_eq(counted[0], 0);
   bramah_filter_free(r.filter);
+}
+END_TEST
+
+/* Go on to the end; the sum of what was fused comes in the counts. */
+static void finish(bramah_replay *replay)
+{
+  int64_t time_ns;
+  int corrected, end = 0;
+  while (!end) must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
+}
+
+/* Saved after 20 estimates, with rows read ahead, restored into another replay whose source stands behind them. */
+static void check_going_on(int64_t delay_ns, int gather)
+{
+  enum { N = 120 };
+  rig a, b;
+  rig_setup_delayed(&a, delay_ns);
+  rig_setup_delayed(&b, delay_ns);
+  row data[N]; /* three rows a step, beside the grid; the command changes within steps */
+  for (int k = 0; k < N; k++)
+    data[k] = (row){100 * ms + k * (ms / 3), k % 2 ? NAN : 0.4 + 0.001 * k, k % 7 ? NAN : 0.1 * k};
+  rows first = {data, N, 0}, second = {data, N, 0};
+  bramah_replay_options options;
+  bramah_replay_options_default(&options);
+  options.gather = gather;
+  bramah_replay *one, *other;
+  must(bramah_replay_new(a.filter, &options, take, &first, &diag, &one), &diag);
+  must(bramah_replay_new(b.filter, &options, take, &second, &diag, &other), &diag);
+  int64_t time_ns;
+  int corrected, end;
+  for (int k = 0; k < 20; k++) must(bramah_replay_next(one, &time_ns, &corrected, &end, &diag), &diag);
+  const size_t size = bramah_replay_snapshot_size(one);
+  ck_assert_uint_eq(size, bramah_replay_snapshot_size(other));
+  double *snap = calloc(size / sizeof *snap + 1, sizeof *snap);
+  bramah_replay_save(one, snap);
+  ck_assert_int_eq(bramah_replay_exhausted(one), 0);
+  ck_assert_int_eq(bramah_replay_read_ns(one), data[first.next - 1].time_ns);
+  second.next = first.next;
+  bramah_replay_restore(other, snap);
+  finish(one);
+  finish(other);
+  ck_assert_int_eq(bramah_replay_exhausted(other), 1);
+  unsigned char sa[1024], sb[1024];
+  bramah_filter_save(a.filter, sa);
+  bramah_filter_save(b.filter, sb);
+  ck_assert_mem_eq(sa, sb, bramah_filter_snapshot_size(a.filter));
+  const bramah_replay_counts ca = bramah_replay_report(one), cb = bramah_replay_report(other);
+  ck_assert_mem_eq(&ca, &cb, sizeof ca);
+  ck_assert_uint_eq(ca.samples, N);
+  if (delay_ns) {
+    const bramah_rewind_counts ra = bramah_rewind_report(bramah_replay_rewind(one)),
+                               rb = bramah_rewind_report(bramah_replay_rewind(other));
+    ck_assert_mem_eq(&ra, &rb, sizeof ra);
+    ck_assert_uint_gt(ra.late, 0);
+  }
+  free(snap);
+  bramah_replay_free(one);
+  bramah_replay_free(other);
+  bramah_filter_free(a.filter);
+  bramah_filter_free(b.filter);
+}
+
+START_TEST(test_a_snapshot_goes_on_bit_for_bit)
+{
+  check_going_on(0, 0);
+  check_going_on(0, 1);
+  check_going_on(5 * ms, 0);
+  check_going_on(5 * ms, 1);
 }
 END_TEST
 
@@ -279,6 +541,12 @@ int main(void)
   tcase_add_test(cases, test_a_delayed_sensor_is_used_where_it_measured);
   tcase_add_test(cases, test_delayed_rows_beside_the_grid);
   tcase_add_test(cases, test_a_bad_delayed_sample_ends_the_replay);
+  tcase_add_test(cases, test_gathered_rows_are_fused_in_their_order);
+  tcase_add_test(cases, test_commands_beside_the_points_act_as_their_mean);
+  tcase_add_test(cases, test_errors_of_rows_read_ahead_come_in_their_turn);
+  tcase_add_loop_test(cases, test_rows_after_the_start_belong_to_the_next_point, 0, 4);
+  tcase_add_test(cases, test_a_log_faster_than_the_queue);
   tcase_add_test(cases, test_an_empty_source_ends_at_once);
+  tcase_add_test(cases, test_a_snapshot_goes_on_bit_for_bit);
   return run_suite(suite);
 }

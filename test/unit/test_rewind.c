@@ -82,7 +82,7 @@ static void teardown(rig *r)
 
 static void assert_same(const rig *a, const rig *b)
 {
-  unsigned char sa[256], sb[256];
+  unsigned char sa[1024], sb[1024];
   ck_assert_uint_le(bramah_filter_snapshot_size(a->filter), sizeof sa);
   bramah_filter_save(a->filter, sa);
   bramah_filter_save(b->filter, sb);
@@ -99,12 +99,19 @@ static void give(rig *r, size_t sensor, int64_t time_ns, double y)
   must(bramah_rewind_sample(r->rewind, sensor, time_ns, y, &diag), &diag);
 }
 
-/* One correction by hand. */
-static void correct(rig *r, int has_encoder, double encoder, int has_gyro, double gyro)
+/* One correction by hand, of samples beside the time. */
+static void correct_beside(rig *r, int has_encoder, int64_t encoder_ns, double encoder, int has_gyro,
+                           int64_t gyro_ns, double gyro)
 {
   const double y[2] = {encoder, gyro};
+  const int64_t offset_ns[2] = {encoder_ns, gyro_ns};
   const unsigned char present[2] = {(unsigned char)has_encoder, (unsigned char)has_gyro};
-  must(bramah_filter_correct(r->filter, y, present, &diag), &diag);
+  must(bramah_filter_correct_at(r->filter, y, present, offset_ns, &diag), &diag);
+}
+
+static void correct(rig *r, int has_encoder, double encoder, int has_gyro, double gyro)
+{
+  correct_beside(r, has_encoder, 0, encoder, has_gyro, 0, gyro);
 }
 
 START_TEST(options_and_memory_are_checked)
@@ -155,7 +162,7 @@ START_TEST(samples_outside_the_window_are_refused)
   setup(&r, 10, 4, 1);
   ck_assert_int_eq(bramah_rewind_oldest_ns(r.rewind), -ms / 2);
   advance(&r, 30);
-  unsigned char before[256], after[256];
+  unsigned char before[1024], after[1024];
   bramah_filter_save(r.filter, before);
   ck_assert_int_eq(bramah_rewind_oldest_ns(r.rewind), 19500000);
   ck_assert_int_eq(bramah_rewind_sample(r.rewind, 0, 19499999, 0.4, &diag), BRAMAH_E_TIME);
@@ -208,7 +215,7 @@ START_TEST(samples_belong_to_the_nearest_step)
   must(bramah_rewind_settle(a.rewind, &diag), &diag);
   for (int k = 1; k <= 5; k++) {
     must(bramah_filter_predict(b.filter, &diag), &diag);
-    correct(&b, k == 3, 0.45, k == 4, 0.1);
+    correct_beside(&b, k == 3, -ms / 2, 0.45, k == 4, ms / 2 - 1, 0.1);
   }
   assert_same(&a, &b);
   teardown(&a);
@@ -225,9 +232,9 @@ START_TEST(several_samples_at_a_step_do_not_depend_on_arrival)
   rig by_hand;
   setup(&by_hand, 10, 1, 1);
   for (int k = 0; k < 3; k++) must(bramah_filter_predict(by_hand.filter, &diag), &diag);
-  correct(&by_hand, 1, 0.42, 1, -0.3);
-  correct(&by_hand, 1, 0.44, 0, 0.0);
-  correct(&by_hand, 1, 0.37, 0, 0.0);
+  correct_beside(&by_hand, 1, -300000, 0.42, 1, 100000, -0.3);
+  correct_beside(&by_hand, 1, 0, 0.44, 0, 0, 0.0);
+  correct_beside(&by_hand, 1, 200000, 0.37, 0, 0, 0.0);
   for (int k = 0; k < 4; k++) must(bramah_filter_predict(by_hand.filter, &diag), &diag);
   for (int i = 0; i < 4; i++) {
     rig r;
@@ -254,8 +261,8 @@ START_TEST(of_too_many_samples_the_last_measured_count)
   rig by_hand;
   setup(&by_hand, 10, 1, 1);
   for (int k = 0; k < 3; k++) must(bramah_filter_predict(by_hand.filter, &diag), &diag);
-  correct(&by_hand, 1, 0.37, 0, 0.0);
-  correct(&by_hand, 1, 0.38, 0, 0.0); /* at the same time: by value */
+  correct_beside(&by_hand, 1, 200000, 0.37, 0, 0, 0.0);
+  correct_beside(&by_hand, 1, 200000, 0.38, 0, 0, 0.0); /* at the same time: by value */
   for (int k = 0; k < 3; k++) must(bramah_filter_predict(by_hand.filter, &diag), &diag);
   for (int i = 0; i < 3; i++) {
     rig r;

@@ -256,6 +256,108 @@ START_TEST(augmented_states_are_read)
 }
 END_TEST
 
+/* An unknown command is an augmented state before all others, with the name of its output. */
+START_TEST(unknown_inputs_are_read)
+{
+  write_study(
+      7, "inputs: {lift: {column: my column}, valve: {unknown: {sigma: 2 V, noise: 5 V/s^0.5, most: 8 V}}}\n"
+         "augmented: {load: {parameter: crank.load, sigma: 50 N*m}}");
+  bramah_study *s = load_file(path);
+  const bramah_study_augmented *valve = &s->augmented[0];
+  ck_assert_uint_eq(s->n_inputs, 1);
+  ck_assert_str_eq(s->inputs[0].target, "lift");
+  ck_assert_str_eq(s->inputs[0].name, "my column");
+  ck_assert_uint_eq(s->n_augmented, 2);
+  ck_assert_str_eq(valve->name, "valve.command");
+  ck_assert_str_eq(valve->at, "valve.offset");
+  ck_assert_str_eq(valve->input, "valve");
+  ck_assert(valve->kind == BRAMAH_AUGMENTED_PARAMETER && valve->line == 7 && valve->order == 0);
+  ck_assert_str_eq(valve->sigma.text, "2 V");
+  ck_assert_str_eq(valve->noise.text, "5 V/s^0.5");
+  ck_assert_str_eq(valve->most.text, "8 V");
+  ck_assert_str_eq(s->augmented[1].name, "load");
+  ck_assert_ptr_null(s->augmented[1].input);
+  bramah_study_free(s);
+}
+END_TEST
+
+/* What a file does not say of its format the log has said. */
+START_TEST(logs_are_read)
+{
+  write_study(
+      6, "time: {column: n, rate: 500 Hz, wrap: 65536, offset: -12 ms, drift: 30 ppm, origin: 2 s}\n"
+         "log: {delimiter: semicolon, decimal: comma, comment: '% //', missing: NaN, skip: 2, header: none,\n"
+         "  bad_cells: skip, reorder: 5 ms, resets: join, longest_gap: 1 min, atmosphere: 0.95 bar,\n"
+         "  files: {imu: {match: imu*.csv, delimiter: tab, units: row, time: {column: 2, unit: iso8601}}}}");
+  bramah_study *s = load_file(path);
+  const bramah_study_log *log = &s->log;
+  ck_assert_str_eq(s->time_column, "n");
+  ck_assert_str_eq(s->time.rate.text, "500 Hz");
+  ck_assert_str_eq(s->time.wrap.text, "65536");
+  ck_assert_str_eq(s->time.offset.text, "-12 ms");
+  ck_assert_str_eq(s->time.origin.text, "2 s");
+  ck_assert(s->time.drift == 30e-6);
+  ck_assert(log->format.delimiter == ';' && log->format.decimal == ',' && log->format.skip == 2);
+  ck_assert(log->format.no_header && log->format.skip_bad_cells && !log->format.skip_bad_rows);
+  ck_assert(log->reorder_ns == 5000000 && log->longest_gap_ns == INT64_C(60000000000));
+  ck_assert(log->resets == BRAMAH_LOG_RESETS_JOIN && fabs(log->atmosphere - 0.95e5) < 1e-6);
+  ck_assert_uint_eq(log->n_files, 1);
+  const bramah_study_file *imu = &log->files[0];
+  ck_assert_str_eq(imu->match, "imu*.csv");
+  ck_assert_str_eq(imu->time.unit, "iso8601");
+  ck_assert(imu->format.delimiter == '\t' && imu->format.decimal == ',' && imu->format.skip == 2);
+  ck_assert(imu->format.units == BRAMAH_LOG_UNITS_ROW && imu->format.skip_bad_cells);
+  ck_assert_str_eq(imu->format.comment, "% //");
+  bramah_study_free(s);
+}
+END_TEST
+
+/* What is both an unknown command and an offset beside the state is told. */
+START_TEST(an_unknown_command_is_estimated_once)
+{
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  write_study(7, "inputs: {valve: {unknown: {sigma: 2 V, noise: 5 V/s^0.5}}}\n"
+                 "augmented:\n"
+                 "  bias: {parameter: valve.offset, sigma: 1 V}");
+  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_VALUE);
+  ck_assert_int_eq(diag.line, 9);
+  ck_assert_str_eq(diag.thing, "bias");
+  ck_assert_str_eq(diag.message, "this parameter is estimated as the unknown command of the input already");
+}
+END_TEST
+
+START_TEST(columns_are_read)
+{
+  write_study(13, "  p1: {type: pressure, volume: v1, sigma: 0.5 bar, unit: V, scale: 40 bar/V, offset: -1 "
+                  "bar, sign: -1,\n"
+                  "    wrap: 10 bar, reference: gauge, column: AI3}");
+  bramah_study *s = load_file(path);
+  const bramah_study_column *c = &s->sensor_columns[4];
+  ck_assert_str_eq(c->name, "AI3");
+  ck_assert_str_eq(c->target, "p1");
+  ck_assert_str_eq(c->unit, "V");
+  ck_assert_str_eq(c->scale.text, "40 bar/V");
+  ck_assert_str_eq(c->offset.text, "-1 bar");
+  ck_assert_str_eq(c->wrap.text, "10 bar");
+  ck_assert(c->sign == -1.0 && c->gauge && !c->file);
+  ck_assert(s->sensor_columns[0].sign >= 0.0 && !s->sensor_columns[0].scale.text);
+  bramah_study_free(s);
+}
+END_TEST
+
+START_TEST(files_of_columns_must_exist)
+{
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  write_study(10, "  way: {type: encoder, joint: slide, sigma: 2 mm, file: imu}");
+  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_REFERENCE);
+  ck_assert_str_eq(diag.thing, "way");
+  ck_assert_int_eq(diag.line, 10);
+  ck_assert_str_eq(diag.message, "there is no file 'imu' in log.files");
+}
+END_TEST
+
 START_TEST(parameter_noise_is_read)
 {
   write_study(6, "parameter_noise:\n  valve.offset: 0.05 V/Hz^0.5\n  pump.pressure: 1 bar/Hz^0.5");
@@ -423,8 +525,40 @@ static const struct {
      "valve.offset must be positive"},
     {6, "parameter_noise: {valve.offset: @[1 V/Hz^0.5]}", BRAMAH_E_SYNTAX, "parameter_noise.valve.offset",
      "a single value is expected here, not a list"},
-    {7, "inputs: {valve: @{a: b}}", BRAMAH_E_SYNTAX, "inputs.valve",
-     "a single value is expected here, not keys and values"},
+    {7, "inputs: {valve: @[a]}", BRAMAH_E_SYNTAX, "inputs.valve",
+     "a single value is expected here, not a list"},
+    {7, "inputs: {valve: {unknown: {sigma: @0 V, noise: 1 V/s^0.5}}}", BRAMAH_E_VALUE,
+     "inputs.valve.unknown.sigma", "sigma must be positive"},
+    {7, "inputs: {valve: {@unknown: {sigma: 1 V}}}", BRAMAH_E_KEY, "inputs.valve.unknown",
+     "required key 'noise' is missing"},
+    {7, "inputs: {valve: {unknown: {sigma: 1 V, noise: @0 V/s^0.5}}}", BRAMAH_E_VALUE,
+     "inputs.valve.unknown.noise", "noise must be positive"},
+    {7, "inputs: {valve: {@unknown: {sigma: 1 V, noise: 1 V/s^1.5, order: 2}}}", BRAMAH_E_KEY,
+     "inputs.valve.unknown", "order 2 needs a 'time_constant'"},
+    {7, "inputs: {valve: {column: x, @unknown: {sigma: 1 V, noise: 1 V/s^0.5}}}", BRAMAH_E_KEY,
+     "inputs.valve.unknown", "'column' and 'unknown' exclude each other"},
+    {7, "inputs: {valve: {@unknown: {sigma: 1 V, noise: 1 V/s^0.5}, sign: -1}}", BRAMAH_E_KEY,
+     "inputs.valve.unknown", "'sign' and 'unknown' exclude each other"},
+    {7, "inputs: {valve: {sign: @2}}", BRAMAH_E_VALUE, "inputs.valve.sign",
+     "sign is 1 or -1; other factors are a scale"},
+    {7, "inputs: {valve: {unit: @Volt}}", BRAMAH_E_UNIT, "inputs.valve.unit", "unknown unit 'Volt'"},
+    {6, "log: {delimiter: @ab}", BRAMAH_E_VALUE, "log.delimiter",
+     "delimiter is comma, semicolon, tab, blank, or a character that no number has"},
+    {6, "log: {delimiter: @e}", BRAMAH_E_VALUE, "log.delimiter",
+     "delimiter is comma, semicolon, tab, blank, or a character that no number has"},
+    {6, "log: {decimal: @dot}", BRAMAH_E_VALUE, "log.decimal",
+     "'dot' is not known here; possible are point, comma"},
+    {6, "log: {comment: @'# -'}", BRAMAH_E_VALUE, "log.comment", "a comment does not begin like a number"},
+    {6, "log: {reorder: @-1 ms}", BRAMAH_E_VALUE, "log.reorder", "reorder must not be negative"},
+    {6, "log: {longest_gap: @1e10 s}", BRAMAH_E_VALUE, "log.longest_gap", "must not be longer than 1e9 s"},
+    {6, "log: {files: {@imu: {delimiter: tab}}}", BRAMAH_E_KEY, "log.files.imu",
+     "required key 'match' is missing"},
+    {6, "time: {drift: @0.5}", BRAMAH_E_VALUE, "time.drift",
+     "drift is a small number: what the clock gains per second, as in 30 ppm"},
+    {6, "time: {origin: @last}", BRAMAH_E_VALUE, "time.origin",
+     "origin is 'first', a time ('12 s') or a date ('2024-03-05T12:00:00Z')"},
+    {6, "@time: {unit: counts}", BRAMAH_E_KEY, "time", "required key 'rate' is missing"},
+    {6, "time: @{unit: ms, rate: 1 kHz}", BRAMAH_E_KEY, "time", "a counter with a 'rate' has no 'unit'"},
     {9, "  angle: {type: @encodr, joint: crank, sigma: 1 deg}", BRAMAH_E_VALUE, "sensors.angle.type",
      "'encodr' is not known here; did you mean 'encoder'?"},
     {9, "  angle: {type: @lidar, joint: crank, sigma: 1 deg}", BRAMAH_E_VALUE, "sensors.angle.type",
@@ -474,9 +608,9 @@ static const struct {
      BRAMAH_E_UNIT, "sensors.s.point.2", "3 deg is an angle, a length is expected, for example '3 mm'"},
     {13, "  s: {type: inclinometer, @joint: crank, axis: [0, 1, 0], body: crank, sigma: 1 deg}", BRAMAH_E_KEY,
      "sensors.s.joint",
-     "unknown key 'joint'; allowed are type, rate, delay, gate, column, sigma, resolution, range, body, "
-     "axis, "
-     "about"},
+     "unknown key 'joint'; allowed are type, rate, delay, gate, column, file, unit, scale, offset, wrap, "
+     "sign, "
+     "sigma, resolution, range, body, axis, about"},
     {13, "  s: {type: inclinometer, body: crank, axis: [1, 0, 0], about: @[0, 0, 0], sigma: 1 deg}",
      BRAMAH_E_VALUE, "sensors.s.about", "about must not be zero"},
     {13, "  s: {type: @pressure_difference, a: v1, b: v2, sigma: 1 bar}", BRAMAH_E_VALUE, "sensors.s.type",
@@ -561,8 +695,9 @@ START_TEST(missing_section_is_told)
       {1, "", 2, "required key 'study' is missing"},
       {2, "", 1, "required key 'machine' is missing"},
       {14, "others:", 14,
-       "unknown key 'others'; allowed are study, machine, changes, time, inputs, sensors, filter, adapt, "
-       "tune, augmented, parameter_noise, joints, volumes"},
+       "unknown key 'others'; allowed are study, machine, changes, time, log, inputs, sensors, filter, "
+       "adapt, tune, "
+       "augmented, parameter_noise, joints, volumes"},
   };
   bramah_diag diag;
   bramah_study *study = NULL;
@@ -647,6 +782,45 @@ START_TEST(error_in_a_change_points_to_the_study)
 }
 END_TEST
 
+START_TEST(too_many_changes_are_refused)
+{
+  enum { ROOM = 32 };
+  static char text[1001 * ROOM];
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  size_t used = (size_t)snprintf(text, sizeof text, "study: x\nmachine: y\nchanges:\n");
+  for (int i = 0; i < 1001; i++)
+    used += (size_t)snprintf(text + used, sizeof text - used, "  bodies.b%d.mass: 1 kg\n", i);
+  ck_assert_uint_lt(used, sizeof text);
+  write_bytes(text, used);
+  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_VALUE);
+  ck_assert_str_eq(diag.message, "more than 1000 changes");
+  ck_assert_int_eq(diag.line, 3);
+}
+END_TEST
+
+/* A text of a megabyte, and a hundred sensors that take it for their column. */
+START_TEST(memory_for_a_description_is_limited)
+{
+  enum { LENGTH = 1 << 20 };
+  static char text[LENGTH + 16384];
+  bramah_diag diag;
+  bramah_study *study = NULL;
+  size_t used = (size_t)snprintf(text, sizeof text, "study: x\nmachine: &long ");
+  memset(text + used, 'a', LENGTH);
+  used += LENGTH;
+  used += (size_t)snprintf(text + used, sizeof text - used, "\nsensors:\n");
+  for (int i = 0; i < 100; i++)
+    used += (size_t)snprintf(text + used, sizeof text - used,
+                             "  s%d: {type: encoder, joint: crank, sigma: 1 deg, column: *long}\n", i);
+  ck_assert_uint_lt(used, sizeof text);
+  write_bytes(text, used);
+  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_MEMORY);
+  ck_assert_str_eq(diag.message,
+                   "what the file describes is too large; do aliases or changes repeat long texts or lists?");
+}
+END_TEST
+
 START_TEST(missing_file_is_told)
 {
   bramah_diag diag;
@@ -667,11 +841,16 @@ int main(void)
   tcase_add_test(tests, sensors_are_read);
   tcase_add_test(tests, every_kind_is_read);
   tcase_add_test(tests, start_values_are_read);
+  tcase_add_test(tests, logs_are_read);
+  tcase_add_test(tests, columns_are_read);
+  tcase_add_test(tests, files_of_columns_must_exist);
   tcase_add_test(tests, filter_has_defaults);
   tcase_add_test(tests, tuning_is_read);
   tcase_add_test(tests, filter_is_read);
   tcase_add_test(tests, gates_are_of_filter_or_sensor);
   tcase_add_test(tests, augmented_states_are_read);
+  tcase_add_test(tests, unknown_inputs_are_read);
+  tcase_add_test(tests, an_unknown_command_is_estimated_once);
   tcase_add_test(tests, parameter_noise_is_read);
   tcase_add_test(tests, every_mistake_is_told);
   tcase_add_test(tests, machine_path_may_be_absolute);
@@ -682,6 +861,8 @@ int main(void)
   tcase_add_test(tests, missing_section_is_told);
   tcase_add_test(tests, sensors_must_not_be_empty);
   tcase_add_test(tests, error_in_a_change_points_to_the_study);
+  tcase_add_test(tests, too_many_changes_are_refused);
+  tcase_add_test(tests, memory_for_a_description_is_limited);
   tcase_add_test(tests, missing_file_is_told);
   return run_suite(suite);
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* JSON as it is written: objects, arrays and values in their order (RFC 8259). */
+#ifndef BRAMAH_LIB_CLI_JSON_H
+#define BRAMAH_LIB_CLI_JSON_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include "bramah/status.h"
+
+typedef struct cli_json {
+  FILE *file;
+  const char *path; /* "-": standard output */
+  int depth;
+  int filled; /* 1: something stands before in the same object or array */
+} cli_json;
+
+/* Create (replace) the file. Errors: E_FILE. */
+bramah_status cli_json_create(cli_json *json, const char *path, bramah_diag *diag);
+/* Close it. Errors: E_FILE (disk full). */
+bramah_status cli_json_finish(cli_json *json, bramah_diag *diag);
+
+/* Names are NULL in arrays and at the outermost level. */
+void cli_json_open(cli_json *json, const char *name, char bracket);     /* '{' or '[' */
+void cli_json_close(cli_json *json, char bracket);                      /* '}' or ']' */
+void cli_json_text(cli_json *json, const char *name, const char *text); /* NULL: null */
+void cli_json_number(cli_json *json, const char *name, double value);   /* null if it is not finite */
+void cli_json_count(cli_json *json, const char *name, uint64_t value);
+void cli_json_flag(cli_json *json, const char *name, int value);
+
+#endif

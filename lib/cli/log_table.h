@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What was found in a log: rows, and all that was dropped, put in order, joined, taken for empty or held. */
+#ifndef BRAMAH_LIB_CLI_LOG_TABLE_H
+#define BRAMAH_LIB_CLI_LOG_TABLE_H
+
+#include "lib/cli/json.h"
+#include "lib/cli/log_source.h"
+#include "lib/cli/table.h"
+
+/* A line for each kind of thing and device; inputs: names of the model's inputs. */
+cli_table cli_log_table(const cli_log_source *source, const bramah_model *model);
+
+/* The same for programs: an array "devices" with an object per device. */
+void cli_log_json(const cli_log_source *source, cli_json *json);
+
+#endif

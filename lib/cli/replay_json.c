@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The summary of a replay for programs. Keys are explained in datasets/README.md and stay as they are; new
+ * ones may come. Values are in SI units, times in seconds of the log. */
+#include "lib/cli/log_table.h"
+#include "lib/cli/output_files.h"
+#include "lib/cli/replay.h"
+
+#include <math.h>
+#include <string.h>
+
+static void put_time(cli_json *json, const char *name, int64_t ns, int known)
+{
+  cli_json_number(json, name, known ? cli_seconds(ns) : NAN);
+}
+
+static void put_study(const cli_replay_run *r, cli_json *json)
+{
+  const bramah_study *study = r->session.study;
+  cli_json_open(json, "study", '{');
+  cli_json_text(json, "name", study->name);
+  cli_json_text(json, "file", r->request.study);
+  cli_json_text(json, "machine", bramah_model_name(r->session.machine.model));
+  cli_json_text(json, "machine_file", study->machine_file);
+  cli_json_count(json, "changes", study->n_changes);
+  cli_json_close(json, '}');
+}
+
+static void put_files(const cli_replay_run *r, cli_json *json)
+{
+  const cli_replay_request *q = &r->request;
+  cli_json_open(json, "files", '{');
+  cli_json_open(json, "logs", '[');
+  for (size_t i = 0; i < q->n_logs; i++) cli_json_text(json, NULL, q->logs[i]);
+  cli_json_close(json, ']');
+  cli_json_text(json, "output", q->output);
+  cli_json_text(json, "truth", q->truth);
+  cli_json_text(json, "report", q->report);
+  cli_json_text(json, "smooth", q->smooth);
+  cli_json_text(json, "snapshot", q->snapshot);
+  cli_json_text(json, "resume", q->resume);
+  cli_json_close(json, '}');
+}
+
+static void put_options(const cli_replay_run *r, cli_json *json)
+{
+  const cli_replay_request *q = &r->request;
+  cli_json_open(json, "options", '{');
+  put_time(json, "from", q->from_ns, q->from_ns != INT64_MIN);
+  put_time(json, "to", q->to_ns, q->to_ns != INT64_MAX);
+  cli_json_count(json, "every", q->every);
+  put_time(json, "snapshot_every", q->snapshot_every_ns, q->snapshot_every_ns != 0);
+  cli_json_close(json, '}');
+}
+
+static void put_rows(const cli_replay_run *r, cli_json *json)
+{
+  const bramah_replay_counts counts = bramah_replay_report(r->replay);
+  const bramah_rewind *rewind = bramah_replay_rewind(r->replay);
+  const bramah_rewind_counts late = rewind ? bramah_rewind_report(rewind) : (bramah_rewind_counts){0};
+  cli_json_open(json, "rows", '{');
+  cli_json_count(json, "log", counts.samples);
+  cli_json_count(json, "before_from", r->window.skipped);
+  cli_json_count(json, "used_before_resume", r->window.used_before);
+  cli_json_count(json, "estimates", r->rows);
+  cli_json_count(json, "written", r->written);
+  cli_json_count(json, "beside_grid", counts.off_grid);
+  cli_json_number(json, "largest_shift", cli_seconds(counts.max_shift_ns));
+  cli_json_count(json, "merged", counts.merged);
+  cli_json_count(json, "late", late.late);
+  cli_json_count(json, "before_start", late.before_start);
+  cli_json_count(json, "rewinds", late.rewinds);
+  cli_json_count(json, "steps_again", late.recomputed);
+  cli_json_count(json, "without_truth", r->truth.unmatched);
+  cli_json_close(json, '}');
+}
+
+static void put_run(const cli_replay_run *r, cli_json *json)
+{
+  const double duration = cli_seconds(r->last_ns - r->begin_ns);
+  cli_json_open(json, "time", '{');
+  put_time(json, "first", r->first_ns, r->rows > 0);
+  put_time(json, "last", r->last_ns, r->rows > 0);
+  cli_json_number(json, "step", cli_seconds(r->estimate.plant->step_ns));
+  cli_json_close(json, '}');
+  cli_json_open(json, "speed", '{');
+  cli_json_number(json, "filter_seconds", r->filter_seconds);
+  cli_json_number(json, "seconds", r->seconds);
+  cli_json_number(json, "times_real_time", r->filter_seconds > 0.0 ? duration / r->filter_seconds : NAN);
+  cli_json_close(json, '}');
+}
+
+static void put_innovations(const cli_innovations *innovations, cli_json *json)
+{
+  const bramah_nis *nis = &innovations->nis;
+  const double expected = nis->dof > 0.0 ? innovations->share / nis->dof : NAN;
+  double low = NAN, high = NAN;
+  bramah_diag ignored;
+  if (!nis->n || bramah_nis_band(nis->dof, 0.95, &low, &high, &ignored)) low = high = NAN;
+  cli_json_count(json, "samples", innovations->present);
+  cli_json_count(json, "fused", nis->n ? (uint64_t)llround(nis->dof) : 0);
+  cli_json_count(json, "gated", innovations->gated);
+  cli_json_count(json, "saturated", innovations->saturated);
+  cli_json_number(json, "nis_mean", nis->n ? bramah_nis_mean(nis) : NAN);
+  cli_json_number(json, "nis_expected", expected);
+  cli_json_number(json, "nis_band_low", expected * low);
+  cli_json_number(json, "nis_band_high", expected * high);
+}
+
+static void put_sensors(const cli_replay_run *r, cli_json *json)
+{
+  cli_json_open(json, "sensors", '[');
+  for (size_t i = 0; i < r->consistency.n_sensors; i++) {
+    const bramah_sensor *sensor = bramah_filter_sensor(r->session.filter, i);
+    const cli_innovations *innovations = &r->consistency.sensor[i];
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "name", sensor->name);
+    cli_json_text(json, "unit", sensor->unit);
+    put_innovations(innovations, json);
+    cli_json_number(json, "lag_1", innovations->squares > 0.0 ? cli_innovations_lag(innovations) : NAN);
+    cli_json_count(json, "lost_times", r->events.lost[i].n);
+    cli_json_flag(json, "lost_at_end", r->events.away[i]);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+  cli_json_open(json, "all_sensors", '{');
+  put_innovations(&r->consistency.all, json);
+  cli_json_close(json, '}');
+}
+
+static void put_events(const cli_replay_run *r, cli_json *json)
+{
+  const bramah_filter_report *report = &r->events.report;
+  cli_json_open(json, "events", '{');
+  cli_json_count(json, "fused", report->accepted);
+  cli_json_count(json, "gated", report->gated);
+  cli_json_count(json, "saturated", report->saturated);
+  cli_json_count(json, "limited", report->limited);
+  cli_json_count(json, "lost", report->lost);
+  cli_json_count(json, "recoveries", report->recoveries);
+  cli_json_close(json, '}');
+}
+
+static void put_augmented(const cli_replay_run *r, cli_json *json)
+{
+  cli_json_open(json, "estimated", '[');
+  for (size_t i = 0; i < bramah_filter_n_augmented(r->session.filter); i++) {
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "name", bramah_filter_augmented(r->session.filter, i)->name);
+    cli_json_text(json, "unit", cli_augmented_unit(r->session.filter, i));
+    cli_json_number(json, "value", r->augmented[2 * i]);
+    cli_json_number(json, "sigma", r->augmented[2 * i + 1]);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+}
+
+static void put_error(const cli_replay_run *r, const cli_compared *c, cli_json *json)
+{
+  const bramah_plant *plant = r->estimate.plant;
+  bramah_output_info info;
+  plant->output_info(plant->self, c->output, &info);
+  cli_json_open(json, NULL, '{');
+  cli_json_text(json, "output", info.name);
+  cli_json_text(json, "unit", info.unit);
+  cli_json_number(json, "rmse", bramah_rmse_value(&c->estimate));
+  cli_json_number(json, "percent_of_max", bramah_rmse_percent(&c->estimate));
+  cli_json_number(json, "inside", bramah_rmse_inside(&c->estimate));
+  cli_json_number(json, "within_twice", c->judged ? (double)c->within / (double)c->judged : NAN);
+  cli_json_number(json, "rmse_model_alone", bramah_rmse_value(&c->model));
+  cli_json_number(json, "rmse_sensor", bramah_rmse_value(&c->measured));
+  cli_json_close(json, '}');
+}
+
+static void put_errors(const cli_replay_run *r, cli_json *json)
+{
+  if (!r->request.truth) return;
+  cli_json_open(json, "errors", '[');
+  for (size_t k = 0; k < r->accuracy.n; k++) put_error(r, &r->accuracy.compared[k], json);
+  cli_json_close(json, ']');
+  cli_json_number(json, "nees_mean", r->nees.sum.n ? bramah_nis_mean(&r->nees.sum) : NAN);
+}
+
+static void put_verdict(const cli_replay_run *r, int code, cli_json *json)
+{
+  cli_json_open(json, "checks", '[');
+  for (size_t i = 0; i < r->verdict.n; i++) {
+    const cli_verdict_check *check = &r->verdict.check[i];
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "check", check->what);
+    cli_json_text(json, "at", *check->at ? check->at : NULL);
+    cli_json_text(json, "unit", check->unit);
+    cli_json_number(json, "value", check->value);
+    cli_json_number(json, "least", check->least);
+    cli_json_number(json, "most", check->most);
+    cli_json_flag(json, "passed", check->passed);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+  cli_json_text(json, "verdict", r->verdict.failed ? "not consistent" : "consistent");
+  char text[1024];
+  if (r->outcome) bramah_diag_format(&r->mistake, text, sizeof text);
+  cli_json_text(json, "error", r->outcome ? text : NULL);
+  cli_json_count(json, "exit_code", (uint64_t)code);
+}
+
+bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
+{
+  cli_json *json = &r->json;
+  if (!json->file) return BRAMAH_OK;
+  cli_json_open(json, NULL, '{');
+  cli_json_text(json, "bramah", bramah_version());
+  cli_json_text(json, "command", "replay");
+  put_study(r, json);
+  put_files(r, json);
+  put_options(r, json);
+  put_rows(r, json);
+  cli_log_json(&r->source, json);
+  put_run(r, json);
+  put_sensors(r, json);
+  put_events(r, json);
+  put_augmented(r, json);
+  cli_unknown_json(&r->unknown, &r->estimate, json);
+  put_errors(r, json);
+  put_verdict(r, code, json);
+  cli_json_close(json, '}');
+  return cli_json_finish(json, diag);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* fsync, fileno */
+#include "lib/cli/snapshot_file.h"
+#include "lib/cli/message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAME = 24, FORMAT = 1, BYTE_ORDER_MARK = 0x01020304 };
+
+typedef struct head {
+  char magic[8];
+  uint32_t format, order;
+  uint64_t length; /* of the file, check sum included */
+} head;
+
+typedef struct piece {
+  char name[NAME];
+  uint64_t size;
+} piece;
+
+static const char magic[8] = {'B', 'R', 'A', 'M', 'A', 'H', 'S', 'N'};
+
+uint64_t cli_hash(const void *bytes, size_t n, uint64_t hash)
+{
+  const unsigned char *p = bytes;
+  for (size_t i = 0; i < n; i++) hash = (hash ^ p[i]) * UINT64_C(1099511628211);
+  return hash;
+}
+
+uint64_t cli_hash_file(const char *path)
+{
+  unsigned char part[4096];
+  FILE *file = fopen(path, "rb");
+  if (!file) return 0;
+  uint64_t hash = CLI_HASH_START;
+  for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) hash = cli_hash(part, n, hash);
+  fclose(file);
+  return hash;
+}
+
+/* ---- pieces ---- */
+
+void cli_snapshot_free(cli_snapshot *snapshot)
+{
+  free(snapshot->bytes);
+  *snapshot = (cli_snapshot){0};
+}
+
+/* n more bytes at the end, zeroed. */
+static unsigned char *extend(cli_snapshot *snapshot, size_t n)
+{
+  if (snapshot->failed) return NULL;
+  if (snapshot->size + n > snapshot->room) {
+    const size_t room = 2 * snapshot->room + n + 4096;
+    unsigned char *bytes = realloc(snapshot->bytes, room);
+    if (!bytes) return snapshot->failed = 1, NULL;
+    snapshot->bytes = bytes;
+    snapshot->room = room;
+  }
+  unsigned char *out = snapshot->bytes + snapshot->size;
+  memset(out, 0, n);
+  snapshot->size += n;
+  return out;
+}
+
+void cli_snapshot_clear(cli_snapshot *snapshot)
+{
+  snapshot->size = 0;
+  snapshot->failed = 0;
+  extend(snapshot, sizeof(head));
+}
+
+static size_t padded(size_t n) { return (n + 7) / 8 * 8; }
+
+void *cli_snapshot_add(cli_snapshot *snapshot, const char *name, size_t n)
+{
+  piece p = {.size = n};
+  unsigned char *out = extend(snapshot, sizeof p + padded(n));
+  if (!out) return NULL;
+  snprintf(p.name, sizeof p.name, "%s", name);
+  memcpy(out, &p, sizeof p);
+  return out + sizeof p;
+}
+
+void cli_snapshot_put(cli_snapshot *snapshot, const char *name, const void *from, size_t n)
+{
+  void *out = cli_snapshot_add(snapshot, name, n);
+  if (out && n) memcpy(out, from, n);
+}
+
+const void *cli_snapshot_find(const cli_snapshot *snapshot, const char *name, size_t *n)
+{
+  const size_t end = snapshot->size - sizeof(uint64_t);
+  piece p;
+  for (size_t at = sizeof(head); at + sizeof p <= end; at += sizeof p + padded(p.size)) {
+    memcpy(&p, snapshot->bytes + at, sizeof p);
+    if (p.size > end - at - sizeof p) return NULL;
+    if (strncmp(p.name, name, NAME) != 0) continue;
+    *n = p.size;
+    return snapshot->bytes + at + sizeof p;
+  }
+  return NULL;
+}
+
+/* ---- file ---- */
+
+static bramah_status fail_file(bramah_diag *diag, const char *path, const char *what)
+{
+  return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "%s: %s", what, strerror(errno));
+}
+
+static int write_whole(const char *path, const unsigned char *bytes, size_t n)
+{
+  FILE *file = fopen(path, "wb");
+  if (!file) return 0;
+  int good = fwrite(bytes, 1, n, file) == n && fflush(file) == 0 && fsync(fileno(file)) == 0;
+  if (fclose(file) != 0) good = 0;
+  return good;
+}
+
+/* Head and check sum around the pieces. */
+static void seal(cli_snapshot *snapshot)
+{
+  unsigned char *end = extend(snapshot, sizeof(uint64_t));
+  if (!end) return;
+  head h = {.format = FORMAT, .order = BYTE_ORDER_MARK, .length = snapshot->size};
+  memcpy(h.magic, magic, sizeof magic);
+  memcpy(snapshot->bytes, &h, sizeof h);
+  const uint64_t sum = cli_hash(snapshot->bytes, snapshot->size - sizeof sum, CLI_HASH_START);
+  memcpy(end, &sum, sizeof sum);
+}
+
+bramah_status cli_snapshot_write(cli_snapshot *snapshot, const char *path, bramah_diag *diag)
+{
+  const size_t length = strlen(path) + 8;
+  char *beside = malloc(length);
+  seal(snapshot);
+  if (snapshot->failed || !beside) {
+    free(beside);
+    return cli_fail(diag, BRAMAH_E_MEMORY, path, 0, NULL, "out of memory");
+  }
+  snprintf(beside, length, "%s.part", path);
+  bramah_status status = BRAMAH_OK;
+  if (!write_whole(beside, snapshot->bytes, snapshot->size) || rename(beside, path) != 0) {
+    status = fail_file(diag, path, "cannot write the snapshot");
+    remove(beside);
+  }
+  free(beside);
+  return status;
+}
+
+static bramah_status read_whole(cli_snapshot *snapshot, const char *path, bramah_diag *diag)
+{
+  enum { PART = 1 << 16 };
+  FILE *file = fopen(path, "rb");
+  if (!file) return fail_file(diag, path, "cannot open the snapshot");
+  snapshot->size = 0;
+  for (size_t n = PART; n == PART;) {
+    unsigned char *out = extend(snapshot, PART);
+    if (!out) break;
+    n = fread(out, 1, PART, file);
+    snapshot->size -= PART - n;
+  }
+  const int bad = ferror(file);
+  const bramah_status status = bad ? fail_file(diag, path, "cannot read the snapshot") : BRAMAH_OK;
+  fclose(file);
+  if (status || !snapshot->failed) return status;
+  return cli_fail(diag, BRAMAH_E_MEMORY, path, 0, NULL, "out of memory");
+}
+
+static bramah_status check(const cli_snapshot *snapshot, const char *path, bramah_diag *diag)
+{
+  head h;
+  uint64_t sum;
+  if (snapshot->size < sizeof h || memcmp(snapshot->bytes, magic, sizeof magic) != 0)
+    return cli_fail(diag, BRAMAH_E_SYNTAX, path, 0, NULL, "this is no snapshot of bramah replay");
+  memcpy(&h, snapshot->bytes, sizeof h);
+  if (h.order != BYTE_ORDER_MARK || h.format != FORMAT)
+    return cli_fail(diag, BRAMAH_E_SYNTAX, path, 0, NULL,
+                    "the snapshot was written by another version of bramah or on another kind of computer");
+  if (h.length != snapshot->size || snapshot->size < sizeof h + sizeof sum)
+    return cli_fail(diag, BRAMAH_E_TRUNCATED, path, 0, NULL,
+                    "the snapshot has %zu bytes, but says it has %llu", snapshot->size,
+                    (unsigned long long)h.length);
+  memcpy(&sum, snapshot->bytes + snapshot->size - sizeof sum, sizeof sum);
+  if (sum == cli_hash(snapshot->bytes, snapshot->size - sizeof sum, CLI_HASH_START)) return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_SYNTAX, path, 0, NULL, "the snapshot is damaged: its check sum is wrong");
+}
+
+bramah_status cli_snapshot_read(cli_snapshot *snapshot, const char *path, bramah_diag *diag)
+{
+  const bramah_status status = read_whole(snapshot, path, diag);
+  return status ? status : check(snapshot, path, diag);
+}

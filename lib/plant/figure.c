@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine as a stick figure: its parts in the frames of the bodies, and where they are. Counting, naming
+ * and placing are one walk over the model with different pens. */
+#include "bramah/figure.h"
+#include "lib/plant/coupled_internal.h"
+#include "lib/linalg/vector3.h"
+
+#include <math.h>
+
+/* Points nearer than this are one [m]. */
+static const double together = 1e-9;
+
+/* Where the walk puts its parts. */
+typedef struct pen {
+  const bramah_model *model;
+  const bramah__pose *pose; /* NULL: parts are only counted */
+  double *points;           /* [n x 6] or NULL */
+  size_t n;
+  size_t wanted; /* part to be told, or none */
+  bramah_figure_part part;
+} pen;
+
+static void put(pen *p, bramah_figure_kind kind, const char *name, const double *from, const double *to)
+{
+  if (p->n == p->wanted) p->part = (bramah_figure_part){kind, name};
+  if (p->points) {
+    bramah__copy3(from, p->points + 6 * p->n);
+    bramah__copy3(to, p->points + 6 * p->n + 3);
+  }
+  p->n++;
+}
+
+/* A part between two points of bodies. */
+static void put_line(pen *p, bramah_figure_kind kind, const char *name, const int body[2], const double *from,
+                     const double *to)
+{
+  double end[2][3] = {{0}};
+  if (p->pose) {
+    bramah__point(p->pose, body[0], from, end[0]);
+    bramah__point(p->pose, body[1], to, end[1]);
+  }
+  put(p, kind, name, end[0], end[1]);
+}
+
+static void put_mark(pen *p, bramah_figure_kind kind, const char *name, int body, const double *at)
+{
+  put_line(p, kind, name, (const int[]){body, body}, at, at);
+}
+
+static double distance(const double *a, const double *b)
+{
+  double d[3];
+  bramah__sub3(a, b, d);
+  return sqrt(bramah__dot3(d, d));
+}
+
+/* ---- beams ---- */
+
+/* The massless bodies inside compound joints are not drawn. */
+static int is_drawn(const bramah_model *model, size_t body) { return model->tree.link[body].mass > 0.0; }
+
+/* The structural points of a body, one after the other; NULL beyond the last. */
+static const double *beam_end(const bramah_model *model, int body, size_t i)
+{
+  for (size_t j = 0; j < model->n; j++)
+    if (model->tree.link[j].parent == body && i-- == 0) return model->tree.link[j].position;
+  for (size_t l = 0; l < model->n_loops; l++)
+    for (int e = 0; e < 2; e++)
+      if (model->loop[l].body[e] == body && i-- == 0) return model->loop[l].point[e];
+  for (size_t s = 0; s < model->forces.n_springs; s++)
+    for (int e = 0; e < 2; e++)
+      if (model->forces.spring[s].line.body[e] == body && i-- == 0)
+        return model->forces.spring[s].line.point[e];
+  return NULL;
+}
+
+static const double origin[3] = {0, 0, 0};
+
+/* The end of beam i of a body that ends where no other one does, NULL beyond the last beam. A body without
+ * any structural point has one to its payload. */
+static const double *beam(const bramah_model *model, size_t body, size_t i, int *is_same)
+{
+  const double *end = beam_end(model, (int)body, i);
+  if (!end && i == 0) {
+    end = model->tree.link[body].centre;
+    for (size_t k = 0; k < model->n_parameters; k++)
+      if (model->parameter[k].code == BRAMAH__PAYLOAD && model->parameter[k].index == body &&
+          distance(model->parameter[k].point, origin) > distance(end, origin))
+        end = model->parameter[k].point; /* of welded bodies too: the farthest */
+  }
+  *is_same = end && distance(end, origin) < together;
+  for (size_t k = 0; end && !*is_same && k < i; k++)
+    *is_same = distance(end, beam_end(model, (int)body, k)) < together;
+  return end;
+}
+
+static void put_beams(pen *p, size_t body)
+{
+  const double *end;
+  int is_same;
+  for (size_t i = 0; (end = beam(p->model, body, i, &is_same)); i++)
+    if (!is_same)
+      put_line(p, BRAMAH_FIGURE_BODY, p->model->body_name[body], (const int[]){(int)body, (int)body}, origin,
+               end);
+}
+
+/* ---- lugs ---- */
+
+/* The point nearest to `at` on the line from the origin to `end`. */
+static void foot_on(const double *end, const double *at, double *foot)
+{
+  const double share = bramah__dot3(end, at) / bramah__dot3(end, end);
+  for (int k = 0; k < 3; k++) foot[k] = fmin(fmax(share, 0.0), 1.0) * end[k];
+}
+
+static void nearest_foot(const bramah_model *model, size_t body, const double *at, double *foot)
+{
+  const double *end;
+  int is_same;
+  bramah__copy3(origin, foot);
+  for (size_t i = 0; (end = beam(model, body, i, &is_same)); i++) {
+    double other[3];
+    if (is_same) continue;
+    foot_on(end, at, other);
+    if (distance(other, at) < distance(foot, at)) bramah__copy3(other, foot);
+  }
+}
+
+static void put_lug(pen *p, int body, const double *at)
+{
+  double foot[3];
+  if (body < 0 || !is_drawn(p->model, (size_t)body)) return;
+  nearest_foot(p->model, (size_t)body, at, foot);
+  if (distance(foot, at) < together) return;
+  put_line(p, BRAMAH_FIGURE_LUG, p->model->body_name[body], (const int[]){body, body}, foot, at);
+}
+
+/* ---- what joins bodies ---- */
+
+static void put_ground(pen *p, int body, const char *name, const double *at)
+{
+  if (body < 0) put_mark(p, BRAMAH_FIGURE_GROUND, name, -1, at);
+}
+
+static void put_joint(pen *p, size_t j)
+{
+  const bramah__link *link = &p->model->tree.link[j];
+  const char *name = p->model->joint_name[j];
+  put_ground(p, link->parent, name, link->position);
+  if (link->revolute) {
+    put_mark(p, BRAMAH_FIGURE_JOINT, name, (int)j, origin);
+  } else if (is_drawn(p->model, j)) {
+    put_line(p, BRAMAH_FIGURE_SLIDE, name, (const int[]){link->parent, (int)j}, link->position, origin);
+  }
+}
+
+static void put_loop(pen *p, size_t l)
+{
+  const bramah__loop *loop = &p->model->loop[l];
+  const char *name = p->model->loop_name[l];
+  for (int e = 0; e < 2; e++) put_ground(p, loop->body[e], name, loop->point[e]);
+  if (loop->hold == BRAMAH__HOLD_POINT)
+    put_mark(p, BRAMAH_FIGURE_JOINT, name, loop->body[0], loop->point[0]);
+  else
+    put_line(p, loop->hold == BRAMAH__HOLD_LINE ? BRAMAH_FIGURE_SLIDE : BRAMAH_FIGURE_ROD, name, loop->body,
+             loop->point[0], loop->point[1]);
+}
+
+/* Length of the barrel, from its attachment to where the rod comes out. With the rod as long as both chambers
+ * together the piston stands at its length from the rod's end, so the barrel ends at reference stroke less
+ * piston chamber, and what is seen of the rod is as long as the piston chamber. */
+static double barrel_length(const bramah__cylinder *cylinder)
+{
+  return fmax(cylinder->reference - cylinder->piston_length, cylinder->piston_length + cylinder->rod_length);
+}
+
+static void put_cylinder(pen *p, size_t i)
+{
+  const bramah__line *line = &p->model->line[i];
+  const char *name = p->model->cylinder_name[i];
+  double end[3][3] = {{0}};
+  for (int e = 0; e < 2; e++) {
+    put_ground(p, line->body[e], name, line->point[e]);
+    put_lug(p, line->body[e], line->point[e]);
+    if (p->pose) bramah__point(p->pose, line->body[e], line->point[e], end[2 * e]);
+  }
+  const double stroke = distance(end[0], end[2]), length = barrel_length(&p->model->circuit.cylinder[i]);
+  const double share = stroke > length ? length / stroke : 1.0;
+  for (int k = 0; k < 3; k++) end[1][k] = end[0][k] + share * (end[2][k] - end[0][k]);
+  put(p, BRAMAH_FIGURE_BARREL, name, end[0], end[1]);
+  put(p, BRAMAH_FIGURE_PISTON_ROD, name, end[1], end[2]);
+}
+
+static void put_spring(pen *p, const bramah__line *line)
+{
+  for (int e = 0; e < 2; e++) put_ground(p, line->body[e], "", line->point[e]);
+  put_line(p, BRAMAH_FIGURE_SPRING, "", line->body, line->point[0], line->point[1]);
+}
+
+/* ---- all of it ---- */
+
+static void draw(pen *p)
+{
+  const bramah_model *model = p->model;
+  for (size_t b = 0; b < model->n; b++)
+    if (is_drawn(model, b)) put_beams(p, b);
+  for (size_t s = 0; s < model->forces.n_springs; s++) put_spring(p, &model->forces.spring[s].line);
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
+    if (!model->line[i].is_coordinate) put_cylinder(p, i);
+  for (size_t l = 0; l < model->n_loops; l++) put_loop(p, l);
+  for (size_t j = 0; j < model->n; j++) put_joint(p, j);
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
+    if (model->line[i].is_coordinate)
+      put_mark(p, BRAMAH_FIGURE_ROTARY, model->cylinder_name[i], (int)model->line[i].joint, origin);
+}
+
+size_t bramah_figure_n_parts(const bramah_model *model)
+{
+  pen p = {.model = model, .wanted = (size_t)-1};
+  draw(&p);
+  return p.n;
+}
+
+bramah_figure_part bramah_figure_part_of(const bramah_model *model, size_t i)
+{
+  pen p = {.model = model, .wanted = i};
+  draw(&p);
+  return p.part;
+}
+
+bramah_status bramah_coupled_figure(bramah_coupled *plant, double *points, bramah_diag *diag)
+{
+  const bramah_status status = bramah__refresh(plant, diag);
+  if (status != BRAMAH_OK) return status;
+  /* The shared model: payloads on massless bodies must not change what is drawn. */
+  const bramah_model *model = plant->base ? plant->base : plant->model;
+  pen p = {.model = model, .pose = plant->now->pose, .points = points, .wanted = (size_t)-1};
+  draw(&p);
+  return BRAMAH_OK;
+}

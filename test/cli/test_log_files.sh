@@ -1,0 +1,136 @@
+#!/bin/sh
+# Logs of several devices: folders, files that follow each other, files side by side with clocks and rates of their own.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+make_log 0.2
+run 0 replay "$study" log.csv --output clean.csv
+
+# Every cell within 1e-4 of the largest value of its column: logs have ten digits.
+agree() {
+  awk -F, 'NR == FNR { for (i = 1; i <= NF; i++) { a[FNR, i] = $i; v = $i < 0 ? -$i : $i + 0
+        if (FNR > 1 && v > top[i]) top[i] = v } lines = FNR; next }
+    { for (i = 1; i <= NF; i++) { d = a[FNR, i] - $i; if (d < 0) d = -d
+        if (FNR == 1 ? a[1, i] != $i : d > 1e-4 * top[i] || (a[FNR, i] == "") != ($i == "")) {
+          print "line " FNR ", cell " i ": " a[FNR, i] " is not " $i; bad = 1; exit } } }
+    END { if (!bad && FNR != lines) { print lines " lines and " FNR; bad = 1 } exit bad }' "$1" "$2" >difference ||
+    fail "$3: $(cat difference)"
+}
+
+# A counter in tabs on three files, and a controller 0.5 s ahead whose clock gains 100 ppm, in semicolons and decimal commas.
+mkdir run7
+for part in 1 2 10; do
+  awk -F, -v OFS='\t' -v part=$part 'NR == 1 { print "n", "enc[deg]", "gyro[rad/s]"; next }
+    (part == 1 ? NR <= 60 : part == 2 ? NR > 60 && NR <= 140 : NR > 140) {
+      printf "%d\t%.17g\t%s\n", 7 + (NR - 2) * 2, $3 / 0.017453292519943295, $4 }' log.csv >run7/imu$part.csv
+done
+awk -F, 'NR == 1 { print "Zeit[ms];U[V];p1[bar];p2[bar];p3[bar]"; next }
+  { s = sprintf("%.7f;%s;%.17g;%.17g;%.17g", ((NR - 2) * 1.0001 + 500), $2, $5 / 1e5, $6 / 1e5, $7 / 1e5)
+    gsub(/\./, ",", s); print s }' log.csv >run7/plc.csv
+echo 'a good day' >run7/notes.txt
+{
+  sed -n '/^study/,/^sensors/p' "$study" | sed -e "s|^machine: .*|machine: $machine|" -e '/^sensors/d'
+  cat <<'END2'
+log:
+  files:
+    imu: {match: "imu*.csv", delimiter: tab, time: {column: n, rate: 2 kHz, offset: -3.5 ms}}
+    plc: {match: plc.csv, time: {column: Zeit, offset: -0.5 s, drift: 100 ppm}}
+inputs: {valve: U}
+sensors:
+  crank_encoder: {type: encoder, joint: crank, sigma: 1 deg, rate: 1 kHz, column: enc, file: imu}
+  crank_gyro: {type: gyro, joint: crank, sigma: 9.84e-4 rad/s, rate: 1 kHz, column: gyro}
+  p1: {type: pressure, volume: v1, sigma: 0.5 bar, rate: 1 kHz}
+  p2: {type: pressure, volume: v2, sigma: 0.5 bar, rate: 1 kHz}
+  p3: {type: pressure, volume: v3, sigma: 0.5 bar, rate: 1 kHz}
+END2
+  sed -n '/^filter/,$p' "$study"
+} >devices.yaml
+run 0 replay devices.yaml run7 --output estimate.csv --json summary.json
+agree clean.csv estimate.csv 'a folder'
+says out 'log: run7'
+grep -Eq 'imu +files that follow each other +3' out || fail 'the parts are not counted'
+grep -Eq 'imu +rows +201' out || fail 'the rows of the first device'
+grep -q '"name": "plc"' summary.json || fail 'the JSON does not know the device'
+run 0 check devices.yaml run7
+says out 'log: run7/imu1.csv, run7/imu2.csv, run7/imu10.csv (log.files.imu)'
+says out 'cells between tabs'
+says out 'decimal commas'
+says out 'n counts samples at 2000 Hz'
+says out 'the clock gains 100 ppm'
+says out '1 files of the folder are not used'
+says out '201 rows from 0 s to 0.2 s'
+# The same named one by one, in another order of devices.
+run 0 replay devices.yaml run7/plc.csv run7/imu1.csv run7/imu2.csv run7/imu10.csv --output other.csv
+cmp estimate.csv other.csv || fail 'the order of devices matters'
+# In the wrong order of files: refused.
+run 1 replay devices.yaml run7/plc.csv run7/imu2.csv run7/imu1.csv --output other.csv
+says err 'bramah: run7/imu1.csv:2: n: time does not go forward: 0 s after'
+# A mistake in a later part.
+awk 'NR == 9 { $2 = "?" } { print }' OFS='\t' run7/imu2.csv >imu3.csv
+run 1 replay devices.yaml run7/plc.csv run7/imu1.csv imu3.csv --output other.csv
+says err "bramah: imu3.csv:9:5: enc: '?' is not a number"
+# What is missing, or named twice.
+run 1 replay devices.yaml run7/plc.csv --output other.csv
+says err 'devices.yaml:'
+says err 'no file of this log matches log.files.imu'
+run 1 replay devices.yaml run7 run7/plc.csv --output other.csv
+says err 'run7/plc.csv: this file is named twice'
+run 1 replay devices.yaml run7 --output run7/plc.csv
+says err 'would be overwritten'
+mkdir empty
+run 1 replay devices.yaml empty --output other.csv
+says err 'no file of this folder matches an entry of log.files'
+run 1 replay "$study" empty --output other.csv
+says err 'there is no .csv file in this folder'
+
+# Pressures ten times slower than the rest: as a log with empty cells.
+cut -d, -f1-4 log.csv >fast.csv
+awk -F, -v OFS=, 'NR == 1 || NR % 10 == 2 { print $1, $5, $6, $7 }' log.csv >slow.csv
+awk -F, -v OFS=, 'NR > 1 && NR % 10 != 2 { $5 = $6 = $7 = "" } { print }' log.csv >sparse.csv
+run 0 replay "$study" sparse.csv --output wanted.csv
+run 0 replay "$study" fast.csv slow.csv --output estimate.csv
+cmp wanted.csv estimate.csv || fail 'two rates'
+grep -Eq 'slow.csv +rows +21' out || fail 'the slow rows are not counted'
+# With --from the commands and samples before it are passed over in all files.
+run 0 replay "$study" sparse.csv --from 0.105 --output wanted.csv
+run 0 replay "$study" slow.csv fast.csv --from 0.105 --output estimate.csv
+cmp wanted.csv estimate.csv || fail 'two rates with --from'
+run 0 replay "$study" fast.csv slow.csv --output estimate.csv --smooth smooth.csv
+same "$(lines smooth.csv)" 202 'smoothed estimates of two files'
+
+# What simulate writes for a study the study reads back.
+sed -e "s|^machine: .*|machine: $machine|" \
+  -e 's/^  crank_encoder: {/&column: Enc, unit: counts, scale: 0.01 deg, offset: 10 deg, sign: -1, /' \
+  -e 's/^  p1: {/&scale: 50 bar\/V, unit: V, reference: gauge, /' \
+  -e 's/^  p2: {/&unit: bar, /' "$study" >mapped.yaml
+run 0 simulate "$machine" --duration 0.2 --output truth.csv --noise mapped.yaml --seed 1 --log mapped.csv
+same "$(head -n 1 mapped.csv)" 't[s],valve.command[V],Enc,crank_gyro[rad/s],p1[V],p2[bar],p3[Pa]' 'header of the mapped log'
+run 0 replay mapped.yaml mapped.csv --output estimate.csv
+agree clean.csv estimate.csv 'a mapped log'
+run 0 check mapped.yaml mapped.csv
+says out 'crank_encoder = 10 deg - 0.01 deg x Enc'
+says out 'p1 = 1.01325 bar + 50 bar x p1'
+# Units that contradict each other.
+sed 's/scale: 50 bar\/V, unit: V/scale: 50 bar\/V, unit: bar/' mapped.yaml >wrong.yaml
+run 1 replay wrong.yaml mapped.csv --output other.csv
+says err 'wrong.yaml:'
+sed 's/unit: bar, /unit: kPa, /' mapped.yaml >wrong.yaml
+run 1 replay wrong.yaml mapped.csv --output other.csv
+says err "p2: 'unit' says kPa, but the header of the log says p2[bar]"
+sed 's/scale: 0.01 deg/scale: 0.01 V/' mapped.yaml >wrong.yaml
+run 1 check wrong.yaml mapped.csv
+says err 'crank_encoder.scale: '
+printf 'time: {unit: ms}\n' | cat mapped.yaml - >wrong.yaml
+run 1 simulate "$machine" --duration 0.2 --output truth.csv --noise wrong.yaml --seed 1 --log other.csv
+says err 'simulated logs have plain seconds'
+
+# Going on from a snapshot: wraps and dates count from the first row, so the rest alone is refused; the whole log is not.
+sed -e "s|^machine: .*|machine: $machine|" -e 's/^sensors:/time: {unit: iso8601}\nsensors:/' "$study" >dates.yaml
+awk -F, -v OFS=, 'NR == 1 { $1 = "t" } NR > 1 { $1 = sprintf("2024-03-05T12:00:%06.3fZ", $1) } { print }' log.csv >dates.csv
+run 0 replay dates.yaml dates.csv --output whole.csv
+agree clean.csv whole.csv 'dates'
+run 0 replay dates.yaml dates.csv --to 0.1 --output first.csv --snapshot half.snapshot
+awk 'NR == 1 || NR > 102' dates.csv >rest.csv
+run 1 replay dates.yaml rest.csv --resume half.snapshot --output second.csv
+says err 'rest.csv: t: this log does not begin where that of the snapshot began'
+run 0 replay dates.yaml dates.csv --resume half.snapshot --output second.csv
+sed 1d second.csv | cat first.csv - | cmp - whole.csv || fail 'the estimates after a snapshot'

@@ -1,0 +1,97 @@
+#!/bin/sh
+# Whether the filter may be believed: checks, exit code 3, and the summary for programs.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+make_log 0.5
+sed -e "s|^machine: |machine: $source_root/datasets/four-bar/|" "$study" >right.yaml
+
+# json PATH: a value of run.json, read by a reader that is not ours; the path in the syntax of python.
+json() {
+  python3 -c 'import json, sys; print(json.dumps(eval("d" + sys.argv[1], {"d": json.load(open("run.json"))})))' "$1"
+}
+# check NAME AT: value, limits and result of a check in run.json
+check() {
+  python3 -c 'import json, sys
+for c in json.load(open("run.json"))["checks"]:
+    if c["check"] == sys.argv[1] and (c["at"] or "") == sys.argv[2]: print(c["value"], c["least"], c["most"], c["passed"])' "$1" "$2"
+}
+
+run 0 replay right.yaml log.csv --output estimate.csv --truth truth.csv --json run.json
+says out 'verdict: consistent, 34 checks passed'
+says out 'json: run.json'
+same "$(json '["verdict"]')" '"consistent"' 'verdict'
+same "$(json '["exit_code"]')" 0 'exit code'
+same "$(json '["error"]')" null 'error'
+same "$(json '["rows"]["estimates"]')" 501 'estimates'
+same "$(json '["time"]["last"]')" 0.5 'last time'
+same "$(json '["files"]["logs"]')" '["log.csv"]' 'logs'
+same "$(json '["study"]["changes"]')" 3 'changes'
+same "$(json '["options"]["from"]')" null 'no limit'
+same "$(json '["all_sensors"]["fused"]')" 2505 'measurements'
+same "$(json '["sensors"][3]["name"]')" '"p2"' 'a sensor'
+# The same figures as in the tables, in SI units.
+near "$(json '["sensors"][1]["nis_mean"]')" "$(awk '$1 == "crank_gyro" { print $3; exit }' out)" 6e-5 'mean NIS'
+near "$(json '["errors"][0]["rmse"]')" "$(awk '$1 == "crank.angle" { print $3 * 3.14159265358979 / 180; exit }' out)" 1e-6 'error'
+near "$(json '["errors"][0]["inside"]')" "$(awk '$1 == "crank.angle" { print $5 / 100; exit }' out)" 1e-3 'share inside'
+near "$(json '["nees_mean"]')" "$(check 'mean NEES' '' | cut -d' ' -f1)" 0 'NEES'
+# The errors by hand, from the files.
+paste -d, estimate.csv truth.csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "crank.angle[rad]") c[++n] = i }
+  NR > 1 { e = $c[1] - $c[2]; s += e * e } END { printf "%.9g\n", sqrt(s / (NR - 1)) }' >rmse
+near "$(json '["errors"][0]["rmse"]')" "$(cat rmse)" 1e-8 'error by hand'
+
+# Without a truth; to standard output, where nothing else stands then; with a part of the log.
+run 0 replay right.yaml log.csv --output estimate.csv --json - --from 0.1 --to 0.4 --every 3
+cp out run.json
+same "$(json '["verdict"]')" '"consistent"' 'verdict from standard output'
+same "$(json '["options"]')" '{"from": 0.1, "to": 0.4, "every": 3, "snapshot_every": null}' 'options'
+same "$(json '["rows"]["before_from"]')" 100 'rows before the window'
+same "$(json '["rows"]["written"]')" 101 'rows written'
+same "$(json '.get("errors")')" null 'no errors without a truth'
+says err 'mean NIS'
+run 2 replay right.yaml log.csv --output - --json -
+run 1 replay right.yaml log.csv --output estimate.csv --json estimate.csv
+run 1 replay right.yaml log.csv --output estimate.csv --json log.csv
+
+# Noise ten times as large as stated: the NIS is a hundred; as much smaller: one hundredth. The truth is not needed.
+sed '/crank_encoder: /s/sigma: 1 deg/sigma: 0.1 deg/' right.yaml >bold.yaml
+run 3 replay bold.yaml log.csv --output estimate.csv --json run.json
+says out 'verdict: not consistent'
+grep -Eq '^  crank_encoder: mean NIS [0-9.]+, tolerated 0.111 to 2.25$' out || fail 'what failed is not told'
+grep -Eq '^  mean NIS +[0-9.]+ +0.111 to 2.25 +FAIL 1 of 5 +crank_encoder$' out || fail 'the table of checks'
+near "$(check 'mean NIS' crank_encoder | cut -d' ' -f1)" 100 15 'NIS of noise ten times too large'
+same "$(check 'mean NIS' crank_encoder | cut -d' ' -f4)" False 'the check in JSON'
+same "$(json '["verdict"]')" '"not consistent"' 'verdict in JSON'
+same "$(json '["exit_code"]')" 3 'exit code in JSON'
+sed '/crank_encoder: /s/sigma: 1 deg/sigma: 10 deg/' right.yaml >timid.yaml
+run 3 replay timid.yaml log.csv --output estimate.csv --json run.json
+near "$(check 'mean NIS' crank_encoder | cut -d' ' -f1)" 0.01 0.005 'NIS of noise ten times too small'
+
+# A model that is wrong, and a filter that trusts it: innovations that are alike one after the other, and with a truth errors
+# outside what the filter says of them.
+sed -e 's/acceleration_noise: .*/acceleration_noise: 1e-6 rad\/s^2\/Hz^0.5/' -e 's/noise: 0.5 bar\/s^0.5/noise: 1e-4 bar\/s^0.5/' \
+  -e 's/rate_sigma: .*/rate_sigma: 1e-6 rad\/s/' -e 's/position_sigma: .*/position_sigma: 1e-6 deg/' right.yaml >stubborn.yaml
+run 3 replay stubborn.yaml log.csv --output estimate.csv --truth truth.csv --json run.json
+same "$(check 'errors within 3.92 σ' crank.angle | cut -d' ' -f4)" False 'the errors of the angle'
+same "$(check 'mean NEES' '' | cut -d' ' -f4)" False 'the NEES'
+
+# Gates hold back a spike in every eighth row: too many to believe the rest.
+sed -e 's/^  transition: paper/&\n  gate: 5/' right.yaml >gated.yaml
+awk -F, -v OFS=, 'NR > 1 && NR % 8 == 0 { $3 = sprintf("%.9e", $3 + 0.5) } { print }' log.csv >spikes.csv
+run 3 replay gated.yaml spikes.csv --output estimate.csv --json run.json
+near "$(check 'held back by gates' crank_encoder | cut -d' ' -f1)" 12.5 0.3 'the share held back'
+awk -F, -v OFS=, 'NR > 1 && NR % 16 == 0 { $3 = sprintf("%.9e", $3 + 0.5) } { print }' log.csv >spikes.csv
+run 0 replay gated.yaml spikes.csv --output estimate.csv
+
+# A row that cannot be used goes before doubts: exit code 1, told in JSON as well.
+awk -F, -v OFS=, 'NR == 402 { $3 = "?" } { print }' log.csv >bad.csv
+run 1 replay bold.yaml bad.csv --output estimate.csv --json run.json
+same "$(json '["exit_code"]')" 1 'exit code of a bad row'
+json '["error"]' | grep -q 'bad.csv:402' || fail 'the mistake is not in JSON'
+same "$(json '["rows"]["estimates"]')" 400 'estimates before the bad row'
+# Text that JSON must mask.
+cp log.csv 'a "log" \ of mine.csv'
+run 0 replay right.yaml 'a "log" \ of mine.csv' --output estimate.csv --json run.json
+same "$(json '["files"]["logs"][0]')" '"a \"log\" \\ of mine.csv"' 'a name with quotes'
+# Too few samples to judge by.
+head -n 40 log.csv >short.csv
+run 0 replay bold.yaml short.csv --output estimate.csv

@@ -1,0 +1,81 @@
+#!/bin/sh
+# The estimates of every dataset against those kept here at 10 Hz: a change of behaviour shows as a difference to be looked at.
+# What is kept: independent coordinates, their rates, pressures and augmented states, with their standard deviations, to seven
+# digits. Tolerated: the fraction below of the largest magnitude of each column, for rounding, compilers and BLAS kernels.
+#
+# usage: BRAMAH_PROGRAM=... BRAMAH_SOURCE_ROOT=... sh test/golden/run.sh [--write]
+#   --write   keep the estimates of this program instead ('sh test/run.sh --golden'); then look at 'git diff test/golden' and say
+#             in the commit why they changed
+set -eu
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+tolerance=1e-5
+kept=$source_root/test/golden
+datasets=$source_root/datasets
+write=
+case ${1:-} in
+'') ;;
+--write) write=1 ;;
+*)
+  echo "unknown option '$1'; there is --write" >&2
+  exit 2
+  ;;
+esac
+differences=0
+
+# keep FILE PATTERN: the time and the columns whose name fits, to seven digits.
+keep() {
+  awk -F, -v OFS=, -v pattern="$2" 'NR == 1 {
+      for (i = 1; i <= NF; i++) { name = $i; sub(/\[.*/, "", name); if (i == 1 || name ~ pattern) c[++n] = i }
+      for (k = 1; k <= n; k++) printf "%s%s", $c[k], k < n ? "," : "\n"
+      next
+    }
+    { for (k = 1; k <= n; k++) printf "%s%s", $c[k] == "" ? "" : sprintf("%.7g", $c[k]), k < n ? "," : "\n" }' "$1"
+}
+
+# golden NAME STUDY LOG PATTERN [FROM]: replay, and compare what the pattern fits with what is kept.
+golden() {
+  "$program" replay "$2" "$3" --output "$1.csv" --every 100 --from "${5:-0}" >out 2>err || [ $? -eq 3 ] ||
+    fail "$1: the replay fails"
+  if [ -n "$write" ]; then
+    keep "$1.csv" "^($4)(\\.sigma)?\$" >"$kept/$1.csv"
+    echo "written: test/golden/$1.csv"
+    return
+  fi
+  code=0
+  "$program" compare "$kept/$1.csv" "$1.csv" --all --relative "$tolerance" >out 2>err || code=$?
+  [ "$code" -ne 0 ] || return 0
+  echo "$1: the estimates are not those of test/golden/$1.csv (exit code $code)"
+  grep -v '^  columns of B alone' out
+  cat err
+  differences=$((differences + 1))
+}
+
+# simulated NAME FOLDER MACHINE STUDY PATTERN OPTION...: the same with a log made here.
+simulated() {
+  name=$1 study=$datasets/$2/$4 pattern=$5
+  set -- "$datasets/$2/$3" "$@"
+  machine=$1
+  shift 6
+  "$program" simulate "$machine" --duration 10 --output truth.csv --noise "$study" --seed 1 --log log.csv "$@" >out 2>err ||
+    fail "$name: no log"
+  golden "$name" "$study" log.csv "$pattern"
+}
+
+four_bar='crank\.(angle|rate)|v[123]\.pressure'
+for set in 1 2 3 4; do
+  golden four-bar-$set "$datasets/four-bar/sensors-$set.yaml" "$datasets/four-bar/log.csv" "$four_bar"
+done
+golden four-bar-raw "$datasets/four-bar/raw.yaml" "$datasets/four-bar/log.csv" "$four_bar"
+golden rotary-actuator "$datasets/rotary-actuator/act1.yaml" "$datasets/rotary-actuator/act1-base-3.tsv" \
+  'shaft\.(angle|rate)|port_[12]\.pressure' 0.06
+simulated crane crane crane.yaml gripper-load.yaml '(boom|jib)\.(angle|rate)|.*\.pressure'
+simulated lifting-four-bar lifting-four-bar lifting-four-bar.yaml sensors.yaml 'boom\.(angle|rate)|v[123]\.pressure'
+simulated quick-return quick-return quick-return.yaml sensors.yaml "$four_bar"
+simulated linearization-four-bar linearization-four-bar linearization-four-bar.yaml unknown-torque.yaml "$four_bar|torque" \
+  --parameter crank.load=250@1 --parameter crank.load=0@5
+
+[ "$differences" -eq 0 ] || {
+  echo "FAILED: $differences datasets behave otherwise. If that is meant: sh test/run.sh --golden, and say why in the commit." >&2
+  exit 1
+}
