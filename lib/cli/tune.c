@@ -334,8 +334,8 @@ static bramah_status write_report(const tuning *t, const char *head, size_t n, c
       {"study", t->lab.path}, {"machine", t->lab.session.study->machine_file}, {"tuned", head}};
   size_t n_notes = 3;
   for (size_t i = 0; i < t->n_warnings; i++) notes[n_notes++] = (cli_tune_note){"warning", t->warnings[i]};
-  return cli_tune_write_report(t->report, &t->search, t->certainty.n ? &t->certainty : NULL, n_notes, notes,
-                               n, tables, diag);
+  return cli_tune_write_report(t->report, &t->search, t->certainty.n ? &t->certainty : NULL, t->profiles,
+                               n_notes, notes, n, tables, diag);
 }
 
 static bramah_status write_files(const tuning *t, size_t n, const cli_table *tables, bramah_diag *diag)

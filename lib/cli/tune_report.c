@@ -29,9 +29,15 @@ static bramah_status plot_criterion(bramah_report *report, const cli_tune_search
   size_t plot;
   double best = (double)INFINITY;
   const double least = least_value(s);
-  snprintf(title, sizeof title, "%s above its least, by evaluations instead of time (line: the best so far)",
-           cli_tune_criterion_name(s->criterion));
-  bramah_status status = bramah_report_add_plot(report, title, "log10", 1.0, 0, &plot);
+  const bramah_report_plot look = {.section = "Search",
+                                   .title = title,
+                                   .unit = "log10",
+                                   .factor = 1.0,
+                                   .axis = BRAMAH_REPORT_LAG,
+                                   .names = {"best so far", NULL, "tried", NULL},
+                                   .x = "evaluation"};
+  snprintf(title, sizeof title, "%s above its least", cli_tune_criterion_name(s->criterion));
+  bramah_status status = bramah_report_add(report, &look, &plot);
   for (size_t i = 0; !status && i < s->n_tried; i++) {
     const cli_tune_tried *t = &s->tried[i];
     if (!is_step(t)) continue;
@@ -50,12 +56,19 @@ static bramah_status plot_figure(bramah_report *report, const cli_tune_search *s
                                  size_t j)
 {
   const cli_tuned *tuned = &s->lab->tuned[j];
-  char title[512], unit[128];
+  char unit[128];
   size_t plot;
   double best = (double)INFINITY;
-  snprintf(title, sizeof title, "%s, by evaluations instead of time (line: of the best so far)", tuned->name);
   snprintf(unit, sizeof unit, tuned->linear ? "%s%s" : "%slog10 %s", "", tuned->unit);
-  bramah_status status = bramah_report_add_plot(report, title, unit, 1.0, 0, &plot);
+  const bramah_report_plot look = {.section = "Search",
+                                   .title = tuned->name,
+                                   .unit = unit,
+                                   .factor = 1.0,
+                                   .axis = BRAMAH_REPORT_LAG,
+                                   .names = {"of the best so far", NULL, "tried", NULL},
+                                   .band = "95 % interval",
+                                   .x = "evaluation"};
+  bramah_status status = bramah_report_add(report, &look, &plot);
   double half =
       c && isfinite(c->sigma[j]) ? 1.96 * c->sigma[j] / (tuned->linear ? 1.0 : log(10.0)) : (double)NAN;
   if (tuned->linear) half *= tuned->most - tuned->least;
@@ -73,10 +86,34 @@ static bramah_status plot_figure(bramah_report *report, const cli_tune_search *s
   return status;
 }
 
+/* Cost above the least over a figure; the level is that of 95 %. */
+static bramah_status plot_profile(bramah_report *report, const cli_tuned *tuned, const cli_tune_profile *p)
+{
+  char title[256], x[256];
+  size_t plot;
+  snprintf(title, sizeof title, "profile of %.200s", tuned->name);
+  snprintf(x, sizeof x, "%.100s [%.100s]", tuned->name, *tuned->unit ? tuned->unit : "1");
+  const bramah_report_plot look = {
+      .section = "Profiles",
+      .title = title,
+      .unit = "1",
+      .factor = 1.0,
+      .axis = BRAMAH_REPORT_LAG,
+      .names = {"cost above its least", NULL, NULL, "1.92: end of the 95 % interval"},
+      .x = x};
+  bramah_status status = bramah_report_add(report, &look, &plot);
+  for (size_t i = 0; !status && i < p->n; i++) {
+    if (i && !(p->x[i] > p->x[i - 1])) continue; /* points held at a bound */
+    status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, p->x[i], p->cost[i], (double)NAN);
+    if (!status) status = bramah_report_point(report, plot, BRAMAH_REPORT_MODEL, p->x[i], 1.92, (double)NAN);
+  }
+  return status;
+}
+
 bramah_status cli_tune_write_report(const char *path, const cli_tune_search *search,
-                                    const cli_tune_certainty *certainty, size_t n_notes,
-                                    const cli_tune_note *notes, size_t n_tables, const cli_table *tables,
-                                    bramah_diag *diag)
+                                    const cli_tune_certainty *certainty, const cli_tune_profile *profiles,
+                                    size_t n_notes, const cli_tune_note *notes, size_t n_tables,
+                                    const cli_table *tables, bramah_diag *diag)
 {
   bramah_report *report = NULL;
   char title[256];
@@ -87,6 +124,8 @@ bramah_status cli_tune_write_report(const char *path, const cli_tune_search *sea
     status = bramah_report_note(report, notes[i].name, notes[i].value);
   if (!status) status = plot_criterion(report, search);
   for (size_t j = 0; !status && j < search->lab->n; j++) status = plot_figure(report, search, certainty, j);
+  for (size_t j = 0; !status && profiles && j < search->lab->n; j++)
+    status = plot_profile(report, &search->lab->tuned[j], &profiles[j]);
   for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], report);
   if (status && !diag->message[0]) cli_fail(diag, status, path, 0, NULL, "the report cannot be completed");
   if (!status) status = bramah_report_write(report, path, diag);

@@ -118,7 +118,8 @@ says out 'logs: 2 tuned on, 1 held out'
 says out 'Cross-validation on logs left out'
 says out 'Profiles of the likelihood'
 same "$(grep -c 'log1.csv *all together' out)" 2 'logs judged'
-grep -q 'by evaluations instead of time' report.html || fail 'no plot of the search'
+grep -q 'best so far' report.html || fail 'no plot of the search'
+grep -q 'profile of joints.crank.acceleration_noise' report.html || fail 'no plot of the profiles'
 
 # Other criteria and methods lead near the same figures where they tell them.
 run 0 tune off.yaml log1.csv --method simplex --evaluations simplex.csv
@@ -150,6 +151,15 @@ says out 'search: stopped by its budget'
 run 0 tune rubs.yaml log1.csv log2.csv --output tuned.yaml
 grep -q 'hydraulics.cylinders.lift.friction.viscous: ' tuned.yaml || fail 'the change is not there'
 awk '$1 ~ /^machine/ { exit !($5 < 330 && $7 > 330) }' out || fail 'the friction is not found'
+# A delay, which need not be a multiple of the step.
+sed 's/volume: v2, sigma: 0.5 bar, rate: 1 kHz/volume: v2, sigma: 0.5 bar, rate: 1 kHz, delay: 6 ms/' true.yaml >late.yaml
+run 0 simulate four-bar.yaml --duration 2 --step 0.001 --output x.csv --noise late.yaml --seed 9 --plant-noise --log late.csv
+{
+  sed 's/delay: 6 ms/delay: 1 ms/' late.yaml
+  echo 'tune: {parameters: {sensors.p2.delay: {least: 0 ms, most: 20 ms, scale: linear}}}'
+} >early.yaml
+run 0 tune early.yaml late.csv
+near "$(awk '$1 == "sensors.p2.delay" { print $4 }' out)" 6 0.2 'delay found'
 # One the sensors do not see.
 sed -e '/^tune:/,$d' true.yaml >flat.yaml
 echo 'tune: {parameters: {volumes.v1.noise: {least: 1e-6 bar/s^0.5, most: 1e-2 bar/s^0.5}}}' >>flat.yaml
@@ -195,6 +205,14 @@ run 1 tune wrong.yaml log1.csv
 says err "none is there after 'settle'"
 run 1 tune off.yaml log1.csv --criterion rmse
 says err 'give the truth of the logs with --truth'
+sed 's/^  parameters:/  parameters:\n    log.longest_gap: {least: 1 s, most: 9 s}/' off.yaml >wrong.yaml
+run 1 tune wrong.yaml log1.csv
+{
+  cat off.yaml
+  echo 'log: {longest_gap: 5 s}'
+} >gap.yaml
+sed 's/^  parameters:/  parameters:\n    log.longest_gap: {least: 1 s, most: 9 s}/' gap.yaml >wrong.yaml
+wrong "$(line_of 'log.longest_gap')" 'logs are read once'
 run 2 tune off.yaml log1.csv --criterion likelyhood
 says err "did you mean 'likelihood'?"
 run 2 tune off.yaml log1.csv --folds 1
