@@ -33,7 +33,7 @@ static bramah_status plot_criterion(bramah_report *report, const cli_tune_search
                                    .title = title,
                                    .unit = "log10",
                                    .factor = 1.0,
-                                   .axis = BRAMAH_REPORT_LAG,
+                                   .axis = BRAMAH_REPORT_CURVE,
                                    .names = {"best so far", NULL, "tried", NULL},
                                    .x = "evaluation"};
   snprintf(title, sizeof title, "%s above its least", cli_tune_criterion_name(s->criterion));
@@ -51,7 +51,7 @@ static bramah_status plot_criterion(bramah_report *report, const cli_tune_search
   return status;
 }
 
-/* A figure on its scale, with the interval that was found at the end. */
+/* A figure on its scale; where the search was about at its end, with the interval found there. */
 static bramah_status plot_figure(bramah_report *report, const cli_tune_search *s, const cli_tune_certainty *c,
                                  size_t j)
 {
@@ -64,7 +64,7 @@ static bramah_status plot_figure(bramah_report *report, const cli_tune_search *s
                                    .title = tuned->name,
                                    .unit = unit,
                                    .factor = 1.0,
-                                   .axis = BRAMAH_REPORT_LAG,
+                                   .axis = BRAMAH_REPORT_CURVE,
                                    .names = {"of the best so far", NULL, "tried", NULL},
                                    .band = "95 % interval",
                                    .x = "evaluation"};
@@ -72,6 +72,7 @@ static bramah_status plot_figure(bramah_report *report, const cli_tune_search *s
   double half =
       c && isfinite(c->sigma[j]) ? 1.96 * c->sigma[j] / (tuned->linear ? 1.0 : log(10.0)) : (double)NAN;
   if (tuned->linear) half *= tuned->most - tuned->least;
+  const double least = least_value(s);
   double shown = (double)NAN;
   for (size_t i = 0; !status && i < s->n_tried; i++) {
     const cli_tune_tried *t = &s->tried[i];
@@ -81,7 +82,8 @@ static bramah_status plot_figure(bramah_report *report, const cli_tune_search *s
     best = fmin(best, t->value);
     status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0, x, (double)NAN);
     if (!status)
-      status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)i + 1.0, shown, half);
+      status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)i + 1.0, shown,
+                                   t->value < least + 2.0 ? half : (double)NAN);
   }
   return status;
 }
@@ -98,7 +100,7 @@ static bramah_status plot_profile(bramah_report *report, const cli_tuned *tuned,
       .title = title,
       .unit = "1",
       .factor = 1.0,
-      .axis = BRAMAH_REPORT_LAG,
+      .axis = BRAMAH_REPORT_CURVE,
       .names = {"cost above its least", NULL, NULL, "1.92: end of the 95 % interval"},
       .x = x};
   bramah_status status = bramah_report_add(report, &look, &plot);
