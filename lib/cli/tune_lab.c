@@ -106,14 +106,22 @@ static bramah_status split_value(cli_tuned *t, bramah_diag *diag)
   return *end ? bramah_unit_parse(end, &t->factor, &dimension, diag) : BRAMAH_OK;
 }
 
-/* Logs are read once: what says how to read them cannot vary. */
+/* Logs are read once: what says how to read them cannot vary, but for an offset, which is easily added. */
+static int says_how_to_read(const char *path)
+{
+  static const char *const keys[] = {"column", "unit", "scale", "sign", "wrap", "gauge", "file"};
+  const char *key = strrchr(path, '.');
+  if (after(path, "log.") || after(path, "inputs.") || after(path, "time")) return 1;
+  for (size_t i = 0; after(path, "sensors.") && i < sizeof keys / sizeof keys[0]; i++)
+    if (strcmp(key + 1, keys[i]) == 0) return 1;
+  return 0;
+}
+
 static bramah_status check_logs_stay(const cli_tune_lab *lab, const cli_tuned *t, bramah_diag *diag)
 {
-  const size_t n = strlen(t->path);
-  const int column = n > 7 && strcmp(t->path + n - 7, ".column") == 0;
-  if (t->in_machine ||
-      !(after(t->path, "log.") || after(t->path, "inputs.") || strcmp(t->path, "time") == 0 || column))
-    return BRAMAH_OK;
+  int bad = says_how_to_read(t->name);
+  for (size_t k = 0; k < t->n_also; k++) bad |= says_how_to_read(t->also[k]);
+  if (!bad) return BRAMAH_OK;
   return cli_fail(diag, BRAMAH_E_UNSUPPORTED, t->line ? lab->path : "--vary", t->line, t->name,
                   "logs are read once: what says how to read them cannot vary");
 }

@@ -89,6 +89,7 @@ typedef struct cli_tune_session {
   bramah_change *changes; /* of the machine */
   char *values;           /* texts they point into */
   int64_t *delay_ns;      /* [n_sensors] */
+  double *shift;          /* [n_sensors] to be added to what the log says [SI] */
   int shared;             /* the model is the lab's */
 } cli_tune_session;
 bramah_status cli_tune_session_open(cli_tune_session *session, const cli_tune_lab *lab, const char *set,

@@ -223,16 +223,18 @@ double cli_tune_log_truth(const cli_tune_log *log, int64_t time_ns, int64_t tole
 /* ---- replaying ---- */
 
 bramah_status cli_tune_cursor_open(cli_tune_cursor *cursor, const cli_tune_log *log, const int64_t *delay_ns,
-                                   int thousandths, bramah_diag *diag)
+                                   const double *shift, int thousandths, bramah_diag *diag)
 {
   const int64_t first = log->time_ns[0], last = log->time_ns[log->rows - 1];
   *cursor = (cli_tune_cursor){.log = log};
   cursor->end_ns = thousandths >= 1000 ? last : first + (last - first) / 1000 * thousandths;
   cursor->next = calloc(log->n_sensors + 1, sizeof *cursor->next);
   cursor->delay_ns = calloc(log->n_sensors + 1, sizeof *cursor->delay_ns);
-  if (!cursor->next || !cursor->delay_ns) return fail_memory(diag);
+  cursor->shift = calloc(log->n_sensors + 1, sizeof *cursor->shift);
+  if (!cursor->next || !cursor->delay_ns || !cursor->shift) return fail_memory(diag);
   for (size_t i = 0; i < log->n_sensors; i++) {
     cursor->delay_ns[i] = delay_ns[i];
+    cursor->shift[i] = shift[i];
     cursor->any_delay |= delay_ns[i] != 0;
   }
   return BRAMAH_OK;
@@ -242,6 +244,7 @@ void cli_tune_cursor_close(cli_tune_cursor *cursor)
 {
   free(cursor->next);
   free(cursor->delay_ns);
+  free(cursor->shift);
 }
 
 static void take_inputs(cli_tune_cursor *c, bramah_sample *sample)
@@ -266,7 +269,7 @@ static int64_t measured_at(cli_tune_cursor *c, size_t i)
 static void take_sample(cli_tune_cursor *c, size_t i, bramah_sample *sample)
 {
   const size_t at = c->next[i]++ * c->log->n_sensors + i;
-  sample->y[i] = c->log->y[at];
+  sample->y[i] = c->log->y[at] + c->shift[i];
   sample->present[i] = 1;
 }
 
@@ -299,7 +302,7 @@ bramah_status cli_tune_cursor_next(void *user, bramah_sample *sample, int *end, 
   *end = k == log->rows || log->time_ns[k] > c->end_ns;
   if (*end) return BRAMAH_OK;
   sample->time_ns = log->time_ns[k];
-  memcpy(sample->y, log->y + k * log->n_sensors, log->n_sensors * sizeof *sample->y);
+  for (size_t i = 0; i < log->n_sensors; i++) sample->y[i] = log->y[k * log->n_sensors + i] + c->shift[i];
   memcpy(sample->present, log->present + k * log->n_sensors, log->n_sensors);
   take_inputs(c, sample);
   return BRAMAH_OK;

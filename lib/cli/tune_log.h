@@ -43,13 +43,14 @@ typedef struct cli_tune_cursor {
   size_t input;      /* next row of the commands */
   size_t *next;      /* [n_sensors] next row of each sensor */
   int64_t *delay_ns; /* [n_sensors] */
+  double *shift;     /* [n_sensors] added to the samples */
   int any_delay;
 } cli_tune_cursor;
 
-/* delay_ns [n_sensors] is copied; the first `thousandths` of the log's time are read. Released by
+/* delay_ns and shift [n_sensors] are copied; the first `thousandths` of the log's time are read. Released by
  * cli_tune_cursor_close. */
 bramah_status cli_tune_cursor_open(cli_tune_cursor *cursor, const cli_tune_log *log, const int64_t *delay_ns,
-                                   int thousandths, bramah_diag *diag);
+                                   const double *shift, int thousandths, bramah_diag *diag);
 void cli_tune_cursor_close(cli_tune_cursor *cursor);
 /* bramah_source; user is the cli_tune_cursor. */
 bramah_status cli_tune_cursor_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag);

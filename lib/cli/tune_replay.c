@@ -132,8 +132,8 @@ static bramah_status open_runner(runner *r, const cli_tune_lab *lab, const cli_t
   bramah_status status = cli_tune_session_open(&r->opened, lab, set, diag);
   if (!status) options.max_gap_ns = r->opened.session.study->log.longest_gap_ns;
   if (!status)
-    status =
-        cli_tune_cursor_open(&r->cursor, &lab->logs[job->log], r->opened.delay_ns, job->thousandths, diag);
+    status = cli_tune_cursor_open(&r->cursor, &lab->logs[job->log], r->opened.delay_ns, r->opened.shift,
+                                  job->thousandths, diag);
   if (!status) status = make_room(r, diag);
   if (!status)
     status = bramah_replay_new(r->opened.session.filter, &options, cli_tune_cursor_next, &r->cursor, diag,

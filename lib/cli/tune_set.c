@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sets of values: as text, on their scales, and as a session. */
 #include "lib/cli/tune_lab.h"
+#include "bramah/units.h"
 #include "lib/cli/message.h"
 
 #include <math.h>
@@ -197,12 +198,34 @@ static bramah_status open_on_model(cli_tune_session *s, const cli_tune_lab *lab,
   return status ? status : cli_session_open_filter(session, diag);
 }
 
+static double offset_of(const bramah_study *study, size_t i, const char *unit)
+{
+  double value = 0.0;
+  bramah_diag ignored;
+  const char *text = study->sensor_columns ? study->sensor_columns[i].offset.text : NULL;
+  if (text && bramah_quantity_parse(text, unit, &value, &ignored)) return 0.0; /* the session has told */
+  return value;
+}
+
+/* The log was read with the offsets of the lab's study. */
+static bramah_status take_offsets(cli_tune_session *s, const cli_tune_lab *lab, bramah_diag *diag)
+{
+  s->shift = calloc(lab->n_sensors + 1, sizeof *s->shift);
+  if (!s->shift) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  for (size_t i = 0; i < lab->n_sensors; i++) {
+    const char *unit = lab->session.sensors[i].unit;
+    s->shift[i] = offset_of(s->session.study, i, unit) - offset_of(lab->session.study, i, unit);
+  }
+  return BRAMAH_OK;
+}
+
 bramah_status cli_tune_session_open(cli_tune_session *session, const cli_tune_lab *lab, const char *set,
                                     bramah_diag *diag)
 {
   *session = (cli_tune_session){0};
   bramah_status status = load(session, lab, set, diag);
   if (!status) status = take_delays(session, lab, diag);
+  if (!status) status = take_offsets(session, lab, diag);
   if (status) return status;
   return lab->shared_model ? open_on_model(session, lab, diag)
                            : cli_session_open_study(&session->session, diag);
@@ -218,5 +241,6 @@ void cli_tune_session_close(cli_tune_session *session)
   free(session->changes);
   free(session->values);
   free(session->delay_ns);
+  free(session->shift);
   *session = (cli_tune_session){0};
 }
