@@ -66,7 +66,9 @@ static bramah_status open_lab(sweep *s, bramah_diag *diag)
   const cli_arguments *a = s->arguments;
   const size_t n = (size_t)a->n_operands - 1;
   bramah_status status = cli_tune_lab_open(&s->lab, a->operands[0], diag);
-  if (!status) s->lab.ahead = s->ahead ? (int)s->ahead : s->lab.session.study->tune.ahead;
+  if (!status)
+    s->lab.ahead =
+        s->ahead ? (int)(s->ahead < 1000000 ? s->ahead : 1000000) : s->lab.session.study->tune.ahead;
   if (!status) status = cli_tune_vary_read(&s->vary, &s->lab, a, s->latin, s->seed, diag);
   const char *const others[] = {s->lab.path, s->journal};
   if (!status) status = cli_check_output(s->output, 2, others, diag);

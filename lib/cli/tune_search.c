@@ -199,7 +199,8 @@ bramah_status cli_tune_explain(const cli_tune_search *search, const char *set,
     free(figures);
     if (status) return *diag = why, status;
     return cli_fail(diag, verdict->status, lab->logs[verdict->failed].path, 0, why.thing,
-                    "%.400s (at t = %.9g s): begin from other values", why.message, t);
+                    "%.380s (at t = %.9g s): look at the log there, or begin from other values", why.message,
+                    t);
   }
   const char *path = search->n_logs ? lab->logs[search->logs[0]].path : lab->path;
   if (verdict->gated > 0.0 && cli_tune_starved(verdict))

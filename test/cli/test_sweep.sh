@@ -16,7 +16,7 @@ same "$(cell grid.csv 14 volumes.v1.noise)" '"1 bar/s^0.5"' 'value in the middle
 same "$(cell grid.csv 5 machine.hydraulics.cylinders.lift.friction.coulomb)" '"231 N"' 'a number takes the unit of the file'
 same "$(cell grid.csv 3 log),$(cell grid.csv 4 log)" log.csv,log2.csv 'logs'
 near "$(cell grid.csv 2 cost)" "$(awk -v a="$(cell grid.csv 3 cost)" -v b="$(cell grid.csv 4 cost)" 'BEGIN { printf "%.9g", a + b }')" 1e-3 'cost of all logs'
-[ -n "$(cell grid.csv 2 rmse)" ] && [ -n "$(cell grid.csv 2 prediction)" ] || fail 'no errors against the truth or of predictions'
+{ [ -n "$(cell grid.csv 2 rmse)" ] && [ -n "$(cell grid.csv 2 prediction)" ]; } || fail 'no errors against the truth or of predictions'
 [ "$(cell grid.csv 2 cost)" != "$(cell grid.csv 5 cost)" ] || fail 'the friction is not changed'
 mv grid.csv one.csv
 run 0 sweep sensors-2.yaml log.csv log2.csv --vary 'volumes.v1.noise=0.1 .. 10 bar/s^0.5: 3 log' --vary 'filter.transition=paper, step' \

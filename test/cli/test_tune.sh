@@ -64,12 +64,12 @@ cmp -s tuned.yaml tuned3.yaml || fail 'three threads find something else'
 cmp -s tried.csv tried3.csv || fail 'three threads try something else'
 run 0 tune off.yaml log1.csv log2.csv --threads 2 --output again.yaml --evaluations again.csv --journal j
 says out 'work: 0 replays'
-cmp -s tuned.yaml again.yaml && cmp -s tried.csv again.csv || fail 'the journal gives something else'
+{ cmp -s tuned.yaml again.yaml && cmp -s tried.csv again.csv; } || fail 'the journal gives something else'
 cp j whole
 sed -e '5s/.$/x/' whole | head -c "$(($(wc -c <whole) - 300))" >j
 run 0 tune off.yaml log1.csv log2.csv --output again.yaml --evaluations again.csv --journal j
 says err 'j: 1 damaged lines are left out'
-cmp -s tuned.yaml again.yaml && cmp -s tried.csv again.csv || fail 'a damaged journal gives something else'
+{ cmp -s tuned.yaml again.yaml && cmp -s tried.csv again.csv; } || fail 'a damaged journal gives something else'
 # Another study is another matter.
 sed 's/position_sigma: 0.5/position_sigma: 0.6/' off.yaml >other.yaml
 run 0 tune other.yaml log1.csv --budget 3 --journal j
@@ -89,7 +89,7 @@ while [ "$n" -lt 20 ]; do
   wait "$pid" 2>/dev/null || :
 done
 run 0 tune off.yaml log1.csv log2.csv --output killed.yaml --evaluations killed.csv --journal j
-cmp -s tuned.yaml killed.yaml && cmp -s tried.csv killed.csv || fail 'kills change what is found'
+{ cmp -s tuned.yaml killed.yaml && cmp -s tried.csv killed.csv; } || fail 'kills change what is found'
 
 # A disk that is full, here a limit of the file's size in blocks of 512 bytes: told, and nothing that was done is lost.
 rm -f j
@@ -233,6 +233,10 @@ says err 'nowhere.csv'
 run 1 tune off.yaml log1.csv --journal log2.csv
 says err 'log2.csv:1: this file is no journal'
 run 1 tune off.yaml log1.csv --output log1.csv
+# A likelihood that is not finite.
+awk -F, -v OFS=, 'NR == 50 { $3 = "1e200" } { print }' log1.csv >huge.csv
+run 1 tune off.yaml huge.csv
+says err 'huge.csv: crank_gyro: the variance of the innovation is not positive and finite (at t = 0.047 s): look at the log there'
 # A machine that cannot follow: the model itself fails.
 sed 's/^tune:/changes: {integrator.max_iterations: 1, integrator.position_tolerance: 1e-16}\ntune:/' off.yaml >wrong.yaml
 run 1 tune wrong.yaml log1.csv

@@ -27,7 +27,7 @@ run 0 tune off.yaml $logs --threads 2 --output threads.yaml --evaluations thread
 for n in 1 2 3; do
   # shellcheck disable=SC2086
   timeout 100 mpirun -n "$n" "$BRAMAH_MPI_PROGRAM" tune off.yaml $logs --output mpi.yaml --evaluations mpi.csv >out 2>err || fail "$n processes"
-  cmp -s threads.yaml mpi.yaml && cmp -s threads.csv mpi.csv || fail "$n processes give other bytes than threads"
+  { cmp -s threads.yaml mpi.yaml && cmp -s threads.csv mpi.csv; } || fail "$n processes give other bytes than threads"
 done
 
 # A process is killed: MPI ends the run, the journal keeps what was done, the next run goes on.
@@ -45,7 +45,7 @@ while [ "$n" -lt "${BRAMAH_MPI_KILLS:-3}" ]; do
 done
 # shellcheck disable=SC2086
 timeout 100 mpirun -n 2 "$BRAMAH_MPI_PROGRAM" tune off.yaml $logs --output killed.yaml --evaluations killed.csv --journal j >out 2>err || fail 'after kills'
-cmp -s threads.yaml killed.yaml && cmp -s threads.csv killed.csv || fail 'killed processes change what is found'
+{ cmp -s threads.yaml killed.yaml && cmp -s threads.csv killed.csv; } || fail 'killed processes change what is found'
 
 # Mistakes are told once, and end all processes.
 timeout 60 mpirun -n 2 "$BRAMAH_MPI_PROGRAM" tune off.yaml nowhere.csv >out 2>err && fail 'a missing log goes unnoticed'
