@@ -98,18 +98,13 @@ double cli_tune_penalty(const cli_tune_search *search, const double *x, double *
 
 /* A replay that has lost this much against the best one does not come back: the likelihood of what follows
  * would have to tell as much against the best set. */
-static double patience(const cli_tune_search *search, double cost)
-{
-  (void)search;
-  return 50.0 + 0.05 * fabs(cost);
-}
+static double patience(double cost) { return 50.0 + 0.05 * fabs(cost); }
 
 static void set_limits(const cli_tune_search *search, size_t log, cli_tune_job *job)
 {
   const double *best = search->limits + log * CLI_TUNE_CHECKS;
   job->limited = 1;
-  for (int c = 0; c < CLI_TUNE_CHECKS; c++)
-    job->limit[c] = best[c] + patience(search, best[CLI_TUNE_CHECKS - 1]);
+  for (int c = 0; c < CLI_TUNE_CHECKS; c++) job->limit[c] = best[c] + patience(best[CLI_TUNE_CHECKS - 1]);
 }
 
 static void keep_limits(cli_tune_search *search, double value)
