@@ -28,11 +28,17 @@ find_missing() {
   need libopenblas-serial-dev has_openblas
   need libcsv-dev has_header csv.h
   need libsubunit-dev has_subunit
+  need libnlopt-dev pkg-config --exists nlopt # optional for the build: a global search of bramah tune
+  need libopenmpi-dev has_mpi                  # optional for the build: bramah-mpi
   need libjs-dygraphs test -f /usr/share/javascript/dygraphs/dygraph.min.js
   need librsvg2-dev pkg-config --exists librsvg-2.0
   [ -z "${need_browser:-}" ] || need chromium command -v chromium
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_clang:-}" ] || need clang command -v clang
+}
+
+has_mpi() {
+  command -v mpicc
 }
 
 # libFuzzer: clang alone does not bring it.

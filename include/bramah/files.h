@@ -151,6 +151,47 @@ typedef struct bramah_study_adapt {
   double accelerations[2], pressures[2], sensors[2];
 } bramah_study_adapt;
 
+/* How `bramah tune` goes about it. */
+typedef enum bramah_tune_criterion {
+  BRAMAH_TUNE_LIKELIHOOD = 0, /* of the innovations */
+  BRAMAH_TUNE_NIS = 1,        /* how far their squares are from being chi-square */
+  BRAMAH_TUNE_RMSE = 2,       /* errors against a truth */
+  BRAMAH_TUNE_PREDICTION = 3  /* errors of predictions some steps ahead */
+} bramah_tune_criterion;
+
+typedef enum bramah_tune_method {
+  BRAMAH_TUNE_DEFAULT = 0,    /* scoring for the likelihood, else the simplex */
+  BRAMAH_TUNE_SCORING = 1,    /* Fisher scoring by sensitivities of the innovations */
+  BRAMAH_TUNE_SIMPLEX = 2,    /* Nelder and Mead */
+  BRAMAH_TUNE_MULTISTART = 3, /* the simplex from several starts */
+  BRAMAH_TUNE_GLOBAL = 4      /* controlled random search */
+} bramah_tune_method;
+
+/* A figure of the study ("volumes.v1.noise") or, behind "machine.", of its machine file, that is to be
+ * found. */
+typedef struct bramah_study_tuned {
+  const char *path;
+  int line;
+  bramah_study_figure least, most; /* bounds */
+  bramah_study_figure step;        /* by which it is changed to see what changes; may be missing */
+  int linear;                      /* 1: its scale is linear; 0: logarithmic */
+  size_t n_also;
+  const char *const *also; /* further paths that take the same value */
+} bramah_study_tuned;
+
+typedef struct bramah_study_tune {
+  int line; /* 0: the study has no such section */
+  bramah_tune_criterion criterion;
+  bramah_tune_method method;
+  double penalty; /* on noise given to a sensor that is white already; -1: not given */
+  double settle;  /* [s] from the start of each log: not judged */
+  int ahead;      /* steps of a prediction; 0: not given */
+  size_t n_outputs;
+  const char *const *outputs; /* compared with the truth; none: positions, rates and pressures */
+  size_t n_parameters;
+  const bramah_study_tuned *parameters;
+} bramah_study_tune;
+
 typedef struct bramah_study {
   const char *file;
   const char *name;
@@ -183,6 +224,7 @@ typedef struct bramah_study {
   const bramah_joint_start *joints;
   size_t n_volumes; /* every volume once */
   const bramah_volume_start *volumes;
+  bramah_study_tune tune;
 } bramah_study;
 
 /* Read a study file; the machine file is not opened. Errors as for bramah_machine_load. */

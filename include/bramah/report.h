@@ -35,7 +35,8 @@ enum { BRAMAH_REPORT_N_SERIES = 4 };
 
 typedef enum bramah_report_axis {
   BRAMAH_REPORT_TIME = 0, /* t [s]; all such plots share their axis */
-  BRAMAH_REPORT_LAG = 1   /* its own, drawn as stems: lags of an autocorrelation, classes of a histogram */
+  BRAMAH_REPORT_LAG = 1,  /* its own, drawn as stems: lags of an autocorrelation, classes of a histogram */
+  BRAMAH_REPORT_CURVE = 2 /* its own, drawn as lines: a search over its steps, a profile */
 } bramah_report_axis;
 
 /* How a plot looks. Zero and NULL: as said. Strings are copied. */

@@ -235,6 +235,7 @@ static int check_study(const char *path, check_logs logs, int parameters)
   if (study) wrong = mistakes_of_machine(study->machine_file, study->n_changes, study->changes);
   if (!wrong && cli_session_open_machine(&session, &diag)) wrong = report(&diag);
   wrong += wrong ? check_log_alone(logs) : check_on_machine(&session, logs, parameters);
+  if (!wrong && study->tune.line) wrong += cli_check_tune(path);
   cli_session_close(&session);
   return wrong;
 }

@@ -17,4 +17,7 @@ int cli_explain_log(size_t n, const char *const *names, const cli_machine *machi
  * Returns the number of mistakes. */
 int cli_check_plan(const char *path);
 
+/* The tuning a study asks for; returns the number of mistakes. */
+int cli_check_tune(const char *path);
+
 #endif

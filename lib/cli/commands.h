@@ -6,6 +6,6 @@
 #include "lib/cli/arguments.h"
 
 extern const cli_command cli_simulate, cli_replay, cli_compare, cli_study, cli_check, cli_linearize,
-    cli_modes_command;
+    cli_modes_command, cli_tune, cli_sweep;
 
 #endif

@@ -5,6 +5,7 @@
 #include "lib/cli/noisy_log.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/parameters.h"
+#include "lib/cli/plant_noise.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/schedule.h"
 
@@ -16,6 +17,7 @@
 typedef struct request {
   const char *machine, *output, *study, *log;
   int all;                      /* hidden outputs too */
+  int shaken;                   /* by the plant noise of the study */
   int64_t duration_ns, step_ns; /* step 0: the machine's */
   uint64_t seed;
 } request;
@@ -32,6 +34,7 @@ typedef struct simulation {
   cli_machine machine;
   cli_schedule *schedule;
   cli_noisy_log *noisy; /* NULL: none wanted */
+  cli_plant_noise *shaken;
   bramah_log_writer *writer;
   size_t *outputs, n_outputs; /* of the columns behind t */
   double *row;
@@ -52,6 +55,8 @@ static int check_noise_options(const cli_arguments *arguments, const request *r)
     return cli_wrong_use(arguments->command, "--log needs --noise: the study that describes the sensors");
   if (cli_value(arguments, "seed") && !r->study)
     return cli_wrong_use(arguments->command, "--seed means nothing without --noise");
+  if (r->shaken && !r->study)
+    return cli_wrong_use(arguments->command, "--plant-noise needs --noise: the study that tells how much");
   return 0;
 }
 
@@ -62,6 +67,7 @@ static int read_request(const cli_arguments *arguments, request *r)
                  .study = cli_value(arguments, "noise"),
                  .log = cli_value(arguments, "log"),
                  .all = cli_value(arguments, "all") != NULL,
+                 .shaken = cli_value(arguments, "plant-noise") != NULL,
                  .seed = 1};
   int wrong = cli_time_value(arguments, "duration", &r->duration_ns);
   if (!wrong) wrong = cli_time_value(arguments, "step", &r->step_ns);
@@ -187,6 +193,7 @@ static bramah_status prepare(simulation *s, const cli_arguments *arguments, size
   if (!status) status = cli_parameters_read(arguments, &s->machine.plant, &s->parameters, diag);
   if (!status) status = cli_schedule_new(s->machine.machine, s->machine.model, diag, &s->schedule);
   if (!status && r->study) status = cli_noisy_log_new(r->study, r->seed, &s->machine, diag, &s->noisy);
+  if (!status && r->shaken) status = cli_plant_noise_new(r->study, r->seed, &s->machine, diag, &s->shaken);
   if (!status) status = prepare_energy(s, diag);
   if (!status) status = create_truth(s, diag);
   if (!status && s->noisy) status = cli_noisy_log_create(s->noisy, r->log, diag);
@@ -209,7 +216,8 @@ static bramah_status write_rows(simulation *s, uint64_t k, int64_t time_ns, bram
 static bramah_status advance(simulation *s, int64_t time_ns, bramah_diag *diag)
 {
   const bramah_plant *plant = &s->machine.plant;
-  const bramah_status status = plant->step(plant->self, diag);
+  const bramah_status status =
+      s->shaken ? cli_plant_noise_step(s->shaken, diag) : plant->step(plant->self, diag);
   if (!status) return BRAMAH_OK;
   cli_place(diag, s->request.machine, 0);
   const size_t used = strlen(diag->message);
@@ -268,7 +276,7 @@ static void print_summary(const simulation *s)
   if (s->machine.machine->n_loops)
     fprintf(out, "largest violation of a loop: %.2g (m or rad)\n", s->violation);
   if (s->parameters.n) fprintf(out, "parameters set: %zu; no energy balance\n", s->parameters.n);
-  if (e->n_work && !s->parameters.n)
+  if (e->n_work && !s->parameters.n && !s->shaken)
     fprintf(out, "energy balance: error at most %.3g J (work of the %s: up to %.4g J)\n", e->worst,
             s->machine.machine->n_rotaries || s->machine.machine->n_motions ? "actuators" : "cylinders",
             e->most_work);
@@ -305,6 +313,7 @@ static void clean_up(simulation *s)
   bramah_diag ignored;
   bramah_log_finish(s->writer, &ignored);
   cli_noisy_log_free(s->noisy);
+  cli_plant_noise_free(s->shaken);
   cli_schedule_free(s->schedule);
   cli_machine_close(&s->machine);
   cli_parameters_free(&s->parameters);
@@ -335,6 +344,7 @@ static const cli_option options[] = {
     {"parameter", "NAME=VALUE[@TIME]",
      "set a parameter of the plant, at a time or at the start; may be repeated", 0, 1},
     {"noise", "STUDY", "also write a noisy log with the sensors of this study", 0, 0},
+    {"plant-noise", NULL, "the plant noise that the study assumes acts on the machine", 0, 0},
     {"seed", "NUMBER", "of the noise; default 1", 0, 0},
     {"log", "FILE", "CSV file for the noisy log", 0, 0},
     {0}};

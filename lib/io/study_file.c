@@ -177,6 +177,7 @@ static const bramah__key study_keys[] = {
                     .required = 1),
     {.name = "filter", .read = bramah__read_child, .table = &bramah__filter_table},
     BRAMAH__KEY("adapt", bramah__read_child, bramah__study_draft, study.adapt, .table = &bramah__adapt_table),
+    BRAMAH__KEY("tune", bramah__read_child, bramah__study_draft, study.tune, .table = &bramah__tune_table),
     BRAMAH__SECTION("augmented", bramah__study_draft, augmented, study.n_augmented, &bramah__augmented_table,
                     .required = 0),
     BRAMAH__SECTION("parameter_noise", bramah__study_draft, study.parameter_noise, study.n_parameter_noise,

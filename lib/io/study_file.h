@@ -46,6 +46,7 @@ typedef struct bramah__study_draft {
 extern const bramah__table bramah__sensor_table;
 extern const bramah__table bramah__filter_table;
 extern const bramah__table bramah__adapt_table;
+extern const bramah__table bramah__tune_table;
 extern const bramah__table bramah__augmented_table;
 extern const bramah__table bramah__unknown_table; /* fills a bramah__augmented_draft */
 extern const bramah__table bramah__parameter_noise_table;
@@ -68,6 +69,9 @@ bramah__read bramah__read_time;     /* bramah_study_time: a column, or keys */
 
 /* Names of files that columns refer to must exist. */
 bramah_status bramah__check_log_files(bramah__reader *reader, const bramah_study *study);
+
+/* A quantity of any dimension, kept as text: bramah_study_figure. */
+bramah__read bramah__read_figure;
 
 /* Drafts into the arrays of the study. */
 bramah_status bramah__split_sensors(bramah__reader *reader, bramah__study_draft *draft);

@@ -118,7 +118,6 @@ const bramah__table bramah__adapt_table = {.keys = adapt_keys, .finish = finish_
 
 /* ---- figures of a unit not known yet ---- */
 
-/* A quantity of any dimension. */
 bramah_status bramah__read_figure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                   void *object)
 {

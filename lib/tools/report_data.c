@@ -194,13 +194,18 @@ static void put_range(bramah__page *page, const bramah__plot *plot)
   bramah__page_put(page, "]");
 }
 
+static const char *axis_name(bramah_report_axis axis)
+{
+  return axis == BRAMAH_REPORT_TIME ? "time" : axis == BRAMAH_REPORT_LAG ? "lag" : "curve";
+}
+
 static void put_plot(writer *w, const bramah__plot *plot, size_t *next)
 {
   int first = 1;
   bramah__page_put(w->page, "{\"title\":");
   put_string(w->page, plot->title);
   put_member(w->page, "unit", plot->unit);
-  put_member(w->page, "axis", plot->axis == BRAMAH_REPORT_TIME ? "time" : "lag");
+  put_member(w->page, "axis", axis_name(plot->axis));
   put_member(w->page, "x", bramah__x_name(plot));
   put_member(w->page, "band", bramah__band_name(plot));
   put_count(w->page, "symmetric", plot->symmetric != 0);

@@ -200,7 +200,7 @@ function draw_stems(e, colour) {
 /* How the columns of a series are drawn: band or range first, the line in front. */
 function painter(plot, series) {
   const colour = () => colours[css_of[series.role]], many = series.min !== undefined, t = array(series.t);
-  const gap = series.n > 20 ? (10 * (t[series.n - 1] - t[0])) / series.n : Infinity;
+  const gap = series.n > 20 && plot.axis === 'time' ? (10 * (t[series.n - 1] - t[0])) / series.n : Infinity;
   if (series.role === 'measured') return (e) => draw_dots(e, colour());
   if (series.role === 'truth') return (e) => draw_line(e, colour(), 1.1);
   if (series.role === 'model') return (e) => draw_line(e, colour(), 1.7, [7, 4]);
@@ -294,7 +294,7 @@ function show_unit(plot) {
 
 /* All of it with the robust range of the static plot; a part with the range of what is there. */
 const is_whole = () => range[0] <= whole[0] && range[1] >= whole[1];
-const y_range = (plot) => (plot.axis === 'lag' || is_whole() ? plot.range || null : null);
+const y_range = (plot) => (plot.axis !== 'time' || is_whole() ? plot.range || null : null);
 
 function model_of(figure) {
   const base = Object.assign({}, Dygraph.defaultInteractionModel);

@@ -208,7 +208,7 @@ static size_t collect(const bramah__series *series, double *values)
   return n;
 }
 
-/* Smallest and largest first; of stems none is cut off. Returns 2. */
+/* Smallest and largest first; of stems and curves none is cut off. Returns 2. */
 static size_t extremes(double *values, size_t n)
 {
   double low = values[0], high = values[0];
@@ -230,7 +230,7 @@ int bramah__plot_range(const bramah__plot *plot, bramah__range *range)
   for (int s = 0; s < BRAMAH__N_SERIES; s++)
     n += collect(series_of(plot, (bramah_report_series)s), values + n);
   if (n && plot->symmetric) values[n++] = 0.0;
-  if (n && plot->axis == BRAMAH_REPORT_LAG) n = extremes(values, n);
+  if (n && plot->axis != BRAMAH_REPORT_TIME) n = extremes(values, n);
   if (n) *range = bramah__range_of(values, n);
   free(values);
   return n > 0;
@@ -439,7 +439,7 @@ static void put_no_data(bramah__page *page)
   bramah__page_put(page, ">no data</text>\n");
 }
 
-/* Stems have an axis of their own, with room for half a stem's distance at both ends. */
+/* Stems and curves have an axis of their own, with room for half a stem's distance at both ends. */
 static bramah__range x_range(const bramah__plot *plot, bramah__range time)
 {
   const bramah__curve *curve = plot->curve[BRAMAH_REPORT_ESTIMATE];
@@ -490,7 +490,9 @@ void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__ra
   bramah__page_put_integer(page, HEIGHT);
   bramah__page_put(page, "\" aria-label=\"");
   bramah__page_put_escaped(page, plot->title);
-  bramah__page_put(page, plot->axis == BRAMAH_REPORT_TIME ? " over time\">\n" : " over the lag\">\n");
+  bramah__page_put(page, plot->axis == BRAMAH_REPORT_TIME  ? " over time\">\n"
+                         : plot->axis == BRAMAH_REPORT_LAG ? " over the lag\">\n"
+                                                           : "\">\n");
   put_picture(page, plot, time);
   bramah__page_put(page, "</svg></figure>\n");
 }

@@ -619,6 +619,18 @@ static const struct {
      "required key 'b' is missing"},
     {13, "  s: {type: flow, element: valve, port: @c, sigma: 1 L/min}", BRAMAH_E_VALUE, "sensors.s.port",
      "'c' is not known here; possible are a, b"},
+    {6, "tune: {parameters: {a.b: {least: 2, most: @1}}}", BRAMAH_E_VALUE, "tune.parameters.a.b.most",
+     "the bounds are inverted: 'most' must be larger than 'least'"},
+    {6, "tune: {parameters: {a.b: {least: 1 bar, most: @1 m}}}", BRAMAH_E_UNIT, "tune.parameters.a.b.most",
+     "the two bounds have different units"},
+    {6, "tune: {parameters: {a.b: {least: @0, most: 1}}}", BRAMAH_E_VALUE, "tune.parameters.a.b.least",
+     "on a logarithmic scale bounds must be positive; give 'scale: linear'"},
+    {6, "tune: {parameters: {a.b: {least: 1 s, most: 2 s, step: @1 m}}}", BRAMAH_E_VALUE,
+     "tune.parameters.a.b.step", "the step must be positive and have the unit of the bounds"},
+    {6, "tune: {criterion: nis, method: @scoring, parameters: {a.b: {least: 1, most: 2}}}", BRAMAH_E_VALUE,
+     "tune.method", "scoring is for the likelihood; other criteria want simplex, multistart or global"},
+    {6, "tune: {criterion: @nees, parameters: {a.b: {least: 1, most: 2}}}", BRAMAH_E_VALUE, "tune.criterion",
+     "'nees' is not known here; did you mean 'nis'?"},
     {13, "  s: {type: flow, element: valve, sigma: @1 bar}", BRAMAH_E_UNIT, "sensors.s.sigma",
      "1 bar is a pressure, a volume flow is expected, for example '1 L/min'"},
     {13, "  s: {type: load-pin, cylinder: lift, sigma: @1 bar}", BRAMAH_E_UNIT, "sensors.s.sigma",
@@ -684,7 +696,7 @@ START_TEST(missing_section_is_told)
       {2, "", 1, "required key 'machine' is missing"},
       {14, "others:", 14,
        "unknown key 'others'; allowed are study, machine, changes, time, log, inputs, sensors, filter, "
-       "adapt, "
+       "adapt, tune, "
        "augmented, parameter_noise, joints, volumes"},
   };
   bramah_diag diag;
@@ -695,6 +707,44 @@ START_TEST(missing_section_is_told)
     ck_assert_msg(strncmp(diag.message, cases[i].message, strlen(cases[i].message)) == 0, "%s", diag.message);
     ck_assert_int_eq(diag.line, cases[i].at_line);
   }
+}
+END_TEST
+
+START_TEST(tuning_is_read)
+{
+  write_study(
+      6,
+      "tune: {criterion: prediction, method: global, penalty: 0.5, settle: 200 ms, ahead: 20, outputs: [a.b, "
+      "c], "
+      "parameters: {volumes.v1.noise: {least: 1 bar/s^0.5, most: 2 MPa/s^0.5, also: [volumes.v2.noise, x]}, "
+      "machine.a.b: {least: 0 ms, most: 1 s, scale: linear, step: 1 ms}}}");
+  bramah_study *s = load_file(path);
+  const bramah_study_tune *t = &s->tune;
+  ck_assert_int_eq(t->line, 6);
+  ck_assert_int_eq(t->criterion, BRAMAH_TUNE_PREDICTION);
+  ck_assert_int_eq(t->method, BRAMAH_TUNE_GLOBAL);
+  ck_assert_double_eq(t->penalty, 0.5);
+  ck_assert_double_eq_tol(t->settle, 0.2, 1e-15);
+  ck_assert_int_eq(t->ahead, 20);
+  ck_assert_uint_eq(t->n_outputs, 2);
+  ck_assert_str_eq(t->outputs[1], "c");
+  ck_assert_uint_eq(t->n_parameters, 2);
+  ck_assert_str_eq(t->parameters[0].path, "volumes.v1.noise");
+  ck_assert_str_eq(t->parameters[0].most.text, "2 MPa/s^0.5");
+  ck_assert_int_eq(t->parameters[0].linear, 0);
+  ck_assert_uint_eq(t->parameters[0].n_also, 2);
+  ck_assert_str_eq(t->parameters[0].also[1], "x");
+  ck_assert_str_eq(t->parameters[1].path, "machine.a.b");
+  ck_assert_int_eq(t->parameters[1].linear, 1);
+  ck_assert_str_eq(t->parameters[1].step.text, "1 ms");
+  bramah_study_free(s);
+  write_study(6, "tune: {parameters: {a: {least: 1, most: 2}}}");
+  s = load_file(path);
+  ck_assert_int_eq(s->tune.criterion, BRAMAH_TUNE_LIKELIHOOD);
+  ck_assert_int_eq(s->tune.method, BRAMAH_TUNE_DEFAULT);
+  ck_assert_double_eq(s->tune.penalty, -1.0);
+  ck_assert_ptr_null(s->tune.parameters[0].step.text);
+  bramah_study_free(s);
 }
 END_TEST
 
@@ -795,6 +845,7 @@ int main(void)
   tcase_add_test(tests, columns_are_read);
   tcase_add_test(tests, files_of_columns_must_exist);
   tcase_add_test(tests, filter_has_defaults);
+  tcase_add_test(tests, tuning_is_read);
   tcase_add_test(tests, filter_is_read);
   tcase_add_test(tests, gates_are_of_filter_or_sensor);
   tcase_add_test(tests, augmented_states_are_read);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/cli/plant_noise.h"
+#include "bramah/noise.h"
+#include "lib/cli/message.h"
+
+#include <stdlib.h>
+
+struct cli_plant_noise {
+  cli_session session; /* of the machine of the simulation, with a filter of its own that corrects nothing */
+  bramah_noise *noise;
+  double *dx; /* [n_error] */
+};
+
+static bramah_status open_filter(cli_plant_noise *p, bramah_diag *diag)
+{
+  cli_session *session = &p->session;
+  const bramah_filter_options options = {.transition = session->study->transition,
+                                         .discretisation = session->study->discretisation,
+                                         .basis = session->start.basis,
+                                         .position_sigma = session->start.position_sigma,
+                                         .velocity_sigma = session->start.rate_sigma,
+                                         .pressure_sigma = session->start.pressure_sigma,
+                                         .acceleration_noise = session->start.acceleration_noise,
+                                         .pressure_noise = session->start.pressure_noise};
+  return bramah_filter_new(&session->machine.plant, 0, session->sensors, &options, diag, &session->filter);
+}
+
+static bramah_status open_all(cli_plant_noise *p, const char *path, uint64_t seed, bramah_diag *diag)
+{
+  cli_session *session = &p->session;
+  bramah_diag_clear(diag);
+  bramah_status status = bramah_study_load(path, diag, &session->study);
+  if (!status) status = cli_session_make_room(session, diag);
+  if (!status) status = cli_session_find_joints(session, diag);
+  if (!status) status = cli_session_find_volumes(session, diag);
+  if (!status) status = open_filter(p, diag);
+  if (!status) status = bramah_noise_new(seed, bramah_noise_stream("plant noise"), diag, &p->noise);
+  if (status) return cli_place(diag, path, 0), status;
+  p->dx = calloc(bramah_filter_n_error(session->filter) + 1, sizeof *p->dx);
+  return p->dx ? BRAMAH_OK : cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+}
+
+bramah_status cli_plant_noise_new(const char *study_path, uint64_t seed, const cli_machine *machine,
+                                  bramah_diag *diag, cli_plant_noise **out)
+{
+  cli_plant_noise *p = calloc(1, sizeof *p);
+  if (!p) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  p->session.machine = *machine;
+  const bramah_status status = open_all(p, study_path, seed, diag);
+  if (status)
+    cli_plant_noise_free(p);
+  else
+    *out = p;
+  return status;
+}
+
+void cli_plant_noise_free(cli_plant_noise *noise)
+{
+  if (!noise) return;
+  noise->session.machine = (cli_machine){0}; /* not ours */
+  cli_session_close(&noise->session);
+  bramah_noise_free(noise->noise);
+  free(noise->dx);
+  free(noise);
+}
+
+bramah_status cli_plant_noise_step(cli_plant_noise *noise, bramah_diag *diag)
+{
+  bramah_filter *filter = noise->session.filter;
+  const bramah_plant *plant = &noise->session.machine.plant;
+  const bramah_status status = bramah_filter_predict(filter, diag);
+  if (status) return status;
+  size_t columns;
+  const size_t n = bramah_filter_n_error(filter);
+  const double *gamma = bramah_filter_last_noise(filter, &columns);
+  for (size_t r = 0; r < n; r++) noise->dx[r] = 0.0;
+  for (size_t c = 0; c < columns; c++) {
+    const double w = bramah_noise_gaussian(noise->noise, 1.0);
+    for (size_t r = 0; r < n; r++) noise->dx[r] += gamma[r * columns + c] * w;
+  }
+  return plant->inject(plant->self, noise->dx, diag);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _DEFAULT_SOURCE /* nanosleep */
+#include "lib/cli/tune_crew.h"
+#include "lib/cli/message.h"
+#include "lib/cli/stop.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Where a job stands. */
+enum { TO_DO = 0, BEGUN, DONE };
+
+typedef struct batch {
+  cli_tune_crew *crew;
+  size_t n;
+  const cli_tune_job *jobs;
+  double *const *figures;
+  unsigned char *state; /* [n] */
+  pthread_mutex_t lock; /* of all that changes here, and of the journal */
+  size_t next, done;
+  bramah_status status;
+  bramah_diag diag;
+} batch;
+
+/* ---- the journal ---- */
+
+enum { KEY_ROOM = CLI_TUNE_TEXT + 128 };
+
+/* Whatever the result depends on; limits only end it earlier (cli_tune_cut). */
+static void write_key(const cli_tune_lab *lab, const cli_tune_job *job, char *key)
+{
+  snprintf(key, KEY_ROOM, "%016" PRIx64 " %016" PRIx64 " %s %d: %s", lab->identity, lab->logs[job->log].hash,
+           job->slope ? "slope" : "cost", job->thousandths, job->set);
+}
+
+/* A replay given up early is remembered apart: one with other limits may need more of it. */
+static void write_stopped_key(const cli_tune_lab *lab, const cli_tune_job *job, char *key)
+{
+  char whole[KEY_ROOM];
+  write_key(lab, job, whole);
+  uint64_t hash = cli_tune_hash(0, job->limit, sizeof job->limit);
+  snprintf(key, KEY_ROOM + 32, "%016" PRIx64 " %s", hash, whole);
+}
+
+static int recall(const batch *b, size_t i)
+{
+  const cli_tune_crew *crew = b->crew;
+  const cli_tune_job *job = &b->jobs[i];
+  const size_t wanted = cli_tune_n_figures(crew->lab, job->slope);
+  char key[KEY_ROOM + 32];
+  size_t n = 0;
+  write_key(crew->lab, job, key);
+  const double *known = bramah_journal_find(crew->journal, key, &n);
+  if (!known && job->limited) {
+    write_stopped_key(crew->lab, job, key);
+    known = bramah_journal_find(crew->journal, key, &n);
+  }
+  if (!known || n != wanted) return 0;
+  memcpy(b->figures[i], known, n * sizeof *known);
+  return cli_tune_cut(job, b->figures[i]);
+}
+
+/* With the lock. */
+static void remember(batch *b, size_t i)
+{
+  cli_tune_crew *crew = b->crew;
+  const cli_tune_job *job = &b->jobs[i];
+  const double *figures = b->figures[i];
+  const size_t n = 1 + (job->slope ? crew->lab->n : 0);
+  char key[KEY_ROOM + 32];
+  if (figures[CLI_TUNE_STOPPED] > 0.0)
+    write_stopped_key(crew->lab, job, key);
+  else
+    write_key(crew->lab, job, key);
+  bramah_diag diag;
+  const bramah_status status =
+      bramah_journal_add(crew->journal, key, cli_tune_n_figures(crew->lab, job->slope), figures, &diag);
+  if (status && !b->status) {
+    b->status = status;
+    b->diag = diag;
+  }
+  crew->replays += n;
+  crew->log_seconds +=
+      (double)n * figures[CLI_TUNE_STEPS] * 1e-9 * (double)crew->lab->session.machine.plant.step_ns;
+  b->state[i] = DONE;
+  b->done++;
+}
+
+/* ---- threads ---- */
+
+/* With the lock: a job nobody has begun, or n. */
+static size_t take(batch *b)
+{
+  if (!b->status && cli_stop_signal())
+    b->status = cli_fail(&b->diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted (%s)", cli_stop_name());
+  while (b->next < b->n && b->state[b->next] != TO_DO) b->next++;
+  if (b->status || b->next == b->n) return b->n;
+  b->state[b->next] = BEGUN;
+  return b->next++;
+}
+
+static void *work(void *user)
+{
+  batch *b = user;
+  pthread_mutex_lock(&b->lock);
+  for (size_t i = take(b); i < b->n; i = take(b)) {
+    bramah_diag diag;
+    pthread_mutex_unlock(&b->lock);
+    const bramah_status status = cli_tune_replay(b->crew->lab, &b->jobs[i], b->figures[i], &diag);
+    pthread_mutex_lock(&b->lock);
+    if (!status) {
+      remember(b, i);
+    } else if (!b->status) {
+      b->status = status;
+      b->diag = diag;
+    }
+  }
+  pthread_mutex_unlock(&b->lock);
+  return NULL;
+}
+
+/* ---- other processes ---- */
+
+typedef struct helpers {
+  size_t n;     /* ranks, this one included */
+  size_t *busy; /* [n] 1: at work */
+  double *answer;
+} helpers;
+
+static size_t employ(batch *b, helpers *h)
+{
+  size_t working = 0;
+  for (size_t rank = 1; rank < h->n; rank++) {
+    if (!h->busy[rank]) {
+      pthread_mutex_lock(&b->lock);
+      const size_t i = take(b);
+      pthread_mutex_unlock(&b->lock);
+      if (i < b->n) {
+        cli_tune_ranks_give(rank, i, &b->jobs[i]);
+        h->busy[rank] = 1;
+      }
+    }
+    working += h->busy[rank];
+  }
+  return working;
+}
+
+static void lead(batch *b, helpers *h)
+{
+  const struct timespec pause = {.tv_nsec = 200000};
+  while (employ(b, h)) {
+    size_t rank, i;
+    if (!cli_tune_ranks_fetch(b->crew->lab, &rank, &i, h->answer)) {
+      nanosleep(&pause, NULL);
+      continue;
+    }
+    h->busy[rank] = 0;
+    pthread_mutex_lock(&b->lock);
+    memcpy(b->figures[i], h->answer, cli_tune_n_figures(b->crew->lab, b->jobs[i].slope) * sizeof *h->answer);
+    remember(b, i);
+    pthread_mutex_unlock(&b->lock);
+  }
+}
+
+static void lead_others(batch *b)
+{
+  helpers h = {.n = b->crew->n_ranks};
+  if (h.n < 2) return;
+  h.busy = calloc(h.n, sizeof *h.busy);
+  h.answer = calloc(cli_tune_n_figures(b->crew->lab, 1) + 1, sizeof *h.answer);
+  if (h.busy && h.answer) lead(b, &h);
+  free(h.busy);
+  free(h.answer);
+}
+
+/* Alone, the calling thread is one of them; with other processes it leads. */
+static void work_together(batch *b, size_t n_threads)
+{
+  const int leads = b->crew->n_ranks > 1;
+  pthread_t *threads = calloc(n_threads + 1, sizeof *threads);
+  const size_t more = leads ? n_threads : n_threads - 1;
+  size_t n = 0;
+  while (threads && n < more && pthread_create(&threads[n], NULL, work, b) == 0) n++;
+  lead_others(b);
+  work(b);
+  while (n-- > 0) pthread_join(threads[n], NULL);
+  free(threads);
+}
+
+bramah_status cli_tune_crew_work(cli_tune_crew *crew, size_t n, const cli_tune_job *jobs,
+                                 double *const *figures, bramah_diag *diag)
+{
+  batch b = {.crew = crew, .n = n, .jobs = jobs, .figures = figures, .lock = PTHREAD_MUTEX_INITIALIZER};
+  b.state = calloc(n + 1, 1);
+  if (!b.state) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  for (size_t i = 0; i < n; i++)
+    if (recall(&b, i)) {
+      b.state[i] = DONE;
+      b.done++;
+    }
+  size_t n_threads = n - b.done < crew->n_threads ? n - b.done : crew->n_threads;
+  if (b.done < n) work_together(&b, n_threads ? n_threads : 1);
+  free(b.state);
+  if (b.status) *diag = b.diag;
+  return b.status;
+}

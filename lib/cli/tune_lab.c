@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/cli/tune_lab.h"
+#include "bramah/edit.h"
+#include "bramah/statistics.h"
+#include "bramah/units.h"
+#include "lib/cli/message.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bramah_status fail_memory(bramah_diag *diag)
+{
+  return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+}
+
+static char *copy(const char *text)
+{
+  char *out = malloc(strlen(text) + 1);
+  if (out) memcpy(out, text, strlen(text) + 1);
+  return out;
+}
+
+/* ---- figures ---- */
+
+static const char *after(const char *text, const char *prefix)
+{
+  const size_t n = strlen(prefix);
+  return strncmp(text, prefix, n) == 0 ? text + n : NULL;
+}
+
+/* The name between two parts of a path, "v1" of "volumes.v1.noise". */
+static int is_between(const char *path, const char *front, const char *name, const char *back)
+{
+  const char *p = after(path, front);
+  p = p ? after(p, name) : NULL;
+  return p && strcmp(p, back) == 0;
+}
+
+static void find_kind(const cli_tune_lab *lab, cli_tuned *t)
+{
+  const bramah_study *study = lab->session.study;
+  const size_t n = strlen(t->path);
+  if (t->in_machine) return;
+  for (size_t i = 0; i < study->n_sensors; i++) {
+    if (is_between(t->path, "sensors.", study->sensors[i].name, ".sigma"))
+      t->kind = CLI_TUNE_SENSOR, t->index = i;
+    if (is_between(t->path, "sensors.", study->sensors[i].name, ".delay"))
+      t->kind = CLI_TUNE_DELAY, t->index = i;
+  }
+  for (size_t i = 0; i < study->n_joints; i++)
+    if (is_between(t->path, "joints.", study->joints[i].joint, ".acceleration_noise"))
+      t->kind = CLI_TUNE_ACCELERATION, t->index = i;
+  for (size_t i = 0; i < study->n_volumes; i++)
+    if (is_between(t->path, "volumes.", study->volumes[i].volume, ".noise"))
+      t->kind = CLI_TUNE_PRESSURE, t->index = i;
+  if (after(t->path, "parameter_noise.") ||
+      (after(t->path, "augmented.") && n > 6 && strcmp(t->path + n - 6, ".noise") == 0))
+    t->kind = CLI_TUNE_NOISE;
+}
+
+/* The value that stands in the files: a change of the study goes before the machine file. */
+static bramah_status look_up(const cli_tune_lab *lab, const cli_tuned *t, char **text, bramah_diag *diag)
+{
+  const bramah_study *study = lab->session.study;
+  bramah_edit *file = NULL;
+  const char *found = NULL;
+  for (size_t i = 0; t->in_machine && i < study->n_changes; i++)
+    if (strcmp(study->changes[i].path, t->path) == 0) found = study->changes[i].value;
+  bramah_status status = BRAMAH_OK;
+  if (!found) status = bramah_edit_open(t->in_machine ? study->machine_file : lab->path, diag, &file);
+  if (!status && !found) status = bramah_edit_find(file, t->path, &found, NULL, diag);
+  if (!status) {
+    *text = copy(found);
+    if (!*text) status = fail_memory(diag);
+  }
+  bramah_edit_free(file);
+  return status;
+}
+
+/* A further place must be there too. */
+static bramah_status check_also(const cli_tune_lab *lab, const cli_tuned *t, bramah_diag *diag)
+{
+  for (size_t i = 0; i < t->n_also; i++) {
+    const char *rest = after(t->also[i], "machine.");
+    const cli_tuned other = {.path = rest ? rest : t->also[i], .in_machine = rest != NULL};
+    char *text = NULL;
+    const bramah_status status = look_up(lab, &other, &text, diag);
+    free(text);
+    if (status) return status;
+  }
+  return BRAMAH_OK;
+}
+
+/* "0.5 bar/s^0.5" into number and unit. Without a number (a word, a list) the unit is NULL. */
+static bramah_status split_value(cli_tuned *t, bramah_diag *diag)
+{
+  char *end;
+  bramah_dimension dimension;
+  t->start = strtod(t->text, &end);
+  t->factor = 1.0;
+  if (end == t->text) return BRAMAH_OK;
+  while (*end == ' ') end++;
+  t->unit = end;
+  return *end ? bramah_unit_parse(end, &t->factor, &dimension, diag) : BRAMAH_OK;
+}
+
+/* Logs are read once: what says how to read them cannot vary, but for an offset, which is easily added. */
+static int says_how_to_read(const char *path)
+{
+  static const char *const keys[] = {"column", "unit", "scale", "sign", "wrap", "gauge", "file"};
+  const char *key = strrchr(path, '.');
+  if (after(path, "log.") || after(path, "inputs.") || after(path, "time")) return 1;
+  for (size_t i = 0; after(path, "sensors.") && i < sizeof keys / sizeof keys[0]; i++)
+    if (strcmp(key + 1, keys[i]) == 0) return 1;
+  return 0;
+}
+
+static bramah_status check_logs_stay(const cli_tune_lab *lab, const cli_tuned *t, bramah_diag *diag)
+{
+  int bad = says_how_to_read(t->name);
+  for (size_t k = 0; k < t->n_also; k++) bad |= says_how_to_read(t->also[k]);
+  if (!bad) return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_UNSUPPORTED, t->line ? lab->path : "--vary", t->line, t->name,
+                  "logs are read once: what says how to read them cannot vary");
+}
+
+bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, size_t n_also,
+                               const char *const *also, cli_tuned **out, bramah_diag *diag)
+{
+  if (lab->n == CLI_TUNE_MOST)
+    return cli_fail(diag, BRAMAH_E_VALUE, lab->path, line, name, "more than %d figures", (int)CLI_TUNE_MOST);
+  cli_tuned *t = &lab->tuned[lab->n++];
+  *t = (cli_tuned){.name = copy(name), .line = line, .n_also = n_also, .also = also};
+  if (!t->name) return fail_memory(diag);
+  const char *rest = after(t->name, "machine.");
+  t->path = rest ? rest : t->name;
+  t->in_machine = rest != NULL;
+  bramah_diag_clear(diag);
+  bramah_status status = look_up(lab, t, &t->text, diag);
+  if (!status) status = check_also(lab, t, diag);
+  if (!status) status = split_value(t, diag);
+  if (status) { /* not where the name leads to nothing, but where it is asked for */
+    snprintf(diag->file, sizeof diag->file, "%s", line ? lab->path : "--vary");
+    diag->line = line;
+    diag->column = 0;
+    return status;
+  }
+  find_kind(lab, t);
+  *out = t;
+  return check_logs_stay(lab, t, diag);
+}
+
+/* ---- bounds ---- */
+
+/* A bound in the unit of the value. */
+static bramah_status convert(const cli_tune_lab *lab, const cli_tuned *t, const bramah_study_figure *from,
+                             double *out, bramah_diag *diag)
+{
+  double si;
+  bramah_diag_clear(diag);
+  const bramah_status status = bramah_quantity_parse(from->text, *t->unit ? t->unit : "1", &si, diag);
+  if (!status) return *out = si / t->factor, BRAMAH_OK;
+  diag->line = 0;
+  cli_place(diag, lab->path, from->line);
+  if (!*t->unit) {
+    const size_t used = strlen(diag->message);
+    snprintf(diag->message + used, sizeof diag->message - used, "; the value '%s' has no unit: give it one",
+             t->text);
+  }
+  return status;
+}
+
+static bramah_status set_bounds(const cli_tune_lab *lab, const bramah_study_tuned *from, cli_tuned *t,
+                                bramah_diag *diag)
+{
+  if (!t->unit)
+    return cli_fail(diag, BRAMAH_E_VALUE, lab->path, from->line, t->name,
+                    "'%s' is no number: only figures can be tuned", t->text);
+  bramah_status status = convert(lab, t, &from->least, &t->least, diag);
+  if (!status) status = convert(lab, t, &from->most, &t->most, diag);
+  if (!status && from->step.text) status = convert(lab, t, &from->step, &t->step, diag);
+  if (status) return status;
+  t->linear = from->linear;
+  const double inside = fmin(fmax(t->start, t->least), t->most);
+  if (inside != t->start && !lab->quiet)
+    cli_note("%s: '%s' lies outside its bounds; tuning begins at %.6g %s", t->name, t->text, inside, t->unit);
+  t->start = inside;
+  return BRAMAH_OK;
+}
+
+/* Two figures may not say different things of one place. */
+static bramah_status check_once(const cli_tune_lab *lab, const cli_tuned *t, bramah_diag *diag)
+{
+  for (const cli_tuned *other = lab->tuned; other < t; other++)
+    for (size_t i = 0; i < other->n_also; i++)
+      if (strcmp(other->also[i], t->name) == 0)
+        return cli_fail(diag, BRAMAH_E_VALUE, lab->path, t->line, t->name, "this figure follows '%s' already",
+                        other->name);
+  return BRAMAH_OK;
+}
+
+bramah_status cli_tune_lab_add_parameters(cli_tune_lab *lab, bramah_diag *diag)
+{
+  const bramah_study *study = lab->session.study;
+  const bramah_study_tune *tune = &study->tune;
+  bramah_status status = BRAMAH_OK;
+  if (!tune->line || !tune->n_parameters)
+    return cli_fail(diag, BRAMAH_E_KEY, study->file, tune->line, "tune",
+                    "the study does not say what to tune: give it a section 'tune' with 'parameters'");
+  for (size_t i = 0; !status && i < tune->n_parameters; i++) {
+    const bramah_study_tuned *from = &tune->parameters[i];
+    cli_tuned *t;
+    status = cli_tune_lab_add(lab, from->path, from->line, from->n_also, from->also, &t, diag);
+    if (!status) status = set_bounds(lab, from, t, diag);
+    if (!status) status = check_once(lab, t, diag);
+  }
+  return status;
+}
+
+/* ---- the lab ---- */
+
+bramah_status cli_tune_lab_open(cli_tune_lab *lab, const char *path, bramah_diag *diag)
+{
+  lab->path = path;
+  lab->tuned = calloc(CLI_TUNE_MOST, sizeof *lab->tuned);
+  if (!lab->tuned) return fail_memory(diag);
+  const bramah_status status = cli_session_open(&lab->session, path, diag);
+  if (status) return status;
+  const bramah_study *study = lab->session.study;
+  lab->n_sensors = study->n_sensors;
+  lab->settle_ns = llround(1e9 * study->tune.settle);
+  if (study->adapt.line)
+    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
+                    "noise that adapts by itself cannot be tuned: take this section out");
+  return BRAMAH_OK;
+}
+
+void cli_tune_lab_close(cli_tune_lab *lab)
+{
+  for (size_t i = 0; i < lab->n; i++) {
+    free(lab->tuned[i].name);
+    free(lab->tuned[i].text);
+  }
+  for (size_t i = 0; i < lab->n_logs; i++) cli_tune_log_free(&lab->logs[i]);
+  free(lab->tuned);
+  free(lab->logs);
+  free(lab->outputs);
+  free(lab->edges);
+  cli_session_close(&lab->session);
+}
+
+/* Outputs compared with the truth: those of the section, or positions and rates of the study's joints and
+ * all pressures. */
+static bramah_status choose_outputs(cli_tune_lab *lab, bramah_diag *diag)
+{
+  const bramah_study *study = lab->session.study;
+  const bramah_plant *plant = &lab->session.machine.plant;
+  lab->outputs = calloc(plant->n_output + study->tune.n_outputs + 1, sizeof *lab->outputs);
+  if (!lab->outputs) return fail_memory(diag);
+  for (size_t i = 0; i < study->tune.n_outputs; i++) {
+    const long output = bramah_plant_find_output(plant, study->tune.outputs[i]);
+    if (output < 0)
+      return cli_fail(diag, BRAMAH_E_REFERENCE, study->file, study->tune.line, study->tune.outputs[i],
+                      "the machine has no such output");
+    lab->outputs[lab->n_outputs++] = (size_t)output;
+  }
+  if (lab->n_outputs) return BRAMAH_OK;
+  for (size_t i = 0; i < study->n_joints; i++) {
+    lab->outputs[lab->n_outputs++] = lab->session.start.basis[i];
+    lab->outputs[lab->n_outputs++] = lab->session.start.basis[i] + 1; /* its rate follows */
+  }
+  for (size_t i = 0; i < plant->n_output; i++) {
+    bramah_output_info info;
+    plant->output_info(plant->self, i, &info);
+    if (info.kind == BRAMAH_OUTPUT_PRESSURE && !info.hidden) lab->outputs[lab->n_outputs++] = i;
+  }
+  return BRAMAH_OK;
+}
+
+bramah_status cli_tune_lab_read(cli_tune_lab *lab, size_t n, const char *const *paths, size_t n_truths,
+                                const char *const *truths, bramah_diag *diag)
+{
+  lab->logs = calloc(n + 1, sizeof *lab->logs);
+  if (!lab->logs) return fail_memory(diag);
+  if (n_truths > n)
+    return cli_fail(diag, BRAMAH_E_VALUE, truths[n], 0, NULL, "there are more truths than logs");
+  bramah_status status = n_truths ? choose_outputs(lab, diag) : BRAMAH_OK;
+  for (size_t i = 0; !status && i < n; i++) {
+    lab->n_logs = i + 1;
+    status = cli_tune_log_read(&lab->logs[i], paths[i], &lab->session, diag);
+    if (!status && i < n_truths)
+      status = cli_tune_log_read_truth(&lab->logs[i], truths[i], &lab->session.machine.plant, lab->n_outputs,
+                                       lab->outputs, diag);
+  }
+  return status;
+}
+
+static uint64_t hash_file(uint64_t hash, const char *path)
+{
+  char block[4096];
+  FILE *file = fopen(path, "rb");
+  if (!file) return hash;
+  for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;) hash = cli_tune_hash(hash, block, n);
+  fclose(file);
+  return hash;
+}
+
+/* By bisection: a bin more or less does not need more. */
+static double exceeded_by(double share, double dof)
+{
+  double low = 0.0, high = 20.0 * dof + 100.0;
+  for (int i = 0; i < 60; i++) {
+    const double middle = 0.5 * (low + high);
+    if (bramah_chi_square_above(middle, dof) > share)
+      low = middle;
+    else
+      high = middle;
+  }
+  return high;
+}
+
+static void fill_edges(cli_tune_lab *lab)
+{
+  for (size_t m = 1; m <= lab->n_sensors; m++)
+    for (size_t b = 1; b < CLI_TUNE_BINS; b++)
+      lab->edges[(m - 1) * (CLI_TUNE_BINS - 1) + b - 1] =
+          exceeded_by(1.0 - (double)b / CLI_TUNE_BINS, (double)m);
+}
+
+static int moves_machine(const char *name)
+{
+  return after(name, "machine.") || after(name, "changes.") || strcmp(name, "machine") == 0;
+}
+
+bramah_status cli_tune_lab_seal(cli_tune_lab *lab, bramah_diag *diag)
+{
+  const char *version = bramah_version();
+  uint64_t hash = cli_tune_hash(0, version, strlen(version));
+  hash = hash_file(hash, lab->path);
+  hash = hash_file(hash, lab->session.study->machine_file);
+  hash = cli_tune_hash(hash, &lab->ahead, sizeof lab->ahead);
+  hash = cli_tune_hash(hash, &lab->settle_ns, sizeof lab->settle_ns);
+  hash = cli_tune_hash(hash, lab->outputs, lab->n_outputs * sizeof *lab->outputs);
+  lab->shared_model = 1;
+  for (size_t i = 0; i < lab->n; i++) {
+    const cli_tuned *t = &lab->tuned[i];
+    hash = cli_tune_hash(hash, t->name, strlen(t->name) + 1);
+    if (moves_machine(t->name)) lab->shared_model = 0;
+    for (size_t k = 0; k < t->n_also; k++) {
+      hash = cli_tune_hash(hash, t->also[k], strlen(t->also[k]) + 1);
+      if (moves_machine(t->also[k])) lab->shared_model = 0;
+    }
+  }
+  lab->identity = hash;
+  lab->edges = calloc(lab->n_sensors * (CLI_TUNE_BINS - 1) + 1, sizeof *lab->edges);
+  if (!lab->edges) return fail_memory(diag);
+  fill_edges(lab);
+  return BRAMAH_OK;
+}

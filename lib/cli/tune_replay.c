@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/cli/tune_replay.h"
+#include "bramah/likelihood.h"
+#include "lib/cli/message.h"
+#include "lib/cli/output_files.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- places ---- */
+
+size_t cli_tune_place_sensor(size_t i) { return CLI_TUNE_SENSORS + i * CLI_TUNE_PER_SENSOR; }
+
+size_t cli_tune_place_output(const cli_tune_lab *lab, size_t i)
+{
+  return cli_tune_place_sensor(lab->n_sensors) + 2 * i;
+}
+
+size_t cli_tune_place_gradient(const cli_tune_lab *lab) { return cli_tune_place_output(lab, lab->n_outputs); }
+size_t cli_tune_place_information(const cli_tune_lab *lab) { return cli_tune_place_gradient(lab) + lab->n; }
+
+size_t cli_tune_place_scores(const cli_tune_lab *lab)
+{
+  return cli_tune_place_information(lab) + lab->n * lab->n;
+}
+
+size_t cli_tune_n_figures(const cli_tune_lab *lab, int slope)
+{
+  return slope ? cli_tune_place_scores(lab) + CLI_TUNE_CHECKS * lab->n : cli_tune_place_gradient(lab);
+}
+
+/* ---- one filter and what is seen of it ---- */
+
+/* Corrections of one step: a log faster than the step brings several. */
+enum { MOST_AT_ONCE = 64 };
+
+typedef struct seen {
+  bramah_innovation *innovation; /* [n_sensors] */
+  double *S;                     /* [n_sensors x n_sensors] */
+} seen;
+
+typedef struct runner {
+  const cli_tune_lab *lab;
+  cli_tune_session opened;
+  cli_tune_cursor cursor;
+  bramah_replay *replay;
+  double *P;      /* [n x n] before the coming correction */
+  double *column; /* [n] */
+  size_t n_seen;
+  seen seen[MOST_AT_ONCE];
+  double *block;
+  bramah_innovation *innovations;
+} runner;
+
+static void take_covariance(runner *r)
+{
+  const bramah_filter *filter = r->opened.session.filter;
+  const size_t n = bramah_filter_n_error(filter);
+  memcpy(r->P, bramah_filter_covariance(filter), n * n * sizeof *r->P);
+}
+
+static bramah_status predicted(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  (void)filter, (void)diag;
+  take_covariance(user);
+  return BRAMAH_OK;
+}
+
+/* Off the diagonal h_i P h_j'; on it what the filter itself says. */
+static void fill_covariance(runner *r, const bramah_filter *filter, seen *s)
+{
+  const size_t n = bramah_filter_n_error(filter), m = r->lab->n_sensors;
+  const double *H = bramah_filter_last_rows(filter);
+  for (size_t i = 0; i < m; i++) {
+    if (!s->innovation[i].present) continue;
+    for (size_t a = 0; a < n; a++) {
+      r->column[a] = 0.0;
+      for (size_t b = 0; b < n; b++) r->column[a] += r->P[a * n + b] * H[i * n + b];
+    }
+    s->S[i * m + i] = s->innovation[i].sigma * s->innovation[i].sigma;
+    for (size_t j = 0; j < i; j++) {
+      if (!s->innovation[j].present) continue;
+      double sum = 0.0;
+      for (size_t a = 0; a < n; a++) sum += H[j * n + a] * r->column[a];
+      s->S[i * m + j] = s->S[j * m + i] = sum;
+    }
+  }
+}
+
+static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  runner *r = user;
+  const bramah_innovation *innovation = bramah_filter_innovations(filter);
+  int any = 0;
+  (void)diag;
+  for (size_t i = 0; i < r->lab->n_sensors; i++) any |= innovation[i].present;
+  if (any && r->n_seen < MOST_AT_ONCE) {
+    seen *s = &r->seen[r->n_seen++];
+    memcpy(s->innovation, innovation, r->lab->n_sensors * sizeof *innovation);
+    fill_covariance(r, filter, s);
+  }
+  if (any) take_covariance(r);
+  return BRAMAH_OK;
+}
+
+static bramah_status fail_memory(bramah_diag *diag)
+{
+  return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+}
+
+static bramah_status make_room(runner *r, bramah_diag *diag)
+{
+  const size_t n = bramah_filter_n_error(r->opened.session.filter), m = r->lab->n_sensors;
+  r->block = calloc(n * n + n + MOST_AT_ONCE * m * m + 1, sizeof *r->block);
+  r->innovations = calloc(MOST_AT_ONCE * m + 1, sizeof *r->innovations);
+  if (!r->block || !r->innovations) return fail_memory(diag);
+  r->P = r->block;
+  r->column = r->P + n * n;
+  for (size_t k = 0; k < MOST_AT_ONCE; k++)
+    r->seen[k] = (seen){r->innovations + k * m, r->column + n + k * m * m};
+  return BRAMAH_OK;
+}
+
+static bramah_status open_runner(runner *r, const cli_tune_lab *lab, const cli_tune_job *job, const char *set,
+                                 bramah_diag *diag)
+{
+  bramah_replay_options options;
+  bramah_replay_options_default(&options);
+  options.gather = 1;
+  r->lab = lab;
+  bramah_status status = cli_tune_session_open(&r->opened, lab, set, diag);
+  if (!status) options.max_gap_ns = r->opened.session.study->log.longest_gap_ns;
+  if (!status)
+    status = cli_tune_cursor_open(&r->cursor, &lab->logs[job->log], r->opened.delay_ns, r->opened.shift,
+                                  job->thousandths, diag);
+  if (!status) status = make_room(r, diag);
+  if (!status)
+    status = bramah_replay_new(r->opened.session.filter, &options, cli_tune_cursor_next, &r->cursor, diag,
+                               &r->replay);
+  if (status) return status;
+  const bramah_watcher watcher = {.user = r, .predicted = predicted, .corrected = corrected};
+  bramah_replay_watch(r->replay, &watcher);
+  take_covariance(r);
+  return BRAMAH_OK;
+}
+
+static void close_runner(runner *r)
+{
+  bramah_replay_free(r->replay);
+  cli_tune_cursor_close(&r->cursor);
+  cli_tune_session_close(&r->opened);
+  free(r->block);
+  free(r->innovations);
+}
+
+static bramah_status advance(runner *r, int64_t *time_ns, int *end, bramah_diag *diag)
+{
+  int fused;
+  r->n_seen = 0;
+  return bramah_replay_next(r->replay, time_ns, &fused, end, diag);
+}
+
+/* ---- the job ---- */
+
+typedef struct work {
+  const cli_tune_lab *lab;
+  const cli_tune_job *job;
+  const cli_tune_log *log;
+  size_t n;        /* neighbours */
+  runner *runners; /* [1 + n] the set itself first */
+  double *step;    /* [n] */
+  bramah_likelihood *likelihood;
+  double *block, *y, *S, *near_y, *near_S, *near_sigma; /* what goes into it */
+  size_t *index;                                        /* [n_sensors] of those fused */
+  double *former;             /* [n_sensors x CLI_TUNE_LAGS] normalised innovations, the last one first */
+  bramah_coupled *free_model; /* runs ahead without corrections */
+  bramah_plant ahead;
+  long *command; /* [n_input] output that tells the command in force */
+  double *u;     /* [n_input] */
+  double *apart; /* [n_sensors] what the filter predicts beyond what the free model does */
+  void *snapshot;
+  uint64_t steps;
+  size_t truth_row;
+  double *figures;
+  int64_t begin_ns, length_ns;
+  int check; /* next */
+} work;
+
+static size_t bin_of(const cli_tune_lab *lab, double nis, size_t dof)
+{
+  const double *edge = lab->edges + (dof - 1) * (CLI_TUNE_BINS - 1);
+  size_t bin = 0;
+  while (bin < CLI_TUNE_BINS - 1 && nis > edge[bin]) bin++;
+  return bin;
+}
+
+static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
+{
+  double *f = w->figures + cli_tune_place_sensor(i), *former = w->former + i * CLI_TUNE_LAGS;
+  const double e = in->innovation / in->sigma;
+  if (in->saturated) return;
+  if (!in->accepted) {
+    f[CLI_TUNE_OF_GATED]++;
+    w->figures[CLI_TUNE_GATED]++;
+    return;
+  }
+  f[CLI_TUNE_OF_N]++;
+  w->figures[CLI_TUNE_USED]++;
+  f[CLI_TUNE_OF_SQUARES] += in->innovation * in->innovation;
+  f[CLI_TUNE_OF_NIS] += e * e;
+  f[CLI_TUNE_OF_SUM] += e;
+  for (size_t l = 0; l < CLI_TUNE_LAGS; l++) f[CLI_TUNE_OF_LAG + l] += e * former[l];
+  memmove(former + 1, former, (CLI_TUNE_LAGS - 1) * sizeof *former);
+  former[0] = e;
+  f[CLI_TUNE_OF_BINS + bin_of(w->lab, e * e, 1)]++;
+}
+
+/* Innovations of sensors index[m] with their covariance. */
+static void gather(const work *w, const seen *s, size_t m, double *y, double *S)
+{
+  const size_t all = w->lab->n_sensors;
+  for (size_t a = 0; a < m; a++) {
+    y[a] = s->innovation[w->index[a]].innovation;
+    for (size_t b = 0; b < m; b++) S[a * m + b] = s->S[w->index[a] * all + w->index[b]];
+  }
+}
+
+/* Neighbours must have seen the same; a delay that moves a sample to another step makes them differ. */
+static const seen *partner(const work *w, size_t j, size_t k, const seen *own)
+{
+  const runner *r = &w->runners[1 + j];
+  if (k >= r->n_seen) return own;
+  for (size_t i = 0; i < w->lab->n_sensors; i++)
+    if (own->innovation[i].present && !r->seen[k].innovation[i].present) return own;
+  return &r->seen[k];
+}
+
+static void judge_outlier(work *w, size_t k, size_t i)
+{
+  const seen *s = &w->runners[0].seen[k];
+  const bramah_innovation *in = &s->innovation[i];
+  const double gate = w->runners[0].opened.session.study->gate[i];
+  /* Beyond the gate on drifts an innovation may be small. */
+  if (in->nis <= gate * gate) return;
+  for (size_t j = 0; j < w->n; j++) {
+    const bramah_innovation *other = &partner(w, j, k, s)->innovation[i];
+    w->near_y[j] = other->innovation;
+    w->near_sigma[j] = other->sigma;
+  }
+  bramah_likelihood_add_outlier(w->likelihood, in->innovation, in->sigma, gate, w->near_y, w->near_sigma,
+                                w->step);
+}
+
+static bramah_status judge(work *w, size_t k, bramah_diag *diag)
+{
+  const seen *s = &w->runners[0].seen[k];
+  size_t m = 0;
+  for (size_t i = 0; i < w->lab->n_sensors; i++) {
+    const bramah_innovation *in = &s->innovation[i];
+    if (!in->present) continue;
+    judge_sensor(w, i, in);
+    if (in->accepted) w->index[m++] = i;
+    if (!in->accepted && !in->saturated) judge_outlier(w, k, i);
+  }
+  if (m == 0) return BRAMAH_OK;
+  gather(w, s, m, w->y, w->S);
+  for (size_t j = 0; j < w->n; j++)
+    gather(w, partner(w, j, k, s), m, w->near_y + j * m, w->near_S + j * m * m);
+  const bramah_status status =
+      bramah_likelihood_add(w->likelihood, m, w->y, w->S, w->near_y, w->near_S, w->step, diag);
+  if (status) return status;
+  const double nis = bramah_likelihood_nis(w->likelihood);
+  w->figures[CLI_TUNE_NIS] += nis;
+  w->figures[CLI_TUNE_DOF] += (double)m;
+  w->figures[CLI_TUNE_JOINT + bin_of(w->lab, nis, m)]++;
+  return BRAMAH_OK;
+}
+
+/* ---- truth ---- */
+
+/* Of angles without whole turns: a spherical joint shows the same attitude with or without them. */
+static double apart(const bramah_plant *plant, size_t output, double truth)
+{
+  static const double turn = 6.28318530717958647692;
+  bramah_output_info info;
+  plant->output_info(plant->self, output, &info);
+  const double error = plant->output(plant->self, output) - truth;
+  const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
+  return turns ? remainder(error, turn) : error;
+}
+
+static void compare(work *w, int64_t time_ns)
+{
+  const bramah_plant *plant = &w->runners[0].opened.session.machine.plant;
+  for (size_t i = 0; w->log->truth_rows && i < w->lab->n_outputs; i++) {
+    const double truth = cli_tune_log_truth(w->log, time_ns, plant->step_ns / 2, i, &w->truth_row);
+    if (isnan(truth)) continue;
+    double *f = w->figures + cli_tune_place_output(w->lab, i);
+    const double error = apart(plant, w->lab->outputs[i], truth);
+    f[0] += error * error;
+    f[1]++;
+  }
+}
+
+/* ---- predictions ---- */
+
+static bramah_status open_ahead(work *w, bramah_diag *diag)
+{
+  const cli_session *session = &w->runners[0].opened.session;
+  const bramah_plant *plant = &session->machine.plant;
+  if (!w->lab->ahead) return BRAMAH_OK;
+  w->snapshot = malloc(plant->snapshot_size + 1);
+  w->command = calloc(plant->n_input + 1, sizeof *w->command);
+  w->u = calloc(plant->n_input + 1, sizeof *w->u);
+  w->apart = calloc(w->lab->n_sensors + 1, sizeof *w->apart);
+  if (!w->snapshot || !w->command || !w->u || !w->apart) return fail_memory(diag);
+  for (size_t i = 0; i < plant->n_input; i++) {
+    char name[256];
+    const char *input = plant->input_name(plant->self, i);
+    if (strlen(input) > 200)
+      return cli_fail(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, input, "this name is too long");
+    strcat(strcpy(name, input), ".command");
+    w->command[i] = bramah_plant_find_output(plant, name);
+  }
+  const bramah_status status = bramah_coupled_new(session->machine.model, diag, &w->free_model);
+  if (!status) w->ahead = bramah_coupled_plant(w->free_model);
+  return status;
+}
+
+static void start_ahead(work *w)
+{
+  const bramah_plant *plant = &w->runners[0].opened.session.machine.plant;
+  plant->save(plant->self, w->snapshot);
+  w->ahead.restore(w->ahead.self, w->snapshot);
+}
+
+/* After a step of the filter, before its correction: the free model does the same step. */
+static bramah_status follow(work *w, bramah_diag *diag)
+{
+  const bramah_plant *plant = &w->runners[0].opened.session.machine.plant;
+  for (size_t i = 0; i < plant->n_input; i++)
+    w->u[i] = w->command[i] >= 0 ? plant->output(plant->self, (size_t)w->command[i]) : 0.0;
+  const bramah_status status = w->ahead.set_inputs(w->ahead.self, w->u, diag);
+  return status ? status : w->ahead.step(w->ahead.self, diag);
+}
+
+static bramah_status predicted_with_ahead(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  work *w = user;
+  const cli_session *session = &w->runners[0].opened.session;
+  const bramah_status status = follow(w, diag);
+  if (status) return status;
+  for (size_t i = 0; i < w->lab->n_sensors; i++)
+    w->apart[i] = bramah_sensor_predict(&session->sensors[i], &session->machine.plant) -
+                  bramah_sensor_predict(&session->sensors[i], &w->ahead);
+  w->steps++;
+  return predicted(&w->runners[0], filter, diag);
+}
+
+static bramah_status corrected_with_ahead(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  work *w = user;
+  return corrected(&w->runners[0], filter, diag);
+}
+
+/* At the end of a stretch: how far off, and from the estimate anew. */
+static void judge_ahead(work *w, int judged)
+{
+  const runner *r = &w->runners[0];
+  if (!w->lab->ahead) return;
+  const int due = w->steps % (uint64_t)w->lab->ahead == 0;
+  for (size_t i = 0; due && judged && w->steps && r->n_seen && i < w->lab->n_sensors; i++) {
+    const bramah_innovation *in = &r->seen[r->n_seen - 1].innovation[i];
+    if (!in->present || in->saturated) continue;
+    double *f = w->figures + cli_tune_place_sensor(i) + CLI_TUNE_OF_AHEAD;
+    const double error = in->innovation + w->apart[i];
+    f[0] += error * error;
+    f[1]++;
+  }
+  if (due) start_ahead(w);
+}
+
+/* ---- running ---- */
+
+static bramah_status open_work(work *w, bramah_diag *diag)
+{
+  const size_t n = w->n, m = w->lab->n_sensors;
+  w->runners = calloc(1 + n, sizeof *w->runners);
+  w->block = calloc(n + m + m * m + n * (m + 1) + n * m * m + n + m * CLI_TUNE_LAGS + 1, sizeof *w->block);
+  w->index = calloc(m + 1, sizeof *w->index);
+  if (!w->runners || !w->block || !w->index) return fail_memory(diag);
+  w->step = w->block;
+  w->y = w->step + n;
+  w->S = w->y + m;
+  w->near_y = w->S + m * m;
+  w->near_S = w->near_y + n * (m + 1);
+  w->near_sigma = w->near_S + n * m * m;
+  w->former = w->near_sigma + n;
+  bramah_status status = bramah_likelihood_new(m, n, diag, &w->likelihood);
+  if (!status) status = open_runner(&w->runners[0], w->lab, w->job, w->job->set, diag);
+  for (size_t j = 0; !status && j < n; j++) {
+    char set[CLI_TUNE_TEXT];
+    w->step[j] = cli_tune_neighbour(w->lab, w->job->set, j, set);
+    status = open_runner(&w->runners[1 + j], w->lab, w->job, set, diag);
+  }
+  if (status || !w->lab->ahead) return status;
+  status = open_ahead(w, diag);
+  if (status) return status;
+  const bramah_watcher watcher = {
+      .user = w, .predicted = predicted_with_ahead, .corrected = corrected_with_ahead};
+  bramah_replay_watch(w->runners[0].replay, &watcher);
+  return BRAMAH_OK;
+}
+
+static void close_work(work *w)
+{
+  for (size_t j = 0; w->runners && j < 1 + w->n; j++) close_runner(&w->runners[j]);
+  bramah_coupled_free(w->free_model);
+  bramah_likelihood_free(w->likelihood);
+  free(w->runners);
+  free(w->block);
+  free(w->index);
+  free(w->command);
+  free(w->u);
+  free(w->apart);
+  free(w->snapshot);
+}
+
+static void note_check(work *w)
+{
+  w->figures[CLI_TUNE_COST + w->check] = bramah_likelihood_cost(w->likelihood);
+  if (w->job->slope && w->n)
+    memcpy(w->figures + cli_tune_place_scores(w->lab) + (size_t)w->check * w->n,
+           bramah_likelihood_gradient(w->likelihood), w->n * sizeof *w->figures);
+  w->figures[CLI_TUNE_CHECKED] = ++w->check;
+}
+
+/* 1: given up. */
+static int pass_checks(work *w, int64_t time_ns)
+{
+  const int64_t done = time_ns - w->begin_ns;
+  while (w->check + 1 < CLI_TUNE_CHECKS && done > w->length_ns / CLI_TUNE_CHECKS * (w->check + 1)) {
+    note_check(w);
+    if (!w->job->limited || w->figures[CLI_TUNE_COST + w->check - 1] <= w->job->limit[w->check - 1]) continue;
+    w->figures[CLI_TUNE_STOPPED] = w->check;
+    return 1;
+  }
+  return 0;
+}
+
+static bramah_status step_all(work *w, int64_t *time_ns, int *end, bramah_diag *diag)
+{
+  bramah_status status = advance(&w->runners[0], time_ns, end, diag);
+  for (size_t j = 0; !status && !*end && j < w->n; j++) {
+    int64_t other;
+    int over;
+    status = advance(&w->runners[1 + j], &other, &over, diag);
+  }
+  return status;
+}
+
+static bramah_status run(work *w, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  while (!status) {
+    int64_t time_ns;
+    int end;
+    status = step_all(w, &time_ns, &end, diag);
+    if (status || end) break;
+    w->figures[CLI_TUNE_STEPS]++;
+    w->figures[CLI_TUNE_TIME] = cli_seconds(time_ns);
+    if (pass_checks(w, time_ns)) return BRAMAH_OK;
+    const int judged = time_ns - w->begin_ns >= w->lab->settle_ns;
+    for (size_t k = 0; !status && judged && k < w->runners[0].n_seen; k++) status = judge(w, k, diag);
+    if (judged) compare(w, time_ns);
+    judge_ahead(w, judged);
+  }
+  while (!status && w->check < CLI_TUNE_CHECKS) note_check(w);
+  return status;
+}
+
+static void finish(work *w)
+{
+  if (!w->job->slope) return;
+  memcpy(w->figures + cli_tune_place_gradient(w->lab), bramah_likelihood_gradient(w->likelihood),
+         w->n * sizeof *w->figures);
+  memcpy(w->figures + cli_tune_place_information(w->lab), bramah_likelihood_information(w->likelihood),
+         w->n * w->n * sizeof *w->figures);
+}
+
+bramah_status cli_tune_replay(const cli_tune_lab *lab, const cli_tune_job *job, double *figures,
+                              bramah_diag *diag)
+{
+  work w = {
+      .lab = lab, .job = job, .log = &lab->logs[job->log], .n = job->slope ? lab->n : 0, .figures = figures};
+  memset(figures, 0, cli_tune_n_figures(lab, job->slope) * sizeof *figures);
+  w.begin_ns = w.log->time_ns[0];
+  bramah_diag_clear(diag);
+  bramah_status status = open_work(&w, diag);
+  if (!status) {
+    w.length_ns = w.runners[0].cursor.end_ns - w.begin_ns;
+    status = run(&w, diag);
+    if (status) cli_place(diag, w.log->path, 0);
+    finish(&w);
+  }
+  close_work(&w);
+  figures[CLI_TUNE_STATUS] = status;
+  return status == BRAMAH_E_MEMORY ? status : BRAMAH_OK;
+}
+
+int cli_tune_cut(const cli_tune_job *job, double *figures)
+{
+  const int known = (int)figures[CLI_TUNE_CHECKED];
+  for (int c = 0; job->limited && c < known && c + 1 < CLI_TUNE_CHECKS; c++)
+    if (figures[CLI_TUNE_COST + c] > job->limit[c]) {
+      figures[CLI_TUNE_STATUS] = 0.0;
+      figures[CLI_TUNE_STOPPED] = c + 1;
+      return 1;
+    }
+  return figures[CLI_TUNE_STOPPED] == 0.0;
+}

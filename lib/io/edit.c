@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* locale_t, strerror_l */
+#include "bramah/edit.h"
+#include "lib/base/diag.h"
+#include "lib/io/yaml.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A piece of the text that is replaced; begin = end: something is put in. */
+typedef struct piece {
+  struct piece *next; /* in the order in which they were asked for */
+  size_t begin, end;
+  const char *text;
+} piece;
+
+struct bramah_edit {
+  bramah__pool keep;
+  bramah__reader reader;
+  bramah__node *root;
+  char *text; /* as in the file */
+  size_t length;
+  const char *newline; /* as the file ends its lines */
+  piece *first, **last;
+  int new_section; /* a `changes` section was added */
+};
+
+/* ---- reading ---- */
+
+static bramah_status read_bytes(bramah_edit *e, const char *path)
+{
+  FILE *file = fopen(path, "rb");
+  long size = -1;
+  if (file && fseek(file, 0, SEEK_END) == 0) size = ftell(file);
+  if (size >= 0) {
+    rewind(file);
+    e->text = malloc((size_t)size + 1);
+    if (e->text) e->length = fread(e->text, 1, (size_t)size, file);
+  }
+  if (file) fclose(file);
+  if (!e->text || e->length != (size_t)size) {
+    bramah__fail(e->reader.diag, BRAMAH_E_FILE, NULL, "cannot be read");
+    return bramah__at(e->reader.diag, path, 0, 0);
+  }
+  e->text[e->length] = '\0';
+  e->newline = strstr(e->text, "\r\n") ? "\r\n" : "\n";
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_edit_open(const char *path, bramah_diag *diag, bramah_edit **out)
+{
+  bramah_edit *e = calloc(1, sizeof *e);
+  if (!e) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory to read the file");
+  e->last = &e->first;
+  bramah_status status = bramah__reader_open(&e->reader, &e->keep, path, diag);
+  if (!status) {
+    e->reader.file = bramah__pool_text(&e->keep, path, strlen(path));
+    if (!e->reader.file) status = bramah__no_memory(&e->reader);
+  }
+  if (!status) status = read_bytes(e, path);
+  if (!status) status = bramah__yaml_load(&e->reader, &e->root);
+  e->reader.diag = &e->reader.unheard; /* the caller's may be gone at the next call */
+  if (status)
+    bramah_edit_free(e);
+  else
+    *out = e;
+  return status;
+}
+
+void bramah_edit_free(bramah_edit *edit)
+{
+  if (!edit) return;
+  bramah__reader_close(&edit->reader);
+  bramah__pool_free(&edit->keep);
+  free(edit->text);
+  free(edit);
+}
+
+/* ---- places ---- */
+
+static bramah_status fail_place(const bramah_edit *e, bramah_status status, const char *path,
+                                const char *message, const bramah__node *node, bramah_diag *diag)
+{
+  bramah__fail(diag, status, path, message);
+  return bramah__at(diag, e->reader.file, node ? node->line : 0, node ? node->column : 0);
+}
+
+static bramah_status fail_missing(const bramah_edit *e, const char *path, const bramah__node *node,
+                                  const char *part, bramah_diag *diag)
+{
+  const char *names[256];
+  size_t n = 0;
+  for (; node->kind == BRAMAH__NODE_MAPPING && n < node->n && n < sizeof names / sizeof names[0]; n++)
+    names[n] = node->keys[n]->text ? node->keys[n]->text : "";
+  fail_place(e, BRAMAH_E_KEY, path, "the file has no '", NULL, diag);
+  bramah__add_text(diag, part);
+  bramah__add_text(diag, "' there");
+  if (n) bramah__add_suggestion(diag, part, n, names, "; there are ");
+  return bramah__at(diag, e->reader.file, node->line, node->column);
+}
+
+static const bramah__node *element(const bramah__node *node, const char *part)
+{
+  if (node->kind != BRAMAH__NODE_LIST) return bramah__node_find(node, part);
+  char *end;
+  const unsigned long i = strtoul(part, &end, 10);
+  return *part >= '0' && *part <= '9' && !*end && i < node->n ? node->items[i] : NULL;
+}
+
+static bramah_status walk(const bramah_edit *e, const char *path, const bramah__node **out, bramah_diag *diag)
+{
+  const bramah__node *node = e->root;
+  char part[256];
+  int whole = 0; /* the rest is one key */
+  for (const char *p = path; p;) {
+    const char *dot = whole ? NULL : strchr(p, '.');
+    const size_t n = dot ? (size_t)(dot - p) : strlen(p);
+    if (n == 0 || n >= sizeof part)
+      return fail_place(e, BRAMAH_E_KEY, path, "a path is keys joined by dots, such as volumes.v1.noise", NULL,
+                        diag);
+    memcpy(part, p, n);
+    part[n] = '\0';
+    const bramah__node *next = element(node, part);
+    if (!next) return fail_missing(e, path, node, part, diag);
+    whole = node == e->root && strcmp(part, "changes") == 0;
+    node = next;
+    p = dot ? dot + 1 : NULL;
+  }
+  *out = node;
+  return BRAMAH_OK;
+}
+
+static bramah_status find(const bramah_edit *e, const char *path, const bramah__node **out, bramah_diag *diag)
+{
+  const bramah_status status = walk(e, path, out, diag);
+  if (status || (*out)->kind == BRAMAH__NODE_SCALAR) return status;
+  return fail_place(e, BRAMAH_E_VALUE, path, "a single value is expected at this place", *out, diag);
+}
+
+bramah_status bramah_edit_find(const bramah_edit *edit, const char *path, const char **text, int *line,
+                               bramah_diag *diag)
+{
+  const bramah__node *node;
+  const bramah_status status = find(edit, path, &node, diag);
+  if (status) return status;
+  *text = node->text;
+  if (line) *line = node->line;
+  return BRAMAH_OK;
+}
+
+/* How many places lead to this node; an alias shares it with its anchor. */
+static size_t count_ways(const bramah__node *from, const bramah__node *to, int depth)
+{
+  size_t n = from == to;
+  if (depth > 64) return n;
+  for (size_t i = 0; from->kind != BRAMAH__NODE_SCALAR && n < 2 && i < from->n; i++)
+    n += count_ways(from->items[i], to, depth + 1);
+  return n;
+}
+
+/* ---- where that is in the text ---- */
+
+static size_t begin_of_line(const bramah_edit *e, int line)
+{
+  const char *p = e->text;
+  for (int i = 1; p && i < line; i++) {
+    p = strchr(p, '\n');
+    if (p) p++;
+  }
+  return p ? (size_t)(p - e->text) : e->length;
+}
+
+/* Columns count characters, not bytes. */
+static size_t offset_of(const bramah_edit *e, int line, int column)
+{
+  size_t at = begin_of_line(e, line);
+  if (line == 1 && strncmp(e->text, "\xEF\xBB\xBF", 3) == 0) at += 3;
+  for (int i = 1; i < column && at < e->length; i++) {
+    at++;
+    while (((unsigned char)e->text[at] & 0xC0) == 0x80) at++;
+  }
+  return at;
+}
+
+/* End of the value that begins there; 0 if it does not stand there as a whole. */
+static size_t end_of_value(const bramah_edit *e, const bramah__node *node, size_t begin)
+{
+  const char *text = e->text + begin;
+  if (!node->quoted)
+    return strncmp(text, node->text, strlen(node->text)) == 0 ? begin + strlen(node->text) : 0;
+  if (*text != '\'' && *text != '"') return 0;
+  const char *end = strpbrk(text + 1, *text == '"' ? "\"\\\n" : "'\n");
+  return end && *end == *text ? begin + (size_t)(end - text) + 1 : 0;
+}
+
+static bramah_status add_piece(bramah_edit *e, size_t begin, size_t end, const char *text, bramah_diag *diag)
+{
+  piece *p = bramah__pool_take(&e->keep, 1, sizeof *p);
+  if (p) *p = (piece){.begin = begin, .end = end, .text = bramah__pool_text(&e->keep, text, strlen(text))};
+  if (!p || !p->text) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
+  *e->last = p;
+  e->last = &p->next;
+  return BRAMAH_OK;
+}
+
+/* A comment line above the line that holds a place, as deep as that line. */
+static bramah_status add_comment(bramah_edit *e, size_t at, const char *comment, bramah_diag *diag)
+{
+  char line[512];
+  size_t begin = at;
+  while (begin > 0 && e->text[begin - 1] != '\n') begin--;
+  const size_t depth = strspn(e->text + begin, " ");
+  snprintf(line, sizeof line, "%.*s# %.400s%s", (int)(depth < 80 ? depth : 80), e->text + begin, comment,
+           e->newline);
+  return add_piece(e, begin, begin, line, diag);
+}
+
+static bramah_status replace(bramah_edit *e, const char *path, const bramah__node *node, const char *value,
+                             const char *comment, bramah_diag *diag)
+{
+  if (count_ways(e->root, node, 0) > 1)
+    return fail_place(e, BRAMAH_E_UNSUPPORTED, path,
+                      "an alias shares this value with another place: write it out in both", node, diag);
+  const size_t begin = offset_of(e, node->line, node->column), end = end_of_value(e, node, begin);
+  if (!end)
+    return fail_place(e, BRAMAH_E_UNSUPPORTED, path, "the value does not stand in one piece on one line", node,
+                      diag);
+  const bramah_status status = comment ? add_comment(e, begin, comment, diag) : BRAMAH_OK;
+  return status ? status : add_piece(e, begin, end, value, diag);
+}
+
+/* ---- changes that are not there yet ---- */
+
+static bramah_status add_at_end(bramah_edit *e, const char *key, const char *value, const char *comment,
+                                bramah_diag *diag)
+{
+  char text[1024];
+  const char *nl = e->newline;
+  const int open = e->length && e->text[e->length - 1] != '\n' && !e->new_section;
+  int used = 0;
+  if (!e->new_section) used = snprintf(text, sizeof text, "%s%schanges:%s", open ? nl : "", nl, nl);
+  if (comment && used >= 0 && (size_t)used < sizeof text)
+    used += snprintf(text + used, sizeof text - (size_t)used, "  # %.300s%s", comment, nl);
+  if (used >= 0 && (size_t)used < sizeof text)
+    snprintf(text + used, sizeof text - (size_t)used, "  %.200s: %.100s%s", key, value, nl);
+  e->new_section = 1;
+  return add_piece(e, e->length, e->length, text, diag);
+}
+
+/* In front of the first change that is there, in the style in which they are written. */
+static bramah_status add_in_front(bramah_edit *e, const bramah__node *changes, const char *key,
+                                  const char *value, const char *comment, bramah_diag *diag)
+{
+  char text[1024];
+  const bramah__node *first = changes->keys[0];
+  const size_t at = offset_of(e, first->line, first->column);
+  const int flow = e->text[offset_of(e, changes->line, changes->column)] == '{';
+  const int depth = flow ? 0 : first->column - 1;
+  const bramah_status status = comment ? add_comment(e, at, comment, diag) : BRAMAH_OK;
+  if (flow)
+    snprintf(text, sizeof text, "%.300s: %.100s, ", key, value);
+  else
+    snprintf(text, sizeof text, "%.300s: %.100s%s%*s", key, value, e->newline, depth, "");
+  return status ? status : add_piece(e, at, at, text, diag);
+}
+
+static bramah_status add_change(bramah_edit *e, const char *key, const char *value, const char *comment,
+                                bramah_diag *diag)
+{
+  const bramah__node *changes = bramah__node_find(e->root, "changes");
+  if (!changes) return add_at_end(e, key, value, comment, diag);
+  if (changes->kind == BRAMAH__NODE_MAPPING && changes->n && count_ways(e->root, changes, 0) == 1)
+    return add_in_front(e, changes, key, value, comment, diag);
+  return fail_place(e, BRAMAH_E_UNSUPPORTED, key, "nothing can be added to this section: put one change there",
+                    changes, diag);
+}
+
+bramah_status bramah_edit_set(bramah_edit *edit, const char *path, const char *value, const char *comment,
+                              bramah_diag *diag)
+{
+  const bramah__node *node;
+  const bramah_status status = find(edit, path, &node, diag);
+  if (status == BRAMAH_E_KEY && strncmp(path, "changes.", 8) == 0)
+    return add_change(edit, path + 8, value, comment, diag);
+  return status ? status : replace(edit, path, node, value, comment, diag);
+}
+
+/* ---- writing ---- */
+
+/* The next piece at or behind a place; of several at one place the first that was asked for and is not done
+ * yet. */
+static const piece *next_piece(const bramah_edit *e, size_t at, const piece *done)
+{
+  const piece *best = NULL;
+  int after = 0;
+  for (const piece *p = e->first; p; p = p->next) {
+    const int waiting = p->begin > at || !done || done->begin < p->begin || (p->begin == done->begin && after);
+    if (p->begin >= at && waiting && (!best || p->begin < best->begin)) best = p;
+    if (p == done) after = 1;
+  }
+  return best;
+}
+
+static void put_head(const char *head, const char *newline, FILE *file)
+{
+  while (*head) {
+    const size_t n = strcspn(head, "\n");
+    fprintf(file, "# %.*s%s", (int)n, head, newline);
+    head += n + (head[n] == '\n');
+  }
+}
+
+static void put_text(const bramah_edit *e, FILE *file)
+{
+  size_t at = 0;
+  for (const piece *p = next_piece(e, 0, NULL); p; p = next_piece(e, at, p)) {
+    fwrite(e->text + at, 1, p->begin - at, file);
+    fputs(p->text, file);
+    at = p->end;
+  }
+  fwrite(e->text + at, 1, e->length - at, file);
+}
+
+bramah_status bramah_edit_write(const bramah_edit *edit, const char *path, const char *head,
+                                bramah_diag *diag)
+{
+  const int standard = strcmp(path, "-") == 0;
+  FILE *file = standard ? stdout : fopen(path, "wb");
+  int failed = !file;
+  if (file) {
+    if (head) put_head(head, edit->newline, file);
+    put_text(edit, file);
+    failed = ferror(file) != 0;
+    failed |= standard ? fflush(file) != 0 : fclose(file) != 0;
+  }
+  if (!failed) return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_FILE, NULL, "cannot be written: ");
+  bramah__add_text(diag, strerror_l(errno, edit->reader.c_locale));
+  return bramah__at(diag, path, 0, 0);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* ftruncate, fcntl locks, strerror_r */
+#include "bramah/journal.h"
+#include "lib/base/diag.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct entry {
+  char *key;
+  size_t n;
+  double *values;
+} entry;
+
+struct bramah_journal {
+  char *path;
+  int file; /* -1: none */
+  size_t n, room;
+  entry *entries; /* in the order of the file */
+  size_t *table;  /* [slots] 1 + index of an entry by the hash of its key; 0: free */
+  size_t slots;
+  size_t read, damaged;
+};
+
+/* First line; a later format gets another number. */
+static const char head[] = "bramah journal 1\n";
+
+static bramah_status fail_memory(bramah_diag *diag)
+{
+  return bramah__fail(diag, BRAMAH_E_MEMORY, "journal", "out of memory");
+}
+
+static bramah_status fail_file(const bramah_journal *j, const char *what, bramah_diag *diag)
+{
+  char text[128];
+  const int error = errno;
+  bramah__fail(diag, BRAMAH_E_FILE, NULL, what);
+  bramah__add_text(diag, ": ");
+  bramah__add_text(diag, strerror_r(error, text, sizeof text));
+  return bramah__at(diag, j->path, 0, 0);
+}
+
+/* FNV-1a */
+static uint64_t hash(const char *text, size_t n)
+{
+  uint64_t h = UINT64_C(14695981039346656037);
+  for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+  return h;
+}
+
+/* ---- in memory ---- */
+
+static size_t slot_of(const bramah_journal *j, const char *key)
+{
+  size_t at = hash(key, strlen(key)) & (j->slots - 1);
+  while (j->table[at] && strcmp(j->entries[j->table[at] - 1].key, key) != 0) at = (at + 1) & (j->slots - 1);
+  return at;
+}
+
+static int grow(bramah_journal *j)
+{
+  const size_t room = j->room ? 2 * j->room : 256;
+  entry *entries = realloc(j->entries, room * sizeof *entries);
+  if (entries) j->entries = entries;
+  size_t *table = entries ? calloc(2 * room, sizeof *table) : NULL;
+  if (!table) return 1;
+  free(j->table);
+  j->table = table;
+  j->slots = 2 * room;
+  j->room = room;
+  for (size_t i = 0; i < j->n; i++) j->table[slot_of(j, j->entries[i].key)] = i + 1;
+  return 0;
+}
+
+/* Values are copied. */
+static bramah_status keep(bramah_journal *j, const char *key, size_t n, const double *values,
+                          bramah_diag *diag)
+{
+  if (j->n == j->room && grow(j)) return fail_memory(diag);
+  const size_t at = slot_of(j, key), length = strlen(key) + 1;
+  if (j->table[at]) return BRAMAH_OK;
+  entry e = {.key = malloc(length), .n = n, .values = malloc((n + 1) * sizeof *e.values)};
+  if (!e.key || !e.values) {
+    free(e.key);
+    free(e.values);
+    return fail_memory(diag);
+  }
+  memcpy(e.key, key, length);
+  if (n) memcpy(e.values, values, n * sizeof *values);
+  j->entries[j->n++] = e;
+  j->table[at] = j->n;
+  return BRAMAH_OK;
+}
+
+const double *bramah_journal_find(const bramah_journal *journal, const char *key, size_t *n)
+{
+  if (!journal->slots) return NULL;
+  const size_t i = journal->table[slot_of(journal, key)];
+  if (!i) return NULL;
+  *n = journal->entries[i - 1].n;
+  return journal->entries[i - 1].values;
+}
+
+/* ---- lines: key, TAB, numbers as 16 digits of their bits, TAB, checksum of all before it ---- */
+
+static char *write_line(const char *key, size_t n, const double *values, size_t *length)
+{
+  const size_t room = strlen(key) + 16 * n + 32;
+  char *line = malloc(room), *p = line;
+  if (!line) return NULL;
+  p += sprintf(p, "%s\t", key);
+  for (size_t i = 0; i < n; i++) {
+    uint64_t bits;
+    memcpy(&bits, &values[i], sizeof bits);
+    p += sprintf(p, "%016" PRIx64, bits);
+  }
+  p += sprintf(p, "\t%016" PRIx64 "\n", hash(line, (size_t)(p - line)));
+  *length = (size_t)(p - line);
+  return line;
+}
+
+/* 16 digits; 1 if they are not. */
+static int read_bits(const char *text, uint64_t *bits)
+{
+  *bits = 0;
+  for (int i = 0; i < 16; i++) {
+    const char c = text[i];
+    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (digit < 0) return 1;
+    *bits = *bits << 4 | (uint64_t)digit;
+  }
+  return 0;
+}
+
+/* A line without its end, terminated. */
+static bramah_status read_line(bramah_journal *j, char *line, size_t length, bramah_diag *diag)
+{
+  uint64_t sum;
+  char *first = memchr(line, '\t', length), *second = length > 17 ? line + length - 17 : NULL;
+  j->damaged++;
+  if (!first || !second || second <= first || *second != '\t' || strlen(line) != length) return BRAMAH_OK;
+  if (read_bits(second + 1, &sum) || sum != hash(line, (size_t)(second - line))) return BRAMAH_OK;
+  const size_t digits = (size_t)(second - first - 1), n = digits / 16;
+  double *values = malloc((n + 1) * sizeof *values);
+  int bad = digits % 16 != 0;
+  if (!values) return fail_memory(diag);
+  for (size_t i = 0; i < n && !bad; i++) {
+    uint64_t bits = 0;
+    bad = read_bits(first + 1 + 16 * i, &bits);
+    memcpy(&values[i], &bits, sizeof bits);
+  }
+  *first = '\0';
+  bramah_status status = BRAMAH_OK;
+  if (!bad) {
+    j->damaged--;
+    status = keep(j, line, n, values, diag);
+  }
+  free(values);
+  return status;
+}
+
+/* ---- the file ---- */
+
+static bramah_status lock(bramah_journal *j, bramah_diag *diag)
+{
+  struct flock request = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(j->file, F_SETLK, &request) == 0 || (errno != EACCES && errno != EAGAIN)) return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_FILE, NULL, "another run is writing this journal; wait for it or name another");
+  return bramah__at(diag, j->path, 0, 0);
+}
+
+static bramah_status put(bramah_journal *j, const char *text, size_t n, bramah_diag *diag)
+{
+  while (n) {
+    const ssize_t done = write(j->file, text, n);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return fail_file(j, "the journal cannot take more", diag);
+    text += done;
+    n -= (size_t)done;
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status read_all(bramah_journal *j, char **text, size_t *length, bramah_diag *diag)
+{
+  size_t room = 65536;
+  *length = 0;
+  *text = NULL;
+  for (;;) {
+    char *more = realloc(*text, room + 1);
+    if (!more) return fail_memory(diag);
+    *text = more;
+    const ssize_t done = read(j->file, *text + *length, room - *length);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return fail_file(j, "cannot be read", diag);
+    if (done == 0) break;
+    *length += (size_t)done;
+    if (*length == room) room *= 2;
+  }
+  (*text)[*length] = '\0';
+  return BRAMAH_OK;
+}
+
+static bramah_status read_lines(bramah_journal *j, char *text, size_t length, bramah_diag *diag)
+{
+  const size_t begin = sizeof head - 1;
+  /* What is shorter than the head and begins like it was cut off there. */
+  if (memcmp(text, head, length < begin ? length : begin) != 0) {
+    bramah__fail(diag, BRAMAH_E_SYNTAX, NULL, "this file is no journal of bramah; name another");
+    return bramah__at(diag, j->path, 1, 0);
+  }
+  size_t at = length < begin ? 0 : begin;
+  while (at) {
+    char *end = memchr(text + at, '\n', length - at);
+    if (!end) break;
+    *end = '\0';
+    const bramah_status status = read_line(j, text + at, (size_t)(end - text) - at, diag);
+    if (status) return status;
+    at = (size_t)(end - text) + 1;
+  }
+  j->read = j->n;
+  if (at < length && ftruncate(j->file, (off_t)at)) return fail_file(j, "cannot be written", diag);
+  return at ? BRAMAH_OK : put(j, head, begin, diag);
+}
+
+static bramah_status open_file(bramah_journal *j, const char *path, bramah_diag *diag)
+{
+  char *text = NULL;
+  size_t length;
+  const size_t n = strlen(path) + 1;
+  j->path = malloc(n);
+  if (!j->path) return fail_memory(diag);
+  memcpy(j->path, path, n);
+  j->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (j->file < 0) return fail_file(j, "cannot be opened", diag);
+  struct stat about;
+  if (fstat(j->file, &about) || !S_ISREG(about.st_mode)) {
+    bramah__fail(diag, BRAMAH_E_FILE, NULL, "a journal must be a regular file");
+    return bramah__at(diag, path, 0, 0);
+  }
+  bramah_status status = lock(j, diag);
+  if (!status) status = read_all(j, &text, &length, diag);
+  if (!status) status = read_lines(j, text, length, diag);
+  free(text);
+  return status;
+}
+
+bramah_status bramah_journal_open(const char *path, bramah_diag *diag, bramah_journal **out)
+{
+  bramah_journal *j = calloc(1, sizeof *j);
+  if (!j) return fail_memory(diag);
+  j->file = -1;
+  const bramah_status status = path ? open_file(j, path, diag) : BRAMAH_OK;
+  if (status)
+    bramah_journal_close(j);
+  else
+    *out = j;
+  return status;
+}
+
+void bramah_journal_close(bramah_journal *journal)
+{
+  if (!journal) return;
+  if (journal->file >= 0) close(journal->file);
+  for (size_t i = 0; i < journal->n; i++) {
+    free(journal->entries[i].key);
+    free(journal->entries[i].values);
+  }
+  free(journal->entries);
+  free(journal->table);
+  free(journal->path);
+  free(journal);
+}
+
+/* One line in one piece: whoever is killed leaves at most one cut off. A piece that a full disk left would
+ * spoil the next line, so it goes. */
+static bramah_status append(bramah_journal *j, const char *key, size_t n, const double *values,
+                            bramah_diag *diag)
+{
+  size_t length;
+  char *line = write_line(key, n, values, &length);
+  if (!line) return fail_memory(diag);
+  const off_t before = lseek(j->file, 0, SEEK_END);
+  const bramah_status status = put(j, line, length, diag);
+  if (status && before >= 0 && ftruncate(j->file, before))
+    bramah__add_text(diag, " (a piece of a line is left)");
+  free(line);
+  return status;
+}
+
+bramah_status bramah_journal_add(bramah_journal *journal, const char *key, size_t n, const double *values,
+                                 bramah_diag *diag)
+{
+  size_t known;
+  if (!*key || strpbrk(key, "\t\n"))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "journal", "a key is a text without tabs and line ends");
+  if (bramah_journal_find(journal, key, &known)) return BRAMAH_OK;
+  const bramah_status status = keep(journal, key, n, values, diag);
+  return status || journal->file < 0 ? status : append(journal, key, n, values, diag);
+}
+
+size_t bramah_journal_count(const bramah_journal *journal) { return journal->n; }
+size_t bramah_journal_count_read(const bramah_journal *journal) { return journal->read; }
+size_t bramah_journal_count_damaged(const bramah_journal *journal) { return journal->damaged; }

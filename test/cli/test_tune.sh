@@ -1,0 +1,244 @@
+#!/bin/sh
+# Tuning as a user meets it: figures found, the same bytes from any number of threads and after any number of kills, journals,
+# criteria and methods, validation, mistakes.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+cp "$source_root"/datasets/four-bar/*.yaml .
+
+cat >true.yaml <<'END'
+study: known noise
+machine: four-bar.yaml
+sensors:
+  crank_gyro: {type: gyro, joint: crank, sigma: 0.001 rad/s, rate: 1 kHz}
+  p2: {type: pressure, volume: v2, sigma: 0.5 bar, rate: 1 kHz}
+  p3: {type: pressure, volume: v3, sigma: 0.5 bar, rate: 1 kHz}
+filter: {transition: step}
+joints:
+  crank: {position: 60 deg, rate: 0 rad/s, position_sigma: 0.5 deg, rate_sigma: 0.1 rad/s, acceleration_noise: 0.1 rad/s^2/Hz^0.5}
+volumes:
+  v1: {sigma: 1 bar, noise: 3 bar/s^0.5}
+  v2: {sigma: 1 bar, noise: 3 bar/s^0.5}
+  v3: {sigma: 1 bar, noise: 3 bar/s^0.5}
+END
+cat >section <<'END'
+tune:
+  parameters:
+    sensors.crank_gyro.sigma: {least: 1e-6 rad/s, most: 1 rad/s}
+    sensors.p2.sigma: {least: 1e-3 bar, most: 100 bar, also: [sensors.p3.sigma]}
+    joints.crank.acceleration_noise: {least: 1e-4 rad/s^2/Hz^0.5, most: 10 rad/s^2/Hz^0.5}
+END
+# Two decades off.
+sed -e 's/sigma: 0.001/sigma: 0.1/; s/sigma: 0.5 bar/sigma: 0.005 bar/; s/acceleration_noise: 0.1/acceleration_noise: 10/' true.yaml >off.yaml
+cat section >>off.yaml
+for n in 1 2; do
+  run 0 simulate four-bar.yaml --duration 0.4 --step 0.001 --output "truth$n.csv" --noise true.yaml --plant-noise --seed "$((n + 3))" --log "log$n.csv"
+done
+cmp -s truth1.csv truth2.csv && fail 'the plant noise does not depend on the seed'
+run 2 simulate four-bar.yaml --duration 1 --output x.csv --plant-noise
+says err '--plant-noise needs --noise'
+
+# What is found: truth within the interval of each figure, NIS in its band, the study as it was otherwise.
+run 0 tune off.yaml log1.csv log2.csv --threads 1 --output tuned.yaml --evaluations tried.csv
+mv out first.out
+awk '$1 ~ /^(sensors|joints)/ && $6 == "to" && $5 ~ /^[0-9]/ { t = $1 ~ /gyro/ ? 0.001 : $1 ~ /p2/ ? 0.5 : 0.1; n++
+    if ($5 > t || $7 < t) { print "missed: " $0; bad = 1 } }
+  END { exit bad || n != 3 }' first.out || fail 'figures are not found'
+grep -q 'log1.csv *all together.* consistent' first.out || fail 'NIS is out of its band'
+grep -q '# tuned: 95 % interval .* to .* bar; was 0.005 bar' tuned.yaml || fail 'no comment on the interval'
+grep -q '# tuned together with sensors.p2.sigma' tuned.yaml || fail 'the figure that goes along is not named'
+sed -e '/^# Tuned by/d; /# tuned/d; s/sigma: [^,]*, rate/sigma: X, rate/; s/acceleration_noise: [^}]*}/acceleration_noise: X}/' tuned.yaml >a
+sed -e 's/sigma: [^,]*, rate/sigma: X, rate/; s/acceleration_noise: [^}]*}/acceleration_noise: X}/' off.yaml >b
+cmp -s a b || fail 'something else of the study has changed'
+run 0 check tuned.yaml log1.csv
+says out 'to be tuned: sensors.p2.sigma, now '
+says out 'from 0.001 to 100 bar; the same for sensors.p3.sigma'
+run 0 replay tuned.yaml log1.csv --output estimate.csv
+# In another folder the machine is still found.
+mkdir elsewhere
+run 0 tune off.yaml log1.csv --budget 3 --output elsewhere/tuned.yaml
+run 0 check elsewhere/tuned.yaml
+
+# Any number of threads gives the same bytes; a journal spares every replay, damaged or cut off too.
+run 0 tune off.yaml log1.csv log2.csv --threads 3 --output tuned3.yaml --evaluations tried3.csv --journal j
+cmp -s tuned.yaml tuned3.yaml || fail 'three threads find something else'
+cmp -s tried.csv tried3.csv || fail 'three threads try something else'
+run 0 tune off.yaml log1.csv log2.csv --threads 2 --output again.yaml --evaluations again.csv --journal j
+says out 'work: 0 replays'
+{ cmp -s tuned.yaml again.yaml && cmp -s tried.csv again.csv; } || fail 'the journal gives something else'
+cp j whole
+sed -e '5s/.$/x/' whole | head -c "$(($(wc -c <whole) - 300))" >j
+run 0 tune off.yaml log1.csv log2.csv --output again.yaml --evaluations again.csv --journal j
+says err 'j: 1 damaged lines are left out'
+{ cmp -s tuned.yaml again.yaml && cmp -s tried.csv again.csv; } || fail 'a damaged journal gives something else'
+# Another study is another matter.
+sed 's/position_sigma: 0.5/position_sigma: 0.6/' off.yaml >other.yaml
+run 0 tune other.yaml log1.csv --budget 3 --journal j
+if grep -q 'work: 0 replays' out; then fail 'the journal of another study is used'; fi
+
+# Killed again and again, at random: the same in the end.
+rm -f j
+n=0
+while [ "$n" -lt 20 ]; do
+  n=$((n + 1))
+  delay=$(awk -v n="$n" 'BEGIN { srand(n); printf "%.3f", 0.03 + 0.4 * rand() }')
+  # shellcheck disable=SC2086
+  ${BRAMAH_WRAP:-} "$program" tune off.yaml log1.csv log2.csv --output killed.yaml --evaluations killed.csv --journal j >/dev/null 2>&1 &
+  pid=$!
+  sleep "$delay"
+  kill -9 "$pid" 2>/dev/null || :
+  wait "$pid" 2>/dev/null || :
+done
+run 0 tune off.yaml log1.csv log2.csv --output killed.yaml --evaluations killed.csv --journal j
+{ cmp -s tuned.yaml killed.yaml && cmp -s tried.csv killed.csv; } || fail 'kills change what is found'
+
+# A disk that is full, here a limit of the file's size in blocks of 512 bytes: told, and nothing that was done is lost.
+rm -f j
+(ulimit -f 40 && trap '' XFSZ && ${BRAMAH_WRAP:-} "$program" tune off.yaml log1.csv log2.csv --journal j) >out 2>err && fail 'a full disk goes unnoticed'
+command='tune with a full disk'
+says err 'j: the journal cannot take more'
+run 0 tune off.yaml log1.csv log2.csv --output full.yaml --journal j
+says err 'results are there already'
+if grep -q 'damaged' err; then fail 'a full disk leaves a damaged line'; fi
+cmp -s tuned.yaml full.yaml || fail 'a full disk changes what is found'
+
+# Ctrl-C ends it in order.
+rm -f j
+# shellcheck disable=SC2086
+(trap - INT; exec ${BRAMAH_WRAP:-} "$program" tune off.yaml log1.csv log2.csv --journal j) >out 2>err &
+pid=$!
+sleep 0.2
+kill -TERM "$pid" 2>/dev/null || :
+wait "$pid" && code=0 || code=$?
+[ "$code" -le 1 ] || fail "SIGTERM: exit code $code"
+[ "$code" -eq 0 ] || says err 'interrupted'
+
+# Logs held out, folds, profiles, report.
+run 0 tune off.yaml log1.csv log2.csv --hold-out log1.csv --folds 2 --profile 1 --report report.html
+says out 'logs: 2 tuned on, 1 held out'
+says out 'Cross-validation on logs left out'
+says out 'Profiles of the likelihood'
+same "$(grep -c 'log1.csv *all together' out)" 2 'logs judged'
+grep -q '"axis":"curve"' report.html || fail 'no curves in the report'
+grep -q 'best so far' report.html || fail 'no plot of the search'
+grep -q 'profile of joints.crank.acceleration_noise' report.html || fail 'no plot of the profiles'
+
+# Other criteria and methods lead near the same figures where they tell them.
+run 0 tune off.yaml log1.csv --method simplex --evaluations simplex.csv
+run 0 tune off.yaml log1.csv --evaluations scoring.csv
+least() {
+  awk -F, 'NR > 1 && $4 == "ok" && $2 == "search" && ($6 < least || least == "") { least = $6 } END { print least }' "$1"
+}
+near "$(least simplex.csv)" "$(least scoring.csv)" 0.5 'least cost of the simplex beside that of scoring'
+run 0 tune off.yaml log1.csv --criterion nis --budget 60
+says out 'nis '
+run 0 tune off.yaml log1.csv --criterion rmse --truth truth1.csv --budget 40
+says out 'rmse 0.'
+run 0 tune off.yaml log1.csv --criterion prediction --budget 40
+says out 'prediction '
+run 0 tune off.yaml log1.csv --method multistart --starts 2 --seed 3 --budget 80
+run 0 tune off.yaml log1.csv --method global --seed 3 --budget 60 --threads 2 --output g1.yaml
+run 0 tune off.yaml log1.csv --method global --seed 3 --budget 60 --threads 1 --output g2.yaml --evaluations g.csv
+cmp -s g1.yaml g2.yaml || fail 'a seed does not tell what is found'
+grep -q ',given up,' g.csv || fail 'hopeless replays are not given up'
+run 0 tune off.yaml log1.csv log2.csv --time 0.01
+says out 'search: stopped by its budget'
+
+# A figure of the machine: friction that the filter has wrong is found again, as a change of the study.
+{
+  cat true.yaml
+  echo 'changes: {hydraulics.cylinders.lift.friction.viscous: 500 N*s/m}'
+  echo 'tune: {parameters: {machine.hydraulics.cylinders.lift.friction.viscous: {least: 100 N*s/m, most: 2000 N*s/m, scale: linear}}}'
+} >rubs.yaml
+run 0 tune rubs.yaml log1.csv log2.csv --output tuned.yaml
+grep -q 'hydraulics.cylinders.lift.friction.viscous: ' tuned.yaml || fail 'the change is not there'
+awk '$1 ~ /^machine/ { exit !($5 < 330 && $7 > 330) }' out || fail 'the friction is not found'
+# A delay, which need not be a multiple of the step.
+sed 's/volume: v2, sigma: 0.5 bar, rate: 1 kHz/volume: v2, sigma: 0.5 bar, rate: 1 kHz, delay: 6 ms/' true.yaml >late.yaml
+run 0 simulate four-bar.yaml --duration 2 --step 0.001 --output x.csv --noise late.yaml --seed 9 --plant-noise --log late.csv
+{
+  sed 's/delay: 6 ms/delay: 1 ms/' late.yaml
+  echo 'tune: {parameters: {sensors.p2.delay: {least: 0 ms, most: 20 ms, scale: linear}}}'
+} >early.yaml
+run 0 tune early.yaml late.csv
+near "$(awk '$1 == "sensors.p2.delay" { print $4 }' out)" 6 0.2 'delay found'
+# An offset of a sensor: the log has none.
+{
+  sed 's/sigma: 0.001 rad\/s, rate: 1 kHz/sigma: 0.001 rad\/s, rate: 1 kHz, offset: 0.02 rad\/s/' true.yaml
+  echo 'tune: {parameters: {sensors.crank_gyro.offset: {least: -0.1 rad/s, most: 0.1 rad/s, scale: linear}}}'
+} >beside.yaml
+run 0 tune beside.yaml log1.csv --output straight.yaml
+near "$(awk '$1 == "sensors.crank_gyro.offset" { print $4 }' out)" 0 0.001 'offset found'
+run 0 replay straight.yaml log1.csv --output estimate.csv
+grep -q 'crank_gyro.* consistent' out || fail 'a replay does not know the offset found'
+# One the sensors do not see.
+sed -e '/^tune:/,$d' true.yaml >flat.yaml
+echo 'tune: {parameters: {volumes.v1.noise: {least: 1e-6 bar/s^0.5, most: 1e-2 bar/s^0.5}}}' >>flat.yaml
+run 0 tune flat.yaml log1.csv
+grep -q '^warning: volumes.v1.noise: ' out || fail 'a figure nobody sees goes unnoticed'
+
+# Mistakes.
+wrong() {
+  run 1 tune wrong.yaml log1.csv
+  says err "wrong.yaml:$1"
+  says err "$2"
+}
+line_of() {
+  grep -n "$1" wrong.yaml | head -n 1 | cut -d: -f1
+}
+sed 's/least: 1e-6 rad/least: 2 rad/' off.yaml >wrong.yaml
+wrong "$(line_of 'crank_gyro.sigma'):" "the bounds are inverted: 'most' must be larger than 'least'"
+sed 's/sensors.crank_gyro.sigma:/sensors.crank_gyro.sgima:/' off.yaml >wrong.yaml
+wrong "$(line_of 'sgima')" "did you mean 'sigma'?"
+run 1 check wrong.yaml
+says err "did you mean 'sigma'?"
+sed 's/sensors.crank_gyro.sigma:/sensors.crank_gyr.sigma:/' off.yaml >wrong.yaml
+wrong "$(line_of 'gyr.sig')" "did you mean 'crank_gyro'?"
+sed 's/least: 1e-6 rad/least: 0 rad/' off.yaml >wrong.yaml
+wrong "$(line_of 'crank_gyro.sigma')" 'logarithmic scale bounds must be positive'
+sed 's/least: 1e-6 rad/least: 1e-6 bar/' off.yaml >wrong.yaml
+wrong "$(line_of 'crank_gyro.sigma')" 'different units'
+sed 's/least: 1e-6 rad\/s, most: 1 rad\/s/least: 1e-6 bar, most: 1 bar/' off.yaml >wrong.yaml
+wrong "$(line_of 'crank_gyro.sigma')" 'rad'
+sed 's/also: \[sensors.p3.sigma\]/also: [sensors.p4.sigma]/' off.yaml >wrong.yaml
+wrong "$(line_of 'p4')" "'p4'"
+sed '/^tune:/,$d' off.yaml >wrong.yaml
+run 1 tune wrong.yaml log1.csv
+says err "give it a section 'tune' with 'parameters'"
+sed 's/^  parameters:/  criterion: nis\n  method: scoring\n  parameters:/' off.yaml >wrong.yaml
+wrong "$(line_of 'method: scoring')" 'scoring is for the likelihood'
+sed 's/rate: 1 kHz/rate: 1 kHz, gate: 1e-9/' off.yaml >wrong.yaml
+run 1 tune wrong.yaml log1.csv
+says err 'innovations: next to none is left: the gates keep '
+says err "take 'gate' out of the study"
+sed 's/^  parameters:/  settle: 1 h\n  parameters:/' off.yaml >wrong.yaml
+run 1 tune wrong.yaml log1.csv
+says err "none is there after 'settle'"
+run 1 tune off.yaml log1.csv --criterion rmse
+says err 'give the truth of the logs with --truth'
+sed 's/^  parameters:/  parameters:\n    log.longest_gap: {least: 1 s, most: 9 s}/' off.yaml >wrong.yaml
+run 1 tune wrong.yaml log1.csv
+{
+  cat off.yaml
+  echo 'log: {longest_gap: 5 s}'
+} >gap.yaml
+sed 's/^  parameters:/  parameters:\n    log.longest_gap: {least: 1 s, most: 9 s}/' gap.yaml >wrong.yaml
+wrong "$(line_of 'log.longest_gap')" 'logs are read once'
+run 2 tune off.yaml log1.csv --criterion likelyhood
+says err "did you mean 'likelihood'?"
+run 2 tune off.yaml log1.csv --folds 1
+run 1 tune off.yaml log1.csv --folds 2
+says err 'cross-validation needs two logs or more'
+run 1 tune off.yaml nowhere.csv
+says err 'nowhere.csv'
+run 1 tune off.yaml log1.csv --journal log2.csv
+says err 'log2.csv:1: this file is no journal'
+run 1 tune off.yaml log1.csv --output log1.csv
+# A likelihood that is not finite.
+awk -F, -v OFS=, 'NR == 50 { $3 = "1e200" } { print }' log1.csv >huge.csv
+run 1 tune off.yaml huge.csv
+says err 'huge.csv: crank_gyro: the variance of the innovation is not positive and finite (at t = 0.047 s): look at the log there'
+# A machine that cannot follow: the model itself fails.
+sed 's/^tune:/changes: {integrator.max_iterations: 1, integrator.position_tolerance: 1e-16}\ntune:/' off.yaml >wrong.yaml
+run 1 tune wrong.yaml log1.csv
+says err 'log1.csv: '
+says err 'begin from other values'

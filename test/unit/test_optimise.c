@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Optimisers on functions whose minima are known. */
+#include "bramah/optimise.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <string.h>
+
+static bramah_diag diag;
+static uint64_t calls, most_calls;
+
+static int used_up(void *user)
+{
+  (void)user;
+  return most_calls && calls >= most_calls;
+}
+
+/* Rosenbrock's valley, minimum 0 at (1, 1). */
+static bramah_status valley(void *user, const double *z, double hopeless, double *cost, bramah_diag *d)
+{
+  (void)user, (void)hopeless, (void)d;
+  calls++;
+  *cost = 100.0 * pow(z[1] - z[0] * z[0], 2) + pow(1.0 - z[0], 2);
+  return BRAMAH_OK;
+}
+
+/* With the matrix of Gauss and Newton: f = r1^2 + r2^2, r1 = 10 (y - x^2), r2 = 1 - x. */
+static bramah_status valley_slope(void *user, const double *z, double *cost, double *g, double *I,
+                                  bramah_diag *d)
+{
+  const double r1 = 10.0 * (z[1] - z[0] * z[0]), r2 = 1.0 - z[0], a = -20.0 * z[0];
+  g[0] = 2.0 * (r1 * a - r2);
+  g[1] = 2.0 * r1 * 10.0;
+  I[0] = 2.0 * (a * a + 1.0);
+  I[1] = I[2] = 2.0 * a * 10.0;
+  I[3] = 200.0;
+  return valley(user, z, INFINITY, cost, d);
+}
+
+/* Rastrigin's: ten times ten holes, the deepest at (0.3, -0.4) with 0. */
+static bramah_status holes(void *user, const double *z, double hopeless, double *cost, bramah_diag *d)
+{
+  const double x = z[0] - 0.3, y = z[1] + 0.4, pi = 3.14159265358979;
+  (void)user, (void)hopeless, (void)d;
+  calls++;
+  *cost = 20.0 + x * x + y * y - 10.0 * cos(2.0 * pi * x) - 10.0 * cos(2.0 * pi * y);
+  return BRAMAH_OK;
+}
+
+/* The logarithm of a variance that is really 4, by n = 100 samples: c = n / 2 (z + 4 exp(-z)); undefined
+ * beyond 5. */
+static bramah_status variance(void *user, const double *z, double hopeless, double *cost, bramah_diag *d)
+{
+  (void)user, (void)hopeless, (void)d;
+  calls++;
+  *cost = z[0] > 5.0 ? (double)NAN : 50.0 * (z[0] + 4.0 * exp(-z[0]));
+  return BRAMAH_OK;
+}
+
+static bramah_status variance_slope(void *user, const double *z, double *cost, double *g, double *I,
+                                    bramah_diag *d)
+{
+  g[0] = 50.0 * (1.0 - 4.0 * exp(-z[0]));
+  I[0] = 50.0;
+  return variance(user, z, INFINITY, cost, d);
+}
+
+static const double low[2] = {-5, -5}, high[2] = {5, 5};
+
+START_TEST(scoring_finds_the_valley)
+{
+  const bramah_objective f = {.n = 2, .low = low, .high = high, .cost = valley, .slope = valley_slope};
+  double z[2] = {-1.2, 1.0}, g[2], I[4];
+  bramah_optimum out;
+  ck_assert_int_eq(bramah_optimise_scoring(&f, 1e-12, z, g, I, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(out.ending, BRAMAH_ENDING_CONVERGED);
+  ck_assert_double_eq_tol(z[0], 1.0, 1e-5);
+  ck_assert_double_eq_tol(z[1], 1.0, 1e-5);
+  ck_assert_double_lt(out.cost, 1e-10);
+  ck_assert_double_eq(I[3], 200.0);
+  ck_assert_double_lt(fabs(g[0]), 1e-3);
+  ck_assert_int_le(out.iterations, 40);
+}
+END_TEST
+
+/* x <= 0.5: the minimum on the bound is at y = x^2. */
+START_TEST(scoring_rests_on_a_bound)
+{
+  const double less[2] = {0.5, 5};
+  const bramah_objective f = {.n = 2, .low = low, .high = less, .cost = valley, .slope = valley_slope};
+  double z[2] = {-1.2, 1.0};
+  bramah_optimum out;
+  ck_assert_int_eq(bramah_optimise_scoring(&f, 1e-12, z, NULL, NULL, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(out.ending, BRAMAH_ENDING_CONVERGED);
+  ck_assert_double_eq(z[0], 0.5);
+  ck_assert_double_eq_tol(z[1], 0.25, 1e-5);
+}
+END_TEST
+
+START_TEST(scoring_comes_from_far_and_heeds_what_is_undefined)
+{
+  const double bottom = -20.0, top = 20.0;
+  const bramah_objective f = {
+      .n = 1, .low = &bottom, .high = &top, .cost = variance, .slope = variance_slope};
+  const double from[] = {-9.0, 4.9, 1.0};
+  for (int i = 0; i < 3; i++) {
+    double z = from[i];
+    bramah_optimum out;
+    ck_assert_int_eq(bramah_optimise_scoring(&f, 1e-10, &z, NULL, NULL, &out, &diag), BRAMAH_OK);
+    ck_assert_double_eq_tol(z, log(4.0), 1e-5);
+  }
+  double z = 6.0;
+  bramah_optimum out;
+  ck_assert_int_eq(bramah_optimise_scoring(&f, 1e-10, &z, NULL, NULL, &out, &diag), BRAMAH_E_NOT_FINITE);
+}
+END_TEST
+
+START_TEST(budgets_end_searches)
+{
+  const bramah_objective f = {
+      .n = 2, .low = low, .high = high, .cost = valley, .slope = valley_slope, .stop = used_up};
+  double z[2] = {-1.2, 1.0};
+  bramah_optimum out;
+  calls = 0;
+  most_calls = 5;
+  ck_assert_int_eq(bramah_optimise_scoring(&f, 1e-12, z, NULL, NULL, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(out.ending, BRAMAH_ENDING_STOPPED);
+  ck_assert_uint_le(calls, 6);
+  calls = 0;
+  most_calls = 30;
+  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-6, z, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(out.ending, BRAMAH_ENDING_STOPPED);
+  ck_assert_uint_le(calls, 31);
+  most_calls = 0;
+}
+END_TEST
+
+START_TEST(simplex_finds_the_valley_and_a_bound)
+{
+  const double less[2] = {0.5, 5};
+  bramah_objective f = {.n = 2, .low = low, .high = high, .cost = valley};
+  double z[2] = {-1.2, 1.0};
+  bramah_optimum out;
+  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-7, z, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(out.ending, BRAMAH_ENDING_CONVERGED);
+  ck_assert_double_eq_tol(z[0], 1.0, 1e-3);
+  ck_assert_double_eq_tol(z[1], 1.0, 1e-3);
+  f.high = less;
+  z[0] = 0.5;
+  z[1] = 4.0;
+  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-7, z, &out, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(z[0], 0.5, 1e-3);
+  ck_assert_double_eq_tol(z[1], 0.25, 1e-2);
+}
+END_TEST
+
+/* From a corner the simplex alone falls into a wrong hole; from many starts, or drawn at random, not. */
+START_TEST(many_holes)
+{
+  const bramah_objective f = {.n = 2, .low = low, .high = high, .cost = holes};
+  double z[2] = {4.2, 4.2}, again[2] = {4.2, 4.2};
+  bramah_optimum out, once_more;
+  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.2, 1e-5, z, &out, &diag), BRAMAH_OK);
+  ck_assert_double_gt(out.cost, 5.0);
+  z[0] = z[1] = 4.2;
+  ck_assert_int_eq(bramah_optimise_multistart(&f, 60, 7, 0.4, 1e-5, z, &out, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(z[0], 0.3, 1e-3);
+  ck_assert_double_eq_tol(z[1], -0.4, 1e-3);
+  ck_assert_int_eq(bramah_optimise_multistart(&f, 60, 7, 0.4, 1e-5, again, &once_more, &diag), BRAMAH_OK);
+  ck_assert_int_eq(memcmp(z, again, sizeof z), 0);
+  ck_assert_uint_eq(out.costs, once_more.costs);
+}
+END_TEST
+
+START_TEST(random_search)
+{
+  const bramah_objective f = {.n = 2, .low = low, .high = high, .cost = holes};
+  double z[2] = {4.2, 4.2}, again[2] = {4.2, 4.2};
+  bramah_optimum out;
+  const bramah_status status = bramah_optimise_global(&f, 2000, 3, 0.1, 1e-5, z, &out, &diag);
+  if (status == BRAMAH_E_UNSUPPORTED) {
+    ck_assert_ptr_nonnull(strstr(diag.message, "NLopt"));
+    return;
+  }
+  ck_assert_int_eq(status, BRAMAH_OK);
+  ck_assert_double_eq_tol(z[0], 0.3, 1e-3);
+  ck_assert_double_eq_tol(z[1], -0.4, 1e-3);
+  ck_assert_int_eq(bramah_optimise_global(&f, 2000, 3, 0.1, 1e-5, again, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(memcmp(z, again, sizeof z), 0);
+}
+END_TEST
+
+/* Stairs a tenth wide: the end is on the lowest one. */
+static bramah_status stairs(void *user, const double *z, double hopeless, double *cost, bramah_diag *d)
+{
+  (void)user, (void)hopeless, (void)d;
+  calls++;
+  *cost = pow(floor(10.0 * z[0]) - 13.0, 2);
+  return BRAMAH_OK;
+}
+
+START_TEST(simplex_ends_on_stairs)
+{
+  const bramah_objective f = {.n = 1, .low = low, .high = high, .cost = stairs};
+  double z = -0.5;
+  bramah_optimum out;
+  calls = 0;
+  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-9, &z, &out, &diag), BRAMAH_OK);
+  ck_assert_double_eq(out.cost, 0.0);
+  ck_assert(z >= 1.3 && z < 1.4);
+  ck_assert_uint_lt(calls, 400);
+}
+END_TEST
+
+/* Every layer of every dimension holds one point. */
+START_TEST(hypercube)
+{
+  enum { POINTS = 17, DIMENSIONS = 4 };
+  double x[POINTS * DIMENSIONS], y[POINTS * DIMENSIONS];
+  ck_assert_int_eq(bramah_latin_hypercube(POINTS, DIMENSIONS, 11, x, &diag), BRAMAH_OK);
+  for (int k = 0; k < DIMENSIONS; k++) {
+    int count[POINTS] = {0};
+    for (int i = 0; i < POINTS; i++) {
+      const double at = x[i * DIMENSIONS + k];
+      ck_assert(at >= 0.0 && at < 1.0);
+      count[(int)(at * POINTS)]++;
+    }
+    for (int i = 0; i < POINTS; i++) ck_assert_int_eq(count[i], 1);
+  }
+  ck_assert_int_eq(bramah_latin_hypercube(POINTS, DIMENSIONS, 11, y, &diag), BRAMAH_OK);
+  ck_assert_int_eq(memcmp(x, y, sizeof x), 0);
+  ck_assert_int_eq(bramah_latin_hypercube(POINTS, DIMENSIONS, 12, y, &diag), BRAMAH_OK);
+  ck_assert_int_ne(memcmp(x, y, sizeof x), 0);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("optimise");
+  TCase *t = one_case(suite, "optimise");
+  tcase_add_test(t, scoring_finds_the_valley);
+  tcase_add_test(t, scoring_rests_on_a_bound);
+  tcase_add_test(t, scoring_comes_from_far_and_heeds_what_is_undefined);
+  tcase_add_test(t, budgets_end_searches);
+  tcase_add_test(t, simplex_finds_the_valley_and_a_bound);
+  tcase_add_test(t, simplex_ends_on_stairs);
+  tcase_add_test(t, many_holes);
+  tcase_add_test(t, random_search);
+  tcase_add_test(t, hypercube);
+  return run_suite(suite);
+}
