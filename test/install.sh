@@ -27,6 +27,7 @@ find_missing() {
   need check pkg-config --exists check
   need libopenblas-serial-dev has_openblas
   need libcsv-dev has_header csv.h
+  need libmatio-dev pkg-config --exists matio
   need libsubunit-dev has_subunit
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_clang:-}" ] || need clang command -v clang
