@@ -9,12 +9,37 @@
 #include "lib/base/text.h"
 #include "lib/io/mat_layout.h"
 
+#ifdef BRAMAH_HDF5
+#include <hdf5.h>
+#endif
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+/* ---- HDF5 prints what it does not like, unless it is told not to ---- */
+
+#ifdef BRAMAH_HDF5
+typedef struct hush {
+  H5E_auto2_t print;
+  void *to;
+} hush;
+
+static void hush_begin(hush *h)
+{
+  *h = (hush){0};
+  H5Eget_auto2(H5E_DEFAULT, &h->print, &h->to);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+static void hush_end(const hush *h) { H5Eset_auto2(H5E_DEFAULT, h->print, h->to); }
+#else
+typedef int hush;
+static void hush_begin(hush *h) { *h = 0; }
+static void hush_end(const hush *h) { (void)h; }
+#endif
 
 /* ---- opening ---- */
 
@@ -145,7 +170,10 @@ bramah_status bramah__mat_open(bramah_log_reader *reader)
   reader->format.decimal = '.';
   reader->format.no_header = reader->format.skip = 0;
   reader->format.units = BRAMAH_LOG_UNITS_HEADER;
+  hush h;
+  hush_begin(&h);
   status = find_missing(reader, mat) ? read_directory(reader, mat) : bramah__log_fail_memory(reader);
+  hush_end(&h);
   return status ? status : choose_columns(reader);
 }
 
@@ -159,14 +187,17 @@ void bramah__mat_close(bramah__mat_log *mat)
     free(mat->series[i].raw);
   }
   for (size_t i = 0; i < mat->n_groups; i++) free(mat->group[i].name);
+  hush h;
+  hush_begin(&h);
   for (size_t i = 0; i < mat->n_variables; i++) Mat_VarFree(mat->variable[i]);
+  if (mat->file) Mat_Close(mat->file);
+  hush_end(&h);
   free(mat->series);
   free(mat->group);
   free(mat->variable);
   free(mat->of_column);
   free(mat->here);
   free(mat->missing);
-  if (mat->file) Mat_Close(mat->file);
   free(mat);
 }
 
@@ -183,9 +214,13 @@ static bramah_status fetch(bramah_log_reader *reader, bramah__mat_series *s, siz
   if (!s->raw) return bramah__log_fail_memory(reader);
   s->begin = whole ? 0 : row;
   s->count = s->n - s->begin < block ? s->n - s->begin : block;
-  if (Mat_VarReadDataLinear(reader->mat->file, s->variable, s->raw, (int)(s->first + s->begin * s->stride),
-                            (int)s->stride, (int)s->count) == 0)
-    return BRAMAH_OK;
+  hush h;
+  hush_begin(&h);
+  const int failed =
+      Mat_VarReadDataLinear(reader->mat->file, s->variable, s->raw, (int)(s->first + s->begin * s->stride),
+                            (int)s->stride, (int)s->count);
+  hush_end(&h);
+  if (!failed) return BRAMAH_OK;
   s->count = 0;
   return bramah__log_fail(reader, BRAMAH_E_TRUNCATED, s->name, row < INT_MAX ? (int)row + 1 : 0, 0,
                           "the rows from here on cannot be read: the file was cut, or is damaged");

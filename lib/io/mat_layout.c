@@ -27,27 +27,50 @@ static const char out_of_memory[] = "out of memory"; /* shared: never freed */
 
 /* ---- parts of a struct ---- */
 
-static matvar_t *field(const matvar_t *parent, const char *name)
+static size_t elements(const matvar_t *v)
+{
+  size_t n = 1;
+  if (!v->dims) return 0;
+  for (int i = 0; i < v->rank; i++) {
+    if (v->dims[i] && n > SIZE_MAX / v->dims[i]) return SIZE_MAX;
+    n *= v->dims[i];
+  }
+  return v->rank ? n : 0;
+}
+
+static size_t n_fields(const matvar_t *v)
+{
+  if (!v || v->class_type != MAT_C_STRUCT || !v->internal || !Mat_VarGetStructFieldnames(v)) return 0;
+  return Mat_VarGetNumberOfFields((matvar_t *)(uintptr_t)v);
+}
+
+/* What matio has kept of a damaged file may not fit together: it is checked before it is used. */
+static matvar_t *part(const matvar_t *parent, size_t i, size_t index)
 {
   if (!parent || parent->class_type != MAT_C_STRUCT || !parent->data) return NULL;
-  return Mat_VarGetStructFieldByName((matvar_t *)(uintptr_t)parent, name, 0);
+  const size_t n = n_fields(parent), at = index * n + i;
+  if (i >= n || index >= elements(parent) || at >= parent->nbytes / sizeof(matvar_t *)) return NULL;
+  return ((matvar_t *const *)parent->data)[at];
 }
+
+/* The field of one struct of an array. */
+static matvar_t *field_of(const matvar_t *parent, const char *name, size_t index)
+{
+  const size_t n = n_fields(parent);
+  for (size_t i = 0; i < n; i++) {
+    const char *own = Mat_VarGetStructFieldnames(parent)[i];
+    if (own && strcmp(own, name) == 0) return part(parent, i, index);
+  }
+  return NULL;
+}
+
+static matvar_t *field(const matvar_t *parent, const char *name) { return field_of(parent, name, 0); }
 
 /* By one of two names. */
 static matvar_t *either(const matvar_t *parent, const char *a, const char *b)
 {
   matvar_t *f = field(parent, a);
   return f ? f : field(parent, b);
-}
-
-static size_t elements(const matvar_t *v)
-{
-  size_t n = 1;
-  for (int i = 0; i < v->rank; i++) {
-    if (v->dims[i] && n > SIZE_MAX / v->dims[i]) return SIZE_MAX;
-    n *= v->dims[i];
-  }
-  return v->rank ? n : 0;
 }
 
 static int is_struct(const matvar_t *v) { return v && v->class_type == MAT_C_STRUCT && elements(v) == 1; }
@@ -262,9 +285,9 @@ static bramah_status add_signal(bramah__mat_log *mat, const char *name, matvar_t
                                 size_t group, const scope *in)
 {
   char called[LONGEST_NAME];
-  matvar_t *values = Mat_VarGetStructFieldByName(signals, "values", k);
-  char *label = text_of(mat, Mat_VarGetStructFieldByName(signals, "label", k));
-  char *unit = text_of(mat, Mat_VarGetStructFieldByName(signals, "units", k));
+  matvar_t *values = field_of(signals, "values", k);
+  char *label = text_of(mat, field_of(signals, "label", k));
+  char *unit = text_of(mat, field_of(signals, "units", k));
   if (label && *label)
     snprintf(called, sizeof called, "%s", label);
   else
@@ -302,8 +325,7 @@ static const char *name_in(const bramah__mat_log *mat, const scope *s, size_t i)
 
 static matvar_t *member(const bramah__mat_log *mat, const scope *s, size_t i)
 {
-  if (!s->parent) return mat->variable[i];
-  return s->parent->data ? Mat_VarGetStructFieldByIndex(s->parent, i, 0) : NULL;
+  return s->parent ? part(s->parent, i, 0) : mat->variable[i];
 }
 
 static int is_about(const char *name, const matvar_t *v)
@@ -314,7 +336,7 @@ static int is_about(const char *name, const matvar_t *v)
 static scope scope_of(const bramah__mat_log *mat, matvar_t *parent)
 {
   scope s = {.parent = parent, .prefix = ""};
-  s.n = parent ? Mat_VarGetNumberOfFields(parent) : mat->n_variables;
+  s.n = parent ? n_fields(parent) : mat->n_variables;
   for (size_t i = 0; i < s.n; i++) {
     const char *name = name_in(mat, &s, i);
     const matvar_t *v = member(mat, &s, i);
