@@ -1,7 +1,7 @@
 #!/bin/sh
 # Logs and estimates as MAT files: the same estimates as from CSV, bit by bit, and what is said about units and damage.
-# shellcheck disable=SC1091
-. "$(dirname "$0")/common.sh"
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 
 to_mat=${BRAMAH_CSV_TO_MAT:?the program that makes a MAT file of a log}
 head -n 402 "$source_root/datasets/four-bar/log.csv" >log.csv

@@ -29,6 +29,9 @@ static void remove_folder(void)
   strcpy(folder + strlen(folder) - 6, "XXXXXX");
 }
 
+#ifdef BRAMAH_MATIO
+#include <matio.h>
+
 static bramah_log_reader *open_as(const bramah_log_format *format)
 {
   bramah_diag diag = {0};
@@ -37,9 +40,6 @@ static bramah_log_reader *open_as(const bramah_log_format *format)
   ck_assert_msg(status == BRAMAH_OK, "open: %s: %s", diag.thing, diag.message);
   return reader;
 }
-
-#ifdef BRAMAH_MATIO
-#include <matio.h>
 
 /* ---- files made by matio ---- */
 
