@@ -20,8 +20,9 @@ enum { BRAMAH_MAT_NAME = 64 };
  * failed. */
 BRAMAH_API bramah_status bramah_mat_create(const char *path, bramah_diag *diag, bramah_mat **out);
 
-/* Names of variables and fields: a letter, then letters, digits and _, 63 at most; the names of one file differ. Errors of
- * all that follow: E_ARGUMENT (name), E_VALUE (larger than the 2 GiB the format allows a variable), E_FILE. */
+/* Names of variables and fields: a letter, then letters, digits and _, 63 at most; the names of one file
+ * differ. Errors of all that follow: E_ARGUMENT (name), E_VALUE (larger than the 2 GiB the format allows a
+ * variable), E_FILE. */
 
 /* A real matrix [n_rows x n_columns], given row-major; 0 x n is allowed. */
 BRAMAH_API bramah_status bramah_mat_add_matrix(bramah_mat *mat, const char *name, size_t n_rows,
@@ -37,7 +38,8 @@ BRAMAH_API bramah_status bramah_mat_add_struct(bramah_mat *mat, const char *name
                                                const char *const *fields, const char *const *texts,
                                                bramah_diag *diag);
 
-/* A column [n] that is given in pieces by bramah_mat_write, which must add up to n before anything else is added. */
+/* A column [n] that is given in pieces by bramah_mat_write, which must add up to n before anything else is
+ * added. */
 BRAMAH_API bramah_status bramah_mat_begin_column(bramah_mat *mat, const char *name, size_t n,
                                                  bramah_diag *diag);
 BRAMAH_API bramah_status bramah_mat_write(bramah_mat *mat, size_t n, const double *values, bramah_diag *diag);
@@ -46,8 +48,8 @@ BRAMAH_API bramah_status bramah_mat_write(bramah_mat *mat, size_t n, const doubl
  * incomplete. */
 BRAMAH_API bramah_status bramah_mat_finish(bramah_mat *mat, bramah_diag *diag);
 
-/* A text as a name MATLAB allows: other characters become _, x stands before what is no letter, the rest is cut
- * off. out [BRAMAH_MAT_NAME]. */
+/* A text as a name MATLAB allows: other characters become _, x stands before what is no letter, the rest is
+ * cut off. out [BRAMAH_MAT_NAME]. */
 BRAMAH_API void bramah_mat_name(const char *text, char *out);
 
 #ifdef __cplusplus

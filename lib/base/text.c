@@ -65,8 +65,8 @@ static const uint64_t power[] = {1u,
                                  10000000000000000u,
                                  100000000000000000u};
 
-/* The first `digits` decimal digits of value > 0 as an integer, and the exponent of its leading digit. For all
- * numbers; the last digit may be wrong where the rest is a half but for some parts in 1e19. */
+/* The first `digits` decimal digits of value > 0 as an integer, and the exponent of its leading digit. For
+ * all numbers; the last digit may be wrong where the rest is a half but for some parts in 1e19. */
 static uint64_t decimal_digits_slow(double value, int digits, int *exponent)
 {
   int binary;
@@ -114,8 +114,8 @@ static uint64_t divide_exactly(uint64_t mantissa, int binary, int digits)
   return integer + (rest > half || (rest == half && (has_rest || (integer & 1u))));
 }
 
-/* Nearest integer to mantissa 2^binary 10^shift, ties to even, for what fits 128 bits and gives less than 2^64; else 0. All of it
- * is exact. */
+/* Nearest integer to mantissa 2^binary 10^shift, ties to even, for what fits 128 bits and gives less than
+ * 2^64; else 0. All of it is exact. */
 static uint64_t scale_exactly(uint64_t mantissa, int binary, int shift)
 {
   static const uint64_t five[] = {1u,
@@ -154,8 +154,8 @@ static uint64_t scale_exactly(uint64_t mantissa, int binary, int shift)
   return n >> 53 ? 0 : (uint64_t)n << -bits;
 }
 
-/* The same as decimal_digits_slow, for the numbers that are usual, several times faster and without a wrong digit. 0: it
- * is another. */
+/* The same as decimal_digits_slow, for the numbers that are usual, several times faster and without a wrong
+ * digit. 0: it is another. */
 static uint64_t decimal_digits_quick(double value, int digits, int *exponent)
 {
   uint64_t bits;

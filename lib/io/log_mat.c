@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows of a MAT file. Vectors are read by blocks of rows where they are not compressed, and by HDF5; compressed ones of version 5 whole,
- * because zlib cannot begin in the middle. */
+/* Rows of a MAT file. Vectors are read by blocks of rows where they are not compressed, and by HDF5;
+ * compressed ones of version 5 whole, because zlib cannot begin in the middle. */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/log_mat.h"
 #include "lib/base/diag.h"

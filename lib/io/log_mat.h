@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Logs in MAT files, behind the reader of logs: what is a column (mat_layout.c), rows (log_mat.c), whether the
- * file is whole (mat_whole.c). Without matio only bramah__mat_open is there, and says so. */
+/* Logs in MAT files, behind the reader of logs: what is a column (mat_layout.c), rows (log_mat.c), whether
+ * the file is whole (mat_whole.c). Without matio only bramah__mat_open is there, and says so. */
 #ifndef BRAMAH_LIB_IO_LOG_MAT_H
 #define BRAMAH_LIB_IO_LOG_MAT_H
 
 #include "lib/io/log_internal.h"
 
-/* Find the columns of the file. Errors: E_FILE, E_TRUNCATED, E_SYNTAX (no MAT file), E_EMPTY (no column), E_KEY
- * (two of a name), E_UNIT (times that do not go together), E_UNSUPPORTED (built without matio). */
+/* Find the columns of the file. Errors: E_FILE, E_TRUNCATED, E_SYNTAX (no MAT file), E_EMPTY (no column),
+ * E_KEY (two of a name), E_UNIT (times that do not go together), E_UNSUPPORTED (built without matio). */
 bramah_status bramah__mat_open(bramah_log_reader *reader);
 /* The next row into the reader: values, present, fault, row_line. */
 bramah_status bramah__mat_row(bramah_log_reader *reader, int *end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What programs of the field write: vectors beside each other, structs of vectors, time series as structs, and
- * Simulink's "structure with time". */
+/* What programs of the field write: vectors beside each other, structs of vectors, time series as structs,
+ * and Simulink's "structure with time". */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "lib/io/mat_layout.h"
 
@@ -198,8 +198,8 @@ static const char *flaw(const bramah__mat_log *mat, const matvar_t *v)
   return NULL;
 }
 
-/* As a vector, a column or a row, or [rows x several]: a column each, called name(1), name(2), ... `rows` is the
- * length of the time, 0 if it is not known. */
+/* As a vector, a column or a row, or [rows x several]: a column each, called name(1), name(2), ... `rows` is
+ * the length of the time, 0 if it is not known. */
 static bramah_status add_vectors(bramah__mat_log *mat, const char *name, matvar_t *v, size_t group,
                                  size_t rows, const char *unit)
 {

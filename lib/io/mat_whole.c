@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A file that was cut while it was copied is found before it is read: the lengths of its elements are added up. */
+/* A file that was cut while it was copied is found before it is read: the lengths of its elements are added
+ * up. */
 #define _POSIX_C_SOURCE 200809L /* pread */
 #include "lib/base/diag.h"
 #include "lib/io/log_mat.h"
@@ -41,8 +42,8 @@ static bramah_status walk_5(bramah_log_reader *reader, uint64_t size, int big)
   return BRAMAH_OK;
 }
 
-/* Header of a variable: type (digits M, O, P, T), rows, columns, complex, length of the name. Returns its bytes,
- * 0 if it is none. */
+/* Header of a variable: type (digits M, O, P, T), rows, columns, complex, length of the name. Returns its
+ * bytes, 0 if it is none. */
 static uint64_t size_4(const unsigned char *head)
 {
   static const unsigned bytes[] = {8, 4, 4, 2, 2, 1};

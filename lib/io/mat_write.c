@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MAT files of version 5, uncompressed: elements of type, length and data, each padded to eight bytes ("MAT-File
- * Format", The MathWorks, chapter 1). Lengths are known before the data, so nothing is kept. */
+/* MAT files of version 5, uncompressed: elements of type, length and data, each padded to eight bytes
+ * ("MAT-File Format", The MathWorks, chapter 1). Lengths are known before the data, so nothing is kept. */
 #define _POSIX_C_SOURCE 200809L /* strerror_r that returns an int, strdup */
 #include "bramah/mat.h"
 #include "lib/base/diag.h"
@@ -146,7 +146,8 @@ bramah_status bramah_mat_write(bramah_mat *mat, size_t n, const double *values, 
 
 /* ---- texts ---- */
 
-/* The next character of a text in UTF-8 as a unit of UTF-16; beyond that, and where it is none, a question mark. */
+/* The next character of a text in UTF-8 as a unit of UTF-16; beyond that, and where it is none, a question
+ * mark. */
 static uint16_t next_unit(const unsigned char **text)
 {
   const unsigned char *t = *text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MAT files: layouts that are read as logs, what is refused, damaged files, and that written files come back. The files are
- * made by matio, not by the writer that is tested. */
+/* MAT files: layouts that are read as logs, what is refused, damaged files, and that written files come
+ * back. The files are made by matio, not by the writer that is tested. */
 #define _GNU_SOURCE
 #include "bramah/log.h"
 #include "bramah/mat.h"
@@ -530,8 +530,8 @@ static uint32_t draw(uint32_t *state) { return *state = *state * 1664525u + 1013
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
-/* Bytes changed anywhere: an error or other numbers, but nothing is read beyond what is there. Not so for version 7.3:
- * HDF5 1.10 itself does not survive all of them. */
+/* Bytes changed anywhere: an error or other numbers, but nothing is read beyond what is there. Not so for
+ * version 7.3: HDF5 1.10 itself does not survive all of them. */
 START_TEST(survives_damaged_files)
 {
   static unsigned char bytes[1 << 16];
