@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/bramah-test-mat-XXXXXX";
@@ -530,6 +531,15 @@ static uint32_t draw(uint32_t *state) { return *state = *state * 1664525u + 1013
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
+/* Here it is told no beyond half a gigabyte. Sanitizers need more for themselves. */
+static void limit_memory(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+  const struct rlimit limit = {(rlim_t)1 << 29, (rlim_t)1 << 29};
+  ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+#endif
+}
+
 /* Bytes changed anywhere: an error or other numbers, but nothing is read beyond what is there. Not so for
  * version 7.3: HDF5 1.10 itself does not survive all of them. */
 START_TEST(survives_damaged_files)
@@ -540,6 +550,7 @@ START_TEST(survives_damaged_files)
   put_sample(k);
   const size_t n = contents(bytes, sizeof bytes);
   uint32_t state = 17;
+  if (long_double_is_as_promised()) limit_memory(); /* not under valgrind */
   for (int run = 0; run < 200; run++) {
     unsigned char *changed = malloc(n);
     int rows;
