@@ -27,6 +27,7 @@ find_missing() {
   need check pkg-config --exists check
   need libopenblas-serial-dev has_openblas
   need libcsv-dev has_header csv.h
+  need libmatio-dev pkg-config --exists matio
   need libsubunit-dev has_subunit
   need libnlopt-dev pkg-config --exists nlopt # optional for the build: a global search of bramah tune
   need libopenmpi-dev has_mpi                  # optional for the build: bramah-mpi

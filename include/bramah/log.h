@@ -47,6 +47,14 @@ BRAMAH_API bramah_status bramah_log_open_as(const char *path, const bramah_log_f
                                             bramah_diag *diag, bramah_log_reader **out);
 BRAMAH_API void bramah_log_close(bramah_log_reader *reader); /* NULL allowed */
 
+/* 1 if the name ends in .mat: a MAT file is read with matio (versions 4, 5, 7, and 7.3 where matio has
+ * HDF5), and written in version 5. Vectors of one length are columns, see datasets/README.md, Logs; a row
+ * counts as a line. Of the format only `missing` (where it is a number), skip_bad_cells and skip_bad_rows
+ * concern it. Further errors: E_UNSUPPORTED (built without matio). */
+BRAMAH_API int bramah_log_is_mat(const char *path);
+/* What the file is and how it is read, if it is not text: "MAT file of version 5"; else NULL. */
+BRAMAH_API const char *bramah_log_kind(const bramah_log_reader *reader);
+
 /* The format with what was found of it; texts live as long as the reader. */
 BRAMAH_API bramah_log_format bramah_log_format_found(const bramah_log_reader *reader);
 
@@ -107,6 +115,9 @@ BRAMAH_API int bramah_log_line(const bramah_log_reader *reader);
 BRAMAH_API const char *bramah_log_path(const bramah_log_reader *reader);
 
 /* ---- writing ---- */
+
+/* A name that ends in .mat: a MAT file, with full precision, structs `units` and `names` (the names columns
+ * have here), which appears as a whole when it is finished; until then rows wait in a file beside it. */
 
 typedef struct bramah_log_writer bramah_log_writer;
 

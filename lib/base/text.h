@@ -9,10 +9,11 @@
 /* Room that bramah__format_number needs at most, terminator included. */
 #define BRAMAH__NUMBER_SIZE 32
 
-/* Shortest of fixed and exponent notation of value with `digits` (1 to 17) significant digits, trailing zeros
- * dropped: what printf("%.*g") gives in the C locale, but up to 15 digits without its multi-precision
- * arithmetic (the last digit may then differ where the value lies within 1e-15 of a rounding tie). Returns
- * the length. */
+/* Shortest of fixed and exponent notation of value with `digits` (1 to 17) significant digits, trailing
+ * zeros dropped: what printf("%.*g") gives in the C locale, without its multi-precision arithmetic. Exactly
+ * so for the numbers that are usual in files (those of which the digits asked for end between the 27th
+ * behind the point and the 17th before it); for others the last digit may differ where the value lies within
+ * 1e-15 of a rounding tie. Returns the length. */
 size_t bramah__format_number(char *out, double value, int digits);
 
 /* Decimal text of an integer. Returns the length. */

@@ -84,6 +84,8 @@ static const char *mark_name(char mark)
 static void tell_format(const cli_log_stream *s)
 {
   const bramah_log_format format = bramah_log_format_found(s->reader);
+  const char *kind = bramah_log_kind(s->reader);
+  if (kind) printf("  %s\n", kind);
   if (format.delimiter != ',') printf("  cells between %s\n", mark_name(format.delimiter));
   if (format.decimal == ',') printf("  decimal commas\n");
   if (format.no_header) printf("  no header: columns are numbered\n");

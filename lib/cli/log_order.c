@@ -128,8 +128,9 @@ static bramah_status fail_back(const cli_log_stream *s, uint64_t mark, int64_t t
   if (is_back_from_jump(s, time_ns))
     return cli__log_fail(s, mark, diag,
                          "time does not go forward: %.12g s after %.12g s; it jumped ahead after "
-                         "line %d",
-                         seconds(time_ns), seconds(s->newest_ns), cli_log_mark_line(s->jump_mark));
+                         "%s %d",
+                         seconds(time_ns), seconds(s->newest_ns), cli_log_mark_word(s, s->jump_mark),
+                         cli_log_mark_line(s->jump_mark));
   return cli__log_fail(
       s, mark, diag,
       "time does not go forward: %.12g s after %.12g s (log.reorder of the study puts late rows "
@@ -230,8 +231,9 @@ static void fail_contradiction(cli_log_stream *s, const cli_log_waiting *row, si
 {
   const double before = s->out[i], now = s->cells[row->slot * s->n_targets + i];
   cli__log_fail(s, row->mark, &s->failure,
-                "time does not go forward: %.12g s as in line %d, but there '%s' is %.9g and here %.9g",
-                seconds(row->time_ns), cli_log_mark_line(s->mark), s->targets[i].name, before, now);
+                "time does not go forward: %.12g s as in %s %d, but there '%s' is %.9g and here %.9g",
+                seconds(row->time_ns), cli_log_mark_word(s, s->mark), cli_log_mark_line(s->mark),
+                s->targets[i].name, before, now);
 }
 
 /* Another row of the time. Returns 0 if they contradict each other. */

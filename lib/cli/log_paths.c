@@ -55,7 +55,7 @@ static int is_wanted(const bramah_study *study, const char *name)
   const size_t n = strlen(name);
   if (name[0] == '.') return 0;
   if (study && study->log.n_files) return find_entry(study, name) != NULL;
-  return n > 4 && strcmp(name + n - 4, ".csv") == 0;
+  return (n > 4 && strcmp(name + n - 4, ".csv") == 0) || bramah_log_is_mat(name);
 }
 
 static char *join(const char *folder, const char *name)
@@ -81,7 +81,7 @@ static bramah_status add_entries(cli_log_paths *paths, const bramah_study *study
   if (status || paths->n > before) return status;
   return cli_fail(diag, BRAMAH_E_EMPTY, folder, 0, NULL,
                   study && study->log.n_files ? "no file of this folder matches an entry of log.files"
-                                              : "there is no .csv file in this folder");
+                                              : "there is no .csv or .mat file in this folder");
 }
 
 static bramah_status add_folder(cli_log_paths *paths, const bramah_study *study, const char *folder,

@@ -15,6 +15,11 @@ uint64_t cli_log_mark(size_t path, int line) { return (uint64_t)path << 32 | (ui
 size_t cli_log_mark_path(uint64_t mark) { return (size_t)(mark >> 32); }
 int cli_log_mark_line(uint64_t mark) { return (int)(mark & UINT32_MAX); }
 
+const char *cli_log_mark_word(const cli_log_stream *s, uint64_t mark)
+{
+  return bramah_log_is_mat(s->paths->file[cli_log_mark_path(mark)].path) ? "row" : "line";
+}
+
 void cli_log_note(cli_log_event *event, uint64_t mark)
 {
   if (!event->n++) event->mark = mark;

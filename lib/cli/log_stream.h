@@ -121,6 +121,8 @@ int64_t cli_log_stream_interval(const cli_log_stream *stream);
 uint64_t cli_log_mark(size_t path, int line);
 size_t cli_log_mark_path(uint64_t mark);
 int cli_log_mark_line(uint64_t mark);
+/* "line"; of a MAT file "row". */
+const char *cli_log_mark_word(const cli_log_stream *stream, uint64_t mark);
 void cli_log_note(cli_log_event *event, uint64_t mark);
 
 /* ---- for log_order.c ---- */

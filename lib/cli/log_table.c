@@ -29,10 +29,10 @@ static void add(cli_table *table, const cli_log_stream *s, const char *what, uin
 static void place(const cli_log_stream *s, uint64_t mark, char *out, size_t n)
 {
   if (s->n_parts > 1)
-    snprintf(out, n, "%.36s line %d", base_name(s->paths->file[cli_log_mark_path(mark)].path),
-             cli_log_mark_line(mark));
+    snprintf(out, n, "%.36s %s %d", base_name(s->paths->file[cli_log_mark_path(mark)].path),
+             cli_log_mark_word(s, mark), cli_log_mark_line(mark));
   else
-    snprintf(out, n, "line %d", cli_log_mark_line(mark));
+    snprintf(out, n, "%s %d", cli_log_mark_word(s, mark), cli_log_mark_line(mark));
 }
 
 static void add_event(cli_table *table, const cli_log_stream *s, const char *what, const cli_log_event *event)

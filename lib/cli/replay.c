@@ -112,8 +112,8 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", "FILE", "CSV file for the estimates; - is standard output", 1, 0},
-    {"truth", "FILE", "CSV file with the true motion, to compare with", 0, 0},
+    {"output", "FILE", "CSV or MAT file for the estimates; - is standard output", 1, 0},
+    {"truth", "FILE", "CSV or MAT file with the true motion, to compare with", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"plot", "FILE", "the plots as a picture for papers, .svg or .png", 0, 0},
     {"plot-only", "TITLES", "those of --plot, by their titles in the report, with commas", 0, 0},
@@ -125,7 +125,7 @@ static const cli_option options[] = {
     {"snapshot", "FILE", "write the whole state at the end, to go on later", 0, 0},
     {"snapshot-every", "TIME", "and whenever the log has gone on by so much", 0, 0},
     {"resume", "FILE", "go on from a snapshot with what comes after it in the log", 0, 0},
-    {"smooth", "FILE", "CSV file for estimates that use what was measured later too", 0, 0},
+    {"smooth", "FILE", "CSV or MAT file for estimates that use what was measured later too", 0, 0},
     {"smooth-memory", "MB", "how much memory they may take (2000)", 0, 0},
     {0}};
 

@@ -337,7 +337,7 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     {"duration", "TIME", "simulated time: seconds, or with a unit (\"10 s\")", 1, 0},
-    {"output", "FILE", "CSV file for the true motion; - is standard output", 1, 0},
+    {"output", "FILE", "CSV or MAT file for the true motion; - is standard output", 1, 0},
     {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
     {"all", NULL, "also the outputs meant for sensors: rates and specific forces of bodies, flows", 0, 0},
     {"set", "PATH=VALUE", "another value for a key of the machine file; may be repeated", 0, 1},
@@ -346,7 +346,7 @@ static const cli_option options[] = {
     {"noise", "STUDY", "also write a noisy log with the sensors of this study", 0, 0},
     {"plant-noise", NULL, "the plant noise that the study assumes acts on the machine", 0, 0},
     {"seed", "NUMBER", "of the noise; default 1", 0, 0},
-    {"log", "FILE", "CSV file for the noisy log", 0, 0},
+    {"log", "FILE", "CSV or MAT file for the noisy log", 0, 0},
     {0}};
 
 const cli_command cli_simulate = {

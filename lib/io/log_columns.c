@@ -4,6 +4,7 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/io/log_internal.h"
+#include "lib/io/log_mat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,22 @@ static void add_names(const bramah_log_reader *reader, bramah_diag *diag)
   }
 }
 
+/* The name is that of something in a MAT file which cannot be a column. */
+static bramah_status fail_no_vector(const bramah_log_reader *reader, const char *name, const char *why,
+                                    bramah_diag *diag)
+{
+  bramah__fail(diag, BRAMAH_E_COLUMN, name, "the variable '");
+  bramah__at(diag, bramah__log_display_path(reader), 0, 0);
+  bramah__add_text(diag, name);
+  bramah__add_text(diag, "' ");
+  bramah__add_text(diag, why);
+  return BRAMAH_E_COLUMN;
+}
+
 static bramah_status fail_no_column(const bramah_log_reader *reader, const char *name, bramah_diag *diag)
 {
+  const char *why = reader->mat ? bramah__mat_why_not(reader->mat, name) : NULL;
+  if (why) return fail_no_vector(reader, name, why, diag);
   const char *near = bramah__nearest(name, reader->n_columns, (const char *const *)reader->names);
   bramah__fail(diag, BRAMAH_E_COLUMN, name, "the log has no column '");
   bramah__at(diag, bramah__log_display_path(reader), reader->header_line, 0);
@@ -54,6 +69,8 @@ bramah_status bramah_log_find_name(const bramah_log_reader *reader, const char *
 {
   for (size_t i = 0; i < reader->n_columns; i++)
     if (strcmp(reader->names[i], name) == 0) return *column = i, BRAMAH_OK;
+  const size_t other = reader->mat ? bramah__mat_stand_in(reader, name) : SIZE_MAX;
+  if (other != SIZE_MAX) return *column = other, BRAMAH_OK;
   return fail_no_column(reader, name, diag);
 }
 
@@ -81,6 +98,23 @@ static int same_dimension(bramah_dimension a, bramah_dimension b)
   return a.m == b.m && a.kg == b.kg && a.s == b.s && a.volt == b.volt && a.rad == b.rad;
 }
 
+/* Variables have no units by themselves. */
+static bramah_status say_mat_unit(const char *name, const char *expected, bramah_diag *diag)
+{
+  bramah__add_text(diag, ": state it in the study (");
+  bramah__add_text(diag, strcmp(expected, "s") == 0 ? "time: {column: " : "column: ");
+  bramah__add_text(diag, name);
+  bramah__add_text(diag, ", unit: ");
+  bramah__add_text(diag, expected);
+  bramah__add_text(diag, strcmp(expected, "s") == 0 ? "}" : "");
+  bramah__add_text(diag, "), or in a struct 'units' of the file (units.");
+  bramah__add_text(diag, name);
+  bramah__add_text(diag, " = '");
+  bramah__add_text(diag, expected);
+  bramah__add_text(diag, "')");
+  return BRAMAH_E_UNIT;
+}
+
 bramah_status bramah_log_fail_unit(const bramah_log_reader *reader, size_t column, const char *expected,
                                    bramah_diag *diag)
 {
@@ -95,6 +129,7 @@ bramah_status bramah_log_fail_unit(const bramah_log_reader *reader, size_t colum
   }
   bramah__add_text(diag, "; expected a unit like ");
   bramah__add_text(diag, expected);
+  if (reader->mat) return say_mat_unit(reader->names[column], expected, diag);
   bramah__add_text(diag, ", written ");
   bramah__add_text(diag, reader->names[column]);
   bramah__add_text(diag, "[");

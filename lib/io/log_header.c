@@ -5,6 +5,7 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/io/log_internal.h"
+#include "lib/io/log_mat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,11 @@ static bramah_status keep_column(bramah_log_reader *reader, const char *name, co
   reader->names[reader->n_columns] = copy;
   reader->columns[reader->n_columns++] = c;
   return BRAMAH_OK;
+}
+
+bramah_status bramah__log_keep_column(bramah_log_reader *reader, const char *name, const char *unit)
+{
+  return keep_column(reader, name, unit, 0);
 }
 
 static bramah_status add_column(bramah_log_reader *reader, char *cell, size_t length)

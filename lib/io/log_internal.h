@@ -33,7 +33,10 @@ typedef struct bramah__log_fault {
   char quote[48];
 } bramah__log_fault;
 
+typedef struct bramah__mat_log bramah__mat_log; /* log_mat.h */
+
 struct bramah_log_reader {
+  bramah__mat_log *mat; /* a MAT file; NULL: text */
   struct csv_parser parser;
   locale_t c_locale;
   int fd;

@@ -3,12 +3,14 @@
 #define _GNU_SOURCE /* newlocale */
 #include "lib/base/diag.h"
 #include "lib/io/log_internal.h"
+#include "lib/io/log_mat.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* ---- rows ---- */
@@ -79,7 +81,10 @@ static bramah_status read_row(bramah_log_reader *reader, int *end)
 {
   bramah_status status;
   do {
-    status = bramah__log_split_row(reader, bramah__log_on_number, end);
+    status = reader->mat ? bramah__mat_row(reader, end)
+                         : bramah__log_split_row(reader, bramah__log_on_number, end);
+    if (!status && *end && !reader->n_rows && !reader->skipped_rows && reader->mat)
+      return bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the vectors of the log are empty");
     if (!status && *end && !reader->n_rows)
       return bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the log has a header but no rows");
     if (!status && !*end) status = check_row(reader);
@@ -154,8 +159,10 @@ bramah_status bramah_log_set_time(bramah_log_reader *reader, size_t column, cons
   if (counter) return BRAMAH_OK;
   if (!unit) unit = own;
   reader->clock.iso = is_iso_unit(unit);
+  if (reader->clock.iso && reader->mat) return bramah_log_fail_unit(reader, column, "s", diag);
   if (reader->clock.iso) return BRAMAH_OK;
   if (*unit) return set_scale(reader, unit, diag);
+  if (reader->mat) return bramah_log_fail_unit(reader, column, "s", diag);
   const bramah_status status = look_for_iso(reader);
   if (status && diag) *diag = reader->failure;
   if (status || reader->clock.iso) return status;
@@ -179,6 +186,12 @@ static bramah_status open_file(bramah_log_reader *reader)
 {
   reader->fd = strcmp(reader->path, "-") == 0 ? STDIN_FILENO : open(reader->path, O_RDONLY | O_CLOEXEC);
   return reader->fd < 0 ? bramah__log_fail_system(reader, "cannot open: ", errno) : BRAMAH_OK;
+}
+
+int bramah_log_is_mat(const char *path)
+{
+  const size_t n = strlen(path);
+  return n > 4 && strcasecmp(path + n - 4, ".mat") == 0;
 }
 
 static bramah_log_reader *new_reader(const char *path, const bramah_log_format *format)
@@ -212,7 +225,8 @@ bramah_status bramah_log_open_as(const char *path, const bramah_log_format *form
   bramah_log_reader *reader = new_reader(path, format);
   if (!reader) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
   bramah_status status = open_file(reader);
-  if (!status) status = bramah__log_read_header(reader);
+  const int is_mat = bramah_log_is_mat(path);
+  if (!status) status = is_mat ? bramah__mat_open(reader) : bramah__log_read_header(reader);
   if (!status) {
     *out = reader;
     return BRAMAH_OK;
@@ -231,6 +245,7 @@ void bramah_log_close(bramah_log_reader *reader)
   }
   free(reader->names);
   free(reader->columns);
+  bramah__mat_close(reader->mat);
   csv_free(&reader->parser);
   if (reader->c_locale) freelocale(reader->c_locale);
   if (reader->fd > STDIN_FILENO) close(reader->fd);
@@ -246,8 +261,13 @@ void bramah_log_close(bramah_log_reader *reader)
 int bramah_log_line(const bramah_log_reader *reader) { return reader->given_line; }
 const char *bramah_log_path(const bramah_log_reader *reader) { return reader->path; }
 bramah_log_format bramah_log_format_found(const bramah_log_reader *reader) { return reader->format; }
+const char *bramah_log_kind(const bramah_log_reader *reader)
+{
+  return reader->mat ? bramah__mat_kind(reader->mat) : NULL;
+}
 uint64_t bramah_log_bytes(const bramah_log_reader *reader)
 {
+  if (reader->mat) return bramah__mat_bytes(reader->mat);
   const uint64_t left = reader->end - reader->begin; /* the line end that we have added counts among them */
   return reader->bytes - (left && reader->no_line_end ? left - 1 : left);
 }

@@ -5,6 +5,7 @@
 #include "bramah/log.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
+#include "lib/io/mat_columns.h"
 
 #include <csv.h>
 #include <errno.h>
@@ -22,6 +23,7 @@ typedef struct log_column {
 } log_column;
 
 struct bramah_log_writer {
+  bramah__mat_columns *mat; /* NULL: text */
   int fd;
   int owned;     /* 0: standard output, which is not ours to close or cut */
   off_t written; /* bytes of whole rows in the file */
@@ -64,6 +66,16 @@ static void free_writer(bramah_log_writer *writer)
   free(writer);
 }
 
+static bramah_status create_mat(bramah_log_writer *writer, bramah_diag *diag, bramah_log_writer **out)
+{
+  const bramah_status status = bramah__mat_columns_create(writer->path, diag, &writer->mat);
+  if (status)
+    free_writer(writer);
+  else
+    *out = writer;
+  return status;
+}
+
 bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_writer **out)
 {
   bramah_log_writer *writer = calloc(1, sizeof *writer);
@@ -72,6 +84,7 @@ bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_
     free(writer);
     return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
   }
+  if (bramah_log_is_mat(path)) return create_mat(writer, diag, out);
   writer->owned = strcmp(path, "-") != 0;
   writer->fd = writer->owned ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
   if (writer->fd >= 0) {
@@ -136,6 +149,7 @@ bramah_status bramah_log_add_column(bramah_log_writer *writer, const char *name,
   if (digits < 1 || digits > 17) return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "digits must be 1 to 17");
   if (!*name || strpbrk(name, "[]"))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a column needs a name without brackets");
+  if (writer->mat) return bramah__mat_columns_add(writer->mat, name, unit ? unit : "", diag);
   char *title = grow_columns(writer) ? make_title(name, unit ? unit : "") : NULL;
   if (!title) return bramah__fail(diag, BRAMAH_E_MEMORY, name, "out of memory");
   writer->columns[writer->n_columns++] = (log_column){title, digits};
@@ -187,6 +201,7 @@ static bramah_status write_header(bramah_log_writer *writer)
 
 bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, bramah_diag *diag)
 {
+  if (writer->mat) return bramah__mat_columns_write(writer->mat, values, diag);
   if (!writer->failure.status && !writer->buffer) write_header(writer);
   if (writer->failure.status) return report_failure(writer, diag);
   /* The buffer has room for a whole row past FLUSH_AT. */
@@ -203,6 +218,7 @@ bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, 
 
 bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag *diag)
 {
+  if (writer->mat) return BRAMAH_OK;
   if (!writer->failure.status && !writer->buffer) write_header(writer);
   if (!writer->failure.status) flush(writer);
   return report_failure(writer, diag);
@@ -211,6 +227,11 @@ bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag *diag)
 bramah_status bramah_log_finish(bramah_log_writer *writer, bramah_diag *diag)
 {
   if (!writer) return BRAMAH_OK;
+  if (writer->mat) {
+    const bramah_status status = bramah__mat_columns_finish(writer->mat, diag);
+    free_writer(writer);
+    return status;
+  }
   if (!writer->failure.status && !writer->buffer) write_header(writer);
   if (!writer->failure.status) flush(writer);
   /* Some file systems report a full disk only here. */

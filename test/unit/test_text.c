@@ -82,6 +82,26 @@ START_TEST(equals_printf_up_to_15_digits)
 }
 END_TEST
 
+/* Of any size that occurs in files, and every tenth one with few digits, so that ties of rounding occur. */
+static double file_double(void)
+{
+  double value = 0.0;
+  while (fabs(value) < 1e-10) {
+    const double scale = pow(10.0, (double)(random_bits() % 25) - 9.0);
+    value = (double)(int64_t)random_bits() / 9.3e18 * scale;
+    if (random_bits() % 10 == 0) value = (double)(random_bits() % 100000) / 4096.0 * scale;
+  }
+  return value;
+}
+
+/* Not one byte may differ: the digits are those of exact arithmetic. */
+START_TEST(equals_printf_for_all_usual_numbers)
+{
+  static const int counts[] = {6, 10, 15, 17};
+  ck_assert_double_eq(compare(file_double, counts[_i], 1000000), 0.0);
+}
+END_TEST
+
 /* Neighbouring doubles are neighbouring integers when read as such. */
 static int64_t distance(double a, double b)
 {
@@ -277,6 +297,7 @@ int main(int argc, char **argv)
   Suite *suite = suite_create("text");
   TCase *t = one_case(suite, "text");
   tcase_add_test(t, equals_printf_up_to_15_digits);
+  tcase_add_loop_test(t, equals_printf_for_all_usual_numbers, 0, 4);
   tcase_add_test(t, seventeen_digits_come_back);
   tcase_add_test(t, special_values);
   tcase_add_test(t, denormals);

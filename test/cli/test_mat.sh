@@ -1,0 +1,64 @@
+#!/bin/sh
+# Logs and estimates as MAT files: the same estimates as from CSV, bit by bit, and what is said about units and damage.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+
+to_mat=${BRAMAH_CSV_TO_MAT:?the program that makes a MAT file of a log}
+head -n 402 "$source_root/datasets/four-bar/log.csv" >log.csv
+"$to_mat" log.csv log.mat
+
+run 0 check "$study" log.mat
+says out 'log: log.mat'
+says out 'MAT file of version 5'
+says out 'valve.command[V]'
+
+# From the log in one format and in the other.
+run 0 replay "$study" log.csv --output csv.csv --smooth csv-smooth.csv
+grep -v -e speed -e 'log\.' -e csv out >csv-summary
+run 0 replay "$study" log.mat --output mat.csv --smooth mat-smooth.csv
+grep -v -e speed -e 'log\.' -e csv out >mat-summary
+cmp csv.csv mat.csv || fail 'other estimates from a MAT file'
+cmp csv-smooth.csv mat-smooth.csv || fail 'other smoothed estimates from a MAT file'
+cmp csv-summary mat-summary || fail 'another summary from a MAT file'
+
+# Estimates into MAT files, and compared with what CSV holds of them: ten digits.
+run 0 replay "$study" log.csv --output estimate.mat --smooth smooth.mat
+run 0 compare estimate.mat csv.csv --relative 1e-4
+run 0 compare smooth.mat csv-smooth.csv --relative 1e-4
+same "$(find . -name '*rows-*' | head -n 1)" '' 'files left behind'
+
+# Simulated ones, and truth.
+run 0 simulate "$machine" --duration 0.2 --step 0.001 --output truth.mat --noise "$study" --seed 3 --log noisy.mat
+run 0 replay "$study" noisy.mat --truth truth.mat --output noisy-estimate.mat
+says out 'rows: 201 from the log'
+
+# A folder may hold them.
+mkdir run1
+cp log.mat run1
+run 0 replay "$study" run1 --output folder.csv
+cmp csv.csv folder.csv || fail 'other estimates from a folder'
+
+# Without units, as MATLAB saves variables: an error that says what to do, unless the study states them.
+"$to_mat" log.csv bare.mat bare
+run 1 replay "$study" bare.mat --output out.csv
+says err 'bramah: bare.mat: t: the column has no unit; expected a unit like s: state it in the study (time: {column: t, unit: s})'
+sed -e "s|^machine: .*|machine: $machine|" -e 's/joint: crank, sigma: 1 deg/&, unit: rad/' \
+  -e 's|joint: crank, sigma: 9.84e-4 rad/s|&, unit: rad/s|' -e 's/sigma: 0.5 bar, rate/unit: Pa, &/' "$study" >own.yaml
+printf 'time: {unit: s}\ninputs: {valve: {column: valve_command, unit: V}}\n' >>own.yaml
+run 0 check own.yaml bare.mat
+run 0 replay own.yaml bare.mat --output own.csv
+cmp csv.csv own.csv || fail 'other estimates from a MAT file whose units the study states'
+
+# Cut while it was copied.
+head -c 20000 log.mat >cut.mat
+run 1 replay "$study" cut.mat --output out.csv
+says err 'bramah: cut.mat: the file ends in the middle of a variable: it was cut, or is damaged'
+# Rows are counted, not lines.
+awk -F, -v OFS=, 'NR == 9 { $1 = 0 } { print }' log.csv >back.csv
+"$to_mat" back.csv back.mat
+run 1 replay "$study" back.mat --output out.csv
+says err 'bramah: back.mat:8: t: time does not go forward'
+awk 'NR != 9' log.csv >gap.csv
+"$to_mat" gap.csv gap.mat
+run 0 replay "$study" gap.mat --output out.csv
+grep -Eq 'gap.mat +gaps, .* row 7' out || fail 'the row before the gap is not told'

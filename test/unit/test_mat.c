@@ -1,0 +1,801 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* MAT files: layouts that are read as logs, what is refused, damaged files, and that written files come
+ * back. The files are made by matio, not by the writer that is tested. */
+#define _GNU_SOURCE
+#include "bramah/log.h"
+#include "bramah/mat.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/bramah-test-mat-XXXXXX";
+static char path[64], other[64];
+
+static void make_folder(void)
+{
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/a.mat", folder);
+  snprintf(other, sizeof other, "%s/b.mat", folder);
+}
+
+static void remove_folder(void)
+{
+  unlink(path);
+  unlink(other);
+  ck_assert_int_eq(rmdir(folder), 0); /* nothing is left behind */
+  strcpy(folder + strlen(folder) - 6, "XXXXXX");
+}
+
+#ifdef BRAMAH_MATIO
+#include <matio.h>
+
+static bramah_log_reader *open_as(const bramah_log_format *format)
+{
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  const bramah_status status = bramah_log_open_as(path, format, &diag, &reader);
+  ck_assert_msg(status == BRAMAH_OK, "open: %s: %s", diag.thing, diag.message);
+  return reader;
+}
+
+/* ---- files made by matio ---- */
+
+typedef struct kind {
+  enum mat_ft version;
+  enum matio_compression compression;
+  const char *says;
+} kind;
+
+static const kind kinds[] = {{MAT_FT_MAT5, MAT_COMPRESSION_NONE, "version 5"},
+                             {MAT_FT_MAT5, MAT_COMPRESSION_ZLIB, "version 7: compressed"},
+                             {MAT_FT_MAT73, MAT_COMPRESSION_NONE, "version 7.3"},
+                             {MAT_FT_MAT73, MAT_COMPRESSION_ZLIB, "version 7.3"},
+                             {MAT_FT_MAT4, MAT_COMPRESSION_NONE, "version 4"}};
+enum { KINDS = 4 }; /* that hold structs */
+
+static mat_t *create(const kind *k)
+{
+  mat_t *file = Mat_CreateVer(path, NULL, k->version);
+  ck_assert_ptr_nonnull(file);
+  return file;
+}
+
+static void add(mat_t *file, const kind *k, matvar_t *v)
+{
+  ck_assert_ptr_nonnull(v);
+  ck_assert_int_eq(Mat_VarWrite(file, v, k->compression), 0);
+  Mat_VarFree(v);
+}
+
+static matvar_t *matrix(const char *name, const double *values, size_t rows, size_t columns)
+{
+  size_t size[2] = {rows, columns};
+  return Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, (void *)(uintptr_t)values, 0);
+}
+
+static matvar_t *vector(const char *name, const double *values, size_t n)
+{
+  return matrix(name, values, n, 1);
+}
+
+static matvar_t *text(const char *name, const char *value)
+{
+  size_t size[2] = {1, strlen(value)};
+  return Mat_VarCreate(name, MAT_C_CHAR, MAT_T_UTF8, 2, size, (void *)(uintptr_t)value, 0);
+}
+
+/* A struct, or an array of them; fields are filled in by set. */
+static matvar_t *structure(const char *name, const char **fields, unsigned n_fields, size_t n)
+{
+  size_t size[2] = {1, n};
+  return Mat_VarCreateStruct(name, 2, size, fields, n_fields);
+}
+
+static void set(matvar_t *in, size_t index, matvar_t *v)
+{
+  Mat_VarSetStructFieldByName(in, v->name, index, v);
+}
+
+/* ---- rows ---- */
+
+static double cell(const double *values, const unsigned char *present, size_t i)
+{
+  return present[i] ? values[i] : NAN;
+}
+
+/* All rows of a log with these columns equal what is wanted [n x columns]; NaN: no sample. */
+static void rows_are(size_t n, const char *const *names, const char *const *units, const double *wanted)
+{
+  bramah_log_reader *reader = open_as(NULL);
+  size_t columns = 0, at[8];
+  double values[16];
+  unsigned char present[16];
+  int end = 0;
+  ck_assert_uint_le(bramah_log_n_columns(reader), 16);
+  for (; names[columns]; columns++) {
+    bramah_diag diag;
+    const bramah_status status = bramah_log_find_name(reader, names[columns], &at[columns], &diag);
+    ck_assert_msg(!status, "%s: %s", names[columns], diag.message);
+    ck_assert_str_eq(bramah_log_column_unit(reader, at[columns]), units[columns]);
+    bramah_log_restate_unit(reader, at[columns]);
+  }
+  for (size_t row = 0; row < n; row++) {
+    ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+    ck_assert_int_eq(end, 0);
+    ck_assert_int_eq(bramah_log_line(reader), (int)row + 1);
+    for (size_t i = 0; i < columns; i++) {
+      const double is = cell(values, present, at[i]), should = wanted[row * columns + i];
+      ck_assert_msg(isnan(is) ? isnan(should) : is == should, "row %zu, %s: %g is not %g", row + 1, names[i],
+                    is, should);
+    }
+  }
+  ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+  ck_assert_int_eq(end, 1);
+  bramah_log_close(reader);
+}
+
+/* The message of opening, finding a column, or reading to the end. */
+static void fails(bramah_status code, const char *column, const char *part)
+{
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  double values[16];
+  unsigned char present[16];
+  size_t i;
+  int end = 0;
+  bramah_status status = bramah_log_open(path, &diag, &reader);
+  if (!status && column) status = bramah_log_find(reader, column, "Pa", &i, &diag);
+  while (!status && !end) status = bramah_log_next(reader, values, present, &end, &diag);
+  ck_assert_msg(status == code, "%s: %s", bramah_status_name(status), diag.message);
+  ck_assert_msg(strstr(diag.message, part), "message is: %s", diag.message);
+  ck_assert_str_eq(diag.file, path);
+  bramah_log_close(reader);
+}
+
+static const double t4[] = {0.0, 0.1, 0.2, 0.3}, a4[] = {1.0, NAN, 3.0, 4.5}, b4[] = {-1.0, -2.0, -3.0, -4.0};
+
+/* ---- layouts ---- */
+
+START_TEST(reads_vectors)
+{
+  const kind *k = &kinds[_i];
+  mat_t *file = create(k);
+  add(file, k, vector("t", t4, 4));
+  add(file, k, vector("a", a4, 4));
+  add(file, k, matrix("b", b4, 1, 4)); /* a row does as well */
+  Mat_Close(file);
+  const double wanted[] = {0.0, 1.0, -1.0, 0.1, NAN, -2.0, 0.2, 3.0, -3.0, 0.3, 4.5, -4.0};
+  rows_are(4, (const char *[]){"t", "a", "b", NULL}, (const char *[]){"", "", ""}, wanted);
+  bramah_log_reader *reader = open_as(NULL);
+  ck_assert_ptr_nonnull(strstr(bramah_log_kind(reader), k->says));
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* Structs give names with dots, as inputs have them; units may stand beside, or above. */
+START_TEST(reads_structs)
+{
+  const kind *k = &kinds[_i];
+  mat_t *file = create(k);
+  const char *valve[] = {"command"}, *units[] = {"time", "p1", "valve"};
+  const char *fields[] = {"time", "valve", "p1", "note", "units"};
+  matvar_t *log = structure("log", fields, 5, 1), *sub = structure("valve", valve, 1, 1);
+  matvar_t *about = structure("units", units, 3, 1), *of_valve = structure("valve", valve, 1, 1);
+  set(sub, 0, vector("command", a4, 4));
+  set(of_valve, 0, text("command", "V"));
+  set(about, 0, text("time", "ms"));
+  set(about, 0, text("p1", "bar"));
+  set(about, 0, of_valve);
+  set(log, 0, vector("time", t4, 4));
+  set(log, 0, sub);
+  set(log, 0, vector("p1", b4, 4));
+  set(log, 0, text("note", "second run"));
+  set(log, 0, about);
+  add(file, k, log);
+  Mat_Close(file);
+  const double wanted[] = {0.0, 1.0, -1.0, 0.1, NAN, -2.0, 0.2, 3.0, -3.0, 0.3, 4.5, -4.0};
+  rows_are(4, (const char *[]){"time", "valve.command", "p1", NULL}, (const char *[]){"ms", "V", "bar"},
+           wanted);
+  rows_are(4, (const char *[]){"t", "valve.command", "p1", NULL}, (const char *[]){"ms", "V", "bar"}, wanted);
+  fails(BRAMAH_E_COLUMN, "note", "the variable 'note' is text: a column is a vector of numbers");
+}
+END_TEST
+
+static matvar_t *time_series(const char *name, const double *t, const double *values, size_t n,
+                             size_t columns, const char *unit)
+{
+  const char *fields[] = {"Time", "Data", "DataInfo"}, *about[] = {"Units"};
+  matvar_t *v = structure(name, fields, 3, 1), *info = structure("DataInfo", about, 1, 1);
+  set(info, 0, text("Units", unit));
+  set(v, 0, vector("Time", t, n));
+  set(v, 0, matrix("Data", values, n, columns));
+  set(v, 0, info);
+  return v;
+}
+
+/* Each has times of its own: rows of all are put together by time. */
+START_TEST(reads_time_series_of_several_rates)
+{
+  const kind *k = &kinds[_i];
+  const double slow[] = {0.1, 0.25}, p[] = {7.0, 8.0, 70.0, 80.0};
+  mat_t *file = create(k);
+  add(file, k, time_series("a", t4, a4, 4, 1, "rad"));
+  add(file, k, time_series("p", slow, p, 2, 2, "bar"));
+  Mat_Close(file);
+  const double wanted[] = {0.0, 1.0, NAN,  NAN, 0.1, NAN,  7.0, 70.0, 0.2, 3.0,
+                           NAN, NAN, 0.25, NAN, 8.0, 80.0, 0.3, 4.5,  NAN, NAN};
+  rows_are(5, (const char *[]){"t", "a", "p(1)", "p(2)", NULL}, (const char *[]){"s", "rad", "bar", "bar"},
+           wanted);
+}
+END_TEST
+
+START_TEST(reads_one_time_series)
+{
+  const kind *k = &kinds[_i];
+  mat_t *file = create(k);
+  add(file, k, time_series("a", t4, a4, 4, 1, "rad"));
+  Mat_Close(file);
+  const double wanted[] = {0.0, 1.0, 0.1, NAN, 0.2, 3.0, 0.3, 4.5};
+  rows_are(4, (const char *[]){"t", "a", NULL}, (const char *[]){"s", "rad"}, wanted);
+}
+END_TEST
+
+/* Simulink, "structure with time": signals are called by their labels; values [n x 1], or [m x 1 x n]. */
+START_TEST(reads_a_structure_with_time)
+{
+  const kind *k = &kinds[_i];
+  const char *fields[] = {"time", "signals", "blockName"}, *of_signal[] = {"values", "label"};
+  mat_t *file = create(k);
+  matvar_t *out = structure("simout", fields, 3, 1), *signals = structure("signals", of_signal, 2, 3);
+  size_t deep[3] = {2, 1, 4};
+  const double both[] = {1, 10, 2, 20, 3, 30, 4, 40};
+  set(signals, 0, vector("values", a4, 4));
+  set(signals, 0, text("label", "angle"));
+  set(signals, 1, Mat_VarCreate("values", MAT_C_DOUBLE, MAT_T_DOUBLE, 3, deep, (void *)(uintptr_t)both, 0));
+  set(signals, 1, text("label", "pressures"));
+  set(signals, 2, vector("values", b4, 4));
+  set(signals, 2, text("label", ""));
+  set(out, 0, vector("time", t4, 4));
+  set(out, 0, signals);
+  set(out, 0, text("blockName", "plant/scope"));
+  add(file, k, out);
+  Mat_Close(file);
+  const double wanted[] = {0.0, 1.0, 1, 10, -1.0, 0.1, NAN, 2, 20, -2.0,
+                           0.2, 3.0, 3, 30, -3.0, 0.3, 4.5, 4, 40, -4.0};
+  rows_are(4, (const char *[]){"t", "angle", "pressures(1)", "pressures(2)", "simout(3)", NULL},
+           (const char *[]){"s", "", "", "", ""}, wanted);
+}
+END_TEST
+
+/* Times as counters of 64 bits are exact, and so are numbers of other classes. */
+START_TEST(reads_whole_numbers)
+{
+  const kind *k = &kinds[_i];
+  const int64_t t[] = {INT64_C(1700000000000000001), INT64_C(1700000000000000003)};
+  const uint8_t a[] = {0, 255};
+  const int16_t b[] = {-32768, 32767};
+  const float c[] = {0.5f, -2.25f};
+  const uint32_t d[] = {7, UINT32_MAX};
+  size_t size[2] = {2, 1}, column;
+  double values[8];
+  unsigned char present[8];
+  int end;
+  mat_t *file = create(k);
+  add(file, k, Mat_VarCreate("t", MAT_C_INT64, MAT_T_INT64, 2, size, (void *)(uintptr_t)t, 0));
+  add(file, k, Mat_VarCreate("a", MAT_C_UINT8, MAT_T_UINT8, 2, size, (void *)(uintptr_t)a, MAT_F_LOGICAL));
+  add(file, k, Mat_VarCreate("b", MAT_C_INT16, MAT_T_INT16, 2, size, (void *)(uintptr_t)b, 0));
+  add(file, k, Mat_VarCreate("c", MAT_C_SINGLE, MAT_T_SINGLE, 2, size, (void *)(uintptr_t)c, 0));
+  add(file, k, Mat_VarCreate("d", MAT_C_UINT32, MAT_T_UINT32, 2, size, (void *)(uintptr_t)d, 0));
+  Mat_Close(file);
+  bramah_log_reader *reader = open_as(NULL);
+  const char *names[] = {"a", "b", "c", "d"};
+  const double wanted[2][4] = {{0, -32768, 0.5, 7}, {255, 32767, -2.25, UINT32_MAX}};
+  ck_assert_int_eq(bramah_log_find_name(reader, "t", &column, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_set_time(reader, column, "ns", 0, NULL), BRAMAH_OK);
+  for (int row = 0; row < 2; row++) {
+    ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+    ck_assert_int_eq(bramah_log_time(reader), t[row]);
+    for (int i = 0; i < 4; i++) {
+      ck_assert_int_eq(bramah_log_find_name(reader, names[i], &column, NULL), BRAMAH_OK);
+      ck_assert_double_eq(values[column], wanted[row][i]);
+    }
+  }
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* Blocks of rows, and none of a column nobody wants. */
+START_TEST(reads_long_vectors)
+{
+  enum { N = 50001 };
+  const kind *k = &kinds[_i];
+  static double t[N], a[N], values[2];
+  unsigned char present[2];
+  int end = 0, rows = 0;
+  for (int i = 0; i < N; i++) t[i] = 1e-3 * i, a[i] = sin(i);
+  mat_t *file = create(k);
+  add(file, k, vector("t", t, N));
+  add(file, k, vector("a", a, N));
+  Mat_Close(file);
+  bramah_log_reader *reader = open_as(NULL);
+  for (;; rows++) {
+    ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+    if (end) break;
+    size_t column;
+    bramah_log_find_name(reader, "a", &column, NULL);
+    ck_assert_double_eq(values[column], a[rows]);
+    ck_assert_double_eq(values[1 - column], t[rows]);
+  }
+  ck_assert_int_eq(rows, N);
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+START_TEST(says_why_a_variable_is_no_column)
+{
+  const kind *k = &kinds[0];
+  mat_t *file = create(k);
+  size_t size[2] = {4, 1}, three[2] = {3, 3};
+  mat_complex_split_t both = {(void *)(uintptr_t)a4, (void *)(uintptr_t)b4};
+  mat_uint32_t ir[] = {0, 2}, jc[] = {0, 2};
+  mat_sparse_t sparse = {
+      .nzmax = 2, .ir = ir, .nir = 2, .jc = jc, .njc = 2, .ndata = 2, .data = (void *)(uintptr_t)a4};
+  double nine[9] = {0};
+  add(file, k, vector("t", t4, 4));
+  add(file, k, vector("a", a4, 4));
+  add(file, k, Mat_VarCreate("z", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, &both, MAT_F_COMPLEX));
+  add(file, k, Mat_VarCreate("s", MAT_C_SPARSE, MAT_T_DOUBLE, 2, size, &sparse, 0));
+  add(file, k, Mat_VarCreate("m", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, three, nine, 0));
+  add(file, k, vector("short", t4, 3));
+  add(file, k, vector("one", t4, 1));
+  add(file, k, vector("nothing", t4, 0));
+  add(file, k, text("words", "abcd"));
+  Mat_Close(file);
+  fails(BRAMAH_E_COLUMN, "z", "the variable 'z' is complex");
+  fails(BRAMAH_E_COLUMN, "s", "the variable 's' is sparse: a column is a full vector, as full(...) gives it");
+  fails(BRAMAH_E_COLUMN, "m(1)", "has 3 rows where 't' has 4");
+  fails(BRAMAH_E_COLUMN, "short", "the variable 'short' has 3 rows where 't' has 4");
+  fails(BRAMAH_E_COLUMN, "one", "the variable 'one' has 1 rows where 't' has 4");
+  fails(BRAMAH_E_COLUMN, "nothing", "the variable 'nothing' is empty");
+  fails(BRAMAH_E_COLUMN, "words", "the variable 'words' is text");
+  fails(BRAMAH_E_COLUMN, "b", "the log has no column 'b'; it has t, a");
+  fails(BRAMAH_E_UNIT, "a",
+        "the column has no unit; expected a unit like Pa: state it in the study (column: a, unit: Pa), or "
+        "in a struct 'units' of the file (units.a = 'Pa')");
+}
+END_TEST
+
+START_TEST(asks_for_the_unit_of_times)
+{
+  const kind *k = &kinds[_i];
+  mat_t *file = create(k);
+  bramah_diag diag;
+  add(file, k, vector("time", t4, 4));
+  add(file, k, vector("a", a4, 4));
+  Mat_Close(file);
+  bramah_log_reader *reader = open_as(NULL);
+  size_t column;
+  ck_assert_int_eq(bramah_log_find_name(reader, "t", &column, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_set_time(reader, column, NULL, 0, &diag), BRAMAH_E_UNIT);
+  ck_assert_ptr_nonnull(
+      strstr(diag.message, "(time: {column: time, unit: s}), or in a struct 'units' of the file"));
+  ck_assert_int_eq(bramah_log_set_time(reader, column, "iso8601", 0, &diag), BRAMAH_E_UNIT);
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(refuses_files_without_columns)
+{
+  mat_t *file = create(&kinds[0]);
+  add(file, &kinds[0], text("words", "abcd"));
+  Mat_Close(file);
+  fails(BRAMAH_E_EMPTY, NULL, "the file holds no vectors of numbers: 'words' is text");
+  FILE *plain = fopen(path, "w");
+  fputs("t[s],a[V]\n0,1\n", plain);
+  fclose(plain);
+  fails(BRAMAH_E_TRUNCATED, NULL, "the file ends in the middle of a variable");
+  plain = fopen(path, "w");
+  fputs("t[s],a[V]\n0,1\n0.1,2\n0.2,3\n", plain);
+  fclose(plain);
+  fails(BRAMAH_E_SYNTAX, NULL, "this is no MAT file, or it is damaged");
+  ck_assert_int_eq(truncate(path, 0), 0);
+  fails(BRAMAH_E_EMPTY, NULL, "the file is empty");
+  unlink(path);
+  fails(BRAMAH_E_FILE, NULL, "cannot open");
+}
+END_TEST
+
+/* Infinite values, and texts of `missing` that are numbers. */
+START_TEST(treats_bad_values_as_csv_does)
+{
+  const double a[] = {1.0, INFINITY, -999.0, 4.0};
+  mat_t *file = create(&kinds[0]);
+  bramah_log_format format = {.missing = "- -999", .skip_bad_cells = 1};
+  bramah_diag diag = {0};
+  double values[2];
+  unsigned char present[2];
+  int end, line;
+  add(file, &kinds[0], vector("t", t4, 4));
+  add(file, &kinds[0], vector("a", a, 4));
+  Mat_Close(file);
+  fails(BRAMAH_E_NOT_FINITE, NULL, "'inf' is not a finite number");
+  bramah_log_reader *reader = open_as(&format);
+  const int wanted[] = {1, 0, 0, 1};
+  for (int row = 0; row < 4; row++) {
+    ck_assert_int_eq(bramah_log_next(reader, values, present, &end, &diag), BRAMAH_OK);
+    ck_assert_int_eq(present[1], wanted[row]);
+  }
+  ck_assert_uint_eq(bramah_log_bad_cells(reader, 1, &line), 1);
+  ck_assert_int_eq(line, 2);
+  bramah_log_close(reader);
+  reader = open_as(NULL);
+  for (int row = 0; row < 1; row++) bramah_log_next(reader, values, present, &end, &diag);
+  ck_assert_int_eq(bramah_log_next(reader, values, present, &end, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_str_eq(diag.thing, "a");
+  ck_assert_int_eq(diag.line, 2);
+  bramah_log_close(reader);
+}
+END_TEST
+
+START_TEST(refuses_two_columns_of_a_name)
+{
+  const kind *k = &kinds[0];
+  const char *fields[] = {"a"};
+  mat_t *file = create(k);
+  matvar_t *names = structure("names", fields, 1, 1);
+  set(names, 0, text("a", "b"));
+  add(file, k, names);
+  add(file, k, vector("t", t4, 4));
+  add(file, k, vector("a", a4, 4));
+  add(file, k, vector("b", b4, 4));
+  Mat_Close(file);
+  fails(BRAMAH_E_KEY, NULL, "two variables of the file have this name");
+}
+END_TEST
+
+/* ---- damaged files ---- */
+
+static size_t contents(unsigned char *out, size_t n)
+{
+  FILE *f = fopen(path, "rb");
+  const size_t got = fread(out, 1, n, f);
+  fclose(f);
+  return got;
+}
+
+static void put_contents(const unsigned char *bytes, size_t n)
+{
+  FILE *f = fopen(path, "wb");
+  ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
+  fclose(f);
+}
+
+/* Read to the end; returns the status and how many rows came. */
+static bramah_status read_all(int *rows)
+{
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  double values[64];
+  unsigned char present[64];
+  int end = 0;
+  *rows = 0;
+  bramah_status status = bramah_log_open(path, &diag, &reader);
+  if (!status && bramah_log_n_columns(reader) > 64) status = BRAMAH_E_ARGUMENT;
+  while (!status) {
+    status = bramah_log_next(reader, values, present, &end, &diag);
+    if (end) break;
+    *rows += !status;
+  }
+  if (status) ck_assert_int_ne(diag.message[0], 0);
+  bramah_log_close(reader);
+  return status;
+}
+
+static void put_sample(const kind *k)
+{
+  mat_t *file = create(k);
+  add(file, k, vector("t", t4, 4));
+  add(file, k, vector("a", b4, 4));
+  if (k->version != MAT_FT_MAT4) add(file, k, time_series("b", t4, b4, 4, 1, "rad"));
+  Mat_Close(file);
+}
+
+/* A file that was cut is never taken for a shorter log, unless whole variables are gone. */
+START_TEST(finds_files_that_were_cut)
+{
+  static unsigned char bytes[1 << 16];
+  const kind *k = &kinds[_i];
+  put_sample(k);
+  const size_t n = contents(bytes, sizeof bytes);
+  const size_t step = k->version == MAT_FT_MAT73 ? n / 12 : 3;
+  int rows, whole = 0;
+  for (size_t length = 0; length < n; length += step) {
+    put_contents(bytes, length);
+    const bramah_status status = read_all(&rows);
+    whole += !status;
+    if (!status) ck_assert_int_eq(rows, 4);
+  }
+  ck_assert_int_le(whole, 2);
+}
+END_TEST
+
+static uint32_t draw(uint32_t *state) { return *state = *state * 1664525u + 1013904223u, *state >> 8; }
+
+/* matio asks for as much memory as a damaged file says, and takes no for an answer. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+
+/* Here it is told no beyond half a gigabyte. Sanitizers need more for themselves. */
+static void limit_memory(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+  const struct rlimit limit = {(rlim_t)1 << 29, (rlim_t)1 << 29};
+  ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+#endif
+}
+
+/* Bytes changed anywhere: an error or other numbers, but nothing is read beyond what is there. Not so for
+ * version 7.3: HDF5 1.10 itself does not survive all of them. */
+START_TEST(survives_damaged_files)
+{
+  static unsigned char bytes[1 << 16];
+  const kind *k = &kinds[_i];
+  if (k->version == MAT_FT_MAT73) return;
+  put_sample(k);
+  const size_t n = contents(bytes, sizeof bytes);
+  uint32_t state = 17;
+  if (long_double_is_as_promised()) limit_memory(); /* not under valgrind */
+  for (int run = 0; run < 200; run++) {
+    unsigned char *changed = malloc(n);
+    int rows;
+    memcpy(changed, bytes, n);
+    for (uint32_t i = 0; i <= draw(&state) % 3; i++) changed[draw(&state) % n] = (unsigned char)draw(&state);
+    put_contents(changed, n);
+    read_all(&rows);
+    ck_assert_int_le(rows, 100000);
+    free(changed);
+  }
+}
+END_TEST
+
+/* ---- what is written ---- */
+
+static matvar_t *read_variable(const char *name)
+{
+  mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
+  ck_assert_ptr_nonnull(file);
+  matvar_t *v = Mat_VarRead(file, name);
+  ck_assert_ptr_nonnull(v);
+  Mat_Close(file);
+  return v;
+}
+
+static void holds_text(const matvar_t *v, const char *wanted)
+{
+  ck_assert_ptr_nonnull(v);
+  ck_assert_int_eq(v->class_type, MAT_C_CHAR);
+  ck_assert_uint_eq(v->dims[1], strlen(wanted));
+  for (size_t i = 0; i < strlen(wanted); i++)
+    ck_assert_uint_eq(((const uint16_t *)v->data)[i], (unsigned char)wanted[i]);
+}
+
+/* As matio reads it: matrices by columns, texts, structs of texts, cells. */
+START_TEST(writes_matrices_and_texts)
+{
+  const double a[] = {1, 2, 3, 4, 5, 6}, by_columns[] = {1, 4, 2, 5, 3, 6};
+  const char *states[] = {"crank.angle", "v1.pressure", ""};
+  const char *fields[] = {"A", "B"}, *units[] = {"1/s", ""};
+  bramah_mat *mat;
+  ck_assert_int_eq(bramah_mat_create(path, NULL, &mat), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_add_matrix(mat, "A", 2, 3, a, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_add_matrix(mat, "none", 0, 3, a, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_add_texts(mat, "states", 3, states, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_add_struct(mat, "units", 2, fields, units, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_add_text(mat, "machine", "four-bar", NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_finish(mat, NULL), BRAMAH_OK);
+  matvar_t *v = read_variable("A");
+  ck_assert_uint_eq(v->dims[0], 2);
+  ck_assert_uint_eq(v->dims[1], 3);
+  ck_assert_mem_eq(v->data, by_columns, sizeof by_columns);
+  Mat_VarFree(v);
+  v = read_variable("none");
+  ck_assert_uint_eq(v->dims[0], 0);
+  ck_assert_uint_eq(v->dims[1], 3);
+  Mat_VarFree(v);
+  v = read_variable("states");
+  ck_assert_int_eq(v->class_type, MAT_C_CELL);
+  ck_assert_uint_eq(v->dims[0], 3);
+  holds_text(Mat_VarGetCell(v, 0), "crank.angle");
+  holds_text(Mat_VarGetCell(v, 1), "v1.pressure");
+  Mat_VarFree(v);
+  v = read_variable("units");
+  holds_text(Mat_VarGetStructFieldByName(v, "A", 0), "1/s");
+  holds_text(Mat_VarGetStructFieldByName(v, "B", 0), "");
+  Mat_VarFree(v);
+  v = read_variable("machine");
+  holds_text(v, "four-bar");
+  Mat_VarFree(v);
+}
+END_TEST
+
+/* Rows become columns and rows again, with all their bits, more than one block of them, names and units too. */
+START_TEST(logs_come_back)
+{
+  enum { N = 10007 };
+  const char *names[] = {"t", "crank.angle", "crank_angle", "units", "1 \xc2\xb5"},
+             *units[] = {"s", "rad", "deg", "", "V"};
+  bramah_log_writer *writer;
+  double row[5], values[5];
+  unsigned char present[5];
+  size_t at[5];
+  int end;
+  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+  for (int i = 0; i < 5; i++)
+    ck_assert_int_eq(bramah_log_add_column(writer, names[i], units[i], 6, NULL), BRAMAH_OK);
+  for (int k = 0; k < N; k++) {
+    for (int i = 0; i < 5; i++) row[i] = i && (k + i) % 7 == 0 ? NAN : 0.1 * k + i * sqrt(2.0);
+    ck_assert_int_eq(bramah_log_write(writer, row, NULL), BRAMAH_OK);
+    ck_assert_int_eq(bramah_log_flush(writer, NULL), BRAMAH_OK);
+  }
+  ck_assert_int_eq(bramah_log_add_column(writer, "late", "V", 6, NULL), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+  bramah_log_reader *reader = open_as(NULL);
+  ck_assert_uint_eq(bramah_log_n_columns(reader), 5);
+  for (size_t i = 0; i < 5; i++) {
+    ck_assert_int_eq(bramah_log_find_name(reader, names[i], &at[i], NULL), BRAMAH_OK);
+    ck_assert_str_eq(bramah_log_column_unit(reader, at[i]), units[i]);
+    bramah_log_restate_unit(reader, at[i]);
+  }
+  for (int k = 0; k < N; k++) {
+    ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+    for (int i = 0; i < 5; i++) {
+      const double wanted = i && (k + i) % 7 == 0 ? NAN : 0.1 * k + i * sqrt(2.0);
+      ck_assert_int_eq(present[at[i]], !isnan(wanted));
+      if (!isnan(wanted)) ck_assert_double_eq(values[at[i]], wanted);
+    }
+  }
+  ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+  ck_assert_int_eq(end, 1);
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* The same log in both formats: the same bits of values and times. */
+START_TEST(the_same_log_as_csv_and_as_mat)
+{
+  const char *root = getenv("BRAMAH_SOURCE_ROOT");
+  char csv[512];
+  snprintf(csv, sizeof csv, "%s/datasets/four-bar/log.csv", root ? root : ".");
+  bramah_log_reader *from, *back;
+  bramah_log_writer *writer;
+  double a[16], b[16];
+  unsigned char has_a[16], has_b[16];
+  int end = 0;
+  ck_assert_int_eq(bramah_log_open(csv, NULL, &from), BRAMAH_OK);
+  const size_t n = bramah_log_n_columns(from);
+  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+  for (size_t i = 0; i < n; i++) {
+    bramah_log_restate_unit(from, i);
+    bramah_log_add_column(writer, bramah_log_column_name(from, i), bramah_log_column_unit(from, i), 17, NULL);
+  }
+  while (!bramah_log_next(from, a, has_a, &end, NULL) && !end)
+    ck_assert_int_eq(bramah_log_write(writer, a, NULL), BRAMAH_OK);
+  bramah_log_close(from);
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_open(csv, NULL, &from), BRAMAH_OK);
+  back = open_as(NULL);
+  ck_assert_int_eq(bramah_log_set_time(from, 0, NULL, 0, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_set_time(back, 0, NULL, 0, NULL), BRAMAH_OK);
+  int rows = 0;
+  for (;; rows++) {
+    ck_assert_int_eq(bramah_log_next(from, a, has_a, &end, NULL), BRAMAH_OK);
+    ck_assert_int_eq(bramah_log_next(back, b, has_b, &end, NULL), BRAMAH_OK);
+    if (end) break;
+    ck_assert_int_eq(bramah_log_time(from), bramah_log_time(back));
+    ck_assert_mem_eq(has_a, has_b, n);
+    for (size_t i = 0; i < n; i++)
+      if (has_a[i]) ck_assert_mem_eq(&a[i], &b[i], sizeof a[i]);
+  }
+  ck_assert_int_gt(rows, 1000);
+  bramah_log_close(from);
+  bramah_log_close(back);
+}
+END_TEST
+
+#else
+
+START_TEST(says_that_matio_is_missing)
+{
+  bramah_diag diag;
+  bramah_log_reader *reader;
+  bramah_log_writer *writer;
+  const double one = 1.0;
+  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_add_column(writer, "t", "s", 6, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_write(writer, &one, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_open(path, &diag, &reader), BRAMAH_E_UNSUPPORTED);
+  ck_assert_ptr_nonnull(strstr(diag.message, "built without matio"));
+}
+END_TEST
+
+#endif
+
+START_TEST(refuses_what_no_file_can_hold)
+{
+  bramah_diag diag;
+  bramah_mat *mat;
+  const double one = 1.0;
+  const char *text = "x";
+  const char *bad[] = {"", "1a", "a.b", "a b", "_a"};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    ck_assert_int_eq(bramah_mat_create(path, NULL, &mat), BRAMAH_OK);
+    ck_assert_int_eq(bramah_mat_add_texts(mat, bad[i], 1, &text, &diag), BRAMAH_E_ARGUMENT);
+    ck_assert_int_eq(bramah_mat_finish(mat, &diag), BRAMAH_E_ARGUMENT);
+  }
+  ck_assert_int_eq(bramah_mat_create(path, NULL, &mat), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_add_matrix(mat, "big", 1u << 20, 1u << 10, &one, &diag), BRAMAH_E_VALUE);
+  ck_assert_int_eq(bramah_mat_finish(mat, NULL), BRAMAH_E_VALUE);
+  ck_assert_int_eq(bramah_mat_create(path, NULL, &mat), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_begin_column(mat, "a", 2, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_write(mat, 1, &one, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_add_text(mat, "b", "c", &diag), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_mat_finish(mat, &diag), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_mat_finish(NULL, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_mat_create("/nowhere/a.mat", &diag, &mat), BRAMAH_E_FILE);
+  ck_assert_ptr_nonnull(strstr(diag.message, "cannot create"));
+}
+END_TEST
+
+START_TEST(makes_names)
+{
+  static const char *const cases[][2] = {
+      {"crank.angle", "crank_angle"}, {"1", "x1"}, {"_a", "x_a"}, {"", "x"}, {"p\xc3\xa4 [x]", "p___x_"}};
+  char name[BRAMAH_MAT_NAME], endless[200];
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    bramah_mat_name(cases[i][0], name);
+    ck_assert_str_eq(name, cases[i][1]);
+  }
+  memset(endless, 'a', sizeof endless);
+  endless[sizeof endless - 1] = '\0';
+  bramah_mat_name(endless, name);
+  ck_assert_uint_eq(strlen(name), BRAMAH_MAT_NAME - 1);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("mat");
+  TCase *t = one_case(suite, "mat");
+  tcase_add_checked_fixture(t, make_folder, remove_folder);
+#ifdef BRAMAH_MATIO
+  tcase_add_loop_test(t, reads_vectors, 0, KINDS + 1);
+  tcase_add_loop_test(t, reads_structs, 0, KINDS);
+  tcase_add_loop_test(t, reads_time_series_of_several_rates, 0, KINDS);
+  tcase_add_loop_test(t, reads_one_time_series, 0, KINDS);
+  tcase_add_loop_test(t, reads_a_structure_with_time, 0, KINDS);
+  tcase_add_loop_test(t, reads_whole_numbers, 0, KINDS);
+  tcase_add_loop_test(t, reads_long_vectors, 0, KINDS + 1);
+  tcase_add_test(t, says_why_a_variable_is_no_column);
+  tcase_add_loop_test(t, asks_for_the_unit_of_times, 0, KINDS + 1);
+  tcase_add_test(t, refuses_files_without_columns);
+  tcase_add_test(t, treats_bad_values_as_csv_does);
+  tcase_add_test(t, refuses_two_columns_of_a_name);
+  tcase_add_loop_test(t, finds_files_that_were_cut, 0, KINDS + 1);
+  tcase_add_loop_test(t, survives_damaged_files, 0, KINDS + 1);
+  tcase_add_test(t, writes_matrices_and_texts);
+  tcase_add_test(t, logs_come_back);
+  tcase_add_test(t, the_same_log_as_csv_and_as_mat);
+#else
+  tcase_add_test(t, says_that_matio_is_missing);
+#endif
+  tcase_add_test(t, refuses_what_no_file_can_hold);
+  tcase_add_test(t, makes_names);
+  return run_suite(suite);
+}
