@@ -2,6 +2,8 @@
 /* bramah linearize: A, B, C and D of a machine with the names of rows and columns. */
 #include "lib/cli/commands.h"
 #include "bramah/analysis.h"
+#include "bramah/log.h"
+#include "bramah/mat.h"
 #include "lib/cli/operating_point.h"
 #include "lib/cli/output_files.h"
 
@@ -14,6 +16,7 @@
 typedef struct matrices {
   const bramah_linear_system *s;
   const double *A, *B; /* or those of discrete time */
+  double dt;           /* its step [s]; 0: continuous */
 } matrices;
 
 /* ---- file ---- */
@@ -49,8 +52,47 @@ static void put_rows(FILE *file, const matrices *m)
   }
 }
 
+static bramah_status add_names(bramah_mat *mat, const char *name, size_t n, const char *const *names,
+                               const char *unit_name, const char *const *units, bramah_diag *diag)
+{
+  const bramah_status status = bramah_mat_add_texts(mat, name, n, names, diag);
+  return status ? status : bramah_mat_add_texts(mat, unit_name, n, units, diag);
+}
+
+/* Sampled with the step dt [s]; 0: continuous time. */
+static bramah_status add_matrices(bramah_mat *mat, const matrices *m, bramah_diag *diag)
+{
+  const bramah_linear_system *s = m->s;
+  const struct {
+    const char *name;
+    size_t rows, columns;
+    const double *values;
+  } all[] = {{"A", s->n, s->n, m->A},     {"B", s->n, s->n_u, m->B}, {"C", s->n_y, s->n, s->C},
+             {"D", s->n_y, s->n_u, s->D}, {"x", s->n, 1, s->x},      {"xd", s->n, 1, s->xd},
+             {"u", s->n_u, 1, s->u},      {"y", s->n_y, 1, s->y},    {"dt", 1, 1, &m->dt}};
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < sizeof all / sizeof all[0] && !status; i++)
+    status = bramah_mat_add_matrix(mat, all[i].name, all[i].rows, all[i].columns, all[i].values, diag);
+  if (!status) status = add_names(mat, "x_name", s->n, s->x_name, "x_unit", s->x_unit, diag);
+  if (!status) status = add_names(mat, "u_name", s->n_u, s->u_name, "u_unit", s->u_unit, diag);
+  return status ? status : add_names(mat, "y_name", s->n_y, s->y_name, "y_unit", s->y_unit, diag);
+}
+
+static int write_mat(const char *path, const matrices *m)
+{
+  bramah_diag diag;
+  bramah_mat *mat;
+  bramah_status status = bramah_mat_create(path, &diag, &mat);
+  if (status) return cli_report(&diag);
+  status = add_matrices(mat, m, &diag);
+  bramah_diag closing;
+  if (bramah_mat_finish(mat, &closing) && !status) status = closing.status, diag = closing;
+  return status ? cli_report(&diag) : CLI_OK;
+}
+
 static int write_file(const char *path, const matrices *m)
 {
+  if (bramah_log_is_mat(path)) return write_mat(path, m);
   bramah_diag diag;
   FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
   if (!file) {
@@ -118,7 +160,7 @@ static int write_discrete(const cli_operating_point *point, const char *output, 
   double *F = calloc(s->n * (s->n + s->n_u) + 1, sizeof *F), *G = F + s->n * s->n;
   bramah_status status = F ? bramah_discretise(s, h, F, G, &diag)
                            : cli_fail(&diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  const int code = status ? cli_report(&diag) : write_file(output, &(matrices){s, F, G});
+  const int code = status ? cli_report(&diag) : write_file(output, &(matrices){s, F, G, h});
   free(F);
   return code;
 }
@@ -137,7 +179,7 @@ static int run(const cli_arguments *arguments)
   code = cli_operating_point_open(arguments, &point);
   if (!code && output)
     code = discrete ? write_discrete(&point, output, 1e-9 * (double)discrete)
-                    : write_file(output, &(matrices){point.system, point.system->A, point.system->B});
+                    : write_file(output, &(matrices){point.system, point.system->A, point.system->B, 0.0});
   if (!code) print_summary(&point, output);
   cli_operating_point_close(&point);
   return code;
@@ -146,7 +188,7 @@ static int run(const cli_arguments *arguments)
 static const cli_option options[] = {
     CLI_OPERATING_POINT_OPTIONS,
     {"discrete", "TIME", "A and B of discrete time, inputs held over steps of this length", 0, 0},
-    {"output", "FILE", "CSV file for the matrices; - is standard output", 0, 0},
+    {"output", "FILE", "CSV or .mat file for the matrices; - is standard output", 0, 0},
     {0}};
 
 const cli_command cli_linearize = {
@@ -156,7 +198,8 @@ const cli_command cli_linearize = {
     .details =
         "Without constraints: independent positions and velocities, pressures, spools, friction states.\n"
         "In the file a row of a state holds its value, its rate, its row of A and of B; a row y:NAME of an\n"
-        "output its value and its row of C and of D. All in SI.\n"
+        "output its value and its row of C and of D. All in SI. A .mat file holds A, B, C, D, x, xd, u, y\n"
+        "(value and rate of the state, inputs, outputs), dt (0: continuous), and x_name, x_unit and so on.\n"
         "--at rest lets the machine come to rest from its start; trapped oil stays trapped. --hold and "
         "--free\n"
         "search an equilibrium with given outputs, say --hold crank.angle=\"50 deg\" --free valve. What "

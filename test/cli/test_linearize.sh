@@ -20,6 +20,10 @@ head -1 out | grep -q '^row,unit,value,rate,' || fail 'the matrices are not on s
 says err 'linearized at 0.1'
 
 # zero-order hold of the spool: exp(-h/tau)
+run 0 linearize "$paper" --input crank.load --output A.mat
+[ "$(head -c 19 A.mat)" = 'MATLAB 5.0 MAT-file' ] || fail 'no MAT file'
+run 1 linearize "$paper" --output nowhere/A.mat
+says err 'nowhere/A.mat'
 run 0 linearize "$paper" --discrete '1 ms' --output F.csv
 near "$(cell F.csv 7 'valve.spool[V]')" "$(awk 'BEGIN { printf "%.17g", exp(-1e-3 / 4.5e-3) }')" 1e-15 'F of the spool'
 
