@@ -166,24 +166,32 @@ static double y_place(const scale *s, double v)
   return TOP + INNER_HEIGHT * (1.0 - (to_scale(s, v) - s->low) / (s->high - s->low));
 }
 
+/* Logarithmic: powers of ten and, over few of them, twice and five times these. */
+static size_t decade_ticks(const scale *s, double *out)
+{
+  const double parts[] = {1.0, 2.0, 5.0};
+  const size_t n_parts = s->high - s->low < 5.0 ? 3 : 1;
+  size_t n = 0;
+  for (int sign = -1; sign <= 1; sign += 2)
+    for (int e = -30; e <= 30; e++)
+      for (size_t k = 0; k < n_parts; k++) {
+        const double v = sign * parts[k] * pow(10.0, e), t = to_scale(s, v);
+        if (s->kind == CLI_AXIS_SIGNED && fabs(v) < 9.0 * s->least) continue;
+        if (isfinite(t) && t >= s->low && t <= s->high && n < 60) out[n++] = v;
+      }
+  if (s->kind == CLI_AXIS_SIGNED) out[n++] = 0.0;
+  return n;
+}
+
 /* Values [at most 64] that get a line. */
 static size_t ticks_of(const scale *s, double *out)
 {
+  if (s->kind != CLI_AXIS_LINEAR) return decade_ticks(s, out);
+  const double rough = (s->high - s->low) / 6.0, power = pow(10.0, floor(log10(rough)));
+  const double step = power * (rough / power < 2.0 ? 2.0 : rough / power < 5.0 ? 5.0 : 10.0);
   size_t n = 0;
-  if (s->kind == CLI_AXIS_LINEAR) {
-    const double rough = (s->high - s->low) / 6.0, power = pow(10.0, floor(log10(rough)));
-    const double step = power * (rough / power < 2.0 ? 2.0 : rough / power < 5.0 ? 5.0 : 10.0);
-    for (double k = ceil(s->low / step); k * step <= s->high && n < 64; k++)
-      out[n++] = k * step + 0.0; /* no -0 */
-    return n;
-  }
-  for (int sign = -1; sign <= 1; sign += 2)
-    for (int e = -30; e <= 30; e++) {
-      const double v = sign * pow(10.0, e), t = to_scale(s, v);
-      if (s->kind == CLI_AXIS_SIGNED && fabs(v) < 9.0 * s->least) continue;
-      if (isfinite(t) && t >= s->low && t <= s->high && n < 60) out[n++] = v;
-    }
-  if (s->kind == CLI_AXIS_SIGNED) out[n++] = 0.0;
+  for (double k = ceil(s->low / step); k * step <= s->high && n < 64; k++)
+    out[n++] = k * step + 0.0; /* no -0 */
   return n;
 }
 

@@ -151,6 +151,7 @@ static void motion(const bramah_linear_system *s, size_t y, const bramah_mode *m
     *re += s->C[y * s->n + i] * mode->shape_re[i];
     *im += s->C[y * s->n + i] * mode->shape_im[i];
   }
+  if (hypot(*re, *im) < 1e-100) *re = *im = 0.0; /* left by the scaling of shapes */
 }
 
 /* Kinds that are compared among each other; -1: left out. */

@@ -370,14 +370,19 @@ static bramah_status find_profile(cli_tune_profile *p, cli_tune_search *s, const
   p->x = calloc(2 * p->n, sizeof *p->x);
   if (!p->x) return fail_memory(diag);
   p->cost = p->x + p->n;
-  for (size_t i = 0; !status && i < p->n; i++) {
+  const size_t points = p->n;
+  size_t middle = 0;
+  p->n = 0;
+  for (size_t i = 0; !status && i < points; i++) {
     const double at = fmin(fmax(z + reach * ((double)i - (double)sides) / (double)sides, low), high);
     double cost = least;
+    if (i != sides && at == z) continue; /* at its bound already */
+    if (i == sides) middle = p->n;
     if (i != sides) status = profile_point(s, set, c, information, j, at, &cost, diag);
-    p->x[i] = cli_tune_unscaled(t, at);
-    p->cost[i] = cost - least;
+    p->x[p->n] = cli_tune_unscaled(t, at);
+    p->cost[p->n++] = cost - least;
   }
-  if (!status) find_crossings(p, t, sides);
+  if (!status) find_crossings(p, t, middle);
   return status;
 }
 
@@ -402,22 +407,22 @@ void cli_tune_profiles_free(cli_tune_profile *profiles, size_t n)
 
 cli_table cli_tune_profile_table(const cli_tune_profile *profiles, const cli_tune_lab *lab)
 {
-  static const char *const header[] = {"figure", "unit", "value", "cost above the least",
-                                       "95 % by the profile"};
+  static const char *const header[] = {"figure",     "unit", "95 % by the profile", "from",
+                                       "cost there", "to",   "cost there"};
   cli_table table =
-      cli_table_make("Profiles of the likelihood (the other figures made the best of)", "llrrl", header);
-  for (size_t j = 0; j < lab->n; j++)
-    for (size_t i = 0; i < profiles[j].n; i++) {
-      const cli_tune_profile *p = &profiles[j];
-      cli_table_add(&table, "%s", i ? "" : lab->tuned[j].name);
-      cli_table_add(&table, "%s", i ? "" : lab->tuned[j].unit);
+      cli_table_make("Profiles of the likelihood (the other figures made the best of; cost above the least)",
+                     "lllrrrr", header);
+  for (size_t j = 0; j < lab->n; j++) {
+    const cli_tune_profile *p = &profiles[j];
+    cli_table_add(&table, "%s", lab->tuned[j].name);
+    cli_table_add(&table, "%s", lab->tuned[j].unit);
+    cli_table_add(&table, "%.4g to %.4g", p->low, p->high);
+    for (size_t end = 0; end < 2; end++) {
+      const size_t i = end ? p->n - 1 : 0;
       cli_table_add_number(&table, p->x[i]);
       cli_table_add(&table, "%.3f", p->cost[i]);
-      if (i)
-        cli_table_add(&table, "%s", "");
-      else
-        cli_table_add(&table, "%.4g to %.4g", p->low, p->high);
     }
+  }
   return table;
 }
 

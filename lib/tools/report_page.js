@@ -76,6 +76,7 @@ const plain = (x) => minus(String(Number(x.toPrecision(8))));
 
 /* All axes of time; a hair more, so that the last tick is labelled. */
 const whole = [data.time[0], data.time[1] + 1e-6 * (data.time[1] - data.time[0])];
+const has_time = data.machine != null || data.plots.some((p) => p.axis === 'time');
 let range = whole.slice(), time = whole[0], playing = 0;
 const live = new Map(); /* figure: its plot */
 const followers = []; /* called with the time */
@@ -497,6 +498,7 @@ function make_tools(help) {
   look.onchange = () => set_look(look.value);
   button('?', 'Keys and mouse (?)', () => help.showModal()).setAttribute('aria-label', 'Keys and mouse');
   tools.hidden = false;
+  if (!has_time) for (const part of tools.children) part.hidden = part !== look && part.textContent !== '?';
   followers.push((t) => {
     slider.value = 1000 * (t - whole[0]) / (whole[1] - whole[0]);
     slider.setAttribute('aria-valuetext', shown(t) + ' s');
