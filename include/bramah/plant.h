@@ -109,6 +109,8 @@ typedef struct bramah_plant {
    * unchanged. */
   bramah_status (*step_transition)(void *self, double *F, double *N, size_t n_par, const size_t *par,
                                    double *G, bramah_diag *diag);
+  /* Iterations the last step or step_transition took, also where it failed. NULL: unknown. */
+  unsigned (*iterations)(const void *self);
 } bramah_plant;
 
 /* Length n of the error state. */

@@ -98,6 +98,8 @@ typedef struct bramah__output {
 } bramah__output;
 
 struct bramah_model {
+  uint64_t mark; /* bramah__mark_of; stands first */
+  int own_memory;
   const char *name;
   size_t n; /* joints = bodies */
   size_t n_loops;
