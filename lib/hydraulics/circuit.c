@@ -147,9 +147,13 @@ double bramah__stop_force(const bramah__circuit *circuit, size_t c, double s, do
          bramah__end_stop_force(&cylinder->stop, bramah__rod_chamber(cylinder, s), v);
 }
 
+/* [V] A spool on its way to zero would otherwise end among the subnormal numbers, on which processors are slow. */
+static const double arrived = 1e-250;
+
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)
 {
   const double reference = fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
   const double ratio = h / valve->time_constant;
-  return U + ratio * (reference - U) / (1.0 + 0.5 * ratio);
+  const double next = U + ratio * (reference - U) / (1.0 + 0.5 * ratio);
+  return fabs(next - reference) < arrived ? reference : next;
 }
