@@ -3,11 +3,12 @@
 #   N passed, N failed, N skipped
 # and the exit code is not 0 if a test failed or none ran.
 #
-# usage: sh test/run.sh [--asan] [--valgrind] [--clang] [--long]
+# usage: sh test/run.sh [--asan] [--tsan] [--valgrind] [--clang] [--long]
 #   --asan      with the address and undefined-behaviour sanitizers, in build-asan/
+#   --tsan      the tests with threads, with the thread sanitizer, in build-tsan/
 #   --valgrind  under valgrind
 #   --clang     with clang, in build-clang/
-#   --long      the estimator studies with more seeds, and the benchmarks
+#   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=test/install.sh
@@ -26,28 +27,33 @@ fi
 
 build=build
 asan=
+tsan=
 valgrind=
 long=
 for argument in "$@"; do
   case $argument in
   --asan) asan=1 ;;
+  --tsan) tsan=1 ;;
   --valgrind) valgrind=1 need_valgrind=1 ;;
   --clang) build=build-clang need_clang=1 ;;
-  --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} && export BRAMAH_SEEDS ;;
+  --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} BRAMAH_STEPS=10000000 && export BRAMAH_SEEDS BRAMAH_STEPS ;;
   --help)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
   *)
-    echo "unknown option '$argument'; there are --asan, --valgrind, --clang and --long" >&2
+    echo "unknown option '$argument'; there are --asan, --tsan, --valgrind, --clang and --long" >&2
     exit 2
     ;;
   esac
 done
-if [ -n "$asan" ] && [ -n "$valgrind" ]; then
-  echo "--asan and --valgrind exclude each other" >&2
+case "$asan$tsan$valgrind" in
+"" | 1) ;;
+*)
+  echo "--asan, --tsan and --valgrind exclude each other" >&2
   exit 2
-fi
+  ;;
+esac
 
 install_missing
 if [ -n "${need_clang:-}" ]; then
@@ -58,11 +64,18 @@ if [ -n "$asan" ]; then
   build=$build-asan
   # clang leaves the sanitizer's symbols of a shared library to the program
   setup_build "$root/$build" -Db_sanitize=address,undefined -Db_lundef=false
+elif [ -n "$tsan" ]; then
+  build=$build-tsan
+  setup_build "$root/$build" -Db_sanitize=thread -Db_lundef=false
 else
   setup_build "$root/$build"
 fi
 echo "compiling"
-meson compile -C "$root/$build"
+if [ -n "$tsan" ]; then
+  meson compile -C "$root/$build" test_threads bramah:executable
+else
+  meson compile -C "$root/$build"
+fi
 
 # count RESULT...: tests that ended so, from the log of meson: one line of JSON per test
 logs=$root/$build/meson-logs
@@ -83,6 +96,7 @@ if [ -n "$valgrind" ]; then
   set -- "$@" "--wrap=sh '$root/test/run.sh' --under-valgrind" --timeout-multiplier=20
 fi
 [ -z "$asan" ] || set -- "$@" --timeout-multiplier=5
+[ -z "$tsan" ] || set -- "$@" --timeout-multiplier=5 threads cli-study
 echo "testing"
 code=0
 meson "$@" || code=$?
