@@ -184,6 +184,28 @@ typedef struct bramah_motion {
   const double *positions; /* [n_points] rad or m */
 } bramah_motion;
 
+/* Wheel that rolls without slipping on a plane: a thin disc of this radius about an axis of its body, which touches
+ * the plane at its lowest point. The plane goes through the inertial origin, across gravity (across z where there is no gravity). The contact
+ * keeps its height, one holonomic equation, and the material point at it stands still, two nonholonomic ones. */
+typedef struct bramah_wheel {
+  const char *name;
+  int line;
+  const char *body;
+  double centre[3]; /* [m] in the body frame */
+  double axis[3];   /* in the body frame, any length > 0 */
+  double radius;    /* [m] > 0 */
+} bramah_wheel;
+
+/* Knife edge (skate, blade, idealised trailer axle): a point of a body that does not move along a direction of the
+ * body. One nonholonomic equation. */
+typedef struct bramah_knife_edge {
+  const char *name;
+  int line;
+  const char *body;
+  double point[3];  /* [m] in the body frame */
+  double normal[3]; /* across the blade, in the body frame, any length > 0 */
+} bramah_knife_edge;
+
 /* Node of constant pressure: pump or tank. */
 typedef struct bramah_supply {
   const char *name;
@@ -501,6 +523,10 @@ typedef struct bramah_machine {
   const bramah_rotary *rotaries;
   size_t n_motions;
   const bramah_motion *motions;
+  size_t n_wheels; /* machines with wheels or knife edges can be linearized, not stepped */
+  const bramah_wheel *wheels;
+  size_t n_knife_edges;
+  const bramah_knife_edge *knife_edges;
 } bramah_machine;
 
 #ifdef __cplusplus

@@ -107,6 +107,15 @@ static void explain_forces(const bramah_machine *m)
            m->forces[i].axes == BRAMAH_AXES_BODY ? "body" : "inertial");
 }
 
+static void explain_rolling(const bramah_machine *m)
+{
+  for (size_t i = 0; i < m->n_wheels; i++)
+    printf("  wheel %s: %s rolls with a radius of %.6g m\n", m->wheels[i].name, m->wheels[i].body,
+           m->wheels[i].radius);
+  for (size_t i = 0; i < m->n_knife_edges; i++)
+    printf("  knife edge %s: of %s\n", m->knife_edges[i].name, m->knife_edges[i].body);
+}
+
 static void explain_motion(const bramah_motion *motion)
 {
   static const char *const types[] = {"", "at a constant rate", "harmonically", "by a table"};
@@ -129,6 +138,7 @@ static void explain_mechanism(const cli_machine *machine)
   if (m->n_loops)
     printf("  the loops close to %.2g\n", bramah_coupled_constraint_violation(machine->coupled));
   explain_forces(m);
+  explain_rolling(m);
   for (size_t i = 0; i < m->n_motions; i++) explain_motion(&m->motions[i]);
   explain_freedom(machine);
 }

@@ -5,6 +5,6 @@
 
 #include "lib/cli/arguments.h"
 
-extern const cli_command cli_simulate, cli_replay, cli_study, cli_check;
+extern const cli_command cli_simulate, cli_replay, cli_study, cli_check, cli_linearize, cli_modes_command;
 
 #endif

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_simulate, &cli_replay, &cli_study, &cli_check};
+static const cli_command *const commands[] = {&cli_simulate, &cli_replay,    &cli_study,
+                                              &cli_check,    &cli_linearize, &cli_modes_command};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *file)
@@ -28,7 +29,8 @@ static int wrong_command(const char *name)
   const char *nearest = cli_nearest(name, N_COMMANDS, names);
   fprintf(stderr, "bramah: unknown command '%s'", name);
   if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
-  fputs("\nusage: bramah simulate|replay|study|check ...\n'bramah --help' tells more\n", stderr);
+  fputs("\nusage: bramah simulate|replay|study|check|linearize|modes ...\n'bramah --help' tells more\n",
+        stderr);
   return CLI_WRONG_USE;
 }
 

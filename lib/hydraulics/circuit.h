@@ -77,7 +77,8 @@ enum { BRAMAH__CIRCUIT_SCRATCH = 5 };
 /* The same rates pd [n_volumes], to the bit, and their derivatives, row-major: by pressures by_p [n_volumes x
  * n_volumes] [1/s], strokes by_s and velocities by_v [n_volumes x n_cylinders], spools by_U [n_volumes x
  * n_valves] and supplies by_supply [n_volumes x n_supplies]; the last two may be NULL. Analytic; at kinks as
- * slopes.h says. scratch [BRAMAH__CIRCUIT_SCRATCH n_volumes]. */
+ * slopes.h says. scratch [BRAMAH__CIRCUIT_SCRATCH n_volumes]; its second n_volumes are the compliances V/B_e [m^3/Pa]
+ * afterwards. */
 void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
                                  const double *v, const double *U, double *scratch, double *pd, double *by_p,
                                  double *by_s, double *by_v, double *by_U, double *by_supply);

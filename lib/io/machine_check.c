@@ -31,6 +31,8 @@ static const struct {
     {NULL, "joint_springs", "joint", COORDINATE},
     {NULL, "forces", "body", BODY},
     {NULL, "motions", "joint", COORDINATE},
+    {NULL, "wheels", "body", BODY},
+    {NULL, "knife_edges", "body", BODY},
     {"hydraulics", "throttles", "from", VOLUME_OR_SUPPLY},
     {"hydraulics", "throttles", "to", VOLUME_OR_SUPPLY},
     {"hydraulics", "valves", "pump", VOLUME_OR_SUPPLY},

@@ -20,6 +20,7 @@ extern const bramah__table bramah__loop_table;
 extern const bramah__table bramah__spring_table;
 extern const bramah__table bramah__joint_spring_table;
 extern const bramah__table bramah__force_table;
+extern const bramah__table bramah__wheel_table, bramah__knife_edge_table;
 extern const bramah__table bramah__motion_table;
 extern const bramah__table bramah__oil_table;
 extern const bramah__table bramah__supply_table;

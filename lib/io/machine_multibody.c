@@ -324,6 +324,24 @@ static const bramah__key force_keys[] = {
     BRAMAH__KEY("axes", bramah__read_word, bramah_force, axes, .words = axes_words),
     {0}};
 
+static const bramah__key wheel_keys[] = {
+    BRAMAH__KEY("body", bramah__read_name, bramah_wheel, body, .required = 1),
+    BRAMAH__KEY("centre", bramah__read_vector, bramah_wheel, centre, .unit = "m", .count = 3),
+    BRAMAH__KEY("axis", bramah__read_direction, bramah_wheel, axis, .required = 1),
+    BRAMAH__KEY("radius", bramah__read_quantity, bramah_wheel, radius, .required = 1, .unit = "m",
+                .range = BRAMAH__POSITIVE),
+    {0}};
+
+const bramah__table bramah__wheel_table = {.keys = wheel_keys, .size = sizeof(bramah_wheel)};
+
+static const bramah__key knife_edge_keys[] = {
+    BRAMAH__KEY("body", bramah__read_name, bramah_knife_edge, body, .required = 1),
+    BRAMAH__KEY("point", bramah__read_vector, bramah_knife_edge, point, .unit = "m", .count = 3),
+    BRAMAH__KEY("normal", bramah__read_direction, bramah_knife_edge, normal, .required = 1),
+    {0}};
+
+const bramah__table bramah__knife_edge_table = {.keys = knife_edge_keys, .size = sizeof(bramah_knife_edge)};
+
 static bramah_status finish_force(bramah__reader *reader, const bramah__item *item, void *object)
 {
   bramah__item found;

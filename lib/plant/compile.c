@@ -153,6 +153,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->spring = BRAMAH__TAKE(arena, bramah__spring, machine->n_springs);
   t->joint_spring = BRAMAH__TAKE(arena, bramah__joint_spring, machine->n_joint_springs);
   t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
+  model->rolling = BRAMAH__TAKE(arena, bramah__rolling, machine->n_wheels + machine->n_knife_edges);
   t->ball = BRAMAH__TAKE(arena, size_t, n);
   bramah__motions_layout(machine, t, arena);
   bramah__parameters_layout(machine, model, arena);
@@ -270,6 +271,7 @@ static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
   if (status == BRAMAH_OK) status = bramah__build_loops(k);
   if (status == BRAMAH_OK) status = bramah__build_motions(k);
   if (status == BRAMAH_OK) status = bramah__build_forces(k);
+  if (status == BRAMAH_OK) status = bramah__build_rolling(k);
   if (status == BRAMAH_OK) status = bramah__build_circuit(k);
   if (status == BRAMAH_OK) status = bramah__build_elements(k);
   if (status != BRAMAH_OK) return status;

@@ -104,6 +104,7 @@ size_t bramah__count_loop_rows(const bramah_machine *machine);
 void bramah__motions_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
 bramah_status bramah__build_motions(bramah__compiler *k);
 bramah_status bramah__build_forces(bramah__compiler *k);
+bramah_status bramah__build_rolling(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
 
 /* Everything of the circuit beside volumes, throttles, valves and cylinders: room, tables (after

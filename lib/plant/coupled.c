@@ -219,10 +219,19 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   return bramah__adopt_candidate(plant, diag);
 }
 
+/* Rolling wheels and knife edges are known to the linearization alone. */
+static bramah_status no_rolling(const bramah_coupled *c, bramah_diag *diag)
+{
+  if (c->model->n_rolling == 0) return BRAMAH_OK;
+  return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, c->model->rolling[0].name,
+                      "a machine with rolling wheels or knife edges can be linearized, not stepped");
+}
+
 static bramah_status step(void *self, bramah_diag *diag)
 {
   bramah_coupled *c = self;
-  const bramah_status status = bramah__trapezoidal_step(c, diag);
+  bramah_status status = no_rolling(c, diag);
+  if (status == BRAMAH_OK) status = bramah__trapezoidal_step(c, diag);
   if (status == BRAMAH_OK) bramah__update_basis(c);
   return status;
 }
@@ -231,7 +240,8 @@ static bramah_status step_transition(void *self, double *F, double *N, size_t n_
                                      double *G, bramah_diag *diag)
 {
   bramah_coupled *c = self;
-  const bramah_status status = bramah__step_with_transition(c, F, N, n_par, par, G, diag);
+  bramah_status status = no_rolling(c, diag);
+  if (status == BRAMAH_OK) status = bramah__step_with_transition(c, F, N, n_par, par, G, diag);
   if (status == BRAMAH_OK) bramah__update_basis(c);
   return status;
 }

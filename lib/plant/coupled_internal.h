@@ -121,6 +121,9 @@ void bramah__update_basis(bramah_coupled *c);
 /* Derivative of output i by the error state. */
 bramah_status bramah__output_row(void *self, size_t i, double *row);
 
+/* Derivative of output i by the independent accelerations, row [nf]. */
+void bramah__output_by_acceleration(bramah_coupled *c, size_t i, double *row);
+
 /* What sigma and noise of output i mean: see bramah_plant.noise_row. */
 bramah_status bramah__noise_row(void *self, size_t i, double *row);
 

@@ -97,6 +97,15 @@ typedef struct bramah__output {
   bramah_output_info info;
 } bramah__output;
 
+/* Contacts that roll or glide (rolling.c): three rows of velocities for a wheel, height first, one for an edge. */
+typedef struct bramah__rolling {
+  const char *name;
+  int is_wheel;
+  int body;
+  double point[3], axis[3]; /* of a wheel: centre and axis; of an edge: point and normal */
+  double radius;
+} bramah__rolling;
+
 struct bramah_model {
   uint64_t mark; /* bramah__mark_of; stands first */
   int own_memory;
@@ -137,6 +146,8 @@ struct bramah_model {
   size_t *ball_of; /* [n] 1 + the ball whose coordinate a joint is; 0: none */
   double *base0;   /* [n_balls x 4] */
   bramah__forces forces;
+  size_t n_rolling;
+  bramah__rolling *rolling; /* [n_rolling] wheels, then edges */
   bramah_formulation formulation;
   bramah_tangent_kind tangent;
   double penalty_factor, penalty_frequency, penalty_damping; /* alpha, Omega, zeta */

@@ -520,3 +520,13 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row)
     for (size_t l = 0; l < 3; l++) row[f] += X[3 * k + l] * c->now->Rz[(j + l) * nf + f];
   return BRAMAH_OK;
 }
+
+void bramah__output_by_acceleration(bramah_coupled *c, size_t i, double *row)
+{
+  const size_t n = c->model->n, nf = c->model->n_independent;
+  double *a = c->probe_state.z, *b = c->probe_state.zd, *q = c->probe_state.zdd;
+  memset(row, 0, nf * sizeof *row);
+  if (!mechanical_partials(c, &c->model->output[i], a, b, q)) return;
+  for (size_t j = 0; j < n; j++)
+    for (size_t f = 0; f < nf; f++) row[f] += q[j] * c->now->Rz[j * nf + f];
+}

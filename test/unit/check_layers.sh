@@ -26,9 +26,10 @@ check lib/base 'bramah/status\.h|lib/base/'
 check lib/linalg 'lib/base/|lib/linalg/'
 check lib/multibody 'lib/base/|lib/linalg/|lib/multibody/'
 check lib/hydraulics 'lib/base/|lib/linalg/|lib/hydraulics/'
-check lib/plant 'bramah/(status|machine|model|plant|coupled)\.h|lib/base/|lib/linalg/|lib/multibody/|lib/hydraulics/|lib/plant/'
+check lib/plant 'bramah/(status|machine|model|plant|coupled|linearization|equilibrium)\.h|lib/base/|lib/linalg/|lib/multibody/|lib/hydraulics/|lib/plant/'
 check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/linalg/|sensors/'
 check estimators 'bramah/(status|plant|sensor|filter|adaptive|observability|pcrb|replay|rewind|smoother|ukf)\.h|lib/base/|lib/linalg/|estimators/'
+check lib/analysis "$own|lib/linalg/|lib/analysis/"
 check lib/io "$own|lib/io/"
 check lib/tools "$own|lib/tools/"
 check lib/cli 'bramah/|lib/cli/'

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* A linear system in balanced coordinates, x = diag(scale) z: rows and columns of A of like size. */
+#ifndef BRAMAH_LIB_ANALYSIS_BALANCED_H
+#define BRAMAH_LIB_ANALYSIS_BALANCED_H
+
+#include "bramah/analysis.h"
+
+typedef struct bramah__balanced {
+  size_t n;
+  double *A, *scale; /* [n x n], [n] */
+  double norm;       /* Frobenius norm of A */
+} bramah__balanced;
+
+/* E_NOT_FINITE or E_MEMORY; released by bramah__balanced_free, also after an error. */
+bramah_status bramah__balanced_make(const bramah_linear_system *system, bramah__balanced *out,
+                                    bramah_diag *diag);
+void bramah__balanced_free(bramah__balanced *balanced);
+
+bramah_status bramah__analysis_memory(bramah_diag *diag);
+
+/* E [n x n] = exp(A t), A [n x n] of moderate size in all its entries. work [bramah__exponential_work(n)], pivot
+ * [n]. */
+void bramah__exponential(size_t n, const double *A, double t, double *E, double *work, int *pivot);
+static inline size_t bramah__exponential_work(size_t n) { return 6 * n * n; }
+
+#endif

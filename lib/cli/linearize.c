@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bramah linearize: A, B, C and D of a machine with the names of rows and columns. */
+#include "lib/cli/commands.h"
+#include "bramah/analysis.h"
+#include "lib/cli/operating_point.h"
+#include "lib/cli/output_files.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct matrices {
+  const bramah_linear_system *s;
+  const double *A, *B; /* or those of discrete time */
+} matrices;
+
+/* ---- file ---- */
+
+static void put_number(FILE *file, double value) { fprintf(file, ",%.17g", value); }
+
+static void put_header(FILE *file, const bramah_linear_system *s)
+{
+  fputs("row,unit,value,rate", file);
+  for (size_t i = 0; i < s->n; i++) fprintf(file, ",%s[%s]", s->x_name[i], s->x_unit[i]);
+  for (size_t i = 0; i < s->n_u; i++) fprintf(file, ",%s[%s]", s->u_name[i], s->u_unit[i]);
+  fputc('\n', file);
+}
+
+static void put_rows(FILE *file, const matrices *m)
+{
+  const bramah_linear_system *s = m->s;
+  for (size_t i = 0; i < s->n; i++) {
+    fprintf(file, "%s,%s", s->x_name[i], s->x_unit[i]);
+    put_number(file, s->x[i]);
+    put_number(file, s->xd[i]);
+    for (size_t j = 0; j < s->n; j++) put_number(file, m->A[i * s->n + j]);
+    for (size_t j = 0; j < s->n_u; j++) put_number(file, m->B[i * s->n_u + j]);
+    fputc('\n', file);
+  }
+  for (size_t i = 0; i < s->n_y; i++) {
+    fprintf(file, "y:%s,%s", s->y_name[i], s->y_unit[i]);
+    put_number(file, s->y[i]);
+    fputc(',', file);
+    for (size_t j = 0; j < s->n; j++) put_number(file, s->C[i * s->n + j]);
+    for (size_t j = 0; j < s->n_u; j++) put_number(file, s->D[i * s->n_u + j]);
+    fputc('\n', file);
+  }
+}
+
+static int write_file(const char *path, const matrices *m)
+{
+  bramah_diag diag;
+  FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+  if (!file) {
+    cli_fail(&diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written: %s", strerror(errno));
+    return cli_report(&diag);
+  }
+  put_header(file, m->s);
+  put_rows(file, m);
+  const int failed = ferror(file) != 0 || (file != stdout && fclose(file) != 0);
+  if (!failed) return CLI_OK;
+  cli_fail(&diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written");
+  return cli_report(&diag);
+}
+
+/* ---- summary ---- */
+
+static void print_rest(const cli_operating_point *point, FILE *out)
+{
+  const bramah_linear_system *s = point->system;
+  double acceleration = 0.0, pressure = 0.0, rate = 0.0;
+  for (size_t i = 0; i < s->n_velocity; i++) {
+    rate = fmax(rate, fabs(s->x[s->n_position + i]));
+    acceleration = fmax(acceleration, fabs(s->xd[s->n_position + i]));
+  }
+  for (size_t i = 0; i < s->n_pressure; i++)
+    pressure = fmax(pressure, fabs(s->xd[s->n_position + s->n_velocity + i]));
+  if (point->at_rest)
+    fprintf(out, "equilibrium found after %d iterations\n", point->rest.iterations);
+  else
+    fprintf(out, "no equilibrium was searched for\n");
+  fprintf(out, "largest rate %.3g, acceleration %.3g (rad or m, s), pressure rate %.3g Pa/s\n", rate,
+          acceleration, pressure);
+}
+
+static void print_states(const bramah_linear_system *s, FILE *out)
+{
+  fprintf(out, "states:\n");
+  for (size_t i = 0; i < s->n; i++) fprintf(out, "  %s = %.9g %s\n", s->x_name[i], s->x[i], s->x_unit[i]);
+  for (size_t i = 0; i < s->n_u; i++)
+    fprintf(out, "%s  %s = %.9g %s\n", i ? "" : "inputs:\n", s->u_name[i], s->u[i], s->u_unit[i]);
+}
+
+static void print_summary(const cli_operating_point *point, const char *output)
+{
+  const bramah_linear_system *s = point->system;
+  const bramah_linearization_counts c = bramah_linearization_count(point->machine.model);
+  FILE *out = cli_summary_stream(1, &output);
+  fprintf(out, "%s, linearized %s\n", bramah_model_name(point->machine.model), point->what);
+  fprintf(out,
+          "order %zu: positions %zu, velocities %zu, pressures %zu, spools %zu, friction states %zu\n"
+          "(%zu coordinates less %zu constraints; the redundant equations would be of order %zu)\n",
+          s->n, s->n_position, s->n_velocity, s->n_pressure, s->n_spool, s->n_friction, c.n_coordinates,
+          c.n_constraints, c.n_redundant);
+  print_rest(point, out);
+  print_states(s, out);
+  if (output) fprintf(out, "matrices: %s\n", output);
+}
+
+/* ---- run ---- */
+
+static int write_discrete(const cli_operating_point *point, const char *output, double h)
+{
+  const bramah_linear_system *s = point->system;
+  bramah_diag diag;
+  double *F = calloc(s->n * (s->n + s->n_u) + 1, sizeof *F), *G = F + s->n * s->n;
+  bramah_status status = F ? bramah_discretise(s, h, F, G, &diag)
+                           : cli_fail(&diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  const int code = status ? cli_report(&diag) : write_file(output, &(matrices){s, F, G});
+  free(F);
+  return code;
+}
+
+static int run(const cli_arguments *arguments)
+{
+  const char *output = cli_value(arguments, "output");
+  int64_t discrete = 0;
+  cli_operating_point point;
+  bramah_diag diag;
+  int code = cli_time_value(arguments, "discrete", &discrete);
+  if (code) return code;
+  if (cli_value(arguments, "discrete") && !output)
+    return cli_wrong_use(arguments->command, "--discrete means nothing without --output");
+  if (output && cli_check_output(output, 1, arguments->operands, &diag)) return cli_report(&diag);
+  code = cli_operating_point_open(arguments, &point);
+  if (!code && output)
+    code = discrete ? write_discrete(&point, output, 1e-9 * (double)discrete)
+                    : write_file(output, &(matrices){point.system, point.system->A, point.system->B});
+  if (!code) print_summary(&point, output);
+  cli_operating_point_close(&point);
+  return code;
+}
+
+static const cli_option options[] = {
+    CLI_OPERATING_POINT_OPTIONS,
+    {"discrete", "TIME", "A and B of discrete time, inputs held over steps of this length", 0, 0},
+    {"output", "FILE", "CSV file for the matrices; - is standard output", 0, 0},
+    {0}};
+
+const cli_command cli_linearize = {
+    .name = "linearize",
+    .operands = "MACHINE",
+    .summary = "Linear equations of a machine about a point: A, B, C, D with names",
+    .details =
+        "Without constraints: independent positions and velocities, pressures, spools, friction states.\n"
+        "In the file a row of a state holds its value, its rate, its row of A and of B; a row y:NAME of an\n"
+        "output its value and its row of C and of D. All in SI.\n"
+        "--at rest lets the machine come to rest from its start; trapped oil stays trapped. --hold and "
+        "--free\n"
+        "search an equilibrium with given outputs, say --hold crank.angle=\"50 deg\" --free valve. What "
+        "cannot\n"
+        "balance is named. 'bramah modes' tells of eigenvalues.\n",
+    .example = "bramah linearize four-bar.yaml --at rest --input crank.load --output A.csv",
+    .min_operands = 1,
+    .max_operands = 1,
+    .options = options,
+    .run = run};

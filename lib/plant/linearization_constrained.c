@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* The equations in all joint coordinates, constraints beside them: the derivatives of the open tree, the geometric
+ * stiffness of the constraint forces, and the circuit by strokes. */
+#include "lib/plant/linearization_internal.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/dense.h"
+#include "lib/multibody/stiffness.h"
+
+#include <string.h>
+
+typedef struct tables {
+  double *M, *C, *K, *Phi, *P, *Xq, *Xv, *Xx;
+} tables;
+
+static size_t n_other(const bramah_model *model)
+{
+  return model->circuit.n_volumes + model->circuit.n_valves + model->circuit.n_friction_states;
+}
+
+size_t bramah_linearization_constrained_work(const bramah_model *model)
+{
+  const size_t n = model->n, m = model->n_dependent, k = n_other(model);
+  return 3 * n * n + m * n + 3 * n * k + k * k;
+}
+
+static tables place(const bramah_model *model, double *work)
+{
+  const size_t n = model->n, m = model->n_dependent, k = n_other(model);
+  tables t = {.M = work};
+  t.C = t.M + n * n;
+  t.K = t.C + n * n;
+  t.Phi = t.K + n * n;
+  t.P = t.Phi + m * n;
+  t.Xq = t.P + n * k;
+  t.Xv = t.Xq + k * n;
+  t.Xx = t.Xv + k * n;
+  return t;
+}
+
+/* Multipliers mu [m of the model] of the rows in use: Phi_d' mu = -g_d. */
+static void find_multipliers(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const bramah__eval *now = c->now;
+  const size_t n = model->n, nd = model->n_dependent;
+  double *mu = c->linear.mu, *g = c->now->column;
+  for (size_t k = 0; k < nd; k++) {
+    const size_t j = (size_t)c->state.index[k];
+    g[k] = -now->tau[j];
+    for (size_t q = 0; q < model->circuit.n_cylinders; q++) g[k] += now->row[q * n + j] * now->force[q];
+  }
+  bramah__lu_solve_transposed(nd, now->LU, now->pivot, g);
+  memset(mu, 0, model->m * sizeof *mu);
+  for (size_t k = 0; k < nd; k++) mu[c->state.row[k]] = g[k];
+}
+
+static void mechanical(bramah_coupled *c, const tables *t)
+{
+  const bramah_model *model = c->model;
+  const size_t n = model->n;
+  bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
+    bramah__force_slopes(c, i, &c->linear.F_s[i], &c->linear.F_v[i]);
+  find_multipliers(c);
+  bramah__linear_open(model, c->now, &c->linear);
+  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, c->now->pose, c->linear.mu,
+                                c->linear.K);
+  memcpy(t->M, c->linear.M, n * n * sizeof *t->M);
+  memcpy(t->C, c->linear.C, n * n * sizeof *t->C);
+  memcpy(t->K, c->linear.K, n * n * sizeof *t->K);
+  for (size_t k = 0; k < model->n_dependent; k++)
+    memcpy(t->Phi + k * n, c->now->Phi_z + (size_t)c->state.row[k] * n, n * sizeof *t->Phi);
+}
+
+/* A rate that follows stroke and stroke velocity of cylinder q. */
+static void follow_stroke(const bramah_coupled *c, size_t q, double by_s, double by_v, double *Xq, double *Xv)
+{
+  const size_t n = c->model->n;
+  for (size_t j = 0; j < n; j++) {
+    Xq[j] += by_s * c->now->row[q * n + j] + by_v * c->linear.v_z[q * n + j];
+    Xv[j] += by_v * c->now->row[q * n + j];
+  }
+}
+
+/* A force along cylinder q by something. */
+static void push(const bramah_coupled *c, size_t q, double by, size_t k, size_t column, double *P)
+{
+  const size_t n = c->model->n;
+  for (size_t j = 0; j < n; j++) P[j * k + column] -= by * c->now->row[q * n + j];
+}
+
+static void pressures(bramah_linearization *l, const bramah_coupled *c, size_t k, const tables *t)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t n = c->model->n, np = circuit->n_volumes, nc = circuit->n_cylinders, nv = circuit->n_valves;
+  bramah__circuit_derivatives(circuit, c->state.p, c->now->s, c->now->v, c->state.U, l->circuit, l->pd,
+                              l->by_p, l->by_s, l->by_v, l->by_U, l->by_supply);
+  for (size_t i = 0; i < np; i++) {
+    for (size_t q = 0; q < nc; q++)
+      follow_stroke(c, q, l->by_s[i * nc + q], l->by_v[i * nc + q], t->Xq + i * n, t->Xv + i * n);
+    memcpy(t->Xx + i * k, l->by_p + i * np, np * sizeof *t->Xx);
+    memcpy(t->Xx + i * k + np, l->by_U + i * nv, nv * sizeof *t->Xx);
+  }
+  for (size_t i = 0; i < nv; i++) t->Xx[(np + i) * k + np + i] = -1.0 / circuit->valve[i].time_constant;
+  for (size_t q = 0; q < nc; q++) {
+    push(c, q, circuit->cylinder[q].piston_area, k, circuit->cylinder[q].piston, t->P);
+    push(c, q, -circuit->cylinder[q].rod_area, k, circuit->cylinder[q].rod, t->P);
+  }
+}
+
+static void friction(const bramah_coupled *c, size_t k, const tables *t)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t n = c->model->n, first = circuit->n_volumes + circuit->n_valves;
+  for (size_t q = 0; q < circuit->n_cylinders; q++) {
+    const bramah__cylinder *cylinder = &circuit->cylinder[q];
+    const size_t states = bramah__friction_states(cylinder->friction.kind),
+                 at = first + cylinder->first_state;
+    bramah__friction_partials by;
+    if (states == 0) continue;
+    bramah__friction_derivatives(&cylinder->friction, c->now->v[q], c->state.x + cylinder->first_state, &by);
+    for (size_t i = 0; i < states; i++) {
+      follow_stroke(c, q, 0.0, by.rate_by_v[i], t->Xq + (at + i) * n, t->Xv + (at + i) * n);
+      for (size_t j = 0; j < states; j++) t->Xx[(at + i) * k + at + j] = by.rate_by_x[i][j];
+      push(c, q, -cylinder->friction_scale * by.force_by_x[i], k, at + i, t->P);
+    }
+  }
+}
+
+bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_coupled *plant, double *work,
+                                               bramah_constrained *out, bramah_diag *diag)
+{
+  if (plant->base != l->model)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
+                        "rolling wheels and knife edges have no place in these equations");
+  const bramah_status status = bramah__refresh(plant, diag);
+  if (status != BRAMAH_OK) return status;
+  const bramah_model *model = plant->model;
+  const size_t k = n_other(model);
+  const tables t = place(model, work);
+  memset(work, 0, bramah_linearization_constrained_work(model) * sizeof *work);
+  mechanical(plant, &t);
+  pressures(l, plant, k, &t);
+  friction(plant, k, &t);
+  *out = (bramah_constrained){.n = model->n,
+                              .m = model->n_dependent,
+                              .k = k,
+                              .M = t.M,
+                              .C = t.C,
+                              .K = t.K,
+                              .Phi = t.Phi,
+                              .P = t.P,
+                              .Xq = t.Xq,
+                              .Xv = t.Xv,
+                              .Xx = t.Xx};
+  return BRAMAH_OK;
+}

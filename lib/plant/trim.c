@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Equilibrium with held outputs and free inputs: Levenberg and Marquardt's method on the linearized equations. Velocities are zero and spools
+ * stand where the commands hold them, so the unknowns are independent positions, pressures and free inputs,
+ *
+ *   [ z''_i ]       [ A_z   A_p   B ] [ dz_i ]
+ *   [ p'    ]  = -  [ ...           ] [ dp   ]
+ *   [ y - t ]       [ C_z   C_p   D ] [ du   ]
+ *
+ * each column in sizes of its unknown and each row in sizes of what the unknowns make of it. */
+#include "lib/plant/rest_internal.h"
+#include "lib/base/diag.h"
+#include "lib/linalg/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_ITERATIONS = 200, MOST_TRIALS = 24 };
+static const double little = 1e-10; /* step that ends the iteration, in sizes of the unknowns */
+static const double leap = 0.3;     /* a step no longer than that is tried */
+static const double held_weight = 1e3;
+
+typedef struct search {
+  bramah_linearization *l;
+  bramah_coupled *c;
+  const bramah_trim *trim;
+  size_t rows, columns;
+  double *J, *L, *b, *step, *size, *weight, *residual, *dx, *snap, *trial, *rest;
+  double mu; /* damping */
+} search;
+
+static size_t n_states(const search *s) { return s->l->system.n_position + s->l->system.n_pressure; }
+
+/* State of the linearization that unknown k is, and the rate that row r is. */
+static size_t state_of(const search *s, size_t k)
+{
+  return k < s->l->system.n_position ? k : s->l->system.n_position + k;
+}
+static size_t rate_of(const search *s, size_t r) { return s->l->system.n_position + r; }
+
+static double size_of_input(const search *s, size_t input)
+{
+  const bramah_model *model = s->l->model;
+  if (input < model->n_inputs) {
+    for (size_t i = 0; i < model->circuit.n_valves; i++)
+      if (model->circuit.valve[i].input == input) return model->circuit.valve[i].limit;
+    return 1.0;
+  }
+  const bramah__parameter *p = &model->parameter[s->l->parameter[input - model->n_inputs]];
+  if (p->info.nominal != 0.0) return fabs(p->info.nominal);
+  return p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD ? 1e3 : 1.0;
+}
+
+/* What an input does to a row of A or C by way of the spools. */
+static double by_spools(const search *s, size_t input, const double *row)
+{
+  const bramah_model *model = s->l->model;
+  double sum = 0.0;
+  if (input >= model->n_inputs) return 0.0;
+  for (size_t i = 0; i < s->l->system.n_spool; i++) {
+    const bramah__valve *valve = &model->circuit.valve[i];
+    if (valve->input == input && bramah__spool_rate_slope(valve, s->c->state.u[input]) > 0.0)
+      sum += row[bramah__first_spool(s->l) + i];
+  }
+  return sum;
+}
+
+static double entry(const search *s, size_t r, size_t k)
+{
+  const bramah_linear_system *sys = &s->l->system;
+  const size_t ns = n_states(s);
+  const size_t output = r < ns ? 0 : s->trim->held[r - ns];
+  const double *row = r < ns ? sys->A + rate_of(s, r) * sys->n : sys->C + output * sys->n;
+  if (k < ns) return row[state_of(s, k)];
+  const size_t input = s->trim->free[k - ns];
+  const double direct = r < ns ? sys->B[rate_of(s, r) * sys->n_u + input] : sys->D[output * sys->n_u + input];
+  return direct + by_spools(s, input, row);
+}
+
+/* Row weights are frozen by the first call, so that residuals can be compared. */
+static void fill(search *s, int first)
+{
+  const size_t ns = n_states(s);
+  for (size_t r = 0; r < s->rows; r++) {
+    double largest = 0.0;
+    for (size_t k = 0; k < s->columns; k++) {
+      s->J[r * s->columns + k] = entry(s, r, k) * s->size[k];
+      largest = fmax(largest, fabs(s->J[r * s->columns + k]));
+    }
+    if (first) s->weight[r] = 1.0 / fmax(largest, r < s->l->system.n_position ? 1.0 : r < ns ? 1e4 : 1e-6);
+    if (first && r >= ns) s->weight[r] *= held_weight;
+    for (size_t k = 0; k < s->columns; k++) s->J[r * s->columns + k] *= s->weight[r];
+  }
+}
+
+static double residual(search *s)
+{
+  const bramah_linear_system *sys = &s->l->system;
+  const size_t ns = n_states(s);
+  double sum = 0.0;
+  for (size_t r = 0; r < s->rows; r++) {
+    s->residual[r] = s->weight[r] * (r < ns ? sys->xd[rate_of(s, r)]
+                                            : sys->y[s->trim->held[r - ns]] - s->trim->target[r - ns]);
+    sum += s->residual[r] * s->residual[r];
+  }
+  return sqrt(sum);
+}
+
+/* The plant with the step taken; velocities stay zero. */
+static bramah_status take(search *s, bramah_diag *diag)
+{
+  const bramah_model *model = s->c->model;
+  const size_t ns = n_states(s), n = s->l->system.n;
+  bramah__state *state = &s->c->state;
+  memset(s->dx, 0, n * sizeof *s->dx);
+  for (size_t k = 0; k < ns; k++) s->dx[state_of(s, k)] = s->step[k];
+  for (size_t k = ns; k < s->columns; k++) {
+    const size_t input = s->trim->free[k - ns];
+    if (input < model->n_inputs) {
+      state->u[input] += s->step[k];
+      continue;
+    }
+    const size_t parameter = s->l->parameter[input - model->n_inputs];
+    const bramah_status status =
+        bramah__set_parameter(s->c, parameter, state->theta[parameter] + s->step[k], diag);
+    if (status != BRAMAH_OK) return status;
+  }
+  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+    const bramah__valve *valve = &model->circuit.valve[i];
+    s->dx[bramah__first_spool(s->l) + i] = bramah__spool_at_rest(valve, state->u[valve->input]) - state->U[i];
+  }
+  bramah_status status = bramah__move_state(s->l, s->c, s->dx, diag);
+  if (status == BRAMAH_OK) status = bramah_linearization_run(s->l, s->c, diag);
+  return status;
+}
+
+/* The step of least squares of J step = -residual with damping, in sizes; its largest element, or -1. */
+static double propose(search *s)
+{
+  const size_t rows = s->rows, columns = s->columns, all = rows + columns;
+  double largest = 0.0;
+  memset(s->L, 0, all * columns * sizeof *s->L);
+  memcpy(s->L, s->J, rows * columns * sizeof *s->L);
+  for (size_t k = 0; k < columns; k++) s->L[(rows + k) * columns + k] = sqrt(s->mu);
+  for (size_t r = 0; r < all; r++) s->b[r] = r < rows ? -s->residual[r] : 0.0;
+  if (bramah__least_squares(all, columns, s->L, s->b, 1e-13, s->rest) < 0) return -1.0;
+  for (size_t k = 0; k < columns; k++) {
+    largest = fmax(largest, fabs(s->b[k]));
+    s->step[k] = s->b[k] * s->size[k];
+  }
+  return isfinite(largest) ? largest : -1.0;
+}
+
+/* Damp until a step makes the residual less. Returns its length in sizes, 0 if none does. */
+static double descend(search *s, bramah_diag *diag)
+{
+  const double before = residual(s);
+  bramah__keep(s->c, s->trial);
+  for (int k = 0; k < MOST_TRIALS; k++) {
+    const double length = propose(s);
+    if (length >= 0.0 && length < little) return 0.0;
+    if (length > 0.0 && length <= leap) {
+      if (take(s, diag) == BRAMAH_OK && residual(s) < before) {
+        s->mu = s->mu > 1e-12 ? 0.1 * s->mu : 0.0;
+        return length;
+      }
+      bramah__go_back(s->c, s->trial);
+      if (bramah_linearization_run(s->l, s->c, diag) != BRAMAH_OK) return 0.0;
+      residual(s);
+    }
+    s->mu = fmax(4.0 * s->mu, 1e-10);
+  }
+  return 0.0;
+}
+
+static bramah_status not_balanced(const search *s, bramah_diag *diag)
+{
+  const size_t ns = n_states(s);
+  size_t worst = 0;
+  for (size_t r = 0; r < s->rows; r++)
+    if (fabs(s->residual[r]) > fabs(s->residual[worst])) worst = r;
+  if (worst < ns) return bramah__out_of_balance(s->l, s->c, rate_of(s, worst), "does not balance: ", diag);
+  const size_t output = s->trim->held[worst - ns];
+  bramah__fail(diag, BRAMAH_E_NO_CONVERGENCE, s->l->system.y_name[output],
+               "does not reach its value; it stops at ");
+  bramah__add_number(diag, s->l->system.y[output], 6);
+  bramah__add_text(diag, " ");
+  bramah__add_text(diag, s->l->system.y_unit[output]);
+  return BRAMAH_E_NO_CONVERGENCE;
+}
+
+/* What the last step can have left. */
+static int balanced(const search *s)
+{
+  for (size_t r = 0; r < s->rows; r++)
+    if (fabs(s->residual[r]) > 1e-7 * (r < n_states(s) ? 1.0 : held_weight)) return 0;
+  return 1;
+}
+
+static bramah_status iterate(search *s, int *iterations, bramah_diag *diag)
+{
+  const bramah_status status = bramah_linearization_run(s->l, s->c, diag);
+  if (status != BRAMAH_OK) return status;
+  s->mu = 1e-6;
+  for (*iterations = 0; *iterations < MOST_ITERATIONS; ++*iterations) {
+    fill(s, *iterations == 0);
+    if (descend(s, diag) == 0.0) break;
+  }
+  return balanced(s) ? BRAMAH_OK : not_balanced(s, diag);
+}
+
+static void layout(search *s, double *work)
+{
+  const size_t snap = bramah__snap_size(s->c), all = s->rows + s->columns;
+  s->snap = work;
+  s->trial = s->snap + snap;
+  s->J = s->trial + snap;
+  s->L = s->J + s->rows * s->columns;
+  s->b = s->L + all * s->columns;
+  s->step = s->b + all;
+  s->size = s->step + s->columns;
+  s->weight = s->size + s->columns;
+  s->residual = s->weight + s->rows;
+  s->dx = s->residual + s->rows;
+  s->rest = s->dx + s->l->system.n;
+}
+
+static bramah_status check(const bramah_linearization *l, const bramah_coupled *c, const bramah_trim *trim,
+                           bramah_diag *diag)
+{
+  if (c->base != l->model)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
+                        "equilibria of rolling machines are not searched for: give the steady motion");
+  for (size_t k = 0; k < trim->n_held; k++)
+    if (trim->held[k] >= l->system.n_y || !isfinite(trim->target[k]))
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "no such output, or its value is not finite");
+  for (size_t k = 0; k < trim->n_free; k++)
+    if (trim->free[k] >= l->system.n_u)
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "there is no input of this number");
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, const bramah_trim *trim,
+                               double *work, bramah_equilibrium_report *report, bramah_diag *diag)
+{
+  bramah_status status = check(l, plant, trim, diag);
+  if (status != BRAMAH_OK) return status;
+  search s = {.l = l, .c = plant, .trim = trim};
+  s.rows = n_states(&s) + trim->n_held;
+  s.columns = n_states(&s) + trim->n_free;
+  layout(&s, work);
+  bramah__keep(plant, s.snap);
+  for (size_t k = 0; k < s.columns; k++)
+    s.size[k] = k < n_states(&s) ? bramah__state_size(l, state_of(&s, k))
+                                 : size_of_input(&s, trim->free[k - n_states(&s)]);
+  int iterations = 0;
+  status = bramah__halt(plant, diag);
+  if (status == BRAMAH_OK) status = iterate(&s, &iterations, diag);
+  if (status != BRAMAH_OK) {
+    bramah__go_back(plant, s.snap);
+    return status;
+  }
+  bramah__rest_report(l, plant, iterations, report);
+  return BRAMAH_OK;
+}

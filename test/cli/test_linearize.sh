@@ -1,0 +1,131 @@
+#!/bin/sh
+# linearize and modes: matrices with names, eigenvalues of the linearization paper, equilibria and what cannot be one.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+paper=$source_root/datasets/linearization-four-bar/linearization-four-bar.yaml
+
+# --- linearize ---
+run 0 linearize "$paper" --input crank.load --output A.csv
+quiet err
+says out 'order 6: positions 1, velocities 1, pressures 3, spools 1, friction states 0'
+says out '(3 coordinates less 2 constraints; the redundant equations would be of order 10)'
+same "$(cell A.csv 7 'valve.spool[V]')" "$(awk 'BEGIN { printf "%.17g", -1 / 4.5e-3 }')" 'A of the spool'
+same "$(cell A.csv 7 'valve.command[V]')" "$(awk 'BEGIN { printf "%.17g", 1 / 4.5e-3 }')" 'B of the spool'
+same "$(cell A.csv 2 'coupler.rate[rad/s]')" 1 'A of the position'
+near "$(cell A.csv 4 value)" 2820478.970954171 1e-6 'pressure of v1'
+grep -q '^y:crank.angle,rad,' A.csv || fail 'no row of an output'
+[ "$(cell A.csv 3 'crank.load[N*m]')" != "" ] || fail "no column of the load: $(head -1 A.csv)"
+run 0 linearize "$paper" --output - --at 0.1
+head -1 out | grep -q '^row,unit,value,rate,' || fail 'the matrices are not on standard output'
+says err 'linearized at 0.1'
+
+# zero-order hold of the spool: exp(-h/tau)
+run 0 linearize "$paper" --discrete '1 ms' --output F.csv
+near "$(cell F.csv 7 'valve.spool[V]')" "$(awk 'BEGIN { printf "%.17g", exp(-1e-3 / 4.5e-3) }')" 1e-15 'F of the spool'
+
+# --- modes: Table 3 of the paper, three scenarios ---
+run 0 modes "$paper" --output m.csv
+says out 'marginal: of 6 eigenvalues 0 grow, 2 neither grow nor decay'
+near "$(cell m.csv 4 're[1/s]')" -214.39106464754279 1e-7 'lambda 3'
+near "$(cell m.csv 6 're[1/s]')" -1391.80607456145248 1e-6 'lambda 4'
+near "$(cell m.csv 7 're[1/s]')" -23151.79038542678086 1e-6 'lambda 5'
+run 0 modes "$paper" --parameter lift.friction_scale=0.01 --output m.csv
+near "$(awk -F, 'NR > 1 && $3 > 0 { print $2 }' m.csv)" -8.49229645935075 1e-8 'real part of the pair'
+near "$(awk -F, 'NR > 1 && $3 > 0 { print $3 }' m.csv)" 546.184749847040 1e-6 'imaginary part of the pair'
+says out 'coupler'
+
+# --- pages and curves ---
+run 0 modes "$paper" --input crank.load --response crank.load:crank.rate --locus lift.friction_scale=0.01:1:5 \
+  --hankel '1 s' --shapes --curves curves.csv --report page.html
+says out 'Shape of mode 6'
+says out 'Hankel singular value'
+grep -q '^response,crank.load:crank.rate,' curves.csv || fail 'no response in the file'
+same "$(grep -c '^locus,' curves.csv)" 30 'eigenvalues of the locus'
+grep -q '</html>' page.html || fail 'the page has no end'
+same "$(grep -c '<figure' page.html)" "$(grep -c '</figure' page.html)" 'figures of the page'
+same "$(grep -c '<figure' page.html)" 5 'figures of the page'
+
+# --- three approaches ---
+run 0 modes "$paper" --approaches
+[ "$(awk '$1 == "redundant" { print $2, $3 }' out)" = '6 4' ] || fail 'redundant: eigenvalues and spurious ones'
+near "$(awk '$1 == "redundant" { print $5 }' out)" 0 1e-6 'redundant against the modes'
+near "$(awk '$1 == "minimal" { print $5 }' out)" 0 1e-6 'minimal against the modes'
+
+# --- equilibria ---
+run 0 linearize "$paper" --hold crank.angle='50 deg' --hold v3.pressure='3 MPa' --output rest.csv
+says out 'equilibrium found after'
+near "$(awk -F, '$1 == "y:crank.angle" { print $3 }' rest.csv)" 0.87266462599716477 1e-12 'the angle held'
+run 1 linearize "$paper" --hold v1.pressure='1 MPa' --hold v2.pressure='3 MPa'
+says err 'v1: does not balance: v1.pressure changes by'
+run 1 linearize "$paper" --hold crank.angle='60 deg' --hold v2.pressure='1 MPa' --hold v3.pressure='3 MPa'
+says err 'coupler: does not balance'
+# a free load then holds it
+run 0 linearize "$paper" --hold crank.angle='60 deg' --hold v2.pressure='1 MPa' --hold v3.pressure='3 MPa' --free crank.load
+# the payload changes where it rests
+run 0 modes "$paper" --at rest --parameter coupler.payload='5 kg'
+
+# an unstable machine: a pendulum held upside down, and what it settles to
+cat >pendulum.yaml <<'END'
+machine: pendulum
+gravity: [0, 0, -9.81 m/s^2]
+bodies:
+  bob: {mass: 2 kg, centre_of_mass: [0, 0, -0.5 m], inertia: [0.1, 0.1, 0.1 kg*m^2]}
+joints:
+  hinge: {type: revolute, parent: ground, child: bob, axis: [1, 0, 0], initial: 180 deg}
+END
+run 0 modes pendulum.yaml
+says out 'unstable: of 2 eigenvalues 1 grow'
+says out 'bob 100 %'
+run 0 modes pendulum.yaml --at rest --set joints.hinge.initial='170 deg'
+says out 'marginal: of 2 eigenvalues 0 grow, 2 neither grow nor decay'
+# a body without gravity: two zeros that share a vector
+run 0 modes pendulum.yaml --set gravity='[0, 0, 0 m/s^2]'
+says out 'drifts: of 2 eigenvalues 0 grow, 2 neither grow nor decay, 2 are defective'
+run 1 modes pendulum.yaml --hold hinge.angle='90 deg'
+says err 'bob: does not balance: hinge.rate changes by'
+
+# --- rolling: the benchmark bicycle at 5 m/s ---
+bicycle=$source_root/datasets/bicycle/bicycle.yaml
+run 0 check "$bicycle"
+says out 'wheel front: front_wheel rolls with a radius of 0.35 m'
+run 0 modes "$bicycle" --input steer.load --response steer.load:frame_roll.angle --report bicycle.html --output b.csv
+says out 'drifts: of 10 eigenvalues 0 grow, 6 neither grow nor decay'
+near "$(awk -F, '$3 > 0 && NR > 1 { print $2 }' b.csv)" -0.77534188219585 1e-9 'weave'
+near "$(awk -F, '$3 > 0 && NR > 1 { print $3 }' b.csv)" 4.46486771378823 1e-9 'weave'
+near "$(awk -F, 'NR > 1 && $2 < -10 { print $2 }' b.csv)" -14.07838969279822 1e-9 'castering'
+run 0 linearize "$bicycle" --output A.csv
+says out 'order 10: positions 7, velocities 3,'
+run 1 simulate "$bicycle" --duration 1 --output x.csv
+says err 'rear: a machine with rolling wheels or knife edges can be linearized, not stepped'
+run 1 modes "$bicycle" --set joints.rear_wheel.rate='10 rad/s'
+says err 'rear: does not roll; it slips by 2 m/s'
+run 1 modes "$bicycle" --set wheels.front.radius='0.36 m'
+says err 'front: does not touch the plane; its height is -0.01 m'
+run 1 modes "$bicycle" --at rest
+says err 'give the steady motion'
+sed 's/body: front_wheel, axis/body: front_weel, axis/' "$bicycle" >wrong.yaml
+run 1 check wrong.yaml
+says err "did you mean 'front_wheel'?"
+sed 's/radius: 0.35 m/radius: -0.35 m/' "$bicycle" >wrong.yaml
+run 1 check wrong.yaml
+says err 'wrong.yaml:'
+
+# --- mistakes ---
+run 2 modes
+run 2 linearize "$paper" --discrete '1 ms'
+run 2 modes "$paper" --curves c.csv
+run 2 linearize "$paper" --at soon
+run 1 linearize "$paper" --output "$paper"
+says err 'would be overwritten'
+run 1 modes "$paper" --response valve:crank.rat
+says err "did you mean 'crank.rate'?"
+run 1 modes "$paper" --response crank.load:crank.rate
+says err 'crank.load'
+run 1 modes "$paper" --locus lift.friction_scal=0:1
+says err "did you mean 'lift.friction_scale'?"
+run 1 modes "$paper" --locus lift.friction_scale=0
+run 1 linearize "$paper" --hold crank.angle=50
+run 1 linearize "$paper" --hold crank.angle='50 bar'
+run 1 linearize "$paper" --input nothing
+run 1 modes "$paper" --hankel ever
+says err 'is not stable: give a horizon'

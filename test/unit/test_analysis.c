@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Modes, time-discrete equations, Gramians and frequency responses against results on paper. */
+#include "bramah/analysis.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <string.h>
+
+static bramah_diag diag;
+static bramah_modes *modes;
+
+static void find(size_t n, const double *A)
+{
+  const bramah_linear_system s = {.n = n, .A = A};
+  ck_assert_int_eq(bramah_modes_new(&s, &diag, &modes), BRAMAH_OK);
+  ck_assert_uint_eq(modes->n, n);
+}
+
+/* Mass on spring and damper: w = 5 rad/s, damping ratio 0.1; velocities counted in nm/s. */
+START_TEST(test_oscillator)
+{
+  const double unit = _i ? 1e9 : 1.0, A[4] = {0.0, 1.0 / unit, -25.0 * unit, -1.0};
+  find(2, A);
+  ck_assert_uint_eq(modes->n_modes, 1);
+  const bramah_mode *m = &modes->mode[0];
+  ck_assert_int_eq(m->pair, 1);
+  ck_assert_double_eq_tol(m->re, -0.5, 1e-13);
+  ck_assert_double_eq_tol(m->im, sqrt(24.75), 1e-13);
+  ck_assert_double_eq_tol(m->frequency, 5.0 / (2.0 * 3.14159265358979323846), 1e-13);
+  ck_assert_double_eq_tol(m->damping, 0.1, 1e-13);
+  ck_assert_int_eq(m->stability, BRAMAH_STABLE);
+  ck_assert_int_eq(modes->stability, BRAMAH_STABLE);
+  for (int i = 0; i < 2; i++) ck_assert_double_eq_tol(m->participation[i], 0.5, 1e-12);
+  /* velocity = s position */
+  const double v = unit * (m->re * m->shape_re[0] - m->im * m->shape_im[0]);
+  ck_assert_double_eq_tol(m->shape_re[1], v, 1e-12 * (fabs(v) + unit));
+  bramah_modes_free(modes);
+}
+END_TEST
+
+START_TEST(test_unstable)
+{
+  const double A[9] = {2.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, -3.0, 0.0};
+  find(3, A);
+  ck_assert_uint_eq(modes->n_modes, 2);
+  ck_assert_uint_eq(modes->n_unstable, 1);
+  ck_assert_uint_eq(modes->n_marginal, 2);
+  ck_assert_uint_eq(modes->n_defective, 0);
+  ck_assert_int_eq(modes->stability, BRAMAH_UNSTABLE);
+  ck_assert_double_eq_tol(modes->mode[0].re, 2.0, 1e-14);
+  ck_assert_int_eq(modes->mode[1].stability, BRAMAH_MARGINAL);
+  ck_assert_double_eq_tol(modes->mode[0].participation[0], 1.0, 1e-14);
+  bramah_modes_free(modes);
+}
+END_TEST
+
+/* Two integrators side by side only stay; one behind the other they grow. Mixed by a similarity both times. */
+START_TEST(test_defective)
+{
+  const double T[9] = {1.0, 0.4, -0.2, 0.3, 1.0, 0.5, -0.6, 0.1, 1.0};
+  const double det = 1.0 * (1.0 - 0.05) - 0.4 * (0.3 + 0.3) - 0.2 * (0.03 + 0.6);
+  const double I[9] = {(1.0 - 0.05) / det, -(0.4 + 0.02) / det, (0.4 * 0.5 + 0.2) / det,
+                       -(0.3 + 0.3) / det, (1.0 - 0.12) / det,  -(0.5 + 0.06) / det,
+                       (0.03 + 0.6) / det, -(0.1 + 0.24) / det, (1.0 - 0.12) / det};
+  const double J[9] = {0.0, _i ? 1.0 : 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0};
+  double A[9] = {0};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      for (int k = 0; k < 3; k++)
+        for (int l = 0; l < 3; l++) A[3 * i + j] += T[3 * i + k] * J[3 * k + l] * I[3 * l + j];
+  find(3, A);
+  size_t marginal = 0;
+  for (size_t k = 0; k < modes->n_modes; k++)
+    marginal += (modes->mode[k].stability == BRAMAH_MARGINAL) * (modes->mode[k].pair ? 2u : 1u);
+  ck_assert_uint_eq(marginal, 2);
+  ck_assert_uint_eq(modes->n_marginal, 2);
+  ck_assert_uint_eq(modes->n_defective, _i ? 2 : 0);
+  ck_assert_int_eq(modes->stability, _i ? BRAMAH_UNSTABLE : BRAMAH_MARGINAL);
+  bramah_modes_free(modes);
+}
+END_TEST
+
+/* Critical damping: stable, with a vector too few. */
+START_TEST(test_critical)
+{
+  const double A[4] = {0.0, 1.0, -4.0, -4.0};
+  find(2, A);
+  ck_assert_uint_eq(modes->n_defective, 2);
+  ck_assert_int_eq(modes->stability, BRAMAH_STABLE);
+  bramah_modes_free(modes);
+}
+END_TEST
+
+START_TEST(test_not_finite)
+{
+  const double A[4] = {0.0, 1.0, (double)NAN, 0.0};
+  const char *const name[2] = {"a", "b"};
+  const bramah_linear_system s = {.n = 2, .A = A, .x_name = name};
+  ck_assert_int_eq(bramah_modes_new(&s, &diag, &modes), BRAMAH_E_NOT_FINITE);
+  ck_assert_str_eq(diag.thing, "b");
+  bramah_modes_free(modes);
+}
+END_TEST
+
+/* Double integrator: F = [1 h; 0 1], G = [h^2/2; h]; and an oscillator over many turns. */
+START_TEST(test_discretise)
+{
+  const double A[4] = {0.0, 1.0, 0.0, 0.0}, B[2] = {0.0, 1e-9}, h = 0.3, w = 700.0;
+  double F[4], G[2];
+  const bramah_linear_system s = {.n = 2, .n_u = 1, .A = A, .B = B};
+  ck_assert_int_eq(bramah_discretise(&s, h, F, G, &diag), BRAMAH_OK);
+  const double expected[4] = {1.0, h, 0.0, 1.0};
+  for (int i = 0; i < 4; i++) ck_assert_double_eq_tol(F[i], expected[i], 1e-15);
+  ck_assert_double_eq_tol(G[0], 1e-9 * 0.5 * h * h, 1e-24);
+  ck_assert_double_eq_tol(G[1], 1e-9 * h, 1e-24);
+  const double O[4] = {0.0, 1.0, -w * w, 0.0};
+  const bramah_linear_system o = {.n = 2, .A = O};
+  ck_assert_int_eq(bramah_discretise(&o, 1.0, F, NULL, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(F[0], cos(w), 1e-11);
+  ck_assert_double_eq_tol(F[1], sin(w) / w, 1e-13);
+  ck_assert_int_eq(bramah_discretise(&o, -1.0, F, NULL, &diag), BRAMAH_E_ARGUMENT);
+}
+END_TEST
+
+/* x' = -a x + b u, y = c x: W = b^2/2a (1 - exp(-2aT)), Hankel value bc/2a. A second state nobody reaches. */
+START_TEST(test_gramian)
+{
+  const double a = 3.0, b = 2e6, c = 5e-3, T = 0.2;
+  const double A[4] = {-a, 0.0, 0.0, -1.0}, B[2] = {b, 0.0}, C[2] = {c, 1.0};
+  const bramah_linear_system s = {.n = 2, .n_u = 1, .n_y = 1, .A = A, .B = B, .C = C};
+  double W[4], sigma[2];
+  ck_assert_int_eq(bramah_gramian(&s, BRAMAH_CONTROLLABILITY, (double)INFINITY, W, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(W[0], b * b / (2 * a), 1e-13 * b * b);
+  ck_assert_double_eq(W[3], 0.0);
+  ck_assert_int_eq(bramah_gramian(&s, BRAMAH_CONTROLLABILITY, T, W, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(W[0], b * b / (2 * a) * (1.0 - exp(-2 * a * T)), 1e-13 * b * b);
+  ck_assert_int_eq(bramah_gramian(&s, BRAMAH_OBSERVABILITY, T, W, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(W[0], c * c / (2 * a) * (1.0 - exp(-2 * a * T)), 1e-13 * c * c);
+  ck_assert_double_eq_tol(W[1], c / (a + 1) * (1.0 - exp(-(a + 1) * T)), 1e-13 * c);
+  ck_assert_int_eq(bramah_hankel(&s, (double)INFINITY, sigma, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(sigma[0], b * c / (2 * a), 1e-12 * b * c);
+  ck_assert_double_lt(sigma[1], 1e-9 * sigma[0]);
+}
+END_TEST
+
+/* Without end only for what is stable; an unstable one over 30 time constants. */
+START_TEST(test_gramian_unstable)
+{
+  const double A[1] = {2.0}, B[1] = {1.0};
+  const bramah_linear_system s = {.n = 1, .n_u = 1, .A = A, .B = B};
+  double W[1];
+  ck_assert_int_eq(bramah_gramian(&s, BRAMAH_CONTROLLABILITY, (double)INFINITY, W, &diag), BRAMAH_E_SINGULAR);
+  ck_assert_int_eq(bramah_gramian(&s, BRAMAH_CONTROLLABILITY, 15.0, W, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(W[0] / ((exp(60.0) - 1.0) / 4.0), 1.0, 1e-12);
+  ck_assert_int_eq(bramah_gramian(&s, BRAMAH_CONTROLLABILITY, -1.0, W, &diag), BRAMAH_E_ARGUMENT);
+}
+END_TEST
+
+/* Oscillator: G = 1 / (w0^2 - w^2 + 2 i z w0 w) + d; at its frequency without damping there is none. */
+START_TEST(test_response)
+{
+  const double w0 = 5.0, z = 0.1, A[4] = {0.0, 1.0, -w0 * w0, -2 * z * w0}, B[2] = {0.0, 1.0},
+               C[2] = {1.0, 0.0}, D[1] = {0.25}, w[3] = {0.0, 5.0, 40.0};
+  bramah_linear_system s = {.n = 2, .n_u = 1, .n_y = 1, .A = A, .B = B, .C = C, .D = D};
+  double re[3], im[3];
+  ck_assert_int_eq(bramah_frequency_response(&s, 0, 0, 3, w, re, im, &diag), BRAMAH_OK);
+  for (int k = 0; k < 3; k++) {
+    const double p = w0 * w0 - w[k] * w[k], q = 2 * z * w0 * w[k], size = p * p + q * q;
+    ck_assert_double_eq_tol(re[k], p / size + 0.25, 1e-14);
+    ck_assert_double_eq_tol(im[k], -q / size, 1e-14);
+  }
+  const double still[4] = {0.0, 1.0, -25.0, 0.0};
+  s.A = still;
+  ck_assert_int_eq(bramah_frequency_response(&s, 0, 0, 2, w, re, im, &diag), BRAMAH_E_SINGULAR);
+  ck_assert_int_eq(bramah_frequency_response(&s, 1, 0, 2, w, re, im, &diag), BRAMAH_E_ARGUMENT);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("analysis");
+  TCase *cases = one_case(suite, "analysis");
+  tcase_add_loop_test(cases, test_oscillator, 0, 2);
+  tcase_add_test(cases, test_unstable);
+  tcase_add_loop_test(cases, test_defective, 0, 2);
+  tcase_add_test(cases, test_critical);
+  tcase_add_test(cases, test_not_finite);
+  tcase_add_test(cases, test_discretise);
+  tcase_add_test(cases, test_gramian);
+  tcase_add_test(cases, test_gramian_unstable);
+  tcase_add_test(cases, test_response);
+  return run_suite(suite);
+}
