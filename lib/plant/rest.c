@@ -54,7 +54,7 @@ bramah_status bramah__halt(bramah_coupled *c, bramah_diag *diag)
 
 size_t bramah__snap_size(const bramah_coupled *c) { return (c->state.size + 7) / 8; }
 
-void bramah__keep(const bramah_coupled *c, double *snap) { memcpy(snap, c->state.block, c->state.size); }
+void bramah__keep_state(const bramah_coupled *c, double *snap) { memcpy(snap, c->state.block, c->state.size); }
 
 void bramah__go_back(bramah_coupled *c, const double *snap)
 {

@@ -17,7 +17,7 @@ bramah_status bramah__move_state(bramah_linearization *l, bramah_coupled *c, con
 bramah_status bramah__halt(bramah_coupled *c, bramah_diag *diag);
 
 /* The state as a block, to go back to. */
-void bramah__keep(const bramah_coupled *c, double *snap);
+void bramah__keep_state(const bramah_coupled *c, double *snap);
 void bramah__go_back(bramah_coupled *c, const double *snap);
 size_t bramah__snap_size(const bramah_coupled *c); /* in doubles */
 

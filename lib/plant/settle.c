@@ -100,7 +100,7 @@ bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, doub
                         "equilibria of rolling machines are not searched for: give the steady motion");
   search s = {.l = l, .c = plant, .M = work, .dx = work + n * n, .snap = work + n * n + 2 * n};
   s.pivot = (int *)(void *)(s.dx + n);
-  bramah__keep(plant, s.snap);
+  bramah__keep_state(plant, s.snap);
   int iterations;
   bramah_status status = iterate(&s, &iterations, diag);
   if (status == BRAMAH_OK) status = bramah__halt(plant, diag);

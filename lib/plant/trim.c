@@ -154,7 +154,7 @@ static double propose(search *s)
 static double descend(search *s, bramah_diag *diag)
 {
   const double before = residual(s);
-  bramah__keep(s->c, s->trial);
+  bramah__keep_state(s->c, s->trial);
   for (int k = 0; k < MOST_TRIALS; k++) {
     const double length = propose(s);
     if (length >= 0.0 && length < little) return 0.0;
@@ -250,7 +250,7 @@ bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, c
   s.rows = n_states(&s) + trim->n_held;
   s.columns = n_states(&s) + trim->n_free;
   layout(&s, work);
-  bramah__keep(plant, s.snap);
+  bramah__keep_state(plant, s.snap);
   for (size_t k = 0; k < s.columns; k++)
     s.size[k] = k < n_states(&s) ? bramah__state_size(l, state_of(&s, k))
                                  : size_of_input(&s, trim->free[k - n_states(&s)]);
