@@ -8,7 +8,8 @@
 #   --tsan      the tests with threads, with the thread sanitizer, in build-tsan/
 #   --valgrind  under valgrind
 #   --clang     with clang, in build-clang/
-#   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles
+#   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles,
+#               the controller for 60 s
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=test/install.sh
@@ -36,7 +37,8 @@ for argument in "$@"; do
   --tsan) tsan=1 ;;
   --valgrind) valgrind=1 need_valgrind=1 ;;
   --clang) build=build-clang need_clang=1 ;;
-  --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} BRAMAH_STEPS=10000000 && export BRAMAH_SEEDS BRAMAH_STEPS ;;
+  --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 &&
+    export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS ;;
   --help)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
     exit 0
