@@ -28,6 +28,8 @@ find_missing() {
   need libopenblas-serial-dev has_openblas
   need libcsv-dev has_header csv.h
   need libsubunit-dev has_subunit
+  need doxygen command -v doxygen
+  [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }

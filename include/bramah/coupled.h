@@ -64,6 +64,7 @@ typedef enum bramah_injection {
   BRAMAH_INJECTION_EXACT = 0, /* the default */
   BRAMAH_INJECTION_LINEARISED = 1
 } bramah_injection;
+/* Another way from now on. */
 BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injection injection);
 
 /* Counts since the start.
@@ -83,6 +84,7 @@ typedef struct bramah_step_report {
   uint32_t
       last_evaluations; /* of the equations in it: at most 2 + 10 times the largest number of iterations */
 } bramah_step_report;
+/* Its counts. */
 BRAMAH_API bramah_step_report bramah_coupled_report(const bramah_coupled *plant);
 
 /* Largest violation of a constraint, of loops and motions [m, or rad for axes and angles] at the present

@@ -52,6 +52,7 @@ typedef struct bramah_joint_start {
   double acceleration_noise; /* [rad/s^2/sqrt(Hz)] or [m/s^2/sqrt(Hz)], >= 0 */
 } bramah_joint_start;
 
+/* Start value and uncertainty of one volume. */
 typedef struct bramah_volume_start {
   const char *volume;
   int line;
@@ -105,6 +106,7 @@ typedef struct bramah_study_adapt {
   double accelerations[2], pressures[2], sensors[2];
 } bramah_study_adapt;
 
+/* A study as its file has it. */
 typedef struct bramah_study {
   const char *file;
   const char *name;

@@ -288,6 +288,7 @@ typedef enum bramah_step_flag {
       32 /* the plant went over to other independent coordinates: P has another meaning */
 } bramah_step_flag;
 
+/* What one cycle did. */
 typedef struct bramah_filter_step_report {
   int64_t time_ns;                              /* of the filter now */
   unsigned flags;                               /* bramah_step_flag */

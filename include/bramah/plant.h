@@ -41,6 +41,7 @@ typedef struct bramah_parameter_info {
   double least, most; /* what the model accepts */
 } bramah_parameter_info;
 
+/* The table that a plant fills; copied by whoever takes it. */
 typedef struct bramah_plant {
   void *self; /* handed to every function below */
   size_t n_position;

@@ -28,7 +28,9 @@ fi
 
 mkdir "$scratch/work" "$scratch/static"
 cd "$scratch/work"
+# shellcheck disable=SC2016 # backticks of Markdown
 sed -n '/^```c$/,/^```$/p' "$root/README.md" | sed '/^```/d' >readme.c
+# shellcheck disable=SC2016
 sed -n '/^```yaml$/,/^```$/p' "$root/README.md" | sed '/^```/d' >boom.yaml
 cp "$root/test/embed/outside.c" .
 [ "$(grep -c . readme.c)" -gt 20 ] || fail "there is no program in the README"
