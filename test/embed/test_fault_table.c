@@ -27,9 +27,36 @@ static bramah_filter_cycle next(pair *p)
   return (bramah_filter_cycle){now + RIG_STEP_NS, 1, &p->u, RIG_SENSORS, p->y, all, NULL};
 }
 
-static void warm_up(pair *p)
+enum { VARIANTS = 4 };
+
+/* Of the filter: plain, square root, block with iterations, and with something estimated beside the state. */
+static bramah_filter_options variant(int i)
 {
-  rig_make(&p->r, 1.1);
+  static const bramah_augmented beside[2] = {{.name = "bias",
+                                              .kind = BRAMAH_AUGMENTED_BIAS,
+                                              .at = "gyro",
+                                              .order = 2,
+                                              .time_constant = 5.0,
+                                              .sigma = 1e-3,
+                                              .noise = 1e-5},
+                                             {.name = "load",
+                                              .kind = BRAMAH_AUGMENTED_PARAMETER,
+                                              .at = "crank.load",
+                                              .sigma = 50.0,
+                                              .noise = 10.0,
+                                              .least = -1e3,
+                                              .most = 1e3}};
+  bramah_filter_options o = rig_options();
+  if (i == 1) o.form = BRAMAH_COVARIANCE_SQUARE_ROOT;
+  if (i == 2) o.fusion = BRAMAH_FUSION_BLOCK, o.iterations = 2;
+  if (i == 3) o.transition = BRAMAH_TRANSITION_PAPER, o.n_augmented = 2, o.augmented = beside;
+  return o;
+}
+
+static void warm_up(pair *p, int i)
+{
+  const bramah_filter_options o = variant(i);
+  rig_make_with(&p->r, 1.1, &o);
   rig_make(&p->truth, 1.0);
   p->seed = 7;
   ck_assert_uint_le(bramah_filter_snapshot_size(p->r.filter), N);
@@ -78,7 +105,7 @@ static void refused(pair *p, const bramah_filter_cycle *good, const bramah_filte
 START_TEST(test_numbers_that_are_none)
 {
   pair p;
-  warm_up(&p);
+  warm_up(&p, _i);
   const double values[] = {NAN, INFINITY, -INFINITY};
   for (size_t i = 0; i < 3; i++) {
     const bramah_filter_cycle good = next(&p);
@@ -100,7 +127,7 @@ END_TEST
 START_TEST(test_times_that_do_not_fit)
 {
   pair p;
-  warm_up(&p);
+  warm_up(&p, _i);
   const int64_t now = bramah_filter_time_ns(p.r.filter);
   const int64_t bad_times[] = {now,
                                now - 1,
@@ -115,7 +142,7 @@ START_TEST(test_times_that_do_not_fit)
   const bramah_filter_cycle good = next(&p);
   bramah_filter_save(p.r.filter, start);
   for (size_t i = 0; i < sizeof bad_times / sizeof bad_times[0]; i++) {
-    unsigned char once[N];
+    static unsigned char once[N];
     bramah_filter_cycle bad = good;
     bad.time_ns = bad_times[i];
     bramah_filter_save(p.r.filter, once);
@@ -151,7 +178,7 @@ END_TEST
 START_TEST(test_wrong_sizes)
 {
   pair p;
-  warm_up(&p);
+  warm_up(&p, _i);
   bramah_filter_cycle good = next(&p), bad = good;
   bad.n_sensors = RIG_SENSORS + 1;
   refused(&p, &good, &bad, BRAMAH_E_ARGUMENT, "cycle");
@@ -174,9 +201,9 @@ END_TEST
 START_TEST(test_broken_snapshots)
 {
   pair p;
-  warm_up(&p);
+  warm_up(&p, _i);
   const size_t size = bramah_filter_snapshot_size(p.r.filter);
-  unsigned char good[N];
+  static unsigned char good[N];
   bramah_filter_save(p.r.filter, good);
   for (int k = 0; k < 5; k++) {
     const bramah_filter_cycle cycle = next(&p);
@@ -200,7 +227,7 @@ START_TEST(test_broken_snapshots)
   /* of a filter of other sensors, of the same size */
   bramah_filter *other;
   bramah_sensor sensor[RIG_SENSORS];
-  const bramah_filter_options o = rig_options();
+  const bramah_filter_options o = variant(_i);
   memcpy(sensor, p.r.sensor, sizeof sensor);
   sensor[3].name = "p3";
   must(bramah_filter_new(&p.r.plant, RIG_SENSORS, sensor, &o, &diag, &other), &diag);
@@ -217,8 +244,8 @@ END_TEST
 START_TEST(test_second_init_in_the_same_memory)
 {
   pair p;
-  warm_up(&p);
-  const bramah_filter_options o = rig_options();
+  warm_up(&p, _i);
+  const bramah_filter_options o = variant(_i);
   four_bar fb;
   four_bar_describe(&fb, 1.1, RIG_STEP_NS);
   const bramah_model *model = NULL;
@@ -296,9 +323,10 @@ END_TEST
 START_TEST(test_step_is_its_parts)
 {
   pair p;
-  warm_up(&p);
+  warm_up(&p, _i);
   rig twin;
-  rig_make(&twin, 1.1);
+  const bramah_filter_options o = variant(_i);
+  rig_make_with(&twin, 1.1, &o);
   bramah_filter_save(p.r.filter, before);
   must(bramah_filter_restore(twin.filter, before), &diag); /* of another filter object, as after a crash */
   uint64_t gated = 0;
@@ -336,9 +364,10 @@ END_TEST
 START_TEST(test_time_beside_the_step)
 {
   pair p;
-  warm_up(&p);
+  warm_up(&p, _i);
   rig twin;
-  rig_make(&twin, 1.1);
+  const bramah_filter_options o = variant(_i);
+  rig_make_with(&twin, 1.1, &o);
   bramah_filter_save(p.r.filter, before);
   must(bramah_filter_restore(twin.filter, before), &diag);
   for (int k = 0; k < 50; k++) {
@@ -396,14 +425,14 @@ int main(void)
 {
   Suite *suite = suite_create("faults of embedding");
   TCase *table = one_case(suite, "table"), *fine = one_case(suite, "fine");
-  tcase_add_test(table, test_numbers_that_are_none);
-  tcase_add_test(table, test_times_that_do_not_fit);
-  tcase_add_test(table, test_wrong_sizes);
-  tcase_add_test(table, test_broken_snapshots);
-  tcase_add_test(table, test_second_init_in_the_same_memory);
+  tcase_add_loop_test(table, test_numbers_that_are_none, 0, VARIANTS);
+  tcase_add_loop_test(table, test_times_that_do_not_fit, 0, VARIANTS);
+  tcase_add_loop_test(table, test_wrong_sizes, 0, VARIANTS);
+  tcase_add_loop_test(table, test_broken_snapshots, 0, VARIANTS);
+  tcase_add_loop_test(table, test_second_init_in_the_same_memory, 0, VARIANTS);
   tcase_add_test(table, test_limit_of_iterations);
-  tcase_add_test(fine, test_step_is_its_parts);
-  tcase_add_test(fine, test_time_beside_the_step);
+  tcase_add_loop_test(fine, test_step_is_its_parts, 0, VARIANTS);
+  tcase_add_loop_test(fine, test_time_beside_the_step, 0, VARIANTS);
   tcase_add_test(fine, test_noise_at_run_time);
   return run_suite(suite);
 }

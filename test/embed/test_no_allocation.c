@@ -206,9 +206,10 @@ static void meddle(rig *r, int64_t k, unsigned char *snap, tally *t)
   bramah_filter_set_noise(r->filter, &noise, NULL, &diag);
   bramah_filter_set_sensor_sigma(r->filter, 3, 5e4 + 10.0 * (double)(k % 11), &diag);
   bramah_filter_save(r->filter, snap);
-  snap[k % 4000] ^= 8;
+  const size_t at = (size_t)k % bramah_filter_snapshot_size(r->filter);
+  snap[at] ^= 8;
   t->restored += bramah_filter_restore(r->filter, snap) != BRAMAH_OK;
-  snap[k % 4000] ^= 8;
+  snap[at] ^= 8;
   t->restored += bramah_filter_restore(r->filter, snap) == BRAMAH_OK;
 }
 
@@ -250,11 +251,13 @@ static int cycles_call_nothing(bramah_covariance_form form, bramah_fusion fusion
   armed = 1;
   const int ended = run_cycles(&r, steps, start, snap, &t);
   armed = 0;
-  printf(
-      "%lld cycles: %llu good, %llu+%llu+%llu+%llu+%llu refused, %llu samples gated; %d intercepted calls\n",
-      (long long)steps, (unsigned long long)t.good, (unsigned long long)t.refused[1],
-      (unsigned long long)t.refused[2], (unsigned long long)t.refused[3], (unsigned long long)t.refused[4],
-      (unsigned long long)t.refused[5], (unsigned long long)t.gated, calls);
+  printf("%lld cycles: %llu good, %llu+%llu+%llu+%llu+%llu refused, %llu samples gated, %llu of %lld "
+         "snapshots as they should; "
+         "%d intercepted calls\n",
+         (long long)steps, (unsigned long long)t.good, (unsigned long long)t.refused[1],
+         (unsigned long long)t.refused[2], (unsigned long long)t.refused[3], (unsigned long long)t.refused[4],
+         (unsigned long long)t.refused[5], (unsigned long long)t.gated, (unsigned long long)t.restored,
+         (long long)steps / 1000 * 2, calls);
   rig_free(&r);
   int each = 1;
   for (int fault = 1; fault < 6; fault++) each &= t.refused[fault] > (uint64_t)steps / 13 / 6 - 2;
