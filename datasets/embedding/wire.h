@@ -31,9 +31,10 @@ typedef struct snapshot_slot {
 
 /* Shared by the supervisor and the two processes of one loop. Each field has one writer. */
 typedef struct shared {
-  int64_t start_ns;    /* of tick 0, CLOCK_MONOTONIC */
-  atomic_int stop;     /* the controller may end */
-  _Atomic int64_t now; /* tick of the plant */
+  int64_t start_ns;     /* of tick 0, CLOCK_MONOTONIC */
+  atomic_int stop;      /* the controller may end */
+  atomic_int real_time; /* processes that run under SCHED_FIFO */
+  _Atomic int64_t now;  /* tick of the plant */
   snapshot_slot slot[2];
   double history
       [HISTORY]; /* command over the step to each of the last ticks, for a controller that comes back */
