@@ -58,8 +58,8 @@ static bramah_status check(const bramah_filter *f, const bramah_filter_cycle *cy
   return status == BRAMAH_OK ? check_samples(f, cycle, diag) : status;
 }
 
-/* Time of each sample after the end of the step; NULL: all at it. A sample's own offset far beyond all sense is handed
- * on as it is, to be refused. */
+/* Time of each sample after the end of the step; NULL: all at it. A sample's own offset far beyond all sense
+ * is handed on as it is, to be refused. */
 static const int64_t *offsets(bramah_filter *f, const bramah_filter_cycle *cycle)
 {
   const int64_t common = cycle->time_ns - f->progress.time_ns, step = f->plant.step_ns;
@@ -80,8 +80,8 @@ static void swap(void **a, void **b)
   *b = kept;
 }
 
-/* bramah_filter_predict leaves the snapshot of before the former step in f->before, where the correction would write:
- * it is put aside, for the case that the correction fails. */
+/* bramah_filter_predict leaves the snapshot of before the former step in f->before, where the correction
+ * would write: it is put aside, for the case that the correction fails. */
 static bramah_status predict_and_correct(bramah_filter *f, const bramah_filter_cycle *cycle,
                                          bramah_diag *diag)
 {

@@ -10,7 +10,8 @@
  *   | progress | rejections | means | shift | drifts | P | S | plant |
  * and what users are given:
  *   | seal | own | own of before the last step | F | Gamma |
- * each in whole doubles. There are no pointers in it: another process with the same filter can take it over. */
+ * each in whole doubles. There are no pointers in it: another process with the same filter can take it over.
+ */
 static size_t rejections_size(const bramah_filter *f)
 {
   return (f->n_sensors * sizeof *f->reject + 7) / 8 * 8;
@@ -125,8 +126,8 @@ void bramah__restore_body(bramah_filter *filter, const void *snap)
 
 static const uint64_t seed = UINT64_C(0xcbf29ce484222325);
 
-/* For a given word each hash leads to another one and for a given hash each word too, so that one wrong word is
- * never overlooked. */
+/* For a given word each hash leads to another one and for a given hash each word too, so that one wrong word
+ * is never overlooked. */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
   hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
@@ -139,7 +140,8 @@ static uint64_t mix_text(uint64_t hash, const char *text)
   return mix(hash, UINT64_MAX);
 }
 
-/* By sizes and by the names of everything: a filter of another machine or study is another one. Figures do not count. */
+/* By sizes and by the names of everything: a filter of another machine or study is another one. Figures do
+ * not count. */
 void bramah__identify(bramah_filter *f)
 {
   const size_t size[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The controller: for every message of the plant an estimate, a command, and now and then a snapshot in shared memory for
- * the controller that comes after it. */
+/* The controller: for every message of the plant an estimate, a command, and now and then a snapshot in
+ * shared memory for the controller that comes after it. */
 #define _GNU_SOURCE
 #include "controller.h"
 
@@ -110,8 +110,8 @@ static void leave_snapshot(controller *c, int64_t tick)
   atomic_store(&slot->tick, tick);
 }
 
-/* The latest snapshot that is whole. The one the former controller was at when it was shot may be half written: its
- * checksum tells. */
+/* The latest snapshot that is whole. The one the former controller was at when it was shot may be half
+ * written: its checksum tells. */
 static void take_snapshot(controller *c)
 {
   const int newer = atomic_load(&c->s->slot[1].tick) > atomic_load(&c->s->slot[0].tick);
@@ -125,8 +125,8 @@ static void take_snapshot(controller *c)
 
 /* ---- the estimate ---- */
 
-/* From the snapshot to the tick before the message, along the commands the valve has followed; not all at once, so that
- * no cycle takes long. Then the buffer for late samples begins. */
+/* From the snapshot to the tick before the message, along the commands the valve has followed; not all at
+ * once, so that no cycle takes long. Then the buffer for late samples begins. */
 static bramah_status catch_up(controller *c, int64_t tick, bramah_diag *diag)
 {
   for (int k = 0; k < CATCH_UP && bramah_filter_time_ns(c->filter) < (tick - 1) * STEP_NS; k++) {
@@ -141,8 +141,8 @@ static bramah_status catch_up(controller *c, int64_t tick, bramah_diag *diag)
   return bramah_rewind_init(c->filter, &late, c->rewind_memory, c->rewind_size, diag, &c->rewind);
 }
 
-/* One step of the estimate to the tick of the message. A sample that is refused (too old, not a number) is left out and
- * counted; the estimate goes on without it. */
+/* One step of the estimate to the tick of the message. A sample that is refused (too old, not a number) is
+ * left out and counted; the estimate goes on without it. */
 static bramah_status advance(controller *c, const measurement *m, bramah_diag *diag)
 {
   bramah_status status = bramah_rewind_set_inputs(c->rewind, &m->u, diag);
@@ -184,8 +184,8 @@ static void read_estimates(const controller *c, double *x)
   for (size_t i = 0; i < c->law.gains->n; i++) x[i] = c->m.plant.output(c->m.plant.self, c->output[i]);
 }
 
-/* Without an estimator: what the sensors show, the last value of one that is silent, and a spool that is reckoned with.
- * Returns 0 if the angle has not been seen for 50 ms. */
+/* Without an estimator: what the sensors show, the last value of one that is silent, and a spool that is
+ * reckoned with. Returns 0 if the angle has not been seen for 50 ms. */
 static int read_sensors(controller *c, const measurement *m, double *x)
 {
   for (size_t i = 0; i < c->law.gains->n; i++) {
@@ -227,7 +227,8 @@ static void account(shared *s, int64_t work_ns, uint64_t iterations)
   s->iterations[s->cycles++] = (uint32_t)iterations;
 }
 
-/* Wait for the next message, 0: the run is over. What piled up while there was no controller is too old to answer. */
+/* Wait for the next message, 0: the run is over. What piled up while there was no controller is too old to
+ * answer. */
 static int receive(controller *c, int socket, int drain, measurement *m)
 {
   struct pollfd line = {.fd = socket, .events = POLLIN};

@@ -5,7 +5,8 @@
 #include "gains.h"
 #include "simulator.h"
 
-/* The controller process: estimates, law, snapshots. `again`: it takes the place of one that was shot. Returns 0 or 1. */
+/* The controller process: estimates, law, snapshots. `again`: it takes the place of one that was shot.
+ * Returns 0 or 1. */
 int control(const bramah_study *study, const gains *g, const run_options *o, int socket, shared *s,
             int again);
 

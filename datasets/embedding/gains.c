@@ -11,12 +11,12 @@ enum { N = MAX_STATES + 1, ITERATIONS = 20000 };
 
 static const double step = 1e-3;
 
-/* Error of the angle, its integral over a second, and command that cost the same: how tight the loop is. With these
- * raw sensors do best; estimates can be fed back twice as tightly. */
+/* Error of the angle, its integral over a second, and command that cost the same: how tight the loop is. With
+ * these raw sensors do best; estimates can be fed back twice as tightly. */
 static const double error = 0.01 /* rad */, command_scale = 2.0 /* V */;
 
-/* Costs of the far future count less, with this time constant [s]. Oil that is shut in keeps its pressure level
- * whatever the valve does: a mode at one, which without discount has no finite cost. */
+/* Costs of the far future count less, with this time constant [s]. Oil that is shut in keeps its pressure
+ * level whatever the valve does: a mode at one, which without discount has no finite cost. */
 static const double horizon = 2.0;
 
 typedef struct regulator {
@@ -59,8 +59,8 @@ static double riccati_step(regulator *r, const double *q)
   return change / largest;
 }
 
-/* The machine may have chosen another joint as its independent coordinate x in this pose. At rest the joint that is
- * controlled moves as c x, c the derivative of the first output: write the equations for it. */
+/* The machine may have chosen another joint as its independent coordinate x in this pose. At rest the joint
+ * that is controlled moves as c x, c the derivative of the first output: write the equations for it. */
 static void to_joint(const bramah_linear_system *system, double *F, double *G)
 {
   const double c = system->C[0];
@@ -73,7 +73,8 @@ static void to_joint(const bramah_linear_system *system, double *F, double *G)
   }
 }
 
-/* Iterate it until the feedback stands. The states are scaled beforehand so that their sizes do not matter. */
+/* Iterate it until the feedback stands. The states are scaled beforehand so that their sizes do not matter.
+ */
 static bramah_status regulate(const bramah_linear_system *system, double *K, bramah_diag *diag)
 {
   static regulator r; /* of the start, not of the loop */

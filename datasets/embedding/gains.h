@@ -23,7 +23,8 @@ typedef struct gains_of {
   double least, most;         /* range of the joint's angle [rad] */
 } gains_of;
 
-/* Linearize the machine at rest at POSES angles and solve for the feedback. Allocates; done once, before the loop. */
+/* Linearize the machine at rest at POSES angles and solve for the feedback. Allocates; done once, before the
+ * loop. */
 bramah_status gains_make(const bramah_model *model, const gains_of *of, bramah_diag *diag, gains *out);
 
 /* Feedback, feed-forward and drop at this angle, between the poses along straight lines. K [n + 1]. */

@@ -13,8 +13,8 @@ void law_reference(double t, double start, double *angle, double *rate)
   *rate = -amplitude * frequency * sin(frequency * since);
 }
 
-/* A valve passes C u sqrt(drop) from the pump to a, or from a to the tank. The feedback counts in volts at the drop it
- * was designed at; at another drop as many more volts make the same flow. */
+/* A valve passes C u sqrt(drop) from the pump to a, or from a to the tank. The feedback counts in volts at
+ * the drop it was designed at; at another drop as many more volts make the same flow. */
 static double compensate(const law *l, double volts, double p_a, double drop)
 {
   const double actual = fmax(volts > 0.0 ? l->pump - p_a : p_a - l->tank, 1e5);

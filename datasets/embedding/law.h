@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The control law: a reference for one joint, state feedback about it, and the valve's square root taken out. */
+/* The control law: a reference for one joint, state feedback about it, and the valve's square root taken out.
+ */
 #ifndef EMBEDDING_LAW_H
 #define EMBEDDING_LAW_H
 
@@ -15,7 +16,8 @@ typedef struct law {
   int started;
 } law;
 
-/* Angle [rad] and rate wanted at time t [s] after the start from angle `start`: still for a second, then up and down. */
+/* Angle [rad] and rate wanted at time t [s] after the start from angle `start`: still for a second, then up
+ * and down. */
 void law_reference(double t, double start, double *angle, double *rate);
 
 /* Command [V] for states x [gains->n] at time t. */

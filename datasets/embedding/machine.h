@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine and the study of the example, read from the files that were tuned on logs with `bramah replay`. */
+/* The machine and the study of the example, read from the files that were tuned on logs with `bramah replay`.
+ */
 #ifndef EMBEDDING_MACHINE_H
 #define EMBEDDING_MACHINE_H
 

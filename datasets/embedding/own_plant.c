@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A filter on somebody else's simulator, which is stepped as it is. The simulator (hoist.h) is a structure and a
- * function with an integrator of its own; here stands all that bramah needs to be told of it: sixteen members of a table,
- * most of them one line. No derivative is asked for: the filter makes differences of whole steps.
+/* A filter on somebody else's simulator, which is stepped as it is. The simulator (hoist.h) is a structure
+ * and a function with an integrator of its own; here stands all that bramah needs to be told of it: sixteen
+ * members of a table, most of them one line. No derivative is asked for: the filter makes differences of
+ * whole steps.
  *
- * A trolley crane swings its load. Only the trolley's position is measured; the model believes in a rope 5 % too long
- * and hangs straight at the start, while the load swings by 11 degrees. */
+ * A trolley crane swings its load. Only the trolley's position is measured; the model believes in a rope 5 %
+ * too long and hangs straight at the start, while the load swings by 11 degrees. */
 #include "hoist.h"
 
 #include <bramah/filter.h>

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A supervisory controller next to a simulated plant, twice at the same time: once the law is fed estimates, once raw
- * sensors. Each loop is two processes, plant and controller, with a socket between them, at 1 kHz. The joint follows a
- * reference while things go wrong: the encoder falls silent, then comes 20 ms late; the controller is shot and another
- * one takes its place, from a snapshot in shared memory.
+/* A supervisory controller next to a simulated plant, twice at the same time: once the law is fed estimates,
+ * once raw sensors. Each loop is two processes, plant and controller, with a socket between them, at 1 kHz.
+ * The joint follows a reference while things go wrong: the encoder falls silent, then comes 20 ms late; the
+ * controller is shot and another one takes its place, from a snapshot in shared memory.
  *
  * usage: supervise STUDY.yaml [--duration SECONDS] [--lockstep]
- *   --lockstep  the plant waits for the controller: no deadlines, as fast as it goes, the same outcome every time
+ *   --lockstep  the plant waits for the controller: no deadlines, as fast as it goes, the same outcome every
+ * time
  *
- * Exit codes: 0 if no deadline was missed on the estimator's account and estimates track at least twice as well as raw
- * sensors; 1 if not; 2 wrong use or bad input. */
+ * Exit codes: 0 if no deadline was missed on the estimator's account and estimates track at least twice as
+ * well as raw sensors; 1 if not; 2 wrong use or bad input. */
 #define _GNU_SOURCE
 #include "controller.h"
 #include "machine.h"
@@ -161,9 +162,9 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* CPU time still holds what the computer takes for itself, the more so a virtual one. A cycle that took more than a tick
- * is laid to the estimator's account unless as many Newton iterations as it made, or more, took less than half a tick
- * another time: *own of all that are returned. */
+/* CPU time still holds what the computer takes for itself, the more so a virtual one. A cycle that took more
+ * than a tick is laid to the estimator's account unless as many Newton iterations as it made, or more, took
+ * less than half a tick another time: *own of all that are returned. */
 static int64_t overruns(const shared *s, int64_t *own)
 {
   uint32_t done = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes between the plant simulator and the controller, and what both leave in shared memory for the supervisor. */
+/* What goes between the plant simulator and the controller, and what both leave in shared memory for the
+ * supervisor. */
 #ifndef EMBEDDING_WIRE_H
 #define EMBEDDING_WIRE_H
 
@@ -36,8 +37,8 @@ typedef struct shared {
   atomic_int real_time; /* processes that run under SCHED_FIFO */
   _Atomic int64_t now;  /* tick of the plant */
   snapshot_slot slot[2];
-  double history
-      [HISTORY]; /* command over the step to each of the last ticks, for a controller that comes back */
+  double history[HISTORY]; /* command over the step to each of the last ticks, for a controller that comes
+                              back */
 
   /* of the plant */
   int64_t late;       /* commands that were not there when their tick began */

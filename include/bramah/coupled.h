@@ -15,7 +15,8 @@ extern "C" {
 typedef struct bramah_coupled bramah_coupled;
 
 /* Bytes for one plant of this model; create it there (aligned to 64, no allocation), or in memory taken once.
- * It starts at the initial state of the machine. Errors: E_ARGUMENT (memory too small, or a plant lives in it already). */
+ * It starts at the initial state of the machine. Errors: E_ARGUMENT (memory too small, or a plant lives in it
+ * already). */
 BRAMAH_API size_t bramah_coupled_size(const bramah_model *model);
 BRAMAH_API bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size,
                                              bramah_diag *diag, bramah_coupled **out);
@@ -69,11 +70,11 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
 
 /* Counts since the start.
  *
- * The work of a step is bounded: it makes at most bramah_integrator.max_iterations Newton iterations (25 unless the
- * machine says otherwise), each of which factors one tangent and evaluates the equations at most ten times (the
- * correction is halved up to 8 times); each evaluation closes the loops with at most 20 iterations of its own. When the
- * bound is reached the step is refused with E_NO_CONVERGENCE, the plant is as it was before, and diag names the
- * unknown. There is no other loop whose length depends on data. */
+ * The work of a step is bounded: it makes at most bramah_integrator.max_iterations Newton iterations (25
+ * unless the machine says otherwise), each of which factors one tangent and evaluates the equations at most
+ * ten times (the correction is halved up to 8 times); each evaluation closes the loops with at most 20
+ * iterations of its own. When the bound is reached the step is refused with E_NO_CONVERGENCE, the plant is as
+ * it was before, and diag names the unknown. There is no other loop whose length depends on data. */
 typedef struct bramah_step_report {
   uint64_t steps;
   uint64_t iterations;     /* Newton iterations, sum */

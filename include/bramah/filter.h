@@ -4,15 +4,16 @@
  *
  * One cycle: bramah_filter_set_inputs (held over the coming step), bramah_filter_predict (plant step, P = F P
  * F' + Q), bramah_filter_correct (fuse what was measured at the new time, inject the estimated errors into
- * the plant). bramah_filter_step does the three in one call, checks them first and reports: the one to take next to a
- * controller.
+ * the plant). bramah_filter_step does the three in one call, checks them first and reports: the one to take
+ * next to a controller.
  *
- * After a successful init nothing allocates, opens a file, asks a clock or takes a lock. Filters share nothing but the
- * model: any number of them may run on any number of threads, each on one at a time. The work of a call is bounded by
- * sizes and by the bound of the plant's step (bramah/coupled.h).
+ * After a successful init nothing allocates, opens a file, asks a clock or takes a lock. Filters share
+ * nothing but the model: any number of them may run on any number of threads, each on one at a time. The work
+ * of a call is bounded by sizes and by the bound of the plant's step (bramah/coupled.h).
  *
- * The arithmetic raises none of the floating-point exceptions "invalid", "division by zero" and "overflow" as long as
- * calls succeed. It assumes rounding to nearest; whether subnormal numbers are flushed to zero does not matter to it. */
+ * The arithmetic raises none of the floating-point exceptions "invalid", "division by zero" and "overflow" as
+ * long as calls succeed. It assumes rounding to nearest; whether subnormal numbers are flushed to zero does
+ * not matter to it. */
 #ifndef BRAMAH_FILTER_H
 #define BRAMAH_FILTER_H
 
@@ -251,10 +252,11 @@ BRAMAH_API size_t bramah_filter_n_sensors(const bramah_filter *filter);
 BRAMAH_API const bramah_sensor *bramah_filter_sensor(const bramah_filter *filter, size_t i);
 
 /* The whole state, plant included, copied to and from snap [size bytes, 8-byte aligned], exact to the bit. A
- * snapshot holds no pointers: another process with the same filter on the same kind of computer can go on from it. Noise
- * and standard deviations of sensors, which are options, are not in it. It is sealed with the format, the names and
- * sizes of the filter and a checksum of all; restore takes nothing that is broken. Errors, with nothing changed:
- * E_SYNTAX (no snapshot, or of another version of the library), E_REFERENCE (of another filter), E_VALUE (corrupted). */
+ * snapshot holds no pointers: another process with the same filter on the same kind of computer can go on
+ * from it. Noise and standard deviations of sensors, which are options, are not in it. It is sealed with the
+ * format, the names and sizes of the filter and a checksum of all; restore takes nothing that is broken.
+ * Errors, with nothing changed: E_SYNTAX (no snapshot, or of another version of the library), E_REFERENCE (of
+ * another filter), E_VALUE (corrupted). */
 BRAMAH_API size_t bramah_filter_snapshot_size(const bramah_filter *filter);
 BRAMAH_API void bramah_filter_save(const bramah_filter *filter, void *snap);
 BRAMAH_API bramah_status bramah_filter_restore(bramah_filter *filter, const void *snap);
@@ -264,8 +266,8 @@ BRAMAH_API bramah_status bramah_filter_check_snapshot(const bramah_filter *filte
 
 /* ---- a cycle in one call ---- */
 
-/* What one cycle is given. Counts that are not those of the filter are an error, so that arrays of a wrong size do
- * not go unnoticed. */
+/* What one cycle is given. Counts that are not those of the filter are an error, so that arrays of a wrong
+ * size do not go unnoticed. */
 typedef struct bramah_filter_cycle {
   int64_t time_ns;  /* of the measurements, since init: at the end of the step or within half a step of it */
   size_t n_input;   /* as many as the plant has, or 0: u goes on */
@@ -299,15 +301,16 @@ typedef struct bramah_filter_step_report {
   size_t nis_dof;                               /* its degrees of freedom */
 } bramah_filter_step_report;
 
-/* One cycle: inputs, prediction over one step, correction at the new time. All or nothing: on error the filter, its
- * plant and its time are as before the call, and the next call may go on. report may be NULL; it is written on success.
- * Errors: E_TIME (time_ns is not after the filter's time, or not within half a step of the end of the coming one),
- * E_ARGUMENT (counts), E_NOT_FINITE (an input, a measurement), and those of predict and correct.
+/* One cycle: inputs, prediction over one step, correction at the new time. All or nothing: on error the
+ * filter, its plant and its time are as before the call, and the next call may go on. report may be NULL; it
+ * is written on success. Errors: E_TIME (time_ns is not after the filter's time, or not within half a step of
+ * the end of the coming one), E_ARGUMENT (counts), E_NOT_FINITE (an input, a measurement), and those of
+ * predict and correct.
  *
- * What a caller does about them: with E_NOT_FINITE the same cycle again with that sample not present. With E_TIME
- * after a lost cycle as many steps without measurements as are missing. With E_NO_CONVERGENCE or E_SINGULAR of the
- * plant's step bramah_filter_correct with the latest measurements, which moves the state, then go on; if that lasts,
- * a snapshot or a new start. */
+ * What a caller does about them: with E_NOT_FINITE the same cycle again with that sample not present. With
+ * E_TIME after a lost cycle as many steps without measurements as are missing. With E_NO_CONVERGENCE or
+ * E_SINGULAR of the plant's step bramah_filter_correct with the latest measurements, which moves the state,
+ * then go on; if that lasts, a snapshot or a new start. */
 BRAMAH_API bramah_status bramah_filter_step(bramah_filter *filter, const bramah_filter_cycle *cycle,
                                             bramah_filter_step_report *report, bramah_diag *diag);
 

@@ -32,9 +32,9 @@ const char *bramah__arena_text(bramah__arena *arena, const char *text);
 
 #define BRAMAH__TAKE(arena, type, n) ((type *)bramah__arena_take((arena), (n), sizeof(type)))
 
-/* An object in memory of the caller begins with its mark, which depends on the address. While it stands there another
- * object is not made in the same memory. Clearing it releases the memory; memory that never held an object has it by
- * chance once in 2^64. */
+/* An object in memory of the caller begins with its mark, which depends on the address. While it stands there
+ * another object is not made in the same memory. Clearing it releases the memory; memory that never held an
+ * object has it by chance once in 2^64. */
 uint64_t bramah__mark_of(const void *mem);
 int bramah__is_marked(const void *mem);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How long one cycle (bramah_filter_step) takes in wall time, cycle by cycle: median, p99, p99.9 and the longest. Ten
- * million cycles with BRAMAH_STEPS=10000000 (test/run.sh --long), else one. Under SCHED_FIFO where that is allowed.
+/* How long one cycle (bramah_filter_step) takes in wall time, cycle by cycle: median, p99, p99.9 and the
+ * longest. Ten million cycles with BRAMAH_STEPS=10000000 (test/run.sh --long), else one. Under SCHED_FIFO
+ * where that is allowed.
  *
- * The work cycle is repeated, so that each of its cycles is timed many times over with the same bits. The least of those
- * times is what its arithmetic takes; the rest is the computer: interrupts, other programs on the core or its sibling, the
- * host of a virtual machine. The bench fails where p99.9 of the former is beyond 4 medians; the latter is told, and is
- * within them too on a core that is idle. */
+ * The work cycle is repeated, so that each of its cycles is timed many times over with the same bits. The
+ * least of those times is what its arithmetic takes; the rest is the computer: interrupts, other programs on
+ * the core or its sibling, the host of a virtual machine. The bench fails where p99.9 of the former is beyond
+ * 4 medians; the latter is told, and is within them too on a core that is idle. */
 #define _GNU_SOURCE
 #include "test/bench/bench.h"
 #include "test/embed/rig.h"
@@ -41,7 +42,8 @@ static int64_t now_ns(clockid_t clock)
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* ns [steps] of each cycle, and the least [CYCLES] of all repetitions. At the end of the work cycle the filter starts anew, outside of what is measured. */
+/* ns [steps] of each cycle, and the least [CYCLES] of all repetitions. At the end of the work cycle the
+ * filter starts anew, outside of what is measured. */
 static void run(rig *r, const void *start, size_t steps, uint32_t *ns, uint32_t *least)
 {
   for (size_t k = 0; k < steps; k++) {

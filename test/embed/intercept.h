@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that a real-time loop must not make, intercepted in the program that includes this: memory, files, clocks, sleep
- * and locks. While `armed` each is counted in `calls`; all go through to the C library but for opening files. Include it
- * once, after _GNU_SOURCE. */
+/* Calls that a real-time loop must not make, intercepted in the program that includes this: memory, files,
+ * clocks, sleep and locks. While `armed` each is counted in `calls`; all go through to the C library but for
+ * opening files. Include it once, after _GNU_SOURCE. */
 #ifndef BRAMAH_TEST_EMBED_INTERCEPT_H
 #define BRAMAH_TEST_EMBED_INTERCEPT_H
 

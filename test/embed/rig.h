@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The hydraulic four-bar with four sensors, its model 10 % wrong in friction, in memory of the caller: what the tests
- * and benches of embedding drive. */
+/* The hydraulic four-bar with four sensors, its model 10 % wrong in friction, in memory of the caller: what
+ * the tests and benches of embedding drive. */
 #ifndef BRAMAH_TEST_EMBED_RIG_H
 #define BRAMAH_TEST_EMBED_RIG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of faults of an embedded estimator: each is told by a status, changes nothing, and the next good call goes
- * on as if it had not been. And bramah_filter_step against the calls it is made of. */
+/* The table of faults of an embedded estimator: each is told by a status, changes nothing, and the next good
+ * call goes on as if it had not been. And bramah_filter_step against the calls it is made of. */
 #include "test/embed/rig.h"
 #include "test/support/run.h"
 
@@ -78,8 +78,8 @@ static void expect_unchanged(const pair *p)
   ck_assert_mem_eq(before, after, bramah_filter_snapshot_size(p->r.filter));
 }
 
-/* The faulty cycle is refused with this status and thing and leaves the filter's bits alone, and then the good one gives
- * the bits of a filter that never met the fault. */
+/* The faulty cycle is refused with this status and thing and leaves the filter's bits alone, and then the
+ * good one gives the bits of a filter that never met the fault. */
 static void refused(pair *p, const bramah_filter_cycle *good, const bramah_filter_cycle *bad,
                     bramah_status status, const char *thing)
 {
@@ -276,8 +276,8 @@ START_TEST(test_second_init_in_the_same_memory)
 }
 END_TEST
 
-/* A plant that does not find its next state in one iteration: refused with the name of the unknown, after no more work
- * than promised, time and again. */
+/* A plant that does not find its next state in one iteration: refused with the name of the unknown, after no
+ * more work than promised, time and again. */
 START_TEST(test_limit_of_iterations)
 {
   enum { MOST = 2 };
@@ -390,7 +390,8 @@ START_TEST(test_time_beside_the_step)
 }
 END_TEST
 
-/* Noise of the plant and of sensors can be changed while it runs: the filter then goes on as one that was made so. */
+/* Noise of the plant and of sensors can be changed while it runs: the filter then goes on as one that was
+ * made so. */
 START_TEST(test_noise_at_run_time)
 {
   pair p;

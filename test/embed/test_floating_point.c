@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Floating point next to a controller that may have its traps on: no "invalid", "division by zero" or "overflow" while
- * calls succeed, nothing that ends among the subnormal numbers when a machine comes to rest, and the same bits where the
- * processor flushes those to zero. */
+/* Floating point next to a controller that may have its traps on: no "invalid", "division by zero" or
+ * "overflow" while calls succeed, nothing that ends among the subnormal numbers when a machine comes to rest,
+ * and the same bits where the processor flushes those to zero. */
 #define _GNU_SOURCE
 #include "test/embed/rig.h"
 #include "test/support/run.h"
@@ -106,7 +106,8 @@ START_TEST(test_no_exceptions)
 }
 END_TEST
 
-/* Refused calls may set flags, which is why they are told by a status; but a caller's NaN is noticed without one. */
+/* Refused calls may set flags, which is why they are told by a status; but a caller's NaN is noticed without
+ * one. */
 START_TEST(test_nan_is_noticed_quietly)
 {
   rig r;
@@ -123,8 +124,9 @@ START_TEST(test_nan_is_noticed_quietly)
 }
 END_TEST
 
-/* A spool that goes to zero exponentially is there after some 2 s, not among the subnormal numbers after 3 s, where
- * each step took its time. With every model of friction, and without sensors whose noise would stir it. */
+/* A spool that goes to zero exponentially is there after some 2 s, not among the subnormal numbers after 3 s,
+ * where each step took its time. With every model of friction, and without sensors whose noise would stir it.
+ */
 START_TEST(test_rest_is_not_subnormal)
 {
   const bramah_friction_model friction = (bramah_friction_model)(_i % 6);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* After initialisation nothing allocates, opens or reads a file, asks a clock or takes a lock: the calls are intercepted
- * in this program while the filter runs, faults included. */
+/* After initialisation nothing allocates, opens or reads a file, asks a clock or takes a lock: the calls are
+ * intercepted in this program while the filter runs, faults included. */
 #define _GNU_SOURCE
 #include "bramah/adaptive.h"
 #include "bramah/filter.h"
@@ -185,8 +185,8 @@ typedef struct tally {
   uint64_t good, refused[6], gated, lost, restored;
 } tally;
 
-/* Cycle k of the run with what goes wrong in it: 0 nothing, 1 NaN, 2 infinite command, 3 time backwards, 4 time far
- * ahead, 5 wrong size. */
+/* Cycle k of the run with what goes wrong in it: 0 nothing, 1 NaN, 2 infinite command, 3 time backwards, 4
+ * time far ahead, 5 wrong size. */
 static int spoil(int64_t k, bramah_filter_cycle *cycle, double *y, const double *bad)
 {
   const int fault = k % 13 ? 0 : (int)(k / 13 % 6);

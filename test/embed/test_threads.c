@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* N filters on T threads, which share one model, give the bits of serial runs. Under the thread sanitizer (test/run.sh
+/* N filters on T threads, which share one model, give the bits of serial runs. Under the thread sanitizer
+ * (test/run.sh
  * --tsan) it also shows that they share nothing else. */
 #include "test/embed/rig.h"
 
