@@ -163,7 +163,7 @@ static bramah_status take_options(bramah_filter *f, const bramah_filter_options 
 static bramah_status start(bramah_filter *f, const bramah_sensor *sensors,
                            const bramah_filter_options *options, bramah_diag *diag)
 {
-  memcpy(f->sensor, sensors, f->n_sensors * sizeof *sensors);
+  if (f->n_sensors) memcpy(f->sensor, sensors, f->n_sensors * sizeof *sensors);
   bramah_status status = take_options(f, options, diag);
   if (status == BRAMAH_OK) status = bramah__stated_noise_take(&f->plant, options, &f->stated, diag);
   if (status != BRAMAH_OK) return status;

@@ -93,8 +93,8 @@ rm -f "$logs"/all-tests*
 set -- test -C "$root/$build" --no-rebuild --print-errorlogs --logbase all-tests
 if [ -n "$valgrind" ]; then
   BRAMAH_WRAP=$under_valgrind
-  : "${BRAMAH_SEEDS:=1}" # fewer runs of the studies
-  export BRAMAH_WRAP BRAMAH_SEEDS
+  : "${BRAMAH_SEEDS:=1}" "${BRAMAH_CYCLES:=20000}" # fewer runs of the studies, fewer cycles
+  export BRAMAH_WRAP BRAMAH_SEEDS BRAMAH_CYCLES
   set -- "$@" "--wrap=sh '$root/test/run.sh' --under-valgrind" --timeout-multiplier=20
 fi
 [ -z "$asan" ] || set -- "$@" --timeout-multiplier=5

@@ -4,7 +4,6 @@
 # sensors, no cycle of the estimator is too long by its own work. BRAMAH_CONTROLLER_SECONDS: by the clock, default 20.
 set -eu
 supervise=$1
-own_plant=$2
 study=${BRAMAH_SOURCE_ROOT:?}/datasets/four-bar/sensors-2.yaml
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -14,8 +13,6 @@ fail() {
   cat "$scratch/out" >&2
   exit 1
 }
-
-"$own_plant"
 
 "$supervise" "$study" --duration 20 --lockstep >"$scratch/out" 2>&1 || fail "without a clock: exit code $?"
 cat "$scratch/out"

@@ -325,8 +325,11 @@ int main(void)
   bramah_coupled_free(coupled);
   bramah_model_free(model);
   make_measurements();
-  const int cycles_good = cycles_call_nothing(BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_SEQUENTIAL, 1000000) &&
-                          cycles_call_nothing(BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_BLOCK, 50000) &&
-                          cycles_call_nothing(BRAMAH_COVARIANCE_SQUARE_ROOT, BRAMAH_FUSION_SEQUENTIAL, 50000);
+  const char *asked = getenv("BRAMAH_CYCLES");
+  const int64_t cycles = asked ? strtoll(asked, NULL, 10) : 1000000;
+  const int cycles_good =
+      cycles_call_nothing(BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_SEQUENTIAL, cycles) &&
+      cycles_call_nothing(BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_BLOCK, cycles / 20) &&
+      cycles_call_nothing(BRAMAH_COVARIANCE_SQUARE_ROOT, BRAMAH_FUSION_SEQUENTIAL, cycles / 20);
   return good && beside_good && adaptive_good && cycles_good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
