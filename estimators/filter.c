@@ -87,6 +87,9 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   bramah__stated_noise_layout(plant, arena, &f->stated);
   f->before = bramah__arena_take(arena, bramah__own_size(f), 1);
   f->last = bramah__arena_take(arena, bramah__own_size(f), 1);
+  f->older = bramah__arena_take(arena, bramah__own_size(f), 1);
+  f->cycle = bramah__arena_take(arena, bramah__own_size(f), 1);
+  f->offset_ns = BRAMAH__TAKE(arena, int64_t, n_sensors);
   f->snap = bramah__arena_take(arena, plant->snapshot_size, 1);
   f->row_snap = bramah__arena_take(arena, plant->snapshot_size, 1);
   return object;
@@ -160,7 +163,7 @@ static bramah_status take_options(bramah_filter *f, const bramah_filter_options 
 static bramah_status start(bramah_filter *f, const bramah_sensor *sensors,
                            const bramah_filter_options *options, bramah_diag *diag)
 {
-  memcpy(f->sensor, sensors, f->n_sensors * sizeof *sensors);
+  if (f->n_sensors) memcpy(f->sensor, sensors, f->n_sensors * sizeof *sensors);
   bramah_status status = take_options(f, options, diag);
   if (status == BRAMAH_OK) status = bramah__stated_noise_take(&f->plant, options, &f->stated, diag);
   if (status != BRAMAH_OK) return status;
@@ -178,12 +181,17 @@ bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, co
 {
   if ((uintptr_t)mem % BRAMAH__ALIGN)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "memory is not aligned to 64 bytes");
+  if (mem && size >= sizeof(bramah_filter) && bramah__is_marked(mem))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "this memory holds a filter: free that one first");
   bramah__arena arena = bramah__arena_make(mem, size);
   bramah_filter *f = mem ? layout(plant, n_sensors, options, &arena) : NULL;
   if (!f || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "memory is too small");
   const bramah_status status = start(f, sensors, options, diag);
-  if (status == BRAMAH_OK) *out = f;
-  return status;
+  if (status != BRAMAH_OK) return status;
+  bramah__identify(f);
+  f->mark = bramah__mark_of(mem);
+  *out = f;
+  return BRAMAH_OK;
 }
 
 bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
@@ -202,7 +210,9 @@ bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_sensors, con
 
 void bramah_filter_free(bramah_filter *filter)
 {
-  if (filter && filter->own_memory) bramah__aligned_free(filter);
+  if (!filter) return;
+  filter->mark = 0;
+  if (filter->own_memory) bramah__aligned_free(filter);
 }
 
 bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,

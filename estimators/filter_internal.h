@@ -36,6 +36,8 @@ typedef struct bramah__progress {
 
 /* Error state, n = ne + na: ne = 2 nf + np of the plant, then the augmented ones. */
 struct bramah_filter {
+  uint64_t mark;     /* bramah__mark_of; stands first */
+  uint64_t identity; /* of what a snapshot must fit, see snapshot.c */
   bramah_plant plant;
   bramah_transition transition;
   int resolvent, square_root, block;
@@ -83,6 +85,8 @@ struct bramah_filter {
   bramah__stated_noise stated;   /* uncertainty in the user's coordinates */
   void *before;                  /* snapshot of the filter before the present call */
   void *last;                    /* snapshot of it before the last step */
+  void *older, *cycle;           /* bramah_filter_step: that before the step in hand; where it started */
+  int64_t *offset_ns;            /* [n_sensors] bramah_filter_step */
   void *snap, *row_snap;         /* of the plant: at the start of a step or update; for differences */
   double nis;
   size_t nis_dof;
@@ -132,6 +136,10 @@ size_t bramah__own_size(const bramah_filter *filter);
 void bramah__keep(const bramah_filter *filter, void *snap);
 /* Covariance, means and plant from a snapshot, and the counts if asked. */
 void bramah__take_back(bramah_filter *filter, const void *snap, int with_counts);
+/* Fill f->identity. */
+void bramah__identify(bramah_filter *f);
+/* F and Gamma of the step before take the place of those of the last one, and back. */
+void bramah__swap_matrices(bramah_filter *f);
 /* Where they stand in one: means, P, plant. */
 typedef struct bramah__parts {
   double *mean, *P;

@@ -168,7 +168,7 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
   return status == BRAMAH_OK ? bramah__check_covariance(f, diag) : status;
 }
 
-static void swap_matrices(bramah_filter *f)
+void bramah__swap_matrices(bramah_filter *f)
 {
   double *const F = f->F, *const Gamma = f->Gamma;
   f->F = f->F_spare, f->Gamma = f->Gamma_spare;
@@ -178,10 +178,10 @@ static void swap_matrices(bramah_filter *f)
 bramah_status bramah_filter_predict(bramah_filter *filter, bramah_diag *diag)
 {
   bramah__keep(filter, filter->before);
-  swap_matrices(filter);
+  bramah__swap_matrices(filter);
   const bramah_status status = advance(filter, diag);
   if (status != BRAMAH_OK) {
-    swap_matrices(filter);
+    bramah__swap_matrices(filter);
     bramah__take_back(filter, filter->before, 1);
     bramah__clear_correction(filter);
     return status;

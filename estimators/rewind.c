@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rewind buffer knows the filter by its public functions alone. Steps are numbered: point 0 is the start, point k
+/* The rewind buffer knows the filter by its public functions and its snapshots. Steps are numbered: point 0 is the start, point k
  * lies k steps later. What is kept of a point stands in slot k % n_slots:
  *
  *   oldest point that may be passed again ............ present | coming
@@ -7,6 +7,7 @@
  *
  * A snapshot shows the filter at its point before the correction, so that a sample of that point can still join. */
 #include "bramah/rewind.h"
+#include "estimators/snapshot.h"
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
 
@@ -179,7 +180,7 @@ static unsigned char *snapshot_of(const bramah_rewind *r, int64_t point)
 
 static void keep_snapshot(bramah_rewind *r, int64_t point)
 {
-  if (point % (int64_t)r->every == 0) bramah_filter_save(r->filter, snapshot_of(r, point));
+  if (point % (int64_t)r->every == 0) bramah__save_body(r->filter, snapshot_of(r, point));
 }
 
 static void clear_point(bramah_rewind *r, int64_t point)
@@ -423,12 +424,12 @@ static bramah_status catch_up(bramah_rewind *r, int64_t wanted, bramah_diag *dia
 {
   if (r->next > r->present) return BRAMAH_OK;
   const int64_t from = r->next - r->next % (int64_t)r->every;
-  bramah_filter_save(r->filter, r->backup);
-  bramah_filter_restore(r->filter, snapshot_of(r, from));
+  bramah__save_body(r->filter, r->backup);
+  bramah__restore_body(r->filter, snapshot_of(r, from));
   bramah_status status = tell(r, BRAMAH_OK, r->watcher.restored, diag);
   if (status == BRAMAH_OK) status = walk(r, from, diag);
   if (status != BRAMAH_OK) {
-    bramah_filter_restore(r->filter, r->backup);
+    bramah__restore_body(r->filter, r->backup);
     forget_uses(r);
     return status;
   }
@@ -445,13 +446,13 @@ bramah_status bramah_rewind_settle(bramah_rewind *rewind, bramah_diag *diag)
 
 static bramah_status step_to(bramah_rewind *r, int64_t point, bramah_diag *diag)
 {
-  bramah_filter_save(r->filter, r->backup);
+  bramah__save_body(r->filter, r->backup);
   bramah_status status = predict(r, diag);
   if (status == BRAMAH_OK) {
     keep_snapshot(r, point);
     status = correct_at(r, point, diag);
   }
-  if (status != BRAMAH_OK) bramah_filter_restore(r->filter, r->backup);
+  if (status != BRAMAH_OK) bramah__restore_body(r->filter, r->backup);
   return status;
 }
 

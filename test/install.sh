@@ -34,6 +34,8 @@ find_missing() {
   need libjs-dygraphs test -f /usr/share/javascript/dygraphs/dygraph.min.js
   need librsvg2-dev pkg-config --exists librsvg-2.0
   [ -z "${need_browser:-}" ] || need chromium command -v chromium
+  need doxygen command -v doxygen
+  [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }

@@ -3,11 +3,12 @@
 #   N passed, N failed, N skipped
 # and the exit code is not 0 if a test failed or none ran.
 #
-# usage: sh test/run.sh [--asan] [--valgrind] [--clang] [--long] [--fuzz N] [--golden]
+# usage: sh test/run.sh [--asan] [--tsan] [--valgrind] [--clang] [--long] [--fuzz N] [--golden]
 #   --asan      with the address and undefined-behaviour sanitizers, in build-asan/
+#   --tsan      the tests with threads, with the thread sanitizer, in build-tsan/
 #   --valgrind  under valgrind
 #   --clang     with clang, in build-clang/
-#   --long      the estimator studies with more seeds, and the benchmarks
+#   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles, the controller for 60 s
 #   --fuzz N    nothing else but the fuzz harnesses, with N inputs each; findings go to build-fuzz/findings/
 #   --golden    no tests: keep the estimates of every dataset as they are now in test/golden, to be looked at and committed
 # Without options a few seconds of fuzzing follow the tests where clang has libFuzzer.
@@ -29,6 +30,7 @@ fi
 
 build=build
 asan=
+tsan=
 valgrind=
 long=
 golden=
@@ -40,9 +42,11 @@ while [ $# -gt 0 ]; do
   [ "$argument" = --long ] || short_fuzz=
   case $argument in
   --asan) asan=1 ;;
+  --tsan) tsan=1 ;;
   --valgrind) valgrind=1 need_valgrind=1 ;;
   --clang) build=build-clang need_clang=1 ;;
-  --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} && export BRAMAH_SEEDS ;;
+  --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 &&
+    export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS ;;
   --golden) golden=1 ;;
   --fuzz)
     fuzz=${1:-}
@@ -59,15 +63,18 @@ while [ $# -gt 0 ]; do
     exit 0
     ;;
   *)
-    echo "unknown option '$argument'; there are --asan, --valgrind, --clang, --long, --fuzz and --golden" >&2
+    echo "unknown option '$argument'; there are --asan, --tsan, --valgrind, --clang, --long, --fuzz and --golden" >&2
     exit 2
     ;;
   esac
 done
-if [ -n "$asan" ] && [ -n "$valgrind" ]; then
-  echo "--asan and --valgrind exclude each other" >&2
+case "$asan$tsan$valgrind" in
+"" | 1) ;;
+*)
+  echo "--asan, --tsan and --valgrind exclude each other" >&2
   exit 2
-fi
+  ;;
+esac
 
 code=0
 passed=0 failed=0 skipped=0
@@ -101,22 +108,30 @@ build_all() {
     build=$build-asan
     # clang leaves the sanitizer's symbols of a shared library to the program
     setup_build "$root/$build" -Db_sanitize=address,undefined -Db_lundef=false
+  elif [ -n "$tsan" ]; then
+    build=$build-tsan
+    setup_build "$root/$build" -Db_sanitize=thread -Db_lundef=false
   else
     setup_build "$root/$build"
   fi
   echo "compiling"
-  meson compile -C "$root/$build"
+  if [ -n "$tsan" ]; then
+    meson compile -C "$root/$build" test_threads bramah:executable
+  else
+    meson compile -C "$root/$build"
+  fi
 }
 
 test_all() {
   set --
   if [ -n "$valgrind" ]; then
     BRAMAH_WRAP=$under_valgrind
-    : "${BRAMAH_SEEDS:=1}" # fewer runs of the studies
-    export BRAMAH_WRAP BRAMAH_SEEDS
+    : "${BRAMAH_SEEDS:=1}" "${BRAMAH_CYCLES:=20000}" # fewer runs of the studies, fewer cycles
+    export BRAMAH_WRAP BRAMAH_SEEDS BRAMAH_CYCLES
     set -- "--wrap=sh '$root/test/run.sh' --under-valgrind" --timeout-multiplier=20
   fi
   [ -z "$asan" ] || set -- --timeout-multiplier=5
+  [ -z "$tsan" ] || set -- --timeout-multiplier=5 threads cli-study cli-tune
   echo "testing"
   run_tests "$root/$build" "$@"
   if [ -n "$long" ]; then

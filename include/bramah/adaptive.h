@@ -107,6 +107,7 @@ typedef struct bramah_adaptive_report {
   uint64_t changes;     /* times the filter was given new noise */
 } bramah_adaptive_report;
 
+/* Its counts. */
 BRAMAH_API bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptive);
 
 /* The whole state, window and present noise included, to and from snap [size bytes, 8-byte aligned], exact to

@@ -40,6 +40,7 @@ typedef struct bramah_mode {
   const double *participation;
 } bramah_mode;
 
+/* Eigenvalues and modes. */
 typedef struct bramah_modes {
   size_t n, n_modes;                          /* order; modes, a pair counted once */
   const bramah_mode *mode;                    /* [n_modes] by |s|, slowest first */
@@ -112,10 +113,12 @@ typedef enum bramah_approach {
   BRAMAH_APPROACH_PENALTY = 2
 } bramah_approach;
 
+/* Penalties of the constraints in the penalty approach. */
 typedef struct bramah_penalty_factors {
   double alpha, xi, omega; /* masses alpha, dampers 2 xi omega alpha [1/s], springs omega^2 alpha [1/s^2] */
 } bramah_penalty_factors;
 
+/* Eigenvalues of equations with constraints. */
 typedef struct bramah_spectrum {
   size_t n;              /* eigenvalues of the constrained system: 2 (n - rank) + k */
   const double *re, *im; /* [n] slowest first; pairs stand together */

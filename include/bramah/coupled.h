@@ -15,13 +15,15 @@ extern "C" {
 typedef struct bramah_coupled bramah_coupled;
 
 /* Bytes for one plant of this model; create it there (aligned to 64, no allocation), or in memory taken once.
- * It starts at the initial state of the machine. */
+ * It starts at the initial state of the machine. Errors: E_ARGUMENT (memory too small, or a plant lives in it
+ * already). */
 BRAMAH_API size_t bramah_coupled_size(const bramah_model *model);
 BRAMAH_API bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size,
                                              bramah_diag *diag, bramah_coupled **out);
 BRAMAH_API bramah_status bramah_coupled_new(const bramah_model *model, bramah_diag *diag,
                                             bramah_coupled **out);
-BRAMAH_API void bramah_coupled_free(bramah_coupled *plant); /* NULL allowed; only for bramah_coupled_new */
+/* NULL allowed. Memory of the caller can be used again after it. */
+BRAMAH_API void bramah_coupled_free(bramah_coupled *plant);
 
 /* The plant interface of this object. Each plant has parameter values of its own, in SI:
  *
@@ -63,16 +65,27 @@ typedef enum bramah_injection {
   BRAMAH_INJECTION_EXACT = 0, /* the default */
   BRAMAH_INJECTION_LINEARISED = 1
 } bramah_injection;
+/* Another way from now on. */
 BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injection injection);
 
-/* Counts since the start. */
+/* Counts since the start.
+ *
+ * The work of a step is bounded: it makes at most bramah_integrator.max_iterations Newton iterations (25
+ * unless the machine says otherwise), each of which factors one tangent and evaluates the equations at most
+ * ten times (the correction is halved up to 8 times); each evaluation closes the loops with at most 20
+ * iterations of its own. When the bound is reached the step is refused with E_NO_CONVERGENCE, the plant is as
+ * it was before, and diag names the unknown. There is no other loop whose length depends on data. */
 typedef struct bramah_step_report {
   uint64_t steps;
   uint64_t iterations;     /* Newton iterations, sum */
   uint32_t max_iterations; /* largest in one step */
   uint32_t basis_changes;  /* times the independent coordinates were changed */
   uint32_t rebases;        /* steps after which a spherical or floating joint was given a new base rotation */
+  uint32_t last_iterations; /* of the last step, also where it failed */
+  uint32_t
+      last_evaluations; /* of the equations in it: at most 2 + 10 times the largest number of iterations */
 } bramah_step_report;
+/* Its counts. */
 BRAMAH_API bramah_step_report bramah_coupled_report(const bramah_coupled *plant);
 
 /* Largest violation of a constraint, of loops and motions [m, or rad for axes and angles] at the present

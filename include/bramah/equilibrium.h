@@ -15,6 +15,7 @@
 extern "C" {
 #endif
 
+/* What the search for it came to. */
 typedef struct bramah_equilibrium_report {
   int iterations;
   double acceleration;  /* largest that remains [rad/s^2, m/s^2] */

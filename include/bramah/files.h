@@ -53,6 +53,7 @@ typedef struct bramah_joint_start {
   double acceleration_noise; /* [rad/s^2/sqrt(Hz)] or [m/s^2/sqrt(Hz)], >= 0 */
 } bramah_joint_start;
 
+/* Start value and uncertainty of one volume. */
 typedef struct bramah_volume_start {
   const char *volume;
   int line;
@@ -192,6 +193,7 @@ typedef struct bramah_study_tune {
   const bramah_study_tuned *parameters;
 } bramah_study_tune;
 
+/* A study as its file has it. */
 typedef struct bramah_study {
   const char *file;
   const char *name;

@@ -4,7 +4,16 @@
  *
  * One cycle: bramah_filter_set_inputs (held over the coming step), bramah_filter_predict (plant step, P = F P
  * F' + Q), bramah_filter_correct (fuse what was measured at the new time, inject the estimated errors into
- * the plant). After a successful init nothing allocates. */
+ * the plant). bramah_filter_step does the three in one call, checks them first and reports: the one to take
+ * next to a controller.
+ *
+ * After a successful init nothing allocates, opens a file, asks a clock or takes a lock. Filters share
+ * nothing but the model: any number of them may run on any number of threads, each on one at a time. The work
+ * of a call is bounded by sizes and by the bound of the plant's step (bramah/coupled.h).
+ *
+ * The arithmetic raises none of the floating-point exceptions "invalid", "division by zero" and "overflow" as
+ * long as calls succeed. It assumes rounding to nearest; whether subnormal numbers are flushed to zero does
+ * not matter to it. */
 #ifndef BRAMAH_FILTER_H
 #define BRAMAH_FILTER_H
 
@@ -135,7 +144,7 @@ typedef struct bramah_filter_report {
  * once. The plant table and the sensors are copied; the plant object behind the table and the strings must
  * outlive the filter. Errors: E_VALUE (a figure), E_REFERENCE (no such parameter or sensor), E_SINGULAR (the
  * basis does not determine the motion), E_UNSUPPORTED (a function the plant does not have), E_ARGUMENT
- * (memory too small).
+ * (memory too small, or a filter lives in it already).
  *
  * Gates: innovations are tested before any correction at their time. Saturated samples are left out and do
  * not count as rejections. A sensor that is rejected `patience` times in a row is lost: it stays out until it
@@ -152,7 +161,8 @@ BRAMAH_API bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_
 BRAMAH_API bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_sensors,
                                            const bramah_sensor *sensors, const bramah_filter_options *options,
                                            bramah_diag *diag, bramah_filter **out);
-BRAMAH_API void bramah_filter_free(bramah_filter *filter); /* NULL allowed; only for bramah_filter_new */
+/* NULL allowed. Memory of the caller can be used again after it. */
+BRAMAH_API void bramah_filter_free(bramah_filter *filter);
 
 /* Other noise from the next step on, as in the options: NULL leaves that part as it is. Errors: E_VALUE
  * (nothing changed). */
@@ -241,10 +251,68 @@ BRAMAH_API const bramah_plant *bramah_filter_plant(const bramah_filter *filter);
 BRAMAH_API size_t bramah_filter_n_sensors(const bramah_filter *filter);
 BRAMAH_API const bramah_sensor *bramah_filter_sensor(const bramah_filter *filter, size_t i);
 
-/* The whole state, plant included, copied to and from snap [size bytes, 8-byte aligned], exact to the bit. */
+/* The whole state, plant included, copied to and from snap [size bytes, 8-byte aligned], exact to the bit. A
+ * snapshot holds no pointers: another process with the same filter on the same kind of computer can go on
+ * from it. Noise and standard deviations of sensors, which are options, are not in it. It is sealed with the
+ * format, the names and sizes of the filter and a checksum of all; restore takes nothing that is broken.
+ * Errors, with nothing changed: E_SYNTAX (no snapshot, or of another version of the library), E_REFERENCE (of
+ * another filter), E_VALUE (corrupted). */
 BRAMAH_API size_t bramah_filter_snapshot_size(const bramah_filter *filter);
 BRAMAH_API void bramah_filter_save(const bramah_filter *filter, void *snap);
-BRAMAH_API void bramah_filter_restore(bramah_filter *filter, const void *snap);
+BRAMAH_API bramah_status bramah_filter_restore(bramah_filter *filter, const void *snap);
+/* Would restore take these size bytes? Says why not; E_ARGUMENT: another size. */
+BRAMAH_API bramah_status bramah_filter_check_snapshot(const bramah_filter *filter, const void *snap,
+                                                      size_t size, bramah_diag *diag);
+
+/* ---- a cycle in one call ---- */
+
+/* What one cycle is given. Counts that are not those of the filter are an error, so that arrays of a wrong
+ * size do not go unnoticed. */
+typedef struct bramah_filter_cycle {
+  int64_t time_ns;  /* of the measurements, since init: at the end of the step or within half a step of it */
+  size_t n_input;   /* as many as the plant has, or 0: u goes on */
+  const double *u;  /* [n_input] SI, held over this step */
+  size_t n_sensors; /* as many as the filter has, or 0: nothing was measured */
+  const double *y;  /* [n_sensors] */
+  const unsigned char *present; /* [n_sensors] 0: no sample of this sensor */
+  const int64_t
+      *offset_ns; /* [n_sensors] samples measured beside time_ns, see bramah_filter_correct_at; or NULL */
+} bramah_filter_cycle;
+
+/* What happened in a cycle that is worth a look; bits of bramah_filter_step_report.flags. */
+typedef enum bramah_step_flag {
+  BRAMAH_STEP_GATED = 1,     /* a measurement was held back by its gate */
+  BRAMAH_STEP_SATURATED = 2, /* a measurement stood at an end of its range */
+  BRAMAH_STEP_LOST = 4,      /* a sensor became lost */
+  BRAMAH_STEP_RECOVERED = 8, /* the covariance was opened to the initial one */
+  BRAMAH_STEP_LIMITED = 16,  /* an augmented state was held at its limit */
+  BRAMAH_STEP_COORDINATES =
+      32 /* the plant went over to other independent coordinates: P has another meaning */
+} bramah_step_flag;
+
+/* What one cycle did. */
+typedef struct bramah_filter_step_report {
+  int64_t time_ns;                              /* of the filter now */
+  unsigned flags;                               /* bramah_step_flag */
+  unsigned iterations;                          /* of the plant's step; 0: unknown */
+  unsigned present, accepted, gated, saturated; /* measurements */
+  unsigned lost;                                /* sensors lost at present */
+  double nis;                                   /* y' S^-1 y over the accepted ones */
+  size_t nis_dof;                               /* its degrees of freedom */
+} bramah_filter_step_report;
+
+/* One cycle: inputs, prediction over one step, correction at the new time. All or nothing: on error the
+ * filter, its plant and its time are as before the call, and the next call may go on. report may be NULL; it
+ * is written on success. Errors: E_TIME (time_ns is not after the filter's time, or not within half a step of
+ * the end of the coming one), E_ARGUMENT (counts), E_NOT_FINITE (an input, a measurement), and those of
+ * predict and correct.
+ *
+ * What a caller does about them: with E_NOT_FINITE the same cycle again with that sample not present. With
+ * E_TIME after a lost cycle as many steps without measurements as are missing. With E_NO_CONVERGENCE or
+ * E_SINGULAR of the plant's step bramah_filter_correct with the latest measurements, which moves the state,
+ * then go on; if that lasts, a snapshot or a new start. */
+BRAMAH_API bramah_status bramah_filter_step(bramah_filter *filter, const bramah_filter_cycle *cycle,
+                                            bramah_filter_step_report *report, bramah_diag *diag);
 
 #ifdef __cplusplus
 }

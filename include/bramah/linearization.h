@@ -55,6 +55,7 @@ typedef struct bramah_linear_system {
   size_t n_velocity; /* n_position, or less by the nonholonomic constraints */
 } bramah_linear_system;
 
+/* What stands in B behind the commands, and in C. */
 typedef struct bramah_linearization_options {
   size_t n_parameters;      /* columns of B behind the commands */
   const size_t *parameters; /* [n_parameters] their numbers */
@@ -100,6 +101,7 @@ BRAMAH_API bramah_status bramah_linearization_place(bramah_linearization *l, bra
 typedef struct bramah_linearization_counts {
   size_t n_coordinates, n_constraints, n_reduced, n_redundant;
 } bramah_linearization_counts;
+/* How many of each. */
 BRAMAH_API bramah_linearization_counts bramah_linearization_count(const bramah_model *model);
 
 /* The conventional counterpart (equations 95-100 there), as a check and for comparison: the index-1

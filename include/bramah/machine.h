@@ -214,6 +214,7 @@ typedef struct bramah_supply {
   double pressure; /* [Pa] absolute */
 } bramah_supply;
 
+/* A hose that belongs to a volume: it adds its own volume and yields. */
 typedef struct bramah_hose {
   double volume;       /* [m^3] */
   double bulk_modulus; /* [Pa] of the wall */
@@ -543,6 +544,7 @@ typedef struct bramah_integrator {
   bramah_tangent_kind tangent;
 } bramah_integrator;
 
+/* A whole machine, as a file or a program describes it; what bramah_model_new compiles. */
 typedef struct bramah_machine {
   const char *name;
   const char *file;        /* where it was read from, or NULL */

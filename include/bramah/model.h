@@ -18,14 +18,15 @@ BRAMAH_API size_t bramah_model_size(const bramah_machine *machine);
  * Resolves names, orders the tree from the root, checks values and closes the loops at the initial pose;
  * where volumes ask for it, solves their equilibrium pressures. No allocation. *out is mem on success,
  * untouched otherwise. Errors: E_REFERENCE, E_TOPOLOGY, E_VALUE, E_KEY (a name given twice), E_CLOSURE,
- * E_SINGULAR, E_ARGUMENT (memory too small); diag names the element. */
+ * E_SINGULAR, E_ARGUMENT (memory too small, or a model lives in it already); diag names the element. */
 BRAMAH_API bramah_status bramah_model_init(const bramah_machine *machine, void *mem, size_t size,
                                            bramah_diag *diag, const bramah_model **out);
 
 /* The same in memory taken once; release with bramah_model_free. */
 BRAMAH_API bramah_status bramah_model_new(const bramah_machine *machine, bramah_diag *diag,
                                           const bramah_model **out);
-BRAMAH_API void bramah_model_free(const bramah_model *model); /* NULL allowed; only for bramah_model_new */
+/* NULL allowed. Memory of the caller can be used again after it. */
+BRAMAH_API void bramah_model_free(const bramah_model *model);
 
 /* Coordinates of a type of joint: how many, and what is appended to the name of the joint to name each (""
  * for revolute and prismatic joints; NULL beyond the last). */

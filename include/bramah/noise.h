@@ -13,6 +13,7 @@ extern "C" {
 /* A stream of random numbers. Streams of one seed with different numbers are independent, so that the noise
  * of a sensor does not depend on which other sensors there are. */
 typedef struct bramah_noise bramah_noise;
+/* Begin a stream. Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_noise_new(uint64_t seed, uint64_t stream, bramah_diag *diag,
                                           bramah_noise **out);
 BRAMAH_API void bramah_noise_free(bramah_noise *noise); /* NULL allowed */

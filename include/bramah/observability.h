@@ -18,6 +18,7 @@
 extern "C" {
 #endif
 
+/* When a state counts as unseen. */
 typedef struct bramah_observability_options {
   int64_t
       horizon_ns; /* of bramah_observability_run; default 0: 0.2 s, or twice the longest period of a sensor, but at
@@ -32,6 +33,7 @@ typedef struct bramah_observability_options {
                          order 1 with its time constant. Copied; parameters need a plant with step_transition */
 } bramah_observability_options;
 
+/* All of them at their defaults. */
 BRAMAH_API void bramah_observability_options_default(bramah_observability_options *options);
 
 typedef struct bramah_observability bramah_observability;
@@ -77,6 +79,7 @@ typedef struct bramah_observability_result {
   double horizon; /* [s] of bramah_observability_run */
 } bramah_observability_result;
 
+/* What was found. */
 BRAMAH_API bramah_observability_result bramah_observability_report(const bramah_observability *o);
 /* Eigenvalues [n], ascending, and their directions [n x n], one a row, in units of sigma. */
 BRAMAH_API const double *bramah_observability_eigenvalues(const bramah_observability *o);

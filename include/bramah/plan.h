@@ -61,6 +61,7 @@ typedef struct bramah_plan_name {
   int line, column;
 } bramah_plan_name;
 
+/* A finding that the plan asks for. */
 typedef struct bramah_plan_finding {
   const char *name;
   int line;
@@ -75,6 +76,7 @@ typedef struct bramah_plan_finding {
   const bramah_plan_name *scenarios;
 } bramah_plan_finding;
 
+/* A plan of runs, as its file has it. */
 typedef struct bramah_plan {
   const char *file;
   const char *name;

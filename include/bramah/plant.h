@@ -41,6 +41,7 @@ typedef struct bramah_parameter_info {
   double least, most; /* what the model accepts */
 } bramah_parameter_info;
 
+/* The table that a plant fills; copied by whoever takes it. */
 typedef struct bramah_plant {
   void *self; /* handed to every function below */
   size_t n_position;
@@ -109,6 +110,8 @@ typedef struct bramah_plant {
    * unchanged. */
   bramah_status (*step_transition)(void *self, double *F, double *N, size_t n_par, const size_t *par,
                                    double *G, bramah_diag *diag);
+  /* Iterations the last step or step_transition took, also where it failed. NULL: unknown. */
+  unsigned (*iterations)(const void *self);
 } bramah_plant;
 
 /* Length n of the error state. */

@@ -42,6 +42,7 @@ typedef bramah_status (*bramah_source)(void *user, bramah_sample *sample, int *e
 typedef bramah_status (*bramah_sink)(void *user, int64_t time_ns, int corrected, bramah_filter *filter,
                                      bramah_diag *diag);
 
+/* How rows and steps come together. */
 typedef struct bramah_replay_options {
   int64_t max_gap_ns; /* a larger jump ahead in time is an error; default 10 s */
   int gather; /* 1: read ahead to the first row beyond a point, so that all its samples are fused before it is
@@ -50,6 +51,7 @@ typedef struct bramah_replay_options {
                  next call, commands with the step that follows */
 } bramah_replay_options;
 
+/* Counts since the start. */
 typedef struct bramah_replay_counts {
   uint64_t samples;      /* rows taken from the source */
   uint64_t steps;        /* plant steps */
@@ -59,6 +61,7 @@ typedef struct bramah_replay_counts {
   int64_t max_shift_ns; /* furthest from the one it belongs to */
 } bramah_replay_counts;
 
+/* All of them at their defaults. */
 BRAMAH_API void bramah_replay_options_default(bramah_replay_options *options);
 
 typedef struct bramah_replay bramah_replay;
@@ -97,6 +100,7 @@ BRAMAH_API bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time
 BRAMAH_API bramah_status bramah_replay_run(bramah_replay *replay, bramah_sink sink, void *sink_user,
                                            bramah_diag *diag);
 
+/* Its counts. */
 BRAMAH_API bramah_replay_counts bramah_replay_report(const bramah_replay *replay);
 
 /* Innovations [n_sensors] of the last call, of several of one sensor the last: those of the samples fused for

@@ -33,6 +33,7 @@ typedef struct bramah_rewind_options {
   size_t samples_per_step;  /* of one sensor, 1 to 1000; default 4 */
 } bramah_rewind_options;
 
+/* All of them at their defaults. */
 BRAMAH_API void bramah_rewind_options_default(bramah_rewind_options *options);
 
 typedef struct bramah_rewind bramah_rewind;
@@ -102,6 +103,7 @@ typedef struct bramah_watcher {
 /* Watch from now on (copied); NULL ends it. */
 BRAMAH_API void bramah_rewind_watch(bramah_rewind *rewind, const bramah_watcher *watcher);
 
+/* Counts since the start. */
 typedef struct bramah_rewind_counts {
   uint64_t samples;      /* accepted */
   uint64_t late;         /* of them: came after the estimate of their step */
@@ -114,6 +116,7 @@ typedef struct bramah_rewind_counts {
   int64_t deepest_ns;    /* furthest way back, from the time estimated to the step of a late sample */
 } bramah_rewind_counts;
 
+/* Its counts. */
 BRAMAH_API bramah_rewind_counts bramah_rewind_report(const bramah_rewind *rewind);
 
 /* Earliest time of measurement that would be accepted now; the filter inside. */

@@ -31,6 +31,7 @@ typedef struct bramah_nis {
   double sum; /* of the squares */
   double dof; /* sum of their degrees of freedom */
 } bramah_nis;
+/* Add the NIS of one correction. */
 BRAMAH_API void bramah_nis_add(bramah_nis *nis, double value, double degrees_of_freedom);
 BRAMAH_API double bramah_nis_mean(const bramah_nis *nis); /* per degree of freedom: 1 if consistent */
 

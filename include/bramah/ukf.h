@@ -31,12 +31,14 @@
 extern "C" {
 #endif
 
+/* How the points are spread. */
 typedef struct bramah_ukf_options {
   double alpha; /* > 0; default 0.6 */
   double beta;  /* default 2, best for normal distributions */
   double kappa; /* > -n; default 0 */
 } bramah_ukf_options;
 
+/* All of them at their defaults. */
 BRAMAH_API void bramah_ukf_options_default(bramah_ukf_options *options);
 
 typedef struct bramah_ukf bramah_ukf;

@@ -40,6 +40,18 @@ const char *bramah__arena_text(bramah__arena *arena, const char *text)
   return copy;
 }
 
+uint64_t bramah__mark_of(const void *mem)
+{
+  return UINT64_C(0xb4a3a8e57c01d6f9) ^ ((uint64_t)(uintptr_t)mem * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+int bramah__is_marked(const void *mem)
+{
+  uint64_t found;
+  memcpy(&found, mem, sizeof found);
+  return found == bramah__mark_of(mem);
+}
+
 void *bramah__aligned_new(size_t size)
 {
   size_t rounded = (size + BRAMAH__ALIGN - 1) / BRAMAH__ALIGN * BRAMAH__ALIGN;

@@ -10,6 +10,7 @@
 #define BRAMAH_LIB_BASE_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define BRAMAH__ALIGN 64u
 
@@ -30,6 +31,12 @@ void *bramah__arena_take(bramah__arena *arena, size_t n, size_t size);
 const char *bramah__arena_text(bramah__arena *arena, const char *text);
 
 #define BRAMAH__TAKE(arena, type, n) ((type *)bramah__arena_take((arena), (n), sizeof(type)))
+
+/* An object in memory of the caller begins with its mark, which depends on the address. While it stands there
+ * another object is not made in the same memory. Clearing it releases the memory; memory that never held an
+ * object has it by chance once in 2^64. */
+uint64_t bramah__mark_of(const void *mem);
+int bramah__is_marked(const void *mem);
 
 /* Aligned memory of its own, zero-filled, and its release. */
 void *bramah__aligned_new(size_t size);

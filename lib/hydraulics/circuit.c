@@ -161,10 +161,14 @@ double bramah__spool_reference(const bramah__valve *valve, double command)
   return fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
 }
 
+/* [V] A spool on its way to zero would otherwise end among the subnormal numbers, on which processors are slow. */
+static const double arrived = 1e-250;
+
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)
 {
   const double reference = bramah__spool_reference(valve, command);
   if (bramah__is_direct(valve)) return reference;
   const double ratio = h / valve->time_constant;
-  return U + ratio * (reference - U) / (1.0 + 0.5 * ratio);
+  const double next = U + ratio * (reference - U) / (1.0 + 0.5 * ratio);
+  return fabs(next - reference) < arrived ? reference : next;
 }

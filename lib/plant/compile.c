@@ -329,6 +329,8 @@ bramah_status bramah_model_init(const bramah_machine *machine, void *mem, size_t
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is not aligned to 64 bytes");
   if (!mem || size < bramah_model_size(machine))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");
+  if (bramah__is_marked(mem))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "this memory holds a model: free that one first");
   bramah__arena arena = bramah__arena_make(mem, size);
   bramah__compiler k = {.source = machine, .machine = machine, .diag = diag};
   k.model = BRAMAH__TAKE(&arena, bramah_model, 1);
@@ -339,8 +341,10 @@ bramah_status bramah_model_init(const bramah_machine *machine, void *mem, size_t
         "there must be one joint in front of each body: numbers of joints and bodies differ");
   layout(machine, k.model, &k.t, &arena);
   const bramah_status status = compile(&k, &arena);
-  if (status == BRAMAH_OK) *out = k.model;
-  return status;
+  if (status != BRAMAH_OK) return status;
+  k.model->mark = bramah__mark_of(mem);
+  *out = k.model;
+  return BRAMAH_OK;
 }
 
 bramah_status bramah_model_new(const bramah_machine *machine, bramah_diag *diag, const bramah_model **out)
@@ -349,12 +353,18 @@ bramah_status bramah_model_new(const bramah_machine *machine, bramah_diag *diag,
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "model", "out of memory");
   const bramah_status status = bramah_model_init(machine, mem, size, diag, out);
-  if (status != BRAMAH_OK) bramah__aligned_free(mem);
+  if (status == BRAMAH_OK)
+    ((bramah_model *)mem)->own_memory = 1;
+  else
+    bramah__aligned_free(mem);
   return status;
 }
 
 void bramah_model_free(const bramah_model *model)
 {
   /* The model is const for everybody but its owner, who gives it back here. */
-  bramah__aligned_free((void *)(uintptr_t)model);
+  bramah_model *own = (bramah_model *)(uintptr_t)model;
+  if (!own) return;
+  own->mark = 0;
+  if (own->own_memory) bramah__aligned_free(own);
 }

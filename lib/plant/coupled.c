@@ -84,6 +84,8 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
 {
   if ((uintptr_t)mem % BRAMAH__ALIGN)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is not aligned to 64 bytes");
+  if (mem && size >= sizeof(bramah_coupled) && bramah__is_marked(mem))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "this memory holds a plant: free that one first");
   bramah__arena arena = bramah__arena_make(mem, size);
   bramah_coupled *c = mem ? bramah__coupled_layout(model, &arena) : NULL;
   if (c) bramah__own_layout(model, &arena, c);
@@ -91,6 +93,7 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
   choose_formulation(c);
   const bramah_status status = bramah_coupled_reset(c, diag);
   if (status != BRAMAH_OK) return status;
+  c->mark = bramah__mark_of(mem);
   *out = c;
   return BRAMAH_OK;
 }
@@ -110,7 +113,9 @@ bramah_status bramah_coupled_new(const bramah_model *model, bramah_diag *diag, b
 
 void bramah_coupled_free(bramah_coupled *plant)
 {
-  if (plant && plant->own_memory) bramah__aligned_free(plant);
+  if (!plant) return;
+  plant->mark = 0;
+  if (plant->own_memory) bramah__aligned_free(plant);
 }
 
 bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag)
@@ -339,6 +344,11 @@ static int basis_change(void *self, double *T)
   return 1;
 }
 
+static unsigned iterations(const void *self)
+{
+  return ((const bramah_coupled *)self)->report.last_iterations;
+}
+
 static void coordinates(void *self, double *x)
 {
   const bramah_coupled *c = self;
@@ -406,6 +416,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .parameter_info = bramah__parameter_info,
       .parameter = bramah__parameter_value,
       .set_parameter = bramah__set_parameter,
+      .iterations = iterations,
   };
 }
 

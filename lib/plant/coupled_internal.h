@@ -66,6 +66,7 @@ typedef struct bramah__own {
 } bramah__own;
 
 struct bramah_coupled {
+  uint64_t mark;             /* bramah__mark_of; stands first; 0 in the plant inside a model */
   const bramah_model *model; /* `own`, with the present parameters; of the plant inside a model that model */
   const bramah_model *base;  /* the shared one, with nominal parameters; NULL in the plant inside a model */
   bramah__own own;

@@ -117,6 +117,8 @@ typedef struct bramah__rolling {
 } bramah__rolling;
 
 struct bramah_model {
+  uint64_t mark; /* bramah__mark_of; stands first */
+  int own_memory;
   const char *name;
   size_t n; /* joints = bodies */
   size_t n_loops;

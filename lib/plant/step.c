@@ -80,6 +80,7 @@ static bramah_status move_candidate(bramah_coupled *c, double part)
 
 static void residual(bramah_coupled *c)
 {
+  c->report.last_evaluations++;
   bramah__mechanical_residual(c, c->newton.change, &c->next, c->trial, c->newton.f);
   bramah__hydraulic_residual(c, c->newton.change, c->next.p, &c->next, c->trial, c->newton.f);
 }
@@ -283,11 +284,13 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
 {
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
+  c->report.last_iterations = c->report.last_evaluations = 0;
   predict(c);
   status = bramah__place_candidate(c, c->newton.change, &c->next, c->trial);
   if (status != BRAMAH_OK) return name_failure(c, status, diag);
   int iterations = 0;
   status = iterate(c, &iterations, diag);
+  c->report.last_iterations = (uint32_t)iterations;
   if (status != BRAMAH_OK) return status;
   status = check_strokes(c, diag);
   if (status != BRAMAH_OK) return status;

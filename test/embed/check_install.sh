@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs to a scratch folder and builds a program outside the tree with pkg-config alone: shared and static, C and C++.
+# Installs to a scratch folder and builds programs outside the tree with pkg-config alone: shared and static, with every C
+# and C++ compiler there is. The README's program (libbramah-tools) and outside.c (libbramah, without files).
 # Argument: the build folder.
 set -eu
 build=$1
@@ -8,31 +9,88 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 DESTDIR="$scratch" meson install -C "$build" --no-rebuild --quiet >/dev/null
 pc=$(dirname "$(find "$scratch" -name bramah.pc)")
-prefix=$(find "$scratch" -type d -path '*/include' | head -n 1)
+include=$(find "$scratch" -type d -path '*/include' | head -n 1)
 lib=$(dirname "$(find "$scratch" -name 'libbramah.a')")
 export PKG_CONFIG_PATH="$pc" PKG_CONFIG_SYSROOT_DIR="$scratch"
-cflags=$(pkg-config --cflags bramah)
-libs=$(pkg-config --libs bramah)
-echo "installed headers in $prefix, $(pkg-config --modversion bramah)"
+echo "installed headers in $include, $(pkg-config --modversion bramah)"
+
+fail() {
+  echo "$1" >&2
+  exit 1
+}
 
 # Nothing the core needs may be GPL: GSL and the file libraries belong to the tools.
 if pkg-config --static --libs bramah | grep -qE 'gsl|yaml|csv'; then
-  echo "libbramah must not link GSL, YAML or CSV" >&2
-  exit 1
+  fail "libbramah must not link GSL, YAML or CSV"
 fi
 
-# shellcheck disable=SC2086,SC2046 # flags are meant to be split
-{
-  ${CC:-cc} -std=c11 $cflags "$root/test/embed/outside.c" -o "$scratch/shared" $libs
-  LD_LIBRARY_PATH="$lib" "$scratch/shared"
-  ${CC:-cc} -std=c11 $cflags "$root/test/embed/outside.c" -o "$scratch/static" "$lib/libbramah.a" \
-    $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --static --libs bramah | tr ' ' '\n' | grep -v '^-lbramah$' | tr '\n' ' ')
-  "$scratch/static"
-  if command -v "${CXX:-c++}" >/dev/null; then
-    ${CXX:-c++} -x c++ -fpermissive -w $cflags "$root/test/embed/outside.c" -o "$scratch/cpp" -x none $libs
-    LD_LIBRARY_PATH="$lib" "$scratch/cpp"
-  fi
+# ---- programs ----
+
+mkdir "$scratch/work" "$scratch/static"
+cd "$scratch/work"
+# shellcheck disable=SC2016 # backticks of Markdown
+sed -n '/^```c$/,/^```$/p' "$root/README.md" | sed '/^```/d' >readme.c
+# shellcheck disable=SC2016
+sed -n '/^```yaml$/,/^```$/p' "$root/README.md" | sed '/^```/d' >boom.yaml
+cp "$root/test/embed/outside.c" .
+[ "$(grep -c . readme.c)" -gt 20 ] || fail "there is no program in the README"
+
+# Where there is no shared library the linker takes the static one: nothing else is different.
+mv "$lib"/libbramah.a "$lib"/libbramah-tools.a "$scratch/static"
+mkdir "$scratch/shared"
+mv "$lib"/libbramah*.so* "$scratch/shared"
+
+# build COMPILER LANGUAGE SOURCE PACKAGE [STATIC]
+try() {
+  # Flags are meant to be split.
+  # shellcheck disable=SC2046
+  "$1" -x "${2%%:*}" -std="${2##*:}" -Wall -Werror -O1 "$3" -x none -o program \
+    $(pkg-config ${5:+--static} --cflags --libs "$4") || fail "$1 $2 $3 ${5:-shared}: does not build"
+  LD_LIBRARY_PATH="$lib" ./program <bus >out || fail "$1 $2 $3 ${5:-shared}: exit code $?"
+  echo "$1 ${2##*:} ${5:-shared} $3: $(cat out)"
+  grep -Eq "$6" out || fail "this is not what it should say"
 }
+
+# 0.3 s at rest, the encoder 0.02 rad beside the start of 0.3491 rad
+awk 'BEGIN {for (k = 0; k < 300; k++) print 0, 0.3491}' >bus
+for kind in shared static; do
+  rm -f "$lib"/libbramah*
+  cp -P "$scratch/$kind"/* "$lib"
+  static=
+  [ "$kind" = shared ] || static=static
+  for compiler in gcc clang g++ clang++; do
+    command -v "$compiler" >/dev/null || continue
+    case $compiler in
+    *++) set -- c++:c++20 c++:c++17 ;;
+    *) set -- c:c11 ;;
+    esac
+    for language in "$@"; do
+      try "$compiler" "$language" outside.c bramah "$static" 'angle 0\.25'
+      # The README's names the members it sets, which C++ has since 2020.
+      [ "$language" = c++:c++17 ] || try "$compiler" "$language" readme.c bramah-tools "$static" '^boom 0\.3[45]'
+    done
+  done
+done
+rm -f "$lib"/libbramah*
+cp -P "$scratch"/shared/* "$scratch"/static/* "$lib"
+
+# ---- what the shared libraries show to others ----
+
+if command -v nm >/dev/null && command -v readelf >/dev/null; then
+  readelf -d "$lib/libbramah.so" | grep -q 'SONAME.*\[libbramah\.so\.[0-9]*\]' || fail "libbramah.so has no soname"
+  for library in bramah bramah-tools; do
+    nm -D --defined-only "$lib/lib$library.so" | awk '{print $NF}' | sort >"shown-$library"
+    if grep -vE '^bramah_[a-z]' "shown-$library" || grep -E '^bramah__' "shown-$library"; then
+      fail "lib$library.so shows names of its own"
+    fi
+  done
+  # Every function of the headers is in one of the two, and the other way round.
+  cat "$include"/bramah/*.h | tr '\n' ' ' | grep -oE 'BRAMAH_API [^;(]*\(' | grep -oE 'bramah_[a-z0-9_]*\($|bramah_[a-z0-9_]* *\(' |
+    tr -d ' (' | sort -u >declared
+  sort -u shown-bramah shown-bramah-tools >shown
+  diff declared shown || fail "functions of the headers (<) and of the libraries (>) differ"
+  echo "$(wc -l <shown) functions, each in a header"
+fi
 
 # The installed program runs from where it is, without the build folder.
 program=$(find "$scratch" -path '*/bin/bramah' -type f)

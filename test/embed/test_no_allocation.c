@@ -1,59 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* After initialisation nothing allocates, opens a file or asks a clock: the calls are intercepted in this
- * program while the filter runs, faults included. */
+/* After initialisation nothing allocates, opens or reads a file, asks a clock or takes a lock: the calls are
+ * intercepted in this program while the filter runs, faults included. */
 #define _GNU_SOURCE
 #include "bramah/adaptive.h"
 #include "bramah/filter.h"
 #include "bramah/replay.h"
-#include "test/support/four_bar.h"
+#include "test/embed/intercept.h"
+#include "test/embed/rig.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static volatile int armed, calls;
-
-#if !defined(__SANITIZE_ADDRESS__) && defined(__GLIBC__)
-static void note(void)
-{
-  if (armed) calls++;
-}
-
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-extern void *__libc_memalign(size_t, size_t);
-extern void __libc_free(void *);
-void *malloc(size_t n) { return note(), __libc_malloc(n); }
-void *calloc(size_t n, size_t size) { return note(), __libc_calloc(n, size); }
-void *realloc(void *p, size_t n) { return note(), __libc_realloc(p, n); }
-void *aligned_alloc(size_t a, size_t n) { return note(), __libc_memalign(a, n); }
-void free(void *p) { note(), __libc_free(p); }
-int open(const char *path, int flags, ...) { return (void)path, (void)flags, note(), errno = ENOSYS, -1; }
-int clock_gettime(clockid_t clock, struct timespec *t)
-{
-  note();
-  (void)clock;
-  t->tv_sec = t->tv_nsec = 0;
-  return 0;
-}
-#endif
 
 static bramah_diag diag;
-
-static int interception_works(void)
-{
-  armed = 1;
-  free(malloc(1));
-  armed = 0;
-  const int seen = calls;
-  calls = 0;
-  return seen >= 2;
-}
 
 /* A measurement in `bad` of every hundred steps is NaN, a command now and then infinite: errors must not
  * allocate either. */
@@ -203,6 +162,109 @@ static int adaptive_allocates_nothing(bramah_filter *filter)
   return changes > 50 && calls == 0;
 }
 
+/* ---- cycles in one call ---- */
+
+enum { CYCLES = 10000, SNAP = 16 * 1024 };
+static double measured[CYCLES][RIG_SENSORS];
+
+static void make_measurements(void)
+{
+  rig truth;
+  unsigned seed = 1;
+  rig_make(&truth, 1.0);
+  for (int k = 0; k < CYCLES; k++) {
+    const double u = four_bar_command((int64_t)k * RIG_STEP_NS);
+    must(truth.plant.set_inputs(truth.plant.self, &u, &diag), &diag);
+    must(truth.plant.step(truth.plant.self, &diag), &diag);
+    rig_measure(&truth, &seed, measured[k]);
+  }
+  rig_free(&truth);
+}
+
+typedef struct tally {
+  uint64_t good, refused[6], gated, lost, restored;
+} tally;
+
+/* Cycle k of the run with what goes wrong in it: 0 nothing, 1 NaN, 2 infinite command, 3 time backwards, 4
+ * time far ahead, 5 wrong size. */
+static int spoil(int64_t k, bramah_filter_cycle *cycle, double *y, const double *bad)
+{
+  const int fault = k % 13 ? 0 : (int)(k / 13 % 6);
+  if (fault == 1) y[k % RIG_SENSORS] = bad[k % 2];
+  if (fault == 2) cycle->u = &bad[1];
+  if (fault == 3) cycle->time_ns -= (1 + k % 3) * RIG_STEP_NS;
+  if (fault == 4) cycle->time_ns += 1 + k % 3 * RIG_STEP_NS + RIG_STEP_NS / 2;
+  if (fault == 5) cycle->n_sensors--;
+  if (k % 101 == 7) y[0] += 2.0; /* for its gate */
+  return fault;
+}
+
+/* Broken snapshots are offered and good ones taken back, noise is changed on the way. */
+static void meddle(rig *r, int64_t k, unsigned char *snap, tally *t)
+{
+  const double noise = 0.01 + 1e-3 * (double)(k % 7);
+  bramah_filter_set_noise(r->filter, &noise, NULL, &diag);
+  bramah_filter_set_sensor_sigma(r->filter, 3, 5e4 + 10.0 * (double)(k % 11), &diag);
+  bramah_filter_save(r->filter, snap);
+  const size_t at = (size_t)k % bramah_filter_snapshot_size(r->filter);
+  snap[at] ^= 8;
+  t->restored += bramah_filter_restore(r->filter, snap) != BRAMAH_OK;
+  snap[at] ^= 8;
+  t->restored += bramah_filter_restore(r->filter, snap) == BRAMAH_OK;
+}
+
+static int run_cycles(rig *r, int64_t steps, const void *start, unsigned char *snap, tally *t)
+{
+  static const unsigned char present[2][RIG_SENSORS] = {{1, 1, 1, 1}, {1, 1, 0, 0}};
+  const double bad[2] = {NAN, INFINITY};
+  for (int64_t k = 0; k < steps; k++) {
+    if (k % CYCLES == 0 && bramah_filter_restore(r->filter, start) != BRAMAH_OK) return -1;
+    const int64_t now = bramah_filter_time_ns(r->filter);
+    const size_t row = (size_t)(now / RIG_STEP_NS);
+    const double u = four_bar_command(now);
+    double y[RIG_SENSORS];
+    memcpy(y, measured[row], sizeof y);
+    bramah_filter_cycle cycle = {now + RIG_STEP_NS, 1, &u, RIG_SENSORS, y, present[k % 3 == 0], NULL};
+    bramah_filter_step_report report;
+    if (k % 17 == 5) cycle.time_ns += k % 400000 - 200000;
+    const int fault = spoil(k, &cycle, y, bad);
+    const bramah_status status = bramah_filter_step(r->filter, &cycle, &report, &diag);
+    if (status != BRAMAH_OK) t->refused[fault]++;
+    if (status == BRAMAH_OK) t->good++, t->gated += report.gated, t->lost += report.lost;
+    if (k % 1000 == 999) meddle(r, k, snap, t);
+    for (size_t i = 0; k % 10 == 0 && i < r->plant.n_output; i++) bramah_filter_output_sigma(r->filter, i);
+  }
+  return 0;
+}
+
+static int cycles_call_nothing(bramah_covariance_form form, bramah_fusion fusion, int64_t steps)
+{
+  static unsigned char start[SNAP], snap[SNAP];
+  rig r;
+  tally t = {0};
+  bramah_filter_options o = rig_options();
+  o.form = form;
+  o.fusion = fusion;
+  rig_make_with(&r, 1.1, &o);
+  if (bramah_filter_snapshot_size(r.filter) > SNAP) return 0;
+  bramah_filter_save(r.filter, start);
+  armed = 1;
+  const int ended = run_cycles(&r, steps, start, snap, &t);
+  armed = 0;
+  printf("%lld cycles: %llu good, %llu+%llu+%llu+%llu+%llu refused, %llu samples gated, %llu of %lld "
+         "snapshots as they should; "
+         "%d intercepted calls\n",
+         (long long)steps, (unsigned long long)t.good, (unsigned long long)t.refused[1],
+         (unsigned long long)t.refused[2], (unsigned long long)t.refused[3], (unsigned long long)t.refused[4],
+         (unsigned long long)t.refused[5], (unsigned long long)t.gated, (unsigned long long)t.restored,
+         (long long)steps / 1000 * 2, calls);
+  rig_free(&r);
+  int each = 1;
+  for (int fault = 1; fault < 6; fault++) each &= t.refused[fault] > (uint64_t)steps / 13 / 6 - 2;
+  return ended == 0 && calls == 0 && each && t.refused[0] == 0 && t.gated >= (uint64_t)steps / 150 &&
+         t.restored == (uint64_t)steps / 1000 * 2;
+}
+
 int main(void)
 {
   static const bramah_sensor_options options[4] = {
@@ -262,5 +324,12 @@ int main(void)
   bramah_filter_free(filter);
   bramah_coupled_free(coupled);
   bramah_model_free(model);
-  return good && beside_good && adaptive_good ? EXIT_SUCCESS : EXIT_FAILURE;
+  make_measurements();
+  const char *asked = getenv("BRAMAH_CYCLES");
+  const int64_t cycles = asked ? strtoll(asked, NULL, 10) : 1000000;
+  const int cycles_good =
+      cycles_call_nothing(BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_SEQUENTIAL, cycles) &&
+      cycles_call_nothing(BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_BLOCK, cycles / 20) &&
+      cycles_call_nothing(BRAMAH_COVARIANCE_SQUARE_ROOT, BRAMAH_FUSION_SEQUENTIAL, cycles / 20);
+  return good && beside_good && adaptive_good && cycles_good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

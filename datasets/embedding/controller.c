@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* The controller: for every message of the plant an estimate, a command, and now and then a snapshot in
+ * shared memory for the controller that comes after it. */
+#define _GNU_SOURCE
+#include "controller.h"
+
+#include "law.h"
+#include "machine.h"
+
+#include <bramah/rewind.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum { SNAPSHOT_EVERY = 50, CATCH_UP = 50 /* steps per cycle */, LONGEST_DELAY_NS = 30000000 };
+
+typedef struct controller {
+  machine m; /* as believed */
+  size_t n_sensors;
+  bramah_sensor sensor[MAX_SENSORS];
+  bramah_filter *filter;
+  bramah_rewind *rewind; /* NULL while it catches up */
+  void *rewind_memory;
+  size_t rewind_size;
+  law law;
+  double start, spool_time;
+  size_t output[MAX_STATES]; /* of the plant, for each state of the law */
+  long shown_by[MAX_STATES]; /* sensor that shows it; -1: none */
+  double raw[MAX_STATES];
+  int64_t seen;         /* last tick with a sample of the joint's angle */
+  uint64_t late_before; /* late samples that the controller before it fused */
+  const run_options *o;
+  shared *s;
+} controller;
+
+static int64_t now_ns(clockid_t clock)
+{
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---- at the start, where allocating is allowed ---- */
+
+static void bind_states(controller *c, const gains *g)
+{
+  for (size_t i = 0; i < g->n; i++) {
+    const long output = bramah_plant_find_output(&c->m.plant, g->state[i]);
+    c->output[i] = output < 0 ? 0 : (size_t)output;
+    c->shown_by[i] = -1;
+    for (size_t k = 0; k < c->n_sensors; k++)
+      if (c->sensor[k].n_terms == 1 && c->sensor[k].output[0] == c->output[i]) c->shown_by[i] = (long)k;
+    c->raw[i] = c->m.plant.output(c->m.plant.self, c->output[i]);
+  }
+}
+
+static double supply_pressure(const bramah_machine *described, const char *name)
+{
+  for (size_t i = 0; i < described->n_supplies; i++)
+    if (strcmp(described->supplies[i].name, name) == 0) return described->supplies[i].pressure;
+  return 0.0;
+}
+
+static void take_law(controller *c, const gains *g)
+{
+  const bramah_valve *valve = &c->m.description->valves[0];
+  char side[128] = "";
+  strncat(side, valve->a, 100);
+  strcat(side, ".pressure");
+  c->law = (law){.gains = g,
+                 .pump = supply_pressure(c->m.description, valve->pump),
+                 .tank = supply_pressure(c->m.description, valve->tank),
+                 .limit = valve->limit};
+  for (size_t i = 0; i < g->n; i++)
+    if (strcmp(g->state[i], side) == 0) c->law.a_side = i;
+  c->spool_time = valve->time_constant;
+}
+
+static const bramah_rewind_options late = {
+    .longest_delay_ns = LONGEST_DELAY_NS, .snapshot_every = 5, .samples_per_step = 2};
+
+static bramah_status prepare(controller *c, const bramah_study *study, const gains *g, bramah_diag *diag)
+{
+  bramah_status status = machine_load(study, 1, diag, &c->m);
+  if (status == BRAMAH_OK) status = sensors_bind(study, &c->m.plant, diag, c->sensor);
+  if (status != BRAMAH_OK) return status;
+  c->start = c->m.plant.output(c->m.plant.self, output_index(&c->m.plant, study->joints[0].joint, "angle"));
+  status = filter_make(study, &c->m, c->sensor, diag, &c->filter);
+  if (status != BRAMAH_OK) return status;
+  c->rewind_size = (bramah_rewind_size(c->filter, &late) + 63) / 64 * 64;
+  c->rewind_memory = aligned_alloc(64, c->rewind_size);
+  if (!c->rewind_memory || bramah_filter_snapshot_size(c->filter) > MAX_SNAPSHOT) return BRAMAH_E_MEMORY;
+  memset(c->rewind_memory, 0, c->rewind_size);
+  bind_states(c, g);
+  take_law(c, g);
+  return BRAMAH_OK;
+}
+
+/* ---- snapshots ---- */
+
+static void leave_snapshot(controller *c, int64_t tick)
+{
+  snapshot_slot *slot = &c->s->slot[tick / SNAPSHOT_EVERY % 2];
+  if (tick % SNAPSHOT_EVERY != 0 || !c->rewind) return;
+  atomic_store(&slot->tick, -1);
+  bramah_filter_save(c->filter, slot->bytes);
+  atomic_store(&slot->tick, tick);
+}
+
+/* The latest snapshot that is whole. The one the former controller was at when it was shot may be half
+ * written: its checksum tells. */
+static void take_snapshot(controller *c)
+{
+  const int newer = atomic_load(&c->s->slot[1].tick) > atomic_load(&c->s->slot[0].tick);
+  for (int k = 0; k < 2; k++) {
+    const snapshot_slot *slot = &c->s->slot[k ? !newer : newer];
+    if (bramah_filter_restore(c->filter, slot->bytes) != BRAMAH_OK) continue;
+    c->s->restored_tick = bramah_filter_time_ns(c->filter) / STEP_NS;
+    return;
+  }
+}
+
+/* ---- the estimate ---- */
+
+/* From the snapshot to the tick before the message, along the commands the valve has followed; not all at
+ * once, so that no cycle takes long. Then the buffer for late samples begins. */
+static bramah_status catch_up(controller *c, int64_t tick, bramah_diag *diag)
+{
+  for (int k = 0; k < CATCH_UP && bramah_filter_time_ns(c->filter) < (tick - 1) * STEP_NS; k++) {
+    const int64_t next = bramah_filter_time_ns(c->filter) / STEP_NS + 1;
+    const bramah_filter_cycle cycle = {
+        .time_ns = next * STEP_NS, .n_input = 1, .u = &c->s->history[next % HISTORY]};
+    const bramah_status status = bramah_filter_step(c->filter, &cycle, NULL, diag);
+    if (status != BRAMAH_OK) return status;
+    c->s->caught_up++;
+  }
+  if (bramah_filter_time_ns(c->filter) < (tick - 1) * STEP_NS) return BRAMAH_OK;
+  return bramah_rewind_init(c->filter, &late, c->rewind_memory, c->rewind_size, diag, &c->rewind);
+}
+
+/* One step of the estimate to the tick of the message. A sample that is refused (too old, not a number) is
+ * left out and counted; the estimate goes on without it. */
+static bramah_status advance(controller *c, const measurement *m, bramah_diag *diag)
+{
+  bramah_status status = bramah_rewind_set_inputs(c->rewind, &m->u, diag);
+  for (size_t i = 0; i < c->n_sensors; i++)
+    if (m->present[i] && bramah_rewind_sample(c->rewind, i, m->time_ns[i], m->y[i], diag) != BRAMAH_OK)
+      c->s->refused++;
+  if (status == BRAMAH_OK) status = bramah_rewind_advance(c->rewind, diag);
+  return status;
+}
+
+/* Steps for messages that never came. */
+static bramah_status bridge(controller *c, int64_t tick, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (int k = 0; k < CATCH_UP && status == BRAMAH_OK; k++) {
+    const int64_t next = bramah_filter_time_ns(c->filter) / STEP_NS + 1;
+    if (next >= tick) break;
+    status = bramah_rewind_set_inputs(c->rewind, &c->s->history[next % HISTORY], diag);
+    if (status == BRAMAH_OK) status = bramah_rewind_advance(c->rewind, diag);
+  }
+  return status;
+}
+
+static bramah_status estimate(controller *c, const measurement *m, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  if (m->tick == 0) return BRAMAH_OK;
+  if (!c->rewind) status = catch_up(c, m->tick, diag);
+  if (status == BRAMAH_OK && c->rewind) status = bridge(c, m->tick, diag);
+  if (status != BRAMAH_OK || !c->rewind) return status;
+  status = advance(c, m, diag);
+  c->s->late_samples = c->late_before + bramah_rewind_report(c->rewind).late;
+  c->s->gated = bramah_filter_get_report(c->filter).gated;
+  return status;
+}
+
+static void read_estimates(const controller *c, double *x)
+{
+  for (size_t i = 0; i < c->law.gains->n; i++) x[i] = c->m.plant.output(c->m.plant.self, c->output[i]);
+}
+
+/* Without an estimator: what the sensors show, the last value of one that is silent, and a spool that is
+ * reckoned with. Returns 0 if the angle has not been seen for 50 ms. */
+static int read_sensors(controller *c, const measurement *m, double *x)
+{
+  for (size_t i = 0; i < c->law.gains->n; i++) {
+    const long k = c->shown_by[i];
+    if (k >= 0 && m->present[k]) c->raw[i] = m->y[k];
+    if (k < 0) c->raw[i] += (m->u - c->raw[i]) * (1.0 - exp(-1e-9 * STEP_NS / c->spool_time));
+    x[i] = c->raw[i];
+  }
+  if (c->shown_by[0] < 0 || m->present[c->shown_by[0]]) c->seen = m->tick;
+  return m->tick - c->seen < 50;
+}
+
+/* ---- a cycle ---- */
+
+static bramah_status cycle(controller *c, const measurement *m, command *out, bramah_diag *diag)
+{
+  double x[MAX_STATES];
+  const double t = (double)m->tick * 1e-9 * STEP_NS;
+  bramah_status status = BRAMAH_OK;
+  if (c->o->estimates) status = estimate(c, m, diag);
+  if (status != BRAMAH_OK) return status;
+  out->tick = m->tick;
+  out->u = 0.0; /* without an angle the valve is closed */
+  if (c->o->estimates && !c->rewind && m->tick > 0) return BRAMAH_OK;
+  if (c->o->estimates)
+    read_estimates(c, x);
+  else if (!read_sensors(c, m, x))
+    return BRAMAH_OK;
+  atomic_store(&c->s->angle, x[0]);
+  out->u = law_command(&c->law, t, c->start, x);
+  if (!c->s->back_tick && c->s->restarts) c->s->back_tick = m->tick;
+  return BRAMAH_OK;
+}
+
+static void account(shared *s, int64_t work_ns, uint64_t iterations)
+{
+  if (s->cycles >= MAX_CYCLES) return;
+  s->work_ns[s->cycles] = (uint32_t)work_ns;
+  s->iterations[s->cycles++] = (uint32_t)iterations;
+}
+
+/* Wait for the next message, 0: the run is over. What piled up while there was no controller is too old to
+ * answer. */
+static int receive(controller *c, int socket, int drain, measurement *m)
+{
+  struct pollfd line = {.fd = socket, .events = POLLIN};
+  while (poll(&line, 1, 20) == 0)
+    if (atomic_load(&c->s->stop)) return 0;
+  if (recv(socket, m, sizeof *m, 0) != sizeof *m) return 0;
+  while (drain && recv(socket, m, sizeof *m, MSG_DONTWAIT) == sizeof *m) continue;
+  return 1;
+}
+
+static bramah_status loop(controller *c, int socket, int again, bramah_diag *diag)
+{
+  measurement m;
+  command answer = {.tick = -1};
+  for (int first = again; receive(c, socket, first, &m); first = 0) {
+    const int64_t before = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t iterations = bramah_coupled_report(c->m.coupled).iterations;
+    bramah_status status = BRAMAH_OK;
+    if (m.tick > answer.tick)
+      status = cycle(c, &m, &answer, diag); /* else the plant asks again: the same answer */
+    if (status != BRAMAH_OK) return status;
+    send(socket, &answer, sizeof answer, MSG_DONTWAIT);
+    leave_snapshot(c, m.tick);
+    account(c->s, now_ns(CLOCK_THREAD_CPUTIME_ID) - before,
+            bramah_coupled_report(c->m.coupled).iterations - iterations);
+  }
+  return BRAMAH_OK;
+}
+
+int control(const bramah_study *study, const gains *g, const run_options *o, int socket, shared *s, int again)
+{
+  static controller c;
+  bramah_diag diag;
+  bramah_diag_clear(&diag);
+  c = (controller){.n_sensors = study->n_sensors, .o = o, .s = s, .late_before = s->late_samples};
+  const int64_t before = now_ns(CLOCK_MONOTONIC);
+  bramah_status status = prepare(&c, study, g, &diag);
+  if (status == BRAMAH_OK && again && o->estimates) take_snapshot(&c);
+  if (again) s->restarts++, s->restart_ns = now_ns(CLOCK_MONOTONIC) - before;
+  if (status == BRAMAH_OK) status = loop(&c, socket, again, &diag);
+  if (status != BRAMAH_OK) bramah_diag_format(&diag, s->trouble, sizeof s->trouble);
+  if (status != BRAMAH_OK) atomic_store(&s->stop, 1);
+  bramah_rewind_free(c.rewind);
+  bramah_filter_free(c.filter);
+  free(c.rewind_memory);
+  machine_free(&c.m);
+  return status != BRAMAH_OK;
+}
