@@ -27,6 +27,7 @@ typedef enum bramah_figure_kind {
   BRAMAH_FIGURE_GROUND = 10 /* mark: something is held by the ground here */
 } bramah_figure_kind;
 
+/* A part of the picture: what it is and of which thing. */
 typedef struct bramah_figure_part {
   bramah_figure_kind kind;
   const char

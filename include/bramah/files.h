@@ -180,6 +180,7 @@ typedef struct bramah_study_tuned {
   const char *const *also; /* further paths that take the same value */
 } bramah_study_tuned;
 
+/* The section `tune` of a study. */
 typedef struct bramah_study_tune {
   int line; /* 0: the study has no such section */
   bramah_tune_criterion criterion;

@@ -34,6 +34,7 @@ typedef enum bramah_ending {
   BRAMAH_ENDING_STUCK = 2    /* no way down was found although the slope promises one */
 } bramah_ending;
 
+/* What a search came to. */
 typedef struct bramah_optimum {
   double cost;
   bramah_ending ending;

@@ -65,8 +65,8 @@ typedef struct bramah_whiteness {
 BRAMAH_API bramah_status bramah_whiteness_test(size_t n, const double *x, size_t lags, double *r,
                                                bramah_whiteness *out, bramah_diag *diag);
 
-/* The same of samples that come one by one, however many: up to so many lags. Zero-initialise. */
 enum { BRAMAH_AUTOCORRELATION_LAGS = 50 };
+/* The same of samples that come one by one, however many: up to so many lags. Zero-initialise. */
 typedef struct bramah_autocorrelation {
   uint64_t n;
   double shift; /* the first sample: taken off all, for the sake of rounding */
@@ -74,6 +74,8 @@ typedef struct bramah_autocorrelation {
   double products[BRAMAH_AUTOCORRELATION_LAGS]; /* with the sample so many before */
   double first[BRAMAH_AUTOCORRELATION_LAGS], last[BRAMAH_AUTOCORRELATION_LAGS]; /* samples; a ring */
 } bramah_autocorrelation;
+
+/* One more sample. */
 BRAMAH_API void bramah_autocorrelation_add(bramah_autocorrelation *a, double x);
 /* As bramah_whiteness_test of all samples so far, with its errors; lags at most the number above (E_VALUE). */
 BRAMAH_API bramah_status bramah_autocorrelation_test(const bramah_autocorrelation *a, size_t lags, double *r,

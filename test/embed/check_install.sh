@@ -11,7 +11,9 @@ DESTDIR="$scratch" meson install -C "$build" --no-rebuild --quiet >/dev/null
 pc=$(dirname "$(find "$scratch" -name bramah.pc)")
 include=$(find "$scratch" -type d -path '*/include' | head -n 1)
 lib=$(dirname "$(find "$scratch" -name 'libbramah.a')")
-export PKG_CONFIG_PATH="$pc" PKG_CONFIG_SYSROOT_DIR="$scratch"
+# Only the libraries of ours stand in the scratch folder.
+sed -i "s|^prefix=|prefix=$scratch|" "$pc"/bramah*.pc
+export PKG_CONFIG_PATH="$pc"
 echo "installed headers in $include, $(pkg-config --modversion bramah)"
 
 fail() {
