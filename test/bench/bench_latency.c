@@ -6,7 +6,8 @@
  * The work cycle is repeated, so that each of its cycles is timed many times over with the same bits. The
  * least of those times is what its arithmetic takes; the rest is the computer: interrupts, other programs on
  * the core or its sibling, the host of a virtual machine. The bench fails where p99.9 of the former is beyond
- * 4 medians; the latter is told, and is within them too on a core that is idle. */
+ * 4 medians; the latter is told, and is within them too on a core that is idle. What the computer alone does
+ * to times is shown by a sum of fixed length that takes as long as a cycle: it has no branches and no memory. */
 #define _GNU_SOURCE
 #include "test/bench/bench.h"
 #include "test/embed/rig.h"
@@ -110,6 +111,30 @@ static void tell_refusal(void)
   bramah_model_free(model);
 }
 
+static volatile double sink;
+
+static void add_up(long terms)
+{
+  double x = 1.0;
+  for (long i = 0; i < terms; i++) x = x * 0.999999 + 1e-9;
+  sink = x;
+}
+
+/* A fixed sum that takes about `us` microseconds, timed n times. */
+static void tell_fixed_sum(double us, uint32_t *ns, size_t n)
+{
+  const long trial = 1000000;
+  const int64_t start = now_ns(CLOCK_MONOTONIC);
+  add_up(trial);
+  const double each = 1e-3 * (double)(now_ns(CLOCK_MONOTONIC) - start) / (double)trial;
+  for (size_t k = 0; k < n; k++) {
+    const int64_t before = now_ns(CLOCK_MONOTONIC);
+    add_up((long)(us / each));
+    ns[k] = (uint32_t)(now_ns(CLOCK_MONOTONIC) - before);
+  }
+  tell("a fixed sum", ns, n);
+}
+
 static const char *become_real_time(void)
 {
   const struct sched_param first = {.sched_priority = 10};
@@ -149,7 +174,9 @@ int main(void)
   run(&r, start, steps, ns, least);
   switched = involuntary() - switched;
   tell("every cycle", ns, steps);
+  const double median = at(ns, steps, 0.5);
   const double ratio = tell("arithmetic", least, CYCLES);
+  tell_fixed_sum(median, ns, steps / 10);
   printf("\nthe core was taken away %ld times\n", switched);
   tell_refusal();
   free(start);
