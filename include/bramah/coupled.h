@@ -52,8 +52,9 @@ BRAMAH_API bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag
 /* Start from given values of some joints: positions [n] and rates [n] of the joints [n] (indices of the
  * model, n = degrees of freedom), of spherical and floating joints those of their outputs .angle and .rate;
  * the others follow from the loops. Pressures [n_volumes] absolute (of metered cylinders the load pressures),
- * or NULL to leave them. Parameters go to their nominal values. Errors: E_ARGUMENT (wrong n), E_SINGULAR (these
- * joints do not determine the pose), E_CLOSURE; the plant then stands at the initial state of the machine. */
+ * or NULL to leave them. Parameters go to their nominal values. Errors: E_ARGUMENT (wrong n), E_SINGULAR
+ * (these joints do not determine the pose), E_CLOSURE; the plant then stands at the initial state of the
+ * machine. */
 BRAMAH_API bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t *joints,
                                               const double *positions, const double *rates,
                                               const double *pressures, bramah_diag *diag);

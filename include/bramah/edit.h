@@ -23,8 +23,8 @@ BRAMAH_API bramah_status bramah_edit_find(const bramah_edit *edit, const char *p
                                           int *line, bramah_diag *diag);
 
 /* Write another value there, and a comment line above it (NULL: none). A key that `changes` does not have yet
- * is added, the section too. Texts are copied. Errors: as above; E_UNSUPPORTED where an alias shares the value
- * with another place, or where a value goes over several lines. */
+ * is added, the section too. Texts are copied. Errors: as above; E_UNSUPPORTED where an alias shares the
+ * value with another place, or where a value goes over several lines. */
 BRAMAH_API bramah_status bramah_edit_set(bramah_edit *edit, const char *path, const char *value,
                                          const char *comment, bramah_diag *diag);
 

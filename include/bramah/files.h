@@ -143,8 +143,8 @@ typedef struct bramah_study_parameter_noise {
   bramah_study_figure density; /* unit/Hz^0.5 */
 } bramah_study_parameter_noise;
 
-/* Noise that adapts while a log is replayed (bramah/adaptive.h): limits as factors on what the study states, [0, 0]: that
- * kind does not adapt. */
+/* Noise that adapts while a log is replayed (bramah/adaptive.h): limits as factors on what the study states,
+ * [0, 0]: that kind does not adapt. */
 typedef struct bramah_study_adapt {
   int line;   /* 0: the study has no such section */
   int method; /* bramah_adaptive_method */

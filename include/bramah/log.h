@@ -71,7 +71,8 @@ BRAMAH_API bramah_status bramah_log_find(const bramah_log_reader *reader, const 
 /* By name alone; units are the caller's affair. Errors: E_COLUMN. */
 BRAMAH_API bramah_status bramah_log_find_name(const bramah_log_reader *reader, const char *name,
                                               size_t *column, bramah_diag *diag);
-/* Factor and dimension of a column's unit; 1 and none where it has no unit, or - or counts. Errors: E_UNIT. */
+/* Factor and dimension of a column's unit; 1 and none where it has no unit, or - or counts. Errors:
+ * E_UNIT. */
 BRAMAH_API bramah_status bramah_log_unit(const bramah_log_reader *reader, size_t column, double *factor,
                                          bramah_dimension *dimension, bramah_diag *diag);
 /* Say that the column's unit is missing or wrong: E_UNIT with the place in the header. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Minima of functions that are costly to evaluate, within bounds: scoring for likelihoods, the simplex of GSL,
- * random search of NLopt. The same calls in the same order on every machine and in every run. Part of
+/* Minima of functions that are costly to evaluate, within bounds: scoring for likelihoods, the simplex of
+ * GSL, random search of NLopt. The same calls in the same order on every machine and in every run. Part of
  * libbramah-tools. */
 #ifndef BRAMAH_OPTIMISE_H
 #define BRAMAH_OPTIMISE_H
@@ -44,10 +44,11 @@ typedef struct bramah_optimum {
 
 /* Scoring: steps that solve (I + lambda diag I) d = -gradient, lambda falling and rising as steps succeed or
  * not (K. Levenberg 1944, D. W. Marquardt 1963), with the information in place of the second derivatives (R.
- * A. Fisher's scoring); a variable whose bound stands in the way goes as far as that, the others make the best of it. It ends when a whole step promises less
- * than `tolerance` of cost. A sum that holds logarithms of variances is no sum of squares, so least-squares
- * solvers such as GSL's cannot judge its steps. z [n]: from where, and the minimum. gradient [n] and
- * information [n x n] there (may be NULL). Errors: those of the functions; E_NOT_FINITE (at the start). */
+ * A. Fisher's scoring); a variable whose bound stands in the way goes as far as that, the others make the
+ * best of it. It ends when a whole step promises less than `tolerance` of cost. A sum that holds logarithms
+ * of variances is no sum of squares, so least-squares solvers such as GSL's cannot judge its steps. z [n]:
+ * from where, and the minimum. gradient [n] and information [n x n] there (may be NULL). Errors: those of the
+ * functions; E_NOT_FINITE (at the start). */
 BRAMAH_API bramah_status bramah_optimise_scoring(const bramah_objective *objective, double tolerance,
                                                  double *z, double *gradient, double *information,
                                                  bramah_optimum *out, bramah_diag *diag);

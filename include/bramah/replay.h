@@ -125,11 +125,11 @@ BRAMAH_API int64_t bramah_replay_read_ns(const bramah_replay *replay);
  * what is still on its way. */
 BRAMAH_API int bramah_replay_exhausted(const bramah_replay *replay);
 
-/* The whole state, that of the filter, its plant, the rewind buffer and the rows that wait included, copied to
- * and from snap [size bytes, 8-byte aligned], exact to the bit. Save between two calls of next; where a log
- * ends that may go on later, before the call that says so (bramah_replay_exhausted). Restore it into a replay
- * made alike; its source then goes on with the row after bramah_replay_read_ns, the innovations of the last
- * step are gone. What adapts the noise (bramah/adaptive.h) is saved on its own. */
+/* The whole state, that of the filter, its plant, the rewind buffer and the rows that wait included, copied
+ * to and from snap [size bytes, 8-byte aligned], exact to the bit. Save between two calls of next; where a
+ * log ends that may go on later, before the call that says so (bramah_replay_exhausted). Restore it into a
+ * replay made alike; its source then goes on with the row after bramah_replay_read_ns, the innovations of the
+ * last step are gone. What adapts the noise (bramah/adaptive.h) is saved on its own. */
 BRAMAH_API size_t bramah_replay_snapshot_size(const bramah_replay *replay);
 BRAMAH_API void bramah_replay_save(const bramah_replay *replay, void *snap);
 BRAMAH_API void bramah_replay_restore(bramah_replay *replay, const void *snap);

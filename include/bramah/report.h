@@ -72,8 +72,8 @@ BRAMAH_API bramah_status bramah_report_band_point(bramah_report *report, size_t 
                                                   bramah_report_series series, double t, double value,
                                                   double low, double high);
 
-/* Something that happened at t [s]: kind in a word or two ("gate", "gap", "sensor lost"), text for the reader.
- * In any order. Of each kind the first 1000 are kept, the others counted. */
+/* Something that happened at t [s]: kind in a word or two ("gate", "gap", "sensor lost"), text for the
+ * reader. In any order. Of each kind the first 1000 are kept, the others counted. */
 BRAMAH_API bramah_status bramah_report_event(bramah_report *report, double t, const char *kind,
                                              const char *text);
 

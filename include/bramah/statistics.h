@@ -77,7 +77,8 @@ typedef struct bramah_autocorrelation {
 
 /* One more sample. */
 BRAMAH_API void bramah_autocorrelation_add(bramah_autocorrelation *a, double x);
-/* As bramah_whiteness_test of all samples so far, with its errors; lags at most the number above (E_VALUE). */
+/* As bramah_whiteness_test of all samples so far, with its errors; lags at most the number above
+ * (E_VALUE). */
 BRAMAH_API bramah_status bramah_autocorrelation_test(const bramah_autocorrelation *a, size_t lags, double *r,
                                                      bramah_whiteness *out, bramah_diag *diag);
 

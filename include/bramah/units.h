@@ -17,10 +17,10 @@ typedef struct bramah_dimension {
 } bramah_dimension;
 
 /* Parse a unit expression: names with prefixes (m mm cm km, kg g t, s ms us min h, N kN, Pa kPa MPa GPa bar,
- * V mV, rad mrad deg rev, Hz kHz, L mL, J kJ, W, rpm, ppm, 1) joined by * / . and spaces, with exponents ^2, ^-1,
- * ^0.5 and parentheses. *factor times a value in that unit is the value in SI. Everything after a / belongs
- * below the line until the next * or /: "m/s/V" is m/(s V). Errors: E_UNIT, message names what was not
- * understood and suggests the nearest unit. */
+ * V mV, rad mrad deg rev, Hz kHz, L mL, J kJ, W, rpm, ppm, 1) joined by * / . and spaces, with exponents ^2,
+ * ^-1, ^0.5 and parentheses. *factor times a value in that unit is the value in SI. Everything after a /
+ * belongs below the line until the next * or /: "m/s/V" is m/(s V). Errors: E_UNIT, message names what was
+ * not understood and suggests the nearest unit. */
 BRAMAH_API bramah_status bramah_unit_parse(const char *text, double *factor, bramah_dimension *dimension,
                                            bramah_diag *diag);
 

@@ -13,8 +13,8 @@ typedef struct cli_adapt {
   double *limits, *stated;   /* figures that the limits are factors on */
 } cli_adapt;
 
-/* Watch the replay of the session's filter; released by cli_adapt_close in any case. Errors: E_VALUE (a figure of zero
- * cannot adapt; delays), with their place in the study. */
+/* Watch the replay of the session's filter; released by cli_adapt_close in any case. Errors: E_VALUE (a
+ * figure of zero cannot adapt; delays), with their place in the study. */
 bramah_status cli_adapt_open(cli_adapt *adapt, const cli_session *session, bramah_replay *replay,
                              bramah_diag *diag);
 void cli_adapt_close(cli_adapt *adapt);

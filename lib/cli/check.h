@@ -8,8 +8,8 @@
 /* What a machine consists of, after its loops were closed. */
 void cli_explain_machine(const cli_machine *machine);
 
-/* A log of n files and folders: columns, rows, times, samples. session NULL: only as the plain log of a machine
- * without study. Mistakes are reported as they are found; returns their number. */
+/* A log of n files and folders: columns, rows, times, samples. session NULL: only as the plain log of a
+ * machine without study. Mistakes are reported as they are found; returns their number. */
 int cli_explain_log(size_t n, const char *const *names, const cli_machine *machine,
                     const cli_session *session);
 

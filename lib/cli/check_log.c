@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A log read from its first row to its last, without a filter: how it is written, what it holds, what is wrong
- * with it. */
+/* A log read from its first row to its last, without a filter: how it is written, what it holds, what is
+ * wrong with it. */
 #include "lib/cli/check.h"
 #include "lib/cli/log_source.h"
 #include "lib/cli/log_table.h"

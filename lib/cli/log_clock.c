@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What sums and differences of these stay within: readings of the clock, times of the log, figures of the study. */
+/* What sums and differences of these stay within: readings of the clock, times of the log, figures of the
+ * study. */
 static const int64_t most_reading = INT64_C(4000000000000000000);
 static const int64_t most_time = INT64_C(3000000000000000000);
 static const double most_figure = 1e18;

@@ -32,12 +32,12 @@ typedef struct cli_log_clock {
 bramah_status cli_log_clock_make(cli_log_clock *clock, const bramah_study *study,
                                  const bramah_study_time *time, int is_iso, bramah_diag *diag);
 
-/* A reading as nanoseconds of the clock, its wraps undone by the shorter way round. Readings come in the order
- * of the file. Returns 0 if that cannot be told in nanoseconds. */
+/* A reading as nanoseconds of the clock, its wraps undone by the shorter way round. Readings come in the
+ * order of the file. Returns 0 if that cannot be told in nanoseconds. */
 int cli_log_clock_read(cli_log_clock *clock, int64_t reading, int64_t *ns);
 
-/* The time of the log for nanoseconds of the clock. Returns 0 if it is beyond 3e9 s, so that differences of times
- * can be told too. */
+/* The time of the log for nanoseconds of the clock. Returns 0 if it is beyond 3e9 s, so that differences of
+ * times can be told too. */
 int cli_log_clock_time(const cli_log_clock *clock, int64_t ns, int64_t *time_ns);
 
 #endif

@@ -45,8 +45,9 @@ bramah_status cli_log_source_bind(cli_log_source *source, const cli_session *ses
 
 /* What the clocks of the devices showed in their first rows: out [n_streams] [ns]. */
 void cli_log_source_starts(const cli_log_source *source, int64_t *out);
-/* Begin where such clocks showed the same [n], or fail with E_TIME: asked of devices that count something from
- * their first row (dates, drift, wraps, resets), which without those rows would be shifted. n 0: nothing. */
+/* Begin where such clocks showed the same [n], or fail with E_TIME: asked of devices that count something
+ * from their first row (dates, drift, wraps, resets), which without those rows would be shifted. n 0:
+ * nothing. */
 bramah_status cli_log_source_expect(cli_log_source *source, size_t n, const int64_t *starts,
                                     bramah_diag *diag);
 

@@ -33,8 +33,8 @@ bramah_status cli_tune_certainty_find(cli_tune_certainty *certainty, const cli_t
                                       const char *set, const double *information, bramah_diag *diag);
 void cli_tune_certainty_free(cli_tune_certainty *certainty);
 
-/* Warnings by name: figures the logs do not tell, and pairs that can be told only together. Calls say for each
- * line; returns how many. */
+/* Warnings by name: figures the logs do not tell, and pairs that can be told only together. Calls say for
+ * each line; returns how many. */
 size_t cli_tune_certainty_warn(const cli_tune_certainty *certainty, const cli_tune_lab *lab,
                                void (*say)(void *user, const char *line), void *user);
 

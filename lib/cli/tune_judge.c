@@ -15,8 +15,8 @@ static double sum_over(size_t n, double *const *figures, size_t place)
   return sum;
 }
 
-/* Pearson's phi^2 of the bins from even ones; what chance alone makes of it is taken off, so that more samples
- * do not look better. */
+/* Pearson's phi^2 of the bins from even ones; what chance alone makes of it is taken off, so that more
+ * samples do not look better. */
 static double distance_of(size_t n, double *const *figures, size_t place, size_t *counted)
 {
   double total = 0.0, sum = 0.0;

@@ -72,7 +72,8 @@ bramah_status cli_tune_lab_seal(cli_tune_lab *lab, bramah_diag *diag);
 
 /* ---- sets of values ---- */
 
-/* A set is "value; value; ..." [CLI_TUNE_TEXT]. From numbers x [n] in the units of the files, to 12 digits. */
+/* A set is "value; value; ..." [CLI_TUNE_TEXT]. From numbers x [n] in the units of the files, to 12
+ * digits. */
 void cli_tune_set_text(const cli_tune_lab *lab, const double *x, char *out);
 /* Numbers of such a text. */
 void cli_tune_set_numbers(const cli_tune_lab *lab, const char *set, double *x);

@@ -9,8 +9,8 @@ typedef struct cli_tune_note {
   const char *name, *value;
 } cli_tune_note;
 
-/* Plots: criterion and figures over the evaluations of the search, and profiles (NULL: none). certainty NULL: no
- * bands. */
+/* Plots: criterion and figures over the evaluations of the search, and profiles (NULL: none). certainty NULL:
+ * no bands. */
 bramah_status cli_tune_write_report(const char *path, const cli_tune_search *search,
                                     const cli_tune_certainty *certainty, const cli_tune_profile *profiles,
                                     size_t n_notes, const cli_tune_note *notes, size_t n_tables,

@@ -70,8 +70,8 @@ void cli_tune_note_tried(cli_tune_search *search, const char *set, int slope, co
  * plant noise by a common factor. The set is changed. */
 bramah_status cli_tune_find_start(cli_tune_search *search, char *set, bramah_diag *diag);
 
-/* The search; set [CLI_TUNE_TEXT] is where it begins and what it finds. `fixed` [n] (NULL: none) tells figures
- * that stay. */
+/* The search; set [CLI_TUNE_TEXT] is where it begins and what it finds. `fixed` [n] (NULL: none) tells
+ * figures that stay. */
 bramah_status cli_tune_optimise(cli_tune_search *search, char *set, const unsigned char *fixed,
                                 bramah_optimum *out, bramah_diag *diag);
 

@@ -128,8 +128,8 @@ static int is_plant_noise(const cli_tuned *t)
   return t->kind == CLI_TUNE_ACCELERATION || t->kind == CLI_TUNE_PRESSURE || t->kind == CLI_TUNE_NOISE;
 }
 
-/* The filter cannot follow the log with the figures as given: one that hardly heeds its sensors can, as far as
- * the model alone does, and its innovations show the sensors' noise on top of a slow drift. */
+/* The filter cannot follow the log with the figures as given: one that hardly heeds its sensors can, as far
+ * as the model alone does, and its innovations show the sensors' noise on top of a slow drift. */
 static bramah_status begin_with_model_alone(cli_tune_search *s, double *x, int *runs, bramah_diag *diag)
 {
   char set[CLI_TUNE_TEXT];

@@ -161,7 +161,8 @@ double bramah__spool_reference(const bramah__valve *valve, double command)
   return fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
 }
 
-/* [V] A spool on its way to zero would otherwise end among the subnormal numbers, on which processors are slow. */
+/* [V] A spool on its way to zero would otherwise end among the subnormal numbers, on which processors are
+ * slow. */
 static const double arrived = 1e-250;
 
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)

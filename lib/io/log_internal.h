@@ -25,7 +25,8 @@ typedef struct bramah__log_column {
   int first_bad;
 } bramah__log_column;
 
-/* The first bad cell of a row. It is reported only when the row is known to have the right number of cells. */
+/* The first bad cell of a row. It is reported only when the row is known to have the right number of
+ * cells. */
 typedef struct bramah__log_fault {
   bramah_status status;
   size_t cell;

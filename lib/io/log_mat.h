@@ -22,7 +22,8 @@ uint64_t bramah__mat_bytes(const bramah__mat_log *mat);
 /* "MAT file of version 7.3" and how it is read. */
 const char *bramah__mat_kind(const bramah__mat_log *mat);
 
-/* Elements of versions 4 and 5 against the length of the file [bytes]. Version 7.3: HDF5 finds that itself. */
+/* Elements of versions 4 and 5 against the length of the file [bytes]. Version 7.3: HDF5 finds that
+ * itself. */
 bramah_status bramah__mat_check_whole(bramah_log_reader *reader, uint64_t *size);
 
 /* From log_header.c. */

@@ -20,7 +20,8 @@ void bramah_autocorrelation_add(bramah_autocorrelation *a, double x)
   a->n++;
 }
 
-/* Sum of (x_i - m)(x_{i-k} - m) over i = k ... n - 1: the first k samples are no x_i, the last k no x_{i-k}. */
+/* Sum of (x_i - m)(x_{i-k} - m) over i = k ... n - 1: the first k samples are no x_i, the last k no
+ * x_{i-k}. */
 static double covariance(const bramah_autocorrelation *a, size_t k, double mean)
 {
   double head = 0.0, tail = 0.0;

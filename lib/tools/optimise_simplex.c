@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without a better point for so many iterations per variable nothing is to be gained: the function has stairs,
- * or the simplex has folded up. */
+/* Without a better point for so many iterations per variable nothing is to be gained: the function has
+ * stairs, or the simplex has folded up. */
 enum { MOST_ITERATIONS = 10000, PATIENCE = 30 };
 
 typedef struct bounded {

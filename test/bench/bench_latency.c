@@ -7,7 +7,8 @@
  * least of those times is what its arithmetic takes; the rest is the computer: interrupts, other programs on
  * the core or its sibling, the host of a virtual machine. The bench fails where p99.9 of the former is beyond
  * 4 medians; the latter is told, and is within them too on a core that is idle. What the computer alone does
- * to times is shown by a sum of fixed length that takes as long as a cycle: it has no branches and no memory. */
+ * to times is shown by a sum of fixed length that takes as long as a cycle: it has no branches and no
+ * memory. */
 #define _GNU_SOURCE
 #include "test/bench/bench.h"
 #include "test/embed/rig.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows per second of the log reader: ten columns as different programs write them. Prints what it ran on. Not a
- * test: nothing here can fail for being slow. */
+/* Rows per second of the log reader: ten columns as different programs write them. Prints what it ran on. Not
+ * a test: nothing here can fail for being slow. */
 #define _GNU_SOURCE
 #include "bramah/log.h"
 #include "test/bench/bench.h"

@@ -211,8 +211,8 @@ START_TEST(test_locked_oil_of_the_four_bar)
 }
 END_TEST
 
-/* A command that nobody recorded, of a valve that opens at once: the pressures and the crank's angle show it, the angle of
- * the crank alone too; nothing does without a sensor. What is not there is told. */
+/* A command that nobody recorded, of a valve that opens at once: the pressures and the crank's angle show it,
+ * the angle of the crank alone too; nothing does without a sensor. What is not there is told. */
 START_TEST(test_unknown_command)
 {
   static const bramah_sensor_options options[2] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* csv_to_mat LOG.csv LOG.mat [bare]: the numbers of a log as they stand in it, as a MAT file; bare: without
- * the structs `units` and `names`, as MATLAB's save writes variables. Names must be names of variables then. */
+ * the structs `units` and `names`, as MATLAB's save writes variables. Names must be names of variables
+ * then. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

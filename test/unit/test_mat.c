@@ -624,7 +624,8 @@ START_TEST(writes_matrices_and_texts)
 }
 END_TEST
 
-/* Rows become columns and rows again, with all their bits, more than one block of them, names and units too. */
+/* Rows become columns and rows again, with all their bits, more than one block of them, names and units
+ * too. */
 START_TEST(logs_come_back)
 {
   enum { N = 10007 };

@@ -470,7 +470,8 @@ static void finish(bramah_replay *replay)
   while (!end) must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
 }
 
-/* Saved after 20 estimates, with rows read ahead, restored into another replay whose source stands behind them. */
+/* Saved after 20 estimates, with rows read ahead, restored into another replay whose source stands behind
+ * them. */
 static void check_going_on(int64_t delay_ns, int gather)
 {
   enum { N = 120 };
