@@ -114,12 +114,15 @@ bramah_status bramah__mat_columns_add(bramah__mat_columns *c, const char *name, 
 /* Beside the file, where there is as much room as it will need. */
 static bramah_status open_waiting(bramah__mat_columns *c)
 {
-  static const char mark[] = ".rows-XXXXXX";
-  const size_t length = strlen(c->path);
-  char *name = malloc(length + sizeof mark);
+  enum { CHOSEN = 6 }; /* letters that mkstemp chooses, X before */
+  static const char mark[] = ".rows-";
+  const size_t length = strlen(c->path), end = length + strlen(mark);
+  char *name = malloc(end + CHOSEN + 1);
   if (!name) return fail_memory(c);
   memcpy(name, c->path, length);
-  memcpy(name + length, mark, sizeof mark);
+  memcpy(name + length, mark, strlen(mark));
+  memset(name + end, 'X', CHOSEN);
+  name[end + CHOSEN] = '\0';
   c->fd = mkstemp(name);
   if (c->fd >= 0) unlink(name);
   free(name);

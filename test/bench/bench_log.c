@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "bramah/log.h"
 #include "test/bench/bench.h"
+#include "test/support/scratch.h"
 
 #include <unistd.h>
 
@@ -95,10 +96,8 @@ int main(void)
                                      {"tabs, ISO 8601", '\t', '.', 0, 1, 0},
                                      {"blanks", ' ', '.', 0, 0, 0},
                                      {"quotes", ',', '.', 1, 0, 0}};
-  char path[] = "/tmp/bramah-bench-XXXXXX";
-  const int fd = mkstemp(path);
-  if (fd < 0) return 1;
-  close(fd);
+  char path[SCRATCH_NAME];
+  if (!scratch_file(path)) return 1;
   bench_print_machine();
   printf("%-28s %14s %10s\n", "ten columns", "rows/s", "MB/s");
   for (size_t k = 0; k < sizeof dialects / sizeof dialects[0]; k++) {

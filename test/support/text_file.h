@@ -4,24 +4,21 @@
 #define BRAMAH_TEST_SUPPORT_TEXT_FILE_H
 
 #include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-static char path[] = "/tmp/bramah-test-XXXXXX";
+#include "test/support/scratch.h"
 
-static inline void make_path(void)
+static char path[SCRATCH_NAME];
+
+static inline void make_path(void) { ck_assert(scratch_file(path)); }
+static inline void remove_path(void) { remove(path); }
+
+/* What a name in the file means: beside the file. */
+static inline const char *beside_path(const char *name)
 {
-  int file = mkstemp(path);
-  ck_assert_int_ge(file, 0);
-  close(file);
-}
-
-static inline void remove_path(void)
-{
-  remove(path);
-  strcpy(path + strlen(path) - 6, "XXXXXX");
+  static char text[SCRATCH_NAME + 64];
+  const int folder = (int)(strrchr(path, '/') - path);
+  snprintf(text, sizeof text, "%.*s/%s", folder, path, name);
+  return text;
 }
 
 static inline void write_bytes(const char *text, size_t length)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exchanging values in the text of a file: everything else stays as it was. */
-#define _POSIX_C_SOURCE 200809L /* mkstemp */
+#define _XOPEN_SOURCE 700 /* temporary files */
 #include "bramah/edit.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "bramah/log.h"
 #include "test/support/run.h"
+#include "test/support/scratch.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -14,12 +15,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/bramah-test-log-XXXXXX";
-static char path[64];
+static char folder[SCRATCH_NAME], path[SCRATCH_NAME + 8];
 
 static void make_folder(void)
 {
-  ck_assert_ptr_nonnull(mkdtemp(folder));
+  ck_assert(scratch_folder(folder));
   snprintf(path, sizeof path, "%s/a.csv", folder);
 }
 
@@ -27,7 +27,6 @@ static void remove_folder(void)
 {
   unlink(path);
   rmdir(folder);
-  strcpy(folder + strlen(folder) - 6, "XXXXXX");
 }
 
 static void put_bytes(const void *bytes, size_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hydraulic elements in machine files: what is read, and every error with its place. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* temporary files */
 #include <math.h>
 #include <string.h>
 

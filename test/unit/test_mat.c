@@ -5,6 +5,7 @@
 #include "bramah/log.h"
 #include "bramah/mat.h"
 #include "test/support/run.h"
+#include "test/support/scratch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,12 +13,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/bramah-test-mat-XXXXXX";
-static char path[64], other[64];
+static char folder[SCRATCH_NAME], path[SCRATCH_NAME + 8], other[SCRATCH_NAME + 8];
 
 static void make_folder(void)
 {
-  ck_assert_ptr_nonnull(mkdtemp(folder));
+  ck_assert(scratch_folder(folder));
   snprintf(path, sizeof path, "%s/a.mat", folder);
   snprintf(other, sizeof other, "%s/b.mat", folder);
 }
@@ -27,7 +27,6 @@ static void remove_folder(void)
   unlink(path);
   unlink(other);
   ck_assert_int_eq(rmdir(folder), 0); /* nothing is left behind */
-  strcpy(folder + strlen(folder) - 6, "XXXXXX");
 }
 
 #ifdef BRAMAH_MATIO

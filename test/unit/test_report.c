@@ -5,6 +5,7 @@
 #include "bramah/report.h"
 #include "lib/tools/report_parts.h"
 #include "test/support/run.h"
+#include "test/support/scratch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -181,15 +182,13 @@ END_TEST
 
 /* ---- pages ---- */
 
-static char path[] = "/tmp/bramah-test-report-XXXXXX";
+static char path[SCRATCH_NAME];
 static char *whole, *page; /* as written; without what scripts and styles hold */
 static bramah_report *report;
 
 static void open_report(void)
 {
-  int fd = mkstemp(path);
-  ck_assert_int_ge(fd, 0);
-  close(fd);
+  ck_assert(scratch_file(path));
   ck_assert_int_eq(bramah_report_new("A <b>title</b> & \"more\"", NULL, &report), BRAMAH_OK);
 }
 
@@ -200,7 +199,6 @@ static void close_report(void)
   free(whole);
   page = whole = NULL;
   unlink(path);
-  strcpy(path + strlen(path) - 6, "XXXXXX");
 }
 
 static void drop_contents(const char *open, const char *close)

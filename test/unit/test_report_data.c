@@ -7,6 +7,7 @@
 #include "bramah/statistics.h"
 #include "lib/tools/report_parts.h"
 #include "test/support/run.h"
+#include "test/support/scratch.h"
 
 #include <float.h>
 #include <math.h>
@@ -97,14 +98,13 @@ END_TEST
 
 /* ---- files ---- */
 
-static char folder[] = "/tmp/bramah-test-report-XXXXXX";
-static char path[64];
+static char folder[SCRATCH_NAME], path[SCRATCH_NAME + 64];
 static char *text;
 static bramah_report *report;
 
 static void open_report(void)
 {
-  ck_assert_ptr_nonnull(mkdtemp(folder));
+  ck_assert(scratch_folder(folder));
   ck_assert_int_eq(bramah_report_new("Report", NULL, &report), BRAMAH_OK);
 }
 
@@ -114,7 +114,6 @@ static void close_report(void)
   free(text);
   text = NULL;
   rmdir(folder);
-  strcpy(folder + strlen(folder) - 6, "XXXXXX");
 }
 
 static const char *path_of(const char *name)
