@@ -14,14 +14,25 @@
 /* Where a job stands. */
 enum { TO_DO = 0, BEGUN, DONE };
 
+/* Tasks of a job that any thread may do. */
+typedef struct shared {
+  struct shared *next;
+  size_t n, begun, done;
+  void (*task)(void *of, size_t i);
+  void *of;
+} shared;
+
 typedef struct batch {
   cli_tune_crew *crew;
   size_t n;
   const cli_tune_job *jobs;
   double *const *figures;
-  unsigned char *state; /* [n] */
-  pthread_mutex_t lock; /* of all that changes here, and of the journal */
+  unsigned char *state;   /* [n] */
+  pthread_mutex_t lock;   /* of all that changes here, and of the journal */
+  pthread_cond_t changed; /* tasks were shared out or done, or the last job was */
   size_t next, done;
+  size_t active, idle; /* threads with a job of their own; without, as there is none left */
+  shared *first;
   bramah_status status;
   bramah_diag diag;
 } batch;
@@ -103,15 +114,75 @@ static size_t take(batch *b)
   return b->next++;
 }
 
+/* With the lock, but not while it works: one task of those that nobody has begun. */
+static void do_one(batch *b, shared *s)
+{
+  const size_t i = s->begun++;
+  pthread_mutex_unlock(&b->lock);
+  s->task(s->of, i);
+  pthread_mutex_lock(&b->lock);
+  if (++s->done == s->n) pthread_cond_broadcast(&b->changed);
+}
+
+static void publish(batch *b, shared *s)
+{
+  s->next = b->first;
+  b->first = s;
+  pthread_cond_broadcast(&b->changed);
+}
+
+static void withdraw(batch *b, const shared *s)
+{
+  shared **link = &b->first;
+  while (*link != s) link = &(*link)->next;
+  *link = s->next;
+}
+
+/* cli_tune_hands: at the end of a batch there are threads without a job; they do what they can of others'. */
+static void share(void *user, size_t n, void (*task)(void *of, size_t i), void *of)
+{
+  batch *b = user;
+  shared s = {.n = n, .task = task, .of = of};
+  pthread_mutex_lock(&b->lock);
+  const int alone = n < 2 || !b->idle;
+  if (!alone) {
+    publish(b, &s);
+    while (s.begun < n) do_one(b, &s);
+    withdraw(b, &s);
+    while (s.done < n) pthread_cond_wait(&b->changed, &b->lock);
+  }
+  pthread_mutex_unlock(&b->lock);
+  for (size_t i = 0; alone && i < n; i++) task(of, i);
+}
+
+/* With the lock: until the last job is done. */
+static void help(batch *b)
+{
+  b->idle++;
+  while (b->active) {
+    shared *s = b->first;
+    while (s && s->begun == s->n) s = s->next;
+    if (s)
+      do_one(b, s);
+    else
+      pthread_cond_wait(&b->changed, &b->lock);
+  }
+  b->idle--;
+  pthread_cond_broadcast(&b->changed);
+}
+
 static void *work(void *user)
 {
   batch *b = user;
+  const cli_tune_hands hands = {.user = b, .share = share};
   pthread_mutex_lock(&b->lock);
   for (size_t i = take(b); i < b->n; i = take(b)) {
     bramah_diag diag;
+    b->active++;
     pthread_mutex_unlock(&b->lock);
-    const bramah_status status = cli_tune_replay(b->crew->lab, &b->jobs[i], b->figures[i], &diag);
+    const bramah_status status = cli_tune_replay(b->crew->lab, &b->jobs[i], &hands, b->figures[i], &diag);
     pthread_mutex_lock(&b->lock);
+    b->active--;
     if (!status) {
       remember(b, i);
     } else if (!b->status) {
@@ -119,6 +190,7 @@ static void *work(void *user)
       b->diag = diag;
     }
   }
+  help(b);
   pthread_mutex_unlock(&b->lock);
   return NULL;
 }
@@ -191,10 +263,25 @@ static void work_together(batch *b, size_t n_threads)
   free(threads);
 }
 
+/* No more than can have something to do: replays, of a slope those of the neighbours too. */
+static size_t threads_for(const batch *b)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < b->n; i++)
+    if (b->state[i] == TO_DO) n += 1 + (b->jobs[i].slope ? b->crew->lab->n : 0);
+  n = n < b->crew->n_threads ? n : b->crew->n_threads;
+  return n ? n : 1;
+}
+
 bramah_status cli_tune_crew_work(cli_tune_crew *crew, size_t n, const cli_tune_job *jobs,
                                  double *const *figures, bramah_diag *diag)
 {
-  batch b = {.crew = crew, .n = n, .jobs = jobs, .figures = figures, .lock = PTHREAD_MUTEX_INITIALIZER};
+  batch b = {.crew = crew,
+             .n = n,
+             .jobs = jobs,
+             .figures = figures,
+             .lock = PTHREAD_MUTEX_INITIALIZER,
+             .changed = PTHREAD_COND_INITIALIZER};
   b.state = calloc(n + 1, 1);
   if (!b.state) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   for (size_t i = 0; i < n; i++)
@@ -202,8 +289,7 @@ bramah_status cli_tune_crew_work(cli_tune_crew *crew, size_t n, const cli_tune_j
       b.state[i] = DONE;
       b.done++;
     }
-  size_t n_threads = n - b.done < crew->n_threads ? n - b.done : crew->n_threads;
-  if (b.done < n) work_together(&b, n_threads ? n_threads : 1);
+  if (b.done < n) work_together(&b, threads_for(&b));
   free(b.state);
   if (b.status) *diag = b.diag;
   return b.status;

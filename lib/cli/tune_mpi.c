@@ -96,7 +96,7 @@ void cli_tune_ranks_dismiss(void)
 static bramah_status answer(const cli_tune_lab *lab, const parcel *p, double *room, bramah_diag *diag)
 {
   room[0] = (double)p->number;
-  const bramah_status status = cli_tune_replay(lab, &p->job, room + 1, diag);
+  const bramah_status status = cli_tune_replay(lab, &p->job, NULL, room + 1, diag);
   if (status) return status;
   MPI_Send(room, 1 + (int)cli_tune_n_figures(lab, p->job.slope), MPI_DOUBLE, 0, TAG_FIGURES, MPI_COMM_WORLD);
   return BRAMAH_OK;

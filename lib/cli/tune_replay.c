@@ -3,6 +3,7 @@
 #include "bramah/likelihood.h"
 #include "lib/cli/message.h"
 #include "lib/cli/output_files.h"
+#include "lib/cli/tune_runner.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,135 +31,9 @@ size_t cli_tune_n_figures(const cli_tune_lab *lab, int slope)
   return slope ? cli_tune_place_scores(lab) + CLI_TUNE_CHECKS * lab->n : cli_tune_place_gradient(lab);
 }
 
-/* ---- one filter and what is seen of it ---- */
-
-/* Corrections of one step: a log faster than the step brings several. */
-enum { MOST_AT_ONCE = 64 };
-
-typedef struct seen {
-  bramah_innovation *innovation; /* [n_sensors] */
-  double *S;                     /* [n_sensors x n_sensors] */
-} seen;
-
-typedef struct runner {
-  const cli_tune_lab *lab;
-  cli_tune_session opened;
-  cli_tune_cursor cursor;
-  bramah_replay *replay;
-  double *P;      /* [n x n] before the coming correction */
-  double *column; /* [n] */
-  size_t n_seen;
-  seen seen[MOST_AT_ONCE];
-  double *block;
-  bramah_innovation *innovations;
-} runner;
-
-static void take_covariance(runner *r)
-{
-  const bramah_filter *filter = r->opened.session.filter;
-  const size_t n = bramah_filter_n_error(filter);
-  memcpy(r->P, bramah_filter_covariance(filter), n * n * sizeof *r->P);
-}
-
-static bramah_status predicted(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  (void)filter, (void)diag;
-  take_covariance(user);
-  return BRAMAH_OK;
-}
-
-/* Off the diagonal h_i P h_j'; on it what the filter itself says. */
-static void fill_covariance(runner *r, const bramah_filter *filter, seen *s)
-{
-  const size_t n = bramah_filter_n_error(filter), m = r->lab->n_sensors;
-  const double *H = bramah_filter_last_rows(filter);
-  for (size_t i = 0; i < m; i++) {
-    if (!s->innovation[i].present) continue;
-    for (size_t a = 0; a < n; a++) {
-      r->column[a] = 0.0;
-      for (size_t b = 0; b < n; b++) r->column[a] += r->P[a * n + b] * H[i * n + b];
-    }
-    s->S[i * m + i] = s->innovation[i].sigma * s->innovation[i].sigma;
-    for (size_t j = 0; j < i; j++) {
-      if (!s->innovation[j].present) continue;
-      double sum = 0.0;
-      for (size_t a = 0; a < n; a++) sum += H[j * n + a] * r->column[a];
-      s->S[i * m + j] = s->S[j * m + i] = sum;
-    }
-  }
-}
-
-static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  runner *r = user;
-  const bramah_innovation *innovation = bramah_filter_innovations(filter);
-  int any = 0;
-  (void)diag;
-  for (size_t i = 0; i < r->lab->n_sensors; i++) any |= innovation[i].present;
-  if (any && r->n_seen < MOST_AT_ONCE) {
-    seen *s = &r->seen[r->n_seen++];
-    memcpy(s->innovation, innovation, r->lab->n_sensors * sizeof *innovation);
-    fill_covariance(r, filter, s);
-  }
-  if (any) take_covariance(r);
-  return BRAMAH_OK;
-}
-
 static bramah_status fail_memory(bramah_diag *diag)
 {
   return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-}
-
-static bramah_status make_room(runner *r, bramah_diag *diag)
-{
-  const size_t n = bramah_filter_n_error(r->opened.session.filter), m = r->lab->n_sensors;
-  r->block = calloc(n * n + n + MOST_AT_ONCE * m * m + 1, sizeof *r->block);
-  r->innovations = calloc(MOST_AT_ONCE * m + 1, sizeof *r->innovations);
-  if (!r->block || !r->innovations) return fail_memory(diag);
-  r->P = r->block;
-  r->column = r->P + n * n;
-  for (size_t k = 0; k < MOST_AT_ONCE; k++)
-    r->seen[k] = (seen){r->innovations + k * m, r->column + n + k * m * m};
-  return BRAMAH_OK;
-}
-
-static bramah_status open_runner(runner *r, const cli_tune_lab *lab, const cli_tune_job *job, const char *set,
-                                 bramah_diag *diag)
-{
-  bramah_replay_options options;
-  bramah_replay_options_default(&options);
-  options.gather = 1;
-  r->lab = lab;
-  bramah_status status = cli_tune_session_open(&r->opened, lab, set, diag);
-  if (!status) options.max_gap_ns = r->opened.session.study->log.longest_gap_ns;
-  if (!status)
-    status = cli_tune_cursor_open(&r->cursor, &lab->logs[job->log], r->opened.delay_ns, r->opened.shift,
-                                  job->thousandths, diag);
-  if (!status) status = make_room(r, diag);
-  if (!status)
-    status = bramah_replay_new(r->opened.session.filter, &options, cli_tune_cursor_next, &r->cursor, diag,
-                               &r->replay);
-  if (status) return status;
-  const bramah_watcher watcher = {.user = r, .predicted = predicted, .corrected = corrected};
-  bramah_replay_watch(r->replay, &watcher);
-  take_covariance(r);
-  return BRAMAH_OK;
-}
-
-static void close_runner(runner *r)
-{
-  bramah_replay_free(r->replay);
-  cli_tune_cursor_close(&r->cursor);
-  cli_tune_session_close(&r->opened);
-  free(r->block);
-  free(r->innovations);
-}
-
-static bramah_status advance(runner *r, int64_t *time_ns, int *end, bramah_diag *diag)
-{
-  int fused;
-  r->n_seen = 0;
-  return bramah_replay_next(r->replay, time_ns, &fused, end, diag);
 }
 
 /* ---- the job ---- */
@@ -167,9 +42,9 @@ typedef struct work {
   const cli_tune_lab *lab;
   const cli_tune_job *job;
   const cli_tune_log *log;
-  size_t n;        /* neighbours */
-  runner *runners; /* [1 + n] the set itself first */
-  double *step;    /* [n] */
+  size_t n;                 /* neighbours */
+  cli_tune_runner *runners; /* [1 + n] the set itself first */
+  double *step;             /* [n] */
   bramah_likelihood *likelihood;
   double *block, *y, *S, *near_y, *near_S, *near_sigma; /* what goes into it */
   size_t *index;                                        /* [n_sensors] of those fused */
@@ -182,7 +57,7 @@ typedef struct work {
   void *snapshot;
   uint64_t steps;
   size_t truth_row;
-  double *figures;
+  double *figures; /* its own until the end: others write beside those of the job */
   int64_t begin_ns, length_ns;
   int check; /* next */
 } work;
@@ -217,34 +92,34 @@ static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
 }
 
 /* Innovations of sensors index[m] with their covariance. */
-static void gather(const work *w, const seen *s, size_t m, double *y, double *S)
+static void gather(const work *w, cli_tune_seen s, size_t m, double *y, double *S)
 {
   const size_t all = w->lab->n_sensors;
   for (size_t a = 0; a < m; a++) {
-    y[a] = s->innovation[w->index[a]].innovation;
-    for (size_t b = 0; b < m; b++) S[a * m + b] = s->S[w->index[a] * all + w->index[b]];
+    y[a] = s.innovation[w->index[a]].innovation;
+    for (size_t b = 0; b < m; b++) S[a * m + b] = s.S[w->index[a] * all + w->index[b]];
   }
 }
 
 /* Neighbours must have seen the same; a delay that moves a sample to another step makes them differ. */
-static const seen *partner(const work *w, size_t j, size_t k, const seen *own)
+static cli_tune_seen partner(const work *w, size_t j, size_t step, size_t k, cli_tune_seen own)
 {
-  const runner *r = &w->runners[1 + j];
-  if (k >= r->n_seen) return own;
+  const cli_tune_runner *r = &w->runners[1 + j];
+  if (step >= r->n_steps || k >= r->steps[step].n_seen) return own;
+  const cli_tune_seen other = cli_tune_runner_seen(r, r->steps[step].first + k);
   for (size_t i = 0; i < w->lab->n_sensors; i++)
-    if (own->innovation[i].present && !r->seen[k].innovation[i].present) return own;
-  return &r->seen[k];
+    if (own.innovation[i].present && !other.innovation[i].present) return own;
+  return other;
 }
 
-static void judge_outlier(work *w, size_t k, size_t i)
+static void judge_outlier(work *w, size_t step, size_t k, cli_tune_seen s, size_t i)
 {
-  const seen *s = &w->runners[0].seen[k];
-  const bramah_innovation *in = &s->innovation[i];
+  const bramah_innovation *in = &s.innovation[i];
   const double gate = w->runners[0].opened.session.study->gate[i];
   /* Beyond the gate on drifts an innovation may be small. */
   if (in->nis <= gate * gate) return;
   for (size_t j = 0; j < w->n; j++) {
-    const bramah_innovation *other = &partner(w, j, k, s)->innovation[i];
+    const bramah_innovation *other = &partner(w, j, step, k, s).innovation[i];
     w->near_y[j] = other->innovation;
     w->near_sigma[j] = other->sigma;
   }
@@ -252,21 +127,23 @@ static void judge_outlier(work *w, size_t k, size_t i)
                                 w->step);
 }
 
-static bramah_status judge(work *w, size_t k, bramah_diag *diag)
+/* Correction k of a step. */
+static bramah_status judge(work *w, size_t step, size_t k, bramah_diag *diag)
 {
-  const seen *s = &w->runners[0].seen[k];
+  const cli_tune_runner *r = &w->runners[0];
+  const cli_tune_seen s = cli_tune_runner_seen(r, r->steps[step].first + k);
   size_t m = 0;
   for (size_t i = 0; i < w->lab->n_sensors; i++) {
-    const bramah_innovation *in = &s->innovation[i];
+    const bramah_innovation *in = &s.innovation[i];
     if (!in->present) continue;
     judge_sensor(w, i, in);
     if (in->accepted) w->index[m++] = i;
-    if (!in->accepted && !in->saturated) judge_outlier(w, k, i);
+    if (!in->accepted && !in->saturated) judge_outlier(w, step, k, s, i);
   }
   if (m == 0) return BRAMAH_OK;
   gather(w, s, m, w->y, w->S);
   for (size_t j = 0; j < w->n; j++)
-    gather(w, partner(w, j, k, s), m, w->near_y + j * m, w->near_S + j * m * m);
+    gather(w, partner(w, j, step, k, s), m, w->near_y + j * m, w->near_S + j * m * m);
   const bramah_status status =
       bramah_likelihood_add(w->likelihood, m, w->y, w->S, w->near_y, w->near_S, w->step, diag);
   if (status) return status;
@@ -345,7 +222,7 @@ static bramah_status follow(work *w, bramah_diag *diag)
   return status ? status : w->ahead.step(w->ahead.self, diag);
 }
 
-static bramah_status predicted_with_ahead(void *user, bramah_filter *filter, bramah_diag *diag)
+static bramah_status predicted(void *user, bramah_diag *diag)
 {
   work *w = user;
   const cli_session *session = &w->runners[0].opened.session;
@@ -355,23 +232,18 @@ static bramah_status predicted_with_ahead(void *user, bramah_filter *filter, bra
     w->apart[i] = bramah_sensor_predict(&session->sensors[i], &session->machine.plant) -
                   bramah_sensor_predict(&session->sensors[i], &w->ahead);
   w->steps++;
-  return predicted(&w->runners[0], filter, diag);
-}
-
-static bramah_status corrected_with_ahead(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  work *w = user;
-  return corrected(&w->runners[0], filter, diag);
+  return BRAMAH_OK;
 }
 
 /* At the end of a stretch: how far off, and from the estimate anew. */
-static void judge_ahead(work *w, int judged)
+static void judge_ahead(work *w, const cli_tune_step *step, int judged)
 {
-  const runner *r = &w->runners[0];
   if (!w->lab->ahead) return;
   const int due = w->steps % (uint64_t)w->lab->ahead == 0;
-  for (size_t i = 0; due && judged && w->steps && r->n_seen && i < w->lab->n_sensors; i++) {
-    const bramah_innovation *in = &r->seen[r->n_seen - 1].innovation[i];
+  const int any = due && judged && w->steps && step->n_seen;
+  for (size_t i = 0; any && i < w->lab->n_sensors; i++) {
+    const size_t last = step->first + step->n_seen - 1;
+    const bramah_innovation *in = &cli_tune_runner_seen(&w->runners[0], last).innovation[i];
     if (!in->present || in->saturated) continue;
     double *f = w->figures + cli_tune_place_sensor(i) + CLI_TUNE_OF_AHEAD;
     const double error = in->innovation + w->apart[i];
@@ -381,16 +253,35 @@ static void judge_ahead(work *w, int judged)
   if (due) start_ahead(w);
 }
 
+static int is_judged(const work *w, int64_t time_ns) { return time_ns - w->begin_ns >= w->lab->settle_ns; }
+
+/* After a step of the set itself, while its plant stands there. */
+static void stepped(void *user, const cli_tune_step *step)
+{
+  work *w = user;
+  const int judged = is_judged(w, step->time_ns);
+  if (judged) compare(w, step->time_ns);
+  judge_ahead(w, step, judged);
+}
+
 /* ---- running ---- */
+
+static bramah_status open_runner(work *w, size_t i, const char *set, bramah_diag *diag)
+{
+  return cli_tune_runner_open(&w->runners[i], w->lab, w->job->log, w->job->thousandths, set, diag);
+}
 
 static bramah_status open_work(work *w, bramah_diag *diag)
 {
   const size_t n = w->n, m = w->lab->n_sensors;
   w->runners = calloc(1 + n, sizeof *w->runners);
-  w->block = calloc(n + m + m * m + n * (m + 1) + n * m * m + n + m * CLI_TUNE_LAGS + 1, sizeof *w->block);
+  w->block = calloc(cli_tune_n_figures(w->lab, w->job->slope) + n + m + m * m + n * (m + 1) + n * m * m + n +
+                        m * CLI_TUNE_LAGS + 1,
+                    sizeof *w->block);
   w->index = calloc(m + 1, sizeof *w->index);
   if (!w->runners || !w->block || !w->index) return fail_memory(diag);
-  w->step = w->block;
+  w->figures = w->block;
+  w->step = w->figures + cli_tune_n_figures(w->lab, w->job->slope);
   w->y = w->step + n;
   w->S = w->y + m;
   w->near_y = w->S + m * m;
@@ -398,24 +289,21 @@ static bramah_status open_work(work *w, bramah_diag *diag)
   w->near_sigma = w->near_S + n * m * m;
   w->former = w->near_sigma + n;
   bramah_status status = bramah_likelihood_new(m, n, diag, &w->likelihood);
-  if (!status) status = open_runner(&w->runners[0], w->lab, w->job, w->job->set, diag);
+  if (!status) status = open_runner(w, 0, w->job->set, diag);
   for (size_t j = 0; !status && j < n; j++) {
     char set[CLI_TUNE_TEXT];
     w->step[j] = cli_tune_neighbour(w->lab, w->job->set, j, set);
-    status = open_runner(&w->runners[1 + j], w->lab, w->job, set, diag);
+    status = open_runner(w, 1 + j, set, diag);
   }
-  if (status || !w->lab->ahead) return status;
-  status = open_ahead(w, diag);
-  if (status) return status;
-  const bramah_watcher watcher = {
-      .user = w, .predicted = predicted_with_ahead, .corrected = corrected_with_ahead};
-  bramah_replay_watch(w->runners[0].replay, &watcher);
-  return BRAMAH_OK;
+  if (!status) status = open_ahead(w, diag);
+  w->runners[0].hooks =
+      (cli_tune_hooks){.user = w, .predicted = w->lab->ahead ? predicted : NULL, .stepped = stepped};
+  return status;
 }
 
 static void close_work(work *w)
 {
-  for (size_t j = 0; w->runners && j < 1 + w->n; j++) close_runner(&w->runners[j]);
+  for (size_t j = 0; w->runners && j < 1 + w->n; j++) cli_tune_runner_close(&w->runners[j]);
   bramah_coupled_free(w->free_model);
   bramah_likelihood_free(w->likelihood);
   free(w->runners);
@@ -449,34 +337,62 @@ static int pass_checks(work *w, int64_t time_ns)
   return 0;
 }
 
-static bramah_status step_all(work *w, int64_t *time_ns, int *end, bramah_diag *diag)
+static void go(void *user, size_t i)
 {
-  bramah_status status = advance(&w->runners[0], time_ns, end, diag);
-  for (size_t j = 0; !status && !*end && j < w->n; j++) {
-    int64_t other;
-    int over;
-    status = advance(&w->runners[1 + j], &other, &over, diag);
-  }
-  return status;
+  work *w = user;
+  cli_tune_runner_go(&w->runners[i]);
 }
 
-static bramah_status run(work *w, bramah_diag *diag)
+/* Each in its place, so that it does not matter who was done first. */
+static void go_all(work *w, const cli_tune_hands *hands)
+{
+  if (hands) {
+    hands->share(hands->user, 1 + w->n, go, w);
+    return;
+  }
+  for (size_t i = 0; i < 1 + w->n; i++) go(w, i);
+}
+
+/* What kept any of them from making this step of the chunk, as if all had made each step together. */
+static bramah_status failed(const work *w, size_t step, bramah_diag *diag)
+{
+  for (size_t i = 0; i < 1 + w->n; i++) {
+    const cli_tune_runner *r = &w->runners[i];
+    if (step < r->n_steps || !r->status) continue;
+    *diag = r->diag;
+    return r->status;
+  }
+  return BRAMAH_OK;
+}
+
+/* The chunk's steps, one after the other; *over: the log has ended, or the replay is given up. */
+static bramah_status judge_chunk(work *w, int *over, bramah_diag *diag)
+{
+  const cli_tune_runner *r = &w->runners[0];
+  for (size_t step = 0; step < r->n_steps; step++) {
+    const cli_tune_step *at = &r->steps[step];
+    bramah_status status = failed(w, step, diag);
+    if (status) return status;
+    w->figures[CLI_TUNE_STEPS]++;
+    w->figures[CLI_TUNE_TIME] = cli_seconds(at->time_ns);
+    *over = pass_checks(w, at->time_ns);
+    if (*over) return BRAMAH_OK;
+    for (size_t k = 0; !status && is_judged(w, at->time_ns) && k < at->n_seen; k++)
+      status = judge(w, step, k, diag);
+    if (status) return status;
+  }
+  *over = r->end;
+  return *over ? BRAMAH_OK : failed(w, r->n_steps, diag);
+}
+
+static bramah_status run(work *w, const cli_tune_hands *hands, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
-  while (!status) {
-    int64_t time_ns;
-    int end;
-    status = step_all(w, &time_ns, &end, diag);
-    if (status || end) break;
-    w->figures[CLI_TUNE_STEPS]++;
-    w->figures[CLI_TUNE_TIME] = cli_seconds(time_ns);
-    if (pass_checks(w, time_ns)) return BRAMAH_OK;
-    const int judged = time_ns - w->begin_ns >= w->lab->settle_ns;
-    for (size_t k = 0; !status && judged && k < w->runners[0].n_seen; k++) status = judge(w, k, diag);
-    if (judged) compare(w, time_ns);
-    judge_ahead(w, judged);
+  for (int over = 0; !status && !over;) {
+    go_all(w, hands);
+    status = judge_chunk(w, &over, diag);
   }
-  while (!status && w->check < CLI_TUNE_CHECKS) note_check(w);
+  while (!status && !w->figures[CLI_TUNE_STOPPED] && w->check < CLI_TUNE_CHECKS) note_check(w);
   return status;
 }
 
@@ -489,20 +405,21 @@ static void finish(work *w)
          w->n * w->n * sizeof *w->figures);
 }
 
-bramah_status cli_tune_replay(const cli_tune_lab *lab, const cli_tune_job *job, double *figures,
-                              bramah_diag *diag)
+bramah_status cli_tune_replay(const cli_tune_lab *lab, const cli_tune_job *job, const cli_tune_hands *hands,
+                              double *figures, bramah_diag *diag)
 {
-  work w = {
-      .lab = lab, .job = job, .log = &lab->logs[job->log], .n = job->slope ? lab->n : 0, .figures = figures};
-  memset(figures, 0, cli_tune_n_figures(lab, job->slope) * sizeof *figures);
+  const size_t n_figures = cli_tune_n_figures(lab, job->slope);
+  work w = {.lab = lab, .job = job, .log = &lab->logs[job->log], .n = job->slope ? lab->n : 0};
+  memset(figures, 0, n_figures * sizeof *figures);
   w.begin_ns = w.log->time_ns[0];
   bramah_diag_clear(diag);
   bramah_status status = open_work(&w, diag);
   if (!status) {
     w.length_ns = w.runners[0].cursor.end_ns - w.begin_ns;
-    status = run(&w, diag);
+    status = run(&w, hands, diag);
     if (status) cli_place(diag, w.log->path, 0);
     finish(&w);
+    memcpy(figures, w.figures, n_figures * sizeof *figures);
   }
   close_work(&w);
   figures[CLI_TUNE_STATUS] = status;

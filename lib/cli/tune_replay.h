@@ -57,10 +57,18 @@ size_t cli_tune_place_information(const cli_tune_lab *lab);
 size_t cli_tune_place_scores(const cli_tune_lab *lab);
 size_t cli_tune_n_figures(const cli_tune_lab *lab, int slope);
 
+/* Other hands: share(user, n, task, of) does task(of, i) for all i < n, on whatever threads, and comes back
+ * when all are done. */
+typedef struct cli_tune_hands {
+  void *user;
+  void (*share)(void *user, size_t n, void (*task)(void *of, size_t i), void *of);
+} cli_tune_hands;
+
 /* Replay. Whatever goes wrong in the filter is a figure (CLI_TUNE_STATUS), with its message in diag; errors:
- * E_MEMORY alone. Runs on any thread. */
-bramah_status cli_tune_replay(const cli_tune_lab *lab, const cli_tune_job *job, double *figures,
-                              bramah_diag *diag);
+ * E_MEMORY alone. Runs on any thread; neighbours on others too, if there are hands (NULL: none). Figures do
+ * not depend on them. */
+bramah_status cli_tune_replay(const cli_tune_lab *lab, const cli_tune_job *job, const cli_tune_hands *hands,
+                              double *figures, bramah_diag *diag);
 
 /* What a job with these limits gives, from one without or with others: 0 if that cannot be told. */
 int cli_tune_cut(const cli_tune_job *job, double *figures);

@@ -189,7 +189,7 @@ bramah_status cli_tune_explain(const cli_tune_search *search, const char *set,
     if (!figures) return fail_memory(diag);
     memcpy(job.set, set, strlen(set) + 1);
     bramah_diag why = {0};
-    const bramah_status status = cli_tune_replay(lab, &job, figures, &why);
+    const bramah_status status = cli_tune_replay(lab, &job, NULL, figures, &why);
     const double t = figures[CLI_TUNE_TIME];
     free(figures);
     if (status) return *diag = why, status;
