@@ -28,7 +28,7 @@ static void take_limits(const double factor[2], size_t n, const double *stated, 
   }
 }
 
-static bramah_status make(cli_adapt *adapt, const cli_session *session, bramah_diag *diag)
+static bramah_status make(cli_adapt *adapt, const bramah_session *session, bramah_diag *diag)
 {
   const bramah_study_adapt *from = &session->study->adapt;
   const bramah_plant *plant = bramah_filter_plant(session->filter);
@@ -56,7 +56,7 @@ static bramah_status make(cli_adapt *adapt, const cli_session *session, bramah_d
   return bramah_adaptive_new(session->filter, &options, diag, &adapt->adaptive);
 }
 
-bramah_status cli_adapt_open(cli_adapt *adapt, const cli_session *session, bramah_replay *replay,
+bramah_status cli_adapt_open(cli_adapt *adapt, const bramah_session *session, bramah_replay *replay,
                              bramah_diag *diag)
 {
   const bramah_study *study = session->study;

@@ -91,7 +91,8 @@ static bramah_status open_machine(const cli_arguments *arguments, cli_operating_
     if (!value) status = malformed("--set", text, diag);
     changes[i] = (bramah_change){.path = paths[i], .value = value, .file = "--set"};
   }
-  if (!status) status = cli_machine_open(&point->machine, arguments->operands[0], n, changes, 0, diag);
+  if (!status)
+    status = bramah_machine_plant_open(&point->machine, arguments->operands[0], n, changes, 0, diag);
   free(changes);
   free(paths);
   return status;
@@ -368,7 +369,7 @@ void cli_operating_point_close(cli_operating_point *point)
   if (point->has_sensors) cli_linear_sensors_free(&point->sensors);
   bramah_linearization_free(point->linearization);
   cli_parameters_free(&point->parameters);
-  cli_machine_close(&point->machine);
+  bramah_machine_plant_close(&point->machine);
   free(point->columns);
   free(point->work);
   free((void *)(uintptr_t)point->trim.held); /* ours, const for the library */

@@ -184,7 +184,7 @@ static void compare(work *w, int64_t time_ns)
 
 static bramah_status open_ahead(work *w, bramah_diag *diag)
 {
-  const cli_session *session = &w->runners[0].opened.session;
+  const bramah_session *session = &w->runners[0].opened.session;
   const bramah_plant *plant = &session->machine.plant;
   if (!w->lab->ahead) return BRAMAH_OK;
   w->snapshot = malloc(plant->snapshot_size + 1);
@@ -225,7 +225,7 @@ static bramah_status follow(work *w, bramah_diag *diag)
 static bramah_status predicted(void *user, bramah_diag *diag)
 {
   work *w = user;
-  const cli_session *session = &w->runners[0].opened.session;
+  const bramah_session *session = &w->runners[0].opened.session;
   const bramah_status status = follow(w, diag);
   if (status) return status;
   for (size_t i = 0; i < w->lab->n_sensors; i++)

@@ -179,23 +179,17 @@ static bramah_status take_delays(cli_tune_session *s, const cli_tune_lab *lab, b
   return BRAMAH_OK;
 }
 
-/* As cli_session_open_study, on the lab's model. */
+/* As bramah_session_open_study, on the lab's model. */
 static bramah_status open_on_model(cli_tune_session *s, const cli_tune_lab *lab, bramah_diag *diag)
 {
-  cli_session *session = &s->session;
+  bramah_session *session = &s->session;
   s->shared = 1;
   session->machine.model = lab->session.machine.model;
   session->machine.machine = lab->session.machine.machine;
-  bramah_status status = bramah_coupled_new(session->machine.model, diag, &session->machine.coupled);
+  const bramah_status status = bramah_coupled_new(session->machine.model, diag, &session->machine.coupled);
   if (status) return status;
   session->machine.plant = bramah_coupled_plant(session->machine.coupled);
-  status = cli_session_make_room(session, diag);
-  for (size_t i = 0; !status && i < session->study->n_sensors; i++)
-    status = cli_session_bind_sensor(session, i, diag);
-  if (!status) status = cli_session_bind_augmented(session, diag);
-  if (!status) status = cli_session_find_joints(session, diag);
-  if (!status) status = cli_session_find_volumes(session, diag);
-  return status ? status : cli_session_open_filter(session, diag);
+  return bramah_session_open_on_machine(session, diag);
 }
 
 static double offset_of(const bramah_study *study, size_t i, const char *unit)
@@ -228,7 +222,7 @@ bramah_status cli_tune_session_open(cli_tune_session *session, const cli_tune_la
   if (!status) status = take_offsets(session, lab, diag);
   if (status) return status;
   return lab->shared_model ? open_on_model(session, lab, diag)
-                           : cli_session_open_study(&session->session, diag);
+                           : bramah_session_open_study(&session->session, diag);
 }
 
 void cli_tune_session_close(cli_tune_session *session)
@@ -237,7 +231,7 @@ void cli_tune_session_close(cli_tune_session *session)
     session->session.machine.model = NULL;
     session->session.machine.machine = NULL;
   }
-  cli_session_close(&session->session);
+  bramah_session_close(&session->session);
   free(session->changes);
   free(session->values);
   free(session->delay_ns);
