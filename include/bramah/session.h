@@ -12,6 +12,7 @@
 #ifndef BRAMAH_SESSION_H
 #define BRAMAH_SESSION_H
 
+#include "bramah/adaptive.h"
 #include "bramah/coupled.h"
 #include "bramah/files.h"
 #include "bramah/filter.h"
@@ -68,7 +69,7 @@ typedef struct bramah_session {
 /* All of it: the filter stands at the study's start, t = 0. Inputs are those of the machine in its order
  * (bramah_model_input_name), sensors those of the study in its order. *out is filled whatever it held before.
  * Whatever was made is released by bramah_session_close, after an error too. Not set up here: `adapt`
- * (bramah/adaptive.h), `log` (bramah/log.h), and the buffer that sensors with a `delay` need
+ * (bramah_session_new_adaptive), `log` (bramah/log.h), and the buffer that sensors with a `delay` need
  * (bramah/rewind.h). Errors: those of bramah_study_load and bramah_machine_load; E_REFERENCE (a joint, volume,
  * input or output that the machine has not), E_VALUE, E_UNIT, E_KEY, each with its line; those of
  * bramah_coupled_start and bramah_filter_new. */
@@ -81,6 +82,13 @@ BRAMAH_API bramah_status bramah_session_start(const bramah_session *session, bra
 
 /* Options of the session's filter, to make another; they point into the session. */
 BRAMAH_API bramah_filter_options bramah_session_filter_options(const bramah_session *session);
+
+/* What the study's section `adapt` asks for, on the session's filter, which must outlive it; *out is NULL
+ * where there is none. Release it with bramah_adaptive_free; it is told of every step (bramah/adaptive.h) and
+ * does not go together with a rewind buffer. Errors: those of bramah_adaptive_new (E_VALUE: nothing is left to
+ * adapt; a figure of zero stays zero), with their place. */
+BRAMAH_API bramah_status bramah_session_new_adaptive(const bramah_session *session, bramah_diag *diag,
+                                                     bramah_adaptive **out);
 
 /* ---- its steps, for who wants to tell every mistake or to change something in between ---- */
 

@@ -199,6 +199,64 @@ START_TEST(a_diagnostic_is_not_needed)
 }
 END_TEST
 
+START_TEST(noise_adapts_where_the_study_asks)
+{
+  bramah_session s;
+  bramah_diag diag;
+  bramah_adaptive *adaptive;
+  write_session(0, NULL);
+  open_well(&s);
+  ck_assert_int_eq(bramah_session_new_adaptive(&s, &diag, &adaptive), BRAMAH_OK);
+  ck_assert_ptr_null(adaptive);
+  bramah_session_close(&s);
+  write_session(18, "adapt: {accelerations: [0.1, 10], sensors: [0.5, 2], window: 100}");
+  open_well(&s);
+  ck_assert_int_eq(bramah_session_new_adaptive(&s, &diag, &adaptive), BRAMAH_OK);
+  ck_assert_uint_eq(bramah_adaptive_count(adaptive), 3); /* one acceleration, two sensors */
+  bramah_adaptive_free(adaptive);
+  bramah_session_close(&s);
+}
+END_TEST
+
+/* With these densities of the pressures, which are asked to adapt. */
+static bramah_status adapt_pressures(const char *volumes, size_t *count, bramah_diag *diag)
+{
+  const char *lines[15];
+  static char machine[1024];
+  bramah_session s;
+  bramah_adaptive *adaptive;
+  snprintf(machine, sizeof machine, "machine: %s/datasets/four-bar/four-bar.yaml", source_root());
+  for (int i = 0; i < 13; i++) lines[i] = i == 1 ? machine : small_study[i];
+  lines[13] = volumes;
+  lines[14] = "adapt: {pressures: [0.1, 10]}";
+  write_lines(lines, 15, 0, NULL);
+  open_well(&s);
+  const bramah_status status = bramah_session_new_adaptive(&s, diag, &adaptive);
+  *count = adaptive ? bramah_adaptive_count(adaptive) : 0;
+  bramah_adaptive_free(adaptive);
+  bramah_session_close(&s);
+  return status;
+}
+
+START_TEST(noise_of_zero_does_not_adapt)
+{
+  bramah_diag diag;
+  size_t count;
+  ck_assert_int_eq(adapt_pressures("volumes: {v1: {sigma: 1 bar, noise: 0 bar/s^0.5}, v2: {sigma: 1 bar, "
+                                   "noise: 1 bar/s^0.5}, v3: {sigma: 1 bar, noise: 1 bar/s^0.5}}",
+                                   &count, &diag),
+                   BRAMAH_OK);
+  ck_assert_uint_eq(count, 2);
+  ck_assert_int_eq(adapt_pressures("volumes: {v1: {sigma: 1 bar, noise: 0 bar/s^0.5}, v2: {sigma: 1 bar, "
+                                   "noise: 0 bar/s^0.5}, v3: {sigma: 1 bar, noise: 0 bar/s^0.5}}",
+                                   &count, &diag),
+                   BRAMAH_E_VALUE);
+  ck_assert_uint_eq(count, 0);
+  ck_assert_int_eq(diag.line, 15);
+  ck_assert_str_eq(diag.file, path);
+}
+END_TEST
+
 START_TEST(a_missing_study_is_told)
 {
   bramah_session s;
@@ -220,6 +278,8 @@ int main(void)
   tcase_add_test(tcase, another_filter_comes_from_the_options);
   tcase_add_loop_test(tcase, mistakes_are_told_with_their_place, 0, N_MISTAKES);
   tcase_add_loop_test(tcase, a_diagnostic_is_not_needed, 0, N_MISTAKES);
+  tcase_add_test(tcase, noise_adapts_where_the_study_asks);
+  tcase_add_test(tcase, noise_of_zero_does_not_adapt);
   tcase_add_test(tcase, a_missing_study_is_told);
   suite_add_tcase(suite, tcase);
   return run_suite(suite);
