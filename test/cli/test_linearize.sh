@@ -101,6 +101,32 @@ run 0 modes "$paper" --approaches
 near "$(awk '$1 == "redundant" { print $5 }' out)" 0 1e-6 'redundant against the modes'
 near "$(awk '$1 == "minimal" { print $5 }' out)" 0 1e-6 'minimal against the modes'
 
+# --- valves without lag: no states, their commands act at once ---
+arm=$source_root/datasets/metered-arm/metered-arm.yaml
+run 0 linearize "$arm" --at '4 s' --output direct.csv
+says out 'order 3: positions 1, velocities 1, pressures 1, spools 0, friction states 0'
+says out 'without lag, no states: boom.spool'
+run 0 simulate "$arm" --duration 4 --output direct-log.csv
+run 0 linearize "$arm" --at direct-log.csv@4 --set hydraulics.metered_cylinders.boom.time_constant='1 ms' --output lag.csv
+says out 'spools 1,'
+near "$(cell direct.csv 3 'boom.command[V]')" "$(cell lag.csv 3 'boom.spool[V]')" 1e-6 'acceleration by the command'
+near "$(cell direct.csv 4 'boom.command[V]')" "$(cell lag.csv 4 'boom.spool[V]')" 1 'rate of the load pressure by the command'
+same "$(cell lag.csv 3 'boom.command[V]')" 0 'what a command does behind a lag'
+same "$(awk -F, '$1 == "y:boom.spool" { print $NF }' direct.csv)" 1 'D of the spool'
+same "$(grep -c '^y:boom.valves' direct.csv)" 0 'rows of a set of bits'
+run 0 linearize "$arm" --at '4 s' --discrete '1 ms' --output F.csv
+same "$(awk -F, '$1 == "y:boom.force" { print $NF }' F.csv)" "$(awk -F, '$1 == "y:boom.force" { print $NF }' direct.csv)" 'D in discrete time'
+run 0 modes "$arm" --at '4 s' --approaches --response boom:boom.force --curves curves.csv
+near "$(awk '$1 == "redundant" { print $(NF - 1) }' out)" 0 1e-6 'redundant against the modes'
+run 0 modes "$arm" --at rest --locus 'boom.flow_scale=0.5:1:3' --report page.html
+# two valves on one input, one of which lags: each column of B has its part
+slow='{pump: pump, tank: tank, a: v1, b: v3, flow_coefficient: 2.138e-8 m^3/s/Pa^0.5/V, time_constant: 5 ms, input: valve}'
+run 0 linearize four-bar.yaml --set "hydraulics.valves.slow=$slow" --set hydraulics.valves.valve.time_constant='0 s' --output B.csv
+says out 'spools 1, friction states 0'
+says out 'without lag, no states: valve.spool'
+same "$(cell B.csv 7 'valve.command[V]')" 200 'B of the spool that lags'
+same "$(cell B.csv 4 'valve.command[V]')" "$(cell B.csv 4 'slow.spool[V]')" 'B of the pressure by the one that does not'
+
 # --- equilibria ---
 run 0 linearize "$paper" --hold crank.angle='50 deg' --hold v3.pressure='3 MPa' --output rest.csv
 says out 'equilibrium found after'
