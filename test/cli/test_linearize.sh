@@ -154,6 +154,11 @@ says out 'unstable: of 2 eigenvalues 1 grow'
 says out 'bob 100 %'
 run 0 modes pendulum.yaml --at rest --set joints.hinge.initial='170 deg'
 says out 'marginal: of 2 eigenvalues 0 grow, 2 neither grow nor decay'
+# what grows beyond all numbers is no result
+run 1 linearize pendulum.yaml --discrete '500 s' --output far.csv
+says err 'an unstable mode grows beyond all numbers in this step'
+run 1 modes pendulum.yaml --input hinge.load --hankel '10000 s'
+says err 'an unstable mode grows beyond all numbers over this horizon'
 # a body without gravity: two zeros that share a vector
 run 0 modes pendulum.yaml --set gravity='[0, 0, 0 m/s^2]'
 says out 'drifts: of 2 eigenvalues 0 grow, 2 neither grow nor decay, 2 are defective'
