@@ -17,7 +17,10 @@ grep -q '^y:crank.angle,rad,' A.csv || fail 'no row of an output'
 [ "$(cell A.csv 3 'crank.load[N*m]')" != "" ] || fail "no column of the load: $(head -1 A.csv)"
 run 0 linearize "$paper" --output - --at 0.1
 head -1 out | grep -q '^row,unit,value,rate,' || fail 'the matrices are not on standard output'
-says err 'linearized at 0.1'
+says err 'linearized at 0.1 s'
+run 0 linearize "$paper" --at '1.25 ms'
+says out 'linearized at 0.001 s'
+says err 'not a multiple of the step: the machine stands at 0.001 s'
 
 # zero-order hold of the spool: exp(-h/tau)
 run 0 linearize "$paper" --input crank.load --output A.mat
@@ -92,6 +95,13 @@ paste -d, a.csv b.csv | awk -F, 'NR > 1 && NR < 8 { for (i = 3; i <= NF / 2; i++
   fail 'the equations about the row are not those of the simulation'
 run 1 linearize four-bar.yaml --at "$source_root/datasets/four-bar/log.csv@1"
 says err "the log has no column 'coupler.angle'"
+run 1 linearize four-bar.yaml --at truth.csv@1400
+says err 'truth.csv: --at: 1400 s is not in the log, which goes from 0 s to 1.5 s'
+run 0 linearize four-bar.yaml --at 'truth.csv@1.40049 s'
+says out 'linearized at the row of a log at 1.4 s'
+head -1 truth.csv >empty.csv
+run 1 linearize four-bar.yaml --at empty.csv@1
+says err 'the log has a header but no rows'
 run 1 linearize four-bar.yaml --at nothing.csv@1
 run 2 linearize four-bar.yaml --at truth.csv@soon
 
