@@ -42,6 +42,12 @@ near "$(awk -F, 'NR > 1 && $3 > 0 { print $3 }' m.csv)" 546.184749847040 1e-6 'i
 says out 'coupler'
 
 # --- pages and curves ---
+run 1 modes "$paper" --locus lift.friction_scale=-1:1:3
+says err 'lift.friction_scale: must be at least 0, not -1 (lift.friction_scale = -1)'
+run 1 modes "$paper" --locus lift.friction_scale=1:2:1000000
+says err 'N from 2 to 100000'
+run 1 modes "$paper" --parameter lift.friction_scale=-1
+says err 'lift.friction_scale=-1: must be at least 0'
 run 0 modes "$paper" --input crank.load --response crank.load:crank.rate --locus lift.friction_scale=0.01:1:5 \
   --hankel '1 s' --shapes --curves curves.csv --report page.html
 says out 'Shape of mode 6'
@@ -164,6 +170,10 @@ says out 'unstable: of 2 eigenvalues 1 grow'
 says out 'bob 100 %'
 run 0 modes pendulum.yaml --at rest --set joints.hinge.initial='170 deg'
 says out 'marginal: of 2 eigenvalues 0 grow, 2 neither grow nor decay'
+# one pair of eigenvalues alone, at 40.4 rad/s: the response goes to a decade on both sides
+run 0 modes pendulum.yaml --at rest --set joints.hinge.initial='170 deg' --set gravity='[0, 0, -981 m/s^2]' --input hinge.load \
+  --response hinge.load:hinge.angle --curves one.csv
+near "$(awk -F, '$1 == "response" { print $3 }' one.csv | sort -g | tail -1)" "$(awk 'BEGIN { printf "%.12g", 10 * sqrt(2 * 981 * 0.5 / 0.6) }')" 1e-9 'end of the response'
 # what grows beyond all numbers is no result
 run 1 linearize pendulum.yaml --discrete '500 s' --output far.csv
 says err 'an unstable mode grows beyond all numbers in this step'
