@@ -16,33 +16,39 @@ static bramah_status no_memory(bramah_diag *diag)
 
 /* ---- names ---- */
 
-static bramah_status find(size_t n, const char *const *names, const char *name, const char *what, size_t *out,
-                          bramah_diag *diag)
+static bramah_status none_of(size_t n, const char *const *names, const char *name, const char *written,
+                             const char *what, bramah_diag *diag)
 {
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(names[i], name) == 0) return *out = i, BRAMAH_OK;
-  const char *nearest = cli_nearest(name, n, names);
+  const char *nearest = cli_nearest(written, n, names);
   if (nearest)
     return cli_fail(diag, BRAMAH_E_REFERENCE, NULL, 0, name,
                     "there is no %s of this name; did you mean '%s'?", what, nearest);
   return cli_fail(diag, BRAMAH_E_REFERENCE, NULL, 0, name, "there is no %s of this name", what);
 }
 
+static bramah_status find(size_t n, const char *const *names, const char *name, size_t *out)
+{
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(names[i], name) == 0) return *out = i, BRAMAH_OK;
+  return BRAMAH_E_REFERENCE;
+}
+
 bramah_status cli_find_linear_input(const bramah_linear_system *system, const char *name, size_t *out,
                                     bramah_diag *diag)
 {
-  static const char suffix[] = ".command";
-  const size_t length = strlen(name);
-  for (size_t i = 0; i < system->n_u; i++)
-    if (strncmp(system->u_name[i], name, length) == 0 && strcmp(system->u_name[i] + length, suffix) == 0)
-      return *out = i, BRAMAH_OK;
-  return find(system->n_u, system->u_name, name, "input (see --input)", out, diag);
+  char command[300];
+  snprintf(command, sizeof command, "%s.command", name);
+  if (!find(system->n_u, system->u_name, command, out) || !find(system->n_u, system->u_name, name, out))
+    return BRAMAH_OK;
+  const char *written = cli_nearest(name, system->n_u, system->u_name) ? name : command;
+  return none_of(system->n_u, system->u_name, name, written, "input (see --input)", diag);
 }
 
 bramah_status cli_find_linear_output(const bramah_linear_system *system, const char *name, size_t *out,
                                      bramah_diag *diag)
 {
-  return find(system->n_y, system->y_name, name, "output", out, diag);
+  if (!find(system->n_y, system->y_name, name, out)) return BRAMAH_OK;
+  return none_of(system->n_y, system->y_name, name, name, "output", diag);
 }
 
 /* ---- NAME=VALUE ---- */
@@ -213,6 +219,20 @@ static bramah_status read_held(const cli_arguments *arguments, cli_operating_poi
   return BRAMAH_OK;
 }
 
+/* Any parameter may be free, so one of them can be meant too. */
+static bramah_status find_free(const cli_operating_point *point, const char *name, size_t *out,
+                               bramah_diag *diag)
+{
+  bramah_diag parameter;
+  size_t found;
+  const bramah_status status = cli_find_linear_input(point->base, name, out, diag);
+  if (!status || strchr(diag->message, '?')) return status;
+  if (bramah_plant_parameter_index(&point->machine.plant, name, &found, &parameter) &&
+      strchr(parameter.message, '?'))
+    *diag = parameter;
+  return status;
+}
+
 static bramah_status read_trim(const cli_arguments *arguments, cli_operating_point *point, bramah_diag *diag)
 {
   const size_t n_held = (size_t)count_of(arguments, "hold"), n_free = (size_t)count_of(arguments, "free");
@@ -222,7 +242,7 @@ static bramah_status read_trim(const cli_arguments *arguments, cli_operating_poi
   if (!held || !free_ones || !target) return no_memory(diag);
   bramah_status status = read_held(arguments, point, n_held, held, target, diag);
   for (size_t k = 0; k < n_free && !status; k++)
-    status = cli_find_linear_input(point->base, cli_value_again(arguments, "free", k), &free_ones[k], diag);
+    status = find_free(point, cli_value_again(arguments, "free", k), &free_ones[k], diag);
   if (status) return cli_place(diag, "--free", 0), status;
   point->work =
       calloc(bramah_equilibrium_work(point->linearization, n_held, n_free) + 1, sizeof *point->work);

@@ -153,6 +153,12 @@ run 1 linearize "$paper" --hold crank.angle='60 deg' --hold v2.pressure='1 MPa' 
 says err 'coupler: does not balance'
 # a free load then holds it
 run 0 linearize "$paper" --hold crank.angle='60 deg' --hold v2.pressure='1 MPa' --hold v3.pressure='3 MPa' --free crank.load
+run 1 linearize "$paper" --hold crank.angle='60 deg' --free crank.laod
+says err "--free: crank.laod: there is no parameter of this name; did you mean 'crank.load'?"
+run 1 linearize "$paper" --hold crank.angle='60 deg' --free vlave
+says err "--free: vlave: there is no input (see --input) of this name; did you mean 'valve.command'?"
+run 1 linearize "$paper" --command vavle.command=1
+says err "--command: vavle.command: there is no input (see --input) of this name; did you mean 'valve.command'?"
 # the payload changes where it rests
 run 0 modes "$paper" --at rest --parameter coupler.payload='5 kg'
 
