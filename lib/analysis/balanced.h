@@ -24,8 +24,8 @@ int bramah__all_finite(size_t n, const double *x);
 bramah_status bramah__check_inputs(const bramah_linear_system *system, bramah_diag *diag);
 bramah_status bramah__check_outputs(const bramah_linear_system *system, bramah_diag *diag);
 
-/* E [n x n] = exp(A t), A [n x n] of moderate size in all its entries. What is too large for numbers comes out
- * infinite or not a number. work [bramah__exponential_work(n)], pivot [n]. */
+/* E [n x n] = exp(A t), A [n x n] of moderate size in all its entries. What is too large for numbers comes
+ * out infinite or not a number. work [bramah__exponential_work(n)], pivot [n]. */
 void bramah__exponential(size_t n, const double *A, double t, double *E, double *work, int *pivot);
 static inline size_t bramah__exponential_work(size_t n) { return 6 * n * n; }
 

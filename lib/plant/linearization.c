@@ -13,7 +13,8 @@ int bramah__output_has_no_slope(bramah__output_code code)
   return code == BRAMAH__CYLINDER_WORK || code == BRAMAH__DRIVE_WORK || code == BRAMAH__METERED_VALVES;
 }
 
-/* Work and valves have no derivative; accelerations of a machine that rolls are not those of the free plant. */
+/* Work and valves have no derivative; accelerations of a machine that rolls are not those of the free
+ * plant. */
 static int left_out(const bramah_model *model, bramah__output_code code)
 {
   if (bramah__output_has_no_slope(code)) return 1;
@@ -183,7 +184,8 @@ static bramah_status choose_parameters(bramah_linearization *l, const bramah_lin
   return BRAMAH_OK;
 }
 
-/* States of which an output tells, from `first` on: pressures or spools. Number i is that of thing[i], or i. */
+/* States of which an output tells, from `first` on: pressures or spools. Number i is that of thing[i], or
+ * i. */
 static void name_like(bramah_linearization *l, bramah__output_code code, size_t first, size_t n,
                       const size_t *thing)
 {
