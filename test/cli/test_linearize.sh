@@ -159,6 +159,13 @@ run 1 linearize "$paper" --hold crank.angle='60 deg' --free vlave
 says err "--free: vlave: there is no input (see --input) of this name; did you mean 'valve.command'?"
 run 1 linearize "$paper" --command vavle.command=1
 says err "--command: vavle.command: there is no input (see --input) of this name; did you mean 'valve.command'?"
+# a leak that an open valve makes good: it is the same command with a lag and without
+leak='{seal: {from: v2, to: v3, conductance: 1e-12 m^3/s/Pa}}'
+for lag in '4.5 ms' '0 s'; do
+  run 0 linearize "$paper" --set hydraulics.leakages="$leak" --set hydraulics.valves.valve.time_constant="$lag" \
+    --hold crank.angle='55 deg' --command valve=1 --free valve
+  near "$(awk '$1 == "valve.command" { print $3 }' out)" -0.0213158755 1e-6 "command that holds the crank, lag $lag"
+done
 # the payload changes where it rests
 run 0 modes "$paper" --at rest --parameter coupler.payload='5 kg'
 
