@@ -195,8 +195,13 @@ static bramah_status explain_failure(const cli_tune_lab *lab, const char *set,
     status = cli_tune_replay(lab, &job, NULL, figures, &why);
   }
   const double t = figures[CLI_TUNE_TIME];
+  const int again = figures[CLI_TUNE_STATUS] != 0.0;
   free(figures);
   if (status) return *diag = why, status;
+  if (!again)
+    return cli_fail(diag, verdict->status, lab->logs[verdict->failed].path, 0, NULL,
+                    "a replay failed (%s), but not when it was repeated: nothing was found out",
+                    bramah_status_text(verdict->status));
   return cli_fail(diag, verdict->status, lab->logs[verdict->failed].path, 0, why.thing,
                   "%.340s (at t = %.9g s%s): look at the log there, or begin from other values", why.message,
                   t, job.slope ? ", one figure a step further" : "");
