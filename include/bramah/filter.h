@@ -168,7 +168,7 @@ BRAMAH_API void bramah_filter_free(bramah_filter *filter);
  * (nothing changed). */
 BRAMAH_API bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,
                                                  const double *pressure_noise, bramah_diag *diag);
-/* Another standard deviation of sensor i > 0. */
+/* Another standard deviation of sensor i > 0. Errors: E_VALUE; E_ARGUMENT (no such sensor). */
 BRAMAH_API bramah_status bramah_filter_set_sensor_sigma(bramah_filter *filter, size_t i, double sigma,
                                                         bramah_diag *diag);
 

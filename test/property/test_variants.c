@@ -289,7 +289,9 @@ START_TEST(test_refusals)
   refused(&r, &o, BRAMAH_E_VALUE, "must be positive");
   a.sigma = 1.0, a.order = 2;
   refused(&r, &o, BRAMAH_E_VALUE, "time constant");
-  a.order = 1, a.kind = BRAMAH_AUGMENTED_BIAS;
+  a.order = 1, a.time_constant = INFINITY;
+  refused(&r, &o, BRAMAH_E_VALUE, "must be finite");
+  a.time_constant = 0.0, a.kind = BRAMAH_AUGMENTED_BIAS;
   refused(&r, &o, BRAMAH_E_REFERENCE, "no sensor 'crank.load'");
   o.n_augmented = 0;
   o.n_parameter_noise = 1;
