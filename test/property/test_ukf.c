@@ -83,6 +83,37 @@ START_TEST(test_equals_the_filter_on_a_linear_plant)
 }
 END_TEST
 
+/* Options of the error-state filter that it would leave out without a word. */
+START_TEST(test_refuses_options_it_does_not_have)
+{
+  static linear_run run;
+  const bramah_augmented bias = {
+      .name = "bias", .kind = BRAMAH_AUGMENTED_BIAS, .at = "x", .sigma = 1.0, .noise = 0.1};
+  const bramah_parameter_noise noise = {.at = "x", .density = 0.1};
+  const double gates[LINEAR_SENSORS] = {[LINEAR_SENSORS - 1] = 5.0}, none[LINEAR_SENSORS] = {0.0};
+  bramah_ukf *ukf = NULL;
+  linear_run_make(&run, -1);
+  const bramah_filter_options plain = run.options;
+  bramah_filter_options with[3] = {plain, plain, plain};
+  with[0].n_augmented = 1, with[0].augmented = &bias;
+  with[1].n_parameter_noise = 1, with[1].parameter_noise = &noise;
+  with[2].gate = gates;
+  static const char *const said[3] = {"augmented states", "noise of parameters", "gates"};
+  for (int i = 0; i < 3; i++) {
+    ck_assert_int_eq(bramah_ukf_new(&run.plant, LINEAR_SENSORS, run.sensor, &with[i], NULL, &diag, &ukf),
+                     BRAMAH_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(diag.message, said[i]));
+    ck_assert_ptr_null(ukf);
+  }
+  with[2].gate = none;
+  must(bramah_ukf_new(&run.plant, LINEAR_SENSORS, run.sensor, &with[2], NULL, &diag, &ukf), &diag);
+  bramah_ukf_free(ukf);
+  must(bramah_ukf_new(&run.plant, 0, NULL, &plain, NULL, &diag, &ukf), &diag);
+  must(bramah_ukf_correct(ukf, NULL, NULL, &diag), &diag);
+  bramah_ukf_free(ukf);
+}
+END_TEST
+
 /* The linear plant has no output for the sum that becomes a coordinate, and says so. */
 START_TEST(test_refuses_coordinates_that_are_no_outputs)
 {
@@ -360,6 +391,7 @@ int main(void)
   Suite *suite = suite_create("unscented filter");
   TCase *cases = one_case(suite, "unscented filter");
   tcase_add_test(cases, test_equals_the_filter_on_a_linear_plant);
+  tcase_add_test(cases, test_refuses_options_it_does_not_have);
   tcase_add_test(cases, test_refuses_coordinates_that_are_no_outputs);
   tcase_add_test(cases, test_as_good_on_the_four_bar);
   tcase_add_test(cases, test_through_a_change_of_coordinates);
