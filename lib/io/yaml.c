@@ -121,9 +121,10 @@ static bramah_status fail_origin(bramah__reader *reader, const origin *at, brama
 /* libyaml knows no mark for bytes that are no text; the parser's own position is near enough. */
 static bramah_status fail_parser(bramah__reader *reader, const origin *at, const yaml_parser_t *parser)
 {
-  if (parser->error == YAML_MEMORY_ERROR) return bramah__no_memory(reader);
+  /* Some of its functions name no problem when memory is short, and no error either. */
+  if (parser->error == YAML_MEMORY_ERROR || !parser->problem) return bramah__no_memory(reader);
   const yaml_mark_t *mark = parser->error == YAML_READER_ERROR ? &parser->mark : &parser->problem_mark;
-  fail_origin(reader, at, BRAMAH_E_SYNTAX, parser->problem ? parser->problem : "is not YAML", mark);
+  fail_origin(reader, at, BRAMAH_E_SYNTAX, parser->problem, mark);
   if (!parser->context) return BRAMAH_E_SYNTAX;
   bramah__add_text(reader->diag, " (");
   bramah__add_text(reader->diag, parser->context);
