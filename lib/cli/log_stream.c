@@ -67,8 +67,10 @@ static bramah_study_time times_of(const bramah_study *study, const bramah_study_
   bramah_study_time time = entry->time;
   const bramah_study_time *log = &study->time;
   if (!time.column) time.column = log->column;
-  if (!time.unit && !time.rate.text) time.unit = log->unit;
-  if (!time.unit) complete(&time.rate, &log->rate);
+  if (!time.unit && !time.rate.text) { /* they go together: 'unit: counts' needs its rate */
+    time.unit = log->unit;
+    time.rate = log->rate;
+  }
   complete(&time.wrap, &log->wrap);
   complete(&time.offset, &log->offset);
   if (time.drift == 0.0) time.drift = log->drift;

@@ -134,3 +134,22 @@ run 1 replay dates.yaml rest.csv --resume half.snapshot --output second.csv
 says err 'rest.csv: t: this log does not begin where that of the snapshot began'
 run 0 replay dates.yaml dates.csv --resume half.snapshot --output second.csv
 sed 1d second.csv | cat first.csv - | cmp - whole.csv || fail 'the estimates after a snapshot'
+
+# What an entry does not say of its clock the log has said: a counter with its rate.
+awk -F, -v OFS=, 'NR == 1 { $1 = "n" } NR > 1 { $1 = NR - 2 } { print }' log.csv >counter.csv
+for clock in 'unit: counts, rate: 1 kHz' 'rate: 1 kHz'; do
+  {
+    sed "s|^machine: .*|machine: $machine|" "$study"
+    echo "time: {column: n, $clock}"
+    echo 'log: {files: {a: {match: counter.csv, time: {offset: 0 s}}}}'
+  } >counted.yaml
+  run 0 replay counted.yaml counter.csv --output estimate.csv
+  agree clean.csv estimate.csv "a log with $clock"
+done
+# A header in one file of a log without.
+{
+  sed "s|^machine: .*|machine: $machine|" "$study"
+  echo 'log: {header: none, files: {a: {match: log.csv, header: yes}}}'
+} >header.yaml
+run 0 replay header.yaml log.csv --output estimate.csv
+agree clean.csv estimate.csv 'a header of its own'
