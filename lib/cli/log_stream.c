@@ -202,11 +202,13 @@ static void note_many(cli_log_event *event, uint64_t n, uint64_t mark)
   event->n += n;
 }
 
-/* What the reader has counted. A column may feed several targets. */
-static void collect_counts(cli_log_stream *s)
+/* Once for each file. A column may feed several targets. */
+void cli_log_stream_collect(cli_log_stream *s)
 {
   const size_t path = s->parts[s->part];
   int line;
+  if (s->collected) return;
+  s->collected = 1;
   uint64_t n = bramah_log_bad_rows(s->reader, &line);
   note_many(&s->counts.bad_rows, n, cli_log_mark(path, line));
   for (size_t column = 0; column < bramah_log_n_columns(s->reader); column++) {
@@ -219,7 +221,7 @@ static void collect_counts(cli_log_stream *s)
 
 static bramah_status next_part(cli_log_stream *s, int *end, bramah_diag *diag)
 {
-  collect_counts(s);
+  cli_log_stream_collect(s);
   *end = s->part + 1 == s->n_parts;
   if (*end) return BRAMAH_OK;
   s->bytes += bramah_log_bytes(s->reader);
@@ -230,6 +232,7 @@ static bramah_status next_part(cli_log_stream *s, int *end, bramah_diag *diag)
   bramah_log_close(s->reader);
   s->reader = reader;
   s->part++;
+  s->collected = 0;
   status = make_room(s, diag);
   if (!status) status = cli_log_stream_find_time(s, diag);
   for (size_t i = 0; !status && i < s->n_targets; i++) status = bind(s, &s->targets[i], diag);
@@ -268,7 +271,7 @@ bramah_status cli__log_read(cli_log_stream *s, int64_t *ns, uint64_t *mark, int 
     status = cli__log_fail(s, *mark, diag, "this time cannot be told in nanoseconds");
   }
   cli_place(diag, bramah_log_path(s->reader), 0);
-  collect_counts(s);
+  cli_log_stream_collect(s);
   return status;
 }
 

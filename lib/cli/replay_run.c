@@ -244,6 +244,7 @@ bramah_status cli_replay_rows(cli_replay_run *r, bramah_diag *diag)
   if (r->rows && r->request.snapshot) status = cli_replay_save(r, diag); /* perhaps nothing is to come */
   if (!status) status = go_through(r, &progress, diag);
   cli_progress_end(&progress);
+  for (size_t k = 0; k < r->source.n_streams; k++) cli_log_stream_collect(&r->source.streams[k]);
   if (!status && r->request.snapshot && r->saved_rows != r->rows) status = cli_replay_save(r, diag);
   cli_events_watch(&r->events, r->session.filter, cli_seconds(r->last_ns));
   keep_augmented(r);
