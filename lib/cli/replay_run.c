@@ -46,6 +46,9 @@ static bramah_status check_files(const cli_replay_run *r, bramah_diag *diag)
   if (!status) status = cli_check_output(q->snapshot, 9, others, diag);
   for (size_t i = 0; !status && i < r->source.paths.n; i++)
     status = check_log(q, r->source.paths.file[i].path, diag);
+  /* The next snapshot may take the place of the one that is gone on from. */
+  for (size_t i = 3; !status && q->resume && i < sizeof others / sizeof others[0]; i++)
+    status = cli_check_output(others[i], 1, &q->resume, diag);
   return status;
 }
 
