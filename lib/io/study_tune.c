@@ -91,8 +91,9 @@ static bramah_status finish_tune(bramah__reader *reader, const bramah__item *ite
   if (!bramah__item_find(item, "penalty", &at)) tune->penalty = -1.0;
   if (tune->method != BRAMAH_TUNE_SCORING || tune->criterion == BRAMAH_TUNE_LIKELIHOOD) return BRAMAH_OK;
   bramah__item_find(item, "method", &at);
-  return bramah__fail_item(reader, &at, BRAMAH_E_VALUE,
-                           "scoring is for the likelihood; other criteria want simplex, multistart or global");
+  return bramah__fail_item(
+      reader, &at, BRAMAH_E_VALUE,
+      "scoring is for the likelihood; other criteria want simplex, multistart or global");
 }
 
 static const bramah__key tune_keys[] = {
