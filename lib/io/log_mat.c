@@ -213,7 +213,7 @@ void bramah__mat_close(bramah__mat_log *mat)
 static bramah_status fetch(bramah_log_reader *reader, bramah__mat_series *s, size_t row)
 {
   if (row >= s->begin && row - s->begin < s->count) return BRAMAH_OK;
-  const size_t size = Mat_SizeOfClass(s->variable->class_type);
+  const size_t size = Mat_SizeOfClass((int)s->variable->class_type);
   const int whole = s->variable->compression == MAT_COMPRESSION_ZLIB;
   const size_t block = whole || s->n < BRAMAH__MAT_BLOCK ? s->n : BRAMAH__MAT_BLOCK;
   if (!s->raw) s->raw = calloc(block, size);
@@ -234,7 +234,7 @@ static bramah_status fetch(bramah_log_reader *reader, bramah__mat_series *s, siz
 
 static double value_of(const bramah__mat_series *s, size_t row)
 {
-  const unsigned char *at = s->raw + (row - s->begin) * Mat_SizeOfClass(s->variable->class_type);
+  const unsigned char *at = s->raw + (row - s->begin) * Mat_SizeOfClass((int)s->variable->class_type);
   switch (s->variable->class_type) {
   case MAT_C_DOUBLE:
     return *(const double *)(const void *)at;
