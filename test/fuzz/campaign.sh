@@ -12,7 +12,7 @@ trap 'rm -rf "$scratch"' EXIT
 case $name in
 units) longest=300 ;;
 log) longest=600 ;;
-mat) longest=2500 ;;
+mat | snapshot) longest=2500 ;;
 *) longest=1500 ;;
 esac
 if [ -n "${BRAMAH_FUZZ_RUNS:-}" ]; then

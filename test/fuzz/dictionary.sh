@@ -1,5 +1,5 @@
 #!/bin/sh
-# dictionary.sh log|mat|units|machine|study|plan|merge: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
+# dictionary.sh log|mat|units|machine|study|plan|merge|snapshot: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
 # is tried without anybody writing it down here.
 set -eu
 io=$(cd "$(dirname "$0")/../../lib/io" && pwd)
@@ -34,6 +34,7 @@ words() {
   machine) keys "$io"/machine_*.c && yaml && units ;;
   study) keys "$io"/study_*.c && yaml && units ;;
   merge) keys "$io"/study_*.c && words log && printf '%s\n' ===== 100 '10?' first join skip counts gauge iso8601 ;;
+  snapshot) grep -ohE '\(s(napshot)?, "[a-z ]+"' "$io"/../cli/replay_snapshot.c "$io"/../cli/unknown.c | sed -E 's/.*"(.*)"/\1/' && echo BRAMAHSN ;;
   plan) keys "$io/plan_file.c" && yaml && units ;;
   *) exit 2 ;;
   esac
