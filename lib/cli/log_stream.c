@@ -73,6 +73,7 @@ static bramah_study_time times_of(const bramah_study *study, const bramah_study_
   }
   complete(&time.wrap, &log->wrap);
   complete(&time.offset, &log->offset);
+  complete(&time.origin, &log->origin);
   if (time.drift == 0.0) time.drift = log->drift;
   return time;
 }
