@@ -23,8 +23,10 @@ BRAMAH_API bramah_status bramah_edit_find(const bramah_edit *edit, const char *p
                                           int *line, bramah_diag *diag);
 
 /* Write another value there, and a comment line above it (NULL: none). A key that `changes` does not have yet
- * is added, the section too. Texts are copied. Errors: as above; E_UNSUPPORTED where an alias shares the
- * value with another place, or where a value goes over several lines. */
+ * is added, the section too. Of several values for one place the last one counts. Texts are copied. Errors: as above;
+ * E_UNSUPPORTED where an alias shares the value with another place, where a value is empty or
+ * goes over several lines, or where a key to be added has more than 600 characters or its value more than
+ * 100. */
 BRAMAH_API bramah_status bramah_edit_set(bramah_edit *edit, const char *path, const char *value,
                                          const char *comment, bramah_diag *diag);
 

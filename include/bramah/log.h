@@ -34,7 +34,8 @@ typedef struct bramah_log_format {
   int no_header;       /* 1: the columns are called 1, 2, ... and have no units */
   bramah_log_units units;
   int skip_bad_cells; /* 1: a cell that is no number counts as empty; see bramah_log_bad_cells */
-  int skip_bad_rows;  /* 1: rows with too few or too many cells are left out, a cut last one too */
+  int skip_bad_rows;  /* 1: rows with too few or too many cells are left out, a cut last one too, and those
+                       * with a bad cell where such are not skipped */
 } bramah_log_format;
 
 /* Open a CSV file ("-": standard input) and read its header: the first line that is not empty and does not
@@ -98,8 +99,9 @@ BRAMAH_API void bramah_log_tell_time(int64_t ns, char *out, size_t n);
 
 /* Next row: values [n_columns] in SI, present [n_columns] 0 where the cell is empty. *end = 1 at the end of
  * the file. Errors, with line and column: E_SYNTAX (text in a number, more or fewer cells than the header),
- * E_NOT_FINITE (nan, inf), E_TRUNCATED (the last line has fewer cells and no line end), E_EMPTY (no row at
- * all). Rows given before stay valid. */
+ * E_NOT_FINITE (nan, inf), E_VALUE and E_TIME (a time that cannot be told; one with a zone among others
+ * without), E_TRUNCATED (the last line has fewer cells and no line end), E_EMPTY (no row at all, or all were
+ * left out). Rows given before stay valid. */
 BRAMAH_API bramah_status bramah_log_next(bramah_log_reader *reader, double *values, unsigned char *present,
                                          int *end, bramah_diag *diag);
 
@@ -118,7 +120,7 @@ BRAMAH_API const char *bramah_log_path(const bramah_log_reader *reader);
 /* ---- writing ---- */
 
 /* A name that ends in .mat: a MAT file, with full precision, structs `units` and `names` (the names columns
- * have here), which appears as a whole when it is finished; until then rows wait in a file beside it. */
+ * have here). It is empty until it is finished; rows wait in a file beside it. */
 
 typedef struct bramah_log_writer bramah_log_writer;
 

@@ -57,8 +57,7 @@ static int read_tolerance(const cli_arguments *arguments, const cli_columns *col
   cli_shared *shared = cli_columns_find(columns, name);
   if (!shared) return cli_wrong_use(arguments->command, "--tolerance: no column '%s' is compared", name);
   bramah_diag_clear(&diag);
-  const char *unit = shared->unit[0] ? shared->unit : "1";
-  if (bramah_quantity_parse(equals + 1, unit, &shared->tolerance, &diag) != BRAMAH_OK)
+  if (bramah_quantity_parse(equals + 1, shared->expected, &shared->tolerance, &diag) != BRAMAH_OK)
     return cli_wrong_use(arguments->command, "--tolerance %s: %s", name, diag.message);
   if (shared->tolerance >= 0.0) return 0;
   return cli_wrong_use(arguments->command, "--tolerance %s: '%s' is negative", name, equals + 1);

@@ -32,6 +32,12 @@ static void find_sigma(cli_shared *shared, const cli_pairs *pairs)
   }
 }
 
+/* What a column without dimension is expected in. Readers of logs take these marks for none. */
+static const char *expected_unit(const char *unit)
+{
+  return !*unit || strcmp(unit, "-") == 0 || strcmp(unit, "counts") == 0 ? "1" : unit;
+}
+
 /* A column of the first file, which the second one has too. */
 static bramah_status share(cli_columns *columns, const cli_pairs *pairs, size_t column, bramah_diag *diag)
 {
@@ -41,11 +47,11 @@ static bramah_status share(cli_columns *columns, const cli_pairs *pairs, size_t 
                        .factor = 1.0,
                        .tolerance = NAN,
                        .column = {column, 0}};
-  const char *expected = shared.unit[0] ? shared.unit : "1";
   bramah_dimension dimension = {0};
-  bramah_status status = bramah_unit_parse(expected, &shared.factor, &dimension, diag);
+  shared.expected = expected_unit(shared.unit);
+  bramah_status status = bramah_log_unit(a, column, &shared.factor, &dimension, diag);
   if (status) return cli_place(diag, bramah_log_path(a), 0), status;
-  status = bramah_log_find(b, shared.name, expected, &shared.column[1], diag);
+  status = bramah_log_find(b, shared.name, shared.expected, &shared.column[1], diag);
   if (status) return cli_place(diag, bramah_log_path(b), 0), status;
   shared.is_angle = dimension.rad == 2 && !dimension.m && !dimension.kg && !dimension.s && !dimension.volt;
   find_sigma(&shared, pairs);

@@ -8,6 +8,7 @@
 /* Values in SI. */
 typedef struct cli_shared {
   const char *name, *unit; /* of the first file */
+  const char *expected;    /* "1" where that is no unit */
   double factor;           /* of its unit to SI */
   int is_angle;
   size_t column[2];

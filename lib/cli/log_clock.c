@@ -65,7 +65,8 @@ static bramah_status read_origin(cli_log_clock *clock, const bramah_study *study
   clock->origin = clock->is_iso ? CLI_LOG_ORIGIN_FIRST : CLI_LOG_ORIGIN_NONE;
   if (!time->origin.text) return BRAMAH_OK;
   if (strcmp(time->origin.text, "first") == 0) {
-    clock->origin = time == &study->time ? CLI_LOG_ORIGIN_FIRST : CLI_LOG_ORIGIN_OWN;
+    /* Said of the log, or of this file: `time` is a copy in both cases, its texts are not. */
+    clock->origin = time->origin.text == study->time.origin.text ? CLI_LOG_ORIGIN_FIRST : CLI_LOG_ORIGIN_OWN;
     return BRAMAH_OK;
   }
   clock->origin = CLI_LOG_ORIGIN_STATED;

@@ -74,7 +74,11 @@ int64_t cli_log_stream_interval(const cli_log_stream *s)
   return s->pace.n ? s->pace.sorted[s->pace.n / 2] : 0;
 }
 
-static int is_gap(int64_t usual, int64_t interval) { return usual && interval > usual + 3 * usual / 4; }
+/* Longer than 1.75 times the usual one; both may be as long as the times of a log go. */
+static int is_gap(int64_t usual, int64_t interval)
+{
+  return usual && interval - usual > usual / 4 * 3 + usual % 4 * 3 / 4;
+}
 
 /* Between rows in order. */
 static void note_interval(cli_log_stream *s, int64_t interval)

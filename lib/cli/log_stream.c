@@ -67,10 +67,13 @@ static bramah_study_time times_of(const bramah_study *study, const bramah_study_
   bramah_study_time time = entry->time;
   const bramah_study_time *log = &study->time;
   if (!time.column) time.column = log->column;
-  if (!time.unit && !time.rate.text) time.unit = log->unit;
-  if (!time.unit) complete(&time.rate, &log->rate);
+  if (!time.unit && !time.rate.text) { /* they go together: 'unit: counts' needs its rate */
+    time.unit = log->unit;
+    time.rate = log->rate;
+  }
   complete(&time.wrap, &log->wrap);
   complete(&time.offset, &log->offset);
+  complete(&time.origin, &log->origin);
   if (time.drift == 0.0) time.drift = log->drift;
   return time;
 }
@@ -200,11 +203,13 @@ static void note_many(cli_log_event *event, uint64_t n, uint64_t mark)
   event->n += n;
 }
 
-/* What the reader has counted. A column may feed several targets. */
-static void collect_counts(cli_log_stream *s)
+/* Once for each file. A column may feed several targets. */
+void cli_log_stream_collect(cli_log_stream *s)
 {
   const size_t path = s->parts[s->part];
   int line;
+  if (s->collected) return;
+  s->collected = 1;
   uint64_t n = bramah_log_bad_rows(s->reader, &line);
   note_many(&s->counts.bad_rows, n, cli_log_mark(path, line));
   for (size_t column = 0; column < bramah_log_n_columns(s->reader); column++) {
@@ -217,7 +222,7 @@ static void collect_counts(cli_log_stream *s)
 
 static bramah_status next_part(cli_log_stream *s, int *end, bramah_diag *diag)
 {
-  collect_counts(s);
+  cli_log_stream_collect(s);
   *end = s->part + 1 == s->n_parts;
   if (*end) return BRAMAH_OK;
   s->bytes += bramah_log_bytes(s->reader);
@@ -228,6 +233,7 @@ static bramah_status next_part(cli_log_stream *s, int *end, bramah_diag *diag)
   bramah_log_close(s->reader);
   s->reader = reader;
   s->part++;
+  s->collected = 0;
   status = make_room(s, diag);
   if (!status) status = cli_log_stream_find_time(s, diag);
   for (size_t i = 0; !status && i < s->n_targets; i++) status = bind(s, &s->targets[i], diag);
@@ -266,7 +272,7 @@ bramah_status cli__log_read(cli_log_stream *s, int64_t *ns, uint64_t *mark, int 
     status = cli__log_fail(s, *mark, diag, "this time cannot be told in nanoseconds");
   }
   cli_place(diag, bramah_log_path(s->reader), 0);
-  collect_counts(s);
+  cli_log_stream_collect(s);
   return status;
 }
 

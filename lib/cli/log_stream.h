@@ -68,6 +68,7 @@ typedef struct cli_log_stream {
   cli_log_clock clock;
   cli_log_pace pace;
   cli_log_counts counts;
+  int collected;  /* what the reader of the present part has skipped is among them */
   uint64_t bytes; /* of parts that are done */
   /* Rows that wait, in the order of time. */
   int64_t reorder_ns;
@@ -113,6 +114,9 @@ bramah_status cli_log_stream_prime(cli_log_stream *stream, int *end, bramah_diag
 /* Next row: time_ns, mark, out, has. *end = 1 at the end. Errors: those of the reader; E_TIME with the line
  * (time goes back, or two rows of a time contradict each other). */
 bramah_status cli_log_stream_next(cli_log_stream *stream, int *end, bramah_diag *diag);
+
+/* Take what the reader has skipped so far into the counts, where reading ends before the file does. */
+void cli_log_stream_collect(cli_log_stream *stream);
 
 /* Usual interval between rows [ns], 0 before there are two. */
 int64_t cli_log_stream_interval(const cli_log_stream *stream);

@@ -47,6 +47,9 @@ static bramah_status check_files(const cli_replay_run *r, bramah_diag *diag)
   if (!status) status = cli_check_output(q->snapshot, 9, others, diag);
   for (size_t i = 0; !status && i < r->source.paths.n; i++)
     status = check_log(q, r->source.paths.file[i].path, diag);
+  /* The next snapshot may take the place of the one that is gone on from. */
+  for (size_t i = 3; !status && q->resume && i < sizeof others / sizeof others[0]; i++)
+    status = cli_check_output(others[i], 1, &q->resume, diag);
   return status;
 }
 
@@ -245,6 +248,7 @@ bramah_status cli_replay_rows(cli_replay_run *r, bramah_diag *diag)
   if (r->rows && r->request.snapshot) status = cli_replay_save(r, diag); /* perhaps nothing is to come */
   if (!status) status = go_through(r, &progress, diag);
   cli_progress_end(&progress);
+  for (size_t k = 0; k < r->source.n_streams; k++) cli_log_stream_collect(&r->source.streams[k]);
   if (!status && r->request.snapshot && r->saved_rows != r->rows) status = cli_replay_save(r, diag);
   cli_events_watch(&r->events, r->session.filter, cli_seconds(r->last_ns));
   keep_augmented(r);

@@ -184,6 +184,7 @@ static bramah_status get_state(cli_replay_run *r, const cli_snapshot *s, bramah_
                     "the state in the snapshot does not fit this study");
   bramah_replay_restore(r->replay, replay);
   const bramah_status status = cli_unknown_resume(&r->unknown, s, diag);
+  if (status) cli_place(diag, r->request.resume, 0);
   if (status || !r->adapt.adaptive) return status;
   const void *adaptive = cli_snapshot_find(s, "adaptive", &size);
   if (!adaptive || size != bramah_adaptive_snapshot_size(r->adapt.adaptive))

@@ -9,11 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of changes that are added; comments are cut. */
+enum { LONGEST_KEY = 600, LONGEST_VALUE = 100 };
+
 /* A piece of the text that is replaced; begin = end: something is put in. */
 typedef struct piece {
   struct piece *next; /* in the order in which they were asked for */
   size_t begin, end;
   const char *text;
+  const char *path; /* whose value or comment it is; NULL: of several */
 } piece;
 
 struct bramah_edit {
@@ -24,7 +28,8 @@ struct bramah_edit {
   size_t length;
   const char *newline; /* as the file ends its lines */
   piece *first, **last;
-  int new_section; /* a `changes` section was added */
+  const char *path; /* that is being set; NULL: none */
+  int new_section;  /* a `changes` section was added */
 };
 
 /* ---- reading ---- */
@@ -118,8 +123,8 @@ static bramah_status walk(const bramah_edit *e, const char *path, const bramah__
     const char *dot = whole ? NULL : strchr(p, '.');
     const size_t n = dot ? (size_t)(dot - p) : strlen(p);
     if (n == 0 || n >= sizeof part)
-      return fail_place(e, BRAMAH_E_KEY, path, "a path is keys joined by dots, such as volumes.v1.noise", NULL,
-                        diag);
+      return fail_place(e, BRAMAH_E_KEY, path, "a path is keys joined by dots, such as volumes.v1.noise",
+                        NULL, diag);
     memcpy(part, p, n);
     part[n] = '\0';
     const bramah__node *next = element(node, part);
@@ -162,14 +167,22 @@ static size_t count_ways(const bramah__node *from, const bramah__node *to, int d
 
 /* ---- where that is in the text ---- */
 
+/* Lines end where libyaml ends them: see count_lines in yaml.c. */
+static const char *behind_line(const char *p)
+{
+  for (; *p; p++) {
+    if (*p == '\n' || (*p == '\r' && p[1] != '\n')) return p + 1;
+    if (strncmp(p, "\xc2\x85", 2) == 0) return p + 2;
+    if (strncmp(p, "\xe2\x80\xa8", 3) == 0 || strncmp(p, "\xe2\x80\xa9", 3) == 0) return p + 3;
+  }
+  return p;
+}
+
 static size_t begin_of_line(const bramah_edit *e, int line)
 {
   const char *p = e->text;
-  for (int i = 1; p && i < line; i++) {
-    p = strchr(p, '\n');
-    if (p) p++;
-  }
-  return p ? (size_t)(p - e->text) : e->length;
+  for (int i = 1; i < line; i++) p = behind_line(p);
+  return (size_t)(p - e->text);
 }
 
 /* Columns count characters, not bytes. */
@@ -188,6 +201,7 @@ static size_t offset_of(const bramah_edit *e, int line, int column)
 static size_t end_of_value(const bramah_edit *e, const bramah__node *node, size_t begin)
 {
   const char *text = e->text + begin;
+  if (!node->quoted && !*node->text) return 0;
   if (!node->quoted)
     return strncmp(text, node->text, strlen(node->text)) == 0 ? begin + strlen(node->text) : 0;
   if (*text != '\'' && *text != '"') return 0;
@@ -198,7 +212,8 @@ static size_t end_of_value(const bramah_edit *e, const bramah__node *node, size_
 static bramah_status add_piece(bramah_edit *e, size_t begin, size_t end, const char *text, bramah_diag *diag)
 {
   piece *p = bramah__pool_take(&e->keep, 1, sizeof *p);
-  if (p) *p = (piece){.begin = begin, .end = end, .text = bramah__pool_text(&e->keep, text, strlen(text))};
+  if (p) *p = (piece){.begin = begin, .end = end, .path = e->path};
+  if (p) p->text = bramah__pool_text(&e->keep, text, strlen(text));
   if (!p || !p->text) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
   *e->last = p;
   e->last = &p->next;
@@ -225,28 +240,38 @@ static bramah_status replace(bramah_edit *e, const char *path, const bramah__nod
                       "an alias shares this value with another place: write it out in both", node, diag);
   const size_t begin = offset_of(e, node->line, node->column), end = end_of_value(e, node, begin);
   if (!end)
-    return fail_place(e, BRAMAH_E_UNSUPPORTED, path, "the value does not stand in one piece on one line", node,
-                      diag);
+    return fail_place(e, BRAMAH_E_UNSUPPORTED, path, "the value does not stand in one piece on one line",
+                      node, diag);
   const bramah_status status = comment ? add_comment(e, begin, comment, diag) : BRAMAH_OK;
   return status ? status : add_piece(e, begin, end, value, diag);
 }
 
 /* ---- changes that are not there yet ---- */
 
+/* Once, whatever becomes of the changes in it. */
+static bramah_status add_section(bramah_edit *e, bramah_diag *diag)
+{
+  char text[32];
+  const char *nl = e->newline, *path = e->path;
+  const int open = e->length && e->text[e->length - 1] != '\n';
+  if (e->new_section) return BRAMAH_OK;
+  snprintf(text, sizeof text, "%s%schanges:%s", open ? nl : "", nl, nl);
+  e->new_section = 1;
+  e->path = NULL;
+  const bramah_status status = add_piece(e, e->length, e->length, text, diag);
+  e->path = path;
+  return status;
+}
+
 static bramah_status add_at_end(bramah_edit *e, const char *key, const char *value, const char *comment,
                                 bramah_diag *diag)
 {
   char text[1024];
-  const char *nl = e->newline;
-  const int open = e->length && e->text[e->length - 1] != '\n' && !e->new_section;
+  const bramah_status status = add_section(e, diag);
   int used = 0;
-  if (!e->new_section) used = snprintf(text, sizeof text, "%s%schanges:%s", open ? nl : "", nl, nl);
-  if (comment && used >= 0 && (size_t)used < sizeof text)
-    used += snprintf(text + used, sizeof text - (size_t)used, "  # %.300s%s", comment, nl);
-  if (used >= 0 && (size_t)used < sizeof text)
-    snprintf(text + used, sizeof text - (size_t)used, "  %.200s: %.100s%s", key, value, nl);
-  e->new_section = 1;
-  return add_piece(e, e->length, e->length, text, diag);
+  if (comment) used = snprintf(text, sizeof text, "  # %.300s%s", comment, e->newline);
+  if (used >= 0) snprintf(text + used, sizeof text - (size_t)used, "  %s: %s%s", key, value, e->newline);
+  return status ? status : add_piece(e, e->length, e->length, text, diag);
 }
 
 /* In front of the first change that is there, in the style in which they are written. */
@@ -260,9 +285,9 @@ static bramah_status add_in_front(bramah_edit *e, const bramah__node *changes, c
   const int depth = flow ? 0 : first->column - 1;
   const bramah_status status = comment ? add_comment(e, at, comment, diag) : BRAMAH_OK;
   if (flow)
-    snprintf(text, sizeof text, "%.300s: %.100s, ", key, value);
+    snprintf(text, sizeof text, "%s: %s, ", key, value);
   else
-    snprintf(text, sizeof text, "%.300s: %.100s%s%*s", key, value, e->newline, depth, "");
+    snprintf(text, sizeof text, "%s: %s%s%*s", key, value, e->newline, depth, "");
   return status ? status : add_piece(e, at, at, text, diag);
 }
 
@@ -270,21 +295,40 @@ static bramah_status add_change(bramah_edit *e, const char *key, const char *val
                                 bramah_diag *diag)
 {
   const bramah__node *changes = bramah__node_find(e->root, "changes");
+  if (strlen(key) > LONGEST_KEY || strlen(value) > LONGEST_VALUE)
+    return fail_place(e, BRAMAH_E_UNSUPPORTED, key, "a key or value as long as this cannot be added", NULL,
+                      diag);
   if (!changes) return add_at_end(e, key, value, comment, diag);
   if (changes->kind == BRAMAH__NODE_MAPPING && changes->n && count_ways(e->root, changes, 0) == 1)
     return add_in_front(e, changes, key, value, comment, diag);
-  return fail_place(e, BRAMAH_E_UNSUPPORTED, key, "nothing can be added to this section: put one change there",
-                    changes, diag);
+  return fail_place(e, BRAMAH_E_UNSUPPORTED, key,
+                    "nothing can be added to this section: put one change there", changes, diag);
+}
+
+/* What was asked for this place before. */
+static void drop_pieces(bramah_edit *e, const char *path)
+{
+  piece **p = &e->first;
+  while (*p)
+    if ((*p)->path && strcmp((*p)->path, path) == 0)
+      *p = (*p)->next;
+    else
+      p = &(*p)->next;
+  e->last = p;
 }
 
 bramah_status bramah_edit_set(bramah_edit *edit, const char *path, const char *value, const char *comment,
                               bramah_diag *diag)
 {
   const bramah__node *node;
-  const bramah_status status = find(edit, path, &node, diag);
-  if (status == BRAMAH_E_KEY && strncmp(path, "changes.", 8) == 0)
-    return add_change(edit, path + 8, value, comment, diag);
-  return status ? status : replace(edit, path, node, value, comment, diag);
+  bramah_status status = find(edit, path, &node, diag);
+  const int is_new = status == BRAMAH_E_KEY && strncmp(path, "changes.", 8) == 0;
+  if (status && !is_new) return status;
+  edit->path = bramah__pool_text(&edit->keep, path, strlen(path));
+  if (!edit->path) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
+  drop_pieces(edit, path);
+  return is_new ? add_change(edit, path + 8, value, comment, diag)
+                : replace(edit, path, node, value, comment, diag);
 }
 
 /* ---- writing ---- */
@@ -296,7 +340,8 @@ static const piece *next_piece(const bramah_edit *e, size_t at, const piece *don
   const piece *best = NULL;
   int after = 0;
   for (const piece *p = e->first; p; p = p->next) {
-    const int waiting = p->begin > at || !done || done->begin < p->begin || (p->begin == done->begin && after);
+    const int waiting =
+        p->begin > at || !done || done->begin < p->begin || (p->begin == done->begin && after);
     if (p->begin >= at && waiting && (!best || p->begin < best->begin)) best = p;
     if (p == done) after = 1;
   }

@@ -188,9 +188,16 @@ int bramah__log_is_number(const bramah_log_reader *reader, const char *text)
   return *stop == '\0';
 }
 
-/* The first mark met decides: from then on the other one is an error. */
+/* The first mark met in a number decides: from then on the other one is an error. Words have such marks too
+ * ("n.a."). */
 static void decide_decimal(bramah_log_reader *reader, const char *text, size_t length)
 {
+  int digits = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (!text[i] || !strchr("0123456789+-.,eE", text[i])) return;
+    digits |= text[i] >= '0' && text[i] <= '9';
+  }
+  if (!digits) return;
   if (memchr(text, ',', length)) reader->format.decimal = ',';
   if (memchr(text, '.', length)) reader->format.decimal = '.';
 }

@@ -5,6 +5,7 @@
 #include "lib/base/text.h"
 #include "lib/io/log_internal.h"
 #include "lib/io/log_mat.h"
+#include "lib/io/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,11 +94,6 @@ void bramah_log_restate_unit(bramah_log_reader *reader, size_t column)
 
 void bramah_log_ignore(bramah_log_reader *reader, size_t column) { reader->columns[column].ignored = 1; }
 
-static int same_dimension(bramah_dimension a, bramah_dimension b)
-{
-  return a.m == b.m && a.kg == b.kg && a.s == b.s && a.volt == b.volt && a.rad == b.rad;
-}
-
 /* Variables have no units by themselves. */
 static bramah_status say_mat_unit(const char *name, const char *expected, bramah_diag *diag)
 {
@@ -151,7 +147,8 @@ static bramah_status check_unit(const bramah_log_reader *reader, size_t i, const
     if (status) return status;
     if (!c->unit[0]) return bramah_log_fail_unit(reader, i, expected, diag);
   }
-  return same_dimension(dimension, wanted) ? BRAMAH_OK : bramah_log_fail_unit(reader, i, expected, diag);
+  return bramah__same_dimension(dimension, wanted) ? BRAMAH_OK
+                                                   : bramah_log_fail_unit(reader, i, expected, diag);
 }
 
 bramah_status bramah_log_find(const bramah_log_reader *reader, const char *name, const char *expected,

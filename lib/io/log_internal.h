@@ -72,7 +72,6 @@ struct bramah_log_reader {
   int row_done;
   int row_stray; /* something follows a carriage return */
   bramah__log_fault fault;
-  bramah__log_fault fault_skipped; /* the first bad cell that was skipped */
 
   size_t time_column; /* SIZE_MAX: none */
   bramah__log_clock clock;

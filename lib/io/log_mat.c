@@ -100,6 +100,13 @@ static bramah_status add_column(bramah_log_reader *reader, const char *name, con
   return bramah__log_keep_column(reader, name, unit);
 }
 
+static void add_unit(bramah_log_reader *reader, const char *unit)
+{
+  bramah__add_text(&reader->failure, *unit ? "are in '" : "have no unit");
+  bramah__add_text(&reader->failure, unit);
+  bramah__add_text(&reader->failure, *unit ? "'" : "");
+}
+
 /* Times of several groups are one column, so they must be in one unit. */
 static bramah_status join_times(bramah_log_reader *reader, const unsigned char *has)
 {
@@ -110,11 +117,10 @@ static bramah_status join_times(bramah_log_reader *reader, const unsigned char *
     const bramah__mat_series *time = &mat->series[mat->group[g].time];
     if (!first) first = time;
     if (strcmp(first->unit, time->unit) == 0) continue;
-    bramah__log_fail(reader, BRAMAH_E_UNIT, mat->group[g].name, 0, 0, "these times are in '");
-    bramah__add_text(&reader->failure, time->unit);
-    bramah__add_text(&reader->failure, "', others of the file in '");
-    bramah__add_text(&reader->failure, first->unit);
-    bramah__add_text(&reader->failure, "'");
+    bramah__log_fail(reader, BRAMAH_E_UNIT, mat->group[g].name, 0, 0, "these times ");
+    add_unit(reader, time->unit);
+    bramah__add_text(&reader->failure, ", others of the file ");
+    add_unit(reader, first->unit);
     return BRAMAH_E_UNIT;
   }
   return add_column(reader, "t", first->unit, SIZE_MAX);
@@ -125,9 +131,9 @@ static bramah_status fail_no_column(bramah_log_reader *reader)
 {
   const bramah__mat_log *mat = reader->mat;
   bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the file holds no vectors of numbers");
-  for (size_t i = 0; i < mat->n_series && i < 3; i++) {
+  for (size_t i = 0, n = 0; i < mat->n_series && n < 3; i++) {
     if (!mat->series[i].why_not) continue;
-    bramah__add_text(&reader->failure, i ? "; '" : ": '");
+    bramah__add_text(&reader->failure, n++ ? "; '" : ": '");
     bramah__add_text(&reader->failure, mat->series[i].name);
     bramah__add_text(&reader->failure, "' ");
     bramah__add_text(&reader->failure, mat->series[i].why_not);
@@ -207,7 +213,7 @@ void bramah__mat_close(bramah__mat_log *mat)
 static bramah_status fetch(bramah_log_reader *reader, bramah__mat_series *s, size_t row)
 {
   if (row >= s->begin && row - s->begin < s->count) return BRAMAH_OK;
-  const size_t size = Mat_SizeOfClass(s->variable->class_type);
+  const size_t size = Mat_SizeOfClass((int)s->variable->class_type);
   const int whole = s->variable->compression == MAT_COMPRESSION_ZLIB;
   const size_t block = whole || s->n < BRAMAH__MAT_BLOCK ? s->n : BRAMAH__MAT_BLOCK;
   if (!s->raw) s->raw = calloc(block, size);
@@ -228,7 +234,7 @@ static bramah_status fetch(bramah_log_reader *reader, bramah__mat_series *s, siz
 
 static double value_of(const bramah__mat_series *s, size_t row)
 {
-  const unsigned char *at = s->raw + (row - s->begin) * Mat_SizeOfClass(s->variable->class_type);
+  const unsigned char *at = s->raw + (row - s->begin) * Mat_SizeOfClass((int)s->variable->class_type);
   switch (s->variable->class_type) {
   case MAT_C_DOUBLE:
     return *(const double *)(const void *)at;

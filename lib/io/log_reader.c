@@ -66,6 +66,18 @@ static bramah_status check_row(bramah_log_reader *reader)
   return reader->fault.status ? fail_cell(reader) : BRAMAH_OK;
 }
 
+static bramah_status fail_no_rows(bramah_log_reader *reader)
+{
+  if (!reader->skipped_rows)
+    return bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0,
+                            reader->mat ? "the vectors of the log are empty"
+                                        : "the log has a header but no rows");
+  bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, reader->first_skipped, 0, "every row of the log is bad: ");
+  bramah__add_number(&reader->failure, (double)reader->skipped_rows, 12);
+  bramah__add_text(&reader->failure, " were left out, from here on");
+  return BRAMAH_E_EMPTY;
+}
+
 /* A bad row that may be left out: mistakes of the file, but none of the system. */
 static int skip_row(bramah_log_reader *reader, bramah_status status)
 {
@@ -83,10 +95,7 @@ static bramah_status read_row(bramah_log_reader *reader, int *end)
   do {
     status = reader->mat ? bramah__mat_row(reader, end)
                          : bramah__log_split_row(reader, bramah__log_on_number, end);
-    if (!status && *end && !reader->n_rows && !reader->skipped_rows && reader->mat)
-      return bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the vectors of the log are empty");
-    if (!status && *end && !reader->n_rows)
-      return bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the log has a header but no rows");
+    if (!status && *end && !reader->n_rows) return fail_no_rows(reader);
     if (!status && !*end) status = check_row(reader);
   } while (status && skip_row(reader, status));
   return status;

@@ -204,7 +204,7 @@ static bramah_status add_vectors(bramah__mat_log *mat, const char *name, matvar_
                                  size_t rows, const char *unit)
 {
   char each[LONGEST_NAME + 24];
-  const char *wrong = flaw(mat, v);
+  const char *wrong = *name ? flaw(mat, v) : "has no name";
   const size_t n = wrong ? 0 : elements(v), last = wrong ? 0 : v->dims[v->rank - 1];
   size_t length = n, count = 1, stride = 1;
   const int flat = !wrong && v->rank == 2 && (v->dims[0] == 1 || v->dims[1] == 1) && (!rows || n == rows);
@@ -478,6 +478,18 @@ static void settle_groups(bramah__mat_log *mat)
       refuse(&mat->series[i], "has no time, where other variables of the file have times of their own");
 }
 
+/* What is released is our own. Returns 1 if memory was out anywhere. */
+static int forget_out_of_memory(bramah__mat_log *mat)
+{
+  int any = 0;
+  for (size_t i = 0; i < mat->n_series; i++) {
+    if (mat->series[i].why_not != out_of_memory) continue;
+    mat->series[i].why_not = NULL;
+    any = 1;
+  }
+  return any;
+}
+
 bramah_status bramah__mat_find_series(bramah__mat_log *mat)
 {
   scope file = scope_of(mat, NULL), inside;
@@ -493,7 +505,5 @@ bramah_status bramah__mat_find_series(bramah__mat_log *mat)
   if (file.group == SIZE_MAX) return BRAMAH_E_MEMORY;
   const bramah_status status = walk(mat, &file);
   if (!status) settle_groups(mat);
-  for (size_t i = 0; i < mat->n_series; i++)
-    if (mat->series[i].why_not == out_of_memory) return BRAMAH_E_MEMORY;
-  return status;
+  return forget_out_of_memory(mat) ? BRAMAH_E_MEMORY : status;
 }

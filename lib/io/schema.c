@@ -55,7 +55,6 @@ bramah_status bramah__fail_missing(bramah__reader *reader, const bramah__item *m
   return BRAMAH_E_KEY;
 }
 
-/* message 'text' after */
 bramah_status bramah__go_on(bramah__reader *reader, bramah_status status)
 {
   if (!status || !reader->tell || status == BRAMAH_E_MEMORY || reader->told == MOST_MISTAKES) return status;
@@ -65,6 +64,7 @@ bramah_status bramah__go_on(bramah__reader *reader, bramah_status status)
   return reader->told == MOST_MISTAKES ? status : BRAMAH_OK;
 }
 
+/* "'text' is no name": the message begins with the text in question. */
 static bramah_status fail_quoting(bramah__reader *reader, const bramah__item *item, bramah_status status,
                                   const char *text, const char *after)
 {

@@ -153,7 +153,9 @@ static bramah_status read_comment(bramah__reader *reader, const bramah__item *it
   return BRAMAH_OK;
 }
 
-static const bramah__word headers[] = {{"yes", 0}, {"none", 1}, {NULL, 0}};
+/* Until a file has what the log says: 0 not said. */
+enum { HAS_HEADER = -1 };
+static const bramah__word headers[] = {{"yes", HAS_HEADER}, {"none", 1}, {NULL, 0}};
 static const bramah__word unit_places[] = {
     {"header", BRAMAH_LOG_UNITS_HEADER}, {"row", BRAMAH_LOG_UNITS_ROW}, {NULL, 0}};
 static const bramah__word policies[] = {{"error", 0}, {"skip", 1}, {NULL, 0}};
@@ -196,7 +198,7 @@ static void inherit_format(bramah_log_format *to, const bramah_log_format *from)
   if (!to->comment) to->comment = from->comment;
   if (!to->missing) to->missing = from->missing;
   if (!to->skip) to->skip = from->skip;
-  if (!to->no_header) to->no_header = from->no_header;
+  to->no_header = (to->no_header ? to->no_header : from->no_header) > 0;
   if (!to->units) to->units = from->units;
   to->skip_bad_cells = from->skip_bad_cells;
   to->skip_bad_rows = from->skip_bad_rows;
@@ -209,6 +211,7 @@ static bramah_status finish_log(bramah__reader *reader, const bramah__item *item
   (void)reader;
   log->line = bramah__item_line(item);
   for (size_t i = 0; i < log->n_files; i++) inherit_format(&files[i].format, &log->format);
+  log->format.no_header = log->format.no_header > 0;
   return BRAMAH_OK;
 }
 

@@ -116,6 +116,16 @@ run 4 compare estimate.csv truth.csv --sigmas 0.5 --column crank.angle
 
 run 1 compare a.csv missing.csv
 says err 'missing.csv'
+# Counts have no unit, but may be compared; of a unit nobody knows the place is told.
+printf 't[s],n[counts],x[-]\n0,1,2\n1,5,2\n' >counts.csv
+sed 's/5/7/; s/counts/-/' counts.csv >more.csv
+run 4 compare counts.csv more.csv
+says out 'first beyond the tolerance: t = 1 s, n: 5 and 7'
+run 0 compare counts.csv more.csv --tolerance n=2
+sed 's/counts/furlong/' counts.csv >strange.csv
+run 1 compare strange.csv counts.csv
+says err "bramah: strange.csv:1:6: n: unknown unit 'furlong'"
+
 run 1 compare a.csv b.csv --column y
 says err "a.csv:1: y: the log has no column 'y'"
 run 1 compare a.csv b.csv --column alone

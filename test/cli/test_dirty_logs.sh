@@ -204,3 +204,9 @@ for a in $list; do
 done
 [ "$logs" -ge 150 ] || fail "only $logs logs"
 echo "$logs logs"
+
+# What was left out is told too where the replay ends before the log.
+faults='badcell skipcells'
+make_dirty
+run 0 replay dirty.yaml dirty.csv --output estimate.csv --to 0.19
+says out 'bad cells, taken for empty'

@@ -134,3 +134,40 @@ run 1 replay dates.yaml rest.csv --resume half.snapshot --output second.csv
 says err 'rest.csv: t: this log does not begin where that of the snapshot began'
 run 0 replay dates.yaml dates.csv --resume half.snapshot --output second.csv
 sed 1d second.csv | cat first.csv - | cmp - whole.csv || fail 'the estimates after a snapshot'
+
+# What an entry does not say of its clock the log has said: a counter with its rate.
+awk -F, -v OFS=, 'NR == 1 { $1 = "n" } NR > 1 { $1 = NR - 2 } { print }' log.csv >counter.csv
+for clock in 'unit: counts, rate: 1 kHz' 'rate: 1 kHz'; do
+  {
+    sed "s|^machine: .*|machine: $machine|" "$study"
+    echo "time: {column: n, $clock}"
+    echo 'log: {files: {a: {match: counter.csv, time: {offset: 0 s}}}}'
+  } >counted.yaml
+  run 0 replay counted.yaml counter.csv --output estimate.csv
+  agree clean.csv estimate.csv "a log with $clock"
+done
+# A header in one file of a log without.
+{
+  sed "s|^machine: .*|machine: $machine|" "$study"
+  echo 'log: {header: none, files: {a: {match: log.csv, header: yes}}}'
+} >header.yaml
+run 0 replay header.yaml log.csv --output estimate.csv
+agree clean.csv estimate.csv 'a header of its own'
+
+# `origin: first` of the log is the first row of all its files, so that they keep their distance; of a file it is its own.
+awk -F, -v OFS=, 'NR > 1 { $1 = sprintf("%.3f", $1 + 10) } { print }' fast.csv >late-fast.csv
+awk -F, -v OFS=, 'NR == 1 || NR > 12' slow.csv >later.csv
+awk -F, -v OFS=, 'NR > 1 { $1 = sprintf("%.3f", $1 + 10) } { print }' later.csv >late-slow.csv
+run 0 replay "$study" fast.csv later.csv --output wanted.csv
+for log in '' 'log: {files: {slow: {match: "*slow.csv", time: {offset: 0 s}}}}'; do
+  {
+    sed "s|^machine: .*|machine: $machine|" "$study"
+    echo 'time: {origin: first}'
+    echo "$log"
+  } >first.yaml
+  run 0 replay first.yaml late-slow.csv late-fast.csv --output estimate.csv
+  cmp wanted.csv estimate.csv || fail "the first row of all files $log"
+done
+sed 's/offset: 0 s/origin: first, offset: 110 ms/' first.yaml >own.yaml
+run 0 replay own.yaml late-slow.csv late-fast.csv --output estimate.csv
+cmp wanted.csv estimate.csv || fail 'the first row of a file'

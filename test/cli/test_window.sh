@@ -118,6 +118,11 @@ says err 'run.snapshot: the snapshot was written with study plain.yaml, which is
 run 1 replay plain.yaml log.csv --output before.csv --resume run.snapshot
 says err 'before.csv: this file holds the estimates up to the snapshot and would be overwritten'
 same "$(lines before.csv)" 302 'the estimates up to the snapshot are kept'
+run 1 replay plain.yaml log.csv --output run.snapshot --resume run.snapshot
+says err 'run.snapshot: this file has another part in the same run and would be overwritten'
+run 1 replay plain.yaml log.csv --output after.csv --json run.snapshot --resume run.snapshot
+says err 'run.snapshot: this file has another part in the same run and would be overwritten'
+run 0 replay plain.yaml log.csv --output after.csv --resume run.snapshot
 run 1 replay plain.yaml log.csv --output after.csv --resume log.csv
 says err 'log.csv: this is no snapshot of bramah replay'
 run 1 replay plain.yaml log.csv --output after.csv --resume missing.snapshot

@@ -12,6 +12,7 @@ trap 'rm -rf "$scratch"' EXIT
 case $name in
 units) longest=300 ;;
 log) longest=600 ;;
+mat | snapshot) longest=2500 ;;
 *) longest=1500 ;;
 esac
 if [ -n "${BRAMAH_FUZZ_RUNS:-}" ]; then
@@ -22,6 +23,9 @@ else
   set -- -runs=5000 -max_total_time=4
 fi
 mkdir -p "$work" "$folder/findings"
+# Names of files in memory, which a finding leaves behind.
+TMPDIR=$scratch
+export TMPDIR
 sh "$here/dictionary.sh" "$name" >"$scratch/dictionary"
 code=0
 "$program" "$@" -dict="$scratch/dictionary" -max_len="$longest" -timeout=10 -rss_limit_mb=2000 -print_final_stats=1 \

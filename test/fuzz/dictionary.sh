@@ -1,5 +1,5 @@
 #!/bin/sh
-# dictionary.sh log|units|machine|study|plan|merge: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
+# dictionary.sh log|mat|units|machine|study|plan|merge|snapshot: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
 # is tried without anybody writing it down here.
 set -eu
 io=$(cd "$(dirname "$0")/../../lib/io" && pwd)
@@ -29,10 +29,12 @@ dialect() {
 words() {
   case $1 in
   log) printf '%s\n' ',' ';' '|' '"' '""' '#' '[' ']' '[s]' '[MPa]' nan inf -0 1e308 1e-320 0x1 '","' ' ,' t time '[]' '(bar)' 12:34:56.789 2024-03-05T12:34:56Z +01:00 && dialect ;;
+  mat) printf '%s\n' t time Time tout Data data TimeInfo DataInfo Units units names signals values label 'MATLAB ' seconds ms bar && dialect ;;
   units) units ;;
   machine) keys "$io"/machine_*.c && yaml && units ;;
   study) keys "$io"/study_*.c && yaml && units ;;
   merge) keys "$io"/study_*.c && words log && printf '%s\n' ===== 100 '10?' first join skip counts gauge iso8601 ;;
+  snapshot) grep -ohE '\(s(napshot)?, "[a-z ]+"' "$io"/../cli/replay_snapshot.c "$io"/../cli/unknown.c | sed -E 's/.*"(.*)"/\1/' && echo BRAMAHSN ;;
   plan) keys "$io/plan_file.c" && yaml && units ;;
   *) exit 2 ;;
   esac

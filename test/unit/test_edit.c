@@ -104,6 +104,56 @@ START_TEST(refuses_what_is_not_there)
 }
 END_TEST
 
+/* Lines are counted as the YAML reader counts them: a separator in a comment ends one too. */
+START_TEST(finds_lines_behind_odd_line_ends)
+{
+  bramah_edit *e = opened("a: 5 # x\xe2\x80\xa8\nb: 5\nc: 5\n");
+  set(e, "b", "6", NULL);
+  ck_assert_str_eq(result(e, NULL), "a: 5 # x\xe2\x80\xa8\nb: 6\nc: 5\n");
+  e = opened("a: 5\rb: 5\r\nc: 5\r\n");
+  set(e, "b", "6", NULL);
+  set(e, "c", "7", NULL);
+  ck_assert_str_eq(result(e, NULL), "a: 5\rb: 6\r\nc: 7\r\n");
+}
+END_TEST
+
+START_TEST(the_last_value_of_a_place_counts)
+{
+  bramah_edit *e = opened("a: 5\nb: 5\nchanges:\n  x.y: 1\n");
+  set(e, "a", "6", "one");
+  set(e, "changes.p", "1 N", NULL);
+  set(e, "changes.x.y", "2", NULL);
+  set(e, "changes.p", "2 N", "two");
+  set(e, "a", "7", NULL);
+  ck_assert_str_eq(result(e, NULL), "a: 7\nb: 5\nchanges:\n  # two\n  p: 2 N\n  x.y: 2\n");
+  e = opened("a: 5");
+  set(e, "changes.p", "1 N", "one");
+  set(e, "changes.q", "3 N", NULL);
+  set(e, "changes.p", "2 N", NULL);
+  ck_assert_str_eq(result(e, NULL), "a: 5\n\nchanges:\n  q: 3 N\n  p: 2 N\n");
+}
+END_TEST
+
+/* None of these leaves a file that says something else than what was asked for. */
+START_TEST(refuses_what_it_cannot_write)
+{
+  char key[700] = "changes.", value[200];
+  bramah_edit *e = opened("a: 5\nb:\nchanges: {x.y: 1}\n");
+  ck_assert_int_eq(bramah_edit_set(e, "b", "7", NULL, &diag), BRAMAH_E_UNSUPPORTED);
+  memset(value, '1', sizeof value - 1);
+  value[101] = '\0';
+  ck_assert_int_eq(bramah_edit_set(e, "changes.r", value, NULL, &diag), BRAMAH_E_UNSUPPORTED);
+  memset(key + 8, 'k', 601);
+  ck_assert_int_eq(bramah_edit_set(e, key, "1", NULL, &diag), BRAMAH_E_UNSUPPORTED);
+  ck_assert_str_eq(result(e, NULL), "a: 5\nb:\nchanges: {x.y: 1}\n");
+  e = opened("a: 5\n");
+  key[608] = value[100] = '\0';
+  set(e, key, value, "long");
+  const char *out = result(e, NULL);
+  ck_assert_uint_eq(strlen(out), strlen("a: 5\n\nchanges:\n  # long\n  : \n") + 600 + 100);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("edit");
@@ -112,5 +162,8 @@ int main(void)
   tcase_add_test(t, values_in_place);
   tcase_add_test(t, changes_are_added);
   tcase_add_test(t, refuses_what_is_not_there);
+  tcase_add_test(t, finds_lines_behind_odd_line_ends);
+  tcase_add_test(t, the_last_value_of_a_place_counts);
+  tcase_add_test(t, refuses_what_it_cannot_write);
   return run_suite(suite);
 }

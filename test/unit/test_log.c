@@ -464,6 +464,42 @@ START_TEST(leaves_out_what_may_be_left_out)
 }
 END_TEST
 
+/* Nothing is left: that is no log without rows. */
+START_TEST(says_when_every_row_is_left_out)
+{
+  const bramah_log_format format = {.skip_bad_rows = 1};
+  double v[2];
+  unsigned char present[2];
+  int end;
+  bramah_diag d = {0};
+  put("t,a\n# c\n0,x\n1\n");
+  bramah_log_reader *reader = open_as(&format);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, &d), BRAMAH_E_EMPTY);
+  ck_assert_str_eq(d.message, "every row of the log is bad: 2 were left out, from here on");
+  ck_assert_int_eq(d.line, 3);
+  bramah_log_close(reader);
+}
+END_TEST
+
+/* The points of a word are no decimal points. */
+START_TEST(words_do_not_decide_on_decimal_commas)
+{
+  const bramah_log_format format = {.skip_bad_cells = 1};
+  double v[3];
+  unsigned char present[3];
+  int end, line;
+  put("t;a;b\n0;n.a.;1,5\n1;2,5;v1.2\n");
+  bramah_log_reader *reader = open_as(&format);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
+  ck_assert(!present[1] && present[2] && v[2] == 1.5);
+  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
+  ck_assert(present[1] && v[1] == 2.5 && !present[2]);
+  ck_assert_int_eq(bramah_log_format_found(reader).decimal, ',');
+  ck_assert_uint_eq(bramah_log_bad_cells(reader, 1, &line), 1);
+  bramah_log_close(reader);
+}
+END_TEST
+
 /* ---- times ---- */
 
 static const struct {
@@ -906,6 +942,8 @@ int main(void)
   tcase_add_loop_test(t, finds_dialects, 0, (int)(sizeof dialects / sizeof dialects[0]));
   tcase_add_test(t, refuses_what_may_mean_two_things);
   tcase_add_test(t, leaves_out_what_may_be_left_out);
+  tcase_add_test(t, says_when_every_row_is_left_out);
+  tcase_add_test(t, words_do_not_decide_on_decimal_commas);
   tcase_add_loop_test(t, reads_times_exactly, 0, (int)(sizeof times / sizeof times[0]));
   tcase_add_loop_test(t, refuses_bad_times, 0, (int)(sizeof bad_times / sizeof bad_times[0]));
   tcase_add_test(t, tells_times_as_it_reads_them);

@@ -442,6 +442,44 @@ START_TEST(treats_bad_values_as_csv_does)
 }
 END_TEST
 
+/* Reasons are told in a row, whatever stands between the variables. */
+START_TEST(says_what_is_wrong_with_several_variables)
+{
+  const kind *k = &kinds[0];
+  mat_t *file = create(k);
+  add(file, k, vector("t", t4, 4));
+  add(file, k, text("words", "abcd"));
+  add(file, k, vector("nothing", t4, 0));
+  Mat_Close(file);
+  fails(BRAMAH_E_EMPTY, NULL,
+        "the file holds no vectors of numbers: 'words' is text: a column is a vector of numbers; 'nothing' "
+        "is empty");
+}
+END_TEST
+
+START_TEST(says_which_times_have_no_unit)
+{
+  const kind *k = &kinds[0];
+  mat_t *file = create(k);
+  add(file, k, time_series("a", t4, a4, 4, 1, "rad"));
+  add(file, k, vector("t", t4, 4));
+  add(file, k, vector("b", b4, 4));
+  Mat_Close(file);
+  fails(BRAMAH_E_UNIT, NULL, "these times are in 's', others of the file have no unit");
+}
+END_TEST
+
+/* Damaged files have such: a column without name could never be asked for. */
+START_TEST(refuses_a_variable_without_name)
+{
+  const kind *k = &kinds[0];
+  mat_t *file = create(k);
+  add(file, k, vector("", b4, 4));
+  Mat_Close(file);
+  fails(BRAMAH_E_EMPTY, NULL, "the file holds no vectors of numbers: '' has no name");
+}
+END_TEST
+
 START_TEST(refuses_two_columns_of_a_name)
 {
   const kind *k = &kinds[0];
@@ -786,6 +824,9 @@ int main(void)
   tcase_add_loop_test(t, asks_for_the_unit_of_times, 0, KINDS + 1);
   tcase_add_test(t, refuses_files_without_columns);
   tcase_add_test(t, treats_bad_values_as_csv_does);
+  tcase_add_test(t, says_what_is_wrong_with_several_variables);
+  tcase_add_test(t, says_which_times_have_no_unit);
+  tcase_add_test(t, refuses_a_variable_without_name);
   tcase_add_test(t, refuses_two_columns_of_a_name);
   tcase_add_loop_test(t, finds_files_that_were_cut, 0, KINDS + 1);
   tcase_add_loop_test(t, survives_damaged_files, 0, KINDS + 1);

@@ -308,6 +308,25 @@ START_TEST(logs_are_read)
   ck_assert(imu->format.delimiter == '\t' && imu->format.decimal == ',' && imu->format.skip == 2);
   ck_assert(imu->format.units == BRAMAH_LOG_UNITS_ROW && imu->format.skip_bad_cells);
   ck_assert_str_eq(imu->format.comment, "% //");
+  ck_assert_int_eq(imu->format.no_header, 1);
+  bramah_study_free(s);
+}
+END_TEST
+
+/* A file may have a header where the others have none. */
+START_TEST(a_file_may_have_a_header_of_its_own)
+{
+  write_study(6, "log: {header: none, files: {a: {match: a.csv, header: yes}, b: {match: b.csv}}}");
+  bramah_study *s = load_file(path);
+  ck_assert_int_eq(s->log.format.no_header, 1);
+  ck_assert_int_eq(s->log.files[0].format.no_header, 0);
+  ck_assert_int_eq(s->log.files[1].format.no_header, 1);
+  bramah_study_free(s);
+  write_study(6, "log: {header: yes, files: {a: {match: a.csv}, b: {match: b.csv, header: none}}}");
+  s = load_file(path);
+  ck_assert_int_eq(s->log.format.no_header, 0);
+  ck_assert_int_eq(s->log.files[0].format.no_header, 0);
+  ck_assert_int_eq(s->log.files[1].format.no_header, 1);
   bramah_study_free(s);
 }
 END_TEST
@@ -842,6 +861,7 @@ int main(void)
   tcase_add_test(tests, every_kind_is_read);
   tcase_add_test(tests, start_values_are_read);
   tcase_add_test(tests, logs_are_read);
+  tcase_add_test(tests, a_file_may_have_a_header_of_its_own);
   tcase_add_test(tests, columns_are_read);
   tcase_add_test(tests, files_of_columns_must_exist);
   tcase_add_test(tests, filter_has_defaults);
