@@ -183,30 +183,6 @@ END_TEST
 
 enum { STEPS = 6000, SENSORS = 5 };
 
-typedef struct rig {
-  four_bar fb;
-  const bramah_model *model;
-  bramah_coupled *c;
-  bramah_plant plant;
-} rig;
-
-static void open_rig(rig *r, double friction, double angle_deg)
-{
-  const size_t crank = 0;
-  const double angle = angle_deg * 3.14159265358979323846 / 180.0, rest = 0.0;
-  four_bar_describe(&r->fb, friction, 1000000);
-  must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
-  must(bramah_coupled_new(r->model, &diag, &r->c), &diag);
-  must(bramah_coupled_start(r->c, 1, &crank, &angle, &rest, NULL, &diag), &diag);
-  r->plant = bramah_coupled_plant(r->c);
-}
-
-static void close_rig(rig *r)
-{
-  bramah_coupled_free(r->c);
-  bramah_model_free(r->model);
-}
-
 typedef struct score {
   double squares[3], nis;
 } score;
@@ -231,16 +207,16 @@ START_TEST(test_as_good_on_the_four_bar)
   static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.002, qp[3] = {5e4, 5e4, 5e4};
   static const char *const name[3] = {"crank.angle", "crank.rate", "v2.pressure"};
   static const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
-  static rig truth, e, s;
+  static four_bar_rig truth, e, s;
   score ekf = {0}, ukf_score = {0};
   bramah_sensor sensor[SENSORS];
   bramah_filter *filter;
   bramah_ukf *ukf;
   size_t output[3];
   unsigned seed = 5;
-  open_rig(&truth, 1.0, 60.0);
-  open_rig(&e, 1.1, 63.0);
-  open_rig(&s, 1.1, 63.0);
+  four_bar_open(&truth, 1.0, 60.0);
+  four_bar_open(&e, 1.1, 63.0);
+  four_bar_open(&s, 1.1, 63.0);
   for (int i = 0; i < SENSORS; i++) must(bramah_sensor_init(&options[i], &e.plant, &diag, &sensor[i]), &diag);
   for (int i = 0; i < 3; i++) output[i] = must_find(&e.plant, name[i]);
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
@@ -278,9 +254,9 @@ START_TEST(test_as_good_on_the_four_bar)
   ck_assert_double_eq_tol(ukf_score.nis / STEPS / SENSORS, 1.0, 0.05);
   bramah_filter_free(filter);
   bramah_ukf_free(ukf);
-  close_rig(&truth);
-  close_rig(&e);
-  close_rig(&s);
+  four_bar_close(&truth);
+  four_bar_close(&e);
+  four_bar_close(&s);
 }
 END_TEST
 
@@ -348,10 +324,10 @@ END_TEST
  * inject says. */
 START_TEST(test_coordinates_of_the_plant)
 {
-  static rig r;
+  static four_bar_rig r;
   double x[5], moved[5];
   const double dx[5] = {1e-3, -2e-3, 1e3, 2e3, -3e3};
-  open_rig(&r, 1.0, 60.0);
+  four_bar_open(&r, 1.0, 60.0);
   for (int k = 0; k < 20; k++) must(r.plant.step(r.plant.self, &diag), &diag);
   r.plant.coordinates(r.plant.self, x);
   for (size_t i = 0; i < 5; i++)
@@ -360,7 +336,7 @@ START_TEST(test_coordinates_of_the_plant)
   must(r.plant.inject(r.plant.self, dx, &diag), &diag);
   r.plant.coordinates(r.plant.self, moved);
   for (size_t i = 0; i < 5; i++) ck_assert_double_eq_tol(moved[i], x[i] + dx[i], 1e-12 * fabs(x[i]) + 1e-15);
-  close_rig(&r);
+  four_bar_close(&r);
 }
 END_TEST
 
