@@ -3,7 +3,6 @@
  * disturbance calls for a shaping filter, an augmented state that follows it. The valve is opened to 7 V, see
  * test_consistency.c. */
 #include "bramah/adaptive.h"
-#include "lib/linalg/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
