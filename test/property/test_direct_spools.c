@@ -45,7 +45,8 @@ static void close_rig(rig *r)
   bramah_model_free(r->model);
 }
 
-/* The machine number `which` with this time constant, that of the command `valve` stays; its commands. */
+/* The machine number `which` with this time constant, but for the valve of `swing`, in the midst of the
+ * others, which keeps its own; its commands. */
 static const double *describe(int which, double lag, const bramah_machine **machine)
 {
   static const double of_valve[1] = {6.0}, of_bar[BAR_N_INPUTS] = {1.0, 5.0, 3.0, 6.0, 1.0};
@@ -58,7 +59,7 @@ static const double *describe(int which, double lag, const bramah_machine **mach
     return of_valve;
   }
   metered_bar_describe(&bar, step_ns);
-  for (int i = 0; i < 2; i++) bar.cylinders[i].spool.time_constant = lag;
+  bar.bar.valves[0].time_constant = bar.cylinders[0].spool.time_constant = lag;
   bar.cylinders[0].regeneration.time_constant = bar.line.bleed.time_constant = lag;
   *machine = &bar.bar.machine;
   return of_bar;
@@ -123,7 +124,7 @@ START_TEST(test_step)
   rig r;
   const double *u = describe(_i, 0.0, &machine);
   open_rig(&r, machine);
-  ck_assert_uint_eq(r.s->n_spool, _i ? 1 : 0); /* the lagging valve of the lumped circuit */
+  ck_assert_uint_eq(r.s->n_spool, _i ? 1 : 0); /* that of swing */
   drive(&r, u, 800);
   ck_assert_uint_le(r.plant.snapshot_size, sizeof snap);
   r.plant.save(r.plant.self, snap);
@@ -272,6 +273,52 @@ START_TEST(test_limit)
 }
 END_TEST
 
+/* The spool that is a state among direct ones: its name, value and columns, in all equations there are. */
+START_TEST(test_mixed)
+{
+  enum { N = 2 * 3 + 5 + 1 };
+  static double J[N * N], work[512];
+  const bramah_machine *machine;
+  rig r;
+  bramah_constrained q;
+  const double *u = describe(1, 0.0, &machine);
+  open_rig(&r, machine);
+  drive(&r, u, 300);
+  must(bramah_linearization_run(r.l, r.c, &diag), &diag);
+  const size_t nf = r.s->n_position, np = r.s->n_pressure, n = r.s->n, spool = 2 * nf + np;
+  const size_t output = must_find(&r.plant, "swing.spool"), other = must_find(&r.plant, "lift.spool");
+  const double U = r.plant.output(r.plant.self, output), tau = 0.02;
+  ck_assert_uint_eq(spool, n - 1);
+  ck_assert_str_eq(r.s->x_name[spool], "swing.spool");
+  ck_assert_double_eq(r.s->x[spool], U);
+  ck_assert_double_eq_tol(r.s->xd[spool], (u[BAR_SWING] - U) / tau, 1e-12);
+  ck_assert_double_eq(r.s->A[n * n - 1], -1.0 / tau);
+  ck_assert_double_eq(r.s->B[spool * r.s->n_u + BAR_SWING], 1.0 / tau);
+  ck_assert_uint_eq(bramah_linearization_count(r.model).n_redundant, N);
+  must(bramah_linearization_differences(r.l, r.c, 1e-6, J, &diag), &diag);
+  ck_assert_uint_le(bramah_linearization_constrained_work(r.model), sizeof work / sizeof *work);
+  must(bramah_linearization_constrained(r.l, r.c, work, &q, &diag), &diag);
+  ck_assert_uint_eq(q.k, np + 1);
+  size_t told = 0;
+  for (size_t i = 0; i < np; i++) {
+    const double a = r.s->A[(2 * nf + i) * n + spool];
+    ck_assert_double_eq_tol(J[(6 + i) * N + 6 + np], a, 1e-4 * fabs(a) + 1e-3);
+    ck_assert_double_eq(q.Xx[i * q.k + np], a);
+    told += a != 0.0;
+  }
+  ck_assert_uint_gt(told, 0);
+  ck_assert_double_eq_tol(J[N * N - 1], -1.0 / tau, 1e-6 / tau);
+  ck_assert_double_eq(q.Xx[q.k * q.k - 1], -1.0 / tau);
+  double x[MANY];
+  memcpy(x, r.s->x, n * sizeof *x);
+  x[spool] += 0.5;
+  must(bramah_linearization_place(r.l, r.c, x, &diag), &diag);
+  ck_assert_double_eq(r.plant.output(r.plant.self, output), U + 0.5);
+  ck_assert_double_eq(r.plant.output(r.plant.self, other), u[BAR_LIFT]);
+  close_rig(&r);
+}
+END_TEST
+
 /* A shut valve is seen to open towards positive commands, by forces and accelerations as by rates. */
 START_TEST(test_neutral)
 {
@@ -355,6 +402,7 @@ int main(void)
   TCase *cases = one_case(suite, "linear equations");
   tcase_add_loop_test(cases, test_step, 0, 2);
   tcase_add_loop_test(cases, test_limit, 0, 2);
+  tcase_add_test(cases, test_mixed);
   tcase_add_test(cases, test_neutral);
   tcase_add_test(cases, test_at_limit);
   tcase_add_test(cases, test_names);
