@@ -5,6 +5,7 @@
  * whose commands reach forces and accelerations too; one of its valves keeps its lag. */
 #include "bramah/analysis.h"
 #include "lib/linalg/dense.h"
+#include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/metered_bar.h"
 #include "test/support/run.h"
@@ -273,6 +274,26 @@ START_TEST(test_limit)
 }
 END_TEST
 
+/* What P of the equations with constraints does to the accelerations: A = -(Rz' M Rz)^-1 Rz' P. */
+static void check_forces(const rig *r, const bramah_constrained *q)
+{
+  const double *Rz = r->c->now->Rz;
+  const size_t n = r->s->n, first = 2 * r->s->n_position;
+  double mass = 0.0;
+  size_t told = 0;
+  ck_assert_uint_eq(r->s->n_position, 1);
+  for (size_t i = 0; i < q->n; i++)
+    for (size_t j = 0; j < q->n; j++) mass += Rz[i] * q->M[i * q->n + j] * Rz[j];
+  for (size_t k = 0; k < q->k; k++) {
+    double force = 0.0;
+    for (size_t i = 0; i < q->n; i++) force += Rz[i] * q->P[i * q->k + k];
+    const double a = r->s->A[1 * n + first + k];
+    ck_assert_double_le(fabs(force / mass + a), 1e-9 * fabs(a));
+    told += a != 0.0;
+  }
+  ck_assert_uint_eq(told, 3); /* both load pressures, the spool */
+}
+
 /* The spool that is a state among direct ones: its name, value and columns, in all equations there are. */
 START_TEST(test_mixed)
 {
@@ -299,6 +320,7 @@ START_TEST(test_mixed)
   ck_assert_uint_le(bramah_linearization_constrained_work(r.model), sizeof work / sizeof *work);
   must(bramah_linearization_constrained(r.l, r.c, work, &q, &diag), &diag);
   ck_assert_uint_eq(q.k, np + 1);
+  check_forces(&r, &q);
   size_t told = 0;
   for (size_t i = 0; i < np; i++) {
     const double a = r.s->A[(2 * nf + i) * n + spool];
