@@ -193,6 +193,26 @@ START_TEST(test_start_from_given_joints)
 }
 END_TEST
 
+/* There is room for every output however long the names are. */
+START_TEST(test_long_names)
+{
+  static spatial_tree tree;
+  static char long_name[12][300];
+  const bramah_model *model;
+  spatial_tree_describe(&tree, 8, 9u);
+  for (size_t b = 0; b < tree.machine.n_bodies; b++) {
+    memset(long_name[b], 'a' + (int)b, 280);
+    for (size_t j = 0; j < tree.machine.n_joints; j++) {
+      if (strcmp(tree.joints[j].child, tree.bodies[b].name) == 0) tree.joints[j].child = long_name[b];
+      if (strcmp(tree.joints[j].parent, tree.bodies[b].name) == 0) tree.joints[j].parent = long_name[b];
+    }
+    tree.bodies[b].name = long_name[b];
+  }
+  must(bramah_model_new(&tree.machine, &diag, &model), &diag);
+  bramah_model_free(model);
+}
+END_TEST
+
 /* A joint that is given twice leaves another one open. */
 START_TEST(test_start_joint_twice)
 {
@@ -242,6 +262,7 @@ int main(void)
   tcase_add_test(cases, test_order_of_joints_does_not_matter);
   tcase_add_test(cases, test_start_from_given_joints);
   tcase_add_test(cases, test_start_joint_twice);
+  tcase_add_test(cases, test_long_names);
   tcase_add_test(cases, test_equilibrium_needs_one_given_chamber);
   return run_suite(suite);
 }
