@@ -341,6 +341,27 @@ START_TEST(test_mixed)
 }
 END_TEST
 
+/* What the element between a metered cylinder and its rod stores: F^2 / 2K with F = A_h times the load
+ * pressure. */
+START_TEST(test_energy)
+{
+  const bramah_machine *machine;
+  rig r;
+  double dx[MANY] = {0}, body[8], volume[8];
+  describe(1, 0.0, &machine);
+  open_rig(&r, machine);
+  must(bramah_linearization_run(r.l, r.c, &diag), &diag);
+  const size_t load = 4; /* of swing, behind three volumes and that of lift */
+  ck_assert_str_eq(r.s->x_name[2 * r.s->n_position + load], "swing.load_pressure");
+  dx[2 * r.s->n_position + load] = 2e5;
+  must(bramah_linearization_energies(r.l, r.c, dx, body, volume, &diag), &diag);
+  const double F = 0.005 * 2e5, K = 4e7;
+  ck_assert_double_eq_tol(volume[load], 0.5 * F * F / K, 1e-12 * F * F / K);
+  for (size_t i = 0; i < load; i++) ck_assert_double_eq(volume[i], 0.0);
+  close_rig(&r);
+}
+END_TEST
+
 /* A shut valve is seen to open towards positive commands, by forces and accelerations as by rates. */
 START_TEST(test_neutral)
 {
@@ -425,6 +446,7 @@ int main(void)
   tcase_add_loop_test(cases, test_step, 0, 2);
   tcase_add_loop_test(cases, test_limit, 0, 2);
   tcase_add_test(cases, test_mixed);
+  tcase_add_test(cases, test_energy);
   tcase_add_test(cases, test_neutral);
   tcase_add_test(cases, test_at_limit);
   tcase_add_test(cases, test_names);
