@@ -272,13 +272,14 @@ enum { BRAMAH_N_PORTS = 4 };
 typedef struct bramah_valve {
   const char *name;
   int line;
-  const char *pump, *tank, *a, *b;             /* volume or supply */
-  double flow_coefficient;                     /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
-  double time_constant;                        /* [s] 0: the spool stands where the command has it at once */
-  double limit;                                /* [V] > 0: commands beyond +-limit are taken as +-limit */
-  double initial_spool;                        /* [V] */
-  const char *input;                           /* the command that moves it */
-  double dead_band;                            /* [V] 0 <= d < limit */
+  const char *pump, *tank, *a, *b; /* volume or supply */
+  double flow_coefficient;         /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
+  double time_constant; /* [s] 0: the spool stands where the command has it at once; below half a step the
+                           trapezoidal rule overshoots */
+  double limit;         /* [V] > 0: commands beyond +-limit are taken as +-limit */
+  double initial_spool; /* [V] */
+  const char *input;    /* the command that moves it */
+  double dead_band;     /* [V] 0 <= d < limit */
   bramah_characteristic characteristic;        /* instead of a dead band */
   bramah_characteristic ports[BRAMAH_N_PORTS]; /* by bramah_port; openings >= 0 */
 } bramah_valve;
