@@ -28,22 +28,24 @@ BRAMAH_API void bramah_coupled_free(bramah_coupled *plant);
 /* The plant interface of this object. Each plant has parameter values of its own, in SI:
  *
  *   <joint coordinate>.load [N m, N]: external force along the coordinate; 0
- *   <actuator>.actuator_load [N, N m]: external force along the line of a cylinder (about the joint of a rotary
- *       actuator) that pushes its points apart; not part of its .force, .torque and .work; 0
- *   <actuator>.friction_scale [1]: goes before the friction force of any model, not before the states of a bristle; only
- *       where there is friction; at least 0; 1
- *   <body>.payload [kg]: point mass at the payload point of the body, of a welded body on what carries it; negative down
- *       to nearly the body's own mass; 0
+ *   <actuator>.actuator_load [N, N m]: external force along the line of a cylinder (about the joint of a
+ *       rotary actuator) that pushes its points apart; not part of its .force, .torque and .work; 0
+ *   <actuator>.friction_scale [1]: goes before the friction force of any model, not before the states of a
+ *       bristle; only where there is friction; at least 0; 1
+ *   <body>.payload [kg]: point mass at the payload point of the body, of a welded body on what carries it;
+ *       negative down to nearly the body's own mass; 0
  *   <supply>.pressure [Pa]: absolute, at least 0
  *   oil.bulk_modulus [Pa]
  *   <leakage>.conductance [m^3/(s Pa)]: at least 0
  *   <throttle>.flow_coefficient [m^3/(s Pa^0.5)], <valve>.flow_coefficient [m^3/(s Pa^0.5 V)]
- *   <input>.offset [V]: added to the command for every valve on it, before the limit of the valve; the output .command
- *       does not show it; 0
+ *   <input>.offset [V]: added to the command for every valve on it, before the limit of the valve; the output
+ *       .command does not show it; 0
  *   gravity.scale [1]: goes before gravity; 1
+ *   <pump line>.pump_flow [m^3/s]: of its pump
+ *   <metered cylinder>.flow_scale [1]: goes before all its flow coefficients; 1
  *
- * Nominal values where none is given here are those of the machine. What must be positive must be at least 1e-6 times
- * its nominal value. */
+ * Nominal values where none is given here are those of the machine. What must be positive must be at least
+ * 1e-6 times its nominal value. */
 BRAMAH_API bramah_plant bramah_coupled_plant(bramah_coupled *plant);
 
 /* Back to the initial state of the machine, parameters to their nominal values. */
@@ -52,9 +54,9 @@ BRAMAH_API bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag
 /* Start from given values of some joints: positions [n] and rates [n] of the joints [n] (indices of the
  * model, n = degrees of freedom), of spherical and floating joints those of their outputs .angle and .rate;
  * the others follow from the loops. Pressures [n_volumes] absolute (of metered cylinders the load pressures),
- * or NULL to leave them. Parameters go to their nominal values. Errors: E_ARGUMENT (wrong n), E_SINGULAR
- * (these joints do not determine the pose), E_CLOSURE; the plant then stands at the initial state of the
- * machine. */
+ * or NULL to leave them. Parameters go to their nominal values. Errors: E_ARGUMENT (wrong n, a joint twice, a
+ * value that is not finite; nothing has changed), E_SINGULAR (these joints do not determine the pose),
+ * E_CLOSURE, E_NOT_FINITE (pressures); the plant then stands at the initial state of the machine. */
 BRAMAH_API bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t *joints,
                                               const double *positions, const double *rates,
                                               const double *pressures, bramah_diag *diag);

@@ -10,9 +10,10 @@
  *
  * the error state of bramah/plant.h and behind it what a filter leaves out. Dependent coordinates and
  * multipliers are eliminated along the linearized constraints: with n coordinates, m independent
- * constraints, r volumes and u spools with a lag the order is 2n - 2m + r + u, the maximum reduction, and there are no
- * spurious eigenvalues. (Friction states of LuGre's kind come on top; Agundez et al. 2023 have none.) At an
- * equilibrium xd is zero. In motion A, B, C and D belong to the point and change along the trajectory.
+ * constraints, r volumes and u spools with a lag the order is 2n - 2m + r + u, the maximum reduction, and
+ * there are no spurious eigenvalues. (Friction states of LuGre's kind come on top; Agundez et al. 2023 have
+ * none.) At an equilibrium xd is zero. In motion A, B, C and D belong to the point and change along the
+ * trajectory.
  *
  * A spool without lag (time constant 0) is no state and does not count in u: it stands where its command has
  * it, so the derivatives of rates and outputs by the spool are those by the command, in B and D. It is the

@@ -26,22 +26,23 @@ typedef struct bramah_body {
   double payload_point[3]; /* [m] in the body frame: where the parameter <body>.payload adds its mass */
 } bramah_body;
 
-/* Joints between a parent and a child. A compound joint is a chain of simple ones with massless bodies between them
- * (dissertation 2.4 ff.); each link of the chain is a coordinate of its own, with outputs and an initial value, and goes by
- * the name of the joint and a suffix:
+/* Joints between a parent and a child. A compound joint is a chain of simple ones with massless bodies
+ * between them (dissertation 2.4 ff.); each link of the chain is a coordinate of its own, with outputs and an
+ * initial value, and goes by the name of the joint and a suffix:
  *
  *   type         coordinates, in the order of the chain
  *   revolute     <joint> [rad] about axis
  *   prismatic    <joint> [m] along axis
- *   fixed        none: the child is welded to the parent and becomes part of it. Its name stays good for joints, loops,
- *                cylinders and forces; its motion is that of the parent (no outputs of its own).
+ *   fixed        none: the child is welded to the parent and becomes part of it. Its name stays good for
+ *                joints, loops, cylinders and forces; its motion is that of the parent (no outputs of its
+ *                own).
  *   cylindrical  <joint>_slide [m] along axis, <joint>_turn [rad] about axis
- *   universal    <joint>_first [rad] about axis, <joint>_second [rad] about second_axis, which turns with the first; the two
- *                axes are perpendicular
- *   planar       <joint>_x [m] along second_axis, <joint>_y [m] along axis x second_axis, <joint>_turn [rad] about axis, the
- *                normal of the plane
- *   spherical    <joint>_yaw, <joint>_pitch, <joint>_roll [rad] about z, then the turned y, then the turned x of the joint
- *                axes
+ *   universal    <joint>_first [rad] about axis, <joint>_second [rad] about second_axis, which turns with the
+ *                first; the two axes are perpendicular
+ *   planar       <joint>_x [m] along second_axis, <joint>_y [m] along axis x second_axis, <joint>_turn [rad]
+ *                about axis, the normal of the plane
+ *   spherical    <joint>_yaw, <joint>_pitch, <joint>_roll [rad] about z, then the turned y, then the turned x
+ *                of the joint axes
  *   floating     <joint>_x, <joint>_y, <joint>_z [m] along the joint axes, then the three angles of a
  *                spherical joint: a body that is held by nothing
  *
@@ -271,13 +272,14 @@ enum { BRAMAH_N_PORTS = 4 };
 typedef struct bramah_valve {
   const char *name;
   int line;
-  const char *pump, *tank, *a, *b;             /* volume or supply */
-  double flow_coefficient;                     /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
-  double time_constant;                        /* [s] 0: the spool stands where the command has it at once */
-  double limit;                                /* [V] > 0: commands beyond +-limit are taken as +-limit */
-  double initial_spool;                        /* [V] */
-  const char *input;                           /* the command that moves it */
-  double dead_band;                            /* [V] 0 <= d < limit */
+  const char *pump, *tank, *a, *b; /* volume or supply */
+  double flow_coefficient;         /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
+  double time_constant; /* [s] 0: the spool stands where the command has it at once; below half a step the
+                           trapezoidal rule overshoots */
+  double limit;         /* [V] > 0: commands beyond +-limit are taken as +-limit */
+  double initial_spool; /* [V] */
+  const char *input;    /* the command that moves it */
+  double dead_band;     /* [V] 0 <= d < limit */
   bramah_characteristic characteristic;        /* instead of a dead band */
   bramah_characteristic ports[BRAMAH_N_PORTS]; /* by bramah_port; openings >= 0 */
 } bramah_valve;

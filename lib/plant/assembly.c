@@ -383,9 +383,14 @@ bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t
     bramah__add_number(diag, (double)model->n_independent, 9);
     return BRAMAH_E_ARGUMENT;
   }
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     if (joints[i] >= model->n || !isfinite(positions[i]) || !isfinite(rates[i]))
       return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "a joint index or its value is not valid");
+    for (size_t k = 0; k < i; k++)
+      if (joints[k] == joints[i])
+        return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->joint_name[joints[i]],
+                            "this joint is given twice");
+  }
   bramah_status status = bramah_coupled_reset(plant, diag);
   if (status != BRAMAH_OK) return status;
   status = start_from(plant, n, joints, positions, rates, pressures, diag);

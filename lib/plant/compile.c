@@ -23,6 +23,11 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->circuit.n_volumes = machine->n_volumes + machine->n_metered_cylinders;
   model->circuit.n_supplies = machine->n_supplies;
   model->circuit.n_throttles = machine->n_throttles;
+  model->circuit.n_leakages = machine->n_leakages;
+  model->circuit.n_check_valves = machine->n_check_valves;
+  model->circuit.n_relief_valves = machine->n_relief_valves;
+  model->circuit.n_pumps = machine->n_pumps;
+  model->circuit.n_accumulators = machine->n_accumulators;
   model->circuit.n_valves = machine->n_valves;
   model->circuit.n_metering_spools = bramah__count_metering_spools(machine);
   model->circuit.n_cylinders = machine->n_cylinders + machine->n_metered_cylinders + machine->n_rotaries;
@@ -194,29 +199,10 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   model->scratch = bramah__coupled_layout(model, arena);
 }
 
-/* Room for the outputs: each name is at most the longest name plus a suffix. */
-static size_t outputs_size(const bramah_machine *machine)
+/* Room for the outputs, whose names have at most 512 characters (outputs.c). */
+static size_t outputs_size(const bramah_model *model)
 {
-  const size_t n = bramah__count_coordinates(machine);
-  const size_t nm = machine->n_metered_cylinders;
-  const size_t nc = machine->n_cylinders + machine->n_rotaries + nm;
-  const size_t flows = machine->n_throttles + machine->n_leakages + machine->n_check_valves +
-                       machine->n_relief_valves + machine->n_pumps + 2 * machine->n_valves;
-  size_t things[] = {3 * n,
-                     machine->n_volumes,
-                     machine->n_valves,
-                     5 * nc,
-                     machine->n_inputs,
-                     2,
-                     3 * n,
-                     flows,
-                     2 * machine->n_motions,
-                     7 * nm,
-                     machine->n_pump_lines,
-                     bramah__count_metering_spools(machine),
-                     4 * bramah__count_balls(machine)};
-  size_t outputs = 0;
-  for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) outputs += things[i];
+  const size_t outputs = bramah__outputs_count(model);
   /* rounded so that the whole is a multiple of the alignment, as aligned_alloc asks */
   return (outputs * (sizeof(bramah__output) + 512) / BRAMAH__ALIGN + outputs + 2) * BRAMAH__ALIGN;
 }
@@ -229,7 +215,7 @@ size_t bramah_model_size(const bramah_machine *machine)
   bramah__arena arena = bramah__arena_make(NULL, 0);
   bramah__arena_take(&arena, 1, sizeof model);
   layout(machine, &model, &t, &arena);
-  return arena.used + outputs_size(machine);
+  return arena.used + outputs_size(&model);
 }
 
 static bramah_status take_integrator(bramah__compiler *k)

@@ -249,15 +249,10 @@ bramah_status bramah__build_elements(bramah__compiler *k)
 void bramah__elements_connect(bramah__compiler *k)
 {
   bramah__circuit *circuit = &k->model->circuit;
-  circuit->n_leakages = k->machine->n_leakages;
   circuit->leakage = k->t.leakage;
-  circuit->n_check_valves = k->machine->n_check_valves;
   circuit->check_valve = k->t.check_valve;
-  circuit->n_relief_valves = k->machine->n_relief_valves;
   circuit->relief_valve = k->t.relief_valve;
-  circuit->n_pumps = k->machine->n_pumps;
   circuit->pump = k->t.pump;
-  circuit->n_accumulators = k->machine->n_accumulators;
   circuit->accumulator = k->t.accumulator;
   const bramah_air *air = &k->machine->air;
   circuit->air =

@@ -166,6 +166,12 @@ for lag in '4.5 ms' '0 s'; do
     --hold crank.angle='55 deg' --command valve=1 --free valve
   near "$(awk '$1 == "valve.command" { print $3 }' out)" -0.0213158755 1e-6 "command that holds the crank, lag $lag"
 done
+# by a second valve, whose spool lags, beside a first one whose spool does not
+slow='{pump: pump, tank: tank, a: v1, b: v3, flow_coefficient: 2.138e-8 m^3/s/Pa^0.5/V, time_constant: 5 ms}'
+run 0 linearize "$paper" --set hydraulics.leakages="$leak" --set hydraulics.valves.valve.time_constant='0 s' \
+  --set hydraulics.valves.slow="$slow" --set inputs.slow='[[0 s, 0 V]]' --hold crank.angle='55 deg' --command slow=1 --free slow
+near "$(awk '$1 == "slow.command" { print $3 }' out)" -0.0213158755 1e-6 'command of the second valve'
+near "$(awk '$1 == "slow.spool" { print $3 }' out)" -0.0213158755 1e-6 'spool of the second valve'
 # the payload changes where it rests
 run 0 modes "$paper" --at rest --parameter coupler.payload='5 kg'
 

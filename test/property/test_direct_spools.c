@@ -5,6 +5,7 @@
  * whose commands reach forces and accelerations too; one of its valves keeps its lag. */
 #include "bramah/analysis.h"
 #include "lib/linalg/dense.h"
+#include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/metered_bar.h"
 #include "test/support/run.h"
@@ -45,7 +46,8 @@ static void close_rig(rig *r)
   bramah_model_free(r->model);
 }
 
-/* The machine number `which` with this time constant, that of the command `valve` stays; its commands. */
+/* The machine number `which` with this time constant, but for the valve of `swing`, in the midst of the
+ * others, which keeps its own; its commands. */
 static const double *describe(int which, double lag, const bramah_machine **machine)
 {
   static const double of_valve[1] = {6.0}, of_bar[BAR_N_INPUTS] = {1.0, 5.0, 3.0, 6.0, 1.0};
@@ -58,7 +60,7 @@ static const double *describe(int which, double lag, const bramah_machine **mach
     return of_valve;
   }
   metered_bar_describe(&bar, step_ns);
-  for (int i = 0; i < 2; i++) bar.cylinders[i].spool.time_constant = lag;
+  bar.bar.valves[0].time_constant = bar.cylinders[0].spool.time_constant = lag;
   bar.cylinders[0].regeneration.time_constant = bar.line.bleed.time_constant = lag;
   *machine = &bar.bar.machine;
   return of_bar;
@@ -123,7 +125,7 @@ START_TEST(test_step)
   rig r;
   const double *u = describe(_i, 0.0, &machine);
   open_rig(&r, machine);
-  ck_assert_uint_eq(r.s->n_spool, _i ? 1 : 0); /* the lagging valve of the lumped circuit */
+  ck_assert_uint_eq(r.s->n_spool, _i ? 1 : 0); /* that of swing */
   drive(&r, u, 800);
   ck_assert_uint_le(r.plant.snapshot_size, sizeof snap);
   r.plant.save(r.plant.self, snap);
@@ -272,6 +274,94 @@ START_TEST(test_limit)
 }
 END_TEST
 
+/* What P of the equations with constraints does to the accelerations: A = -(Rz' M Rz)^-1 Rz' P. */
+static void check_forces(const rig *r, const bramah_constrained *q)
+{
+  const double *Rz = r->c->now->Rz;
+  const size_t n = r->s->n, first = 2 * r->s->n_position;
+  double mass = 0.0;
+  size_t told = 0;
+  ck_assert_uint_eq(r->s->n_position, 1);
+  for (size_t i = 0; i < q->n; i++)
+    for (size_t j = 0; j < q->n; j++) mass += Rz[i] * q->M[i * q->n + j] * Rz[j];
+  for (size_t k = 0; k < q->k; k++) {
+    double force = 0.0;
+    for (size_t i = 0; i < q->n; i++) force += Rz[i] * q->P[i * q->k + k];
+    const double a = r->s->A[1 * n + first + k];
+    ck_assert_double_le(fabs(force / mass + a), 1e-9 * fabs(a));
+    told += a != 0.0;
+  }
+  ck_assert_uint_eq(told, 3); /* both load pressures, the spool */
+}
+
+/* The spool that is a state among direct ones: its name, value and columns, in all equations there are. */
+START_TEST(test_mixed)
+{
+  enum { N = 2 * 3 + 5 + 1 };
+  static double J[N * N], work[512];
+  const bramah_machine *machine;
+  rig r;
+  bramah_constrained q;
+  const double *u = describe(1, 0.0, &machine);
+  open_rig(&r, machine);
+  drive(&r, u, 300);
+  must(bramah_linearization_run(r.l, r.c, &diag), &diag);
+  const size_t nf = r.s->n_position, np = r.s->n_pressure, n = r.s->n, spool = 2 * nf + np;
+  const size_t output = must_find(&r.plant, "swing.spool"), other = must_find(&r.plant, "lift.spool");
+  const double U = r.plant.output(r.plant.self, output), tau = 0.02;
+  ck_assert_uint_eq(spool, n - 1);
+  ck_assert_str_eq(r.s->x_name[spool], "swing.spool");
+  ck_assert_double_eq(r.s->x[spool], U);
+  ck_assert_double_eq_tol(r.s->xd[spool], (u[BAR_SWING] - U) / tau, 1e-12);
+  ck_assert_double_eq(r.s->A[n * n - 1], -1.0 / tau);
+  ck_assert_double_eq(r.s->B[spool * r.s->n_u + BAR_SWING], 1.0 / tau);
+  ck_assert_uint_eq(bramah_linearization_count(r.model).n_redundant, N);
+  must(bramah_linearization_differences(r.l, r.c, 1e-6, J, &diag), &diag);
+  ck_assert_uint_le(bramah_linearization_constrained_work(r.model), sizeof work / sizeof *work);
+  must(bramah_linearization_constrained(r.l, r.c, work, &q, &diag), &diag);
+  ck_assert_uint_eq(q.k, np + 1);
+  check_forces(&r, &q);
+  size_t told = 0;
+  for (size_t i = 0; i < np; i++) {
+    const double a = r.s->A[(2 * nf + i) * n + spool];
+    ck_assert_double_eq_tol(J[(6 + i) * N + 6 + np], a, 1e-4 * fabs(a) + 1e-3);
+    ck_assert_double_eq(q.Xx[i * q.k + np], a);
+    told += a != 0.0;
+  }
+  ck_assert_uint_gt(told, 0);
+  ck_assert_double_eq_tol(J[N * N - 1], -1.0 / tau, 1e-6 / tau);
+  ck_assert_double_eq(q.Xx[q.k * q.k - 1], -1.0 / tau);
+  double x[MANY];
+  memcpy(x, r.s->x, n * sizeof *x);
+  x[spool] += 0.5;
+  must(bramah_linearization_place(r.l, r.c, x, &diag), &diag);
+  ck_assert_double_eq(r.plant.output(r.plant.self, output), U + 0.5);
+  ck_assert_double_eq(r.plant.output(r.plant.self, other), u[BAR_LIFT]);
+  close_rig(&r);
+}
+END_TEST
+
+/* What the element between a metered cylinder and its rod stores: F^2 / 2K with F = A_h times the load
+ * pressure. */
+START_TEST(test_energy)
+{
+  const bramah_machine *machine;
+  rig r;
+  double dx[MANY] = {0}, body[8], volume[8];
+  describe(1, 0.0, &machine);
+  open_rig(&r, machine);
+  must(bramah_linearization_run(r.l, r.c, &diag), &diag);
+  const size_t load = 4; /* of swing, behind three volumes and that of lift */
+  ck_assert_str_eq(r.s->x_name[2 * r.s->n_position + load], "swing.load_pressure");
+  dx[2 * r.s->n_position + load] = 2e5;
+  must(bramah_linearization_energies(r.l, r.c, dx, body, volume, &diag), &diag);
+  const double F = 0.005 * 2e5, K = 4e7;
+  ck_assert_double_eq_tol(volume[load], 0.5 * F * F / K, 1e-12 * F * F / K);
+  for (size_t i = 0; i < load; i++) ck_assert_double_eq(volume[i], 0.0);
+  close_rig(&r);
+}
+END_TEST
+
 /* A shut valve is seen to open towards positive commands, by forces and accelerations as by rates. */
 START_TEST(test_neutral)
 {
@@ -355,6 +445,8 @@ int main(void)
   TCase *cases = one_case(suite, "linear equations");
   tcase_add_loop_test(cases, test_step, 0, 2);
   tcase_add_loop_test(cases, test_limit, 0, 2);
+  tcase_add_test(cases, test_mixed);
+  tcase_add_test(cases, test_energy);
   tcase_add_test(cases, test_neutral);
   tcase_add_test(cases, test_at_limit);
   tcase_add_test(cases, test_names);

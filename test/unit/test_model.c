@@ -193,6 +193,44 @@ START_TEST(test_start_from_given_joints)
 }
 END_TEST
 
+/* There is room for every output however long the names are. */
+START_TEST(test_long_names)
+{
+  static spatial_tree tree;
+  static char long_name[12][300];
+  const bramah_model *model;
+  spatial_tree_describe(&tree, 8, 9u);
+  for (size_t b = 0; b < tree.machine.n_bodies; b++) {
+    memset(long_name[b], 'a' + (int)b, 280);
+    for (size_t j = 0; j < tree.machine.n_joints; j++) {
+      if (strcmp(tree.joints[j].child, tree.bodies[b].name) == 0) tree.joints[j].child = long_name[b];
+      if (strcmp(tree.joints[j].parent, tree.bodies[b].name) == 0) tree.joints[j].parent = long_name[b];
+    }
+    tree.bodies[b].name = long_name[b];
+  }
+  must(bramah_model_new(&tree.machine, &diag, &model), &diag);
+  bramah_model_free(model);
+}
+END_TEST
+
+/* A joint that is given twice leaves another one open. */
+START_TEST(test_start_joint_twice)
+{
+  static spatial_tree tree;
+  const bramah_model *model;
+  bramah_coupled *c;
+  spatial_tree_describe(&tree, 3, 9u);
+  must(bramah_model_new(&tree.machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &c), &diag);
+  const size_t joints[3] = {0, 2, 0};
+  const double zero[3] = {0, 0, 0};
+  ck_assert_int_eq(bramah_coupled_start(c, 3, joints, zero, zero, NULL, &diag), BRAMAH_E_ARGUMENT);
+  ck_assert_str_eq(diag.thing, bramah_model_joint_name(model, 0));
+  bramah_coupled_free(c);
+  bramah_model_free(model);
+}
+END_TEST
+
 START_TEST(test_equilibrium_needs_one_given_chamber)
 {
   for (int i = 0; i < 3; i++) fb.volumes[i].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
@@ -223,6 +261,8 @@ int main(void)
   tcase_add_test(cases, test_questions);
   tcase_add_test(cases, test_order_of_joints_does_not_matter);
   tcase_add_test(cases, test_start_from_given_joints);
+  tcase_add_test(cases, test_start_joint_twice);
+  tcase_add_test(cases, test_long_names);
   tcase_add_test(cases, test_equilibrium_needs_one_given_chamber);
   return run_suite(suite);
 }
