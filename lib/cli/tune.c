@@ -131,6 +131,7 @@ static bramah_status check_files(const tuning *t, bramah_diag *diag)
     status = cli_check_output(outputs[o], n, others, diag);
     if (!status) status = cli_check_output(outputs[o], t->n_all, t->logs, diag);
     if (!status) status = cli_check_output(outputs[o], t->n_truths, t->truths, diag);
+    if (!status) status = cli_check_place(outputs[o], diag);
   }
   return status;
 }
