@@ -58,6 +58,15 @@ mkdir elsewhere
 run 0 tune off.yaml log1.csv --budget 3 --output elsewhere/tuned.yaml
 run 0 check elsewhere/tuned.yaml
 
+# The NIS of all sensors together is that of a replay: on the grid, and with two corrections in a step.
+sed 's/1 kHz/2 kHz/' true.yaml >fast.yaml
+run 0 simulate four-bar.yaml --duration 0.2 --step 0.0005 --output x.csv --noise fast.yaml --seed 3 --plant-noise --log fast.csv
+for log in log1.csv fast.csv; do
+  run 0 sweep true.yaml "$log" --vary 'sensors.p2.sigma=0.5 bar' --output one.csv
+  run 0 replay true.yaml "$log" --output estimate.csv --json one.json
+  near "$(awk -F, 'NR == 2 { print $5 }' one.csv)" "$(sed -n '/"all_sensors"/,/}/s/.*"nis_mean": \([^,]*\),.*/\1/p' one.json)" 1e-7 "NIS of $log"
+done
+
 # Any number of threads gives the same bytes; a journal spares every replay, damaged or cut off too.
 run 0 tune off.yaml log1.csv log2.csv --threads 3 --output tuned3.yaml --evaluations tried3.csv --journal j
 cmp -s tuned.yaml tuned3.yaml || fail 'three threads find something else'
@@ -208,6 +217,14 @@ wrong "$(line_of 'step: 0.6')" "not be longer than half the way from 'least' to 
 } >wrong.yaml
 run 1 tune wrong.yaml log1.csv
 says err 'log1.csv: sensors.p2.sigma: sigma must be positive (at t = 0 s, one figure a step further)'
+{
+  sed '/^tune:/,$d' true.yaml
+  echo 'tune: {parameters: {volumes.v2.noise: {least: 1 bar/s^0.5, most: 4e200 bar/s^0.5, step: 1e200 bar/s^0.5, scale: linear}}}'
+} >huge.yaml
+for threads in 1 3; do
+  run 1 tune huge.yaml log1.csv --as-it-stands --threads "$threads"
+  says err 'the variance of this state is not finite (at t = 0 s, one figure a step further)'
+done
 run 0 tune wrong.yaml log1.csv --method simplex --budget 5
 says out 'warning: no intervals: sensors.p2.sigma: sigma must be positive'
 sed 's/also: \[sensors.p3.sigma\]/also: [sensors.p4.sigma]/' off.yaml >wrong.yaml
@@ -234,6 +251,12 @@ run 1 tune wrong.yaml log1.csv
 } >gap.yaml
 sed 's/^  parameters:/  parameters:\n    log.longest_gap: {least: 1 s, most: 9 s}/' gap.yaml >wrong.yaml
 wrong "$(line_of 'log.longest_gap')" 'logs are read once'
+sed 's/also: \[sensors.p3.sigma\]/also: [sensors.crank_gyro.sigma]/' off.yaml >wrong.yaml
+wrong "$(line_of 'also:')" 'sensors.crank_gyro.sigma: this figure is given twice'
+run 1 tune off.yaml log1.csv --output nowhere/tuned.yaml
+says err 'nowhere/tuned.yaml: cannot be created: '
+run 1 tune off.yaml log1.csv --report .
+says err '.: cannot be created: it is a folder'
 run 2 tune off.yaml log1.csv --criterion likelyhood
 says err "did you mean 'likelihood'?"
 run 2 tune off.yaml log1.csv --folds 1
