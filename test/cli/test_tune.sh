@@ -121,6 +121,25 @@ wait "$pid" && code=0 || code=$?
 [ "$code" -le 1 ] || fail "SIGTERM: exit code $code"
 [ "$code" -eq 0 ] || says err 'interrupted'
 
+# Not only when a replay is done: of a long log nothing is in the journal by then.
+run 0 simulate four-bar.yaml --duration 120 --step 0.001 --output long.csv --noise true.yaml --seed 1 --log minutes.csv
+rm -f j long.csv
+# shellcheck disable=SC2086
+(trap - INT; exec ${BRAMAH_WRAP:-} "$program" tune off.yaml minutes.csv --journal j --threads 2) >out 2>err &
+pid=$!
+n=0
+while [ ! -s j ] && [ "$n" -lt 600 ]; do
+  n=$((n + 1))
+  sleep 0.1
+done
+kill -TERM "$pid"
+wait "$pid" && code=0 || code=$?
+command='tune of a long log'
+same "$code" 1 'exit code after SIGTERM'
+says err 'interrupted (SIGTERM)'
+same "$(lines j)" 1 'lines of the journal of a replay that did not end'
+rm -f j minutes.csv
+
 # Logs held out, folds, profiles, report.
 run 0 tune off.yaml log1.csv log2.csv --hold-out log1.csv --folds 2 --profile 1 --report report.html
 says out 'logs: 2 tuned on, 1 held out'
