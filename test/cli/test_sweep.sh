@@ -18,6 +18,9 @@ same "$(cell grid.csv 3 log),$(cell grid.csv 4 log)" log.csv,log2.csv 'logs'
 near "$(cell grid.csv 2 cost)" "$(awk -v a="$(cell grid.csv 3 cost)" -v b="$(cell grid.csv 4 cost)" 'BEGIN { printf "%.9g", a + b }')" 1e-3 'cost of all logs'
 { [ -n "$(cell grid.csv 2 rmse)" ] && [ -n "$(cell grid.csv 2 prediction)" ]; } || fail 'no errors against the truth or of predictions'
 [ "$(cell grid.csv 2 cost)" != "$(cell grid.csv 5 cost)" ] || fail 'the friction is not changed'
+least=$(awk -F, '$2 == "all" && ($4 < least || least == "") { least = $4; point = $1 } END { print least " at point " point }' grid.csv)
+says out "least cost: $least: "
+[ "${least##* }" != 12 ] || fail 'the last point is the best: this tells nothing of the least'
 mv grid.csv one.csv
 run 0 sweep sensors-2.yaml log.csv log2.csv --vary 'volumes.v1.noise=0.1 .. 10 bar/s^0.5: 3 log' --vary 'filter.transition=paper, step' \
   --vary 'machine.hydraulics.cylinders.lift.friction.coulomb=200 N, 231' --truth true.csv --ahead 10 --output grid.csv --threads 3
