@@ -150,6 +150,24 @@ grep -q '"axis":"curve"' report.html || fail 'no curves in the report'
 grep -q 'best so far' report.html || fail 'no plot of the search'
 grep -q 'profile of joints.crank.acceleration_noise' report.html || fail 'no plot of the profiles'
 
+# Where the likelihood is a parabola the interval by the slopes is that by the cost itself, to a tenth of its width.
+{
+  sed '/^tune:/,$d' true.yaml
+  echo 'tune: {parameters: {sensors.p2.sigma: {least: 0.01 bar, most: 10 bar}, joints.crank.acceleration_noise: {least: 1e-4 rad/s^2/Hz^0.5, most: 10 rad/s^2/Hz^0.5}}}'
+} >both.yaml
+run 0 tune both.yaml log1.csv log2.csv --profile 3
+awk '/^Figures found/ { table = 1 } /^Profiles/ { table = 2 }
+  $1 == "joints.crank.acceleration_noise" && table == 1 && !low { low = $5; high = $7 }
+  $1 == "joints.crank.acceleration_noise" && table == 2 { off = $3 - low; beyond = $5 - high; n++ }
+  END { width = 0.1 * (high - low); exit !(n == 1 && width > 0 && off * off < width * width && beyond * beyond < width * width) }' out ||
+  fail 'intervals by slopes and by the profile differ'
+
+# What a gate of two standard deviations leaves has a NIS of 0.774, and is consistent.
+sed 's/rate: 1 kHz/rate: 1 kHz, gate: 2/' both.yaml >gated.yaml
+run 0 tune gated.yaml log1.csv --as-it-stands --budget 2
+near "$(awk '/all together/ { print 0.5 * ($6 + $8) }' out)" 0.774 0.005 'middle of the band of NIS behind gates'
+same "$(grep -c 'log1.csv.* consistent' out)" 4 'verdicts behind gates'
+
 # Other criteria and methods lead near the same figures where they tell them.
 run 0 tune off.yaml log1.csv --method simplex --evaluations simplex.csv
 run 0 tune off.yaml log1.csv --evaluations scoring.csv
