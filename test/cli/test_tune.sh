@@ -216,6 +216,13 @@ run 0 tune beside.yaml log1.csv --output straight.yaml
 near "$(awk '$1 == "sensors.crank_gyro.offset" { print $4 }' out)" 0 0.001 'offset found'
 run 0 replay straight.yaml log1.csv --output estimate.csv
 grep -q 'crank_gyro.* consistent' out || fail 'a replay does not know the offset found'
+# The same beside a sensor with a delay.
+{
+  sed 's/sigma: 0.001 rad\/s, rate: 1 kHz/sigma: 0.001 rad\/s, rate: 1 kHz, offset: 0.02 rad\/s/' late.yaml
+  echo 'tune: {parameters: {sensors.crank_gyro.offset: {least: -0.1 rad/s, most: 0.1 rad/s, scale: linear}}}'
+} >beside.yaml
+run 0 tune beside.yaml late.csv
+near "$(awk '$1 == "sensors.crank_gyro.offset" { print $4 }' out)" 0 0.001 'offset found beside a delay'
 # One the sensors do not see.
 sed -e '/^tune:/,$d' true.yaml >flat.yaml
 echo 'tune: {parameters: {volumes.v1.noise: {least: 1e-6 bar/s^0.5, most: 1e-2 bar/s^0.5}}}' >>flat.yaml
