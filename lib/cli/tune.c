@@ -443,7 +443,7 @@ static const cli_option options[] = {
     {"starts", "N", "of multistart (8)", 0, 0},
     {"budget", "N", "evaluations at most", 0, 0},
     {"time", "TIME", "time of the clock at most; what was finished then depends on the machine", 0, 0},
-    {"threads", "N", "default: as many as there are processors", 0, 0},
+    {"threads", "N", "default: as many as there are processors; 1 beside other processes of mpirun", 0, 0},
     {0}};
 
 const cli_command cli_tune = {
