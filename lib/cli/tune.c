@@ -142,6 +142,12 @@ static bramah_status choose(tuning *t, bramah_diag *diag)
   int criterion = (int)tune->criterion, method = (int)tune->method;
   if (word_value(t->arguments, "criterion", criteria, &criterion)) return BRAMAH_E_ARGUMENT;
   if (word_value(t->arguments, "method", methods, &method)) return BRAMAH_E_ARGUMENT;
+  if (t->folds && t->n_tuned < 2)
+    return cli_fail(diag, BRAMAH_E_VALUE, t->lab.path, 0, "--folds",
+                    "cross-validation needs two logs or more");
+  if (t->profile && criterion != BRAMAH_TUNE_LIKELIHOOD)
+    return cli_fail(diag, BRAMAH_E_VALUE, t->lab.path, 0, "--profile",
+                    "it follows the likelihood; other criteria have none");
   if (method == BRAMAH_TUNE_SCORING && criterion != BRAMAH_TUNE_LIKELIHOOD)
     return cli_fail(diag, BRAMAH_E_VALUE, t->lab.path, tune->line, "tune",
                     "scoring is for the likelihood; other criteria want simplex, multistart or global");

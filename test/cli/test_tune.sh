@@ -304,8 +304,11 @@ says err '.: cannot be created: it is a folder'
 run 2 tune off.yaml log1.csv --criterion likelyhood
 says err "did you mean 'likelihood'?"
 run 2 tune off.yaml log1.csv --folds 1
-run 1 tune off.yaml log1.csv --folds 2
+run 1 tune off.yaml log1.csv --folds 2 --journal folds.journal
 says err 'cross-validation needs two logs or more'
+run 1 tune off.yaml log1.csv --criterion nis --profile 2 --journal folds.journal
+says err '--profile: it follows the likelihood'
+[ ! -e folds.journal ] || fail 'what cannot be is told after the search'
 run 1 tune off.yaml nowhere.csv
 says err 'nowhere.csv'
 run 1 tune off.yaml log1.csv --journal log2.csv
