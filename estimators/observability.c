@@ -318,7 +318,7 @@ static bramah_status observe_all(bramah_observability *o, size_t k, bramah_diag 
     bramah_status status = bramah_sensor_row(sensor, &o->plant, o->row, o->term, o->row_snap, o->dx, diag);
     if (status == BRAMAH_OK) status = augment_row(o, i, o->row + o->np, diag);
     if (status != BRAMAH_OK) return status;
-    bramah_observability_observe(o, o->row, sensor->sigma);
+    bramah_observability_observe(o, o->row, sqrt(bramah_sensor_variance(sensor)));
   }
   return BRAMAH_OK;
 }

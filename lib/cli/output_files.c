@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* stat */
+#define _POSIX_C_SOURCE 200809L /* stat, access */
 #include "lib/cli/output_files.h"
 #include "lib/cli/message.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int same_file(const char *a, const char *b)
 {
@@ -23,6 +25,22 @@ bramah_status cli_check_output(const char *output, size_t n_others, const char *
       return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL,
                       "this file has another part in the same run and would be overwritten");
   return BRAMAH_OK;
+}
+
+bramah_status cli_check_place(const char *output, bramah_diag *diag)
+{
+  char folder[4096] = ".";
+  if (!output || strcmp(output, "-") == 0) return BRAMAH_OK;
+  const char *slash = strrchr(output, '/');
+  const size_t n = slash == output ? 1 : slash ? (size_t)(slash - output) : 0;
+  if (n >= sizeof folder) return BRAMAH_OK; /* who opens it will tell */
+  if (n) snprintf(folder, sizeof folder, "%.*s", (int)n, output);
+  struct stat about;
+  if (stat(output, &about) == 0 && S_ISDIR(about.st_mode))
+    return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL, "cannot be created: it is a folder");
+  if (access(output, F_OK) == 0 ? access(output, W_OK) == 0 : access(folder, W_OK | X_OK) == 0)
+    return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL, "cannot be created: %s", strerror(errno));
 }
 
 FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs)

@@ -11,6 +11,9 @@
 bramah_status cli_check_output(const char *output, size_t n_others, const char *const *others,
                                bramah_diag *diag);
 
+/* Can a file be made or replaced there? To be told before a long run, not after it. NULL and "-": yes. */
+bramah_status cli_check_place(const char *output, bramah_diag *diag);
+
 /* Where the summary goes: standard output, unless one of the files does. */
 FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs);
 

@@ -133,6 +133,22 @@ static bramah_status open_machine(cli_lab *lab, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
+/* What runs of a plan leave out must not pass for done, be it of the file or of a filter's changes. */
+static bramah_status check_knows(const bramah_study *study, const char *path, bramah_diag *diag)
+{
+  if (bramah_study_n_unknown_inputs(study))
+    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, study->augmented[0].line, study->augmented[0].input,
+                    "a study by plan knows no unknown inputs");
+  if (study->adapt.line)
+    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
+                    "a study by plan knows no noise that adapts by itself");
+  for (size_t s = 0; s < study->n_sensors; s++)
+    if (study->sensors[s].delay_ns)
+      return cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, study->sensors[s].line, study->sensors[s].name,
+                      "a study by plan knows no sensors with a delay");
+  return BRAMAH_OK;
+}
+
 /* The sensors as the files describe them: what a filter believes of them may be something else. */
 static bramah_status open_studies(cli_lab *lab, bramah_diag *diag)
 {
@@ -140,15 +156,10 @@ static bramah_status open_studies(cli_lab *lab, bramah_diag *diag)
   if (!lab->studies) return fail_memory(diag);
   for (size_t i = 0; i < lab->n_studies; i++) {
     const char *path = lab->plan->studies[i].file;
-    const bramah_status status = bramah_study_load(path, diag, &lab->studies[i]);
+    bramah_status status = bramah_study_load(path, diag, &lab->studies[i]);
     if (status) return cli_place(diag, path, 0), status;
-    if (bramah_study_n_unknown_inputs(lab->studies[i]))
-      return cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, lab->studies[i]->augmented[0].line,
-                      lab->studies[i]->augmented[0].input, "a study by plan knows no unknown inputs");
-    for (size_t s = 0; s < lab->studies[i]->n_sensors; s++)
-      if (lab->studies[i]->sensors[s].delay_ns)
-        return cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, lab->studies[i]->sensors[s].line,
-                        lab->studies[i]->sensors[s].name, "a study by plan knows no sensors with a delay");
+    status = check_knows(lab->studies[i], path, diag);
+    if (status) return status;
   }
   return BRAMAH_OK;
 }
@@ -309,9 +320,11 @@ static bramah_status load_study(const cli_lab *lab, const cli_lab_place *p, bram
   const bramah_plan_scenario *scenario = &lab->scenarios[p->scenario];
   const char *path = lab->plan->studies[p->study].file;
   bramah_diag_clear(diag);
-  const bramah_status status =
+  bramah_status status =
       bramah_study_load_changed(path, filter->n_changes, filter->changes, diag, &session->study);
   if (status) return cli_place(diag, path, 0), status;
+  status = check_knows(session->study, path, diag);
+  if (status) return status;
   if (filter->transition) session->study->transition = filter->transition;
   if (lab->plan->n_scenarios) {
     session->study->n_changes = scenario->n_changes;

@@ -6,6 +6,7 @@
 #include "lib/cli/progress.h"
 #include "lib/cli/stop.h"
 #include "lib/cli/study_crew.h"
+#include "lib/cli/tune_search.h"
 #include "lib/cli/tune_vary.h"
 
 #include <errno.h>
@@ -33,6 +34,9 @@ typedef struct sweep {
   size_t failed, best; /* sets that failed; the one of least cost */
   double least;
   char best_set[CLI_TUNE_TEXT];
+  size_t first; /* point that failed first; its verdict and set */
+  cli_tune_verdict first_verdict;
+  char first_set[CLI_TUNE_TEXT];
   double start;
 } sweep;
 
@@ -164,7 +168,11 @@ static void put_set(sweep *s, size_t point, const char *set, double *const *figu
     put_row(s, point, s->lab.logs[k].path, &one, set);
   }
   const double cost = cli_tune_criterion_value(&all, BRAMAH_TUNE_LIKELIHOOD);
-  s->failed += all.status != BRAMAH_OK;
+  if (all.status && !s->failed++) {
+    s->first = point;
+    s->first_verdict = all;
+    memcpy(s->first_set, set, CLI_TUNE_TEXT);
+  }
   if (!(cost < s->least)) return;
   s->least = cost;
   s->best = point;
@@ -192,15 +200,26 @@ static bramah_status work(sweep *s, bramah_diag *diag)
   return status;
 }
 
+/* How many, and what the first one died of. */
+static void print_failures(const sweep *s, FILE *out)
+{
+  bramah_diag why;
+  bramah_diag_clear(&why);
+  cli_tune_explain_failure(&s->lab, s->first_set, 0, &s->first_verdict, &why);
+  fprintf(out, "points that failed: %zu; point %zu: %s: %s%s%s\n", s->failed, s->first + 1, why.file,
+          why.thing, why.thing[0] ? ": " : "", why.message);
+}
+
 static void print_summary(const sweep *s)
 {
   FILE *out = cli_summary_stream(1, &s->output);
   const double seconds = cli_clock() - s->start;
-  fprintf(out, "study: %s (%s), %zu figure%s vary, %zu points on %zu log%s\n", s->lab.session.study->name,
-          s->lab.path, s->lab.n, s->lab.n == 1 ? "" : "s", s->vary.n_points, s->lab.n_logs,
-          s->lab.n_logs == 1 ? "" : "s");
-  fprintf(out, "work: %llu replays in %.1f s\n", (unsigned long long)s->crew.replays, seconds);
-  if (s->failed) fprintf(out, "points that failed: %zu\n", s->failed);
+  fprintf(out, "study: %s (%s), %zu figure%s, %zu point%s on %zu log%s\n", s->lab.session.study->name,
+          s->lab.path, s->lab.n, s->lab.n == 1 ? " varies" : "s vary", s->vary.n_points,
+          s->vary.n_points == 1 ? "" : "s", s->lab.n_logs, s->lab.n_logs == 1 ? "" : "s");
+  fprintf(out, "work: %llu replay%s in %.1f s\n", (unsigned long long)s->crew.replays,
+          s->crew.replays == 1 ? "" : "s", seconds);
+  if (s->failed) print_failures(s, out);
   if (isfinite(s->least))
     fprintf(out, "least cost: %.9g at point %zu: %s\n", s->least, s->best + 1, s->best_set);
 }
@@ -241,6 +260,7 @@ static int run(const cli_arguments *arguments)
     bramah_status status = cli_tune_ranks_agree(&s.lab, open_lab(&s, &diag), &diag);
     if (!status) status = s.rank ? cli_tune_ranks_serve(&s.lab, &diag) : lead(&s, &diag);
     if (status) code = diag.message[0] ? cli_report(&diag) : CLI_FAILED;
+    if (!code && s.failed && s.failed == s.vary.n_points) code = CLI_FAILED;
     cli_tune_ranks_end();
   }
   clean_up(&s);
@@ -255,7 +275,7 @@ static const cli_option options[] = {
     {"truth", "FILE", "true motion of a log, in the order of the logs", 0, 1},
     {"ahead", "N", "also judge predictions N steps ahead", 0, 0},
     {"journal", "FILE", "every result goes there as it comes; a new run goes on from it", 0, 0},
-    {"threads", "N", "default: as many as there are processors", 0, 0},
+    {"threads", "N", "default: as many as there are processors; 1 beside other processes of mpirun", 0, 0},
     {0}};
 
 const cli_command cli_sweep = {.name = "sweep",

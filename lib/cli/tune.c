@@ -131,6 +131,7 @@ static bramah_status check_files(const tuning *t, bramah_diag *diag)
     status = cli_check_output(outputs[o], n, others, diag);
     if (!status) status = cli_check_output(outputs[o], t->n_all, t->logs, diag);
     if (!status) status = cli_check_output(outputs[o], t->n_truths, t->truths, diag);
+    if (!status) status = cli_check_place(outputs[o], diag);
   }
   return status;
 }
@@ -141,6 +142,12 @@ static bramah_status choose(tuning *t, bramah_diag *diag)
   int criterion = (int)tune->criterion, method = (int)tune->method;
   if (word_value(t->arguments, "criterion", criteria, &criterion)) return BRAMAH_E_ARGUMENT;
   if (word_value(t->arguments, "method", methods, &method)) return BRAMAH_E_ARGUMENT;
+  if (t->folds && t->n_tuned < 2)
+    return cli_fail(diag, BRAMAH_E_VALUE, t->lab.path, 0, "--folds",
+                    "cross-validation needs two logs or more");
+  if (t->profile && criterion != BRAMAH_TUNE_LIKELIHOOD)
+    return cli_fail(diag, BRAMAH_E_VALUE, t->lab.path, 0, "--profile",
+                    "it follows the likelihood; other criteria have none");
   if (method == BRAMAH_TUNE_SCORING && criterion != BRAMAH_TUNE_LIKELIHOOD)
     return cli_fail(diag, BRAMAH_E_VALUE, t->lab.path, tune->line, "tune",
                     "scoring is for the likelihood; other criteria want simplex, multistart or global");
@@ -442,7 +449,7 @@ static const cli_option options[] = {
     {"starts", "N", "of multistart (8)", 0, 0},
     {"budget", "N", "evaluations at most", 0, 0},
     {"time", "TIME", "time of the clock at most; what was finished then depends on the machine", 0, 0},
-    {"threads", "N", "default: as many as there are processors", 0, 0},
+    {"threads", "N", "default: as many as there are processors; 1 beside other processes of mpirun", 0, 0},
     {0}};
 
 const cli_command cli_tune = {

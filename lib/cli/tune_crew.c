@@ -106,8 +106,7 @@ static void remember(batch *b, size_t i)
 /* With the lock: a job nobody has begun, or n. */
 static size_t take(batch *b)
 {
-  if (!b->status && cli_stop_signal())
-    b->status = cli_fail(&b->diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted (%s)", cli_stop_name());
+  if (!b->status && cli_stop_signal()) b->status = cli_tune_interrupted(&b->diag);
   while (b->next < b->n && b->state[b->next] != TO_DO) b->next++;
   if (b->status || b->next == b->n) return b->n;
   b->state[b->next] = BEGUN;

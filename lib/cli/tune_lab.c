@@ -126,6 +126,34 @@ static bramah_status check_logs_stay(const cli_tune_lab *lab, const cli_tuned *t
                   "logs are read once: what says how to read them cannot vary");
 }
 
+/* The figure before t that a place belongs to already, or NULL. */
+static const cli_tuned *owner_of(const cli_tune_lab *lab, const cli_tuned *t, const char *place)
+{
+  for (const cli_tuned *other = lab->tuned; other < t; other++) {
+    if (strcmp(other->name, place) == 0) return other;
+    for (size_t i = 0; i < other->n_also; i++)
+      if (strcmp(other->also[i], place) == 0) return other;
+  }
+  return NULL;
+}
+
+/* Two figures may not say different things of one place. */
+static bramah_status check_once(const cli_tune_lab *lab, const cli_tuned *t, bramah_diag *diag)
+{
+  const char *file = t->line ? lab->path : "--vary", *place = t->name;
+  const cli_tuned *owner = owner_of(lab, t, place);
+  for (size_t k = 0; !owner && k < t->n_also; k++) {
+    place = t->also[k];
+    owner = owner_of(lab, t, place);
+    if (strcmp(place, t->name) == 0) owner = t;
+  }
+  if (!owner) return BRAMAH_OK;
+  if (strcmp(owner->name, place) == 0)
+    return cli_fail(diag, BRAMAH_E_VALUE, file, t->line, place, "this figure is given twice");
+  return cli_fail(diag, BRAMAH_E_VALUE, file, t->line, place, "this figure follows '%s' already",
+                  owner->name);
+}
+
 bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, size_t n_also,
                                const char *const *also, cli_tuned **out, bramah_diag *diag)
 {
@@ -149,7 +177,8 @@ bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, si
   }
   find_kind(lab, t);
   *out = t;
-  return check_logs_stay(lab, t, diag);
+  status = check_logs_stay(lab, t, diag);
+  return status ? status : check_once(lab, t, diag);
 }
 
 /* ---- bounds ---- */
@@ -190,17 +219,6 @@ static bramah_status set_bounds(const cli_tune_lab *lab, const bramah_study_tune
   return BRAMAH_OK;
 }
 
-/* Two figures may not say different things of one place. */
-static bramah_status check_once(const cli_tune_lab *lab, const cli_tuned *t, bramah_diag *diag)
-{
-  for (const cli_tuned *other = lab->tuned; other < t; other++)
-    for (size_t i = 0; i < other->n_also; i++)
-      if (strcmp(other->also[i], t->name) == 0)
-        return cli_fail(diag, BRAMAH_E_VALUE, lab->path, t->line, t->name, "this figure follows '%s' already",
-                        other->name);
-  return BRAMAH_OK;
-}
-
 bramah_status cli_tune_lab_add_parameters(cli_tune_lab *lab, bramah_diag *diag)
 {
   const bramah_study *study = lab->session.study;
@@ -214,7 +232,6 @@ bramah_status cli_tune_lab_add_parameters(cli_tune_lab *lab, bramah_diag *diag)
     cli_tuned *t;
     status = cli_tune_lab_add(lab, from->path, from->line, from->n_also, from->also, &t, diag);
     if (!status) status = set_bounds(lab, from, t, diag);
-    if (!status) status = check_once(lab, t, diag);
   }
   return status;
 }

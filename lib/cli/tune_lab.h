@@ -59,7 +59,8 @@ typedef struct cli_tune_lab {
 bramah_status cli_tune_lab_open(cli_tune_lab *lab, const char *path, bramah_diag *diag);
 void cli_tune_lab_close(cli_tune_lab *lab);
 /* One more figure by its name; its value as it stands is looked up (NULL: none may stand there, for a sweep).
- * `also` is kept by reference. Errors: E_KEY with the nearest name, E_VALUE. */
+ * `also` is kept by reference. Errors: E_KEY with the nearest name, E_VALUE (given twice,
+ * too many), E_UNSUPPORTED (it says how logs are read). */
 bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, size_t n_also,
                                const char *const *also, cli_tuned **out, bramah_diag *diag);
 /* The figures of the `tune` section with their bounds. */

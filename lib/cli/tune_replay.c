@@ -3,6 +3,7 @@
 #include "bramah/likelihood.h"
 #include "lib/cli/message.h"
 #include "lib/cli/output_files.h"
+#include "lib/cli/stop.h"
 #include "lib/cli/tune_runner.h"
 
 #include <math.h>
@@ -60,6 +61,7 @@ typedef struct work {
   double *figures; /* its own until the end: others write beside those of the job */
   int64_t begin_ns, length_ns;
   int check; /* next */
+  int interrupted;
 } work;
 
 static size_t bin_of(const cli_tune_lab *lab, double nis, size_t dof)
@@ -385,12 +387,18 @@ static bramah_status judge_chunk(work *w, int *over, bramah_diag *diag)
   return *over ? BRAMAH_OK : failed(w, r->n_steps, diag);
 }
 
+bramah_status cli_tune_interrupted(bramah_diag *diag)
+{
+  return cli_fail(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted (%s)", cli_stop_name());
+}
+
 static bramah_status run(work *w, const cli_tune_hands *hands, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (int over = 0; !status && !over;) {
     go_all(w, hands);
-    status = judge_chunk(w, &over, diag);
+    w->interrupted = cli_stop_signal() != 0;
+    status = w->interrupted ? cli_tune_interrupted(diag) : judge_chunk(w, &over, diag);
   }
   while (!status && w->figures[CLI_TUNE_STOPPED] == 0.0 && w->check < CLI_TUNE_CHECKS) note_check(w);
   return status;
@@ -417,13 +425,13 @@ bramah_status cli_tune_replay(const cli_tune_lab *lab, const cli_tune_job *job, 
   if (!status) {
     w.length_ns = w.runners[0].cursor.end_ns - w.begin_ns;
     status = run(&w, hands, diag);
-    if (status) cli_place(diag, w.log->path, 0);
+    if (status && !w.interrupted) cli_place(diag, w.log->path, 0);
     finish(&w);
     memcpy(figures, w.figures, n_figures * sizeof *figures);
   }
   close_work(&w);
   figures[CLI_TUNE_STATUS] = status;
-  return status == BRAMAH_E_MEMORY ? status : BRAMAH_OK;
+  return status == BRAMAH_E_MEMORY || w.interrupted ? status : BRAMAH_OK;
 }
 
 int cli_tune_cut(const cli_tune_job *job, double *figures)

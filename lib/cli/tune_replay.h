@@ -65,10 +65,13 @@ typedef struct cli_tune_hands {
 } cli_tune_hands;
 
 /* Replay. Whatever goes wrong in the filter is a figure (CLI_TUNE_STATUS), with its message in diag; errors:
- * E_MEMORY alone. Runs on any thread; neighbours on others too, if there are hands (NULL: none). Figures do
- * not depend on them. */
+ * E_MEMORY; E_TIME (interrupted by a signal). Runs on any thread; neighbours on others too, if there are
+ * hands (NULL: none). Figures do not depend on them. */
 bramah_status cli_tune_replay(const cli_tune_lab *lab, const cli_tune_job *job, const cli_tune_hands *hands,
                               double *figures, bramah_diag *diag);
+
+/* E_TIME, with the signal that came. */
+bramah_status cli_tune_interrupted(bramah_diag *diag);
 
 /* What a job with these limits gives, from one without or with others: 0 if that cannot be told. */
 int cli_tune_cut(const cli_tune_job *job, double *figures);

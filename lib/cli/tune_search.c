@@ -181,8 +181,8 @@ bramah_status cli_tune_evaluate(cli_tune_search *search, const char *set, int sl
 
 /* A failed replay once more, for its words: of the set itself, or, where that one does not fail, of a
  * neighbour. */
-static bramah_status explain_failure(const cli_tune_lab *lab, const char *set,
-                                     const cli_tune_verdict *verdict, bramah_diag *diag)
+bramah_status cli_tune_explain_failure(const cli_tune_lab *lab, const char *set, int slope,
+                                       const cli_tune_verdict *verdict, bramah_diag *diag)
 {
   cli_tune_job job = {.log = verdict->failed, .thousandths = 1000};
   double *figures = calloc(cli_tune_n_figures(lab, 1) + 1, sizeof *figures);
@@ -190,7 +190,7 @@ static bramah_status explain_failure(const cli_tune_lab *lab, const char *set,
   memcpy(job.set, set, strlen(set) + 1);
   bramah_diag why = {0};
   bramah_status status = cli_tune_replay(lab, &job, NULL, figures, &why);
-  if (!status && figures[CLI_TUNE_STATUS] == 0.0) {
+  if (!status && slope && figures[CLI_TUNE_STATUS] == 0.0) {
     job.slope = 1;
     status = cli_tune_replay(lab, &job, NULL, figures, &why);
   }
@@ -200,18 +200,24 @@ static bramah_status explain_failure(const cli_tune_lab *lab, const char *set,
   if (status) return *diag = why, status;
   if (!again)
     return cli_fail(diag, verdict->status, lab->logs[verdict->failed].path, 0, NULL,
-                    "a replay failed (%s), but not when it was repeated: nothing was found out",
+                    "a replay failed (%s), but not when it was repeated",
                     bramah_status_text(verdict->status));
   return cli_fail(diag, verdict->status, lab->logs[verdict->failed].path, 0, why.thing,
-                  "%.340s (at t = %.9g s%s): look at the log there, or begin from other values", why.message,
-                  t, job.slope ? ", one figure a step further" : "");
+                  "%.340s (at t = %.9g s%s)", why.message, t, job.slope ? ", one figure a step further" : "");
 }
 
 bramah_status cli_tune_explain(const cli_tune_search *search, const char *set,
                                const cli_tune_verdict *verdict, bramah_diag *diag)
 {
   const cli_tune_lab *lab = search->lab;
-  if (verdict->status) return explain_failure(lab, set, verdict, diag);
+  if (verdict->status) {
+    const bramah_status status = cli_tune_explain_failure(lab, set, 1, verdict, diag);
+    const size_t used = strlen(diag->message);
+    if (status != BRAMAH_E_MEMORY)
+      snprintf(diag->message + used, sizeof diag->message - used,
+               ": look at the log there, or begin from other values");
+    return status;
+  }
   const char *path = search->n_logs ? lab->logs[search->logs[0]].path : lab->path;
   if (verdict->gated > 0.0 && cli_tune_starved(verdict))
     return cli_fail(

@@ -53,6 +53,11 @@ void cli_tune_search_close(cli_tune_search *search);
 bramah_status cli_tune_evaluate(cli_tune_search *search, const char *set, int slope, int limited,
                                 double *value, cli_tune_verdict *verdict, bramah_diag *diag);
 
+/* Why a replay of the set failed (verdict->status): its message, with log and time; with `slope` also that of
+ * a neighbour. */
+bramah_status cli_tune_explain_failure(const cli_tune_lab *lab, const char *set, int slope,
+                                       const cli_tune_verdict *verdict, bramah_diag *diag);
+
 /* Why the set cannot be used: a message that names log, set and what to do. */
 bramah_status cli_tune_explain(const cli_tune_search *search, const char *set,
                                const cli_tune_verdict *verdict, bramah_diag *diag);

@@ -241,9 +241,6 @@ bramah_status cli_tune_cross_validate(cli_tune_folds *folds, cli_tune_search *se
                                       const char *given, const char *set, bramah_diag *diag)
 {
   if (n > search->n_logs) n = search->n_logs;
-  if (n < 2)
-    return cli_fail(diag, BRAMAH_E_VALUE, search->lab->path, 0, "--folds",
-                    "cross-validation needs two logs or more");
   folds->fold = calloc(n, sizeof *folds->fold);
   if (!folds->fold) return fail_memory(diag);
   folds->n = n;

@@ -27,7 +27,7 @@ typedef struct cli_tune_folds {
   cli_tune_fold *fold; /* [n] */
 } cli_tune_folds;
 
-/* Log k is left out in fold k % n; each search begins at `set`. Sets tried go into search->tried. */
+/* Of two logs or more. Log k is left out in fold k % n; each search begins at `set`. Sets tried go into search->tried. */
 bramah_status cli_tune_cross_validate(cli_tune_folds *folds, cli_tune_search *search, size_t n,
                                       const char *given, const char *set, bramah_diag *diag);
 void cli_tune_folds_free(cli_tune_folds *folds);

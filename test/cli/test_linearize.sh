@@ -54,6 +54,8 @@ says out 'Shape of mode 6'
 says out 'Hankel singular value'
 grep -q '^response,crank.load:crank.rate,' curves.csv || fail 'no response in the file'
 same "$(grep -c '^locus,' curves.csv)" 30 'eigenvalues of the locus'
+awk -F, '$1 == "locus" { sum[$3] += $5; if ($5 < -1) below = 1 }
+  END { for (value in sum) if (sum[value] > 1e-6 || sum[value] < -1e-6) exit 1; exit !below }' curves.csv || fail 'the locus has no conjugates'
 grep -q '</html>' page.html || fail 'the page has no end'
 same "$(grep -c '<figure' page.html)" "$(grep -c '</figure' page.html)" 'figures of the page'
 same "$(grep -c '<figure' page.html)" 5 'figures of the page'

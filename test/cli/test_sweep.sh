@@ -18,6 +18,9 @@ same "$(cell grid.csv 3 log),$(cell grid.csv 4 log)" log.csv,log2.csv 'logs'
 near "$(cell grid.csv 2 cost)" "$(awk -v a="$(cell grid.csv 3 cost)" -v b="$(cell grid.csv 4 cost)" 'BEGIN { printf "%.9g", a + b }')" 1e-3 'cost of all logs'
 { [ -n "$(cell grid.csv 2 rmse)" ] && [ -n "$(cell grid.csv 2 prediction)" ]; } || fail 'no errors against the truth or of predictions'
 [ "$(cell grid.csv 2 cost)" != "$(cell grid.csv 5 cost)" ] || fail 'the friction is not changed'
+least=$(awk -F, '$2 == "all" && ($4 < least || least == "") { least = $4; point = $1 } END { print least " at point " point }' grid.csv)
+says out "least cost: $least: "
+[ "${least##* }" != 12 ] || fail 'the last point is the best: this tells nothing of the least'
 mv grid.csv one.csv
 run 0 sweep sensors-2.yaml log.csv log2.csv --vary 'volumes.v1.noise=0.1 .. 10 bar/s^0.5: 3 log' --vary 'filter.transition=paper, step' \
   --vary 'machine.hydraulics.cylinders.lift.friction.coulomb=200 N, 231' --truth true.csv --ahead 10 --output grid.csv --threads 3
@@ -46,7 +49,8 @@ says err 'least cost: '
 run 0 sweep sensors-2.yaml log.csv --vary 'machine.integrator.max_iterations=1, 30' --journal j --output fails.csv
 same "$(cell fails.csv 2 outcome)" E_NO_CONVERGENCE 'outcome of a replay that fails'
 same "$(cell fails.csv 3 outcome)" ok 'outcome of the next'
-says out 'points that failed: 1'
+says out 'points that failed: 1; point 1: log.csv: '
+says out 'iteration'
 run 0 sweep sensors-2.yaml log.csv --vary 'machine.integrator.max_iterations=1, 30' --journal j --output again.csv
 says out 'work: 0 replays'
 cmp -s fails.csv again.csv || fail 'the journal gives another table'
@@ -65,6 +69,10 @@ wrong 'volumes.v1.noise=1 .. 2: 3 lgo' 'is not understood behind the range'
 wrong 'volumes.v1.noise=1 m .. 2 m: 3' 'a noise density of pressure is expected'
 wrong 'volumes.v1.noise=1,,2' 'is no value'
 wrong 'filter.transition=1 .. 2: 3' 'is no number'
+run 1 sweep sensors-2.yaml log.csv --output x.csv --vary 'volumes.v1.noise=1' --vary 'volumes.v1.noise=2'
+says err '--vary: volumes.v1.noise: this figure is given twice'
+run 1 sweep sensors-2.yaml log.csv --output x.csv --vary 'volumes.v1.noise=much'
+says out "points that failed: 1; point 1: log.csv: volumes.v1.noise: 'much' is not a number with a unit"
 run 1 sweep sensors-2.yaml log.csv --output x.csv --latin 3
 says err "give it a section 'tune'"
 run 2 sweep sensors-2.yaml log.csv --output x.csv

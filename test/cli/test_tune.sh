@@ -58,6 +58,15 @@ mkdir elsewhere
 run 0 tune off.yaml log1.csv --budget 3 --output elsewhere/tuned.yaml
 run 0 check elsewhere/tuned.yaml
 
+# The NIS of all sensors together is that of a replay: on the grid, and with two corrections in a step.
+sed 's/1 kHz/2 kHz/' true.yaml >fast.yaml
+run 0 simulate four-bar.yaml --duration 0.2 --step 0.0005 --output x.csv --noise fast.yaml --seed 3 --plant-noise --log fast.csv
+for log in log1.csv fast.csv; do
+  run 0 sweep true.yaml "$log" --vary 'sensors.p2.sigma=0.5 bar' --output one.csv
+  run 0 replay true.yaml "$log" --output estimate.csv --json one.json
+  near "$(awk -F, 'NR == 2 { print $5 }' one.csv)" "$(sed -n '/"all_sensors"/,/}/s/.*"nis_mean": \([^,]*\),.*/\1/p' one.json)" 1e-7 "NIS of $log"
+done
+
 # Any number of threads gives the same bytes; a journal spares every replay, damaged or cut off too.
 run 0 tune off.yaml log1.csv log2.csv --threads 3 --output tuned3.yaml --evaluations tried3.csv --journal j
 cmp -s tuned.yaml tuned3.yaml || fail 'three threads find something else'
@@ -112,6 +121,25 @@ wait "$pid" && code=0 || code=$?
 [ "$code" -le 1 ] || fail "SIGTERM: exit code $code"
 [ "$code" -eq 0 ] || says err 'interrupted'
 
+# Not only when a replay is done: of a long log nothing is in the journal by then.
+run 0 simulate four-bar.yaml --duration 120 --step 0.001 --output long.csv --noise true.yaml --seed 1 --log minutes.csv
+rm -f j long.csv
+# shellcheck disable=SC2086
+(trap - INT; exec ${BRAMAH_WRAP:-} "$program" tune off.yaml minutes.csv --journal j --threads 2) >out 2>err &
+pid=$!
+n=0
+while [ ! -s j ] && [ "$n" -lt 600 ]; do
+  n=$((n + 1))
+  sleep 0.1
+done
+kill -TERM "$pid"
+wait "$pid" && code=0 || code=$?
+command='tune of a long log'
+same "$code" 1 'exit code after SIGTERM'
+says err 'interrupted (SIGTERM)'
+same "$(lines j)" 1 'lines of the journal of a replay that did not end'
+rm -f j minutes.csv
+
 # Logs held out, folds, profiles, report.
 run 0 tune off.yaml log1.csv log2.csv --hold-out log1.csv --folds 2 --profile 1 --report report.html
 says out 'logs: 2 tuned on, 1 held out'
@@ -121,6 +149,24 @@ same "$(grep -c 'log1.csv *all together' out)" 2 'logs judged'
 grep -q '"axis":"curve"' report.html || fail 'no curves in the report'
 grep -q 'best so far' report.html || fail 'no plot of the search'
 grep -q 'profile of joints.crank.acceleration_noise' report.html || fail 'no plot of the profiles'
+
+# Where the likelihood is a parabola the interval by the slopes is that by the cost itself, to a tenth of its width.
+{
+  sed '/^tune:/,$d' true.yaml
+  echo 'tune: {parameters: {sensors.p2.sigma: {least: 0.01 bar, most: 10 bar}, joints.crank.acceleration_noise: {least: 1e-4 rad/s^2/Hz^0.5, most: 10 rad/s^2/Hz^0.5}}}'
+} >both.yaml
+run 0 tune both.yaml log1.csv log2.csv --profile 3
+awk '/^Figures found/ { table = 1 } /^Profiles/ { table = 2 }
+  $1 == "joints.crank.acceleration_noise" && table == 1 && !low { low = $5; high = $7 }
+  $1 == "joints.crank.acceleration_noise" && table == 2 { off = $3 - low; beyond = $5 - high; n++ }
+  END { width = 0.1 * (high - low); exit !(n == 1 && width > 0 && off * off < width * width && beyond * beyond < width * width) }' out ||
+  fail 'intervals by slopes and by the profile differ'
+
+# What a gate of two standard deviations leaves has a NIS of 0.774, and is consistent.
+sed 's/rate: 1 kHz/rate: 1 kHz, gate: 2/' both.yaml >gated.yaml
+run 0 tune gated.yaml log1.csv --as-it-stands --budget 2
+near "$(awk '/all together/ { print 0.5 * ($6 + $8) }' out)" 0.774 0.005 'middle of the band of NIS behind gates'
+same "$(grep -c 'log1.csv.* consistent' out)" 4 'verdicts behind gates'
 
 # Other criteria and methods lead near the same figures where they tell them.
 run 0 tune off.yaml log1.csv --method simplex --evaluations simplex.csv
@@ -170,6 +216,13 @@ run 0 tune beside.yaml log1.csv --output straight.yaml
 near "$(awk '$1 == "sensors.crank_gyro.offset" { print $4 }' out)" 0 0.001 'offset found'
 run 0 replay straight.yaml log1.csv --output estimate.csv
 grep -q 'crank_gyro.* consistent' out || fail 'a replay does not know the offset found'
+# The same beside a sensor with a delay.
+{
+  sed 's/sigma: 0.001 rad\/s, rate: 1 kHz/sigma: 0.001 rad\/s, rate: 1 kHz, offset: 0.02 rad\/s/' late.yaml
+  echo 'tune: {parameters: {sensors.crank_gyro.offset: {least: -0.1 rad/s, most: 0.1 rad/s, scale: linear}}}'
+} >beside.yaml
+run 0 tune beside.yaml late.csv
+near "$(awk '$1 == "sensors.crank_gyro.offset" { print $4 }' out)" 0 0.001 'offset found beside a delay'
 # One the sensors do not see.
 sed -e '/^tune:/,$d' true.yaml >flat.yaml
 echo 'tune: {parameters: {volumes.v1.noise: {least: 1e-6 bar/s^0.5, most: 1e-2 bar/s^0.5}}}' >>flat.yaml
@@ -208,6 +261,14 @@ wrong "$(line_of 'step: 0.6')" "not be longer than half the way from 'least' to 
 } >wrong.yaml
 run 1 tune wrong.yaml log1.csv
 says err 'log1.csv: sensors.p2.sigma: sigma must be positive (at t = 0 s, one figure a step further)'
+{
+  sed '/^tune:/,$d' true.yaml
+  echo 'tune: {parameters: {volumes.v2.noise: {least: 1 bar/s^0.5, most: 4e200 bar/s^0.5, step: 1e200 bar/s^0.5, scale: linear}}}'
+} >huge.yaml
+for threads in 1 3; do
+  run 1 tune huge.yaml log1.csv --as-it-stands --threads "$threads"
+  says err 'the variance of this state is not finite (at t = 0 s, one figure a step further)'
+done
 run 0 tune wrong.yaml log1.csv --method simplex --budget 5
 says out 'warning: no intervals: sensors.p2.sigma: sigma must be positive'
 sed 's/also: \[sensors.p3.sigma\]/also: [sensors.p4.sigma]/' off.yaml >wrong.yaml
@@ -234,11 +295,20 @@ run 1 tune wrong.yaml log1.csv
 } >gap.yaml
 sed 's/^  parameters:/  parameters:\n    log.longest_gap: {least: 1 s, most: 9 s}/' gap.yaml >wrong.yaml
 wrong "$(line_of 'log.longest_gap')" 'logs are read once'
+sed 's/also: \[sensors.p3.sigma\]/also: [sensors.crank_gyro.sigma]/' off.yaml >wrong.yaml
+wrong "$(line_of 'also:')" 'sensors.crank_gyro.sigma: this figure is given twice'
+run 1 tune off.yaml log1.csv --output nowhere/tuned.yaml
+says err 'nowhere/tuned.yaml: cannot be created: '
+run 1 tune off.yaml log1.csv --report .
+says err '.: cannot be created: it is a folder'
 run 2 tune off.yaml log1.csv --criterion likelyhood
 says err "did you mean 'likelihood'?"
 run 2 tune off.yaml log1.csv --folds 1
-run 1 tune off.yaml log1.csv --folds 2
+run 1 tune off.yaml log1.csv --folds 2 --journal folds.journal
 says err 'cross-validation needs two logs or more'
+run 1 tune off.yaml log1.csv --criterion nis --profile 2 --journal folds.journal
+says err '--profile: it follows the likelihood'
+[ ! -e folds.journal ] || fail 'what cannot be is told after the search'
 run 1 tune off.yaml nowhere.csv
 says err 'nowhere.csv'
 run 1 tune off.yaml log1.csv --journal log2.csv

@@ -95,3 +95,13 @@ same "$(json '["files"]["logs"][0]')" '"a \"log\" \\ of mine.csv"' 'a name with 
 # Too few samples to judge by.
 head -n 40 log.csv >short.csv
 run 0 replay bold.yaml short.csv --output estimate.csv
+
+# File names that are no UTF-8 (a surrogate, an overlong slash, a stray byte, one cut off) leave the summary readable.
+strange=$(printf 'l\355\240\200\300\257\377\303\251"\342\202.csv')
+cp log.csv "$strange"
+run 0 replay right.yaml "$strange" --output estimate.csv --json run.json
+python3 - <<'END' || fail 'the name of a log in the summary'
+import json
+name = json.load(open("run.json", encoding="utf-8"))["files"]["logs"][0]
+raise SystemExit(name != "l" + 3 * "\ufffd" + 2 * "\ufffd" + "\ufffd" + "\u00e9" + '"' + 2 * "\ufffd" + ".csv")
+END

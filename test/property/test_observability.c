@@ -284,6 +284,31 @@ START_TEST(test_bias_of_the_only_sensor)
 }
 END_TEST
 
+/* What an encoder rounds is noise of its own: the same as a finer one that is so much noisier. */
+START_TEST(test_rounding_counts)
+{
+  static const double sigma[2] = {0.3, 0.5}, resolution = 0.1;
+  const bramah_sensor_options coarse = {
+      .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02, .resolution = resolution};
+  bramah_sensor_options fine = coarse;
+  double w[2][2];
+  fine.resolution = 0.0;
+  fine.sigma = sqrt(0.02 * 0.02 + resolution * resolution / 12.0);
+  for (int i = 0; i < 2; i++) {
+    pendulum bob = {0.4, 0.3, 0.0, 1.0, 0.1};
+    const bramah_plant plant = pendulum_plant(&bob, 1000000);
+    bramah_sensor sensor;
+    bramah_observability *o;
+    must(bramah_sensor_init(i ? &fine : &coarse, &plant, &diag, &sensor), &diag);
+    must(bramah_observability_new(&plant, 1, &sensor, NULL, &diag, &o), &diag);
+    must(bramah_observability_run(o, sigma, &diag), &diag);
+    memcpy(w[i], bramah_observability_eigenvalues(o), sizeof w[i]);
+    bramah_observability_free(o);
+  }
+  for (int k = 0; k < 2; k++) ck_assert_double_eq_tol(w[0][k], w[1][k], 1e-9 * w[1][k]);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("observability");
@@ -295,5 +320,6 @@ int main(void)
   tcase_add_test(cases, test_locked_oil_of_the_four_bar);
   tcase_add_test(cases, test_unknown_command);
   tcase_add_test(cases, test_bias_of_the_only_sensor);
+  tcase_add_test(cases, test_rounding_counts);
   return run_suite(suite);
 }
