@@ -171,3 +171,24 @@ done
 sed 's/offset: 0 s/origin: first, offset: 110 ms/' first.yaml >own.yaml
 run 0 replay own.yaml late-slow.csv late-fast.csv --output estimate.csv
 cmp wanted.csv estimate.csv || fail 'the first row of a file'
+
+# A wrap is undone by the shorter way round, over a gap of nearly half of it too, and in both directions.
+awk -F, -v OFS=, 'NR == 1 || NR <= 102 || NR >= 162 { print }' log.csv >gap.csv
+awk -F, -v OFS=, 'NR == 1 { $1 = "n" } NR > 1 { $1 = int(1000 * $1 + 0.5) % 128 } { print }' gap.csv >wrapped.csv
+{
+  sed "s|^machine: .*|machine: $machine|" "$study"
+  echo 'time: {column: n, rate: 1 kHz, wrap: 128}'
+} >wrap.yaml
+run 0 replay "$study" gap.csv --output wanted.csv
+run 0 replay wrap.yaml wrapped.csv --output estimate.csv
+cmp wanted.csv estimate.csv || fail 'a gap of nearly half a wrap'
+# The row before the wrap comes after the one behind it.
+awk -F, -v OFS=, 'NR == 1 { $1 = "n" } NR > 1 { $1 = int(1000 * $1 + 0.5) % 128 } { line[NR] = $1; for (i = 2; i <= NF; i++) line[NR] = line[NR] "," $i }
+  END { for (i = 1; i <= NR; i++) print line[i == 129 ? 130 : i == 130 ? 129 : i] }' log.csv >late.csv
+same "$(sed -n '129,130s/,.*//p' late.csv | tr '\n' ' ')" '0 127 ' 'rows in the wrong order'
+{
+  cat wrap.yaml
+  echo 'log: {reorder: 5 ms}'
+} >late.yaml
+run 0 replay late.yaml late.csv --output estimate.csv
+cmp clean.csv estimate.csv || fail 'a row that is late by a wrap'
