@@ -243,6 +243,23 @@ START_TEST(reads_one_time_series)
 }
 END_TEST
 
+/* Values that go on along the rows of a matrix: the length of the time says so. */
+START_TEST(reads_a_time_series_of_rows)
+{
+  const kind *k = &kinds[_i];
+  const char *fields[] = {"time", "data"};
+  const double both[] = {1, 10, 2, 20, 3, 30, 4, 40};
+  mat_t *file = create(k);
+  matvar_t *v = structure("a", fields, 2, 1);
+  set(v, 0, vector("time", t4, 4));
+  set(v, 0, matrix("data", both, 2, 4));
+  add(file, k, v);
+  Mat_Close(file);
+  const double wanted[] = {0.0, 1, 10, 0.1, 2, 20, 0.2, 3, 30, 0.3, 4, 40};
+  rows_are(4, (const char *[]){"t", "a(1)", "a(2)", NULL}, (const char *[]){"s", "", ""}, wanted);
+}
+END_TEST
+
 /* Simulink, "structure with time": signals are called by their labels; values [n x 1], or [m x 1 x n]. */
 START_TEST(reads_a_structure_with_time)
 {
@@ -817,6 +834,7 @@ int main(void)
   tcase_add_loop_test(t, reads_structs, 0, KINDS);
   tcase_add_loop_test(t, reads_time_series_of_several_rates, 0, KINDS);
   tcase_add_loop_test(t, reads_one_time_series, 0, KINDS);
+  tcase_add_loop_test(t, reads_a_time_series_of_rows, 0, KINDS);
   tcase_add_loop_test(t, reads_a_structure_with_time, 0, KINDS);
   tcase_add_loop_test(t, reads_whole_numbers, 0, KINDS);
   tcase_add_loop_test(t, reads_long_vectors, 0, KINDS + 1);
