@@ -125,6 +125,8 @@ says err 'run.snapshot: this file has another part in the same run and would be 
 run 0 replay plain.yaml log.csv --output after.csv --resume run.snapshot
 run 1 replay plain.yaml log.csv --output after.csv --resume log.csv
 says err 'log.csv: this is no snapshot of bramah replay'
+run 1 replay plain.yaml log.csv --output after.csv --resume /dev/zero
+says err '/dev/zero: this is no snapshot of bramah replay'
 run 1 replay plain.yaml log.csv --output after.csv --resume missing.snapshot
 says err 'missing.snapshot: cannot open the snapshot'
 head -c 5000 run.snapshot >short.snapshot
@@ -197,3 +199,13 @@ stopped() {
 stopped INT 130 300
 stopped TERM 143 301
 stopped HUP 129 0
+
+# ---- standard output ----
+
+for other in json smooth report plot-data; do
+  run 2 replay plain.yaml log.csv --output - "--$other" -
+  says err 'cannot both go to standard output'
+  quiet out
+done
+run 2 replay plain.yaml log.csv --output after.csv --json - --plot-data -
+says err '--json and --plot-data cannot both go to standard output'
