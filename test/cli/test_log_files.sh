@@ -192,3 +192,14 @@ same "$(sed -n '129,130s/,.*//p' late.csv | tr '\n' ' ')" '0 127 ' 'rows in the 
 } >late.yaml
 run 0 replay late.yaml late.csv --output estimate.csv
 cmp clean.csv estimate.csv || fail 'a row that is late by a wrap'
+
+# A column that jumps goes on in the next file where it was: here one turn below its first row.
+awk -F, -v OFS=, 'NR == 1 { $6 = "p2[bar]" } NR > 1 { p = $6 / 1e5 - 28; $6 = sprintf("%.9f", p - 4 * int(p / 4 + 9) + 36) } { print }' log.csv >jumps.csv
+awk 'NR < 102' jumps.csv >jumps-1.csv
+awk 'NR == 1 || NR >= 102' jumps.csv >jumps-2.csv
+same "$(awk -F, 'NR == 102 { print ($6 < 28e5) }' log.csv)" 1 'the pressure is below its first turn'
+sed -e "s|^machine: .*|machine: $machine|" -e 's/^  p2: {/&wrap: 4 bar, offset: 28 bar, /' "$study" >jumps.yaml
+run 0 replay jumps.yaml jumps.csv --output estimate.csv
+agree clean.csv estimate.csv 'a column that jumps'
+run 0 replay jumps.yaml jumps-1.csv jumps-2.csv --output estimate.csv
+agree clean.csv estimate.csv 'a column that jumps, in two files'
