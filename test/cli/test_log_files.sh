@@ -203,3 +203,18 @@ run 0 replay jumps.yaml jumps.csv --output estimate.csv
 agree clean.csv estimate.csv 'a column that jumps'
 run 0 replay jumps.yaml jumps-1.csv jumps-2.csv --output estimate.csv
 agree clean.csv estimate.csv 'a column that jumps, in two files'
+
+# A date as origin of the log is of no use to a counter beside it, which keeps its own zero.
+awk -F, -v OFS=, 'NR == 1 { $1 = "t" } NR > 1 { $1 = sprintf("2024-03-05T12:00:%06.3fZ", $1) } { print }' fast.csv >dated-fast.csv
+awk -F, -v OFS=, 'NR == 1 { $1 = "n" } NR > 1 { $1 = int(1000 * $1 + 0.5) } { print }' slow.csv >counted-slow.csv
+{
+  sed "s|^machine: .*|machine: $machine|" "$study"
+  echo 'time: {unit: iso8601, origin: "2024-03-05T12:00:00Z"}'
+  echo 'log: {files: {slow: {match: "*slow.csv", time: {column: n, rate: 1 kHz}}}}'
+} >both.yaml
+run 0 replay "$study" fast.csv slow.csv --output wanted.csv
+run 0 replay both.yaml dated-fast.csv counted-slow.csv --output estimate.csv
+cmp wanted.csv estimate.csv || fail 'a date and a counter'
+sed -e '/^log/d' -e 's/unit: iso8601, //' both.yaml >plain.yaml
+run 1 replay plain.yaml fast.csv --output other.csv
+says err "time.origin: a date, but the log's times have none"
