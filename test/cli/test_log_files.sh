@@ -218,3 +218,18 @@ cmp wanted.csv estimate.csv || fail 'a date and a counter'
 sed -e '/^log/d' -e 's/unit: iso8601, //' both.yaml >plain.yaml
 run 1 replay plain.yaml fast.csv --output other.csv
 says err "time.origin: a date, but the log's times have none"
+
+# An entry that says something of its times takes over all the rest: with and without it the same comes out.
+awk -F, -v OFS=, 'NR == 1 { $1 = "n" } NR > 1 { $1 = int(1000 * $1 + 0.5) % 128 } { print }' log.csv >clock.csv
+{
+  sed "s|^machine: .*|machine: $machine|" "$study"
+  echo 'time: {column: n, rate: 1 kHz, wrap: 128, offset: 0.5 s, drift: 200 ppm, origin: 10 ms}'
+} >clock.yaml
+{
+  cat clock.yaml
+  echo 'log: {files: {a: {match: clock.csv, time: {column: n}}}}'
+} >entry.yaml
+run 0 replay clock.yaml clock.csv --output wanted.csv
+same "$(sed -n '2s/,.*//p' wanted.csv)" 0.49 'offset and origin of the log'
+run 0 replay entry.yaml clock.csv --output estimate.csv
+cmp wanted.csv estimate.csv || fail 'what an entry takes over'
