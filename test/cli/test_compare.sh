@@ -125,6 +125,14 @@ run 0 compare wide.csv narrow.csv --sigmas 3
 cut -d, -f1,2 narrow.csv >none.csv
 run 0 compare none.csv wide.csv --sigmas 3 --json result.json
 same "$(json '["columns"][0]["largest_sigmas"]')" 0.1 'sigmas of B'
+# An empty cell of B is a difference with --all only, one of A is none.
+printf 't[s],x[m],y[m]\n0,1,1\n1,1,\n' >holes.csv
+printf 't[s],x[m],y[m]\n0,1,1\n1,1,1\n' >full.csv
+run 0 compare full.csv holes.csv
+run 4 compare full.csv holes.csv --all
+says out 'B lacks something that A has'
+run 0 compare holes.csv full.csv --all
+
 # The largest magnitude is that of either file.
 for pair in 'none.csv wide.csv' 'wide.csv none.csv'; do
   # shellcheck disable=SC2086

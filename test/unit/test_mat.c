@@ -324,6 +324,30 @@ START_TEST(reads_whole_numbers)
 }
 END_TEST
 
+/* The classes that version 4 has: their sizes add up to that of the file. */
+START_TEST(reads_whole_numbers_of_version_4)
+{
+  const kind *k = &kinds[KINDS];
+  const uint8_t a[] = {0, 255};
+  const int16_t b[] = {-32768, 32767};
+  const uint16_t c[] = {0, 65535};
+  const int32_t d[] = {INT32_MIN, INT32_MAX};
+  const float e[] = {0.5f, -2.25f};
+  size_t size[2] = {2, 1};
+  mat_t *file = create(k);
+  add(file, k, Mat_VarCreate("a", MAT_C_UINT8, MAT_T_UINT8, 2, size, (void *)(uintptr_t)a, 0));
+  add(file, k, Mat_VarCreate("b", MAT_C_INT16, MAT_T_INT16, 2, size, (void *)(uintptr_t)b, 0));
+  add(file, k, Mat_VarCreate("c", MAT_C_UINT16, MAT_T_UINT16, 2, size, (void *)(uintptr_t)c, 0));
+  add(file, k, Mat_VarCreate("d", MAT_C_INT32, MAT_T_INT32, 2, size, (void *)(uintptr_t)d, 0));
+  add(file, k, Mat_VarCreate("e", MAT_C_SINGLE, MAT_T_SINGLE, 2, size, (void *)(uintptr_t)e, 0));
+  add(file, k, vector("t", t4, 2));
+  Mat_Close(file);
+  const double wanted[] = {0.0, 0, -32768, 0, INT32_MIN, 0.5, 0.1, 255, 32767, 65535, INT32_MAX, -2.25};
+  rows_are(2, (const char *[]){"t", "a", "b", "c", "d", "e", NULL}, (const char *[]){"", "", "", "", "", ""},
+           wanted);
+}
+END_TEST
+
 /* Blocks of rows, and none of a column nobody wants. */
 START_TEST(reads_long_vectors)
 {
@@ -847,6 +871,7 @@ int main(void)
   tcase_add_loop_test(t, reads_a_time_series_of_rows, 0, KINDS);
   tcase_add_loop_test(t, reads_a_structure_with_time, 0, KINDS);
   tcase_add_loop_test(t, reads_whole_numbers, 0, KINDS);
+  tcase_add_test(t, reads_whole_numbers_of_version_4);
   tcase_add_loop_test(t, reads_long_vectors, 0, KINDS + 1);
   tcase_add_test(t, says_why_a_variable_is_no_column);
   tcase_add_loop_test(t, asks_for_the_unit_of_times, 0, KINDS + 1);
