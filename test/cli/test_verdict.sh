@@ -48,6 +48,13 @@ shares() {
 same "$(python3 -c 'import json; e = json.load(open("run.json"))["errors"][0]; print("%.4f %.4f" % (e["inside"], e["within_twice"]))')" \
   "$(shares)" 'shares by hand'
 
+# A truth with holes: what it does not say is left out.
+awk -F, -v OFS=, 'NR > 1 && NR % 3 == 0 { $2 = "" } NR == 1 || NR % 5 { print }' truth.csv >holes.csv
+run 0 replay right.yaml log.csv --output estimate.csv --truth holes.csv --json run.json
+same "$(json '["rows"]["without_truth"]')" 100 'estimates without a truth'
+same "$(json '["nees_mean"] > 0.1')" true 'NEES of the others'
+same "$(json '["errors"][0]["rmse"] > 0')" true 'errors of the others'
+
 # Without a truth; to standard output, where nothing else stands then; with a part of the log.
 run 0 replay right.yaml log.csv --output estimate.csv --json - --from 0.1 --to 0.4 --every 3
 cp out run.json
