@@ -49,6 +49,9 @@ static bramah_status check_figures(const bramah_augmented *a, bramah_diag *diag)
     return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the noise must not be negative");
   if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0))
     return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the time constant must be positive");
+  if (!isfinite(a->time_constant))
+    return bramah__fail(diag, BRAMAH_E_VALUE, a->name,
+                        "the time constant must be finite; of a random walk it is 0");
   if (a->order < 0 || a->order > 2)
     return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the order must be 1 or 2");
   if (a->least > a->most) return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the limits are crossed");

@@ -233,7 +233,7 @@ static bramah_status relinearise(bramah_filter *f, const double *y, bramah_diag 
 }
 
 /* Covariance, means and plant as before the correction; innovations and counts stay. */
-static void back_to_prediction(bramah_filter *f) { bramah__take_back(f, f->before, 0); }
+static void back_to_prediction(bramah_filter *f) { bramah__take_back(f, f->prediction, 0); }
 
 static bramah_status iterate(bramah_filter *f, const double *y, bramah_diag *diag)
 {
@@ -259,9 +259,10 @@ static bramah_status correct(bramah_filter *f, const double *y, const unsigned c
   if (status != BRAMAH_OK) return status;
   test_drifts(f);
   count_gates(f);
+  f->prediction = f->before;
   if (filter_is_wrong(f)) {
     status = recover(f, y, diag);
-    if (f->iterations > 1) bramah__keep(f, f->before);
+    if (f->iterations > 1) bramah__keep(f, f->opened), f->prediction = f->opened;
   }
   if (status == BRAMAH_OK) status = iterate(f, y, diag);
   if (status == BRAMAH_OK) status = bramah__check_covariance(f, diag);

@@ -86,6 +86,7 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   layout_vectors(f, n_par, arena);
   bramah__stated_noise_layout(plant, arena, &f->stated);
   f->before = bramah__arena_take(arena, bramah__own_size(f), 1);
+  f->opened = bramah__arena_take(arena, bramah__own_size(f), o->iterations > 1);
   f->last = bramah__arena_take(arena, bramah__own_size(f), 1);
   f->older = bramah__arena_take(arena, bramah__own_size(f), 1);
   f->cycle = bramah__arena_take(arena, bramah__own_size(f), 1);

@@ -84,6 +84,8 @@ struct bramah_filter {
   double *coordinates;           /* [2 ne] */
   bramah__stated_noise stated;   /* uncertainty in the user's coordinates */
   void *before;                  /* snapshot of the filter before the present call */
+  void *opened;                  /* of it with its covariance opened; iterated updates only */
+  const void *prediction;        /* of the two, what the iterations of the update begin with */
   void *last;                    /* snapshot of it before the last step */
   void *older, *cycle;           /* bramah_filter_step: that before the step in hand; where it started */
   int64_t *offset_ns;            /* [n_sensors] bramah_filter_step */

@@ -124,7 +124,7 @@ bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sens
   bramah_observability *o = mem ? layout(plant, n_sensors, options, &arena) : NULL;
   if (!o || arena.overflow)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "observability", "memory is too small");
-  memcpy(o->sensor, sensors, n_sensors * sizeof *sensors);
+  if (n_sensors) memcpy(o->sensor, sensors, n_sensors * sizeof *sensors);
   bramah_observability_options_default(&o->options);
   if (options) o->options = *options;
   *out = o;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The rewind buffer knows the filter by its public functions and its snapshots. Steps are numbered: point 0 is the start, point k
- * lies k steps later. What is kept of a point stands in slot k % n_slots:
+/* The rewind buffer knows the filter by its public functions and its snapshots. Steps are numbered: point 0
+ * is the start, point k lies k steps later. What is kept of a point stands in slot k % n_slots:
  *
  *   oldest point that may be passed again ............ present | coming
  *   |<- snapshot_every - 1 ->|<------ window W ------>|
  *
- * A snapshot shows the filter at its point before the correction, so that a sample of that point can still join. */
+ * A snapshot shows the filter at its point before the correction, so that a sample of that point can still
+ * join. */
 #include "bramah/rewind.h"
 #include "estimators/snapshot.h"
 #include "lib/base/arena.h"

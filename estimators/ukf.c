@@ -138,11 +138,23 @@ static bramah_status take_weights(bramah_ukf *u, const bramah_ukf_options *given
   return BRAMAH_OK;
 }
 
+/* What would change the estimate and is not there must not pass for done. */
+static bramah_status check_options(const bramah_ukf *u, const bramah_filter_options *o, bramah_diag *diag)
+{
+  const char *message = o->n_augmented         ? "it has no augmented states"
+                        : o->n_parameter_noise ? "it knows no noise of parameters"
+                                               : NULL;
+  for (size_t i = 0; !message && o->gate && i < u->n_sensors; i++)
+    if (o->gate[i] != 0.0) message = "it has no gates";
+  return message ? bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "unscented", message) : BRAMAH_OK;
+}
+
 static bramah_status start(bramah_ukf *u, const bramah_sensor *sensors, const bramah_filter_options *options,
                            const bramah_ukf_options *unscented, bramah_diag *diag)
 {
-  memcpy(u->sensor, sensors, u->n_sensors * sizeof *sensors);
-  bramah_status status = take_weights(u, unscented, diag);
+  if (u->n_sensors) memcpy(u->sensor, sensors, u->n_sensors * sizeof *sensors);
+  bramah_status status = check_options(u, options, diag);
+  if (status == BRAMAH_OK) status = take_weights(u, unscented, diag);
   if (status == BRAMAH_OK) status = bramah__stated_noise_take(&u->plant, options, &u->noise, diag);
   if (status == BRAMAH_OK) bramah__stated_noise_covariance(&u->noise, options, u->n, u->P);
   if (status != BRAMAH_OK) return status;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Accelerometer: specific force of the point r of a body along the unit axis a, both fixed in the body [m/s^2],
+/* Accelerometer: specific force of the point r of a body along the unit axis a, both fixed in the body
+ * [m/s^2],
  *
- *   y = a . (f + alpha x r + omega x (omega x r)) = a . f + (r x a) . alpha + (a . omega) (r . omega) - (a . r) omega^2
+ *   y = a . (f + alpha x r + omega x (omega x r))
+ *     = a . f + (r x a) . alpha + (a . omega) (r . omega) - (a . r) omega^2
  *
- * with the specific force f at the origin of the body, its angular acceleration alpha and its rate omega, all in its
- * axes: a fixed sum of outputs of the plant. */
+ * with the specific force f at the origin of the body, its angular acceleration alpha and its rate omega, all
+ * in its axes: a fixed sum of outputs of the plant. */
 #include "sensors/kinds.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 /* Gyro: the angular rate of a body, seen from the inertial frame, about an axis fixed in the body [rad/s];
  * or, without an axis, the rate of a joint. */
 #include "sensors/kinds.h"
-#include "lib/base/diag.h"
 
 #include <math.h>
 
@@ -24,7 +23,7 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
 {
   const double *a = options->axis, length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
   out->unit = "rad/s";
-  if (!isfinite(length)) return bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the axis is not finite");
+  if (!isfinite(length)) return bramah__sensor_fail(options, "the axis is not finite", diag);
   if (!options->at) return bramah__sensor_no_such(options, plant, "joint", ".rate", diag);
   if (length > 0.0) return bind_body(options, plant, length, diag, out);
   if (bramah__sensor_add_term(plant, options->at, ".rate", 1.0, out) == BRAMAH_OK) return BRAMAH_OK;

@@ -18,15 +18,14 @@
 enum { SNAPSHOT_EVERY = 50, CATCH_UP = 50 /* steps per cycle */, LONGEST_DELAY_NS = 30000000 };
 
 typedef struct controller {
-  machine m; /* as believed */
+  bramah_session of; /* as believed */
   size_t n_sensors;
-  bramah_sensor sensor[MAX_SENSORS];
-  bramah_filter *filter;
+  bramah_filter *filter; /* the session's */
   bramah_rewind *rewind; /* NULL while it catches up */
   void *rewind_memory;
   size_t rewind_size;
   law law;
-  double start, spool_time;
+  double spool_time;
   size_t output[MAX_STATES]; /* of the plant, for each state of the law */
   long shown_by[MAX_STATES]; /* sensor that shows it; -1: none */
   double raw[MAX_STATES];
@@ -48,12 +47,13 @@ static int64_t now_ns(clockid_t clock)
 static void bind_states(controller *c, const gains *g)
 {
   for (size_t i = 0; i < g->n; i++) {
-    const long output = bramah_plant_find_output(&c->m.plant, g->state[i]);
+    const long output = bramah_plant_find_output(&c->of.machine.plant, g->state[i]);
     c->output[i] = output < 0 ? 0 : (size_t)output;
     c->shown_by[i] = -1;
     for (size_t k = 0; k < c->n_sensors; k++)
-      if (c->sensor[k].n_terms == 1 && c->sensor[k].output[0] == c->output[i]) c->shown_by[i] = (long)k;
-    c->raw[i] = c->m.plant.output(c->m.plant.self, c->output[i]);
+      if (c->of.sensors[k].n_terms == 1 && c->of.sensors[k].output[0] == c->output[i])
+        c->shown_by[i] = (long)k;
+    c->raw[i] = c->of.machine.plant.output(c->of.machine.plant.self, c->output[i]);
   }
 }
 
@@ -66,13 +66,13 @@ static double supply_pressure(const bramah_machine *described, const char *name)
 
 static void take_law(controller *c, const gains *g)
 {
-  const bramah_valve *valve = &c->m.description->valves[0];
+  const bramah_valve *valve = &c->of.machine.machine->valves[0];
   char side[128] = "";
   strncat(side, valve->a, 100);
   strcat(side, ".pressure");
   c->law = (law){.gains = g,
-                 .pump = supply_pressure(c->m.description, valve->pump),
-                 .tank = supply_pressure(c->m.description, valve->tank),
+                 .pump = supply_pressure(c->of.machine.machine, valve->pump),
+                 .tank = supply_pressure(c->of.machine.machine, valve->tank),
                  .limit = valve->limit};
   for (size_t i = 0; i < g->n; i++)
     if (strcmp(g->state[i], side) == 0) c->law.a_side = i;
@@ -84,12 +84,9 @@ static const bramah_rewind_options late = {
 
 static bramah_status prepare(controller *c, const bramah_study *study, const gains *g, bramah_diag *diag)
 {
-  bramah_status status = machine_load(study, 1, diag, &c->m);
-  if (status == BRAMAH_OK) status = sensors_bind(study, &c->m.plant, diag, c->sensor);
+  const bramah_status status = bramah_session_open(&c->of, study->file, diag);
   if (status != BRAMAH_OK) return status;
-  c->start = c->m.plant.output(c->m.plant.self, output_index(&c->m.plant, study->joints[0].joint, "angle"));
-  status = filter_make(study, &c->m, c->sensor, diag, &c->filter);
-  if (status != BRAMAH_OK) return status;
+  c->filter = c->of.filter;
   c->rewind_size = (bramah_rewind_size(c->filter, &late) + 63) / 64 * 64;
   c->rewind_memory = aligned_alloc(64, c->rewind_size);
   if (!c->rewind_memory || bramah_filter_snapshot_size(c->filter) > MAX_SNAPSHOT) return BRAMAH_E_MEMORY;
@@ -181,7 +178,8 @@ static bramah_status estimate(controller *c, const measurement *m, bramah_diag *
 
 static void read_estimates(const controller *c, double *x)
 {
-  for (size_t i = 0; i < c->law.gains->n; i++) x[i] = c->m.plant.output(c->m.plant.self, c->output[i]);
+  for (size_t i = 0; i < c->law.gains->n; i++)
+    x[i] = c->of.machine.plant.output(c->of.machine.plant.self, c->output[i]);
 }
 
 /* Without an estimator: what the sensors show, the last value of one that is silent, and a spool that is
@@ -215,7 +213,7 @@ static bramah_status cycle(controller *c, const measurement *m, command *out, br
   else if (!read_sensors(c, m, x))
     return BRAMAH_OK;
   atomic_store(&c->s->angle, x[0]);
-  out->u = law_command(&c->law, t, c->start, x);
+  out->u = law_command(&c->law, t, c->law.gains->start, x);
   if (!c->s->back_tick && c->s->restarts) c->s->back_tick = m->tick;
   return BRAMAH_OK;
 }
@@ -245,7 +243,7 @@ static bramah_status loop(controller *c, int socket, int again, bramah_diag *dia
   command answer = {.tick = -1};
   for (int first = again; receive(c, socket, first, &m); first = 0) {
     const int64_t before = now_ns(CLOCK_THREAD_CPUTIME_ID);
-    const uint64_t iterations = bramah_coupled_report(c->m.coupled).iterations;
+    const uint64_t iterations = bramah_coupled_report(c->of.machine.coupled).iterations;
     bramah_status status = BRAMAH_OK;
     if (m.tick > answer.tick)
       status = cycle(c, &m, &answer, diag); /* else the plant asks again: the same answer */
@@ -253,7 +251,7 @@ static bramah_status loop(controller *c, int socket, int again, bramah_diag *dia
     send(socket, &answer, sizeof answer, MSG_DONTWAIT);
     leave_snapshot(c, m.tick);
     account(c->s, now_ns(CLOCK_THREAD_CPUTIME_ID) - before,
-            bramah_coupled_report(c->m.coupled).iterations - iterations);
+            bramah_coupled_report(c->of.machine.coupled).iterations - iterations);
   }
   return BRAMAH_OK;
 }
@@ -272,8 +270,7 @@ int control(const bramah_study *study, const gains *g, const run_options *o, int
   if (status != BRAMAH_OK) bramah_diag_format(&diag, s->trouble, sizeof s->trouble);
   if (status != BRAMAH_OK) atomic_store(&s->stop, 1);
   bramah_rewind_free(c.rewind);
-  bramah_filter_free(c.filter);
   free(c.rewind_memory);
-  machine_free(&c.m);
+  bramah_session_close(&c.of);
   return status != BRAMAH_OK;
 }

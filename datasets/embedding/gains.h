@@ -8,7 +8,8 @@
 enum { POSES = 7, MAX_STATES = 16 };
 
 typedef struct gains {
-  size_t n; /* states of the linearized machine; the integral of the error comes behind them */
+  double start; /* angle of the machine as its file has it, where the reference begins [rad] */
+  size_t n;     /* states of the linearized machine; the integral of the error comes behind them */
   char state[MAX_STATES][64];      /* their names, outputs of the plant; the joint comes first */
   double angle[POSES];             /* [rad] ascending */
   double K[POSES][MAX_STATES + 1]; /* V per unit of each state */

@@ -24,7 +24,7 @@ faults faults_of(const run_options *o)
 }
 
 typedef struct simulator {
-  machine m;
+  bramah_machine_plant m; /* as it is: without the changes of the study */
   bramah_sensor sensor[MAX_SENSORS];
   size_t n_sensors, angle;
   bramah_noise *noise[MAX_SENSORS];
@@ -127,7 +127,7 @@ static bramah_status tick(simulator *m, int64_t k, bramah_diag *diag)
 
 static bramah_status start(simulator *m, const bramah_study *study, bramah_diag *diag)
 {
-  bramah_status status = machine_load(study, 0, diag, &m->m);
+  bramah_status status = bramah_machine_plant_open(&m->m, study->machine_file, 0, NULL, 0, diag);
   if (status == BRAMAH_OK) status = sensors_bind(study, &m->m.plant, diag, m->sensor);
   for (size_t i = 0; i < m->n_sensors && status == BRAMAH_OK; i++)
     status = bramah_noise_new(m->o->seed, bramah_noise_stream(m->sensor[i].name), diag, &m->noise[i]);
@@ -148,6 +148,6 @@ int simulate(const bramah_study *study, const run_options *o, int socket, shared
   if (status != BRAMAH_OK) bramah_diag_format(&diag, s->trouble, sizeof s->trouble);
   atomic_store(&s->stop, 1);
   for (size_t i = 0; i < m.n_sensors; i++) bramah_noise_free(m.noise[i]);
-  machine_free(&m.m);
+  bramah_machine_plant_close(&m.m);
   return status != BRAMAH_OK;
 }

@@ -58,20 +58,22 @@ static int complain(const bramah_diag *diag)
 static int find_gains(const bramah_study *study, gains *g)
 {
   static bramah_diag diag;
-  machine m;
-  if (machine_load(study, 1, &diag, &m) != BRAMAH_OK) return complain(&diag);
-  const double start = m.plant.output(m.plant.self, output_index(&m.plant, study->joints[0].joint, "angle"));
+  bramah_machine_plant m;
+  if (bramah_machine_plant_open(&m, study->machine_file, study->n_changes, study->changes, 0, &diag) !=
+      BRAMAH_OK)
+    return complain(&diag);
+  g->start = m.plant.output(m.plant.self, output_index(&m.plant, study->joints[0].joint, "angle"));
   const gains_of of = {.joint = study->joints[0].joint,
-                       .a_side = m.description->valves[0].a,
-                       .pump = m.description->supplies[0].pressure,
-                       .least = start - 0.35,
-                       .most = start + 0.1};
+                       .a_side = m.machine->valves[0].a,
+                       .pump = m.machine->supplies[0].pressure,
+                       .least = g->start - 0.35,
+                       .most = g->start + 0.1};
   const bramah_status status = gains_make(m.model, &of, &diag, g);
   if (status != BRAMAH_OK) return complain(&diag);
   printf("feedback at %.0f deg, V per unit:", 57.29578 * g->angle[POSES / 2]);
   for (size_t i = 0; i < g->n; i++) printf(" %s %.3g,", g->state[i], g->K[POSES / 2][i]);
   printf(" integral %.3g\n", g->K[POSES / 2][g->n]);
-  machine_free(&m);
+  bramah_machine_plant_close(&m);
   return 0;
 }
 

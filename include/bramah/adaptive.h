@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Noise that the filter finds out while it runs: densities of accelerations and pressures and, only if asked, standard
- * deviations of sensors, from the innovations of a window of corrections.
+/* Noise that the filter finds out while it runs: densities of accelerations and pressures and, only if asked,
+ * standard deviations of sensors, from the innovations of a window of corrections.
  *
- * One cycle: bramah_filter_predict, bramah_adaptive_predicted; bramah_filter_correct, bramah_adaptive_corrected, which
- * now and then gives the filter new noise. Nothing else of the filter changes. Nothing allocates after init.
+ * One cycle: bramah_filter_predict, bramah_adaptive_predicted; bramah_filter_correct,
+ * bramah_adaptive_corrected, which now and then gives the filter new noise. Nothing else of the filter
+ * changes. Nothing allocates after init.
  *
- * Two methods, for the variances theta (squares of densities and standard deviations) over the corrections k of the
- * window, with innovations v and their covariance S = H P- H' + R:
+ * Two methods, for the variances theta (squares of densities and standard deviations) over the corrections k
+ * of the window, with innovations v and their covariance S = H P- H' + R:
  *
  *   likelihood  zero of the derivative of the likelihood of the innovations,
  *               sum_k v' S^-1 S_j S^-1 v - tr(S^-1 S_j) - 2 v' S^-1 v_j = 0,
- *               S_j = H D_j H' (of a sensor: + its place in R), v_j = -H E_j, by Fisher's scoring. D_j = dP-/dtheta_j and
- *               E_j = dx-/dtheta_j are carried along with the filter. Source: Maybeck, Stochastic Models, Estimation and
- *               Control 2 (1982), chapter 10.
- *   matching    Q = mean(dx dx') + P+ - F P+ F', R = mean(v v') - H P- H'. Source: Mohamed and Schwarz, "Adaptive Kalman
- *               filtering for INS/GPS", Journal of Geodesy 73 (1999), who take D_j for dQ/dtheta_j and E_j for zero; on
- *               multibody models: Rodriguez, Sanjurjo, Pastorino, Naya, "Multibody-based input and state observers using
- *               adaptive extended Kalman filter", Sensors 21 (2021). Theta is fitted to the diagonals of Q and of R by
- *               weighted least squares. Slow, and wanting a long window, where a sensor says little of a state in one step.
+ *               S_j = H D_j H' (of a sensor: + its place in R), v_j = -H E_j, by Fisher's scoring. D_j =
+ *               dP-/dtheta_j and E_j = dx-/dtheta_j are carried along with the filter. Source: Maybeck,
+ *               Stochastic Models, Estimation and Control 2 (1982), chapter 10.
+ *   matching    Q = mean(dx dx') + P+ - F P+ F', R = mean(v v') - H P- H'. Source: Mohamed and Schwarz,
+ *               "Adaptive Kalman filtering for INS/GPS", Journal of Geodesy 73 (1999), who take D_j for
+ *               dQ/dtheta_j and E_j for zero; on multibody models: Rodriguez, Sanjurjo, Pastorino, Naya,
+ *               "Multibody-based input and state observers using adaptive extended Kalman filter", Sensors
+ *               21 (2021). Theta is fitted to the diagonals of Q and of R by weighted least squares. Slow,
+ *               and wanting a long window, where a sensor says little of a state in one step.
  *
  * F and Q run over all steps since the correction before. */
 #ifndef BRAMAH_ADAPTIVE_H
@@ -90,9 +92,9 @@ typedef struct bramah_adaptive_figure {
   size_t index; /* of the acceleration in the basis, pressure, sensor */
   double value; /* present density or standard deviation */
   double least, most;
-  double
-      sigma; /* standard deviation of value by the window's information (inverse Fisher matrix) at the last change;
-                   likelihood only, else NaN; NaN before the first change */
+  /* Standard deviation of value by the window's information (inverse Fisher matrix) at the last change;
+   * likelihood only, else NaN; NaN before the first change. */
+  double sigma;
   int limited; /* 1: the last change was held at a limit */
 } bramah_adaptive_figure;
 

@@ -57,7 +57,8 @@ BRAMAH_API void bramah_modes_free(bramah_modes *modes);
 
 /* Zero-order hold: x_next = F x + G u for inputs held over step h [s]; F [n x n] = exp(A h), G [n x n_u] or
  * NULL. Source: Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM J.
- * Matrix Anal. 26 (2005). Errors: E_ARGUMENT (h), E_NOT_FINITE, E_MEMORY. */
+ * Matrix Anal. 26 (2005). Errors: E_ARGUMENT (h), E_NOT_FINITE (also of what a long step makes of an unstable
+ * mode), E_MEMORY. */
 BRAMAH_API bramah_status bramah_discretise(const bramah_linear_system *system, double h, double *F, double *G,
                                            bramah_diag *diag);
 
@@ -67,18 +68,19 @@ typedef enum bramah_gramian_kind {
 } bramah_gramian_kind;
 
 /* Gramian W [n x n] over the time from 0 to `horizon` [s]; INFINITY for stable systems alone. Errors:
- * E_ARGUMENT (horizon), E_SINGULAR ("... is not stable: give a horizon"), E_MEMORY. */
+ * E_ARGUMENT (horizon), E_SINGULAR ("... is not stable: give a horizon"), E_NOT_FINITE (the system, or what a
+ * long horizon makes of an unstable mode), E_MEMORY. */
 BRAMAH_API bramah_status bramah_gramian(const bramah_linear_system *system, bramah_gramian_kind kind,
                                         double horizon, double *W, bramah_diag *diag);
 
 /* Hankel singular values [n], descending: how much of a state can both be reached from the inputs and be
  * seen in the outputs; those that are nearly zero can be left out. Free of the units of the state, not of
- * those of u and y. */
+ * those of u and y; D counts for nothing. Errors as above. */
 BRAMAH_API bramah_status bramah_hankel(const bramah_linear_system *system, double horizon, double *sigma,
                                        bramah_diag *diag);
 
 /* Frequency response of output `y` to input `u` at angular frequencies w [n_w, rad/s]: re + i im [n_w].
- * Errors: E_ARGUMENT, E_SINGULAR (w is an undamped frequency), E_MEMORY. */
+ * Errors: E_ARGUMENT, E_NOT_FINITE, E_SINGULAR (w is an undamped frequency), E_MEMORY. */
 BRAMAH_API bramah_status bramah_frequency_response(const bramah_linear_system *system, size_t y, size_t u,
                                                    size_t n_w, const double *w, double *re, double *im,
                                                    bramah_diag *diag);
@@ -86,7 +88,8 @@ BRAMAH_API bramah_status bramah_frequency_response(const bramah_linear_system *s
 /* Linear-quadratic regulator: u = -K x, K [n_u x n], makes the integral of x' Q x + u' R u least; Q [n x n]
  * symmetric, not negative, R [n_u x n_u] symmetric, positive definite; both in the units of x and u. P [n x
  * n], or NULL: the least value is x' P x. Source: Laub, "A Schur method for solving algebraic Riccati
- * equations", IEEE AC-24 (1979); the ordered Schur form is LAPACK's. Errors: E_ARGUMENT (R), E_SINGULAR (a
+ * equations", IEEE AC-24 (1979); the ordered Schur form is LAPACK's. Errors: E_ARGUMENT (R), E_NOT_FINITE,
+ * E_SINGULAR (a
  * mode that does not decay is not reached by the inputs, or costs nothing and neither grows nor decays),
  * E_MEMORY. */
 BRAMAH_API bramah_status bramah_lqr(const bramah_linear_system *system, const double *Q, const double *R,

@@ -27,19 +27,20 @@ extern "C" {
 typedef enum bramah_transition {
   BRAMAH_TRANSITION_PAPER = 1,       /* D 3.4 by finite differences; pressure errors are frozen */
   BRAMAH_TRANSITION_PAPER_EXACT = 2, /* D 3.4, derivatives by the plant's own analytic function */
-  BRAMAH_TRANSITION_STEP = 3 /* derivative of the plant's step itself, pressures included (spec equations 5);
-                                        by differences of whole steps where the plant has no function for it */
+  /* Derivative of the plant's step itself, pressures included (spec equations 5); by differences of whole
+   * steps where the plant has no function for it. */
+  BRAMAH_TRANSITION_STEP = 3
 } bramah_transition;
 
 /* How densities of white noise become a covariance per step. */
 typedef enum bramah_discretisation {
-  BRAMAH_DISCRETISATION_DEFAULT =
-      0, /* resolvent with BRAMAH_TRANSITION_STEP on a plant that has it, else published */
+  /* Resolvent with BRAMAH_TRANSITION_STEP on a plant that has it, else published. */
+  BRAMAH_DISCRETISATION_DEFAULT = 0,
   BRAMAH_DISCRETISATION_PUBLISHED = 1, /* D 3.18; a pressure's variance grows by its density times the step */
-  BRAMAH_DISCRETISATION_RESOLVENT =
-      2 /* through the resolvent (I - h/2 A)^-1 of the trapezoidal rule, what it misses of
-                                          the positions' h^3/3 added: Van Loan's integral to second order for slow modes, and
-                                          for stiff ones (pressures) the stationary variance of the continuous mode at any step */
+  /* Through the resolvent (I - h/2 A)^-1 of the trapezoidal rule, what it misses of the positions' h^3/3
+   * added: Van Loan's integral to second order for slow modes, and for stiff ones (pressures) the stationary
+   * variance of the continuous mode at any step. */
+  BRAMAH_DISCRETISATION_RESOLVENT = 2
 } bramah_discretisation;
 
 typedef enum bramah_covariance_form {
@@ -96,20 +97,21 @@ typedef struct bramah_filter_options {
   const double *position_sigma; /* [n_position] initial, rad or m, > 0 */
   const double *velocity_sigma; /* [n_position] initial, rad/s or m/s, > 0 */
   const double *pressure_sigma; /* [n_pressure] initial, Pa, > 0 */
-  const double
-      *acceleration_noise;      /* [n_position] square root of the density, rad/s^2/sqrt(Hz), >= 0 (D 3.18) */
+  /* [n_position] square root of the density, rad/s^2/sqrt(Hz), >= 0 (D 3.18) */
+  const double *acceleration_noise;
   const double *pressure_noise; /* [n_pressure] square root of the density, Pa/sqrt(s), >= 0 */
   bramah_discretisation discretisation;
   bramah_covariance_form form;
   bramah_fusion fusion;
   int iterations; /* of the update, measurements linearised anew about the corrected state; 0 or 1: plain */
-  const double
-      *gate; /* [n_sensors] an innovation beyond so many of its standard deviations is not fused; 0: no gate;
-                         NULL: none at all */
-  double drift_gate; /* a sensor whose innovations keep to one side is not fused while the running mean of its
-                         normalised innovations (over about 50 samples) is beyond so many standard deviations of that
-                         mean, and until it is back within half of it: stuck, drifting and slightly biased sensors, which
-                         no gate on single samples sees; 0: none. For sensors with a gate */
+  /* [n_sensors] an innovation beyond so many of its standard deviations is not fused; 0: no gate; NULL: none
+   * at all */
+  const double *gate;
+  /* A sensor whose innovations keep to one side is not fused while the running mean of its normalised
+   * innovations (over about 50 samples) is beyond so many standard deviations of that mean, and until it is
+   * back within half of it: stuck, drifting and slightly biased sensors, which no gate on single samples
+   * sees; 0: none. For sensors with a gate. */
+  double drift_gate;
   unsigned patience; /* rejections in a row after which a sensor counts as lost; 0 means 25 */
   size_t n_augmented;
   const bramah_augmented *augmented;
@@ -168,7 +170,7 @@ BRAMAH_API void bramah_filter_free(bramah_filter *filter);
  * (nothing changed). */
 BRAMAH_API bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,
                                                  const double *pressure_noise, bramah_diag *diag);
-/* Another standard deviation of sensor i > 0. */
+/* Another standard deviation of sensor i > 0. Errors: E_VALUE; E_ARGUMENT (no such sensor). */
 BRAMAH_API bramah_status bramah_filter_set_sensor_sigma(bramah_filter *filter, size_t i, double sigma,
                                                         bramah_diag *diag);
 

@@ -10,13 +10,17 @@
  *
  * the error state of bramah/plant.h and behind it what a filter leaves out. Dependent coordinates and
  * multipliers are eliminated along the linearized constraints: with n coordinates, m independent
- * constraints, r volumes and u spools the order is 2n - 2m + r + u, the maximum reduction, and there are no
+ * constraints, r volumes and u spools with a lag the order is 2n - 2m + r + u, the maximum reduction, and there are no
  * spurious eigenvalues. (Friction states of LuGre's kind come on top; Agundez et al. 2023 have none.) At an
  * equilibrium xd is zero. In motion A, B, C and D belong to the point and change along the trajectory.
  *
+ * A spool without lag (time constant 0) is no state and does not count in u: it stands where its command has
+ * it, so the derivatives of rates and outputs by the spool are those by the command, in B and D. It is the
+ * limit of short lags. Metered cylinders reach forces that way, and D of accelerations.
+ *
  * A is analytic. So are B for commands, loads and supply pressures, and C for all outputs but energies and
- * the forces of prescribed motions, which are central differences along the constraints. Other parameters,
- * and D for parameters, are central differences of second order.
+ * the forces of prescribed motions, which are central differences along the constraints. What spools of
+ * metered cylinders do, other parameters, and D for parameters are differences of second order.
  *
  * Machines with rolling wheels and knife edges have l nonholonomic constraints beside: 2n - 2m - l + r + u
  * states, velocities fewer than positions; the heights of wheels count among the m. Derivatives of their
@@ -26,7 +30,8 @@
  * depends on. The equations with constraints below, and equilibria, do not know them (E_UNSUPPORTED).
  *
  * At kinks the derivatives are one-sided as the plant's are: a spool in its neutral position is seen to open
- * towards positive commands. Where that matters, look at both sides.
+ * towards positive commands, and one at its limit does not follow a command beyond it. Where that matters,
+ * look at both sides.
  *
  * Source: Agundez, Garcia-Vallejo, Freire, Pyrhonen, Mikkola, "An efficient and accurate linearization
  * approach for hydraulically actuated multibody systems with holonomic and nonholonomic constraints",
@@ -45,10 +50,9 @@ extern "C" {
  * Names and units live as long as what made them. */
 typedef struct bramah_linear_system {
   size_t n, n_u, n_y;
-  size_t n_position, n_pressure, n_spool,
-      n_friction;               /* n = n_position + n_velocity + n_pressure + n_spool + n_friction */
-  const double *A, *B, *C, *D;  /* [n x n], [n x n_u], [n_y x n], [n_y x n_u] */
-  const double *x, *xd, *u, *y; /* where it was taken: state, its rate, inputs, outputs, SI */
+  size_t n_position, n_pressure, n_spool, n_friction; /* n = these and n_velocity; spools that lag */
+  const double *A, *B, *C, *D;                        /* [n x n], [n x n_u], [n_y x n], [n_y x n_u] */
+  const double *x, *xd, *u, *y;              /* where it was taken: state, its rate, inputs, outputs, SI */
   const char *const *x_name, *const *x_unit; /* "crank.angle", "rad" */
   const char *const *u_name, *const *u_unit; /* "valve.command", "crank.load" */
   const char *const *y_name, *const *y_unit;
@@ -69,7 +73,8 @@ typedef struct bramah_linearization bramah_linearization;
 /* Memory as for bramah_coupled_init: bytes first, then the object in that memory (aligned to 64), or in
  * memory taken once. It serves every plant of the model, one thread at a time. options may be NULL:
  * commands, and no outputs. Errors: E_ARGUMENT (no such output or parameter, memory too small),
- * E_UNSUPPORTED (an output without a derivative: work), E_MEMORY. */
+ * E_UNSUPPORTED (an output without a derivative: work, which valves are open; on a rolling machine also
+ * accelerations and most parameters), E_MEMORY. */
 BRAMAH_API size_t bramah_linearization_size(const bramah_model *model,
                                             const bramah_linearization_options *options);
 BRAMAH_API bramah_status bramah_linearization_init(const bramah_model *model,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What sensors tell of the state along a trajectory: the information of a window (observability Gramian weighted with the
- * sensors' variances),
+/* What sensors tell of the state along a trajectory: the information of a window (observability Gramian
+ * weighted with the sensors' variances),
  *   W = sum over samples of Phi' H' R^-1 H Phi,  Phi the transition from the beginning of the window,
- * made dimensionless by the standard deviations D that the state had beforehand: D W D. Its eigenvector v with the
- * eigenvalue l is a direction of which the sensors leave 1 / sqrt(1 + l) of the prior standard deviation. Source: A. J.
- * Krener, K. Ide, "Measures of unobservability", IEEE CDC (2009), there without noise.
+ * made dimensionless by the standard deviations D that the state had beforehand: D W D. Its eigenvector v
+ * with the eigenvalue l is a direction of which the sensors leave 1 / sqrt(1 + l) of the prior standard
+ * deviation. Source: A. J. Krener, K. Ide, "Measures of unobservability", IEEE CDC (2009), there without
+ * noise.
  *
- * A direction of which nearly all is left is unseen. That does no harm if its error dies out by itself, as those of
- * pressures often do: what counts is the part of the unseen directions that does not (the state is then not detectable).
- * States that have a share in it are named. */
+ * A direction of which nearly all is left is unseen. That does no harm if its error dies out by itself, as
+ * those of pressures often do: what counts is the part of the unseen directions that does not (the state is
+ * then not detectable). States that have a share in it are named. */
 #ifndef BRAMAH_OBSERVABILITY_H
 #define BRAMAH_OBSERVABILITY_H
 
@@ -20,17 +21,17 @@ extern "C" {
 
 /* When a state counts as unseen. */
 typedef struct bramah_observability_options {
-  int64_t
-      horizon_ns; /* of bramah_observability_run; default 0: 0.2 s, or twice the longest period of a sensor, but at
-                         most 2000 steps */
+  /* Of bramah_observability_run; default 0: 0.2 s, or twice the longest period of a sensor, but at most 2000
+   * steps. */
+  int64_t horizon_ns;
   double unseen; /* share of the prior standard deviation that is left of an unseen direction; default 0.99 */
   double fading; /* an error that shrinks below this share over the window has died out; default 0.1:
                          on its way back and forth a swinging one may look smaller than it is */
+  /* Beside the state of the plant, as in a filter's options: the sigmas, directions and states of all
+   * functions here count them behind it. One of order 2 is taken for one of order 1 with its time constant.
+   * Copied; parameters need a plant with step_transition. */
   size_t n_augmented;
-  const bramah_augmented
-      *augmented; /* beside the state of the plant, as in a filter's options: the sigmas, directions and
-                         states of all functions here count them behind it. One of order 2 is taken for one of
-                         order 1 with its time constant. Copied; parameters need a plant with step_transition */
+  const bramah_augmented *augmented;
 } bramah_observability_options;
 
 /* All of them at their defaults. */

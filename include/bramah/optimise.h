@@ -54,7 +54,8 @@ BRAMAH_API bramah_status bramah_optimise_scoring(const bramah_objective *objecti
                                                  bramah_optimum *out, bramah_diag *diag);
 
 /* Simplex of Nelder and Mead (GSL nmsimplex2), first edges of length `size`, until its size is below
- * `tolerance` times that. Bounds by z = low + (high - low) (1 + sin u) / 2. */
+ * `tolerance` times that. Bounds by z = low + (high - low) (1 + sin u) / 2. Errors: those of the cost;
+ * E_ARGUMENT (no variables); E_NOT_FINITE (the cost is finite nowhere near the start). */
 BRAMAH_API bramah_status bramah_optimise_simplex(const bramah_objective *objective, double size,
                                                  double tolerance, double *z, bramah_optimum *out,
                                                  bramah_diag *diag);
@@ -67,7 +68,7 @@ BRAMAH_API bramah_status bramah_optimise_multistart(const bramah_objective *obje
 
 /* Controlled random search with local mutation (NLopt's CRS2; P. Kaelo, M. M. Ali, J. Optimization Theory and
  * Applications 130, 2006) with so many evaluations, then the simplex. Errors: E_UNSUPPORTED (built without
- * NLopt). */
+ * NLopt); E_ARGUMENT (NLopt refuses the problem); those of the simplex. */
 BRAMAH_API bramah_status bramah_optimise_global(const bramah_objective *objective, uint64_t evaluations,
                                                 uint64_t seed, double size, double tolerance, double *z,
                                                 bramah_optimum *out, bramah_diag *diag);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Posterior Cramer-Rao bound along a simulated motion: no filter can have a smaller mean square error. Source: P. Tichavsky,
- * C. H. Muravchik, A. Nehorai, "Posterior Cramer-Rao bounds for discrete-time nonlinear filtering", IEEE Trans. Signal
- * Processing 46 (1998), for additive normal noise. There its information recursion
+/* Posterior Cramer-Rao bound along a simulated motion: no filter can have a smaller mean square error.
+ * Source: P. Tichavsky, C. H. Muravchik, A. Nehorai, "Posterior Cramer-Rao bounds for discrete-time nonlinear
+ * filtering", IEEE Trans. Signal Processing 46 (1998), for additive normal noise. There its information
+ * recursion
  *   J+ = D22 - D21 (J + D11)^-1 D12,  D11 = F' Q^-1 F, D12 = -F' Q^-1, D22 = Q^-1 + H' R^-1 H
- * is that of the covariance, P+ = F P F' + Q and then the update by H and R, with all derivatives taken at the true motion
- * instead of an estimate; in this form Q need not have an inverse. The true motion is taken as given: the bound is that of
- * small errors about this one motion, not of an average over motions. Matrices row-major. Nothing allocates after init. */
+ * is that of the covariance, P+ = F P F' + Q and then the update by H and R, with all derivatives taken at
+ * the true motion instead of an estimate; in this form Q need not have an inverse. The true motion is taken
+ * as given: the bound is that of small errors about this one motion, not of an average over motions. Matrices
+ * row-major. Nothing allocates after init. */
 #ifndef BRAMAH_PCRB_H
 #define BRAMAH_PCRB_H
 

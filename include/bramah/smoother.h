@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Fixed-interval smoother: estimates of a whole log that use what was measured later too. Source: H. E. Rauch, F. Tung,
- * C. T. Striebel, "Maximum likelihood estimates of linear dynamic systems", AIAA Journal 3 (1965), on the error state
- * of the filter.
+/* Fixed-interval smoother: estimates of a whole log that use what was measured later too. Source: H. E.
+ * Rauch, F. Tung, C. T. Striebel, "Maximum likelihood estimates of linear dynamic systems", AIAA Journal 3
+ * (1965), on the error state of the filter.
  *
- * Forward, after each call of the filter: bramah_smoother_predicted, bramah_smoother_corrected. They keep of each step
- * what the backward pass needs. Backward: bramah_smoother_run. With d_k the error that is left in the filtered state of
- * step k, dx_k what the filter injected there, P-_k and P+_k its covariance before and after, F_k from step k - 1 to k:
+ * Forward, after each call of the filter: bramah_smoother_predicted, bramah_smoother_corrected. They keep of
+ * each step what the backward pass needs. Backward: bramah_smoother_run. With d_k the error that is left in
+ * the filtered state of step k, dx_k what the filter injected there, P-_k and P+_k its covariance before and
+ * after, F_k from step k - 1 to k:
  *
  *   C_k  = P+_k F_k+1' (P-_k+1)^-1
  *   d_k  = C_k (d_k+1 + dx_k+1),  0 at the end
  *   Ps_k = P+_k + C_k (Ps_k+1 - P-_k+1) C_k',  P+ at the end
  *
- * It trusts F more than the filter does: where (D 3.4) freezes the errors of pressures, smoothed pressures and rates
- * may be worse than filtered ones, while angles gain; with BRAMAH_TRANSITION_STEP all of them gain.
+ * It trusts F more than the filter does: where (D 3.4) freezes the errors of pressures, smoothed pressures
+ * and rates may be worse than filtered ones, while angles gain; with BRAMAH_TRANSITION_STEP all of them gain.
  *
  * Of a sample measured between two steps (bramah_filter_correct_at) only what it tells of the later one is
  * used.
  *
- * Changes of the independent coordinates are inside F; d_k and Ps_k are in the coordinates of step k. Results:
- * bramah_smoother_show puts the plant into the smoothed state of a step, from which every output can be read.
- * Nothing allocates after init. */
+ * Changes of the independent coordinates are inside F; d_k and Ps_k are in the coordinates of step k.
+ * Results: bramah_smoother_show puts the plant into the smoothed state of a step, from which every output can
+ * be read. Nothing allocates after init. */
 #ifndef BRAMAH_SMOOTHER_H
 #define BRAMAH_SMOOTHER_H
 

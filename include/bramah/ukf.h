@@ -44,8 +44,10 @@ BRAMAH_API void bramah_ukf_options_default(bramah_ukf_options *options);
 typedef struct bramah_ukf bramah_ukf;
 
 /* Memory, copies and lifetimes as for bramah_filter_init; of its options basis, standard deviations and noise
- * are used. unscented may be NULL (defaults). Errors: those of bramah_filter_init; E_UNSUPPORTED (the plant's
- * coordinates can be read neither by its function nor as outputs). */
+ * are used, the latter as BRAMAH_DISCRETISATION_PUBLISHED. unscented may be NULL (defaults). Errors: those of
+ * bramah_filter_init; E_VALUE (alpha, beta, kappa); E_UNSUPPORTED (augmented states, noise of parameters or
+ * gates in the options, which it does not have; the plant's coordinates can be read neither by its function
+ * nor as outputs). */
 BRAMAH_API size_t bramah_ukf_size(const bramah_plant *plant, size_t n_sensors);
 BRAMAH_API bramah_status bramah_ukf_init(const bramah_plant *plant, size_t n_sensors,
                                          const bramah_sensor *sensors, const bramah_filter_options *options,
@@ -59,7 +61,9 @@ BRAMAH_API void bramah_ukf_free(bramah_ukf *ukf); /* NULL allowed; only for bram
 
 /* One cycle, as for the filter of bramah/filter.h. On error plant and covariance are as before the call.
  * Errors: those of the plant, of which one that a sigma point meets names its state; E_NOT_FINITE;
- * E_NOT_SPD. */
+ * E_NOT_SPD. All samples count as measured at the present time: nothing like bramah_filter_correct_at is
+ * there, and neither bramah/replay.h nor bramah/rewind.h runs this filter. Compare the two by samples on the
+ * grid of the step, or by the same shifted ones given to bramah_filter_correct. */
 BRAMAH_API bramah_status bramah_ukf_set_inputs(bramah_ukf *ukf, const double *u, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigned char *present,

@@ -42,6 +42,7 @@ bramah_status bramah_discretise(const bramah_linear_system *system, double h, do
   const size_t N = system->n + (G ? system->n_u : 0);
   bramah__balanced z;
   bramah_status status = bramah__balanced_make(system, &z, diag);
+  if (status == BRAMAH_OK && G) status = bramah__check_inputs(system, diag);
   double *M = calloc(2 * N * N + bramah__exponential_work(N) + 1, sizeof *M);
   int *pivot = calloc(N + 1, sizeof *pivot);
   if (status == BRAMAH_OK && (!M || !pivot)) status = bramah__analysis_memory(diag);
@@ -50,6 +51,10 @@ bramah_status bramah_discretise(const bramah_linear_system *system, double h, do
     extend(system, &z, N - system->n, M);
     bramah__exponential(N, M, h, E, E + N * N, pivot);
     take_apart(system, &z, E, F, G);
+    if (!bramah__all_finite(system->n * system->n, F) ||
+        (G && !bramah__all_finite(system->n * system->n_u, G)))
+      status = bramah__fail(diag, BRAMAH_E_NOT_FINITE, "discretise",
+                            "an unstable mode grows beyond all numbers in this step: take a shorter one");
   }
   free(M);
   free(pivot);

@@ -71,6 +71,10 @@ void bramah__exponential(size_t n, const double *A, double t, double *E, double 
   if (n == 0) return;
   for (size_t i = 0; i < n * n; i++) X[i] = A[i] * t;
   const double norm = norm_1(n, X);
+  if (!isfinite(norm)) {
+    for (size_t i = 0; i < n * n; i++) E[i] = (double)INFINITY;
+    return;
+  }
   const int squarings = norm > theta13 ? (int)ceil(log2(norm / theta13)) : 0;
   for (size_t i = 0; i < n * n; i++) X[i] = ldexp(X[i], -squarings);
   bramah__multiply(n, n, n, X, X, A2);

@@ -45,6 +45,9 @@ static bramah_status run(const bramah_linear_system *s, const bramah__balanced *
       re[k] += c * x[2 * i];
       im[k] += c * x[2 * i + 1];
     }
+    if (!isfinite(re[k]) || !isfinite(im[k]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, s->y_name ? s->y_name[y] : "frequency response",
+                          "the response is not finite");
   }
   return BRAMAH_OK;
 }

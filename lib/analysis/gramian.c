@@ -10,6 +10,7 @@
 #include "lib/linalg/dense.h"
 #include "lib/linalg/spectral.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,11 +81,12 @@ static void short_time(size_t n, const double *A, const double *Q, double t, dou
   bramah__symmetrise(n, W);
 }
 
-static void up_to(size_t n, const double *A, const double *Q, double norm, double horizon, double *W,
-                  double *work, int *pivot)
+static bramah_status up_to(size_t n, const double *A, const double *Q, double norm, double horizon, double *W,
+                           double *work, int *pivot, bramah_diag *diag)
 {
   double *E = work, *T = E + n * n, *Y = T + n * n, *rest = Y + n * n;
-  const int doublings = norm * horizon > 1.0 ? (int)ceil(log2(norm * horizon)) : 0;
+  const double times = fmin(norm * horizon, DBL_MAX);
+  const int doublings = times > 1.0 ? (int)ceil(log2(times)) : 0;
   short_time(n, A, Q, ldexp(horizon, -doublings), W, E, rest, pivot);
   for (int k = 0; k < doublings; k++) {
     bramah__multiply(n, n, n, E, W, T);
@@ -94,6 +96,9 @@ static void up_to(size_t n, const double *A, const double *Q, double norm, doubl
     memcpy(E, T, n * n * sizeof *E);
   }
   bramah__symmetrise(n, W);
+  if (bramah__all_finite(n * n, W)) return BRAMAH_OK;
+  return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "Gramian",
+                      "an unstable mode grows beyond all numbers over this horizon: give a shorter one");
 }
 
 static size_t gramian_work(size_t n)
@@ -108,9 +113,11 @@ static bramah_status balanced_gramian(const bramah_linear_system *s, const brama
                                       bramah_gramian_kind kind, double horizon, double *W, bramah_diag *diag)
 {
   const size_t n = s->n;
-  bramah_status status = BRAMAH_OK;
   if (!(horizon >= 0.0))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "Gramian", "the horizon must not be negative");
+  bramah_status status =
+      kind == BRAMAH_CONTROLLABILITY ? bramah__check_inputs(s, diag) : bramah__check_outputs(s, diag);
+  if (status != BRAMAH_OK) return status;
   double *A = calloc(2 * n * n + gramian_work(n) + 1, sizeof *A), *Q = A + n * n;
   int *pivot = calloc(2 * n + 1, sizeof *pivot);
   if (!A || !pivot) {
@@ -121,7 +128,7 @@ static bramah_status balanced_gramian(const bramah_linear_system *s, const brama
       memcpy(W, Q, n * n * sizeof *W);
       status = for_ever(s, n, A, W, Q + n * n, diag);
     } else {
-      up_to(n, A, Q, z->norm, horizon, W, Q + n * n, pivot);
+      status = up_to(n, A, Q, z->norm, horizon, W, Q + n * n, pivot, diag);
     }
   }
   free(A);

@@ -73,7 +73,7 @@ static void fill_mode(const store *s, size_t k, bramah_mode *mode)
   const double size = hypot(s->wr[k], s->wi[k]);
   *mode = (bramah_mode){.re = s->wr[k], .im = s->wi[k], .pair = s->wi[k] > 0.0};
   mode->frequency = mode->pair ? size / (2.0 * 3.14159265358979323846) : 0.0;
-  mode->damping = size > 0.0 ? -mode->re / size : 0.0;
+  mode->damping = size > 0.0 ? 0.0 - mode->re / size : 0.0; /* no -0 */
   mode->condition = s->condition[k];
   mode->error = error_of(s, k);
   mode->stability = judge(mode);

@@ -52,6 +52,8 @@ static bramah_status weigh(const bramah_linear_system *s, const bramah__balanced
 {
   const size_t n = s->n, m = s->n_u;
   memcpy(w->R, R, m * m * sizeof *R);
+  if (!bramah__all_finite(n * n, Q))
+    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "regulator", "the weight of the states is not finite");
   if (bramah__cholesky_factor(m, w->R))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "regulator",
                         "the weight of the inputs is not positive definite");
@@ -161,6 +163,7 @@ bramah_status bramah_lqr(const bramah_linear_system *system, const double *Q, co
   work w = {0};
   bramah__balanced z;
   bramah_status status = bramah__balanced_make(system, &z, diag);
+  if (status == BRAMAH_OK) status = bramah__check_inputs(system, diag);
   if (status == BRAMAH_OK && !take(&w, system->n, system->n_u)) status = bramah__analysis_memory(diag);
   if (status == BRAMAH_OK) status = weigh(system, &z, Q, R, &w, diag);
   if (status == BRAMAH_OK) status = solve(&z, &w, system->n_u, diag);

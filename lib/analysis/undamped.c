@@ -107,5 +107,5 @@ bramah_status bramah__solve_undamped(const bramah__quadratic *q, bramah__eigenva
       q->border ? bordered(q, unit, A, B, mu, work, &shift) : definite(q, unit, A, B, mu, work, &shift);
   for (size_t i = 0; i < n && status == BRAMAH_OK; i++) put(out, 2 * i, mu[i], shift);
   free(A);
-  return status;
+  return status == BRAMAH_E_MEMORY ? bramah__analysis_memory(diag) : status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/accuracy.h"
+#include "lib/cli/study_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 /* ---- against the truth ---- */
 
-bramah_status cli_accuracy_init(cli_accuracy *accuracy, const cli_session *session,
+bramah_status cli_accuracy_init(cli_accuracy *accuracy, const bramah_session *session,
                                 const cli_estimate *estimate, const cli_truth *truth, bramah_diag *diag)
 {
   const bramah_plant *plant = estimate->plant;
@@ -23,7 +24,7 @@ bramah_status cli_accuracy_init(cli_accuracy *accuracy, const cli_session *sessi
     if (status) return status;
     if (column < 0) continue;
     accuracy->compared[accuracy->n++] =
-        (cli_compared){.output = i, .column = (size_t)column, .sensor = cli_session_sensor_of(session, i)};
+        (cli_compared){.output = i, .column = (size_t)column, .sensor = cli_sensor_of(session, i)};
   }
   return BRAMAH_OK;
 }

@@ -23,7 +23,7 @@ typedef struct cli_accuracy {
   cli_compared *compared;
 } cli_accuracy;
 
-bramah_status cli_accuracy_init(cli_accuracy *accuracy, const cli_session *session,
+bramah_status cli_accuracy_init(cli_accuracy *accuracy, const bramah_session *session,
                                 const cli_estimate *estimate, const cli_truth *truth, bramah_diag *diag);
 void cli_accuracy_free(cli_accuracy *accuracy);
 

@@ -19,44 +19,20 @@ static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *d
   return BRAMAH_OK;
 }
 
-/* Limits of n figures: the factors times what is stated. `out`: least [n], most [n]. */
-static void take_limits(const double factor[2], size_t n, const double *stated, double *out)
+/* What was stated, for the table at the end. */
+static bramah_status keep_stated(cli_adapt *adapt, const bramah_filter *filter, bramah_diag *diag)
 {
-  for (size_t i = 0; i < n; i++) {
-    out[i] = factor[0] * stated[i];
-    out[n + i] = factor[1] * stated[i];
-  }
-}
-
-static bramah_status make(cli_adapt *adapt, const cli_session *session, bramah_diag *diag)
-{
-  const bramah_study_adapt *from = &session->study->adapt;
-  const bramah_plant *plant = bramah_filter_plant(session->filter);
-  const size_t nf = plant->n_position, np = plant->n_pressure, ns = bramah_filter_n_sensors(session->filter);
-  adapt->limits = calloc(2 * (nf + np + ns) + 1, sizeof *adapt->limits);
+  const bramah_plant *plant = bramah_filter_plant(filter);
+  const size_t nf = plant->n_position, np = plant->n_pressure, ns = bramah_filter_n_sensors(filter);
   adapt->stated = calloc(nf + np + ns + 1, sizeof *adapt->stated);
-  if (!adapt->limits || !adapt->stated)
-    return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  double *acceleration = adapt->limits, *pressure = acceleration + 2 * nf, *sensor = pressure + 2 * np;
-  for (size_t i = 0; i < nf; i++) adapt->stated[i] = bramah_filter_acceleration_noise(session->filter)[i];
-  for (size_t i = 0; i < np; i++) adapt->stated[nf + i] = bramah_filter_pressure_noise(session->filter)[i];
-  for (size_t i = 0; i < ns; i++)
-    adapt->stated[nf + np + i] = bramah_filter_sensor(session->filter, i)->sigma;
-  take_limits(from->accelerations, nf, adapt->stated, acceleration);
-  take_limits(from->pressures, np, adapt->stated + nf, pressure);
-  take_limits(from->sensors, ns, adapt->stated + nf + np, sensor);
-  const bramah_adaptive_options options = {.method = (bramah_adaptive_method)from->method,
-                                           .window = (size_t)from->window,
-                                           .acceleration_least = acceleration,
-                                           .acceleration_most = acceleration + nf,
-                                           .pressure_least = pressure,
-                                           .pressure_most = pressure + np,
-                                           .sensor_least = sensor,
-                                           .sensor_most = sensor + ns};
-  return bramah_adaptive_new(session->filter, &options, diag, &adapt->adaptive);
+  if (!adapt->stated) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  for (size_t i = 0; i < nf; i++) adapt->stated[i] = bramah_filter_acceleration_noise(filter)[i];
+  for (size_t i = 0; i < np; i++) adapt->stated[nf + i] = bramah_filter_pressure_noise(filter)[i];
+  for (size_t i = 0; i < ns; i++) adapt->stated[nf + np + i] = bramah_filter_sensor(filter, i)->sigma;
+  return BRAMAH_OK;
 }
 
-bramah_status cli_adapt_open(cli_adapt *adapt, const cli_session *session, bramah_replay *replay,
+bramah_status cli_adapt_open(cli_adapt *adapt, const bramah_session *session, bramah_replay *replay,
                              bramah_diag *diag)
 {
   const bramah_study *study = session->study;
@@ -65,11 +41,9 @@ bramah_status cli_adapt_open(cli_adapt *adapt, const cli_session *session, brama
   if (bramah_replay_rewind(replay))
     return cli_fail(diag, BRAMAH_E_VALUE, study->file, study->adapt.line, "adapt",
                     "noise does not adapt where sensors have a delay");
-  const bramah_status status = make(adapt, session, diag);
-  if (status) {
-    cli_place(diag, study->file, study->adapt.line);
-    return status;
-  }
+  bramah_status status = keep_stated(adapt, session->filter, diag);
+  if (!status) status = bramah_session_new_adaptive(session, diag, &adapt->adaptive);
+  if (status) return status;
   const bramah_watcher watcher = {adapt->adaptive, predicted, corrected, NULL};
   bramah_replay_watch(replay, &watcher);
   return BRAMAH_OK;
@@ -78,7 +52,6 @@ bramah_status cli_adapt_open(cli_adapt *adapt, const cli_session *session, brama
 void cli_adapt_close(cli_adapt *adapt)
 {
   bramah_adaptive_free(adapt->adaptive);
-  free(adapt->limits);
   free(adapt->stated);
 }
 

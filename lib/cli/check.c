@@ -2,6 +2,7 @@
 /* bramah check: read files, say in plain words what they mean, report every mistake that can be told apart.
  */
 #include "lib/cli/commands.h"
+#include "lib/cli/augmented.h"
 #include "lib/cli/check.h"
 #include "lib/cli/observable.h"
 #include "lib/cli/parameters.h"
@@ -106,7 +107,7 @@ static void explain_sensor(const bramah_study *study, size_t i, const bramah_sen
   printf(", column %s\n", study->sensor_columns[i].name);
 }
 
-static void explain_joint(const cli_session *session, size_t i)
+static void explain_joint(const bramah_session *session, size_t i)
 {
   const bramah_joint_start *j = &session->study->joints[i];
   const cli_readable position = cli_readable_unit(j->revolute_unit ? "rad" : "m");
@@ -127,12 +128,12 @@ static void explain_volume(const bramah_volume_start *v)
   printf("\n");
 }
 
-static int check_sensors(cli_session *session)
+static int check_sensors(bramah_session *session)
 {
   bramah_diag diag;
   int wrong = 0;
   for (size_t i = 0; i < session->study->n_sensors; i++)
-    if (cli_session_bind_sensor(session, i, &diag))
+    if (bramah_session_bind_sensor(session, i, &diag))
       wrong += report(&diag);
     else
       explain_sensor(session->study, i, &session->sensors[i]);
@@ -155,22 +156,22 @@ static void explain_filter(const bramah_study *study)
 }
 
 /* The unit of a bias is known only if its sensor is right. */
-static int check_augmented(cli_session *session)
+static int check_augmented(bramah_session *session)
 {
   const bramah_study *study = session->study;
   const bramah_plant *plant = &session->machine.plant;
   bramah_diag diag;
   int wrong = 0;
   for (size_t i = 0; i < study->n_augmented; i++) {
-    const size_t sensor = cli_augmented_sensor(study, i);
+    const size_t sensor = bramah_study_augmented_sensor(study, i);
     if (sensor < study->n_sensors && !session->sensors[sensor].unit) continue;
-    if (cli_augmented_bind(&session->augmented, study, plant, session->sensors, i, &diag))
+    if (bramah_session_bind_augmented(session, i, &diag))
       wrong += report(&diag);
     else
       cli_augmented_explain(&session->augmented, plant, i);
   }
   for (size_t i = 0; i < study->n_parameter_noise; i++) {
-    if (cli_parameter_noise_bind(&session->augmented, study, plant, i, &diag))
+    if (bramah_session_bind_parameter_noise(session, i, &diag))
       wrong += report(&diag);
     else
       cli_parameter_noise_explain(&session->augmented, i);
@@ -179,25 +180,25 @@ static int check_augmented(cli_session *session)
 }
 
 /* Where the filter starts; only if nothing is wrong with it is the filter tried. */
-static int check_start(cli_session *session, int unbound)
+static int check_start(bramah_session *session, int unbound)
 {
   bramah_diag diag;
   int wrong = 0;
-  if (cli_session_find_joints(session, &diag))
+  if (bramah_session_find_joints(session, &diag))
     wrong += report(&diag);
   else
     for (size_t i = 0; i < session->study->n_joints; i++) explain_joint(session, i);
-  if (cli_session_find_volumes(session, &diag))
+  if (bramah_session_find_volumes(session, &diag))
     wrong += report(&diag);
   else
     for (size_t i = 0; i < session->study->n_volumes; i++) explain_volume(&session->study->volumes[i]);
   if (wrong || unbound) return wrong;
-  if (cli_session_open_filter(session, &diag)) return report(&diag);
+  if (bramah_session_open_filter(session, &diag)) return report(&diag);
   cli_warn_unobservable(session);
   return 0;
 }
 
-static int check_on_machine(cli_session *session, check_logs logs, int parameters)
+static int check_on_machine(bramah_session *session, check_logs logs, int parameters)
 {
   bramah_diag diag;
   int wrong = 0;
@@ -207,8 +208,8 @@ static int check_on_machine(cli_session *session, check_logs logs, int parameter
   printf("study: %s\n", study->name);
   for (size_t i = 0; i < study->n_changes; i++)
     printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
-  if (cli_session_check_inputs(study, session->machine.model, &diag)) wrong += report(&diag);
-  if (cli_session_make_room(session, &diag)) return wrong + report(&diag);
+  if (bramah_study_check_inputs(study, session->machine.model, &diag)) wrong += report(&diag);
+  if (bramah_session_make_room(session, &diag)) return wrong + report(&diag);
   int unbound = check_sensors(session);
   explain_filter(study);
   unbound += check_augmented(session);
@@ -219,13 +220,13 @@ static int check_on_machine(cli_session *session, check_logs logs, int parameter
 /* Without machine or study nothing is known of what the log should hold, but its rows can be read. */
 static int check_log_alone(check_logs logs)
 {
-  const cli_machine none = {.plant = {.step_ns = 1000000}};
+  const bramah_machine_plant none = {.plant = {.step_ns = 1000000}};
   return logs.n ? cli_explain_log(logs.n, logs.names, &none, NULL) : 0;
 }
 
 static int check_study(const char *path, check_logs logs, int parameters)
 {
-  cli_session session = {0};
+  bramah_session session = {0};
   bramah_diag diag;
   int wrong = 0;
   bramah_diag_clear(&diag);
@@ -233,10 +234,10 @@ static int check_study(const char *path, check_logs logs, int parameters)
   if (!wrong && bramah_study_load(path, &diag, &session.study)) wrong = report(&diag);
   const bramah_study *study = session.study;
   if (study) wrong = mistakes_of_machine(study->machine_file, study->n_changes, study->changes);
-  if (!wrong && cli_session_open_machine(&session, &diag)) wrong = report(&diag);
+  if (!wrong && bramah_session_open_machine(&session, &diag)) wrong = report(&diag);
   wrong += wrong ? check_log_alone(logs) : check_on_machine(&session, logs, parameters);
   if (!wrong && study->tune.line) wrong += cli_check_tune(path);
-  cli_session_close(&session);
+  bramah_session_close(&session);
   return wrong;
 }
 
@@ -244,10 +245,10 @@ static int check_study(const char *path, check_logs logs, int parameters)
 
 static int check_machine(const char *path, check_logs logs, int parameters)
 {
-  cli_machine machine = {0};
+  bramah_machine_plant machine = {0};
   bramah_diag diag;
   int wrong = mistakes_of_machine(path, 0, NULL);
-  if (!wrong && cli_machine_open(&machine, path, 0, NULL, 0, &diag)) wrong = report(&diag);
+  if (!wrong && bramah_machine_plant_open(&machine, path, 0, NULL, 0, &diag)) wrong = report(&diag);
   if (wrong) {
     wrong += check_log_alone(logs);
   } else {
@@ -255,7 +256,7 @@ static int check_machine(const char *path, check_logs logs, int parameters)
     if (parameters) cli_list_parameters(&machine.plant);
     if (logs.n) wrong += cli_explain_log(logs.n, logs.names, &machine, NULL);
   }
-  cli_machine_close(&machine);
+  bramah_machine_plant_close(&machine);
   return wrong;
 }
 

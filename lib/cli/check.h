@@ -3,15 +3,15 @@
 #ifndef BRAMAH_LIB_CLI_CHECK_H
 #define BRAMAH_LIB_CLI_CHECK_H
 
-#include "lib/cli/session.h"
+#include "bramah/session.h"
 
 /* What a machine consists of, after its loops were closed. */
-void cli_explain_machine(const cli_machine *machine);
+void cli_explain_machine(const bramah_machine_plant *machine);
 
 /* A log of n files and folders: columns, rows, times, samples. session NULL: only as the plain log of a
  * machine without study. Mistakes are reported as they are found; returns their number. */
-int cli_explain_log(size_t n, const char *const *names, const cli_machine *machine,
-                    const cli_session *session);
+int cli_explain_log(size_t n, const char *const *names, const bramah_machine_plant *machine,
+                    const bramah_session *session);
 
 /* Everything a planned study needs, as far as the first mistake; the truth is simulated, nothing else is run.
  * Returns the number of mistakes. */

@@ -31,8 +31,8 @@ static int report(const bramah_diag *diag)
 /* ---- columns ---- */
 
 /* Returns the number of mistakes. *no_time 1: rows cannot be read. */
-static int find_columns(cli_log_source *source, const cli_machine *machine, const cli_session *session,
-                        int *no_time)
+static int find_columns(cli_log_source *source, const bramah_machine_plant *machine,
+                        const bramah_session *session, int *no_time)
 {
   bramah_diag diag;
   int wrong = 0;
@@ -140,7 +140,8 @@ static void tell_files(const cli_log_source *source)
     printf("  %zu files of the folder are not used\n", source->paths.passed_over);
 }
 
-static void tell_maps(const cli_log_source *source, const cli_machine *machine, const cli_session *session)
+static void tell_maps(const cli_log_source *source, const bramah_machine_plant *machine,
+                      const bramah_session *session)
 {
   for (size_t i = 0; i < source->n_inputs; i++)
     tell_map(source, i, bramah_model_input_name(machine->model, i));
@@ -236,8 +237,8 @@ static void tell_sensor(const survey *s, const bramah_sensor *sensor, size_t i)
 
 /* ---- the whole ---- */
 
-static int survey_rows(survey *s, cli_log_source *source, const cli_machine *machine,
-                       const cli_session *session)
+static int survey_rows(survey *s, cli_log_source *source, const bramah_machine_plant *machine,
+                       const bramah_session *session)
 {
   const int wrong = read_rows(s, source);
   const cli_log_stream *stream;
@@ -255,7 +256,8 @@ static int survey_rows(survey *s, cli_log_source *source, const cli_machine *mac
   return wrong;
 }
 
-static int survey_log(cli_log_source *source, const cli_machine *machine, const cli_session *session)
+static int survey_log(cli_log_source *source, const bramah_machine_plant *machine,
+                      const bramah_session *session)
 {
   const size_t n = source->n_sensors, cells = source->n_inputs + n + 1;
   survey s = {.step_ns = machine->plant.step_ns,
@@ -277,8 +279,8 @@ static int survey_log(cli_log_source *source, const cli_machine *machine, const 
   return wrong;
 }
 
-int cli_explain_log(size_t n, const char *const *names, const cli_machine *machine,
-                    const cli_session *session)
+int cli_explain_log(size_t n, const char *const *names, const bramah_machine_plant *machine,
+                    const bramah_session *session)
 {
   cli_log_source source = {0};
   bramah_diag diag;

@@ -8,7 +8,7 @@
 
 static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 
-static double output_named(const cli_machine *machine, const char *name, const char *suffix)
+static double output_named(const bramah_machine_plant *machine, const char *name, const char *suffix)
 {
   char full[640];
   snprintf(full, sizeof full, "%s%s", name, suffix);
@@ -54,7 +54,8 @@ static const char *origin(const bramah_machine *machine, const bramah_joint *joi
 }
 
 /* One coordinate of a joint. */
-static void explain_coordinate(const cli_machine *machine, const bramah_joint *joint, const char *name)
+static void explain_coordinate(const bramah_machine_plant *machine, const bramah_joint *joint,
+                               const char *name)
 {
   char full[640];
   snprintf(full, sizeof full, "%s.angle", name);
@@ -64,7 +65,7 @@ static void explain_coordinate(const cli_machine *machine, const bramah_joint *j
   print_value(output_named(machine, name, ".rate"), turns ? "rad/s" : "m/s");
 }
 
-static void explain_joint(const cli_machine *machine, const bramah_joint *joint)
+static void explain_joint(const bramah_machine_plant *machine, const bramah_joint *joint)
 {
   const size_t n = bramah_joint_n_coordinates(joint->type);
   printf("    %s: %s behind %s, %s", joint->name, joint->child, joint->parent, joint_verb(joint->type));
@@ -80,7 +81,7 @@ static void explain_joint(const cli_machine *machine, const bramah_joint *joint)
   printf("\n");
 }
 
-static void explain_freedom(const cli_machine *machine)
+static void explain_freedom(const bramah_machine_plant *machine)
 {
   const bramah_model *model = machine->model;
   const size_t n = bramah_model_degrees_of_freedom(model);
@@ -127,7 +128,7 @@ static void explain_motion(const bramah_motion *motion)
   printf("\n");
 }
 
-static void explain_mechanism(const cli_machine *machine)
+static void explain_mechanism(const bramah_machine_plant *machine)
 {
   const bramah_machine *m = machine->machine;
   explain_bodies(m);
@@ -143,7 +144,7 @@ static void explain_mechanism(const cli_machine *machine)
   explain_freedom(machine);
 }
 
-static void explain_volumes(const cli_machine *machine)
+static void explain_volumes(const bramah_machine_plant *machine)
 {
   const bramah_machine *m = machine->machine;
   for (size_t i = 0; i < m->n_supplies; i++) {
@@ -166,7 +167,7 @@ static const char *friction_name(bramah_friction_model model)
   return (size_t)model < sizeof names / sizeof names[0] ? names[model] : "";
 }
 
-static void explain_cylinder(const cli_machine *machine, const bramah_cylinder *c)
+static void explain_cylinder(const bramah_machine_plant *machine, const bramah_cylinder *c)
 {
   const double stroke = output_named(machine, c->name, ".stroke");
   printf("  cylinder %s: from %s to %s, piston side %s, rod side %s; stroke ", c->name, c->body[0],
@@ -179,7 +180,7 @@ static void explain_cylinder(const cli_machine *machine, const bramah_cylinder *
   printf(", %s\n", friction_name(c->friction.model));
 }
 
-static void explain_rotary(const cli_machine *machine, const bramah_rotary *r)
+static void explain_rotary(const bramah_machine_plant *machine, const bramah_rotary *r)
 {
   const double angle = output_named(machine, r->name, ".angle");
   printf("  rotary actuator %s: turns %s, chambers %s and %s, displacement %.6g cm^3/rad; angle ", r->name,
@@ -219,7 +220,7 @@ static void explain_elements(const bramah_machine *m)
            1e-5 * m->accumulators[i].precharge);
 }
 
-static void explain_metered(const cli_machine *machine)
+static void explain_metered(const bramah_machine_plant *machine)
 {
   const bramah_machine *m = machine->machine;
   for (size_t i = 0; i < m->n_pump_lines; i++) {
@@ -239,7 +240,7 @@ static void explain_metered(const cli_machine *machine)
   }
 }
 
-static void explain_hydraulics(const cli_machine *machine)
+static void explain_hydraulics(const bramah_machine_plant *machine)
 {
   const bramah_machine *m = machine->machine;
   explain_volumes(machine);
@@ -267,7 +268,7 @@ static void explain_inputs(const bramah_machine *m)
   }
 }
 
-void cli_explain_machine(const cli_machine *machine)
+void cli_explain_machine(const bramah_machine_plant *machine)
 {
   printf("machine: %s\n", bramah_model_name(machine->model));
   explain_mechanism(machine);

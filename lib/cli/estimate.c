@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/estimate.h"
+#include "lib/cli/augmented.h"
 #include "lib/cli/message.h"
 #include "lib/cli/output_files.h"
 

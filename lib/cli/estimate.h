@@ -6,7 +6,7 @@
 
 #include "bramah/log.h"
 #include "bramah/replay.h"
-#include "lib/cli/session.h"
+#include "bramah/session.h"
 
 typedef struct cli_estimate {
   bramah_filter *filter;

@@ -72,7 +72,7 @@ static bramah_status add_machine(cli_filter_report *f)
 }
 
 bramah_status cli_filter_report_init(cli_filter_report *filter, bramah_report *report,
-                                     const cli_session *session, bramah_diag *diag)
+                                     const bramah_session *session, bramah_diag *diag)
 {
   const size_t n = bramah_filter_n_error(session->filter);
   *filter = (cli_filter_report){.report = report, .session = session};

@@ -12,7 +12,7 @@ enum { CLI_NIS_BANDS = 64 };
 
 typedef struct cli_filter_report {
   bramah_report *report; /* borrowed */
-  const cli_session *session;
+  const bramah_session *session;
   size_t nis, conditioning, timing; /* plots */
   double nis_mean;                  /* running */
   uint64_t nis_n, rows, limit_row;  /* limit_row: the last one with an estimate at its limit, plus 1 */
@@ -28,7 +28,7 @@ typedef struct cli_filter_report {
 
 /* Make the plots. Released by cli_filter_report_free in any case. */
 bramah_status cli_filter_report_init(cli_filter_report *filter, bramah_report *report,
-                                     const cli_session *session, bramah_diag *diag);
+                                     const bramah_session *session, bramah_diag *diag);
 void cli_filter_report_free(cli_filter_report *filter);
 
 /* The present time t [s], after a step that took so many seconds of the clock (NaN: unknown). */

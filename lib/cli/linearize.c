@@ -127,6 +127,25 @@ static void print_rest(const cli_operating_point *point, FILE *out)
           acceleration, pressure);
 }
 
+static int is_state(const bramah_linear_system *s, const char *name)
+{
+  for (size_t i = 0; i < s->n; i++)
+    if (strcmp(s->x_name[i], name) == 0) return 1;
+  return 0;
+}
+
+/* Spools among the outputs that are none of the states. */
+static void print_direct(const bramah_linear_system *s, FILE *out)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < s->n_y; i++) {
+    const char *end = strrchr(s->y_name[i], '.');
+    if (!end || strcmp(end, ".spool") != 0 || is_state(s, s->y_name[i])) continue;
+    fprintf(out, "%s%s", n++ ? ", " : "without lag, no states: ", s->y_name[i]);
+  }
+  if (n) fputc('\n', out);
+}
+
 static void print_states(const bramah_linear_system *s, FILE *out)
 {
   fprintf(out, "states:\n");
@@ -146,6 +165,7 @@ static void print_summary(const cli_operating_point *point, const char *output)
           "(%zu coordinates less %zu constraints; the redundant equations would be of order %zu)\n",
           s->n, s->n_position, s->n_velocity, s->n_pressure, s->n_spool, s->n_friction, c.n_coordinates,
           c.n_constraints, c.n_redundant);
+  print_direct(point->base, out);
   print_rest(point, out);
   print_states(s, out);
   if (output) fprintf(out, "matrices: %s\n", output);
@@ -197,6 +217,7 @@ const cli_command cli_linearize = {
     .summary = "Linear equations of a machine about a point: A, B, C, D with names",
     .details =
         "Without constraints: independent positions and velocities, pressures, spools, friction states.\n"
+        "A spool without lag (time_constant 0) is no state: its command acts at once, in B and D.\n"
         "In the file a row of a state holds its value, its rate, its row of A and of B; a row y:NAME of an\n"
         "output its value and its row of C and of D. All in SI. A .mat file holds A, B, C, D, x, xd, u, y\n"
         "(value and rate of the state, inputs, outputs), dt (0: continuous), and x_name, x_unit and so on.\n"

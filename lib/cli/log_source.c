@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "lib/cli/log_source.h"
 #include "lib/cli/message.h"
+#include "lib/cli/study_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -155,8 +156,8 @@ bramah_status cli_log_source_find_input(cli_log_source *source, const char *inpu
 {
   char name[256];
   int line;
-  if (cli_session_unknown(source->study, input)) return BRAMAH_OK;
-  cli_session_input_column(source->study, input, name, sizeof name, &line);
+  if (bramah_study_unknown_input(source->study, input)) return BRAMAH_OK;
+  cli_input_column(source->study, input, name, sizeof name, &line);
   const bramah_study_column *from = find_input(source->study, input);
   const cli_log_target target = {.name = name, .si_unit = "V", .from = from, .slot = i};
   const bramah_status status = feed(source, &target, "input", input, diag);
@@ -180,7 +181,7 @@ bramah_status cli_log_source_find_sensor(cli_log_source *source, const bramah_se
   return feed(source, &target, "sensor", sensor->name, diag);
 }
 
-bramah_status cli_log_source_bind(cli_log_source *source, const cli_session *session, bramah_diag *diag)
+bramah_status cli_log_source_bind(cli_log_source *source, const bramah_session *session, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (size_t k = 0; !status && k < source->n_streams; k++)
@@ -267,7 +268,7 @@ static int can_be_read_twice(const char *name)
          (stat(name, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
-bramah_status cli_log_source_last_time(const cli_session *session, size_t n, const char *const *names,
+bramah_status cli_log_source_last_time(const bramah_session *session, size_t n, const char *const *names,
                                        int64_t *time_ns, int *known, bramah_diag *diag)
 {
   cli_log_source source = {0};

@@ -7,7 +7,7 @@
 #include "bramah/log.h"
 #include "bramah/replay.h"
 #include "lib/cli/log_stream.h"
-#include "lib/cli/session.h"
+#include "bramah/session.h"
 
 typedef struct cli_log_source {
   const bramah_study *study; /* NULL: none */
@@ -41,7 +41,7 @@ bramah_status cli_log_source_find_input(cli_log_source *source, const char *inpu
 bramah_status cli_log_source_find_sensor(cli_log_source *source, const bramah_sensor *sensor, size_t i,
                                          bramah_diag *diag);
 /* All of them. */
-bramah_status cli_log_source_bind(cli_log_source *source, const cli_session *session, bramah_diag *diag);
+bramah_status cli_log_source_bind(cli_log_source *source, const bramah_session *session, bramah_diag *diag);
 
 /* What the clocks of the devices showed in their first rows: out [n_streams] [ns]. */
 void cli_log_source_starts(const cli_log_source *source, int64_t *out);
@@ -66,7 +66,7 @@ int cli_log_source_is_touched(const cli_log_source *source);
 /* Share of the files that was read, for the progress bar; NaN where it cannot be had. */
 double cli_log_source_share(const cli_log_source *source);
 /* The log's last time [ns], by reading it all beforehand: 0 in *known where it cannot be read twice. */
-bramah_status cli_log_source_last_time(const cli_session *session, size_t n, const char *const *names,
+bramah_status cli_log_source_last_time(const bramah_session *session, size_t n, const char *const *names,
                                        int64_t *time_ns, int *known, bramah_diag *diag);
 
 /* A time of a row as whole nanoseconds. */

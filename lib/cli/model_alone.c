@@ -2,10 +2,10 @@
 #include "lib/cli/model_alone.h"
 #include "lib/cli/message.h"
 
-bramah_status cli_model_alone_start(cli_model_alone *alone, cli_session *session, bramah_diag *diag)
+bramah_status cli_model_alone_start(cli_model_alone *alone, bramah_session *session, bramah_diag *diag)
 {
   bramah_status status = bramah_coupled_new(session->machine.model, diag, &alone->coupled);
-  if (!status) status = cli_session_start(session, alone->coupled, diag);
+  if (!status) status = bramah_session_start(session, alone->coupled, diag);
   if (status) return status;
   alone->plant = bramah_coupled_plant(alone->coupled);
   alone->running = 1;

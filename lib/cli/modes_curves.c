@@ -28,7 +28,7 @@ static void range_of(const bramah_modes *modes, double *low, double *high)
     if (size > 10.0 * modes->mode[k].error) *low = fmin(*low, size);
     *high = fmax(*high, size);
   }
-  if (!(*low < *high)) *low = 1.0, *high = 1.0;
+  if (!(*low <= *high)) *low = *high = 1.0; /* nothing but marginal modes at zero */
   *low *= 0.1;
   *high *= 10.0;
 }
@@ -123,7 +123,7 @@ static bramah_status read_locus(const cli_operating_point *point, const char *te
   }
   if (!good || *end || !isfinite(*from) || !isfinite(*to) || out->n < 2 || out->n > 100000)
     return cli_fail(diag, BRAMAH_E_SYNTAX, "--locus", 0, text,
-                    "needs numbers in SI, NAME=FROM:TO, and at least two values");
+                    "needs numbers in SI, NAME=FROM:TO or NAME=FROM:TO:N, N from 2 to 100000");
   return BRAMAH_OK;
 }
 
@@ -161,6 +161,14 @@ static bramah_status fill_value(cli_operating_point *point, cli_locus *out, size
   return BRAMAH_OK;
 }
 
+/* At which value it failed. */
+static void tell_value(const cli_locus *locus, size_t k, bramah_diag *diag)
+{
+  const size_t used = strlen(diag->message);
+  snprintf(diag->message + used, sizeof diag->message - used, " (%s = %.6g)", locus->name, locus->value[k]);
+  cli_place(diag, "--locus", 0);
+}
+
 bramah_status cli_locus_make(cli_operating_point *point, const char *text, cli_locus *out, bramah_diag *diag)
 {
   const bramah_plant *plant = &point->machine.plant;
@@ -175,7 +183,7 @@ bramah_status cli_locus_make(cli_operating_point *point, const char *text, cli_l
   for (size_t k = 0; k < out->n && !status; k++) {
     out->value[k] = from + (to - from) * (double)k / (double)(out->n - 1);
     status = fill_value(point, out, k, parameter, diag);
-    if (status) cli_place(diag, "--locus", 0);
+    if (status) tell_value(out, k, diag);
   }
   if (snap) {
     bramah_diag ignored;

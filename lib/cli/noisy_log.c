@@ -4,6 +4,7 @@
 #include "bramah/noise.h"
 #include "lib/cli/log_map.h"
 #include "lib/cli/message.h"
+#include "lib/cli/study_names.h"
 #include "lib/cli/output_files.h"
 
 #include <math.h>
@@ -84,12 +85,12 @@ static bramah_status bind(cli_noisy_log *log, const char *path, uint64_t seed, b
   log->inputs = calloc(log->plant->n_input + 1, sizeof *log->inputs);
   if (!log->sensors || !log->row || !log->inputs)
     return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  status = cli_session_check_inputs(log->study, log->model, diag);
+  status = bramah_study_check_inputs(log->study, log->model, diag);
   for (size_t i = 0; !status && i < n; i++) status = bind_sensor(log, i, seed, diag);
   return status;
 }
 
-bramah_status cli_noisy_log_new(const char *study_path, uint64_t seed, const cli_machine *machine,
+bramah_status cli_noisy_log_new(const char *study_path, uint64_t seed, const bramah_machine_plant *machine,
                                 bramah_diag *diag, cli_noisy_log **out)
 {
   cli_noisy_log *log = calloc(1, sizeof *log);
@@ -166,8 +167,8 @@ bramah_status cli_noisy_log_create(cli_noisy_log *log, const char *path, bramah_
     char name[256];
     int line;
     const char *input = bramah_model_input_name(log->model, i);
-    if (cli_session_unknown(study, input)) continue; /* nobody writes it down */
-    cli_session_input_column(study, input, name, sizeof name, &line);
+    if (bramah_study_unknown_input(study, input)) continue; /* nobody writes it down */
+    cli_input_column(study, input, name, sizeof name, &line);
     status = add_column(log, name, input_column(study, input), "V", &log->inputs[i], diag);
   }
   for (size_t i = 0; !status && i < study->n_sensors; i++)
@@ -201,7 +202,7 @@ bramah_status cli_noisy_log_row(cli_noisy_log *log, uint64_t k, int64_t time_ns,
   double *cell = log->row;
   *cell++ = cli_seconds(time_ns);
   for (size_t i = 0; i < log->plant->n_input; i++)
-    if (!cli_session_unknown(log->study, bramah_model_input_name(log->model, i)))
+    if (!bramah_study_unknown_input(log->study, bramah_model_input_name(log->model, i)))
       *cell++ = cli_log_map_column(&log->inputs[i], u[i]);
   for (size_t i = 0; i < log->study->n_sensors; i++)
     *cell++ = cli_log_map_column(&log->sensors[i].map, arrival(&log->sensors[i], k, log->plant));

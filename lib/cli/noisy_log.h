@@ -4,14 +4,14 @@
 #define BRAMAH_LIB_CLI_NOISY_LOG_H
 
 #include <stdio.h>
-#include "lib/cli/session.h"
+#include "bramah/session.h"
 
 typedef struct cli_noisy_log cli_noisy_log;
 
 /* Bind the sensors of the study to the plant; the study's changes are what the filter has wrong and are not
  * applied. Sampling periods and delays are taken to the nearest multiple of the step, with a note where that
  * is not exact. A sample stands in the row of its arrival. */
-bramah_status cli_noisy_log_new(const char *study_path, uint64_t seed, const cli_machine *machine,
+bramah_status cli_noisy_log_new(const char *study_path, uint64_t seed, const bramah_machine_plant *machine,
                                 bramah_diag *diag, cli_noisy_log **out);
 void cli_noisy_log_free(cli_noisy_log *log);
 

@@ -19,7 +19,7 @@ static void warn(const bramah_observability *o)
       names, result.horizon, n == 1 ? "it" : "them");
 }
 
-static bramah_status look_ahead(const cli_session *session, const bramah_plant *plant, bramah_diag *diag)
+static bramah_status look_ahead(const bramah_session *session, const bramah_plant *plant, bramah_diag *diag)
 {
   const size_t np = bramah_plant_n_error(plant), n_filter = bramah_filter_n_error(session->filter);
   const double *P = bramah_filter_covariance(session->filter);
@@ -32,7 +32,7 @@ static bramah_status look_ahead(const cli_session *session, const bramah_plant *
    * pump behind a closed valve), which would be no news. */
   bramah_observability_options_default(&options);
   options.augmented = session->augmented.states;
-  options.n_augmented = cli_session_n_unknown(session->study);
+  options.n_augmented = bramah_study_n_unknown_inputs(session->study);
   for (size_t k = 0; k < options.n_augmented; k++) sigma[np + k] = options.augmented[k].sigma;
   bramah_status status =
       bramah_observability_new(plant, session->study->n_sensors, session->sensors, &options, diag, &o);
@@ -43,13 +43,13 @@ static bramah_status look_ahead(const cli_session *session, const bramah_plant *
   return status;
 }
 
-void cli_warn_unobservable(const cli_session *session)
+void cli_warn_unobservable(const bramah_session *session)
 {
   bramah_diag diag;
   bramah_coupled *coupled = NULL;
   bramah_diag_clear(&diag);
   bramah_status status = bramah_coupled_new(session->machine.model, &diag, &coupled);
-  if (!status) status = cli_session_start(session, coupled, &diag);
+  if (!status) status = bramah_session_start(session, coupled, &diag);
   if (!status) {
     const bramah_plant plant = bramah_coupled_plant(coupled);
     status = look_ahead(session, &plant, &diag);

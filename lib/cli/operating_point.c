@@ -16,33 +16,39 @@ static bramah_status no_memory(bramah_diag *diag)
 
 /* ---- names ---- */
 
-static bramah_status find(size_t n, const char *const *names, const char *name, const char *what, size_t *out,
-                          bramah_diag *diag)
+static bramah_status none_of(size_t n, const char *const *names, const char *name, const char *written,
+                             const char *what, bramah_diag *diag)
 {
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(names[i], name) == 0) return *out = i, BRAMAH_OK;
-  const char *nearest = cli_nearest(name, n, names);
+  const char *nearest = cli_nearest(written, n, names);
   if (nearest)
     return cli_fail(diag, BRAMAH_E_REFERENCE, NULL, 0, name,
                     "there is no %s of this name; did you mean '%s'?", what, nearest);
   return cli_fail(diag, BRAMAH_E_REFERENCE, NULL, 0, name, "there is no %s of this name", what);
 }
 
+static bramah_status find(size_t n, const char *const *names, const char *name, size_t *out)
+{
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(names[i], name) == 0) return *out = i, BRAMAH_OK;
+  return BRAMAH_E_REFERENCE;
+}
+
 bramah_status cli_find_linear_input(const bramah_linear_system *system, const char *name, size_t *out,
                                     bramah_diag *diag)
 {
-  static const char suffix[] = ".command";
-  const size_t length = strlen(name);
-  for (size_t i = 0; i < system->n_u; i++)
-    if (strncmp(system->u_name[i], name, length) == 0 && strcmp(system->u_name[i] + length, suffix) == 0)
-      return *out = i, BRAMAH_OK;
-  return find(system->n_u, system->u_name, name, "input (see --input)", out, diag);
+  char command[300];
+  snprintf(command, sizeof command, "%s.command", name);
+  if (!find(system->n_u, system->u_name, command, out) || !find(system->n_u, system->u_name, name, out))
+    return BRAMAH_OK;
+  const char *written = cli_nearest(name, system->n_u, system->u_name) ? name : command;
+  return none_of(system->n_u, system->u_name, name, written, "input (see --input)", diag);
 }
 
 bramah_status cli_find_linear_output(const bramah_linear_system *system, const char *name, size_t *out,
                                      bramah_diag *diag)
 {
-  return find(system->n_y, system->y_name, name, "output", out, diag);
+  if (!find(system->n_y, system->y_name, name, out)) return BRAMAH_OK;
+  return none_of(system->n_y, system->y_name, name, name, "output", diag);
 }
 
 /* ---- NAME=VALUE ---- */
@@ -91,7 +97,8 @@ static bramah_status open_machine(const cli_arguments *arguments, cli_operating_
     if (!value) status = malformed("--set", text, diag);
     changes[i] = (bramah_change){.path = paths[i], .value = value, .file = "--set"};
   }
-  if (!status) status = cli_machine_open(&point->machine, arguments->operands[0], n, changes, 0, diag);
+  if (!status)
+    status = bramah_machine_plant_open(&point->machine, arguments->operands[0], n, changes, 0, diag);
   free(changes);
   free(paths);
   return status;
@@ -146,6 +153,13 @@ static bramah_status make_linearization(const cli_arguments *arguments, cli_oper
 
 /* ---- the point ---- */
 
+/* The time at which the point really is, which may not be quite the one asked for. */
+static void tell_time(cli_operating_point *point, const char *where, double seconds)
+{
+  snprintf(point->what, sizeof point->what, "at %s%.9g s%s", where, seconds,
+           point->at_rest ? ", then in equilibrium" : "");
+}
+
 static bramah_status simulate(cli_operating_point *point, int64_t until, bramah_diag *diag)
 {
   const bramah_plant *plant = &point->machine.plant;
@@ -153,11 +167,15 @@ static bramah_status simulate(cli_operating_point *point, int64_t until, bramah_
   bramah_status status = cli_schedule_new(point->machine.machine, point->machine.model, diag, &schedule);
   if (!status) status = cli_parameters_set(&point->parameters, plant, 0, diag);
   if (!status) status = plant->set_inputs(plant->self, cli_schedule_at(schedule, 0), diag);
-  for (int64_t now = 0; !status && now + plant->step_ns <= until; now += plant->step_ns) {
+  int64_t now = 0;
+  for (; !status && now + plant->step_ns <= until; now += plant->step_ns) {
     status = plant->set_inputs(plant->self, cli_schedule_at(schedule, now), diag);
     if (!status) status = cli_parameters_set(&point->parameters, plant, now, diag);
     if (!status) status = plant->step(plant->self, diag);
   }
+  if (until > 0 && !status) tell_time(point, "", 1e-9 * (double)now);
+  if (until > now && !status)
+    cli_note("--at is not a multiple of the step: the machine stands at %.9g s", 1e-9 * (double)now);
   cli_schedule_free(schedule);
   return status;
 }
@@ -202,6 +220,20 @@ static bramah_status read_held(const cli_arguments *arguments, cli_operating_poi
   return BRAMAH_OK;
 }
 
+/* Any parameter may be free, so one of them can be meant too. */
+static bramah_status find_free(const cli_operating_point *point, const char *name, size_t *out,
+                               bramah_diag *diag)
+{
+  bramah_diag parameter;
+  size_t found;
+  const bramah_status status = cli_find_linear_input(point->base, name, out, diag);
+  if (!status || strchr(diag->message, '?')) return status;
+  if (bramah_plant_parameter_index(&point->machine.plant, name, &found, &parameter) &&
+      strchr(parameter.message, '?'))
+    *diag = parameter;
+  return status;
+}
+
 static bramah_status read_trim(const cli_arguments *arguments, cli_operating_point *point, bramah_diag *diag)
 {
   const size_t n_held = (size_t)count_of(arguments, "hold"), n_free = (size_t)count_of(arguments, "free");
@@ -211,7 +243,7 @@ static bramah_status read_trim(const cli_arguments *arguments, cli_operating_poi
   if (!held || !free_ones || !target) return no_memory(diag);
   bramah_status status = read_held(arguments, point, n_held, held, target, diag);
   for (size_t k = 0; k < n_free && !status; k++)
-    status = cli_find_linear_input(point->base, cli_value_again(arguments, "free", k), &free_ones[k], diag);
+    status = find_free(point, cli_value_again(arguments, "free", k), &free_ones[k], diag);
   if (status) return cli_place(diag, "--free", 0), status;
   point->work =
       calloc(bramah_equilibrium_work(point->linearization, n_held, n_free) + 1, sizeof *point->work);
@@ -234,23 +266,44 @@ bramah_status cli_operating_point_again(cli_operating_point *point, bramah_diag 
 
 /* ---- a row of a log ---- */
 
+/* Times of a log [s]: the first, the last, the longest way from one row to the next. */
+typedef struct extent {
+  double first, last, gap;
+} extent;
+
+static bramah_status check_reach(const bramah_log_reader *log, const extent *e, double wanted,
+                                 bramah_diag *diag)
+{
+  const char *path = bramah_log_path(log);
+  if (!(e->first <= e->last))
+    return cli_fail(diag, BRAMAH_E_VALUE, path, 0, "--at", "the log has no row with a time");
+  if (wanted >= e->first - e->gap && wanted <= e->last + e->gap) return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_VALUE, path, 0, "--at",
+                  "%.9g s is not in the log, which goes from %.9g s to %.9g s", wanted, e->first, e->last);
+}
+
 /* The row nearest to a time, into values [columns]. */
 static bramah_status find_row(bramah_log_reader *log, size_t time, double wanted, size_t n, double *values,
                               unsigned char *present, bramah_diag *diag)
 {
   double *row = calloc(n + 1, sizeof *row), best = (double)INFINITY;
   unsigned char *filled = calloc(n + 1, 1);
+  extent e = {(double)INFINITY, -(double)INFINITY, 0.0};
   bramah_status status = row && filled ? BRAMAH_OK : no_memory(diag);
   for (int end = 0; !status && !end;) {
     status = bramah_log_next(log, row, filled, &end, diag);
-    if (status || end || !filled[time] || !(fabs(row[time] - wanted) < best)) continue;
+    if (status || end || !filled[time]) continue;
+    if (e.first <= e.last) e.gap = fmax(e.gap, row[time] - e.last);
+    e.first = fmin(e.first, row[time]);
+    e.last = fmax(e.last, row[time]);
+    if (!(fabs(row[time] - wanted) < best)) continue;
     best = fabs(row[time] - wanted);
     memcpy(values, row, n * sizeof *row);
     memcpy(present, filled, n);
   }
   free(row);
   free(filled);
-  return status;
+  return status ? status : check_reach(log, &e, wanted, diag);
 }
 
 /* Value of a column of that row, if the log has it. */
@@ -279,6 +332,7 @@ static bramah_status place_from(cli_operating_point *point, bramah_log_reader *l
   size_t time;
   bramah_status status = bramah_log_find(log, "t", "s", &time, diag);
   if (!status) status = find_row(log, time, wanted, n, values, present, diag);
+  if (!status) tell_time(point, "the row of a log at ", values[time]);
   memcpy(x, s->x, s->n * sizeof *x);
   for (size_t i = 0; i < held && !status; i++)
     status = take_cell(log, s->x_name[i], s->x_unit[i], values, present, &x[i], diag);
@@ -330,8 +384,6 @@ static int read_file_at(const cli_arguments *arguments, cli_operating_point *poi
   snprintf(point->file, sizeof point->file, "%.*s", (int)(sign - at), at);
   point->file_ns = llround(seconds * 1e9);
   point->at_rest = cli_value(arguments, "hold") || cli_value(arguments, "free");
-  snprintf(point->what, sizeof point->what, "at the row of a log at %.9g s%s", seconds,
-           point->at_rest ? ", then in equilibrium" : "");
   return 0;
 }
 
@@ -368,7 +420,7 @@ void cli_operating_point_close(cli_operating_point *point)
   if (point->has_sensors) cli_linear_sensors_free(&point->sensors);
   bramah_linearization_free(point->linearization);
   cli_parameters_free(&point->parameters);
-  cli_machine_close(&point->machine);
+  bramah_machine_plant_close(&point->machine);
   free(point->columns);
   free(point->work);
   free((void *)(uintptr_t)point->trim.held); /* ours, const for the library */

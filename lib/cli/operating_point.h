@@ -7,10 +7,10 @@
 #include "bramah/equilibrium.h"
 #include "lib/cli/linear_sensors.h"
 #include "lib/cli/parameters.h"
-#include "lib/cli/session.h"
+#include "bramah/session.h"
 
 typedef struct cli_operating_point {
-  cli_machine machine;
+  bramah_machine_plant machine;
   cli_parameters parameters;
   bramah_linearization *linearization;
   const bramah_linear_system *base;   /* all outputs that have a derivative */

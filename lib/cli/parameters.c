@@ -27,6 +27,18 @@ static bramah_status read_time(const char *text, const char *time, int64_t *ns, 
 }
 
 /* NAME=VALUE[@TIME] in `copy`, which is cut into its parts. */
+static bramah_status check_range(const bramah_parameter_info *info, const cli_parameter *parameter,
+                                 bramah_diag *diag)
+{
+  const int low = parameter->value < info->least;
+  const char *unit = strcmp(info->unit, "1") == 0 ? "" : info->unit;
+  if (!isfinite(parameter->value))
+    return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, parameter->text, "is not finite");
+  if (!low && !(parameter->value > info->most)) return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, parameter->text, "must be at %s %.6g%s%s",
+                  low ? "least" : "most", low ? info->least : info->most, *unit ? " " : "", unit);
+}
+
 static bramah_status read_parts(const bramah_plant *plant, char *copy, cli_parameter *out, bramah_diag *diag)
 {
   char *equals = strchr(copy, '='), *at = strrchr(copy, '@');
@@ -40,9 +52,7 @@ static bramah_status read_parts(const bramah_plant *plant, char *copy, cli_param
   if (status) return status;
   plant->parameter_info(plant->self, out->index, &info);
   status = read_quantity(equals + 1, info.unit, &out->value, diag);
-  if (!status && !(isfinite(out->value) && out->value >= info.least && out->value <= info.most))
-    return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, out->text, "must lie between %.6g and %.6g %s", info.least,
-                    info.most, info.unit);
+  if (!status) status = check_range(&info, out, diag);
   return !status && at ? read_time(out->text, at + 1, &out->time_ns, diag) : status;
 }
 

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 
 struct cli_plant_noise {
-  cli_session session; /* of the machine of the simulation, with a filter of its own that corrects nothing */
+  bramah_session
+      session; /* of the machine of the simulation, with a filter of its own that corrects nothing */
   bramah_noise *noise;
   double *dx; /* [n_error] */
 };
 
 static bramah_status open_filter(cli_plant_noise *p, bramah_diag *diag)
 {
-  cli_session *session = &p->session;
+  bramah_session *session = &p->session;
   const bramah_filter_options options = {.transition = session->study->transition,
                                          .discretisation = session->study->discretisation,
                                          .basis = session->start.basis,
@@ -27,12 +28,12 @@ static bramah_status open_filter(cli_plant_noise *p, bramah_diag *diag)
 
 static bramah_status open_all(cli_plant_noise *p, const char *path, uint64_t seed, bramah_diag *diag)
 {
-  cli_session *session = &p->session;
+  bramah_session *session = &p->session;
   bramah_diag_clear(diag);
   bramah_status status = bramah_study_load(path, diag, &session->study);
-  if (!status) status = cli_session_make_room(session, diag);
-  if (!status) status = cli_session_find_joints(session, diag);
-  if (!status) status = cli_session_find_volumes(session, diag);
+  if (!status) status = bramah_session_make_room(session, diag);
+  if (!status) status = bramah_session_find_joints(session, diag);
+  if (!status) status = bramah_session_find_volumes(session, diag);
   if (!status) status = open_filter(p, diag);
   if (!status) status = bramah_noise_new(seed, bramah_noise_stream("plant noise"), diag, &p->noise);
   if (status) return cli_place(diag, path, 0), status;
@@ -40,7 +41,7 @@ static bramah_status open_all(cli_plant_noise *p, const char *path, uint64_t see
   return p->dx ? BRAMAH_OK : cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
 }
 
-bramah_status cli_plant_noise_new(const char *study_path, uint64_t seed, const cli_machine *machine,
+bramah_status cli_plant_noise_new(const char *study_path, uint64_t seed, const bramah_machine_plant *machine,
                                   bramah_diag *diag, cli_plant_noise **out)
 {
   cli_plant_noise *p = calloc(1, sizeof *p);
@@ -57,8 +58,8 @@ bramah_status cli_plant_noise_new(const char *study_path, uint64_t seed, const c
 void cli_plant_noise_free(cli_plant_noise *noise)
 {
   if (!noise) return;
-  noise->session.machine = (cli_machine){0}; /* not ours */
-  cli_session_close(&noise->session);
+  noise->session.machine = (bramah_machine_plant){0}; /* not ours */
+  bramah_session_close(&noise->session);
   bramah_noise_free(noise->noise);
   free(noise->dx);
   free(noise);

@@ -4,14 +4,14 @@
 #ifndef BRAMAH_LIB_CLI_PLANT_NOISE_H
 #define BRAMAH_LIB_CLI_PLANT_NOISE_H
 
-#include "lib/cli/session.h"
+#include "bramah/session.h"
 
 typedef struct cli_plant_noise cli_plant_noise;
 
 /* Densities of accelerations and pressures from the study, for the machine as it stands now; its augmented
  * states and the noise of parameters are left out. The machine must outlive it. Errors: those of a
  * session. */
-bramah_status cli_plant_noise_new(const char *study_path, uint64_t seed, const cli_machine *machine,
+bramah_status cli_plant_noise_new(const char *study_path, uint64_t seed, const bramah_machine_plant *machine,
                                   bramah_diag *diag, cli_plant_noise **out);
 void cli_plant_noise_free(cli_plant_noise *noise); /* NULL allowed */
 

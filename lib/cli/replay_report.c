@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/replay_report.h"
+#include "lib/cli/augmented.h"
 #include "lib/cli/message.h"
+#include "lib/cli/study_names.h"
 #include "lib/cli/table.h"
 
 #include <math.h>
@@ -27,14 +29,14 @@ static bramah_status add_plot(cli_replay_report *r, const char *section, const c
   return BRAMAH_OK;
 }
 
-static bramah_status add_output(cli_replay_report *r, size_t i, const cli_session *session,
+static bramah_status add_output(cli_replay_report *r, size_t i, const bramah_session *session,
                                 const cli_truth *truth, bramah_diag *diag)
 {
   const bramah_plant *plant = &session->machine.plant;
   cli_plotted *p = &r->plotted[r->n++];
   bramah_output_info info;
   plant->output_info(plant->self, i, &info);
-  *p = (cli_plotted){.output = i, .truth = -1, .sensor = cli_session_sensor_of(session, i)};
+  *p = (cli_plotted){.output = i, .truth = -1, .sensor = cli_sensor_of(session, i)};
   bramah_status status = BRAMAH_OK;
   if (truth) status = cli_truth_find(truth, info.name, info.unit, &p->truth, diag);
   return status ? status : add_plot(r, "Estimated states", info.name, "", info.unit, 0, &p->plot, diag);
@@ -62,7 +64,7 @@ static bramah_status add_augmented_plots(cli_replay_report *r, const bramah_filt
   return status;
 }
 
-bramah_status cli_replay_report_init(cli_replay_report *report, const cli_session *session,
+bramah_status cli_replay_report_init(cli_replay_report *report, const bramah_session *session,
                                      const cli_estimate *estimate, const cli_truth *truth, bramah_diag *diag)
 {
   const bramah_plant *plant = &session->machine.plant;

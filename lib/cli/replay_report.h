@@ -29,7 +29,7 @@ typedef struct cli_replay_report {
 
 /* Begin the report: angles and rates of the joints the study starts from, every pressure, errors (truth may
  * be NULL), then sensors and filter. Released by cli_replay_report_free in any case. */
-bramah_status cli_replay_report_init(cli_replay_report *report, const cli_session *session,
+bramah_status cli_replay_report_init(cli_replay_report *report, const bramah_session *session,
                                      const cli_estimate *estimate, const cli_truth *truth, bramah_diag *diag);
 void cli_replay_report_free(cli_replay_report *report);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A replay from the first file opened to the last row written. */
 #include "lib/cli/output_files.h"
+#include "lib/cli/augmented.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/replay.h"
 #include "lib/cli/stop.h"
@@ -84,7 +85,7 @@ static bramah_status open_smooth(cli_replay_run *r, bramah_diag *diag)
 bramah_status cli_replay_prepare(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
-  bramah_status status = cli_session_open(&r->session, q->study, diag);
+  bramah_status status = bramah_session_open(&r->session, q->study, diag);
   if (status) return status;
   const size_t n_sensors = r->session.study->n_sensors;
   const bramah_listener listener = {r, take_sample};
@@ -290,7 +291,7 @@ void cli_replay_close(cli_replay_run *r)
   bramah_replay_free(r->replay);
   cli_window_free(&r->window);
   cli_log_source_close(&r->source);
-  cli_session_close(&r->session);
+  bramah_session_close(&r->session);
   free(r->measured);
   free(r->augmented);
   if (r->json.file) cli_json_finish(&r->json, &ignored);

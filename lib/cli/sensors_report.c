@@ -79,7 +79,7 @@ static bramah_status explain(bramah_report *report)
 }
 
 bramah_status cli_sensors_report_init(cli_sensors_report *sensors, bramah_report *report,
-                                      const cli_session *session, bramah_diag *diag)
+                                      const bramah_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   bramah_status status = BRAMAH_OK;

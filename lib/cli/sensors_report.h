@@ -6,7 +6,7 @@
 
 #include "bramah/report.h"
 #include "bramah/statistics.h"
-#include "lib/cli/session.h"
+#include "bramah/session.h"
 
 typedef struct cli_sensor_report {
   const char *name;
@@ -28,7 +28,7 @@ typedef struct cli_sensors_report {
 
 /* Make the plots. Released by cli_sensors_report_free in any case. */
 bramah_status cli_sensors_report_init(cli_sensors_report *sensors, bramah_report *report,
-                                      const cli_session *session, bramah_diag *diag);
+                                      const bramah_session *session, bramah_diag *diag);
 void cli_sensors_report_free(cli_sensors_report *sensors);
 
 /* A sample measured at t [s]: its value [SI] and innovation. One that comes later than its successors is not

@@ -31,7 +31,7 @@ typedef struct energy_balance {
 
 typedef struct simulation {
   request request;
-  cli_machine machine;
+  bramah_machine_plant machine;
   cli_schedule *schedule;
   cli_noisy_log *noisy; /* NULL: none wanted */
   cli_plant_noise *shaken;
@@ -189,7 +189,8 @@ static bramah_status prepare(simulation *s, const cli_arguments *arguments, size
 {
   const request *r = &s->request;
   bramah_status status = check_files(r, diag);
-  if (!status) status = cli_machine_open(&s->machine, r->machine, n_changes, changes, r->step_ns, diag);
+  if (!status)
+    status = bramah_machine_plant_open(&s->machine, r->machine, n_changes, changes, r->step_ns, diag);
   if (!status) status = cli_parameters_read(arguments, &s->machine.plant, &s->parameters, diag);
   if (!status) status = cli_schedule_new(s->machine.machine, s->machine.model, diag, &s->schedule);
   if (!status && r->study) status = cli_noisy_log_new(r->study, r->seed, &s->machine, diag, &s->noisy);
@@ -315,7 +316,7 @@ static void clean_up(simulation *s)
   cli_noisy_log_free(s->noisy);
   cli_plant_noise_free(s->shaken);
   cli_schedule_free(s->schedule);
-  cli_machine_close(&s->machine);
+  bramah_machine_plant_close(&s->machine);
   cli_parameters_free(&s->parameters);
   free(s->outputs);
   free(s->row);

@@ -111,7 +111,7 @@ static bramah_status write_step(cli_smooth *smooth, cli_estimate *estimate, size
   return status;
 }
 
-static bramah_status open_files(cli_smooth *smooth, const char *path, const cli_session *session,
+static bramah_status open_files(cli_smooth *smooth, const char *path, const bramah_session *session,
                                 const cli_estimate *estimate, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
@@ -122,7 +122,7 @@ static bramah_status open_files(cli_smooth *smooth, const char *path, const cli_
   return status ? status : cli_estimate_file_create(&smooth->file, path, estimate, 0, diag);
 }
 
-bramah_status cli_smooth_write(cli_smooth *smooth, const char *path, const cli_session *session,
+bramah_status cli_smooth_write(cli_smooth *smooth, const char *path, const bramah_session *session,
                                cli_estimate *estimate, uint64_t n_rows, uint64_t every, bramah_diag *diag)
 {
   bramah_diag_clear(diag);

@@ -34,7 +34,7 @@ bramah_status cli_smooth_begin(cli_smooth *smooth, bramah_filter *filter, int64_
 
 /* The backward pass over the first n_rows steps and its file; every `every`-th step is written. The
  * estimate's values and the filter's plant are used for it. */
-bramah_status cli_smooth_write(cli_smooth *smooth, const char *path, const cli_session *session,
+bramah_status cli_smooth_write(cli_smooth *smooth, const char *path, const bramah_session *session,
                                cli_estimate *estimate, uint64_t n_rows, uint64_t every, bramah_diag *diag);
 
 /* Errors before and after; filtered: of the same outputs. */

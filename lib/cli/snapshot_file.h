@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A file of named pieces of memory, to go on later:
  *
- *   | "BRAMAHSN" | format, byte order | length | { name [24] | size | bytes, padded to 8 } ... | FNV-1a |
+ *   | "BRAMAHSN" | format, byte order | length |
+ *   | { name [24] | size | bytes, to a multiple of 8 } ... | FNV-1a |
  *
  * The check sum at the end is over all before it. Numbers are those of the machine that wrote it: a snapshot
  * is for the same program on the same kind of computer, not for archives. */

@@ -5,10 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t came;
-static volatile sig_atomic_t nothing = -1; /* descriptor of a file that is empty */
+/* Any thread may take the signal and any other look: sig_atomic_t is enough for one alone. */
+static atomic_int came;
+static atomic_int nothing = -1; /* descriptor of a file that is empty */
+#if ATOMIC_INT_LOCK_FREE != 2
+#error "a signal handler may use atomic objects only where they take no lock"
+#endif
 
 static void handle(int number)
 {

@@ -123,17 +123,18 @@ static void judge_best_study(const inquiry *q, size_t filter)
   for (size_t signal = SIZE_MAX; next_case(q, &p, &signal);) {
     p.study = best;
     const double mine = rmse(q, p, signal);
-    int smallest = 1;
+    int smallest = 1, known = 1;
     for (p.study = 0; p.study < lab->n_studies; p.study++) {
       const double other = rmse(q, p, signal);
       add(&others[p.study], other / mine);
       smallest = smallest && !(other < mine);
+      known = known && !isnan(other);
     }
-    if (!isnan(mine)) decide(&cases, smallest);
+    if (known) decide(&cases, smallest);
   }
   for (size_t i = 0; i < lab->n_studies; i++)
     if (i != best) worst = fmin(worst, value_of(&others[i]));
-  print_verdict(q, lab->filters[filter].name, cases.all > 0, worst > 1.0);
+  print_verdict(q, lab->filters[filter].name, cases.all > 0 && lab->n_studies > 1, worst > 1.0);
   fprintf(q->out, "errors relative to %s:", q->finding->study.name);
   const char *between = "";
   for (size_t i = 0; i < lab->n_studies; i++) {

@@ -124,8 +124,8 @@ static bramah_status take_lists(cli_lab *lab, size_t n_wanted, const char *const
 static bramah_status open_machine(cli_lab *lab, bramah_diag *diag)
 {
   const bramah_plan *plan = lab->plan;
-  const bramah_status status = cli_machine_open(&lab->machine, plan->machine_file, plan->n_changes,
-                                                plan->changes, llround(1e9 * plan->step), diag);
+  const bramah_status status = bramah_machine_plant_open(&lab->machine, plan->machine_file, plan->n_changes,
+                                                         plan->changes, llround(1e9 * plan->step), diag);
   if (status) return status;
   const int64_t step = lab->machine.plant.step_ns;
   lab->rows = (size_t)(llround(1e9 * plan->duration) / step) + 1;
@@ -142,7 +142,7 @@ static bramah_status open_studies(cli_lab *lab, bramah_diag *diag)
     const char *path = lab->plan->studies[i].file;
     const bramah_status status = bramah_study_load(path, diag, &lab->studies[i]);
     if (status) return cli_place(diag, path, 0), status;
-    if (cli_session_n_unknown(lab->studies[i]))
+    if (bramah_study_n_unknown_inputs(lab->studies[i]))
       return cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, lab->studies[i]->augmented[0].line,
                       lab->studies[i]->augmented[0].input, "a study by plan knows no unknown inputs");
     for (size_t s = 0; s < lab->studies[i]->n_sensors; s++)
@@ -302,7 +302,7 @@ static bramah_status check_sensors(const bramah_study *changed, const bramah_stu
 }
 
 /* The scenarios of the plan come instead of what the study says is wrong with its model. */
-static bramah_status load_study(const cli_lab *lab, const cli_lab_place *p, cli_session *session,
+static bramah_status load_study(const cli_lab *lab, const cli_lab_place *p, bramah_session *session,
                                 bramah_diag *diag)
 {
   const bramah_plan_filter *filter = &lab->filters[p->filter];
@@ -327,7 +327,7 @@ static bramah_status open_set(cli_lab *lab, const cli_lab_place *p, bramah_diag 
   set->output = calloc(lab->n_signals + 1, sizeof *set->output);
   if (!set->output) return fail_memory(diag);
   bramah_status status = load_study(lab, p, &set->session, diag);
-  if (!status) status = cli_session_open_study(&set->session, diag);
+  if (!status) status = bramah_session_open_study(&set->session, diag);
   return status ? status : find_signals(lab, &set->session.machine.plant, set->output, diag);
 }
 
@@ -366,7 +366,7 @@ static void run_alone(const cli_lab *lab, size_t scenario)
   bramah_rmse all[BRAMAH_PLAN_MOST_SIGNALS] = {{0}}, settled[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
   cli_schedule *schedule = NULL;
   bramah_diag diag;
-  bramah_status status = cli_session_start(&set->session, set->session.machine.coupled, &diag);
+  bramah_status status = bramah_session_start(&set->session, set->session.machine.coupled, &diag);
   if (!status) status = cli_schedule_new(lab->machine.machine, set->session.machine.model, &diag, &schedule);
   for (size_t k = 0; !status && k < lab->rows; k++) {
     status = plant->set_inputs(plant->self, cli_schedule_at(schedule, (int64_t)k * plant->step_ns), &diag);
@@ -431,12 +431,12 @@ void cli_lab_close(cli_lab *lab)
 {
   const size_t n_sets = lab->n_scenarios * lab->n_studies * lab->n_filters;
   for (size_t i = 0; lab->sets && i < n_sets; i++) {
-    cli_session_close(&lab->sets[i].session);
+    bramah_session_close(&lab->sets[i].session);
     free(lab->sets[i].output);
   }
   for (size_t i = 0; lab->truth && i < lab->n_scenarios; i++) free_truth(lab, &lab->truth[i]);
   for (size_t i = 0; lab->studies && i < lab->n_studies; i++) bramah_study_free(lab->studies[i]);
-  cli_machine_close(&lab->machine);
+  bramah_machine_plant_close(&lab->machine);
   free(lab->sets);
   free(lab->truth);
   free(lab->studies);

@@ -6,7 +6,7 @@
 
 #include "bramah/plan.h"
 #include "lib/cli/schedule.h"
-#include "lib/cli/session.h"
+#include "bramah/session.h"
 
 /* What a run tells of a signal. */
 typedef enum cli_figure {
@@ -29,7 +29,7 @@ typedef struct cli_lab_truth {
 
 /* One scenario, study and filter. */
 typedef struct cli_lab_set {
-  cli_session session;
+  bramah_session session;
   size_t *output; /* [signals] of the filter's plant */
 } cli_lab_set;
 
@@ -46,7 +46,7 @@ typedef struct cli_lab {
   bramah_plan_filter *filters;     /* as the plan says, or one */
   double *rates;                   /* [Hz]; 0: those of the studies */
   bramah_study **studies;          /* as their files say, for the sensors of the truth */
-  cli_machine machine;             /* of the truth */
+  bramah_machine_plant machine;    /* of the truth */
   size_t rows, settled;            /* rows of the truth; the first one from `settle` on */
   cli_lab_truth *truth;            /* [scenarios] */
   cli_lab_set *sets;               /* [scenarios x studies x filters] */

@@ -3,6 +3,7 @@
 #include "bramah/noise.h"
 #include "bramah/statistics.h"
 #include "lib/cli/message.h"
+#include "lib/cli/study_names.h"
 #include "lib/cli/output_files.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ typedef struct bench {
   const cli_lab_set *set;
   const bramah_sensor_options *sensors; /* of the truth */
   size_t n_sensors;
-  cli_session session;
+  bramah_session session;
   cli_schedule *schedule;
   sampled *sampled;       /* [n_sensors] */
   double *y;              /* [n_sensors] */
@@ -70,11 +71,11 @@ static bramah_status open_bench(bench *b, const cli_lab *lab, size_t index, bram
   b->sensors = lab->studies[b->place.study]->sensors;
   b->n_sensors = lab->studies[b->place.study]->n_sensors;
   for (size_t i = 0; i < lab->n_signals; i++)
-    b->watched[i].sensor = cli_session_sensor_of(&b->session, b->set->output[i]);
+    b->watched[i].sensor = cli_sensor_of(&b->session, b->set->output[i]);
   bramah_status status = bramah_coupled_new(b->session.machine.model, diag, &b->session.machine.coupled);
   if (status) return status;
   b->session.machine.plant = bramah_coupled_plant(b->session.machine.coupled);
-  status = cli_session_open_filter(&b->session, diag);
+  status = bramah_session_open_filter(&b->session, diag);
   if (!status) status = cli_schedule_new(lab->machine.machine, b->session.machine.model, diag, &b->schedule);
   return status ? status : open_noise(b, diag);
 }

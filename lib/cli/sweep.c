@@ -61,6 +61,20 @@ static int read_arguments(sweep *s)
   return s->truths ? 0 : CLI_FAILED;
 }
 
+/* Neither table nor journal may take the place of what is read. */
+static bramah_status check_files(const sweep *s, size_t n_logs, const char *const *logs, bramah_diag *diag)
+{
+  const char *const outputs[] = {s->output, s->journal};
+  const char *const others[] = {s->lab.path, s->lab.session.study->machine_file, s->output};
+  bramah_status status = BRAMAH_OK;
+  for (size_t o = 0; !status && o < 2; o++) {
+    status = cli_check_output(outputs[o], 2 + o, others, diag);
+    if (!status) status = cli_check_output(outputs[o], n_logs, logs, diag);
+    if (!status) status = cli_check_output(outputs[o], s->n_truths, s->truths, diag);
+  }
+  return status;
+}
+
 static bramah_status open_lab(sweep *s, bramah_diag *diag)
 {
   const cli_arguments *a = s->arguments;
@@ -70,9 +84,7 @@ static bramah_status open_lab(sweep *s, bramah_diag *diag)
     s->lab.ahead =
         s->ahead ? (int)(s->ahead < 1000000 ? s->ahead : 1000000) : s->lab.session.study->tune.ahead;
   if (!status) status = cli_tune_vary_read(&s->vary, &s->lab, a, s->latin, s->seed, diag);
-  const char *const others[] = {s->lab.path, s->journal};
-  if (!status) status = cli_check_output(s->output, 2, others, diag);
-  if (!status) status = cli_check_output(s->output, n, a->operands + 1, diag);
+  if (!status) status = check_files(s, n, a->operands + 1, diag);
   if (!status) status = cli_tune_lab_read(&s->lab, n, a->operands + 1, s->n_truths, s->truths, diag);
   return status ? status : cli_tune_lab_seal(&s->lab, diag);
 }

@@ -222,6 +222,26 @@ static bramah_status replay_all(tuning *t, const char *set, double **figures, br
   return status;
 }
 
+static void take_warning(void *user, const char *line)
+{
+  tuning *t = user;
+  if (t->n_warnings < sizeof t->warnings / sizeof t->warnings[0])
+    snprintf(t->warnings[t->n_warnings++], sizeof t->warnings[0], "%s", line);
+}
+
+/* The set found can be replayed, but a figure beside it cannot, so that there is no slope. */
+static bramah_status tell_no_intervals(tuning *t, const cli_tune_verdict *verdict, bramah_diag *diag)
+{
+  char line[sizeof t->warnings[0]];
+  const bramah_status status = cli_tune_explain(&t->search, t->set, verdict, diag);
+  if (status == BRAMAH_E_MEMORY) return status;
+  snprintf(line, sizeof line, "no intervals: %.60s%s%.150s", diag->thing, diag->thing[0] ? ": " : "",
+           diag->message);
+  bramah_diag_clear(diag);
+  take_warning(t, line);
+  return BRAMAH_OK;
+}
+
 /* The slope at the end, for the intervals. */
 static bramah_status find_certainty(tuning *t, bramah_diag *diag)
 {
@@ -231,7 +251,8 @@ static bramah_status find_certainty(tuning *t, bramah_diag *diag)
   const size_t n = t->lab.n, place = cli_tune_place_information(&t->lab);
   if (s->criterion != BRAMAH_TUNE_LIKELIHOOD) return BRAMAH_OK;
   bramah_status status = cli_tune_evaluate(s, t->set, 1, 0, &value, &verdict, diag);
-  if (status || !isfinite(value)) return status;
+  if (status) return status;
+  if (!isfinite(value)) return tell_no_intervals(t, &verdict, diag);
   for (size_t k = 0; k < s->n_logs; k++)
     for (size_t i = 0; i < n * n; i++) t->information[i] += s->figures[k][place + i];
   cli_tune_set_numbers(&t->lab, t->set, x);
@@ -287,13 +308,6 @@ static void write_head(const tuning *t, char *head, size_t room)
                        cli_tune_criterion_name(t->search.criterion), t->n_tuned, t->n_tuned == 1 ? "" : "s");
   for (size_t i = 0; i < t->n_tuned && used < room; i++)
     used += (size_t)snprintf(head + used, room - used, "%s %s", i ? "," : "", t->logs[i]);
-}
-
-static void take_warning(void *user, const char *line)
-{
-  tuning *t = user;
-  if (t->n_warnings < sizeof t->warnings / sizeof t->warnings[0])
-    snprintf(t->warnings[t->n_warnings++], sizeof t->warnings[0], "%s", line);
 }
 
 static void print_search(const tuning *t, FILE *out)

@@ -226,7 +226,7 @@ bramah_status cli_tune_lab_open(cli_tune_lab *lab, const char *path, bramah_diag
   lab->path = path;
   lab->tuned = calloc(CLI_TUNE_MOST, sizeof *lab->tuned);
   if (!lab->tuned) return fail_memory(diag);
-  const bramah_status status = cli_session_open(&lab->session, path, diag);
+  const bramah_status status = bramah_session_open(&lab->session, path, diag);
   if (status) return status;
   const bramah_study *study = lab->session.study;
   lab->n_sensors = study->n_sensors;
@@ -248,7 +248,7 @@ void cli_tune_lab_close(cli_tune_lab *lab)
   free(lab->logs);
   free(lab->outputs);
   free(lab->edges);
-  cli_session_close(&lab->session);
+  bramah_session_close(&lab->session);
 }
 
 /* Outputs compared with the truth: those of the section, or positions and rates of the study's joints and

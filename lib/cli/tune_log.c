@@ -97,7 +97,7 @@ static void hash_rows(cli_tune_log *log)
   log->hash = cli_tune_hash(log->hash, log->present, log->rows * log->n_sensors);
 }
 
-bramah_status cli_tune_log_read(cli_tune_log *log, const char *path, const cli_session *session,
+bramah_status cli_tune_log_read(cli_tune_log *log, const char *path, const bramah_session *session,
                                 bramah_diag *diag)
 {
   cli_log_source source = {0};

@@ -5,7 +5,7 @@
 #define BRAMAH_LIB_CLI_TUNE_LOG_H
 
 #include "bramah/replay.h"
-#include "lib/cli/session.h"
+#include "bramah/session.h"
 
 typedef struct cli_tune_log {
   const char *path;
@@ -23,7 +23,7 @@ typedef struct cli_tune_log {
 
 /* Read a log by the columns that the session's study names. Released by cli_tune_log_free in any case.
  * Errors: those of cli_log_source; E_EMPTY (fewer than two rows). */
-bramah_status cli_tune_log_read(cli_tune_log *log, const char *path, const cli_session *session,
+bramah_status cli_tune_log_read(cli_tune_log *log, const char *path, const bramah_session *session,
                                 bramah_diag *diag);
 /* And the truth: outputs [n] of the plant by name. Errors: those of cli_truth; E_COLUMN. */
 bramah_status cli_tune_log_read_truth(cli_tune_log *log, const char *path, const bramah_plant *plant,

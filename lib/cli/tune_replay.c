@@ -119,9 +119,9 @@ static void judge_outlier(work *w, size_t step, size_t k, cli_tune_seen s, size_
   /* Beyond the gate on drifts an innovation may be small. */
   if (in->nis <= gate * gate) return;
   for (size_t j = 0; j < w->n; j++) {
-    const bramah_innovation *other = &partner(w, j, step, k, s).innovation[i];
-    w->near_y[j] = other->innovation;
-    w->near_sigma[j] = other->sigma;
+    const cli_tune_seen near = partner(w, j, step, k, s);
+    w->near_y[j] = near.innovation[i].innovation;
+    w->near_sigma[j] = near.innovation[i].sigma;
   }
   bramah_likelihood_add_outlier(w->likelihood, in->innovation, in->sigma, gate, w->near_y, w->near_sigma,
                                 w->step);
@@ -184,7 +184,7 @@ static void compare(work *w, int64_t time_ns)
 
 static bramah_status open_ahead(work *w, bramah_diag *diag)
 {
-  const cli_session *session = &w->runners[0].opened.session;
+  const bramah_session *session = &w->runners[0].opened.session;
   const bramah_plant *plant = &session->machine.plant;
   if (!w->lab->ahead) return BRAMAH_OK;
   w->snapshot = malloc(plant->snapshot_size + 1);
@@ -225,7 +225,7 @@ static bramah_status follow(work *w, bramah_diag *diag)
 static bramah_status predicted(void *user, bramah_diag *diag)
 {
   work *w = user;
-  const cli_session *session = &w->runners[0].opened.session;
+  const bramah_session *session = &w->runners[0].opened.session;
   const bramah_status status = follow(w, diag);
   if (status) return status;
   for (size_t i = 0; i < w->lab->n_sensors; i++)
@@ -392,7 +392,7 @@ static bramah_status run(work *w, const cli_tune_hands *hands, bramah_diag *diag
     go_all(w, hands);
     status = judge_chunk(w, &over, diag);
   }
-  while (!status && !w->figures[CLI_TUNE_STOPPED] && w->check < CLI_TUNE_CHECKS) note_check(w);
+  while (!status && w->figures[CLI_TUNE_STOPPED] == 0.0 && w->check < CLI_TUNE_CHECKS) note_check(w);
   return status;
 }
 

@@ -179,24 +179,39 @@ bramah_status cli_tune_evaluate(cli_tune_search *search, const char *set, int sl
   return BRAMAH_OK;
 }
 
+/* A failed replay once more, for its words: of the set itself, or, where that one does not fail, of a
+ * neighbour. */
+static bramah_status explain_failure(const cli_tune_lab *lab, const char *set,
+                                     const cli_tune_verdict *verdict, bramah_diag *diag)
+{
+  cli_tune_job job = {.log = verdict->failed, .thousandths = 1000};
+  double *figures = calloc(cli_tune_n_figures(lab, 1) + 1, sizeof *figures);
+  if (!figures) return fail_memory(diag);
+  memcpy(job.set, set, strlen(set) + 1);
+  bramah_diag why = {0};
+  bramah_status status = cli_tune_replay(lab, &job, NULL, figures, &why);
+  if (!status && figures[CLI_TUNE_STATUS] == 0.0) {
+    job.slope = 1;
+    status = cli_tune_replay(lab, &job, NULL, figures, &why);
+  }
+  const double t = figures[CLI_TUNE_TIME];
+  const int again = figures[CLI_TUNE_STATUS] != 0.0;
+  free(figures);
+  if (status) return *diag = why, status;
+  if (!again)
+    return cli_fail(diag, verdict->status, lab->logs[verdict->failed].path, 0, NULL,
+                    "a replay failed (%s), but not when it was repeated: nothing was found out",
+                    bramah_status_text(verdict->status));
+  return cli_fail(diag, verdict->status, lab->logs[verdict->failed].path, 0, why.thing,
+                  "%.340s (at t = %.9g s%s): look at the log there, or begin from other values", why.message,
+                  t, job.slope ? ", one figure a step further" : "");
+}
+
 bramah_status cli_tune_explain(const cli_tune_search *search, const char *set,
                                const cli_tune_verdict *verdict, bramah_diag *diag)
 {
   const cli_tune_lab *lab = search->lab;
-  if (verdict->status) { /* once more, for its words */
-    cli_tune_job job = {.log = verdict->failed, .thousandths = 1000};
-    double *figures = calloc(cli_tune_n_figures(lab, 0) + 1, sizeof *figures);
-    if (!figures) return fail_memory(diag);
-    memcpy(job.set, set, strlen(set) + 1);
-    bramah_diag why = {0};
-    const bramah_status status = cli_tune_replay(lab, &job, NULL, figures, &why);
-    const double t = figures[CLI_TUNE_TIME];
-    free(figures);
-    if (status) return *diag = why, status;
-    return cli_fail(diag, verdict->status, lab->logs[verdict->failed].path, 0, why.thing,
-                    "%.380s (at t = %.9g s): look at the log there, or begin from other values", why.message,
-                    t);
-  }
+  if (verdict->status) return explain_failure(lab, set, verdict, diag);
   const char *path = search->n_logs ? lab->logs[search->logs[0]].path : lab->path;
   if (verdict->gated > 0.0 && cli_tune_starved(verdict))
     return cli_fail(
@@ -259,11 +274,12 @@ static void sum_slopes(const problem *p, double *gradient, double *information)
   }
 }
 
-static void add_penalty(const problem *p, const char *set, double *gradient, double *information)
+static bramah_status add_penalty(const problem *p, const char *set, double *gradient, double *information,
+                                 bramah_diag *diag)
 {
   const size_t all = p->search->lab->n;
   double x[CLI_TUNE_MOST], g[CLI_TUNE_MOST] = {0}, *I = calloc(all * all + 1, sizeof *I);
-  if (!I) return;
+  if (!I) return fail_memory(diag);
   cli_tune_set_numbers(p->search->lab, set, x);
   cli_tune_penalty(p->search, x, g, I);
   for (size_t a = 0; a < p->n; a++) {
@@ -271,6 +287,7 @@ static void add_penalty(const problem *p, const char *set, double *gradient, dou
     information[a * p->n + a] += I[p->index[a] * all + p->index[a]];
   }
   free(I);
+  return BRAMAH_OK;
 }
 
 static bramah_status slope(void *user, const double *z, double *out, double *gradient, double *information,
@@ -284,8 +301,7 @@ static bramah_status slope(void *user, const double *z, double *out, double *gra
   if (status) return status;
   if (!isfinite(*out)) return cli_tune_explain(p->search, set, &verdict, diag);
   sum_slopes(p, gradient, information);
-  add_penalty(p, set, gradient, information);
-  return BRAMAH_OK;
+  return add_penalty(p, set, gradient, information, diag);
 }
 
 static int used_up(void *user)
@@ -372,7 +388,7 @@ static bramah_status score(problem *p, const bramah_objective *f, double *z, bra
     out->ending = one.ending;
     better = 0;
     for (size_t k = 0; !status && !used_up(p) && k < p->n; k++)
-      if (is_lost(p, I, z, k)) status = revive(p, k, z, &one.cost, &better, diag);
+      if (is_lost(p, I, z, k)) status = revive(p, k, z, &out->cost, &better, diag);
   }
   free(g);
   return status;

@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bramah_status fail_memory(bramah_diag *diag)
+{
+  return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+}
+
 /* ---- texts ---- */
 
 void cli_tune_set_text(const cli_tune_lab *lab, const double *x, char *out)
@@ -49,7 +54,7 @@ double cli_tune_unscaled(const cli_tuned *t, double z)
 /* Small enough for a straight line, large enough not to drown in the tolerance of the step's iterations. */
 static double default_step(const cli_tuned *t, double x)
 {
-  return t->linear ? 1e-3 * (t->most - t->least) : 2e-3 * x;
+  return t->linear ? 1e-3 * (t->most - t->least) : fmin(2e-3 * x, 0.5 * (t->most - t->least));
 }
 
 double cli_tune_neighbour(const cli_tune_lab *lab, const char *set, size_t j, char *out)
@@ -137,27 +142,31 @@ static void prepend_own(const bramah_study *study, change_list *machine, bramah_
   *machine = all;
 }
 
+static bramah_status change_machine(cli_tune_session *s, change_list *machine, bramah_diag *diag)
+{
+  bramah_study *study = s->session.study;
+  s->changes = calloc(study->n_changes + machine->n + 1, sizeof *s->changes);
+  if (!s->changes) return fail_memory(diag);
+  prepend_own(study, machine, s->changes);
+  study->n_changes = machine->n;
+  study->changes = s->changes;
+  return BRAMAH_OK;
+}
+
 static bramah_status load(cli_tune_session *s, const cli_tune_lab *lab, const char *set, bramah_diag *diag)
 {
   const char *value[CLI_TUNE_MOST];
-  const size_t places = count_places(lab), own = lab->session.study->n_changes + places;
+  const size_t places = count_places(lab);
   bramah_change *room = calloc(2 * places + 1, sizeof *room);
-  s->changes = calloc(own + 64, sizeof *s->changes);
   s->values = split(lab, set, value);
-  bramah_status status = room && s->changes && s->values
-                             ? BRAMAH_OK
-                             : cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  bramah_status status = room && s->values ? BRAMAH_OK : fail_memory(diag);
   if (!status) {
     change_list study = {.items = room}, machine = {.items = room + places};
     sort_changes(lab, value, &study, &machine);
     bramah_diag_clear(diag);
     status = bramah_study_load_changed(lab->path, study.n, study.items, diag, &s->session.study);
     if (status) cli_place(diag, lab->path, 0);
-    if (!status && s->session.study->n_changes <= lab->session.study->n_changes + 64) {
-      prepend_own(s->session.study, &machine, s->changes);
-      s->session.study->n_changes = machine.n;
-      s->session.study->changes = s->changes;
-    }
+    if (!status) status = change_machine(s, &machine, diag);
   }
   free(room);
   return status;
@@ -168,7 +177,7 @@ static bramah_status take_delays(cli_tune_session *s, const cli_tune_lab *lab, b
 {
   bramah_study *study = s->session.study;
   s->delay_ns = calloc(lab->n_sensors + 1, sizeof *s->delay_ns);
-  if (!s->delay_ns) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  if (!s->delay_ns) return fail_memory(diag);
   if (study->n_sensors != lab->n_sensors)
     return cli_fail(diag, BRAMAH_E_UNSUPPORTED, lab->path, 0, NULL, "values must not add sensors");
   for (size_t i = 0; i < study->n_sensors; i++) {
@@ -179,23 +188,17 @@ static bramah_status take_delays(cli_tune_session *s, const cli_tune_lab *lab, b
   return BRAMAH_OK;
 }
 
-/* As cli_session_open_study, on the lab's model. */
+/* As bramah_session_open_study, on the lab's model. */
 static bramah_status open_on_model(cli_tune_session *s, const cli_tune_lab *lab, bramah_diag *diag)
 {
-  cli_session *session = &s->session;
+  bramah_session *session = &s->session;
   s->shared = 1;
   session->machine.model = lab->session.machine.model;
   session->machine.machine = lab->session.machine.machine;
-  bramah_status status = bramah_coupled_new(session->machine.model, diag, &session->machine.coupled);
+  const bramah_status status = bramah_coupled_new(session->machine.model, diag, &session->machine.coupled);
   if (status) return status;
   session->machine.plant = bramah_coupled_plant(session->machine.coupled);
-  status = cli_session_make_room(session, diag);
-  for (size_t i = 0; !status && i < session->study->n_sensors; i++)
-    status = cli_session_bind_sensor(session, i, diag);
-  if (!status) status = cli_session_bind_augmented(session, diag);
-  if (!status) status = cli_session_find_joints(session, diag);
-  if (!status) status = cli_session_find_volumes(session, diag);
-  return status ? status : cli_session_open_filter(session, diag);
+  return bramah_session_open_on_machine(session, diag);
 }
 
 static double offset_of(const bramah_study *study, size_t i, const char *unit)
@@ -211,7 +214,7 @@ static double offset_of(const bramah_study *study, size_t i, const char *unit)
 static bramah_status take_offsets(cli_tune_session *s, const cli_tune_lab *lab, bramah_diag *diag)
 {
   s->shift = calloc(lab->n_sensors + 1, sizeof *s->shift);
-  if (!s->shift) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  if (!s->shift) return fail_memory(diag);
   for (size_t i = 0; i < lab->n_sensors; i++) {
     const char *unit = lab->session.sensors[i].unit;
     s->shift[i] = offset_of(s->session.study, i, unit) - offset_of(lab->session.study, i, unit);
@@ -228,7 +231,7 @@ bramah_status cli_tune_session_open(cli_tune_session *session, const cli_tune_la
   if (!status) status = take_offsets(session, lab, diag);
   if (status) return status;
   return lab->shared_model ? open_on_model(session, lab, diag)
-                           : cli_session_open_study(&session->session, diag);
+                           : bramah_session_open_study(&session->session, diag);
 }
 
 void cli_tune_session_close(cli_tune_session *session)
@@ -237,7 +240,7 @@ void cli_tune_session_close(cli_tune_session *session)
     session->session.machine.model = NULL;
     session->session.machine.machine = NULL;
   }
-  cli_session_close(&session->session);
+  bramah_session_close(&session->session);
   free(session->changes);
   free(session->values);
   free(session->delay_ns);

@@ -75,12 +75,12 @@ static bramah_status take_row(void *user, bramah_sample *sample, int *end, brama
 /* The unknown commands are the first augmented states: the second filter has the others. */
 static bramah_status make_filter(cli_unknown *unknown, const bramah_replay_options *replay, bramah_diag *diag)
 {
-  const cli_session *session = unknown->session;
-  bramah_filter_options options = cli_session_filter_options(session);
+  const bramah_session *session = unknown->session;
+  bramah_filter_options options = bramah_session_filter_options(session);
   options.augmented += unknown->n;
   options.n_augmented -= unknown->n;
   bramah_status status = bramah_coupled_new(session->machine.model, diag, &unknown->coupled);
-  if (!status) status = cli_session_start(session, unknown->coupled, diag);
+  if (!status) status = bramah_session_start(session, unknown->coupled, diag);
   if (status) return status;
   unknown->plant = bramah_coupled_plant(unknown->coupled);
   bramah_coupled_set_injection(unknown->coupled, (bramah_injection)session->study->injection);
@@ -106,14 +106,14 @@ static bramah_status make_arrays(cli_unknown *unknown, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-bramah_status cli_unknown_open(cli_unknown *unknown, const cli_session *session,
+bramah_status cli_unknown_open(cli_unknown *unknown, const bramah_session *session,
                                const bramah_replay_options *options, bramah_source source, void *source_user,
                                bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   *unknown = (cli_unknown){
       .session = session, .source = source, .source_user = source_user, .ended_at = (double)NAN};
-  unknown->n = cli_session_n_unknown(study);
+  unknown->n = bramah_study_n_unknown_inputs(study);
   if (unknown->n == 0) return BRAMAH_OK;
   const bramah_status status = make_arrays(unknown, diag);
   return status ? status : make_filter(unknown, options, diag);

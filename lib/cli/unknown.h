@@ -21,7 +21,7 @@ typedef struct cli_row_queue {
 
 typedef struct cli_unknown {
   size_t n; /* unknown inputs */
-  const cli_session *session;
+  const bramah_session *session;
   bramah_source source; /* of the log */
   void *source_user;
   cli_row_queue queue;
@@ -37,7 +37,7 @@ typedef struct cli_unknown {
 
 /* Before the replay, which takes its rows by cli_unknown_next; options of both replays. Released by
  * cli_unknown_close in any case. */
-bramah_status cli_unknown_open(cli_unknown *unknown, const cli_session *session,
+bramah_status cli_unknown_open(cli_unknown *unknown, const bramah_session *session,
                                const bramah_replay_options *options, bramah_source source, void *source_user,
                                bramah_diag *diag);
 void cli_unknown_close(cli_unknown *unknown);

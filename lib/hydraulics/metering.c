@@ -144,6 +144,36 @@ static void store_slopes(const bramah__circuit *circuit, const point *at, const 
   }
 }
 
+/* Slopes of openings that end at the full one, `limit`. */
+static double part_slope(double open, double slope, double limit)
+{
+  return open < limit ? slope : open > limit ? 0.0 : fmin(slope, 0.0);
+}
+
+/* Do all openings follow their slopes at U as far as `by`? */
+static int is_straight(const bramah__valve *valve, double U, double by)
+{
+  double e[BRAMAH__N_WAYS], slope[BRAMAH__N_WAYS], there[BRAMAH__N_WAYS];
+  bramah__opening_tangents(&valve->opening, U, e, slope);
+  bramah__openings(&valve->opening, U + by, there);
+  for (int w = 0; w < BRAMAH__N_WAYS; w++) {
+    const double follows = by * part_slope(e[w], slope[w], valve->limit),
+                 moves = fmin(there[w], valve->limit) - fmin(e[w], valve->limit);
+    if (fabs(moves - follows) > 1e-3 * fabs(by) * (1.0 + fabs(slope[w]))) return 0;
+  }
+  return 1;
+}
+
+bramah__spool_difference bramah__differ_spool(const bramah__valve *valve, double U)
+{
+  const double step = 1e-6 * valve->limit;
+  const int up = is_straight(valve, U, step), down = is_straight(valve, U, -step);
+  const double side = up || !down ? 1.0 : -1.0;
+  if (up && down) return (bramah__spool_difference){step, {1.0, -1.0, 0.0}, {0.5, -0.5, 0.0}};
+  return (bramah__spool_difference){
+      step, {side, 2.0 * side, 3.0 * side}, {-2.5 * side, 4.0 * side, -1.5 * side}};
+}
+
 /* How the openings of the line follow a spool: du/dU of each valve, and of the bleed valve. */
 static void follow_spool(const bramah__circuit *circuit, const point *at, size_t spool, double U,
                          bramah__metering *du, double *bleed)
@@ -151,7 +181,7 @@ static void follow_spool(const bramah__circuit *circuit, const point *at, size_t
   const bramah__valve *valve = &circuit->valve[spool];
   double e[BRAMAH__N_WAYS], e_U[BRAMAH__N_WAYS];
   bramah__opening_tangents(&valve->opening, U, e, e_U);
-  for (int w = 0; w < BRAMAH__N_WAYS; w++) e_U[w] = e[w] < valve->limit ? e_U[w] / valve->limit : 0.0;
+  for (int w = 0; w < BRAMAH__N_WAYS; w++) e_U[w] = part_slope(e[w], e_U[w], valve->limit) / valve->limit;
   for (size_t j = 0; j < at->line->n; j++) {
     const bramah__metered_port *port = &circuit->metered_port[at->line->first + j];
     const int moves = port->spool == spool;
@@ -180,22 +210,21 @@ static void solve_moved(const point *at, double eps, const bramah__metering *du,
   bramah__lambda_of(&group, at->beta, at->fbar, w);
 }
 
-/* Central differences over this part of the limit of the spool. */
-static const double spool_step = 1e-6;
-
 static void store_spools(const bramah__circuit *circuit, const point *at, const double *U, double *by_U)
 {
   const size_t ns = bramah__n_spools(circuit), first = at->line->first, n = at->line->n;
   bramah__metering du[BRAMAH__MAX_ON_LINE];
-  double up[BRAMAH__MAX_ON_LINE], down[BRAMAH__MAX_ON_LINE], bleed;
+  double w[BRAMAH__MAX_ON_LINE], bleed;
   for (size_t spool = circuit->n_valves; spool < ns; spool++) {
-    const double eps = spool_step * circuit->valve[spool].limit;
+    const bramah__spool_difference d = bramah__differ_spool(&circuit->valve[spool], U[spool]);
     follow_spool(circuit, at, spool, U[spool], du, &bleed);
-    solve_moved(at, eps, du, bleed, up);
-    solve_moved(at, -eps, du, bleed, down);
-    for (size_t j = 0; j < n; j++)
-      by_U[circuit->metered_port[first + j].volume * ns + spool] =
-          bramah__load_stiffness(circuit, first + j) * (up[j] - down[j]) / (2.0 * eps);
+    for (int k = 0; k < 3; k++) {
+      if (d.weight[k] == 0.0) continue;
+      solve_moved(at, d.at[k] * d.step, du, bleed, w);
+      for (size_t j = 0; j < n; j++)
+        by_U[circuit->metered_port[first + j].volume * ns + spool] +=
+            bramah__load_stiffness(circuit, first + j) * (w[j] - at->w[j]) * d.weight[k] / d.step;
+    }
   }
 }
 

@@ -15,6 +15,18 @@ bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, c
 /* Opening of a regeneration or bleed valve that has a spool. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U);
 
+/* How to difference by a spool [V]: displacements `at` in steps, and the weights of what is seen there (0:
+ * need not be looked at); their sum goes by the step. */
+typedef struct bramah__spool_difference {
+  double step; /* [V] */
+  double at[3], weight[3];
+} bramah__spool_difference;
+
+/* Central; where an opening has a corner (a shut valve that is about to open) to the side that
+ * bramah__opening_tangents looks to, and from beside the corner: an actuator that a shut valve holds has
+ * chamber pressures of its own. Second order. */
+bramah__spool_difference bramah__differ_spool(const bramah__valve *valve, double U);
+
 /* Velocities w [n_metered] of the actuators and pressures P [n_metered_lines] of the lines, from the tank on,
  * at pressures p, rod velocities v [n_cylinders] and spools U. This is what costs time. */
 void bramah__metered_solve(const bramah__circuit *circuit, const double *p, const double *v, const double *U,

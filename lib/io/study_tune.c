@@ -38,16 +38,21 @@ static bramah_status quantity_of(bramah__reader *reader, const bramah__item *map
   return bramah__item_quantity(reader, item, &key, NULL, q);
 }
 
-static bramah_status check_step(bramah__reader *reader, const bramah__item *item, bramah_dimension dimension)
+/* Up or down, one of the two must stay within the bounds from wherever between them. */
+static bramah_status check_step(bramah__reader *reader, const bramah__item *item,
+                                const bramah__quantity *least, const bramah__quantity *most)
 {
   bramah__item at;
   bramah__quantity step;
   if (!bramah__item_find(item, "step", &at)) return BRAMAH_OK;
   const bramah_status status = quantity_of(reader, item, "step", &at, &step);
   if (status) return status;
-  if (step.si > 0.0 && bramah__same_dimension(step.dimension, dimension)) return BRAMAH_OK;
+  if (!(step.si > 0.0) || !bramah__same_dimension(step.dimension, least->dimension))
+    return bramah__fail_item(reader, &at, BRAMAH_E_VALUE,
+                             "the step must be positive and have the unit of the bounds");
+  if (step.si <= 0.5 * (most->si - least->si)) return BRAMAH_OK;
   return bramah__fail_item(reader, &at, BRAMAH_E_VALUE,
-                           "the step must be positive and have the unit of the bounds");
+                           "the step must not be longer than half the way from 'least' to 'most'");
 }
 
 static bramah_status finish_tuned(bramah__reader *reader, const bramah__item *item, void *object)
@@ -66,7 +71,7 @@ static bramah_status finish_tuned(bramah__reader *reader, const bramah__item *it
   if (!tuned->linear && !(least.si > 0.0))
     return bramah__fail_item(reader, &low, BRAMAH_E_VALUE,
                              "on a logarithmic scale bounds must be positive; give 'scale: linear'");
-  return check_step(reader, item, least.dimension);
+  return check_step(reader, item, &least, &most);
 }
 
 static const bramah__key tuned_keys[] = {

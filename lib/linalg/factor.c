@@ -36,13 +36,21 @@ static size_t lu_small(size_t n, double *A, int *pivot)
   return 0;
 }
 
+/* LAPACK lets what is no number pass; some of it always ends on the diagonal. */
+static size_t not_finite(size_t n, const double *A)
+{
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(A[i * n + i])) return i + 1;
+  return 0;
+}
+
 size_t bramah__lu_factor(size_t n, double *A, int *pivot)
 {
   if (n <= BRAMAH__SMALL) return lu_small(n, A, pivot);
   /* LAPACK sees the transpose; the solvers ask for the other side accordingly. */
   int in = (int)n, info = 0;
   dgetrf_(&in, &in, A, &in, pivot, &info);
-  return info > 0 ? (size_t)info : 0;
+  return info > 0 ? (size_t)info : not_finite(n, A);
 }
 
 void bramah__lu_solve(size_t n, const double *LU, const int *pivot, double *b)
@@ -105,7 +113,7 @@ size_t bramah__cholesky_factor(size_t n, double *A)
   if (n <= BRAMAH__SMALL) return cholesky_small(n, A);
   int in = (int)n, info = 0;
   dpotrf_("U", &in, A, &in, &info); /* upper of the transpose: our lower */
-  return info > 0 ? (size_t)info : 0;
+  return info > 0 ? (size_t)info : not_finite(n, A);
 }
 
 void bramah__cholesky_solve(size_t n, const double *L, double *b)

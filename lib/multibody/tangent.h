@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Derivatives of the inverse dynamics tau(z, z', z'') of an open tree.
  *
- * A change dz of the joints displaces body j by the twist pi_j = pi_parent + b_j dz_j, whose first and second
- * derivatives by time follow from b', b''. The wrench of a body moving with Z, Z', seen with the gravity in its
- * acceleration, changes by
+ * A change dz of the joints displaces body j by the twist pi_j = pi_parent + b_j dz_j, whose first and
+ * second derivatives by time follow from b', b''. The wrench of a body moving with Z, Z', seen with the
+ * gravity in its acceleration, changes by
  *
- *   dw = pi x* w + I (pi'' - pi x a0) + B pi',   B pi' = I (pi' x Z) + pi' x* I Z + Z x* I pi',   a0 = [-g; 0],
+ *   dw = pi x* w + I (pi'' - pi x a0) + B pi',   a0 = [-g; 0]
+ *   B pi' = I (pi' x Z) + pi' x* I Z + Z x* I pi'
  *
- * so that all sums over a subtree need only sums of w, I and B, and B depends on the turning part of pi' alone.
- * Source: ours, from the variation of dissertation 2.4-2.12; the sums over subtrees are those of the composite
- * rigid body method. */
+ * so that all sums over a subtree need only sums of w, I and B, and B depends on the turning part of pi'
+ * alone. Source: ours, from the variation of dissertation 2.4-2.12; the sums over subtrees are those of the
+ * composite rigid body method. */
 #ifndef BRAMAH_LIB_MULTIBODY_TANGENT_H
 #define BRAMAH_LIB_MULTIBODY_TANGENT_H
 

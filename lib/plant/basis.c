@@ -13,6 +13,7 @@
 #include "lib/plant/coupled_internal.h"
 #include "lib/linalg/dense.h"
 #include "lib/multibody/partition.h"
+#include "lib/plant/constraints.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,7 +132,7 @@ static int choose_after_rebase(bramah_coupled *c)
   const bramah_model *model = c->model;
   if (model->n_dependent == 0) return 1;
   bramah__tree_pose(&model->tree, c->next.base, c->next.z, c->trial->pose);
-  bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, c->trial->pose, c->trial->Phi_z);
+  bramah__constraint_jacobian(model, c->trial);
   return choose(c, c->trial->Phi_z);
 }
 

@@ -10,8 +10,8 @@
 void bramah__constraint_residual(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
 void bramah__constraint_jacobian(const bramah_model *model, bramah__eval *eval);
 
-/* eval->gamma [m]: second derivative of Phi by time with z'' = 0, from eval->Z and eval->Zd (those with z'' = 0).
- */
+/* eval->gamma [m]: second derivative of Phi by time with z'' = 0, from eval->Z and eval->Zd (those with
+ * z'' = 0). */
 void bramah__constraint_bias(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
 
 /* Phi_zz[w, w] [m] alone, without what time adds: a quadratic form of the rates w that Z and Zd belong to. */

@@ -200,13 +200,19 @@ int bramah__place_direct_spools(const bramah_model *model, const double *u, doub
   return moved;
 }
 
-bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag)
+bramah_status bramah__adopt_with_spools(bramah_coupled *c, bramah_diag *diag)
 {
   bramah__apply_parameters(c, c->next.theta);
-  bramah__place_direct_spools(c->model, c->next.u, c->next.U);
   const bramah_status status = try_candidate(c, diag);
   if (status != BRAMAH_OK) bramah__apply_parameters(c, c->state.theta);
   return status;
+}
+
+bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__apply_parameters(c, c->next.theta); /* offsets of commands among them */
+  bramah__place_direct_spools(c->model, c->next.u, c->next.U);
+  return bramah__adopt_with_spools(c, diag);
 }
 
 bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag)

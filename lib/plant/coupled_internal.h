@@ -195,6 +195,10 @@ bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag);
  * becomes the state; on error nothing has changed. */
 bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag);
 
+/* The same with all spools of the candidate where they stand, those of valves without lag too: to see what
+ * follows from a spool alone. */
+bramah_status bramah__adopt_with_spools(bramah_coupled *c, bramah_diag *diag);
+
 /* Put the spools U [n_spools] of valves without lag where the commands u [n_inputs] have them; 1 if one
  * moved. */
 int bramah__place_direct_spools(const bramah_model *model, const double *u, double *U);

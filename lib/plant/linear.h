@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives of the equations of motion and of the pressure rates about one motion of the plant: what Newton's
- * tangent, the transition of the filter and the linearization are made of.
+/* Derivatives of the equations of motion and of the pressure rates about one motion of the plant: what
+ * Newton's tangent, the transition of the filter and the linearization are made of.
  *
- *   open tree    g(z, z', z'') = M z'' - Q with every force (cylinders, springs, loads), all joint coordinates
+ *   open tree    g(z, z', z'') = M z'' - Q with every force (cylinders, springs, loads), all coordinates
  *   partitioned  r(z_i, z'_i, z''_i) = Rz' g (D 2.29), the other coordinates following along the constraints
  *
  * A displacement dz_i along the constraints moves all joints by Rz dz_i, their rates by D dz_i and their

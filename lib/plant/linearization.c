@@ -8,17 +8,25 @@
 #include <stdint.h>
 #include <string.h>
 
-int bramah__output_has_memory(bramah__output_code code)
+int bramah__output_has_no_slope(bramah__output_code code)
 {
-  return code == BRAMAH__CYLINDER_WORK || code == BRAMAH__DRIVE_WORK;
+  return code == BRAMAH__CYLINDER_WORK || code == BRAMAH__DRIVE_WORK || code == BRAMAH__METERED_VALVES;
 }
 
-/* Work has no derivative; accelerations of a machine that rolls are not those of the free plant. */
+/* Work and valves have no derivative; accelerations of a machine that rolls are not those of the free
+ * plant. */
 static int left_out(const bramah_model *model, bramah__output_code code)
 {
-  if (bramah__output_has_memory(code)) return 1;
+  if (bramah__output_has_no_slope(code)) return 1;
   return model->n_rolling && (code == BRAMAH__JOINT_ACCELERATION || code == BRAMAH__DRIVE_FORCE ||
                               bramah__body_accelerates(code));
+}
+
+static const char *why_left_out(bramah__output_code code)
+{
+  if (code == BRAMAH__METERED_VALVES) return "this output tells which valves are open; it has no derivative";
+  return bramah__output_has_no_slope(code) ? "this output is summed over time and no function of the state"
+                                           : "accelerations of a rolling machine are no outputs";
 }
 
 static size_t count_outputs(const bramah_model *model, const bramah_linearization_options *options)
@@ -34,6 +42,7 @@ static void take_tables(bramah_linearization *l, bramah__arena *arena)
   const size_t n = l->system.n, nu = l->system.n_u, ny = l->system.n_y;
   l->parameter = BRAMAH__TAKE(arena, size_t, l->n_parameters);
   l->output = BRAMAH__TAKE(arena, size_t, ny);
+  l->spool = BRAMAH__TAKE(arena, size_t, l->system.n_spool);
   l->A = BRAMAH__TAKE(arena, double, n *n);
   l->B = BRAMAH__TAKE(arena, double, n *nu);
   l->C = BRAMAH__TAKE(arena, double, ny *n);
@@ -56,15 +65,18 @@ static void take_work(bramah_linearization *l, bramah__arena *arena, const brama
 {
   const bramah__circuit *circuit = &model->circuit;
   const size_t nn = model->n, nf = model->n_independent, np = circuit->n_volumes, nc = circuit->n_cylinders,
+               ns = bramah__n_spools(circuit),
                nk = nn + model->n_dependent + bramah__count_rolling_rows(model),
-               N = 2 * nn + np + bramah__n_spools(circuit) + circuit->n_friction_states;
+               N = 2 * nn + np + l->system.n_spool + circuit->n_friction_states;
   bramah__state state;
   bramah__arena counted = bramah__arena_make(NULL, 0);
   bramah__state_layout(model, &counted, &state);
   l->by_p = BRAMAH__TAKE(arena, double, np *np);
   l->by_s = BRAMAH__TAKE(arena, double, np *nc);
   l->by_v = BRAMAH__TAKE(arena, double, np *nc);
-  l->by_U = BRAMAH__TAKE(arena, double, np *bramah__n_spools(circuit));
+  l->by_U = BRAMAH__TAKE(arena, double, np *ns);
+  l->x_by_U = BRAMAH__TAKE(arena, double, l->system.n *ns);
+  l->y_by_U = BRAMAH__TAKE(arena, double, l->system.n_y *ns);
   l->by_supply = BRAMAH__TAKE(arena, double, np * circuit->n_supplies);
   l->pd = BRAMAH__TAKE(arena, double, np);
   l->circuit = BRAMAH__TAKE(arena, double, BRAMAH__CIRCUIT_SCRATCH *np);
@@ -110,7 +122,7 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
   l->n_parameters = options ? options->n_parameters : 0;
   s->n_position = s->n_velocity = model->n_independent;
   s->n_pressure = model->circuit.n_volumes;
-  s->n_spool = bramah__n_spools(&model->circuit);
+  s->n_spool = bramah__lagging_valves(&model->circuit, NULL);
   s->n_friction = model->circuit.n_friction_states;
   s->n = 2 * s->n_position + s->n_pressure + s->n_spool + s->n_friction;
   s->n_u = model->n_inputs + l->n_parameters;
@@ -145,9 +157,7 @@ static bramah_status choose_outputs(bramah_linearization *l, const bramah_linear
       return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "there is no output of this number");
     if (left_out(model, model->output[i].code))
       return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->output[i].info.name,
-                          bramah__output_has_memory(model->output[i].code)
-                              ? "this output is summed over time and no function of the state"
-                              : "accelerations of a rolling machine are no outputs");
+                          why_left_out(model->output[i].code));
     l->output[n++] = i;
   }
   return BRAMAH_OK;
@@ -174,14 +184,17 @@ static bramah_status choose_parameters(bramah_linearization *l, const bramah_lin
   return BRAMAH_OK;
 }
 
-/* The linear equations have every spool for a state. */
-static bramah_status check_lags(const bramah_model *model, bramah_diag *diag)
+/* States of which an output tells, from `first` on: pressures or spools. Number i is that of thing[i], or
+ * i. */
+static void name_like(bramah_linearization *l, bramah__output_code code, size_t first, size_t n,
+                      const size_t *thing)
 {
-  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++)
-    if (bramah__is_direct(&model->circuit.valve[i]))
-      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->valve_name[i],
-                          "this valve has no lag, but linear equations need one: give it a time_constant");
-  return BRAMAH_OK;
+  for (size_t i = 0; i < n; i++) {
+    const bramah__output *output = l->model->output;
+    while (output->code != code || output->index != (thing ? thing[i] : i)) output++;
+    l->x_name[first + i] = output->info.name;
+    l->x_unit[first + i] = output->info.unit;
+  }
 }
 
 /* Names that never change: inputs, outputs, pressures, spools, friction states. */
@@ -189,12 +202,8 @@ static void name_all(bramah_linearization *l)
 {
   const bramah_model *model = l->model;
   const bramah_linear_system *s = &l->system;
-  const bramah__output *volume = model->output + 3 * model->n, *valve = volume + s->n_pressure;
-  for (size_t i = 0; i < s->n_pressure + s->n_spool; i++) {
-    const bramah_output_info *info = i < s->n_pressure ? &volume[i].info : &valve[i - s->n_pressure].info;
-    l->x_name[2 * s->n_position + i] = info->name;
-    l->x_unit[2 * s->n_position + i] = info->unit;
-  }
+  name_like(l, BRAMAH__VOLUME_PRESSURE, 2 * s->n_position, s->n_pressure, NULL);
+  name_like(l, BRAMAH__VALVE_SPOOL, bramah__first_spool(l), s->n_spool, l->spool);
   for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
     const bramah__cylinder *cylinder = &model->circuit.cylinder[i];
     const int turns = i >= model->circuit.n_cylinders - model->n_rotaries;
@@ -241,8 +250,8 @@ bramah_status bramah_linearization_init(const bramah_model *model,
   bramah_linearization *l = mem ? layout(model, o, &arena) : NULL;
   if (!l || arena.overflow)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "linearization", "memory is too small");
-  bramah_status status = check_lags(model, diag);
-  if (status == BRAMAH_OK) status = choose_outputs(l, o, diag);
+  bramah__lagging_valves(&model->circuit, l->spool);
+  bramah_status status = choose_outputs(l, o, diag);
   if (status == BRAMAH_OK) status = choose_parameters(l, o, diag);
   if (status != BRAMAH_OK) return status;
   name_all(l);
@@ -275,7 +284,8 @@ const bramah_linear_system *bramah_linearization_system(const bramah_linearizati
 bramah_linearization_counts bramah_linearization_count(const bramah_model *model)
 {
   const bramah__circuit *circuit = &model->circuit;
-  const size_t other = circuit->n_volumes + bramah__n_spools(circuit) + circuit->n_friction_states;
+  const size_t other =
+      circuit->n_volumes + bramah__lagging_valves(circuit, NULL) + circuit->n_friction_states;
   return (bramah_linearization_counts){.n_coordinates = model->n,
                                        .n_constraints = model->n_dependent,
                                        .n_reduced = 2 * model->n_independent + other,
@@ -301,7 +311,7 @@ static void note_point(bramah_linearization *l, const bramah_coupled *c)
     l->x[f] = f < nf ? c->state.z[joint] : c->state.zd[joint];
   }
   memcpy(l->x + 2 * nf, c->state.p, s->n_pressure * sizeof(double));
-  memcpy(l->x + bramah__first_spool(l), c->state.U, s->n_spool * sizeof(double));
+  for (size_t i = 0; i < s->n_spool; i++) l->x[bramah__first_spool(l) + i] = c->state.U[l->spool[i]];
   memcpy(l->x + bramah__first_friction(l), c->state.x, s->n_friction * sizeof(double));
   memcpy(l->u, c->state.u, model->n_inputs * sizeof(double));
   for (size_t k = 0; k < l->n_parameters; k++) l->u[model->n_inputs + k] = c->state.theta[l->parameter[k]];

@@ -15,7 +15,8 @@ typedef struct tables {
 
 static size_t n_other(const bramah_model *model)
 {
-  return model->circuit.n_volumes + bramah__n_spools(&model->circuit) + model->circuit.n_friction_states;
+  return model->circuit.n_volumes + bramah__lagging_valves(&model->circuit, NULL) +
+         model->circuit.n_friction_states;
 }
 
 size_t bramah_linearization_constrained_work(const bramah_model *model)
@@ -101,8 +102,8 @@ static void drags(const bramah_linearization *l, const bramah_coupled *c, size_t
     const double per_rate = bramah__drag_per_rate(circuit, i);
     for (size_t j = 0; j < np; j++)
       push(c, port->cylinder, per_rate * l->by_p[port->volume * np + j], k, j, t->P);
-    for (size_t j = 0; j < ns; j++)
-      push(c, port->cylinder, per_rate * l->by_U[port->volume * ns + j], k, np + j, t->P);
+    for (size_t j = 0; j < l->system.n_spool; j++)
+      push(c, port->cylinder, per_rate * l->by_U[port->volume * ns + l->spool[j]], k, np + j, t->P);
   }
 }
 
@@ -110,16 +111,17 @@ static void pressures(bramah_linearization *l, const bramah_coupled *c, size_t k
 {
   const bramah__circuit *circuit = &c->model->circuit;
   const size_t n = c->model->n, np = circuit->n_volumes, nc = circuit->n_cylinders,
-               nv = bramah__n_spools(circuit);
+               ns = bramah__n_spools(circuit);
   bramah__circuit_derivatives(circuit, c->state.p, c->now->s, c->now->v, c->state.U, l->circuit, l->pd,
                               l->by_p, l->by_s, l->by_v, l->by_U, l->by_supply);
   for (size_t i = 0; i < np; i++) {
     for (size_t q = 0; q < nc; q++)
       follow_stroke(c, q, l->by_s[i * nc + q], l->by_v[i * nc + q], t->Xq + i * n, t->Xv + i * n);
     memcpy(t->Xx + i * k, l->by_p + i * np, np * sizeof *t->Xx);
-    memcpy(t->Xx + i * k + np, l->by_U + i * nv, nv * sizeof *t->Xx);
+    for (size_t j = 0; j < l->system.n_spool; j++) t->Xx[i * k + np + j] = l->by_U[i * ns + l->spool[j]];
   }
-  for (size_t i = 0; i < nv; i++) t->Xx[(np + i) * k + np + i] = -1.0 / circuit->valve[i].time_constant;
+  for (size_t i = 0; i < l->system.n_spool; i++)
+    t->Xx[(np + i) * k + np + i] = -1.0 / circuit->valve[l->spool[i]].time_constant;
   drags(l, c, k, t);
   for (size_t q = 0; q < nc; q++) {
     push(c, q, circuit->cylinder[q].piston_area, k, circuit->cylinder[q].piston, t->P);
@@ -127,10 +129,10 @@ static void pressures(bramah_linearization *l, const bramah_coupled *c, size_t k
   }
 }
 
-static void friction(const bramah_coupled *c, size_t k, const tables *t)
+static void friction(const bramah_linearization *l, const bramah_coupled *c, size_t k, const tables *t)
 {
   const bramah__circuit *circuit = &c->model->circuit;
-  const size_t n = c->model->n, first = circuit->n_volumes + bramah__n_spools(circuit);
+  const size_t n = c->model->n, first = circuit->n_volumes + l->system.n_spool;
   for (size_t q = 0; q < circuit->n_cylinders; q++) {
     const bramah__cylinder *cylinder = &circuit->cylinder[q];
     const size_t states = bramah__friction_states(cylinder->friction.kind),
@@ -162,7 +164,7 @@ bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_c
   memset(work, 0, bramah_linearization_constrained_work(model) * sizeof *work);
   mechanical(plant, &t);
   pressures(l, plant, k, &t);
-  friction(plant, k, &t);
+  friction(l, plant, k, &t);
   *out = (bramah_constrained){.n = model->n,
                               .m = model->n_dependent,
                               .k = k,

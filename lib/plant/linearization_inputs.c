@@ -1,21 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* B and D of the linearized equations. Commands reach the spools alone. Loads and supply pressures enter
- * linearly and have exact columns; other parameters are differenced, and so is what outputs have of any
- * parameter: the plant is set to the displaced value at the same positions, velocities, pressures and
- * friction states. */
+/* B and D of the linearized equations. Commands reach the spools alone: the rates of those that lag, and
+ * whatever depends on those that do not, which are no states. Loads and supply pressures enter linearly and
+ * have exact columns; other parameters are differenced, and so is what outputs have of any parameter but
+ * offsets of commands: the plant is set to the displaced value at the same positions, velocities, pressures
+ * and friction states. */
 #include "lib/plant/linearization_internal.h"
 #include "lib/linalg/dense.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Spools by a command, or by an offset to it. */
-static void spool_column(bramah_linearization *l, const bramah_coupled *c, size_t input, double *column)
+/* to [rows, n_u apart] += what stands in by_U [rows x n_spools] of this spool */
+static void add_direct(const bramah_linearization *l, size_t rows, const double *by_U, size_t spool,
+                       double *to)
 {
-  const size_t nu = l->system.n_u, first = bramah__first_spool(l);
-  for (size_t i = 0; i < l->system.n_spool; i++) {
+  const size_t ns = bramah__n_spools(&l->model->circuit), nu = l->system.n_u;
+  for (size_t i = 0; i < rows; i++) to[i * nu] += by_U[i * ns + spool];
+}
+
+/* Column `column` of B and D by a command, or by an offset to it. */
+static void spool_column(bramah_linearization *l, const bramah_coupled *c, size_t input, size_t column)
+{
+  const size_t nu = l->system.n_u;
+  double *rate = l->B + bramah__first_spool(l) * nu + column;
+  for (size_t i = 0; i < bramah__n_spools(&c->model->circuit); i++) {
     const bramah__valve *valve = &c->model->circuit.valve[i];
-    if (valve->input == input) column[(first + i) * nu] = bramah__spool_rate_slope(valve, c->state.u[input]);
+    const int lags = !bramah__is_direct(valve),
+              follows = valve->input == input && bramah__spool_follows(valve, c->state.u[input]) > 0.0;
+    if (follows && lags) *rate = 1.0 / valve->time_constant;
+    if (follows && !lags) {
+      add_direct(l, l->system.n, l->x_by_U, i, l->B + column);
+      add_direct(l, l->system.n_y, l->y_by_U, i, l->D + column);
+    }
+    if (lags) rate += nu;
   }
 }
 
@@ -27,11 +44,11 @@ static void force_column(bramah_linearization *l, const bramah_coupled *c, doubl
   for (size_t f = 0; f < nf; f++) column[(nf + f) * nu] = l->column[f];
 }
 
-/* Returns 1 if the parameter has an exact column, which is then filled. */
-static int exact_column(bramah_linearization *l, bramah_coupled *c, const bramah__parameter *p,
-                        double *column)
+/* Returns 1 if the parameter has an exact column of B, which is then filled; of offsets that of D too. */
+static int exact_column(bramah_linearization *l, bramah_coupled *c, const bramah__parameter *p, size_t at)
 {
   const size_t nf = l->system.n_position, np = l->system.n_pressure, nu = l->system.n_u;
+  double *column = l->B + at;
   switch (p->code) {
   case BRAMAH__JOINT_LOAD:
     for (size_t f = 0; f < nf; f++) l->column[f] = c->now->Rz[p->index * nf + f];
@@ -46,7 +63,7 @@ static int exact_column(bramah_linearization *l, bramah_coupled *c, const bramah
       column[(2 * nf + i) * nu] = l->by_supply[i * c->model->circuit.n_supplies + p->index];
     return 1;
   case BRAMAH__INPUT_OFFSET:
-    spool_column(l, c, p->index, column);
+    spool_column(l, c, p->index, at);
     return 1;
   default:
     return 0;
@@ -110,8 +127,8 @@ static bramah_status parameter_column(bramah_linearization *l, bramah_coupled *c
   const size_t n = l->system.n, nu = l->system.n_u, column = c->model->n_inputs + k;
   const bramah__parameter *p = &c->model->parameter[l->parameter[k]];
   if (bramah__factor_mass(c->model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
-  const int exact = exact_column(l, c, p, l->B + column);
-  if (exact && l->system.n_y == 0) return BRAMAH_OK;
+  const int exact = exact_column(l, c, p, column);
+  if (exact && (l->system.n_y == 0 || p->code == BRAMAH__INPUT_OFFSET)) return BRAMAH_OK;
   const bramah_status status = differ(l, c, l->parameter[k], diag);
   if (status != BRAMAH_OK) return status;
   for (size_t i = 0; i < n && !exact; i++) l->B[i * nu + column] = l->side[0][i];
@@ -125,7 +142,7 @@ bramah_status bramah__linearize_inputs(bramah_linearization *l, bramah_coupled *
   const size_t nu = l->system.n_u;
   memset(l->B, 0, l->system.n * nu * sizeof *l->B);
   memset(l->D, 0, l->system.n_y * nu * sizeof *l->D);
-  for (size_t i = 0; i < model->n_inputs; i++) spool_column(l, c, i, l->B + i);
+  for (size_t i = 0; i < model->n_inputs; i++) spool_column(l, c, i, i);
   for (size_t i = 0; i < l->system.n_y; i++) {
     const bramah__output *output = &model->output[l->output[i]];
     if (output->code == BRAMAH__INPUT_COMMAND) l->D[i * nu + output->index] = 1.0;

@@ -25,18 +25,20 @@ struct bramah_linearization {
   bramah_linear_system system; /* points to the tables below */
   size_t *parameter, *output;  /* [n_parameters], [n_y] */
   size_t n_parameters;
+  size_t *spool; /* [n_spool] the valve whose spool each of these states is */
   double *A, *B, *C, *D;
   double *x, *xd, *u, *y;
   const char **x_name, **x_unit, **u_name, **u_unit, **y_name, **y_unit;
   const char **friction_name; /* [n_friction] */
   /* work */
   double *by_p, *by_s, *by_v, *by_U, *by_supply, *pd,
-      *circuit;     /* as bramah__circuit_derivatives fills them */
-  double *v_zi;     /* [nc x nf] stroke velocities by independent positions at held rates */
-  double *column;   /* [n] */
-  double *row, *dx; /* [ne] */
-  double *side[3];  /* [n + n_y] rates and outputs at displaced parameters */
-  void *snap;       /* [state.size] */
+      *circuit;            /* as bramah__circuit_derivatives fills them */
+  double *x_by_U, *y_by_U; /* [n x ns], [n_y x ns] rates and outputs by all spools, direct ones too */
+  double *v_zi;            /* [nc x nf] stroke velocities by independent positions at held rates */
+  double *column;          /* [n] */
+  double *row, *dx;        /* [ne] */
+  double *side[3];         /* [n + n_y] rates and outputs at displaced parameters */
+  void *snap;              /* [state.size] */
   /* redundant equations */
   double *K, *rhs;     /* [(n + nd)^2], [n + nd] */
   int *pivot;          /* [n + nd] */
@@ -57,6 +59,9 @@ bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah
 /* Changes dx of the states that roll as those of the plant's error state, out [2 nf + np]. */
 void bramah__unroll(const bramah_linearization *l, const double *dx, double *out);
 
+/* Numbers of the valves with a lag, in order, into `valve` [n_spools] unless it is NULL; returns how many. */
+size_t bramah__lagging_valves(const bramah__circuit *circuit, size_t *valve);
+
 /* Places in the state. */
 static inline size_t bramah__n_velocities(const bramah_linearization *l) { return 2 * l->system.n_position; }
 static inline size_t bramah__first_spool(const bramah_linearization *l)
@@ -68,23 +73,27 @@ static inline size_t bramah__first_friction(const bramah_linearization *l)
   return bramah__first_spool(l) + l->system.n_spool;
 }
 
-/* A at the state of the plant, whose evaluation must be up to date; leaves the derivatives of the circuit
- * and v_zi. */
+/* A at the state of the plant, whose evaluation must be up to date; leaves the derivatives of the circuit,
+ * v_zi and x_by_U. */
 bramah_status bramah__linearize_state(bramah_linearization *l, bramah_coupled *c);
 
-/* B and D. A must stand. */
+/* B and D. A, C and both of x_by_U and y_by_U must stand. */
 bramah_status bramah__linearize_inputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag);
 
-/* C. A must stand. */
+/* C, and y_by_U. A must stand. */
 bramah_status bramah__linearize_outputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag);
 
 /* Rates xd [n] of the state as it is. */
 void bramah__linear_rates(const bramah_linearization *l, const bramah_coupled *c, double *xd);
 
-/* Spool rate by its command: 1/tau, or 0 where the valve limits it. */
-double bramah__spool_rate_slope(const bramah__valve *valve, double command);
+/* Where the spool is held by its command: 1, or 0 where the valve limits it. */
+double bramah__spool_follows(const bramah__valve *valve, double command);
 
-/* 1: the output is no function of the state. */
-int bramah__output_has_memory(bramah__output_code code);
+/* Columns of the spools that are states, from those of all spools: to [rows x n], by_U [rows x n_spools]. */
+void bramah__put_spools(const bramah_linearization *l, size_t rows, const double *by_U, double *to);
+
+/* 1: the output is no function of the state (work), or none that could be differentiated (which valves are
+ * open). */
+int bramah__output_has_no_slope(bramah__output_code code);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* C of the linearized equations: the rows by the error state that sensors use already, and behind them what
- * the outputs have of spools and friction states. Energies and the forces of prescribed motions are central
- * differences. */
+ * the outputs have of spools (of all: those that are no states go to D) and of friction states. Energies and
+ * the forces of prescribed motions are central differences. */
 #include "lib/plant/linearization_internal.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
@@ -64,16 +64,17 @@ static void acceleration_part(const bramah_linearization *l, bramah_coupled *c, 
     for (size_t f = 0; f < nf; f++) row[first + k] += l->row[f] * l->A[(nf + f) * n + first + k];
 }
 
-static void beyond_error_state(const bramah_linearization *l, bramah_coupled *c, size_t output, double *row)
+static void beyond_error_state(const bramah_linearization *l, bramah_coupled *c, size_t output, double *row,
+                               double *by_U)
 {
   const bramah__output *o = &c->model->output[output];
   switch (o->code) {
   case BRAMAH__VALVE_SPOOL:
-    row[bramah__first_spool(l) + o->index] = 1.0;
+    by_U[o->index] = 1.0;
     break;
   case BRAMAH__VALVE_FLOW_A:
   case BRAMAH__VALVE_FLOW_B:
-    row[bramah__first_spool(l) + o->index] = flow_by_spool(c, o->index, o->code == BRAMAH__VALVE_FLOW_B);
+    by_U[o->index] = flow_by_spool(c, o->index, o->code == BRAMAH__VALVE_FLOW_B);
     break;
   case BRAMAH__CYLINDER_FORCE:
     friction_part(l, c, o->index, -1.0, row);
@@ -89,21 +90,23 @@ static void beyond_error_state(const bramah_linearization *l, bramah_coupled *c,
 
 /* Spools of quasistatic actuators reach forces and chambers at once: by differences. */
 static bramah_status differ_by_metering(bramah_linearization *l, bramah_coupled *c, size_t output,
-                                        double *row, bramah_diag *diag)
+                                        double *by_U, bramah_diag *diag)
 {
   const bramah__circuit *circuit = &c->model->circuit;
   bramah_status status = BRAMAH_OK;
+  double base = 0.0;
   memcpy(l->snap, c->state.block, c->state.size);
   for (size_t i = circuit->n_valves; i < bramah__n_spools(circuit) && status == BRAMAH_OK; i++) {
-    double value[2] = {0, 0};
-    const double step = 1e-6 * circuit->valve[i].limit;
-    for (int side = 0; side < 2 && status == BRAMAH_OK; side++) {
+    const bramah__spool_difference d = bramah__differ_spool(&circuit->valve[i], c->state.U[i]);
+    for (int k = 0; k < 3 && status == BRAMAH_OK; k++) {
+      if (d.weight[k] == 0.0) continue;
       memcpy(c->next.block, l->snap, c->state.size);
-      c->next.U[i] += side ? step : -step;
-      status = bramah__adopt_candidate(c, diag);
-      value[side] = bramah__output_value(c, output);
+      c->next.U[i] += d.at[k] * d.step;
+      status = bramah__adopt_with_spools(c, diag);
+      const double value = bramah__output_value(c, output);
+      if (k == 0) base = value;
+      by_U[i] += (value - base) * d.weight[k] / d.step;
     }
-    row[bramah__first_spool(l) + i] = (value[1] - value[0]) / (2.0 * step);
   }
   memcpy(c->state.block, l->snap, c->state.size);
   c->now_valid = 0;
@@ -134,7 +137,7 @@ static bramah_status differ_by_friction(bramah_linearization *l, bramah_coupled 
 }
 
 static bramah_status output_row(bramah_linearization *l, bramah_coupled *c, size_t output, double *row,
-                                bramah_diag *diag)
+                                double *by_U, bramah_diag *diag)
 {
   const bramah_plant plant = bramah_coupled_plant(c);
   const bramah__output_code code = c->model->output[output].code;
@@ -148,18 +151,21 @@ static bramah_status output_row(bramah_linearization *l, bramah_coupled *c, size
   status = bramah__refresh(c, diag);
   if (status == BRAMAH_OK) status = differ_by_friction(l, c, output, row, diag);
   if (status != BRAMAH_OK || c->model->circuit.n_metered == 0) return status;
-  return differ_by_metering(l, c, output, row, diag);
+  return differ_by_metering(l, c, output, by_U, diag);
 }
 
 bramah_status bramah__linearize_outputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
 {
-  const size_t n = l->system.n;
+  const size_t n = l->system.n, ns = bramah__n_spools(&c->model->circuit);
   memset(l->C, 0, l->system.n_y * n * sizeof *l->C);
+  memset(l->y_by_U, 0, l->system.n_y * ns * sizeof *l->y_by_U);
   for (size_t i = 0; i < l->system.n_y; i++) {
-    const bramah_status status = output_row(l, c, l->output[i], l->C + i * n, diag);
+    double *row = l->C + i * n, *by_U = l->y_by_U + i * ns;
+    const bramah_status status = output_row(l, c, l->output[i], row, by_U, diag);
     if (status != BRAMAH_OK) return status;
-    beyond_error_state(l, c, l->output[i], l->C + i * n);
+    beyond_error_state(l, c, l->output[i], row, by_U);
     l->y[i] = bramah__output_value(c, l->output[i]);
   }
+  bramah__put_spools(l, l->system.n_y, l->y_by_U, l->C);
   return BRAMAH_OK;
 }

@@ -66,10 +66,9 @@ static bramah_status redundant_rates(bramah_linearization *l, bramah_coupled *c,
   memcpy(F + n, l->rhs, n * sizeof *F);
   bramah__evaluate_rates(model, state->p, state->U, eval, F + 2 * n);
   for (size_t i = 0; i < nv; i++) {
-    const bramah__valve *valve = &model->circuit.valve[i];
-    const double command = c->state.u[valve->input] + valve->offset;
-    F[2 * n + np + i] =
-        (fmin(fmax(command, -valve->limit), valve->limit) - state->U[i]) / valve->time_constant;
+    const bramah__valve *valve = &model->circuit.valve[l->spool[i]];
+    const double reference = bramah__spool_reference(valve, c->state.u[valve->input]);
+    F[2 * n + np + i] = (reference - state->U[l->spool[i]]) / valve->time_constant;
   }
   memcpy(F + 2 * n + np + nv, state->xd, l->system.n_friction * sizeof *F);
   return BRAMAH_OK;
@@ -82,7 +81,7 @@ static double *element(const bramah_linearization *l, bramah__state *state, size
   if (k < n) return &state->z[k];
   if (k < 2 * n) return &state->zd[k - n];
   if (k < 2 * n + np) return &state->p[k - 2 * n];
-  if (k < 2 * n + np + nv) return &state->U[k - 2 * n - np];
+  if (k < 2 * n + np + nv) return &state->U[l->spool[k - 2 * n - np]];
   return &state->x[k - 2 * n - np - nv];
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Outputs of the plant for sensors that ride on a body, all in the axes of the body: its angular rate, the products of
- * two components of it, its angular acceleration, the specific force at the origin of its frame (acceleration minus
- * gravity: what an accelerometer there shows) and the direction against gravity. The specific force at any other point
- * r is a fixed sum of them: f + alpha x r + omega x (omega x r). Of the massless bodies inside a spherical joint they
- * say nothing: those lie otherwise after a re-base.
+/* Outputs of the plant for sensors that ride on a body, all in the axes of the body: its angular rate, the
+ * products of two components of it, its angular acceleration, the specific force at the origin of its frame
+ * (acceleration minus gravity: what an accelerometer there shows) and the direction against gravity. The
+ * specific force at any other point r is a fixed sum of them: f + alpha x r + omega x (omega x r). Of the
+ * massless bodies inside a spherical joint they say nothing: those lie otherwise after a re-base.
  *
- * Derivatives: a change of the joints displaces the body by the twist pi (tangent.h). A vector x that the motion carries
- * changes in the axes of the body by A' (dx - theta x x), theta the turning part of pi, which leaves
+ * Derivatives: a change of the joints displaces the body by the twist pi (tangent.h). A vector x that the
+ * motion carries changes in the axes of the body by A' (dx - theta x x), theta the turning part of pi, which
+ * leaves
  *
  *   rate theta',   angular acceleration theta'' + theta' x omega,   up: up x theta,
  *   specific force at the origin o: pi''_o + 2 theta' x o' + theta x g,   pi''_o = pi''_linear + theta'' x o.

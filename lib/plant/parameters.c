@@ -173,8 +173,10 @@ static bramah_status out_of_range(const bramah_parameter_info *info, double valu
   const int low = value < info->least;
   bramah__fail(diag, BRAMAH_E_VALUE, info->name, low ? "must be at least " : "must be at most ");
   bramah__add_number(diag, low ? info->least : info->most, 6);
-  bramah__add_text(diag, " ");
-  bramah__add_text(diag, info->unit);
+  if (strcmp(info->unit, "1") != 0) {
+    bramah__add_text(diag, " ");
+    bramah__add_text(diag, info->unit);
+  }
   bramah__add_text(diag, ", not ");
   bramah__add_number(diag, value, 6);
   return BRAMAH_E_VALUE;

@@ -11,7 +11,7 @@ double bramah__state_size(const bramah_linearization *l, size_t i)
                friction = bramah__first_friction(l);
   if (i < pressure) return 1.0;
   if (i < spool) return 1e6;
-  if (i < friction) return l->model->circuit.valve[i - spool].limit;
+  if (i < friction) return l->model->circuit.valve[l->spool[i - spool]].limit;
   return strcmp(l->system.x_unit[i], "1") == 0 ? 1.0 : 1e-5;
 }
 
@@ -30,7 +30,7 @@ bramah_status bramah__move_state(bramah_linearization *l, bramah_coupled *c, con
     for (size_t f = 0; f < nf; f++) c->next.z[j] += c->now->Rz[j * nf + f] * dx[f];
   for (size_t f = 0; f < nf; f++) c->next.zd[c->next.index[nd + f]] += dx[nf + f];
   for (size_t i = 0; i < np; i++) c->next.p[i] += dx[2 * nf + i];
-  for (size_t i = 0; i < l->system.n_spool; i++) c->next.U[i] += dx[2 * nf + np + i];
+  for (size_t i = 0; i < l->system.n_spool; i++) c->next.U[l->spool[i]] += dx[2 * nf + np + i];
   for (size_t i = 0; i < l->system.n_friction; i++) c->next.x[i] += dx[bramah__first_friction(l) + i];
   return bramah__adopt_candidate(c, diag);
 }

@@ -3,7 +3,8 @@
  *
  * State, one block that a snapshot copies:
  *   | z zd zdd [n each] | p pd [np each] | U [ns] | u [nu] | work [nc] | x xd [nx each] | lambda [m]
- *   | drive drive_work [n_motions each] | base [4 n_balls] | theta [n_parameters] | time | index [n] | row [m] | */
+ *   | drive drive_work [n_motions each] | base [4 n_balls] | theta [n_parameters] | time | index [n]
+ *   | row [m] | */
 #ifndef BRAMAH_LIB_PLANT_STATE_H
 #define BRAMAH_LIB_PLANT_STATE_H
 
@@ -46,9 +47,8 @@ typedef struct bramah__eval {
   double *Z, *Zd; /* [n x 6] */
   double *bias;   /* [n] z'' = Rz z''_i + bias */
   double *v;      /* [nc] stroke velocities */
-  double *
-      D; /* [n x nf] derivative of the joint rates by the independent positions at constant independent rates */
-  int D_known; /* 1: bramah__rate_derivative has filled it for this motion */
+  double *D;      /* [n x nf] joint rates by the independent positions at constant independent rates */
+  int D_known;    /* 1: bramah__rate_derivative has filled it for this motion */
   /* forces stage */
   double *force, *friction; /* [nc] on the mechanism, loads from outside included; friction as scaled */
   double *stop;             /* [nc] part of the force that stops and cushions exert */

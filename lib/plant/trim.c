@@ -51,15 +51,15 @@ static double size_of_input(const search *s, size_t input)
   return p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD ? 1e3 : 1.0;
 }
 
-/* What an input does to a row of A or C by way of the spools. */
+/* What an input does to a row of A or C by way of the spools that are states. */
 static double by_spools(const search *s, size_t input, const double *row)
 {
   const bramah_model *model = s->l->model;
   double sum = 0.0;
   if (input >= model->n_inputs) return 0.0;
   for (size_t i = 0; i < s->l->system.n_spool; i++) {
-    const bramah__valve *valve = &model->circuit.valve[i];
-    if (valve->input == input && bramah__spool_rate_slope(valve, s->c->state.u[input]) > 0.0)
+    const bramah__valve *valve = &model->circuit.valve[s->l->spool[i]];
+    if (valve->input == input && bramah__spool_follows(valve, s->c->state.u[input]) > 0.0)
       sum += row[bramah__first_spool(s->l) + i];
   }
   return sum;
@@ -125,10 +125,11 @@ static bramah_status take(search *s, bramah_diag *diag)
         bramah__set_parameter(s->c, parameter, state->theta[parameter] + s->step[k], diag);
     if (status != BRAMAH_OK) return status;
   }
-  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
-    const bramah__valve *valve = &model->circuit.valve[i];
+  for (size_t i = 0; i < s->l->system.n_spool; i++) {
+    const size_t v = s->l->spool[i];
+    const bramah__valve *valve = &model->circuit.valve[v];
     s->dx[bramah__first_spool(s->l) + i] =
-        bramah__spool_reference(valve, state->u[valve->input]) - state->U[i];
+        bramah__spool_reference(valve, state->u[valve->input]) - state->U[v];
   }
   bramah_status status = bramah__move_state(s->l, s->c, s->dx, diag);
   if (status == BRAMAH_OK) status = bramah_linearization_run(s->l, s->c, diag);

@@ -33,7 +33,7 @@ static double evaluate(unsigned n, const double *z, double *gradient, void *user
 static bramah_status search(asked *a, uint64_t evaluations, uint64_t seed, double *z)
 {
   const bramah_objective *f = a->f;
-  double best;
+  double best = (double)INFINITY;
   /* NLopt's random numbers are those of the calling thread. */
   nlopt_srand((unsigned long)(seed & 0xFFFFFFFFu));
   int bad = nlopt_set_min_objective(a->opt, evaluate, a) < 0;
@@ -44,6 +44,8 @@ static bramah_status search(asked *a, uint64_t evaluations, uint64_t seed, doubl
   if (a->status) return a->status;
   if (result == NLOPT_OUT_OF_MEMORY)
     return bramah__fail(a->diag, BRAMAH_E_MEMORY, "optimiser", "out of memory");
+  if (result < 0 && result != NLOPT_FORCED_STOP && result != NLOPT_ROUNDOFF_LIMITED)
+    return bramah__fail(a->diag, BRAMAH_E_ARGUMENT, "optimiser", "NLopt refuses the problem");
   a->out->cost = best;
   a->out->ending = result == NLOPT_FORCED_STOP ? BRAMAH_ENDING_STOPPED : BRAMAH_ENDING_CONVERGED;
   return BRAMAH_OK;

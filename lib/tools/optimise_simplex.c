@@ -85,10 +85,11 @@ bramah_status bramah_optimise_simplex(const bramah_objective *objective, double 
                                       double *z, bramah_optimum *out, bramah_diag *diag)
 {
   const size_t n = objective->n;
+  *out = (bramah_optimum){0};
+  if (!n) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "optimiser", "there is nothing to vary");
   double *block = calloc(2 * n + 1, sizeof *block);
   gsl_vector *u = gsl_vector_alloc(n), *edge = gsl_vector_alloc(n);
   gsl_multimin_fminimizer *m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, n);
-  *out = (bramah_optimum){0};
   bounded b = {
       .f = objective, .z = block, .best = block + n, .best_cost = (double)INFINITY, .out = out, .diag = diag};
   if (!block || !u || !edge || !m) b.status = fail_memory(diag);

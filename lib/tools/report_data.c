@@ -4,9 +4,12 @@
  * JSON and only when they are to be seen. Times are relative to "t0"; series that share their times share
  * the array.
  *
- *   {"t0": s, "time": [from, to] of the axes, "plots": [{"title", "unit", "axis": "time" | "lag", "x": its name, "band", "symmetric", "range"?: of its vertical
- *     axis, "series": [{"role": "estimate" | ..., "name", "steps", "n", "t": ARRAY, "mean": ARRAY, "min"?, "max"?, "low"?,
- *     "high"?}]}], "events": [[t, kind, text]], "kinds": [[name, how many]],
+ *   {"t0": s, "time": [from, to] of the axes,
+ *    "plots": [{"title", "unit", "axis": "time" | "lag", "x": its name, "band", "symmetric",
+ *      "range"?: of its vertical axis,
+ *      "series": [{"role": "estimate" | ..., "name", "steps", "n", "t": ARRAY, "mean": ARRAY, "min"?, "max"?,
+ *        "low"?, "high"?}]}],
+ *    "events": [[t, kind, text]], "kinds": [[name, how many]],
  *    "machine": {"parts": [[kind, name]], "n", "t": ARRAY, "points": ARRAY} | null}
  *
  * ARRAY is the number in the id of the element, "d<number>". */

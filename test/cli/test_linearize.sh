@@ -17,7 +17,10 @@ grep -q '^y:crank.angle,rad,' A.csv || fail 'no row of an output'
 [ "$(cell A.csv 3 'crank.load[N*m]')" != "" ] || fail "no column of the load: $(head -1 A.csv)"
 run 0 linearize "$paper" --output - --at 0.1
 head -1 out | grep -q '^row,unit,value,rate,' || fail 'the matrices are not on standard output'
-says err 'linearized at 0.1'
+says err 'linearized at 0.1 s'
+run 0 linearize "$paper" --at '1.25 ms'
+says out 'linearized at 0.001 s'
+says err 'not a multiple of the step: the machine stands at 0.001 s'
 
 # zero-order hold of the spool: exp(-h/tau)
 run 0 linearize "$paper" --input crank.load --output A.mat
@@ -39,6 +42,12 @@ near "$(awk -F, 'NR > 1 && $3 > 0 { print $3 }' m.csv)" 546.184749847040 1e-6 'i
 says out 'coupler'
 
 # --- pages and curves ---
+run 1 modes "$paper" --locus lift.friction_scale=-1:1:3
+says err 'lift.friction_scale: must be at least 0, not -1 (lift.friction_scale = -1)'
+run 1 modes "$paper" --locus lift.friction_scale=1:2:1000000
+says err 'N from 2 to 100000'
+run 1 modes "$paper" --parameter lift.friction_scale=-1
+says err 'lift.friction_scale=-1: must be at least 0'
 run 0 modes "$paper" --input crank.load --response crank.load:crank.rate --locus lift.friction_scale=0.01:1:5 \
   --hankel '1 s' --shapes --curves curves.csv --report page.html
 says out 'Shape of mode 6'
@@ -92,6 +101,13 @@ paste -d, a.csv b.csv | awk -F, 'NR > 1 && NR < 8 { for (i = 3; i <= NF / 2; i++
   fail 'the equations about the row are not those of the simulation'
 run 1 linearize four-bar.yaml --at "$source_root/datasets/four-bar/log.csv@1"
 says err "the log has no column 'coupler.angle'"
+run 1 linearize four-bar.yaml --at truth.csv@1400
+says err 'truth.csv: --at: 1400 s is not in the log, which goes from 0 s to 1.5 s'
+run 0 linearize four-bar.yaml --at 'truth.csv@1.40049 s'
+says out 'linearized at the row of a log at 1.4 s'
+head -1 truth.csv >empty.csv
+run 1 linearize four-bar.yaml --at empty.csv@1
+says err 'the log has a header but no rows'
 run 1 linearize four-bar.yaml --at nothing.csv@1
 run 2 linearize four-bar.yaml --at truth.csv@soon
 
@@ -100,6 +116,32 @@ run 0 modes "$paper" --approaches
 [ "$(awk '$1 == "redundant" { print $2, $3 }' out)" = '6 4' ] || fail 'redundant: eigenvalues and spurious ones'
 near "$(awk '$1 == "redundant" { print $5 }' out)" 0 1e-6 'redundant against the modes'
 near "$(awk '$1 == "minimal" { print $5 }' out)" 0 1e-6 'minimal against the modes'
+
+# --- valves without lag: no states, their commands act at once ---
+arm=$source_root/datasets/metered-arm/metered-arm.yaml
+run 0 linearize "$arm" --at '4 s' --output direct.csv
+says out 'order 3: positions 1, velocities 1, pressures 1, spools 0, friction states 0'
+says out 'without lag, no states: boom.spool'
+run 0 simulate "$arm" --duration 4 --output direct-log.csv
+run 0 linearize "$arm" --at direct-log.csv@4 --set hydraulics.metered_cylinders.boom.time_constant='1 ms' --output lag.csv
+says out 'spools 1,'
+near "$(cell direct.csv 3 'boom.command[V]')" "$(cell lag.csv 3 'boom.spool[V]')" 1e-6 'acceleration by the command'
+near "$(cell direct.csv 4 'boom.command[V]')" "$(cell lag.csv 4 'boom.spool[V]')" 1 'rate of the load pressure by the command'
+same "$(cell lag.csv 3 'boom.command[V]')" 0 'what a command does behind a lag'
+same "$(awk -F, '$1 == "y:boom.spool" { print $NF }' direct.csv)" 1 'D of the spool'
+same "$(grep -c '^y:boom.valves' direct.csv)" 0 'rows of a set of bits'
+run 0 linearize "$arm" --at '4 s' --discrete '1 ms' --output F.csv
+same "$(awk -F, '$1 == "y:boom.force" { print $NF }' F.csv)" "$(awk -F, '$1 == "y:boom.force" { print $NF }' direct.csv)" 'D in discrete time'
+run 0 modes "$arm" --at '4 s' --approaches --response boom:boom.force --curves curves.csv
+near "$(awk '$1 == "redundant" { print $(NF - 1) }' out)" 0 1e-6 'redundant against the modes'
+run 0 modes "$arm" --at rest --locus 'boom.flow_scale=0.5:1:3' --report page.html
+# two valves on one input, one of which lags: each column of B has its part
+slow='{pump: pump, tank: tank, a: v1, b: v3, flow_coefficient: 2.138e-8 m^3/s/Pa^0.5/V, time_constant: 5 ms, input: valve}'
+run 0 linearize four-bar.yaml --set "hydraulics.valves.slow=$slow" --set hydraulics.valves.valve.time_constant='0 s' --output B.csv
+says out 'spools 1, friction states 0'
+says out 'without lag, no states: valve.spool'
+same "$(cell B.csv 7 'valve.command[V]')" 200 'B of the spool that lags'
+same "$(cell B.csv 4 'valve.command[V]')" "$(cell B.csv 4 'slow.spool[V]')" 'B of the pressure by the one that does not'
 
 # --- equilibria ---
 run 0 linearize "$paper" --hold crank.angle='50 deg' --hold v3.pressure='3 MPa' --output rest.csv
@@ -111,6 +153,19 @@ run 1 linearize "$paper" --hold crank.angle='60 deg' --hold v2.pressure='1 MPa' 
 says err 'coupler: does not balance'
 # a free load then holds it
 run 0 linearize "$paper" --hold crank.angle='60 deg' --hold v2.pressure='1 MPa' --hold v3.pressure='3 MPa' --free crank.load
+run 1 linearize "$paper" --hold crank.angle='60 deg' --free crank.laod
+says err "--free: crank.laod: there is no parameter of this name; did you mean 'crank.load'?"
+run 1 linearize "$paper" --hold crank.angle='60 deg' --free vlave
+says err "--free: vlave: there is no input (see --input) of this name; did you mean 'valve.command'?"
+run 1 linearize "$paper" --command vavle.command=1
+says err "--command: vavle.command: there is no input (see --input) of this name; did you mean 'valve.command'?"
+# a leak that an open valve makes good: it is the same command with a lag and without
+leak='{seal: {from: v2, to: v3, conductance: 1e-12 m^3/s/Pa}}'
+for lag in '4.5 ms' '0 s'; do
+  run 0 linearize "$paper" --set hydraulics.leakages="$leak" --set hydraulics.valves.valve.time_constant="$lag" \
+    --hold crank.angle='55 deg' --command valve=1 --free valve
+  near "$(awk '$1 == "valve.command" { print $3 }' out)" -0.0213158755 1e-6 "command that holds the crank, lag $lag"
+done
 # the payload changes where it rests
 run 0 modes "$paper" --at rest --parameter coupler.payload='5 kg'
 
@@ -128,6 +183,15 @@ says out 'unstable: of 2 eigenvalues 1 grow'
 says out 'bob 100 %'
 run 0 modes pendulum.yaml --at rest --set joints.hinge.initial='170 deg'
 says out 'marginal: of 2 eigenvalues 0 grow, 2 neither grow nor decay'
+# one pair of eigenvalues alone, at 40.4 rad/s: the response goes to a decade on both sides
+run 0 modes pendulum.yaml --at rest --set joints.hinge.initial='170 deg' --set gravity='[0, 0, -981 m/s^2]' --input hinge.load \
+  --response hinge.load:hinge.angle --curves one.csv
+near "$(awk -F, '$1 == "response" { print $3 }' one.csv | sort -g | tail -1)" "$(awk 'BEGIN { printf "%.12g", 10 * sqrt(2 * 981 * 0.5 / 0.6) }')" 1e-9 'end of the response'
+# what grows beyond all numbers is no result
+run 1 linearize pendulum.yaml --discrete '500 s' --output far.csv
+says err 'an unstable mode grows beyond all numbers in this step'
+run 1 modes pendulum.yaml --input hinge.load --hankel '10000 s'
+says err 'an unstable mode grows beyond all numbers over this horizon'
 # a body without gravity: two zeros that share a vector
 run 0 modes pendulum.yaml --set gravity='[0, 0, 0 m/s^2]'
 says out 'drifts: of 2 eigenvalues 0 grow, 2 neither grow nor decay, 2 are defective'

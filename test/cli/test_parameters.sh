@@ -46,7 +46,7 @@ says err 'crank.load: is not of the form NAME=VALUE'
 run 1 simulate "$machine" --duration 0.1 --output x.csv --parameter 'crank.load=5 kg'
 says err 'crank.load=5 kg: '
 run 1 simulate "$machine" --duration 0.1 --output x.csv --parameter pump.pressure=-1@0.05
-says err 'pump.pressure=-1@0.05: must lie between 0 and inf Pa'
+says err 'pump.pressure=-1@0.05: must be at least 0 Pa'
 run 1 simulate "$machine" --duration 0.1 --output x.csv --parameter pump.pressure=nan
 run 1 simulate "$machine" --duration 0.1 --output x.csv --parameter crank.load=5@never
 [ ! -e x.csv ] || fail 'a file was begun in spite of the mistake'

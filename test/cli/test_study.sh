@@ -95,6 +95,15 @@ same "$(figure B paper set-1 1000 p1 'rmse[%]')" '' 'figure of a cell that faile
 [ -n "$(figure A paper set-1 1000 p1 'rmse[%]')" ] || fail 'the other scenario has no figures'
 run 1 study plan.yaml --seeds 1 --scenario B
 
+# A study without figures makes no other the best.
+cut_plan '/^findings:/,/^never/d; s/set-1: .*/set-1: fails.yaml/'
+sed 's/position_sigma: [^,]*/position_sigma: 1e200 deg/' sensors-1.yaml >fails.yaml
+echo 'findings: {best: {type: best-study, study: set-3, signals: [velocity]}}' >>plan.yaml
+run 0 study plan.yaml --seeds 1 --scenario A
+says out '4 of 16 runs failed'
+says out 'best, paper: no figures'
+says out 'the smallest in 0 of 0 cases'
+
 # What check makes of a plan.
 cut_plan ''
 run 0 check plan.yaml

@@ -70,3 +70,7 @@ says err "give it a section 'tune'"
 run 2 sweep sensors-2.yaml log.csv --output x.csv
 says err 'nothing varies'
 run 1 sweep sensors-2.yaml log.csv --output log.csv --vary 'volumes.v1.noise=1'
+run 1 sweep sensors-2.yaml log.csv --output four-bar.yaml --vary 'volumes.v1.noise=1'
+says err 'four-bar.yaml: this file has another part in the same run'
+run 1 sweep sensors-2.yaml log.csv --truth truth.csv --output truth.csv --vary 'volumes.v1.noise=1'
+says err 'truth.csv: this file has another part in the same run'

@@ -199,6 +199,17 @@ sed 's/least: 1e-6 rad/least: 1e-6 bar/' off.yaml >wrong.yaml
 wrong "$(line_of 'crank_gyro.sigma')" 'different units'
 sed 's/least: 1e-6 rad\/s, most: 1 rad\/s/least: 1e-6 bar, most: 1 bar/' off.yaml >wrong.yaml
 wrong "$(line_of 'crank_gyro.sigma')" 'rad'
+sed 's/least: 1e-6 rad\/s, most: 1 rad\/s/least: 1 rad\/s, most: 2 rad\/s, step: 0.6 rad\/s/' off.yaml >wrong.yaml
+wrong "$(line_of 'step: 0.6')" "not be longer than half the way from 'least' to 'most'"
+# A figure a step further that nothing can be made of, beside one that does well.
+{
+  sed '/^tune:/,$d' true.yaml
+  echo 'tune: {parameters: {sensors.p2.sigma: {least: -1 bar, most: 1 bar, step: 0.9 bar, scale: linear}}}'
+} >wrong.yaml
+run 1 tune wrong.yaml log1.csv
+says err 'log1.csv: sensors.p2.sigma: sigma must be positive (at t = 0 s, one figure a step further)'
+run 0 tune wrong.yaml log1.csv --method simplex --budget 5
+says out 'warning: no intervals: sensors.p2.sigma: sigma must be positive'
 sed 's/also: \[sensors.p3.sigma\]/also: [sensors.p4.sigma]/' off.yaml >wrong.yaml
 wrong "$(line_of 'p4')" "'p4'"
 sed '/^tune:/,$d' off.yaml >wrong.yaml

@@ -16,11 +16,7 @@ export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH PATH
 mkdir "$scratch/work"
 cd "$scratch/work"
 
-awk '
-  /^```/ && !on {on = 1; n = split(substr($0, 4), word, " ")
-                 file = word[1] == "sh" && word[2] == "run" ? sprintf("run-%02d.sh", ++runs) : n == 2 ? word[2] : ""; next}
-  /^```/ {on = 0; next}
-  on && file != "" {print > file}' "$guide"
+sh "$BRAMAH_SOURCE_ROOT/test/support/fenced.sh" "$guide"
 
 number=0
 for script in run-*.sh; do
@@ -35,6 +31,17 @@ for script in run-*.sh; do
 done
 [ "$number" -ge 4 ] || {
   echo "only $number blocks were run" >&2
+  exit 1
+}
+
+# The program and the replay are one filter, from one file: to the digits that are shown.
+./controller <bus.txt >program
+program=$(sed -n 's/^ *5 s  angle *\([-0-9.]*\) +- \([0-9.]*\) rad, rate *\([-0-9.]*\) .*/\1 \2 \3/p' program)
+replay=$(tail -n 1 estimate.csv | awk -F, '{printf "%.4f %.4f %.3f\n", $2, $3, $4}')
+echo "program: $program, replay: $replay"
+head -n 1 estimate.csv | cut -d, -f1-5
+[ "$program" = "$replay" ] || {
+  echo "the program says something else than the replay" >&2
   exit 1
 }
 

@@ -98,8 +98,6 @@ static const bramah_friction_model friction_models[] = {BRAMAH_FRICTION_BROWN_MC
                                                         BRAMAH_FRICTION_BENGISU_AKAY, BRAMAH_FRICTION_LUGRE,
                                                         BRAMAH_FRICTION_MODIFIED_LUGRE};
 
-/* The four-bar with each friction model: at rest in equilibrium, extending, and while the valve closes; by
- * each formulation. */
 /* Every parameter of the plant: what it does to the end of the step, and to the accelerations. */
 static void check_parameters(bramah_coupled *c, double tolerance)
 {
@@ -139,6 +137,22 @@ static void check_parameters(bramah_coupled *c, double tolerance)
   p.restore(p.self, before);
 }
 
+/* The same where friction is scaled. */
+static void check_scaled_friction(bramah_coupled *c, double tolerance)
+{
+  static unsigned char kept[SNAP];
+  const bramah_plant p = bramah_coupled_plant(c);
+  size_t scale;
+  p.save(p.self, kept);
+  must(bramah_plant_parameter_index(&p, "lift.friction_scale", &scale, &diag), &diag);
+  must(p.set_parameter(p.self, scale, 1.7, &diag), &diag);
+  check_accelerations(c, 0.4 * tolerance);
+  check_transition(c, tolerance);
+  p.restore(p.self, kept);
+}
+
+/* The four-bar with each friction model: at rest in equilibrium, extending, and while the valve closes; by
+ * each formulation. */
 START_TEST(test_four_bar)
 {
   static four_bar fb;
@@ -159,6 +173,7 @@ START_TEST(test_four_bar)
     if (phase == 0 && _i % 4) continue; /* at rest these models have corners where differences say nothing */
     check_accelerations(c, 1e-5);
     check_transition(c, 3e-5);
+    check_scaled_friction(c, 3e-5);
     check_parameters(c, 5e-3);
   }
   bramah_coupled_free(c);

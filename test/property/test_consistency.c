@@ -63,23 +63,10 @@ static void discard(side *s)
   bramah_coupled_free(s->coupled);
 }
 
-/* x' [N] = L xi with P = L L'. */
-static void draw(size_t n, size_t q, const double *L, unsigned *seed, double *x)
-{
-  double xi[32];
-  ck_assert_uint_le(q, 32);
-  for (size_t k = 0; k < q; k++) xi[k] = test_normal(seed);
-  bramah__apply(n, q, L, xi, x);
-}
-
 static void start_truth(side *truth, unsigned *seed)
 {
-  double L[N * N], dx[N];
-  memcpy(L, truth->filter->P, sizeof L);
-  ck_assert_uint_eq(bramah__cholesky_factor(N, L), 0);
-  for (int r = 0; r < N; r++)
-    for (int k = r + 1; k < N; k++) L[r * N + k] = 0.0;
-  draw(N, N, L, seed, dx);
+  double dx[N];
+  test_draw(N, truth->filter->P, seed, dx);
   must(truth->plant.inject(truth->plant.self, dx, &diag), &diag);
 }
 
@@ -89,7 +76,7 @@ static void advance_truth(side *truth, unsigned *seed)
 {
   double dx[N];
   must(bramah_filter_predict(truth->filter, &diag), &diag);
-  draw(N, truth->filter->nq, truth->filter->Gamma, seed, dx);
+  test_normals(N, truth->filter->nq, truth->filter->Gamma, seed, dx);
   must(truth->plant.inject(truth->plant.self, dx, &diag), &diag);
 }
 

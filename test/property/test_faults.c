@@ -204,6 +204,47 @@ START_TEST(test_recovers_when_it_is_wrong_itself)
 }
 END_TEST
 
+/* Which sensors must lie for the filter to be taken for wrong: all with a gate of one group, if they are two or
+ * more; one that is alone in its group may fail by itself. */
+START_TEST(test_groups)
+{
+  static const struct {
+    unsigned char gated[SENSORS], lies[SENSORS];
+    int wrong;
+  } cases[] = {{{0, 1, 1, 1, 1}, {0, 1, 0, 0, 0}, 0}, {{1, 1, 1, 1, 1}, {0, 1, 0, 0, 0}, 0},
+               {{1, 1, 1, 1, 1}, {1, 1, 0, 0, 0}, 1}, {{1, 1, 1, 0, 0}, {0, 0, 1, 0, 0}, 0},
+               {{1, 1, 1, 1, 1}, {0, 0, 1, 1, 0}, 0}, {{1, 1, 1, 1, 1}, {0, 0, 1, 1, 1}, 1},
+               {{0, 0, 0, 1, 0}, {0, 0, 0, 1, 0}, 1}};
+  rig r = {0};
+  unsigned seed = 21;
+  double gate[SENSORS];
+  open_rig(&r, -1);
+  bramah_filter_free(r.filter);
+  bramah_filter_options o = options_of(&r);
+  for (int i = 0; i < SENSORS; i++) gate[i] = cases[_i].gated[i] ? 4.0 : 0.0;
+  o.gate = gate;
+  o.drift_gate = 0.0;
+  must(bramah_filter_new(&r.plant, SENSORS, r.sensor, &o, &diag, &r.filter), &diag);
+  for (int k = 0; k < 75; k++) {
+    double y[SENSORS];
+    unsigned char present[SENSORS];
+    must(r.truth.step(r.truth.self, &diag), &diag);
+    must(bramah_filter_predict(r.filter, &diag), &diag);
+    for (int i = 0; i < SENSORS; i++) {
+      y[i] = measure(&r, i, 0, 0, DROPOUT, &seed, &present[i]);
+      if (k >= 50 && cases[_i].lies[i]) y[i] += 60.0 * r.sensor[i].sigma;
+    }
+    must(bramah_filter_correct(r.filter, y, present, &diag), &diag);
+    /* 25 rejections, patience's default, end with k = 74 */
+    if (k == 73) ck_assert_uint_eq(bramah_filter_get_report(r.filter).recoveries, 0);
+    if (k == 74) ck_assert_uint_eq(bramah_filter_get_report(r.filter).recoveries, (uint64_t)cases[_i].wrong);
+    for (size_t i = 0; k == 74 && !cases[_i].wrong && i < SENSORS; i++)
+      ck_assert_int_eq(bramah_filter_lost(r.filter, i), cases[_i].lies[i]);
+  }
+  close_rig(&r);
+}
+END_TEST
+
 /* Sensors far better and far worse than anything real, in both forms of the covariance. */
 START_TEST(test_extreme_sigmas)
 {
@@ -275,6 +316,7 @@ int main(void)
   tcase_set_timeout(cases, 1200);
   tcase_add_loop_test(cases, test_faults, 0, N_FAULTS * SENSORS);
   tcase_add_test(cases, test_recovers_when_it_is_wrong_itself);
+  tcase_add_loop_test(cases, test_groups, 0, 7);
   tcase_add_loop_test(cases, test_extreme_sigmas, 0, 10);
   tcase_add_test(cases, test_many_steps);
   return run_suite(suite);

@@ -75,22 +75,10 @@ typedef struct truth {
   double x[POINTS][N], y[POINTS][SENSORS];
 } truth;
 
-static void draw(size_t n, size_t q, const double *L, unsigned *seed, double *x)
-{
-  double xi[32];
-  ck_assert_uint_le(q, 32);
-  for (size_t k = 0; k < q; k++) xi[k] = test_normal(seed);
-  bramah__apply(n, q, L, xi, x);
-}
-
 static void disturb_start(side *s, unsigned *seed)
 {
-  double L[N * N], dx[N];
-  memcpy(L, s->filter->P, sizeof L);
-  ck_assert_uint_eq(bramah__cholesky_factor(N, L), 0);
-  for (int r = 0; r < N; r++)
-    for (int k = r + 1; k < N; k++) L[r * N + k] = 0.0;
-  draw(N, N, L, seed, dx);
+  double dx[N];
+  test_draw(N, s->filter->P, seed, dx);
   must(s->plant.inject(s->plant.self, dx, &diag), &diag);
 }
 
@@ -108,7 +96,7 @@ static void make_truth(truth *out, int noisy, unsigned seed)
     for (int i = 0; i < SENSORS; i++) out->y[j][i] = bramah_sensor_predict(&s.sensor[i], &s.plant);
     must(bramah_filter_predict(s.filter, &diag), &diag);
     if (!noisy) continue;
-    draw(N, s.filter->nq, s.filter->Gamma, &seed, dx);
+    test_normals(N, s.filter->nq, s.filter->Gamma, &seed, dx);
     must(s.plant.inject(s.plant.self, dx, &diag), &diag);
   }
   close_side(&s);

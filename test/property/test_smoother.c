@@ -151,30 +151,6 @@ END_TEST
 
 /* ---- on a machine ---- */
 
-typedef struct rig {
-  four_bar fb;
-  const bramah_model *model;
-  bramah_coupled *c;
-  bramah_plant plant;
-} rig;
-
-static void open_rig(rig *r, double friction, double angle_deg)
-{
-  const size_t crank = 0;
-  const double angle = angle_deg * 3.14159265358979323846 / 180.0, rest = 0.0;
-  four_bar_describe(&r->fb, friction, 1000000);
-  must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
-  must(bramah_coupled_new(r->model, &diag, &r->c), &diag);
-  must(bramah_coupled_start(r->c, 1, &crank, &angle, &rest, NULL, &diag), &diag);
-  r->plant = bramah_coupled_plant(r->c);
-}
-
-static void close_rig(rig *r)
-{
-  bramah_coupled_free(r->c);
-  bramah_model_free(r->model);
-}
-
 /* Encoder and pressures at 100 Hz as in the published study; the truth starts 3 deg off. The smoother knows
  * at the beginning what the filter finds later. With the transition of (D 3.4), which freezes the errors of
  * pressures, only angles are looked at: later pressures say nothing true about earlier ones, and smoothed
@@ -197,8 +173,8 @@ static void add_error(comparison *c, const bramah_plant *plant, int k, int smoot
   }
 }
 
-static void forward_on_four_bar(rig *truth, rig *r, const bramah_sensor *sensor, bramah_filter *filter,
-                                bramah_smoother *smoother, comparison *c)
+static void forward_on_four_bar(four_bar_rig *truth, four_bar_rig *r, const bramah_sensor *sensor,
+                                bramah_filter *filter, bramah_smoother *smoother, comparison *c)
 {
   unsigned seed = 5;
   for (int k = 0; k <= STEPS; k++) {
@@ -230,14 +206,14 @@ static void smooth_four_bar(bramah_transition transition, const char *const *nam
       {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
       {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
   static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.015, qp[3] = {8e5, 6e5, 6e5};
-  static rig truth, r;
+  static four_bar_rig truth, r;
   static comparison c;
   bramah_sensor sensor[SENSORS];
   bramah_filter *filter;
   bramah_smoother *smoother;
   memset(&c, 0, sizeof c);
-  open_rig(&truth, 1.0, 60.0);
-  open_rig(&r, 1.1, 63.0);
+  four_bar_open(&truth, 1.0, 60.0);
+  four_bar_open(&r, 1.1, 63.0);
   for (int i = 0; i < SENSORS; i++) must(bramah_sensor_init(&options[i], &r.plant, &diag, &sensor[i]), &diag);
   for (int i = 0; i < LOOKED; i++) c.output[i] = must_find(&r.plant, name[i]);
   const size_t basis = must_find(&r.plant, "crank.angle");
@@ -267,8 +243,8 @@ static void smooth_four_bar(bramah_transition transition, const char *const *nam
   }
   bramah_smoother_free(smoother);
   bramah_filter_free(filter);
-  close_rig(&r);
-  close_rig(&truth);
+  four_bar_close(&r);
+  four_bar_close(&truth);
 }
 
 START_TEST(test_better_than_the_filter_on_the_four_bar)

@@ -83,6 +83,82 @@ START_TEST(test_equals_the_filter_on_a_linear_plant)
 }
 END_TEST
 
+/* A prediction of the pendulum from a wide covariance, where the weights tell: by the textbook,
+ * points and moments in full (Wan and van der Merwe 2001). */
+START_TEST(test_weights_on_the_pendulum)
+{
+  static const bramah_ukf_options all[] = {{0.6, 2.0, 0.0}, {1.0, 2.0, 1.0}, {0.8, 0.5, 1.0}};
+  const bramah_ukf_options o = all[_i];
+  const double sigma[2] = {0.5, 0.7}, density = 0.3, h = 1e-3, q = density * density;
+  pendulum model = {1.0, 0.4, 0.2, 1.0, 0.1};
+  const pendulum start = model;
+  const bramah_plant plant = pendulum_plant(&model, 1000000);
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+                                         .position_sigma = &sigma[0],
+                                         .velocity_sigma = &sigma[1],
+                                         .acceleration_noise = &density};
+  bramah_ukf *ukf;
+  must(bramah_ukf_new(&plant, 0, NULL, &options, &o, &diag, &ukf), &diag);
+  must(bramah_ukf_predict(ukf, &diag), &diag);
+  const double n = 2.0, lambda = o.alpha * o.alpha * (n + o.kappa) - n;
+  double x[5][2], mean[2] = {0}, P[3] = {q * h * h * h / 3, q * h * h / 2, q * h};
+  for (int k = 0; k < 5; k++) {
+    pendulum point = start;
+    const bramah_plant p = pendulum_plant(&point, 1000000);
+    const double off = (k % 2 ? 1.0 : -1.0) * sqrt(n + lambda);
+    if (k == 1 || k == 2) point.angle += off * sigma[0];
+    if (k > 2) point.rate += off * sigma[1];
+    must(p.step(p.self, &diag), &diag);
+    x[k][0] = point.angle, x[k][1] = point.rate;
+    for (int i = 0; i < 2; i++) mean[i] += (k ? 0.5 : lambda) / (n + lambda) * x[k][i];
+  }
+  for (int k = 0; k < 5; k++) {
+    const double w = (k ? 0.5 : lambda) / (n + lambda) + (k ? 0.0 : 1.0 - o.alpha * o.alpha + o.beta);
+    const double a = x[k][0] - mean[0], b = x[k][1] - mean[1];
+    P[0] += w * a * a, P[1] += w * a * b, P[2] += w * b * b;
+  }
+  const double *found = bramah_ukf_covariance(ukf);
+  ck_assert_double_gt(fabs(mean[1] - x[0][1]), 5e-4); /* it is not linear */
+  ck_assert_double_eq_tol(model.angle, mean[0], 1e-9);
+  ck_assert_double_eq_tol(model.rate, mean[1], 1e-9);
+  ck_assert_double_eq_tol(found[0], P[0], 1e-8);
+  ck_assert_double_eq_tol(found[1], P[1], 1e-8);
+  ck_assert_double_eq_tol(found[3], P[2], 1e-8);
+  bramah_ukf_free(ukf);
+}
+END_TEST
+
+/* Options of the error-state filter that it would leave out without a word. */
+START_TEST(test_refuses_options_it_does_not_have)
+{
+  static linear_run run;
+  const bramah_augmented bias = {
+      .name = "bias", .kind = BRAMAH_AUGMENTED_BIAS, .at = "x", .sigma = 1.0, .noise = 0.1};
+  const bramah_parameter_noise noise = {.at = "x", .density = 0.1};
+  const double gates[LINEAR_SENSORS] = {[LINEAR_SENSORS - 1] = 5.0}, none[LINEAR_SENSORS] = {0.0};
+  bramah_ukf *ukf = NULL;
+  linear_run_make(&run, -1);
+  const bramah_filter_options plain = run.options;
+  bramah_filter_options with[3] = {plain, plain, plain};
+  with[0].n_augmented = 1, with[0].augmented = &bias;
+  with[1].n_parameter_noise = 1, with[1].parameter_noise = &noise;
+  with[2].gate = gates;
+  static const char *const said[3] = {"augmented states", "noise of parameters", "gates"};
+  for (int i = 0; i < 3; i++) {
+    ck_assert_int_eq(bramah_ukf_new(&run.plant, LINEAR_SENSORS, run.sensor, &with[i], NULL, &diag, &ukf),
+                     BRAMAH_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(diag.message, said[i]));
+    ck_assert_ptr_null(ukf);
+  }
+  with[2].gate = none;
+  must(bramah_ukf_new(&run.plant, LINEAR_SENSORS, run.sensor, &with[2], NULL, &diag, &ukf), &diag);
+  bramah_ukf_free(ukf);
+  must(bramah_ukf_new(&run.plant, 0, NULL, &plain, NULL, &diag, &ukf), &diag);
+  must(bramah_ukf_correct(ukf, NULL, NULL, &diag), &diag);
+  bramah_ukf_free(ukf);
+}
+END_TEST
+
 /* The linear plant has no output for the sum that becomes a coordinate, and says so. */
 START_TEST(test_refuses_coordinates_that_are_no_outputs)
 {
@@ -106,30 +182,6 @@ END_TEST
 /* ---- four-bar ---- */
 
 enum { STEPS = 6000, SENSORS = 5 };
-
-typedef struct rig {
-  four_bar fb;
-  const bramah_model *model;
-  bramah_coupled *c;
-  bramah_plant plant;
-} rig;
-
-static void open_rig(rig *r, double friction, double angle_deg)
-{
-  const size_t crank = 0;
-  const double angle = angle_deg * 3.14159265358979323846 / 180.0, rest = 0.0;
-  four_bar_describe(&r->fb, friction, 1000000);
-  must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
-  must(bramah_coupled_new(r->model, &diag, &r->c), &diag);
-  must(bramah_coupled_start(r->c, 1, &crank, &angle, &rest, NULL, &diag), &diag);
-  r->plant = bramah_coupled_plant(r->c);
-}
-
-static void close_rig(rig *r)
-{
-  bramah_coupled_free(r->c);
-  bramah_model_free(r->model);
-}
 
 typedef struct score {
   double squares[3], nis;
@@ -155,16 +207,16 @@ START_TEST(test_as_good_on_the_four_bar)
   static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.002, qp[3] = {5e4, 5e4, 5e4};
   static const char *const name[3] = {"crank.angle", "crank.rate", "v2.pressure"};
   static const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
-  static rig truth, e, s;
+  static four_bar_rig truth, e, s;
   score ekf = {0}, ukf_score = {0};
   bramah_sensor sensor[SENSORS];
   bramah_filter *filter;
   bramah_ukf *ukf;
   size_t output[3];
   unsigned seed = 5;
-  open_rig(&truth, 1.0, 60.0);
-  open_rig(&e, 1.1, 63.0);
-  open_rig(&s, 1.1, 63.0);
+  four_bar_open(&truth, 1.0, 60.0);
+  four_bar_open(&e, 1.1, 63.0);
+  four_bar_open(&s, 1.1, 63.0);
   for (int i = 0; i < SENSORS; i++) must(bramah_sensor_init(&options[i], &e.plant, &diag, &sensor[i]), &diag);
   for (int i = 0; i < 3; i++) output[i] = must_find(&e.plant, name[i]);
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
@@ -202,9 +254,9 @@ START_TEST(test_as_good_on_the_four_bar)
   ck_assert_double_eq_tol(ukf_score.nis / STEPS / SENSORS, 1.0, 0.05);
   bramah_filter_free(filter);
   bramah_ukf_free(ukf);
-  close_rig(&truth);
-  close_rig(&e);
-  close_rig(&s);
+  four_bar_close(&truth);
+  four_bar_close(&e);
+  four_bar_close(&s);
 }
 END_TEST
 
@@ -272,10 +324,10 @@ END_TEST
  * inject says. */
 START_TEST(test_coordinates_of_the_plant)
 {
-  static rig r;
+  static four_bar_rig r;
   double x[5], moved[5];
   const double dx[5] = {1e-3, -2e-3, 1e3, 2e3, -3e3};
-  open_rig(&r, 1.0, 60.0);
+  four_bar_open(&r, 1.0, 60.0);
   for (int k = 0; k < 20; k++) must(r.plant.step(r.plant.self, &diag), &diag);
   r.plant.coordinates(r.plant.self, x);
   for (size_t i = 0; i < 5; i++)
@@ -284,7 +336,7 @@ START_TEST(test_coordinates_of_the_plant)
   must(r.plant.inject(r.plant.self, dx, &diag), &diag);
   r.plant.coordinates(r.plant.self, moved);
   for (size_t i = 0; i < 5; i++) ck_assert_double_eq_tol(moved[i], x[i] + dx[i], 1e-12 * fabs(x[i]) + 1e-15);
-  close_rig(&r);
+  four_bar_close(&r);
 }
 END_TEST
 
@@ -360,6 +412,8 @@ int main(void)
   Suite *suite = suite_create("unscented filter");
   TCase *cases = one_case(suite, "unscented filter");
   tcase_add_test(cases, test_equals_the_filter_on_a_linear_plant);
+  tcase_add_loop_test(cases, test_weights_on_the_pendulum, 0, 3);
+  tcase_add_test(cases, test_refuses_options_it_does_not_have);
   tcase_add_test(cases, test_refuses_coordinates_that_are_no_outputs);
   tcase_add_test(cases, test_as_good_on_the_four_bar);
   tcase_add_test(cases, test_through_a_change_of_coordinates);

@@ -198,6 +198,53 @@ START_TEST(test_noise_does_not_depend_on_the_step)
 }
 END_TEST
 
+/* A flywheel, on which nothing acts: white noise q on its acceleration makes q [h^3/3, h^2/2; h^2/2, h] in a
+ * step, by both discretisations. */
+START_TEST(test_noise_of_a_flywheel)
+{
+  bramah_body body = {.name = "wheel", .mass = 3.0, .inertia = {0.2, 0.2, 0.4}};
+  bramah_joint joint = {.name = "axle",
+                        .type = BRAMAH_JOINT_REVOLUTE,
+                        .parent = "ground",
+                        .child = "wheel",
+                        .axis = {0, 0, 1},
+                        .initial_rate = 2.0};
+  const bramah_machine machine = {
+      .name = "flywheel", .n_bodies = 1, .bodies = &body, .n_joints = 1, .joints = &joint};
+  const double sp = 0.1, sv = 0.2, density = 0.3, q = density * density;
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
+                                   .discretisation = (bramah_discretisation)_i,
+                                   .position_sigma = &sp,
+                                   .velocity_sigma = &sv,
+                                   .acceleration_noise = &density};
+  const bramah_model *model;
+  bramah_coupled *coupled;
+  bramah_filter *filter;
+  size_t columns;
+  must(bramah_model_new(&machine, &diag, &model), &diag);
+  must(bramah_coupled_new(model, &diag, &coupled), &diag);
+  const bramah_plant plant = bramah_coupled_plant(coupled);
+  must(bramah_filter_new(&plant, 0, NULL, &o, &diag, &filter), &diag);
+  must(bramah_filter_predict(filter, &diag), &diag);
+  const double h = 1e-9 * (double)plant.step_ns, *P = bramah_filter_covariance(filter);
+  const double *Gamma = bramah_filter_last_noise(filter, &columns);
+  const double Q[3] = {q * h * h * h / 3, q * h * h / 2, q * h};
+  double found[3] = {0};
+  for (size_t k = 0; k < columns; k++) {
+    found[0] += Gamma[k] * Gamma[k];
+    found[1] += Gamma[k] * Gamma[columns + k];
+    found[2] += Gamma[columns + k] * Gamma[columns + k];
+  }
+  for (int i = 0; i < 3; i++) ck_assert_double_eq_tol(found[i], Q[i], 1e-9 * Q[i]);
+  ck_assert_double_eq_tol(P[0], sp * sp + h * h * sv * sv + Q[0], 1e-12);
+  ck_assert_double_eq_tol(P[1], h * sv * sv + Q[1], 1e-12);
+  ck_assert_double_eq_tol(P[3], sv * sv + Q[2], 1e-12);
+  bramah_filter_free(filter);
+  bramah_coupled_free(coupled);
+  bramah_model_free(model);
+}
+END_TEST
+
 /* A bias of the gyro of ten sigma, estimated; with too narrow limits the estimate stops there and says so. */
 START_TEST(test_gyro_bias)
 {
@@ -289,7 +336,9 @@ START_TEST(test_refusals)
   refused(&r, &o, BRAMAH_E_VALUE, "must be positive");
   a.sigma = 1.0, a.order = 2;
   refused(&r, &o, BRAMAH_E_VALUE, "time constant");
-  a.order = 1, a.kind = BRAMAH_AUGMENTED_BIAS;
+  a.order = 1, a.time_constant = INFINITY;
+  refused(&r, &o, BRAMAH_E_VALUE, "must be finite");
+  a.time_constant = 0.0, a.kind = BRAMAH_AUGMENTED_BIAS;
   refused(&r, &o, BRAMAH_E_REFERENCE, "no sensor 'crank.load'");
   o.n_augmented = 0;
   o.n_parameter_noise = 1;
@@ -340,6 +389,7 @@ int main(void)
   tcase_add_test(cases, test_iterated_update);
   tcase_add_test(cases, test_linearised_injection);
   tcase_add_test(cases, test_noise_does_not_depend_on_the_step);
+  tcase_add_loop_test(cases, test_noise_of_a_flywheel, 0, 3);
   tcase_add_loop_test(cases, test_gyro_bias, 0, 2);
   tcase_add_test(cases, test_second_order_force);
   tcase_add_test(cases, test_refusals);

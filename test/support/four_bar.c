@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "test/support/four_bar.h"
+#include "lib/linalg/dense.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -261,4 +262,55 @@ size_t must_find(const bramah_plant *plant, const char *name)
   if (i >= 0) return (size_t)i;
   fprintf(stderr, "the plant has no output '%s'\n", name);
   exit(1);
+}
+
+/* ---- rigs and random numbers ---- */
+
+void four_bar_open(four_bar_rig *rig, double friction, double angle_deg)
+{
+  bramah_diag diag;
+  const size_t crank = 0;
+  const double angle = angle_deg * degree, rest = 0.0;
+  four_bar_describe(&rig->fb, friction, 1000000);
+  must(bramah_model_new(&rig->fb.machine, &diag, &rig->model), &diag);
+  must(bramah_coupled_new(rig->model, &diag, &rig->c), &diag);
+  must(bramah_coupled_start(rig->c, 1, &crank, &angle, &rest, NULL, &diag), &diag);
+  rig->plant = bramah_coupled_plant(rig->c);
+}
+
+void four_bar_close(four_bar_rig *rig)
+{
+  bramah_coupled_free(rig->c);
+  bramah_model_free(rig->model);
+}
+
+enum { MOST_NORMALS = 32 };
+
+static void must_fit(size_t n)
+{
+  if (n <= MOST_NORMALS) return;
+  fprintf(stderr, "test_normals: more than %d\n", (int)MOST_NORMALS);
+  exit(EXIT_FAILURE);
+}
+
+void test_normals(size_t n, size_t q, const double *L, unsigned *seed, double *x)
+{
+  double xi[MOST_NORMALS];
+  must_fit(q);
+  for (size_t k = 0; k < q; k++) xi[k] = test_normal(seed);
+  bramah__apply(n, q, L, xi, x);
+}
+
+void test_draw(size_t n, const double *P, unsigned *seed, double *x)
+{
+  double L[MOST_NORMALS * MOST_NORMALS];
+  must_fit(n);
+  memcpy(L, P, n * n * sizeof *L);
+  if (bramah__cholesky_factor(n, L)) {
+    fprintf(stderr, "test_draw: not positive definite\n");
+    exit(EXIT_FAILURE);
+  }
+  for (size_t r = 0; r < n; r++)
+    for (size_t k = r + 1; k < n; k++) L[r * n + k] = 0.0;
+  test_normals(n, n, L, seed, x);
 }

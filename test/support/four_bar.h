@@ -27,6 +27,18 @@ void four_bar_describe(four_bar *out, double friction, int64_t step_ns);
 /* Give its cylinder one of the four friction models, with the parameters of publication II, Table 2. */
 void four_bar_set_friction(four_bar *fb, bramah_friction_model model);
 
+/* Its plant, by itself. */
+typedef struct four_bar_rig {
+  four_bar fb;
+  const bramah_model *model;
+  bramah_coupled *c;
+  bramah_plant plant;
+} four_bar_rig;
+
+/* With steps of 1 ms, the crank at rest at this angle; stops when that fails. */
+void four_bar_open(four_bar_rig *rig, double friction, double angle_deg);
+void four_bar_close(four_bar_rig *rig);
+
 /* Command of the study's work cycle at time t [ns]: 0, +10 V from 1 s, 0 from 2.5 s, -10 V from 5 s, 0 from 8
  * s. */
 double four_bar_command(int64_t time_ns);
@@ -57,6 +69,10 @@ double test_uniform(unsigned *seed);
 
 /* Nearly normal with standard deviation one: the sum of twelve of them, halved. */
 double test_normal(unsigned *seed);
+
+/* x [n] = L xi with q such numbers xi; and x [n] with the covariance P [n x n], positive definite. */
+void test_normals(size_t n, size_t q, const double *L, unsigned *seed, double *x);
+void test_draw(size_t n, const double *P, unsigned *seed, double *x);
 
 /* Print the diagnostic and stop the test program when status is an error. */
 void must(bramah_status status, const bramah_diag *diag);

@@ -123,6 +123,35 @@ START_TEST(test_discretise)
 }
 END_TEST
 
+/* What is no number, in B and C too, or grows beyond all numbers, is told. */
+START_TEST(test_beyond_numbers)
+{
+  const double A[1] = {2.0}, B[1] = {1.0}, C[1] = {3.0}, bad[1] = {(double)NAN}, one[1] = {1.0};
+  const char *const name[1] = {"a"};
+  const bramah_linear_system s = {.n = 1, .n_u = 1, .n_y = 1, .A = A, .B = B, .C = C, .x_name = name},
+                             no_B = {.n = 1, .n_u = 1, .n_y = 1, .A = A, .B = bad, .C = C, .x_name = name},
+                             no_C = {.n = 1, .n_u = 1, .n_y = 1, .A = A, .B = B, .C = bad, .x_name = name};
+  const double beyond[2] = {500.0, 1e308};
+  double F[1], G[1], W[1], K[1], re[1], im[1];
+  for (int i = 0; i < 2; i++) {
+    ck_assert_int_eq(bramah_discretise(&s, beyond[i], F, G, &diag), BRAMAH_E_NOT_FINITE);
+    ck_assert_int_eq(bramah_gramian(&s, BRAMAH_OBSERVABILITY, beyond[i], W, &diag), BRAMAH_E_NOT_FINITE);
+    ck_assert_int_eq(bramah_hankel(&s, beyond[i], W, &diag), BRAMAH_E_NOT_FINITE);
+  }
+  ck_assert_int_eq(bramah_discretise(&s, 300.0, F, G, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_discretise(&no_B, 1.0, F, G, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_str_eq(diag.thing, "a");
+  ck_assert_int_eq(bramah_discretise(&no_B, 1.0, F, NULL, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_gramian(&no_B, BRAMAH_CONTROLLABILITY, 1.0, W, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_int_eq(bramah_hankel(&no_C, 1.0, W, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_int_eq(bramah_lqr(&no_B, one, one, K, NULL, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_int_eq(bramah_lqr(&s, bad, one, K, NULL, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_int_eq(bramah_frequency_response(&no_C, 0, 0, 1, one, re, im, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_int_eq(bramah_modes_new(&no_C, &diag, &modes), BRAMAH_OK);
+  bramah_modes_free(modes);
+}
+END_TEST
+
 /* x' = -a x + b u, y = c x: W = b^2/2a (1 - exp(-2aT)), Hankel value bc/2a. A second state nobody reaches. */
 START_TEST(test_gramian)
 {
@@ -249,6 +278,7 @@ int main(void)
   tcase_add_test(cases, test_critical);
   tcase_add_test(cases, test_not_finite);
   tcase_add_test(cases, test_discretise);
+  tcase_add_test(cases, test_beyond_numbers);
   tcase_add_test(cases, test_gramian);
   tcase_add_test(cases, test_gramian_unstable);
   tcase_add_test(cases, test_response);

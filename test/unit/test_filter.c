@@ -222,6 +222,114 @@ START_TEST(test_saturated_samples)
 }
 END_TEST
 
+/* ---- augmented states ---- */
+
+/* Covariance of [x, x'] over a step h from P: Phi P Phi' + q int b b' ds with b(s) = Phi(s) [0, 1]', by
+ * Simpson's rule; P [xx, xv, vv]. */
+static void second_order_step(double T, double q, double h, double P[3])
+{
+  enum { INTERVALS = 2000 };
+  const double s = h / T, e = exp(-s), F[4] = {e * (1 + s), e * h, -e * s / T, e * (1 - s)};
+  const double next[3] = {
+      F[0] * F[0] * P[0] + 2 * F[0] * F[1] * P[1] + F[1] * F[1] * P[2],
+      F[0] * F[2] * P[0] + (F[0] * F[3] + F[1] * F[2]) * P[1] + F[1] * F[3] * P[2],
+      F[2] * F[2] * P[0] + 2 * F[2] * F[3] * P[1] + F[3] * F[3] * P[2],
+  };
+  memcpy(P, next, sizeof next);
+  for (int i = 0; i <= INTERVALS; i++) {
+    const double t = h * i / INTERVALS, weight = (i == 0 || i == INTERVALS ? 1
+                                                  : i % 2                  ? 4
+                                                                           : 2) *
+                                                 h / INTERVALS / 3;
+    const double x = t * exp(-t / T), v = (1 - t / T) * exp(-t / T);
+    P[0] += q * weight * x * x, P[1] += q * weight * x * v, P[2] += q * weight * v * v;
+  }
+}
+
+/* A bias of order 1 and 2 with time constants long and short against the step of 1 ms, and the random walk,
+ * through predictions alone: by hand, and where they end. */
+START_TEST(test_augmented_covariance)
+{
+  static const double times[] = {10.0, 0.4, 2e-3, 0.0};
+  const double T = times[_i / 2], h = 1e-3, sigma = 0.3, noise = 0.7;
+  const int order = 1 + _i % 2;
+  const double close = h < 1e-3 * T ? 3.0 * h / T : 1e-6; /* of short steps the leading terms are taken */
+  if (order == 2 && T == 0.0) return;
+  pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor sensor;
+  must(bramah_sensor_init(&encoder, &plant, &diag, &sensor), &diag);
+  const bramah_augmented bias = {.name = "bias",
+                                 .kind = BRAMAH_AUGMENTED_BIAS,
+                                 .at = "encoder",
+                                 .order = order,
+                                 .time_constant = T,
+                                 .sigma = sigma,
+                                 .noise = noise};
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+                                         .position_sigma = &position_sigma,
+                                         .velocity_sigma = &velocity_sigma,
+                                         .acceleration_noise = &acceleration_noise,
+                                         .n_augmented = 1,
+                                         .augmented = &bias};
+  bramah_filter *filter;
+  must(bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter), &diag);
+  const size_t n = bramah_filter_n_error(filter);
+  const double *P = bramah_filter_covariance(filter);
+  double x = sigma * sigma, pair[3] = {x, 0.0, T > 0.0 ? x / (T * T) : 0.0};
+  ck_assert_uint_eq(n, 2 + (size_t)order);
+  for (int k = 0; k < 3000; k++) {
+    must(bramah_filter_predict(filter, &diag), &diag);
+    if (order == 1)
+      x = T > 0.0 ? exp(-2 * h / T) * (x - noise * noise * T / 2) + noise * noise * T / 2
+                  : x + noise * noise * h;
+    else if (k < 20)
+      second_order_step(T, noise * noise, h, pair);
+    if (order == 1) ck_assert_double_eq_tol(P[2 * n + 2], x, 1e-9 * x);
+    if (order == 1 || k >= 20) continue;
+    ck_assert_double_eq_tol(P[2 * n + 2], pair[0], close * pair[0]);
+    ck_assert_double_eq_tol(P[2 * n + 3], pair[1], close * sqrt(pair[0] * pair[2]));
+    ck_assert_double_eq_tol(P[3 * n + 3], pair[2], close * pair[2]);
+  }
+  if (T > 0.0 && T < 1e-2) { /* three seconds are for ever */
+    const double ends = order == 1 ? noise * sqrt(T / 2) : noise * sqrt(T * T * T / 4);
+    ck_assert_double_eq_tol(bramah_filter_augmented_sigma(filter, 0), ends, 1e-9 * ends);
+    if (order == 2) ck_assert_double_eq_tol(P[3 * n + 3], noise * noise * T / 4, 1e-9 * noise * noise * T);
+    if (order == 2) ck_assert_double_eq_tol(P[2 * n + 3], 0.0, 1e-9 * noise * noise * T * T);
+  }
+  bramah_filter_free(filter);
+}
+END_TEST
+
+/* Innovations of c = 2 standard deviations, then of none: by hand the running mean is 2 (1 - 0.98^k), beyond 6
+ * of its own standard deviations sqrt(0.02 / 1.98) from k = 18 on, and within 3 after 35 more. */
+START_TEST(test_drift_gate)
+{
+  pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor sensor;
+  must(bramah_sensor_init(&encoder, &plant, &diag, &sensor), &diag);
+  const double gate = 10.0;
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+                                         .position_sigma = &position_sigma,
+                                         .velocity_sigma = &velocity_sigma,
+                                         .acceleration_noise = &acceleration_noise,
+                                         .gate = &gate,
+                                         .drift_gate = 6.0,
+                                         .patience = 1000};
+  bramah_filter *filter;
+  must(bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter), &diag);
+  for (int k = 1; k <= 60; k++) {
+    const double sigma = sqrt(bramah_filter_covariance(filter)[0] + 0.02 * 0.02);
+    const double y = model.angle + (k <= 18 ? 2.0 : 0.0) * sigma;
+    must(bramah_filter_correct(filter, &y, (const unsigned char[]){1}, &diag), &diag);
+    ck_assert_int_eq(bramah_filter_innovations(filter)[0].accepted, k < 18 || k >= 18 + 35);
+  }
+  ck_assert_uint_eq(bramah_filter_get_report(filter).gated, 35);
+  bramah_filter_free(filter);
+}
+END_TEST
+
 static void refused(const bramah_filter_options *options, bramah_plant *plant, const char *thing)
 {
   bramah_sensor sensors[2];
@@ -284,6 +392,59 @@ START_TEST(test_failing_plant_changes_nothing)
 }
 END_TEST
 
+static int injections_left; /* until one fails; the rows of this plant are found by injections too */
+
+static bramah_status inject_or_fail(void *self, const double *dx, bramah_diag *d)
+{
+  pendulum unused;
+  if (injections_left-- > 0) return pendulum_plant(&unused, 1).inject(self, dx, d);
+  if (d) d->status = BRAMAH_E_NO_CONVERGENCE;
+  return BRAMAH_E_NO_CONVERGENCE;
+}
+
+/* The correction in which the filter finds itself wrong and opens its covariance fails too, at any place:
+ * plain, and iterated, where the iterations begin with the opened one. */
+START_TEST(test_failing_recovery_changes_nothing)
+{
+  pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  plant.inject = inject_or_fail;
+  bramah_sensor sensor;
+  must(bramah_sensor_init(&encoder, &plant, &diag, &sensor), &diag);
+  const double gate = 3.0, y = 3.0;
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+                                         .position_sigma = &position_sigma,
+                                         .velocity_sigma = &velocity_sigma,
+                                         .acceleration_noise = &acceleration_noise,
+                                         .gate = &gate,
+                                         .patience = 2,
+                                         .iterations = 1 + 2 * _i};
+  bramah_filter *filter;
+  injections_left = 1000;
+  must(bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter), &diag);
+  unsigned char before[2048], after[2048];
+  must(bramah_filter_predict(filter, &diag), &diag);
+  must(bramah_filter_correct(filter, &y, (const unsigned char[]){1}, &diag), &diag);
+  ck_assert_uint_eq(bramah_filter_get_report(filter).gated, 1);
+  ck_assert_uint_le(bramah_filter_snapshot_size(filter), sizeof before);
+  bramah_filter_save(filter, before);
+  for (int n = 0;; n++) {
+    injections_left = n;
+    const bramah_status status = bramah_filter_correct(filter, &y, (const unsigned char[]){1}, &diag);
+    if (status == BRAMAH_OK) {
+      ck_assert_int_gt(n, 4 + 4 * _i);
+      break;
+    }
+    ck_assert_int_eq(status, BRAMAH_E_NO_CONVERGENCE);
+    bramah_filter_save(filter, after);
+    ck_assert_mem_eq(before, after, bramah_filter_snapshot_size(filter));
+  }
+  ck_assert_uint_eq(bramah_filter_get_report(filter).recoveries, 1);
+  ck_assert_double_gt(model.angle, 2.0); /* prior 1 +- 0.3 opened to 0.42, encoder 3 +- 0.02 */
+  bramah_filter_free(filter);
+}
+END_TEST
+
 START_TEST(test_sensor_binding)
 {
   pendulum model = {1.0, 0.5, 0.0, 1.0, 0.1};
@@ -318,8 +479,11 @@ int main(void)
   tcase_add_test(cases, test_bad_measurements_change_nothing);
   tcase_add_test(cases, test_innovation_figures);
   tcase_add_loop_test(cases, test_saturated_samples, 0, 2);
+  tcase_add_loop_test(cases, test_augmented_covariance, 0, 8);
+  tcase_add_test(cases, test_drift_gate);
   tcase_add_test(cases, test_bad_options);
   tcase_add_test(cases, test_failing_plant_changes_nothing);
+  tcase_add_loop_test(cases, test_failing_recovery_changes_nothing, 0, 2);
   tcase_add_test(cases, test_sensor_binding);
   return run_suite(suite);
 }

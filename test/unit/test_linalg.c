@@ -79,6 +79,31 @@ START_TEST(test_cholesky)
 }
 END_TEST
 
+/* Wherever it stands in the matrix, small or large. */
+START_TEST(test_not_finite)
+{
+  static const size_t sizes[] = {1, 5, 16, 17, 40};
+  static const double bad[] = {(double)NAN, (double)INFINITY};
+  static double G[LARGEST * LARGEST], A[LARGEST * LARGEST], B[LARGEST * LARGEST];
+  int pivot[LARGEST];
+  const size_t n = sizes[_i];
+  unsigned seed = 23;
+  fill(n * n, G, &seed);
+  bramah__multiply_transposed(n, n, n, G, G, A);
+  for (size_t i = 0; i < n; i++) A[i * n + i] += 0.5;
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      for (int k = 0; k < 2; k++) {
+        memcpy(B, A, n * n * sizeof *B);
+        B[i * n + j] = bad[k];
+        ck_assert_uint_ne(bramah__lu_factor(n, B, pivot), 0);
+        memcpy(B, A, n * n * sizeof *B);
+        B[i * n + j] = B[j * n + i] = bad[k];
+        ck_assert_uint_ne(bramah__cholesky_factor(n, B), 0);
+      }
+}
+END_TEST
+
 START_TEST(test_singular_is_reported)
 {
   double A[9] = {1, 2, 3, 2, 4, 6, 1, 0, 1}, N[4] = {NAN, 1, 1, 1}, I[4] = {1, 2, 2, 1};
@@ -111,6 +136,7 @@ int main(void)
   tcase_add_loop_test(cases, test_products, 0, 4);
   tcase_add_loop_test(cases, test_lu, 0, 6);
   tcase_add_loop_test(cases, test_cholesky, 0, 5);
+  tcase_add_loop_test(cases, test_not_finite, 0, 5);
   tcase_add_test(cases, test_singular_is_reported);
   tcase_add_test(cases, test_least_squares);
   return run_suite(suite);

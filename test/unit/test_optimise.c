@@ -135,6 +135,17 @@ START_TEST(budgets_end_searches)
 }
 END_TEST
 
+START_TEST(nothing_to_vary)
+{
+  const bramah_objective f = {.n = 0, .cost = valley};
+  bramah_optimum out;
+  double z[1] = {0.0};
+  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-6, z, &out, &diag), BRAMAH_E_ARGUMENT);
+  ck_assert_str_eq(diag.message, "there is nothing to vary");
+  ck_assert_uint_eq(out.costs, 0);
+}
+END_TEST
+
 START_TEST(simplex_finds_the_valley_and_a_bound)
 {
   const double less[2] = {0.5, 5};
@@ -242,6 +253,7 @@ int main(void)
   tcase_add_test(t, scoring_rests_on_a_bound);
   tcase_add_test(t, scoring_comes_from_far_and_heeds_what_is_undefined);
   tcase_add_test(t, budgets_end_searches);
+  tcase_add_test(t, nothing_to_vary);
   tcase_add_test(t, simplex_finds_the_valley_and_a_bound);
   tcase_add_test(t, simplex_ends_on_stairs);
   tcase_add_test(t, many_holes);

@@ -7,6 +7,7 @@
 #include "test/support/run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const double pi = 3.14159265358979323846, g = 9.81;
@@ -147,6 +148,58 @@ START_TEST(test_accelerometer_in_motion)
                           1e-12);
   ck_assert_double_eq_tol(predict(&m, accelerometer("boom", r, 0, 0, 2)), -ax * sin(q) + (ay + g) * cos(q),
                           1e-12);
+  close_machine(&m);
+}
+END_TEST
+
+static void cross(const double *a, const double *b, double *out)
+{
+  for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+static void vector(const machine *m, const char *stem, double *out)
+{
+  for (int k = 0; k < 3; k++) {
+    char name[64];
+    snprintf(name, sizeof name, "%s%c", stem, "xyz"[k]);
+    out[k] = value(m, name);
+  }
+}
+
+/* In space: a . (f + alpha x r + omega x (omega x r)) by cross products, for directions and points along and
+ * across all axes of a body that turns about all of them. */
+START_TEST(test_accelerometer_in_space)
+{
+  spatial_tree tree;
+  spatial_tree_describe(&tree, 8, 77);
+  machine m = open_machine(&tree.machine);
+  double f[3], alpha[3], omega[3], inner[3], lever[3], centripetal[3];
+  vector(&m, "b7.specific_force_", f);
+  vector(&m, "b7.angular_acceleration_", alpha);
+  vector(&m, "b7.body_rate_", omega);
+  for (int k = 0; k < 3; k++) ck_assert(fabs(alpha[k]) > 0.1 && fabs(omega[k]) > 0.1);
+  for (int i = 0; i < 16; i++) {
+    const double r[3] = {i / 4 == 0, i / 4 == 1, i / 4 == 2}, some[3] = {0.3, -0.4, 0.5};
+    const double *point = i < 12 ? r : some;
+    const double a[3] = {i % 4 == 0 || i % 4 == 3,
+                         i % 4 == 1   ? 1.0
+                         : i % 4 == 3 ? 2.0
+                                      : 0.0,
+                         i % 4 == 2   ? 1.0
+                         : i % 4 == 3 ? -1.0
+                                      : 0.0};
+    const double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    const bramah_sensor_options options = {.kind = BRAMAH_SENSOR_ACCELEROMETER,
+                                           .at = "b7",
+                                           .point = {point[0], point[1], point[2]},
+                                           .axis = {a[0], a[1], a[2]}};
+    double expected = 0.0;
+    cross(alpha, point, lever);
+    cross(omega, point, inner);
+    cross(omega, inner, centripetal);
+    for (int k = 0; k < 3; k++) expected += a[k] / length * (f[k] + lever[k] + centripetal[k]);
+    ck_assert_double_eq_tol(predict(&m, options), expected, 1e-12 * (fabs(expected) + 10.0));
+  }
   close_machine(&m);
 }
 END_TEST
@@ -388,6 +441,8 @@ START_TEST(test_mistakes)
   refuse(&m, accelerometer("crank", 0, 0, 0, 0), BRAMAH_E_VALUE, "the axis is zero");
   refuse(&m, accelerometer("crank", NAN, 0, 1, 0), BRAMAH_E_VALUE, "the point is not finite");
   refuse(&m, accelerometer("crank", 0, 0, INFINITY, 0), BRAMAH_E_VALUE, "the axis is not finite");
+  refuse(&m, (bramah_sensor_options){.kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {NAN, 0, 1}},
+         BRAMAH_E_VALUE, "the axis is not finite");
   bramah_sensor_options o = {
       .kind = BRAMAH_SENSOR_INCLINOMETER, .at = "crank", .axis = {1, 0, 0}, .about = {2, 0, 0}};
   refuse(&m, o, BRAMAH_E_VALUE, "'about' must not point along 'axis'");
@@ -474,6 +529,9 @@ START_TEST(test_range)
   ck_assert(bramah_sensor_is_saturated(&s, 4e7) && bramah_sensor_is_saturated(&s, 0.0));
   ck_assert(bramah_sensor_is_saturated(&s, 5e7) && bramah_sensor_is_saturated(&s, -1.0));
   ck_assert(!bramah_sensor_is_saturated(&s, 4e7 - 1e4) && !bramah_sensor_is_saturated(&s, 1e4));
+  const double half = 0.5 * s.resolution; /* what a log says that tells fewer digits */
+  ck_assert(bramah_sensor_is_saturated(&s, 4e7 - 0.9 * half) && bramah_sensor_is_saturated(&s, 0.9 * half));
+  ck_assert(!bramah_sensor_is_saturated(&s, 4e7 - 1.1 * half) && !bramah_sensor_is_saturated(&s, 1.1 * half));
   ck_assert(bramah_sensor_is_saturated(&fine, 1.0 - 1e-10)); /* as a log with ten digits has it */
   ck_assert(!bramah_sensor_is_saturated(&fine, 0.9999));
   ck_assert(!bramah_sensor_is_saturated(&free, 1e9));
@@ -487,6 +545,7 @@ int main(void)
   tcase_add_test(cases, test_accelerometer_at_rest);
   tcase_add_test(cases, test_accelerometer_on_a_spinning_arm);
   tcase_add_test(cases, test_accelerometer_in_motion);
+  tcase_add_test(cases, test_accelerometer_in_space);
   tcase_add_test(cases, test_inclinometer);
   tcase_add_test(cases, test_inclinometer_wraps);
   tcase_add_test(cases, test_inclinometer_upright);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/io/session.h"
+#include "lib/base/diag.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bramah_status fail_memory(bramah_diag *diag)
+{
+  return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
+}
+
+void bramah__in_file(bramah_diag *diag, const char *file, int line)
+{
+  if (!diag || diag->file[0]) return;
+  bramah__at(diag, file, diag->line ? diag->line : line, diag->column);
+}
+
+/* ---- machine ---- */
+
+/* Valves moved by unknown inputs lose their lag. */
+static bramah_status make_direct(bramah_machine_plant *machine, const bramah_study *study, bramah_diag *diag)
+{
+  bramah_machine *m = machine->machine;
+  machine->valves = calloc(m->n_valves + 1, sizeof *machine->valves);
+  if (!machine->valves) return fail_memory(diag);
+  for (size_t i = 0; i < m->n_valves; i++) {
+    machine->valves[i] = m->valves[i];
+    if (bramah_study_unknown_input(study, m->valves[i].input)) machine->valves[i].time_constant = 0.0;
+  }
+  m->valves = machine->valves;
+  machine->metered = calloc(m->n_metered_cylinders + 1, sizeof *machine->metered);
+  if (!machine->metered) return fail_memory(diag);
+  for (size_t i = 0; i < m->n_metered_cylinders; i++) {
+    machine->metered[i] = m->metered_cylinders[i];
+    bramah_valve *spool = &machine->metered[i].spool;
+    if (bramah_study_unknown_input(study, spool->input)) spool->time_constant = 0.0;
+  }
+  m->metered_cylinders = machine->metered;
+  return BRAMAH_OK;
+}
+
+/* study NULL: all inputs are known. */
+static bramah_status open_machine(bramah_machine_plant *machine, const char *path, size_t n_changes,
+                                  const bramah_change *changes, int64_t step_ns, const bramah_study *study,
+                                  bramah_diag *diag)
+{
+  bramah_diag_clear(diag);
+  bramah_status status = bramah_machine_load(path, n_changes, changes, diag, &machine->machine);
+  if (!status && step_ns) machine->machine->integrator.step_ns = step_ns;
+  if (!status && study) status = make_direct(machine, study, diag);
+  if (!status) status = bramah_model_new(machine->machine, diag, &machine->model);
+  if (!status) status = bramah_coupled_new(machine->model, diag, &machine->coupled);
+  if (!status) machine->plant = bramah_coupled_plant(machine->coupled);
+  if (status) bramah__in_file(diag, path, 0);
+  return status;
+}
+
+bramah_status bramah_machine_plant_open(bramah_machine_plant *out, const char *path, size_t n_changes,
+                                        const bramah_change *changes, int64_t step_ns, bramah_diag *diag)
+{
+  *out = (bramah_machine_plant){0};
+  return open_machine(out, path, n_changes, changes, step_ns, NULL, diag);
+}
+
+void bramah_machine_plant_close(bramah_machine_plant *machine)
+{
+  bramah_coupled_free(machine->coupled);
+  bramah_model_free(machine->model);
+  bramah_machine_free(machine->machine);
+  free(machine->valves);
+  free(machine->metered);
+}
+
+/* ---- session ---- */
+
+bramah_status bramah_session_open_machine(bramah_session *session, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  return open_machine(&session->machine, study->machine_file, study->n_changes, study->changes,
+                      session->step_ns, study, diag);
+}
+
+bramah_status bramah_session_make_room(bramah_session *session, bramah_diag *diag)
+{
+  bramah_session_values *s = &session->start;
+  const size_t n = session->machine.plant.n_position, np = session->machine.plant.n_pressure;
+  session->sensors = calloc(session->study->n_sensors + 1, sizeof *session->sensors);
+  s->joints = calloc(2 * n + 1, sizeof *s->joints);
+  s->position = calloc(5 * n + 3 * np + 1, sizeof *s->position);
+  if (!session->sensors || !s->joints || !s->position) return fail_memory(diag);
+  s->basis = s->joints + n;
+  s->rate = s->position + n;
+  s->position_sigma = s->rate + n;
+  s->rate_sigma = s->position_sigma + n;
+  s->acceleration_noise = s->rate_sigma + n;
+  s->pressure = s->acceleration_noise + n;
+  s->pressure_sigma = s->pressure + np;
+  s->pressure_noise = s->pressure_sigma + np;
+  return bramah__make_augmented(&session->augmented, session->study, diag);
+}
+
+bramah_status bramah_session_bind_sensor(bramah_session *session, size_t i, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  const bramah_sensor_options *options = &study->sensors[i];
+  bramah_diag_clear(diag);
+  const bramah_status status =
+      bramah_sensor_init(options, &session->machine.plant, diag, &session->sensors[i]);
+  if (status) bramah__in_file(diag, study->file, options->line);
+  return status;
+}
+
+bramah_status bramah_session_start(const bramah_session *session, bramah_coupled *coupled, bramah_diag *diag)
+{
+  const bramah_session_values *s = &session->start;
+  const bramah_study *study = session->study;
+  bramah_diag_clear(diag);
+  const bramah_status status =
+      bramah_coupled_start(coupled, study->n_joints, s->joints, s->position, s->rate, s->pressure, diag);
+  if (status) bramah__in_file(diag, study->file, study->n_joints ? study->joints[0].line : 0);
+  return status;
+}
+
+/* An unknown command stays just inside the limit of its valves: at the limit itself it would act on nothing,
+ * and the filter could not take it back. */
+static void limit_unknown(bramah_session *session)
+{
+  const bramah_machine *m = session->machine.machine;
+  for (size_t i = 0; i < session->study->n_augmented; i++) {
+    const char *input = session->study->augmented[i].input;
+    bramah_augmented *state = &session->augmented.states[i];
+    double limit = 0.0;
+    for (size_t v = 0; input && v < m->n_valves; v++)
+      if (strcmp(m->valves[v].input, input) == 0) limit = fmax(limit, m->valves[v].limit);
+    for (size_t v = 0; input && v < m->n_metered_cylinders; v++)
+      if (strcmp(m->metered_cylinders[v].spool.input, input) == 0)
+        limit = fmax(limit, m->metered_cylinders[v].spool.limit);
+    if (!input || state->least != 0.0 || state->most != 0.0) continue;
+    state->most = 0.9999 * limit;
+    state->least = -state->most;
+  }
+}
+
+bramah_filter_options bramah_session_filter_options(const bramah_session *session)
+{
+  const bramah_session_values *s = &session->start;
+  const bramah_study *study = session->study;
+  return (bramah_filter_options){.transition = study->transition,
+                                 .basis = s->basis,
+                                 .position_sigma = s->position_sigma,
+                                 .velocity_sigma = s->rate_sigma,
+                                 .pressure_sigma = s->pressure_sigma,
+                                 .acceleration_noise = s->acceleration_noise,
+                                 .pressure_noise = s->pressure_noise,
+                                 .discretisation = study->discretisation,
+                                 .form = study->form,
+                                 .fusion = study->fusion,
+                                 .iterations = study->iterations,
+                                 .gate = study->gate,
+                                 .drift_gate = study->drift_gate,
+                                 .patience = (unsigned)study->patience,
+                                 .n_augmented = study->n_augmented,
+                                 .augmented = session->augmented.states,
+                                 .n_parameter_noise = study->n_parameter_noise,
+                                 .parameter_noise = session->augmented.noise};
+}
+
+bramah_status bramah_session_open_filter(bramah_session *session, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  limit_unknown(session);
+  const bramah_filter_options options = bramah_session_filter_options(session);
+  bramah_status status = bramah_session_start(session, session->machine.coupled, diag);
+  if (!status)
+    status = bramah_filter_new(&session->machine.plant, study->n_sensors, session->sensors, &options, diag,
+                               &session->filter);
+  bramah_coupled_set_injection(session->machine.coupled, (bramah_injection)study->injection);
+  if (status) bramah__in_file(diag, study->file, 0);
+  return status;
+}
+
+bramah_status bramah_session_open(bramah_session *out, const char *path, bramah_diag *diag)
+{
+  *out = (bramah_session){0};
+  bramah_diag_clear(diag);
+  const bramah_status status = bramah_study_load(path, diag, &out->study);
+  if (status) bramah__in_file(diag, path, 0);
+  return status ? status : bramah_session_open_study(out, diag);
+}
+
+bramah_status bramah_session_open_study(bramah_session *session, bramah_diag *diag)
+{
+  bramah_status status = bramah_session_open_machine(session, diag);
+  if (!status) status = bramah_study_check_inputs(session->study, session->machine.model, diag);
+  return status ? status : bramah_session_open_on_machine(session, diag);
+}
+
+bramah_status bramah_session_open_on_machine(bramah_session *session, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  bramah_status status = bramah_session_make_room(session, diag);
+  for (size_t i = 0; !status && i < study->n_sensors; i++)
+    status = bramah_session_bind_sensor(session, i, diag);
+  for (size_t i = 0; !status && i < study->n_augmented; i++)
+    status = bramah_session_bind_augmented(session, i, diag);
+  for (size_t i = 0; !status && i < study->n_parameter_noise; i++)
+    status = bramah_session_bind_parameter_noise(session, i, diag);
+  if (!status) status = bramah_session_find_joints(session, diag);
+  if (!status) status = bramah_session_find_volumes(session, diag);
+  return status ? status : bramah_session_open_filter(session, diag);
+}
+
+void bramah_session_close(bramah_session *session)
+{
+  bramah_filter_free(session->filter);
+  free(session->sensors);
+  bramah__free_augmented(&session->augmented);
+  free(session->start.joints);
+  free(session->start.position);
+  bramah_machine_plant_close(&session->machine);
+  bramah_study_free(session->study);
+}
