@@ -585,15 +585,15 @@ void bramah_replay_save(const bramah_replay *replay, void *snap)
     bramah_filter_save(replay->filter, rest);
 }
 
-void bramah_replay_restore(bramah_replay *replay, const void *snap)
+bramah_status bramah_replay_restore(bramah_replay *replay, const void *snap)
 {
   const bramah_replay kept = *replay;
   const size_t size = block_size(replay);
   const unsigned char *rest = (const unsigned char *)snap + size;
+  const bramah_status status = replay->rewind ? bramah_rewind_restore(replay->rewind, rest)
+                                              : bramah_filter_restore(replay->filter, rest);
+  if (status != BRAMAH_OK) return status;
   memcpy(replay, snap, size);
   take_pointers(replay, &kept);
-  if (replay->rewind)
-    bramah_rewind_restore(replay->rewind, rest);
-  else
-    bramah_filter_restore(replay->filter, rest);
+  return BRAMAH_OK;
 }

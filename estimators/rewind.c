@@ -559,12 +559,14 @@ void bramah_rewind_save(const bramah_rewind *rewind, void *snap)
   bramah_filter_save(rewind->filter, (unsigned char *)snap + size);
 }
 
-void bramah_rewind_restore(bramah_rewind *rewind, const void *snap)
+bramah_status bramah_rewind_restore(bramah_rewind *rewind, const void *snap)
 {
   const bramah_rewind kept = *rewind;
   const size_t size = block_size(rewind);
+  const bramah_status status = bramah_filter_restore(rewind->filter, (const unsigned char *)snap + size);
+  if (status != BRAMAH_OK) return status;
   memcpy(rewind, snap, size);
   take_pointers(rewind, &kept);
   forget_uses(rewind);
-  bramah_filter_restore(rewind->filter, (const unsigned char *)snap + size);
+  return BRAMAH_OK;
 }

@@ -129,10 +129,11 @@ BRAMAH_API int bramah_replay_exhausted(const bramah_replay *replay);
  * to and from snap [size bytes, 8-byte aligned], exact to the bit. Save between two calls of next; where a
  * log ends that may go on later, before the call that says so (bramah_replay_exhausted). Restore it into a
  * replay made alike; its source then goes on with the row after bramah_replay_read_ns, the innovations of the
- * last step are gone. What adapts the noise (bramah/adaptive.h) is saved on its own. */
+ * last step are gone. What adapts the noise (bramah/adaptive.h) is saved on its own. Errors of restore: those of
+ * bramah_filter_restore; the replay is then as it was. */
 BRAMAH_API size_t bramah_replay_snapshot_size(const bramah_replay *replay);
 BRAMAH_API void bramah_replay_save(const bramah_replay *replay, void *snap);
-BRAMAH_API void bramah_replay_restore(bramah_replay *replay, const void *snap);
+BRAMAH_API bramah_status bramah_replay_restore(bramah_replay *replay, const void *snap);
 
 #ifdef __cplusplus
 }

@@ -124,10 +124,11 @@ BRAMAH_API int64_t bramah_rewind_oldest_ns(const bramah_rewind *rewind);
 BRAMAH_API bramah_filter *bramah_rewind_filter(const bramah_rewind *rewind);
 
 /* The whole state, that of the filter and its plant included, copied to and from snap [size bytes, 8-byte
- * aligned], exact to the bit. Restore it into a buffer made alike; bramah_rewind_uses is empty then. */
+ * aligned], exact to the bit. Restore it into a buffer made alike; bramah_rewind_uses is empty then. Errors of
+ * restore: those of bramah_filter_restore; the buffer is then as it was. */
 BRAMAH_API size_t bramah_rewind_snapshot_size(const bramah_rewind *rewind);
 BRAMAH_API void bramah_rewind_save(const bramah_rewind *rewind, void *snap);
-BRAMAH_API void bramah_rewind_restore(bramah_rewind *rewind, const void *snap);
+BRAMAH_API bramah_status bramah_rewind_restore(bramah_rewind *rewind, const void *snap);
 
 #ifdef __cplusplus
 }

@@ -59,6 +59,13 @@ static bramah_status read_wrap(cli_log_clock *clock, const bramah_study *study, 
   return read_whole(study, &time->wrap, counts ? "1" : "s", counts ? 1.0 : 1e9, "wrap", &clock->wrap, diag);
 }
 
+/* An entry of log.files has the origin of the log. Of a date where its clock has none, or the other way round,
+ * it makes nothing. */
+static int is_taken_over(const bramah_study *study, const bramah_study_time *time)
+{
+  return time->origin.text == study->time.origin.text && time->line != study->time.line;
+}
+
 static bramah_status read_origin(cli_log_clock *clock, const bramah_study *study,
                                  const bramah_study_time *time, bramah_diag *diag)
 {
@@ -69,15 +76,18 @@ static bramah_status read_origin(cli_log_clock *clock, const bramah_study *study
     clock->origin = time->origin.text == study->time.origin.text ? CLI_LOG_ORIGIN_FIRST : CLI_LOG_ORIGIN_OWN;
     return BRAMAH_OK;
   }
+  int64_t zero;
+  const int is_date = bramah_log_read_time(time->origin.text, &zero) == BRAMAH_OK;
+  if (is_date != clock->is_iso && is_taken_over(study, time)) return BRAMAH_OK;
   clock->origin = CLI_LOG_ORIGIN_STATED;
-  const int is_date = bramah_log_read_time(time->origin.text, &clock->zero) == BRAMAH_OK;
   if (is_date != clock->is_iso) {
     cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
              is_date ? "a date, but the log's times have none"
                      : "a date is wanted, as the log's times have one");
     return fail_figure(study, &time->origin, "origin", diag);
   }
-  return is_date ? BRAMAH_OK : read_whole(study, &time->origin, "s", 1e9, "origin", &clock->zero, diag);
+  if (is_date) return clock->zero = zero, BRAMAH_OK;
+  return read_whole(study, &time->origin, "s", 1e9, "origin", &clock->zero, diag);
 }
 
 bramah_status cli_log_clock_make(cli_log_clock *clock, const bramah_study *study,

@@ -55,6 +55,21 @@ static int read_window(const cli_arguments *arguments, cli_replay_request *q)
   return code;
 }
 
+static int check_streams(const cli_arguments *arguments)
+{
+  static const char *const names[] = {"json", "output", "report", "smooth", "plot-data"};
+  const char *first = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const char *value = cli_value(arguments, names[i]);
+    if (!value || strcmp(value, "-") != 0) continue;
+    if (first)
+      return cli_wrong_use(arguments->command, "--%s and --%s cannot both go to standard output", first,
+                           names[i]);
+    first = names[i];
+  }
+  return 0;
+}
+
 /* What cannot be asked for together. */
 static int check_request(const cli_arguments *arguments, const cli_replay_request *q)
 {
@@ -71,9 +86,7 @@ static int check_request(const cli_arguments *arguments, const cli_replay_reques
     return cli_wrong_use(command, "--smooth needs the whole run: it does not go with --resume");
   if (q->resume && q->from_ns != INT64_MIN)
     return cli_wrong_use(command, "--resume goes on where the snapshot stands: it does not go with --from");
-  if (q->json && strcmp(q->json, "-") == 0 && strcmp(q->output, "-") == 0)
-    return cli_wrong_use(command, "--json and --output cannot both go to standard output");
-  return 0;
+  return check_streams(arguments);
 }
 
 static int read_request(const cli_arguments *arguments, cli_replay_request *q)

@@ -182,7 +182,9 @@ static bramah_status get_state(cli_replay_run *r, const cli_snapshot *s, bramah_
   if (!replay || size != bramah_replay_snapshot_size(r->replay))
     return cli_fail(diag, BRAMAH_E_VALUE, r->request.resume, 0, NULL,
                     "the state in the snapshot does not fit this study");
-  bramah_replay_restore(r->replay, replay);
+  if (bramah_replay_restore(r->replay, replay) != BRAMAH_OK)
+    return cli_fail(diag, BRAMAH_E_VALUE, r->request.resume, 0, NULL,
+                    "the filter in the snapshot is of another study, or damaged");
   const bramah_status status = cli_unknown_resume(&r->unknown, s, diag);
   if (status) cli_place(diag, r->request.resume, 0);
   if (status || !r->adapt.adaptive) return status;

@@ -108,6 +108,11 @@ const void *cli_snapshot_find(const cli_snapshot *snapshot, const char *name, si
 
 /* ---- file ---- */
 
+static int has_magic(const cli_snapshot *s)
+{
+  return s->size >= sizeof magic && memcmp(s->bytes, magic, sizeof magic) == 0;
+}
+
 static bramah_status fail_file(bramah_diag *diag, const char *path, const char *what)
 {
   return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "%s: %s", what, strerror(errno));
@@ -164,6 +169,7 @@ static bramah_status read_whole(cli_snapshot *snapshot, const char *path, bramah
     if (!out) break;
     n = fread(out, 1, PART, file);
     snapshot->size -= PART - n;
+    if (!has_magic(snapshot)) break; /* whatever it is, it may have no end */
   }
   const int bad = ferror(file);
   const bramah_status status = bad ? fail_file(diag, path, "cannot read the snapshot") : BRAMAH_OK;
@@ -176,7 +182,7 @@ static bramah_status check(const cli_snapshot *snapshot, const char *path, brama
 {
   head h;
   uint64_t sum;
-  if (snapshot->size < sizeof h || memcmp(snapshot->bytes, magic, sizeof magic) != 0)
+  if (snapshot->size < sizeof h || !has_magic(snapshot))
     return cli_fail(diag, BRAMAH_E_SYNTAX, path, 0, NULL, "this is no snapshot of bramah replay");
   memcpy(&h, snapshot->bytes, sizeof h);
   if (h.order != BYTE_ORDER_MARK || h.format != FORMAT)

@@ -232,8 +232,9 @@ bramah_status cli_unknown_resume(cli_unknown *unknown, const cli_snapshot *snaps
       !take(snapshot, "known sigmas", unknown->sum[1], bytes))
     return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
                     "the filter with known commands in the snapshot does not fit this study");
-  bramah_replay_restore(unknown->replay, replay);
-  return BRAMAH_OK;
+  if (bramah_replay_restore(unknown->replay, replay) == BRAMAH_OK) return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
+                  "the filter with known commands in the snapshot is of another study, or damaged");
 }
 
 /* ---- table ---- */

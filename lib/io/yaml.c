@@ -125,6 +125,9 @@ static bramah_status fail_parser(bramah__reader *reader, const origin *at, const
   if (parser->error == YAML_MEMORY_ERROR || !parser->problem) return bramah__no_memory(reader);
   const yaml_mark_t *mark = parser->error == YAML_READER_ERROR ? &parser->mark : &parser->problem_mark;
   fail_origin(reader, at, BRAMAH_E_SYNTAX, parser->problem, mark);
+  /* libyaml's words for a tab in front of a line, which editors do not show. */
+  if (strcmp(parser->problem, "found character that cannot start any token") == 0)
+    bramah__add_text(reader->diag, ": lines begin with blanks, not tabs; texts with @, ` or % in quotes");
   if (!parser->context) return BRAMAH_E_SYNTAX;
   bramah__add_text(reader->diag, " (");
   bramah__add_text(reader->diag, parser->context);

@@ -116,6 +116,31 @@ run 4 compare estimate.csv truth.csv --sigmas 0.5 --column crank.angle
 
 run 1 compare a.csv missing.csv
 says err 'missing.csv'
+# Both have standard deviations: those of A judge. A alone has none: those of B.
+printf 't[s],x[m],x.sigma[m]\n0,1,0.1\n' >narrow.csv
+printf 't[s],x[m],x.sigma[m]\n0,2,10\n' >wide.csv
+run 4 compare narrow.csv wide.csv --sigmas 3 --json result.json
+same "$(json '["columns"][0]["largest_sigmas"]')" 10 'sigmas of A'
+run 0 compare wide.csv narrow.csv --sigmas 3
+cut -d, -f1,2 narrow.csv >none.csv
+run 0 compare none.csv wide.csv --sigmas 3 --json result.json
+same "$(json '["columns"][0]["largest_sigmas"]')" 0.1 'sigmas of B'
+# An empty cell of B is a difference with --all only, one of A is none.
+printf 't[s],x[m],y[m]\n0,1,1\n1,1,\n' >holes.csv
+printf 't[s],x[m],y[m]\n0,1,1\n1,1,1\n' >full.csv
+run 0 compare full.csv holes.csv
+run 4 compare full.csv holes.csv --all
+says out 'B lacks something that A has'
+run 0 compare holes.csv full.csv --all
+
+# The largest magnitude is that of either file.
+for pair in 'none.csv wide.csv' 'wide.csv none.csv'; do
+  # shellcheck disable=SC2086
+  run 0 compare $pair --relative 0.501
+  # shellcheck disable=SC2086
+  run 4 compare $pair --relative 0.499
+done
+
 # Counts have no unit, but may be compared; of a unit nobody knows the place is told.
 printf 't[s],n[counts],x[-]\n0,1,2\n1,5,2\n' >counts.csv
 sed 's/5/7/; s/counts/-/' counts.csv >more.csv

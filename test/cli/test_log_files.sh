@@ -171,3 +171,65 @@ done
 sed 's/offset: 0 s/origin: first, offset: 110 ms/' first.yaml >own.yaml
 run 0 replay own.yaml late-slow.csv late-fast.csv --output estimate.csv
 cmp wanted.csv estimate.csv || fail 'the first row of a file'
+
+# A wrap is undone by the shorter way round, over a gap of nearly half of it too, and in both directions.
+awk -F, -v OFS=, 'NR == 1 || NR <= 102 || NR >= 162 { print }' log.csv >gap.csv
+awk -F, -v OFS=, 'NR == 1 { $1 = "n" } NR > 1 { $1 = int(1000 * $1 + 0.5) % 128 } { print }' gap.csv >wrapped.csv
+{
+  sed "s|^machine: .*|machine: $machine|" "$study"
+  echo 'time: {column: n, rate: 1 kHz, wrap: 128}'
+} >wrap.yaml
+run 0 replay "$study" gap.csv --output wanted.csv
+run 0 replay wrap.yaml wrapped.csv --output estimate.csv
+cmp wanted.csv estimate.csv || fail 'a gap of nearly half a wrap'
+# The row before the wrap comes after the one behind it.
+awk -F, -v OFS=, 'NR == 1 { $1 = "n" } NR > 1 { $1 = int(1000 * $1 + 0.5) % 128 } { line[NR] = $1; for (i = 2; i <= NF; i++) line[NR] = line[NR] "," $i }
+  END { for (i = 1; i <= NR; i++) print line[i == 129 ? 130 : i == 130 ? 129 : i] }' log.csv >late.csv
+same "$(sed -n '129,130s/,.*//p' late.csv | tr '\n' ' ')" '0 127 ' 'rows in the wrong order'
+{
+  cat wrap.yaml
+  echo 'log: {reorder: 5 ms}'
+} >late.yaml
+run 0 replay late.yaml late.csv --output estimate.csv
+cmp clean.csv estimate.csv || fail 'a row that is late by a wrap'
+
+# A column that jumps goes on in the next file where it was: here one turn below its first row.
+awk -F, -v OFS=, 'NR == 1 { $6 = "p2[bar]" } NR > 1 { p = $6 / 1e5 - 28; $6 = sprintf("%.9f", p - 4 * int(p / 4 + 9) + 36) } { print }' log.csv >jumps.csv
+awk 'NR < 102' jumps.csv >jumps-1.csv
+awk 'NR == 1 || NR >= 102' jumps.csv >jumps-2.csv
+same "$(awk -F, 'NR == 102 { print ($6 < 28e5) }' log.csv)" 1 'the pressure is below its first turn'
+sed -e "s|^machine: .*|machine: $machine|" -e 's/^  p2: {/&wrap: 4 bar, offset: 28 bar, /' "$study" >jumps.yaml
+run 0 replay jumps.yaml jumps.csv --output estimate.csv
+agree clean.csv estimate.csv 'a column that jumps'
+run 0 replay jumps.yaml jumps-1.csv jumps-2.csv --output estimate.csv
+agree clean.csv estimate.csv 'a column that jumps, in two files'
+
+# A date as origin of the log is of no use to a counter beside it, which keeps its own zero.
+awk -F, -v OFS=, 'NR == 1 { $1 = "t" } NR > 1 { $1 = sprintf("2024-03-05T12:00:%06.3fZ", $1) } { print }' fast.csv >dated-fast.csv
+awk -F, -v OFS=, 'NR == 1 { $1 = "n" } NR > 1 { $1 = int(1000 * $1 + 0.5) } { print }' slow.csv >counted-slow.csv
+{
+  sed "s|^machine: .*|machine: $machine|" "$study"
+  echo 'time: {unit: iso8601, origin: "2024-03-05T12:00:00Z"}'
+  echo 'log: {files: {slow: {match: "*slow.csv", time: {column: n, rate: 1 kHz}}}}'
+} >both.yaml
+run 0 replay "$study" fast.csv slow.csv --output wanted.csv
+run 0 replay both.yaml dated-fast.csv counted-slow.csv --output estimate.csv
+cmp wanted.csv estimate.csv || fail 'a date and a counter'
+sed -e '/^log/d' -e 's/unit: iso8601, //' both.yaml >plain.yaml
+run 1 replay plain.yaml fast.csv --output other.csv
+says err "time.origin: a date, but the log's times have none"
+
+# An entry that says something of its times takes over all the rest: with and without it the same comes out.
+awk -F, -v OFS=, 'NR == 1 { $1 = "n" } NR > 1 { $1 = int(1000 * $1 + 0.5) % 128 } { print }' log.csv >clock.csv
+{
+  sed "s|^machine: .*|machine: $machine|" "$study"
+  echo 'time: {column: n, rate: 1 kHz, wrap: 128, offset: 0.5 s, drift: 200 ppm, origin: 10 ms}'
+} >clock.yaml
+{
+  cat clock.yaml
+  echo 'log: {files: {a: {match: clock.csv, time: {column: n}}}}'
+} >entry.yaml
+run 0 replay clock.yaml clock.csv --output wanted.csv
+same "$(sed -n '2s/,.*//p' wanted.csv)" 0.49 'offset and origin of the log'
+run 0 replay entry.yaml clock.csv --output estimate.csv
+cmp wanted.csv estimate.csv || fail 'what an entry takes over'

@@ -104,3 +104,10 @@ header="$header,energy.kinetic[J],energy.potential[J],ruler.innovation[m],ruler.
 same "$(head -n 1 estimate.csv)" "$header" 'columns of the cart'
 near "$(cell estimate.csv 1002 'rail.position[m]')" -4.905 0.005 'where the cart is after a second'
 grep -Eq '^  rail.position +mm +[0-9]' out || fail 'no row for rail.position in mm'
+
+# A pressure that the study starts with: 1 bar of it and 0.5 bar of the sensor leave a fifth of the distance.
+sed -e "s|^machine: .*|machine: $machine|" -e 's/^  v1: {/&pressure: 40 bar, /' "$study" >start.yaml
+make_log 0.02
+run 0 replay start.yaml log.csv --output estimate.csv
+near "$(cell estimate.csv 2 'v1.pressure[Pa]')" "$(awk -v y="$(cell log.csv 2 'p1[Pa]')" 'BEGIN { print 40e5 + 0.8 * (y - 40e5) }')" 100 \
+  'the first estimate'

@@ -38,6 +38,22 @@ near "$(json '["nees_mean"]')" "$(check 'mean NEES' '' | cut -d' ' -f1)" 0 'NEES
 paste -d, estimate.csv truth.csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "crank.angle[rad]") c[++n] = i }
   NR > 1 { e = $c[1] - $c[2]; s += e * e } END { printf "%.9g\n", sqrt(s / (NR - 1)) }' >rmse
 near "$(json '["errors"][0]["rmse"]')" "$(cat rmse)" 1e-8 'error by hand'
+# shares: of the estimates whose errors are within 1.96 and 3.92 standard deviations.
+shares() {
+  paste -d, estimate.csv truth.csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) {
+      if ($i == "crank.angle[rad]") c[++n] = i; if ($i == "crank.angle.sigma[rad]") s = i } }
+    NR > 1 { e = $c[1] - $c[2]; if (e < 0) e = -e; once += e <= 1.96 * $s; twice += e <= 3.92 * $s }
+    END { printf "%.4f %.4f\n", once / (NR - 1), twice / (NR - 1) }'
+}
+same "$(python3 -c 'import json; e = json.load(open("run.json"))["errors"][0]; print("%.4f %.4f" % (e["inside"], e["within_twice"]))')" \
+  "$(shares)" 'shares by hand'
+
+# A truth with holes: what it does not say is left out.
+awk -F, -v OFS=, 'NR > 1 && NR % 3 == 0 { $2 = "" } NR == 1 || NR % 5 { print }' truth.csv >holes.csv
+run 0 replay right.yaml log.csv --output estimate.csv --truth holes.csv --json run.json
+same "$(json '["rows"]["without_truth"]')" 100 'estimates without a truth'
+same "$(json '["nees_mean"] > 0.1')" true 'NEES of the others'
+same "$(json '["errors"][0]["rmse"] > 0')" true 'errors of the others'
 
 # Without a truth; to standard output, where nothing else stands then; with a part of the log.
 run 0 replay right.yaml log.csv --output estimate.csv --json - --from 0.1 --to 0.4 --every 3
@@ -56,6 +72,10 @@ run 1 replay right.yaml log.csv --output estimate.csv --json log.csv
 sed '/crank_encoder: /s/sigma: 1 deg/sigma: 0.1 deg/' right.yaml >bold.yaml
 run 3 replay bold.yaml log.csv --output estimate.csv --json run.json
 says out 'verdict: not consistent'
+run 3 replay bold.yaml log.csv --output estimate.csv --truth truth.csv --json run.json
+says out 'verdict: not consistent'
+same "$(python3 -c 'import json; e = json.load(open("run.json"))["errors"][0]; print("%.4f %.4f" % (e["inside"], e["within_twice"]))')" \
+  "$(shares)" 'shares by hand of a bold filter'
 grep -Eq '^  crank_encoder: mean NIS [0-9.]+, tolerated 0.111 to 2.25$' out || fail 'what failed is not told'
 grep -Eq '^  mean NIS +[0-9.]+ +0.111 to 2.25 +FAIL 1 of 5 +crank_encoder$' out || fail 'the table of checks'
 near "$(check 'mean NIS' crank_encoder | cut -d' ' -f1)" 100 15 'NIS of noise ten times too large'

@@ -125,6 +125,22 @@ says err 'run.snapshot: this file has another part in the same run and would be 
 run 0 replay plain.yaml log.csv --output after.csv --resume run.snapshot
 run 1 replay plain.yaml log.csv --output after.csv --resume log.csv
 says err 'log.csv: this is no snapshot of bramah replay'
+# Of another version, as which it is sealed.
+python3 - <<'END' || fail 'the version is not where it was'
+import struct
+bytes_ = bytearray(open("run.snapshot", "rb").read())
+at = bytes_.index(b"identity") + 32
+assert 0x30 <= bytes_[at] <= 0x39
+bytes_[at] = 0x39
+check = 14695981039346656037
+for byte in bytes_[:-8]: check = ((check ^ byte) * 1099511628211) % 2**64
+bytes_[-8:] = struct.pack("=Q", check)
+open("other.snapshot", "wb").write(bytes_)
+END
+run 1 replay plain.yaml log.csv --output after.csv --resume other.snapshot
+says err 'other.snapshot: the snapshot was written by bramah 9'
+run 1 replay plain.yaml log.csv --output after.csv --resume /dev/zero
+says err '/dev/zero: this is no snapshot of bramah replay'
 run 1 replay plain.yaml log.csv --output after.csv --resume missing.snapshot
 says err 'missing.snapshot: cannot open the snapshot'
 head -c 5000 run.snapshot >short.snapshot
@@ -197,3 +213,13 @@ stopped() {
 stopped INT 130 300
 stopped TERM 143 301
 stopped HUP 129 0
+
+# ---- standard output ----
+
+for other in json smooth report plot-data; do
+  run 2 replay plain.yaml log.csv --output - "--$other" -
+  says err 'cannot both go to standard output'
+  quiet out
+done
+run 2 replay plain.yaml log.csv --output after.csv --json - --plot-data -
+says err '--json and --plot-data cannot both go to standard output'

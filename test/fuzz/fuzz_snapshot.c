@@ -66,16 +66,17 @@ typedef struct part {
   size_t size;
 } part;
 
-/* In their order, as the file says they are. */
-static size_t list_parts(const cli_snapshot *s, part *parts)
+/* In their order, as the file says they are. *beyond: the name of one that is larger than the file, or "". */
+static size_t list_parts(const cli_snapshot *s, part *parts, char beyond[NAME + 1])
 {
   size_t n = 0;
+  beyond[0] = '\0';
   for (size_t at = HEAD; n < MOST_PIECES && at + PIECE <= s->size - SUM; n++) {
     uint64_t size;
     memcpy(parts[n].name, s->bytes + at, NAME);
     parts[n].name[NAME] = '\0';
     memcpy(&size, s->bytes + at + NAME, sizeof size);
-    if (size > s->size - SUM - at - PIECE) return n;
+    if (size > s->size - SUM - at - PIECE) return memcpy(beyond, parts[n].name, NAME + 1), n;
     parts[n].bytes = s->bytes + at + PIECE;
     parts[n].size = (size_t)size;
     at += PIECE + (size_t)((size + 7) / 8 * 8);
@@ -83,9 +84,11 @@ static size_t list_parts(const cli_snapshot *s, part *parts)
   return n;
 }
 
-static void check_parts(const cli_snapshot *s, const part *parts, size_t n)
+static void check_parts(const cli_snapshot *s, const part *parts, size_t n, const char *beyond)
 {
-  size_t size;
+  size_t size, same = 0;
+  for (size_t i = 0; i < n; i++) same += strcmp(parts[i].name, beyond) == 0;
+  FUZZ_CHECK(same || !*beyond || !cli_snapshot_find(s, beyond, &size), "piece '%s' is too large", beyond);
   FUZZ_CHECK(!cli_snapshot_find(s, "no such piece of any", &size), "found");
   for (size_t i = 0; i < n; i++) {
     size_t first = 0;
@@ -182,14 +185,15 @@ static void check_resume(const cli_snapshot *s)
 static void check_sealed(const uint8_t *data, size_t size)
 {
   static part parts[MOST_PIECES];
+  char beyond[NAME + 1];
   cli_snapshot s = {0}, whole = {0};
   unsigned char *bytes = malloc(size + 1);
   FUZZ_CHECK(bytes, "no memory");
   memcpy(bytes, data, size);
   seal(bytes, size);
   FUZZ_CHECK(read_bytes(bytes, size, &s) == BRAMAH_OK, "a good snapshot is refused");
-  const size_t n = list_parts(&s, parts);
-  check_parts(&s, parts, n);
+  const size_t n = list_parts(&s, parts, beyond);
+  check_parts(&s, parts, n, beyond);
   assemble(parts, n, &whole);
   check_resume(&whole);
   check_damages(bytes, size);

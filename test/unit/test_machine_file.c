@@ -659,7 +659,9 @@ START_TEST(error_elsewhere_is_exact)
       {36, "...\n---\nmachine: other", 38, 1, "a second document begins here; one is expected"},
       {36, "bodies: {", 37, 1,
        "did not find expected node content (while parsing a flow node that begins in line 37)"},
-      {36, "\tx: 1", 36, 1, "found character that cannot start any token (while scanning for the next token"},
+      {36, "\tx: 1", 36, 1,
+       "found character that cannot start any token: lines begin with blanks, not tabs; texts with @, ` or % "
+       "in quotes (while scanning for the next token"},
   };
   bramah_diag diag;
   bramah_machine *machine = NULL;

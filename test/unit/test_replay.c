@@ -470,6 +470,21 @@ static void finish(bramah_replay *replay)
   while (!end) must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
 }
 
+/* The state of the filter stands at the end. What is damaged there leaves the replay as it was. */
+static void check_refuses_damage(bramah_replay *replay, double *snap, size_t size)
+{
+  unsigned char *bytes = (unsigned char *)snap, *before = malloc(size), *after = malloc(size);
+  ck_assert(before && after);
+  bramah_replay_save(replay, before);
+  bytes[size - 9] ^= 1;
+  ck_assert_int_eq(bramah_replay_restore(replay, snap), BRAMAH_E_VALUE);
+  bytes[size - 9] ^= 1;
+  bramah_replay_save(replay, after);
+  ck_assert_mem_eq(before, after, size);
+  free(before);
+  free(after);
+}
+
 /* Saved after 20 estimates, with rows read ahead, restored into another replay whose source stands behind
  * them. */
 static void check_going_on(int64_t delay_ns, int gather)
@@ -498,7 +513,8 @@ static void check_going_on(int64_t delay_ns, int gather)
   ck_assert_int_eq(bramah_replay_exhausted(one), 0);
   ck_assert_int_eq(bramah_replay_read_ns(one), data[first.next - 1].time_ns);
   second.next = first.next;
-  bramah_replay_restore(other, snap);
+  check_refuses_damage(other, snap, size);
+  must(bramah_replay_restore(other, snap), &diag);
   finish(one);
   finish(other);
   ck_assert_int_eq(bramah_replay_exhausted(other), 1);
