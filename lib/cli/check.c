@@ -59,15 +59,19 @@ static int begins_with_key(const char *line, const char *key)
   return *line == ':';
 }
 
+/* Beyond that the readers refuse a description; some files never end. */
+enum { LONGEST_LOOK = 1 << 24 };
+
 /* A study has the key `study`, a plan `plan`; everything else is taken for a machine, whose reader finds the
  * words for it. */
 static int has_key(const char *path, const char *key)
 {
   char line[256];
+  long pieces = LONGEST_LOOK / (long)sizeof line;
   int found = 0, begin = 1;
   FILE *file = fopen(path, "r");
   if (!file) return 0;
-  while (!found && fgets(line, sizeof line, file)) {
+  while (!found && pieces-- > 0 && fgets(line, sizeof line, file)) {
     found = begin && begins_with_key(line, key);
     begin = strchr(line, '\n') != NULL;
   }

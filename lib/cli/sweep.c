@@ -9,6 +9,7 @@
 #include "lib/cli/tune_search.h"
 #include "lib/cli/tune_vary.h"
 
+#include <csv.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -117,9 +118,20 @@ static void put_number(double x, FILE *file)
   if (isfinite(x)) fprintf(file, "%.9g", x);
 }
 
+/* Quoted where a reader would take it for several cells. */
+static void put_text(const char *text, FILE *file)
+{
+  if (strpbrk(text, ",\"\r\n"))
+    csv_fwrite(file, text, strlen(text));
+  else
+    fputs(text, file);
+}
+
 static void put_row(const sweep *s, size_t point, const char *log, const cli_tune_verdict *v, const char *set)
 {
-  fprintf(s->file, "%zu,%s,%s", point + 1, log, v->status ? bramah_status_name(v->status) : "ok");
+  fprintf(s->file, "%zu,", point + 1);
+  put_text(log, s->file);
+  fprintf(s->file, ",%s", v->status ? bramah_status_name(v->status) : "ok");
   const double gone = (double)NAN;
   put_number(v->status ? gone : v->cost, s->file);
   put_number(v->status ? gone : v->nis, s->file);

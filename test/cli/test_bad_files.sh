@@ -111,6 +111,11 @@ run 1 simulate four-bar.yaml --duration 0.01 --output four-bar.yaml
 run 1 simulate four-bar.yaml --duration 0.01 --output x.csv --noise sensors-2.yaml --log x.csv
 run 1 replay sensors-2.yaml log.csv --output no/such/folder/x.csv
 says err 'no/such/folder/x.csv'
+# A file that never ends.
+if [ -e /dev/zero ]; then
+  run 1 check /dev/zero
+  says err 'too large for a description'
+fi
 # A full disk.
 if [ -e /dev/full ]; then
   run 1 replay sensors-2.yaml log.csv --output /dev/full

@@ -31,6 +31,11 @@ run 0 sweep sensors-2.yaml log.csv --vary 'volumes.v1.noise=0.5' --output own.cs
 run 0 replay sensors-2.yaml log.csv --output estimate.csv
 near "$(cell own.csv 2 nis)" "$(awk '/all together/ { print $4 }' out)" 1e-4 'NIS beside that of a replay'
 
+# A name with a comma is one cell.
+cp log.csv 'monday, late.csv'
+run 0 sweep sensors-2.yaml 'monday, late.csv' log2.csv --vary 'volumes.v1.noise=0.5' --output comma.csv
+says comma.csv '1,"monday, late.csv",ok,'
+
 # Hypercubes: over ranges, over the bounds of the study; each layer once; the seed tells which.
 run 0 sweep sensors-2.yaml log.csv --vary 'sensors.p1.sigma=0.1 .. 10 bar: log' --vary 'joints.crank.position=60 .. 66' --latin 8 --output cube.csv
 same "$(lines cube.csv)" 9 'points of the cube'
