@@ -44,7 +44,7 @@ int cli_stop_signal(void) { return came; }
 
 const char *cli_stop_name(void)
 {
-  switch (came) {
+  switch (cli_stop_signal()) {
   case SIGTERM:
     return "SIGTERM";
   case SIGHUP:
