@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The linearization paper (Agundez et al. 2023): eigenvalues of its Table 3, linear against nonlinear
  * response after the torque (its Figs 7-12), accuracy of the conventional counterpart over the step of its
- * differences (Fig. 14), and what both take. */
+ * differences (Fig. 14). What both take: test/bench/bench_linearization.c. */
 #define _GNU_SOURCE
 #include "bramah/analysis.h"
 #include "bramah/files.h"
@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static bramah_diag diag;
 
@@ -217,43 +216,6 @@ START_TEST(test_figure_14)
 }
 END_TEST
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Least of nine rounds [s], which other programs disturb least. */
-static double time_of(rig *r, int differences)
-{
-  double J[100], least = (double)INFINITY;
-  for (int round = 0; round < 9; round++) {
-    const double begin = now();
-    for (int k = 0; k < 200; k++) {
-      if (differences)
-        must(bramah_linearization_differences(r->l, r->coupled, 1e-5, J, &diag), &diag);
-      else
-        must(bramah_linearization_run(r->l, r->coupled, &diag), &diag);
-    }
-    least = fmin(least, (now() - begin) / 200);
-  }
-  return least;
-}
-
-/* The paper: 5 ms against 16 ms. */
-START_TEST(test_time)
-{
-  rig r;
-  open_rig(&r, 1.0, 1000000);
-  const double analytic = time_of(&r, 0), differences = time_of(&r, 1);
-  printf("analytic %.3g us, differences %.3g us, ratio %.2f\n", 1e6 * analytic, 1e6 * differences,
-         differences / analytic);
-  ck_assert_double_gt(differences / analytic, 3.2);
-  close_rig(&r);
-}
-END_TEST
-
 int main(void)
 {
   Suite *suite = suite_create("linearization paper");
@@ -261,6 +223,5 @@ int main(void)
   tcase_add_loop_test(cases, test_table_3, 0, 3);
   tcase_add_loop_test(cases, test_response, 0, 3);
   tcase_add_test(cases, test_figure_14);
-  tcase_add_test(cases, test_time);
   return run_suite(suite);
 }

@@ -361,3 +361,53 @@ void example_balance_penalty(example_2017 *e, double alpha, double omega)
   for (size_t r = 0; r < e->m; r++) e->lambda[r] = spring * e->Phi[r];
   example_evaluate(e);
 }
+
+/* ---- the linkage as a machine ---- */
+
+/* Rods along x of their frames, turning about z; rod i from A_i, bar i from B_(i-1) to B_i. */
+void linkage_describe(linkage_machine *k, size_t N, double damping, double phi)
+{
+  size_t names = 0;
+  memset(k, 0, sizeof *k);
+  for (size_t i = 0; i <= 2 * N; i++) {
+    const int bar = i > N;
+    const size_t at = bar ? i - N : i;
+    char *name = k->name[names++];
+    snprintf(name, sizeof k->name[0], "%s%zu", bar ? "bar" : "rod", at);
+    k->bodies[i] = (bramah_body){
+        .name = name, .mass = 1.0, .centre_of_mass = {0.5, 0, 0}, .inertia = {0, 1.0 / 12.0, 1.0 / 12.0}};
+    k->joints[i] = (bramah_joint){.name = name,
+                                  .type = BRAMAH_JOINT_REVOLUTE,
+                                  .parent = bar ? k->name[at - 1] : "ground",
+                                  .child = name,
+                                  .position = {bar ? 1.0 : (double)at, 0, 0},
+                                  .axis = {0, 0, 1},
+                                  .initial_position = bar ? -phi : phi,
+                                  .initial = i == 0 ? BRAMAH_INITIAL_GIVEN : BRAMAH_INITIAL_GUESS};
+  }
+  for (size_t i = 1; i <= N; i++) {
+    snprintf(k->name[names], sizeof k->name[0], "pin%zu", i);
+    k->loops[i - 1] = (bramah_loop){.name = k->name[names++],
+                                    .type = BRAMAH_LOOP_REVOLUTE,
+                                    .body = {k->name[N + i], k->name[i]},
+                                    .point = {{1, 0, 0}, {1, 0, 0}},
+                                    .axis = {{0, 0, 1}, {0, 0, 1}}};
+    snprintf(k->name[names], sizeof k->name[0], "diagonal%zu", i);
+    k->springs[i - 1] = (bramah_spring){.name = k->name[names++],
+                                        .body = {"ground", k->name[i]},
+                                        .point = {{(double)(i - 1), 0, 0}, {1, 0, 0}},
+                                        .free_length = sqrt(2.0),
+                                        .stiffness = 25.0,
+                                        .damping = damping};
+  }
+  k->machine = (bramah_machine){.name = "linkage",
+                                .gravity = {0, -9.81, 0},
+                                .n_bodies = 2 * N + 1,
+                                .bodies = k->bodies,
+                                .n_joints = 2 * N + 1,
+                                .joints = k->joints,
+                                .n_loops = N,
+                                .loops = k->loops,
+                                .n_springs = N,
+                                .springs = k->springs};
+}

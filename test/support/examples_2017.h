@@ -6,6 +6,7 @@
 #define BRAMAH_TEST_SUPPORT_EXAMPLES_2017_H
 
 #include "bramah/analysis.h"
+#include "bramah/machine.h"
 
 typedef struct example_2017 {
   int is_linkage;
@@ -40,5 +41,18 @@ void example_balance(example_2017 *e);
 void example_balance_penalty(example_2017 *e, double alpha, double omega);
 
 bramah_constrained example_system(const example_2017 *e);
+
+/* The linkage as a machine of ours; fill it (and point machine into it: do not copy the structure
+ * afterwards). damping [N s/m] of the diagonals, phi [rad] of the first rod. */
+enum { LINKAGE_LOOPS = 20, LINKAGE_RODS = 2 * LINKAGE_LOOPS + 1 };
+typedef struct linkage_machine {
+  bramah_machine machine;
+  bramah_body bodies[LINKAGE_RODS];
+  bramah_joint joints[LINKAGE_RODS];
+  bramah_loop loops[LINKAGE_LOOPS];
+  bramah_spring springs[LINKAGE_LOOPS];
+  char name[LINKAGE_RODS + 2 * LINKAGE_LOOPS][32];
+} linkage_machine;
+void linkage_describe(linkage_machine *out, size_t N, double damping, double phi);
 
 #endif
