@@ -89,9 +89,8 @@ BRAMAH_API bramah_status bramah_frequency_response(const bramah_linear_system *s
  * symmetric, not negative, R [n_u x n_u] symmetric, positive definite; both in the units of x and u. P [n x
  * n], or NULL: the least value is x' P x. Source: Laub, "A Schur method for solving algebraic Riccati
  * equations", IEEE AC-24 (1979); the ordered Schur form is LAPACK's. Errors: E_ARGUMENT (R), E_NOT_FINITE,
- * E_SINGULAR (a
- * mode that does not decay is not reached by the inputs, or costs nothing and neither grows nor decays),
- * E_MEMORY. */
+ * E_SINGULAR (a mode that does not decay is not reached by the inputs, or costs nothing and neither grows nor
+ * decays), E_MEMORY. */
 BRAMAH_API bramah_status bramah_lqr(const bramah_linear_system *system, const double *Q, const double *R,
                                     double *K, double *P, bramah_diag *diag);
 

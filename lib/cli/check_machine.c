@@ -241,9 +241,8 @@ static void explain_metered(const bramah_machine_plant *machine)
 }
 
 /* The trapezoidal rule throws a spool past its command if the step is longer than twice the lag. */
-static void note_lag(const bramah_machine *m, const char *name, double lag)
+static void note_lag(const char *name, double lag, double step)
 {
-  const double step = m->integrator.step_ns ? 1e-9 * (double)m->integrator.step_ns : 1e-3;
   if (!(lag > 0.0 && lag < 0.5 * step)) return;
   cli_note(
       "%s: in steps of %.6g ms a spool with a time constant of %.6g ms overshoots: take shorter steps, or "
@@ -251,17 +250,19 @@ static void note_lag(const bramah_machine *m, const char *name, double lag)
       name, 1e3 * step, 1e3 * lag);
 }
 
-static void note_lags(const bramah_machine *m)
+static void note_lags(const bramah_machine_plant *machine)
 {
-  for (size_t i = 0; i < m->n_valves; i++) note_lag(m, m->valves[i].name, m->valves[i].time_constant);
+  const bramah_machine *m = machine->machine;
+  const double step = 1e-9 * (double)machine->plant.step_ns;
+  for (size_t i = 0; i < m->n_valves; i++) note_lag(m->valves[i].name, m->valves[i].time_constant, step);
   for (size_t i = 0; i < m->n_metered_cylinders; i++) {
     const bramah_metered_cylinder *c = &m->metered_cylinders[i];
-    note_lag(m, c->name, c->spool.time_constant);
-    if (c->regeneration.input) note_lag(m, c->name, c->regeneration.time_constant);
+    note_lag(c->name, c->spool.time_constant, step);
+    if (c->regeneration.input) note_lag(c->name, c->regeneration.time_constant, step);
   }
   for (size_t i = 0; i < m->n_pump_lines; i++)
     if (m->pump_lines[i].bleed.input)
-      note_lag(m, m->pump_lines[i].name, m->pump_lines[i].bleed.time_constant);
+      note_lag(m->pump_lines[i].name, m->pump_lines[i].bleed.time_constant, step);
 }
 
 static void explain_hydraulics(const bramah_machine_plant *machine)
@@ -280,7 +281,7 @@ static void explain_hydraulics(const bramah_machine_plant *machine)
   for (size_t i = 0; i < m->n_cylinders; i++) explain_cylinder(machine, &m->cylinders[i]);
   for (size_t i = 0; i < m->n_rotaries; i++) explain_rotary(machine, &m->rotaries[i]);
   explain_metered(machine);
-  note_lags(m);
+  note_lags(machine);
 }
 
 static void explain_inputs(const bramah_machine *m)

@@ -26,7 +26,6 @@ static bramah_status read_time(const char *text, const char *time, int64_t *ns, 
   return BRAMAH_OK;
 }
 
-/* NAME=VALUE[@TIME] in `copy`, which is cut into its parts. */
 static bramah_status check_range(const bramah_parameter_info *info, const cli_parameter *parameter,
                                  bramah_diag *diag)
 {
@@ -39,6 +38,7 @@ static bramah_status check_range(const bramah_parameter_info *info, const cli_pa
                   low ? "least" : "most", low ? info->least : info->most, *unit ? " " : "", unit);
 }
 
+/* NAME=VALUE[@TIME] in `copy`, which is cut into its parts. */
 static bramah_status read_parts(const bramah_plant *plant, char *copy, cli_parameter *out, bramah_diag *diag)
 {
   char *equals = strchr(copy, '='), *at = strrchr(copy, '@');
