@@ -76,11 +76,13 @@ typedef struct bramah_session {
 BRAMAH_API bramah_status bramah_session_open(bramah_session *out, const char *path, bramah_diag *diag);
 BRAMAH_API void bramah_session_close(bramah_session *session);
 
-/* Put the session's plant, or another of its model, where the filter starts. */
+/* Put the session's plant, or another of its model, where the filter starts. Allocates nothing. Errors: those
+ * of bramah_coupled_start. */
 BRAMAH_API bramah_status bramah_session_start(const bramah_session *session, bramah_coupled *coupled,
                                               bramah_diag *diag);
 
-/* Options of the session's filter, to make another; they point into the session. */
+/* Options of the session's filter, to make another (bramah_filter_new, on session->sensors); they point into
+ * the session. */
 BRAMAH_API bramah_filter_options bramah_session_filter_options(const bramah_session *session);
 
 /* What the study's section `adapt` asks for, on the session's filter, which must outlive it; *out is NULL
@@ -98,15 +100,27 @@ BRAMAH_API bramah_status bramah_session_open_study(bramah_session *session, bram
 /* What comes after the machine, when session->machine is there too. */
 BRAMAH_API bramah_status bramah_session_open_on_machine(bramah_session *session, bramah_diag *diag);
 
-/* In this order, bramah_study_check_inputs after the first; each needs the former ones to have gone well. */
+/* The same one after the other, in this order, each once; all need what stands before them to have gone well.
+ * They take memory where that is said; bramah_session_close gives it back. Mistakes have their line.
+ *
+ * The study's machine with its changes, its model and plant. Takes memory. Errors: those of
+ * bramah_machine_plant_open. bramah_study_check_inputs comes after it. */
 BRAMAH_API bramah_status bramah_session_open_machine(bramah_session *session, bramah_diag *diag);
+/* Memory for sensors, start values and augmented states. Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_session_make_room(bramah_session *session, bramah_diag *diag);
+/* Sensor i < study->n_sensors on the plant. Errors: those of bramah_sensor_init. */
 BRAMAH_API bramah_status bramah_session_bind_sensor(bramah_session *session, size_t i, bramah_diag *diag);
+/* Augmented state i < study->n_augmented (the sensor of a bias must be bound), noise of parameter i <
+ * study->n_parameter_noise. Errors: E_REFERENCE (no such parameter), E_UNIT, E_VALUE (limits). */
 BRAMAH_API bramah_status bramah_session_bind_augmented(bramah_session *session, size_t i, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_session_bind_parameter_noise(bramah_session *session, size_t i,
                                                              bramah_diag *diag);
+/* Start values of the joints; there must be as many as degrees of freedom. Errors: E_REFERENCE, E_UNIT (of
+ * the other kind of joint), E_VALUE (too few or many; says which would do), E_MEMORY. */
 BRAMAH_API bramah_status bramah_session_find_joints(bramah_session *session, bramah_diag *diag);
+/* Start values of the volumes, each once. Errors: E_REFERENCE, E_KEY (one is missing). */
 BRAMAH_API bramah_status bramah_session_find_volumes(bramah_session *session, bramah_diag *diag);
+/* Plant to the start, filter on it. Takes memory. Errors: those of bramah_session_start, bramah_filter_new. */
 BRAMAH_API bramah_status bramah_session_open_filter(bramah_session *session, bramah_diag *diag);
 
 /* ---- inputs of a study ---- */
