@@ -319,16 +319,22 @@ END_TEST
 
 /* ---- the good case ---- */
 
+/* Another filter that goes on from the snapshot of the first, as after a crash. */
+static void make_twin(rig *twin, const pair *p, int i)
+{
+  const bramah_filter_options o = variant(i);
+  rig_make_with(twin, 1.1, &o);
+  bramah_filter_save(p->r.filter, before);
+  must(bramah_filter_restore(twin->filter, before), &diag);
+}
+
 /* The bits of set_inputs, predict and correct, and a report that tells what they did. */
 START_TEST(test_step_is_its_parts)
 {
   pair p;
   warm_up(&p, _i);
   rig twin;
-  const bramah_filter_options o = variant(_i);
-  rig_make_with(&twin, 1.1, &o);
-  bramah_filter_save(p.r.filter, before);
-  must(bramah_filter_restore(twin.filter, before), &diag); /* of another filter object, as after a crash */
+  make_twin(&twin, &p, _i);
   uint64_t gated = 0;
   for (int k = 0; k < 500; k++) {
     bramah_filter_step_report report;
@@ -366,10 +372,7 @@ START_TEST(test_time_beside_the_step)
   pair p;
   warm_up(&p, _i);
   rig twin;
-  const bramah_filter_options o = variant(_i);
-  rig_make_with(&twin, 1.1, &o);
-  bramah_filter_save(p.r.filter, before);
-  must(bramah_filter_restore(twin.filter, before), &diag);
+  make_twin(&twin, &p, _i);
   for (int k = 0; k < 50; k++) {
     const int64_t jitter = (k * 37 % 90 - 45) * 10000, own[RIG_SENSORS] = {0, -200000, 0, 100000};
     bramah_filter_cycle cycle = next(&p);
