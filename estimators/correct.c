@@ -3,7 +3,7 @@
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "estimators/update.h"
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimators/stated_noise.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimators/update.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 

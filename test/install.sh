@@ -66,7 +66,7 @@ has_subunit() {
 }
 
 has_openblas() {
-  [ -n "$(sh "$root/lib/linalg/find-openblas.sh")" ] || pkg-config --exists openblas
+  [ -n "$(sh "$root/lib/math/find-openblas.sh")" ] || pkg-config --exists openblas
 }
 
 as_root() {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/forces.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/vector3.h"
 #include "lib/multibody/stiffness.h"
 
 #include <math.h>

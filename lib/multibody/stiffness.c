@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/stiffness.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/vector3.h"
 
 /* dx/dz_j */
 static void derivative(const bramah__tree *tree, const bramah__pose *pose, const bramah__mark *mark, int j,

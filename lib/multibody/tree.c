@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/tree.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/vector3.h"
 #include "lib/multibody/rotation.h"
 
 #include <math.h>

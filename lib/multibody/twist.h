@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_MULTIBODY_TWIST_H
 #define BRAMAH_LIB_MULTIBODY_TWIST_H
 
-#include "lib/linalg/vector3.h"
+#include "lib/math/vector3.h"
 
 static inline double bramah__dot6(const double *a, const double *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/variation.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/vector3.h"
 
 #include <string.h>
 

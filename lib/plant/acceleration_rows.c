@@ -3,7 +3,7 @@
  * the equations of motion (transition.c), all others along the constraints. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "lib/plant/constraints.h"
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/dense.h"
+#include "lib/math/vector3.h"
 #include "lib/multibody/partition.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
  * joints (the identity for the others) errors map by dz_new = E_X Rz dz_i, dz'_new = E_X (Rz dz'_i + D
  * dz_i) + E_Y Rz dz_i, of which the rows of the coordinates that are independent afterwards make the map. */
 #include "lib/plant/coupled_internal.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "lib/multibody/partition.h"
 #include "lib/plant/constraints.h"
 

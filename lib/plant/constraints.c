@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/plant/constraints.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "lib/plant/constraints.h"
 #include "lib/plant/formulation.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

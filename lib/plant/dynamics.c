@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Equations of motion of the independent coordinates (D 2.29): Rz' M Rz z''_i = Rz' (Q - M bias). */
 #include "lib/plant/constraints.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <string.h>
 

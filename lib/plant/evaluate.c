@@ -3,7 +3,7 @@
  * only the stage that a perturbation reaches. */
 #include "lib/plant/constraints.h"
 #include "lib/hydraulics/metering.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * and placing are one walk over the model with different pens. */
 #include "bramah/figure.h"
 #include "lib/plant/coupled_internal.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/vector3.h"
 
 #include <math.h>
 

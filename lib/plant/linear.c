@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/plant/linear.h"
 #include "lib/hydraulics/metering.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "lib/multibody/stiffness.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "lib/plant/linearization_internal.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "lib/multibody/stiffness.h"
 
 #include <string.h>

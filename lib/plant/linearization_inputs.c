@@ -5,7 +5,7 @@
  * offsets of commands: the plant is set to the displaced value at the same positions, velocities, pressures
  * and friction states. */
 #include "lib/plant/linearization_internal.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "lib/plant/linearization_internal.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/dense.h"
+#include "lib/math/vector3.h"
 #include "lib/plant/constraints.h"
 #include "lib/plant/rolling.h"
 

@@ -11,7 +11,7 @@
  * Source: Agundez et al. 2023, equation 64, without its restriction to one block of pressures. */
 #include "lib/plant/linearization_internal.h"
 #include "lib/hydraulics/metering.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

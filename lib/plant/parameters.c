@@ -3,7 +3,7 @@
  * them. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/vector3.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * (2.20-2.23). Redundant constraints do no harm. */
 #include "lib/plant/constraints.h"
 #include "lib/plant/formulation.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "lib/multibody/stiffness.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * the choice of coordinates open; switching between charts is the textbook way around the singularity, as
  * good as quaternions and without their constraint). What is seen from outside are the angles of the whole
  * rotation. */
-#include "lib/linalg/vector3.h"
+#include "lib/math/vector3.h"
 #include "lib/plant/state.h"
 
 #include <math.h>

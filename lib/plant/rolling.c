@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/plant/rolling.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/vector3.h"
 
 #include <math.h>
 #include <string.h>

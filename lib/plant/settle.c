@@ -4,7 +4,7 @@
  * Newton's. */
 #include "lib/plant/rest_internal.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef BRAMAH_LIB_PLANT_STATE_H
 #define BRAMAH_LIB_PLANT_STATE_H
 
-#include "lib/plant/model_internal.h"
+#include "lib/machine/model_internal.h"
 
 typedef struct bramah__state {
   void *block;

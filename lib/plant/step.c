@@ -9,7 +9,7 @@
 #include "lib/plant/constraints.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

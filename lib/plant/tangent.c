@@ -4,7 +4,7 @@
  * formed at all but eliminated body by body. */
 #include "lib/plant/step_internal.h"
 #include "lib/hydraulics/metering.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

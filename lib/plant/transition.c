@@ -6,7 +6,7 @@
 #include "lib/plant/step_internal.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * each column in sizes of its unknown and each row in sizes of what the unknowns make of it. */
 #include "lib/plant/rest_internal.h"
 #include "lib/base/diag.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>

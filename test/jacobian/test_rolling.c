@@ -3,7 +3,7 @@
  * motion, and the linearized equations of a bicycle that leans, steers and accelerates against differences
  * of its rates. */
 #include "bramah/linearization.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "lib/plant/linearization_internal.h"
 #include "lib/plant/rolling.h"
 #include "test/support/four_bar.h"

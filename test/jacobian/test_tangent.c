@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Derivatives of the tree's inverse dynamics, of forces and of the constraint accelerations against central
  * differences; the sweep against the dense solution. */
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "lib/multibody/stiffness.h"
 #include "lib/multibody/variation.h"
 #include "lib/plant/coupled_internal.h"

@@ -3,7 +3,7 @@
  * wrong are found again; what cannot be seen stays; snapshots; what is refused. */
 #include "bramah/adaptive.h"
 #include "estimators/adaptive_window.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_plant.h"
 #include "test/support/run.h"

@@ -6,7 +6,7 @@
  * the kink of its characteristic at 2 bar that the noise crosses it, and no linearisation is right. */
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

@@ -4,7 +4,7 @@
  * shorter. The four-bar, whose commands reach pressure rates and flows, and that with metered cylinders,
  * whose commands reach forces and accelerations too; one of its valves keeps its lag. */
 #include "bramah/analysis.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/metered_bar.h"

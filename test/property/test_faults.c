@@ -4,7 +4,7 @@
  * wrong. Also the covariance through extreme standard deviations, and, by BRAMAH_STEPS, through many
  * steps. */
 #include "estimators/filter_internal.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

@@ -2,7 +2,7 @@
 /* Properties of the filter on the machines: covariance symmetric and positive definite, the same bits twice,
  * consistent through changes of the independent coordinates. */
 #include "bramah/filter.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

@@ -5,7 +5,7 @@
  * The valve is opened to 7 V, see test_consistency.c. BRAMAH_RUNS sets the number of runs. */
 #include "bramah/replay.h"
 #include "estimators/filter_internal.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

@@ -2,7 +2,7 @@
 /* What sensors tell: by hand on two states, against batch least squares, and the states of machines that are
  * named when a sensor is taken away. */
 #include "bramah/observability.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_run.h"
 #include "test/support/pendulum.h"

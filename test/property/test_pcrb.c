@@ -3,7 +3,7 @@
  * come near it and none below. */
 #include "bramah/pcrb.h"
 #include "bramah/filter.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_run.h"
 #include "test/support/pendulum.h"

@@ -3,7 +3,7 @@
  * independent coordinates change, robustness against violent corrections. */
 #include "bramah/coupled.h"
 #include "bramah/filter.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

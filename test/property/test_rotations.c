@@ -3,7 +3,7 @@
  * pendulum; errors mapped when the joint is re-based, against differences; snapshots, filter,
  * formulations. */
 #include "bramah/filter.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/vector3.h"
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"

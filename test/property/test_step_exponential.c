@@ -3,7 +3,7 @@
  * h) to the order of the trapezoidal rule (local error h^3), at rest and in motion, and at rest it is the
  * rule's own rational function of J to rounding. */
 #include "bramah/analysis.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

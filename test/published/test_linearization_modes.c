@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "bramah/analysis.h"
 #include "bramah/files.h"
-#include "lib/linalg/spectral.h"
+#include "lib/math/spectral.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test/support/examples_2017.h"
-#include "lib/linalg/dense.h"
-#include "lib/linalg/spectral.h"
+#include "lib/math/dense.h"
+#include "lib/math/spectral.h"
 
 #include <math.h>
 #include <stdio.h>

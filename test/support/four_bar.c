@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "test/support/four_bar.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Each folder includes only what stands above it (README, "How it is built"); the core includes neither stdio nor GSL, and
-# only lib/linalg names BLAS or LAPACK.
+# only lib/math names BLAS or LAPACK.
 set -u
 cd "${BRAMAH_SOURCE_ROOT:-.}" || exit 1
 failed=0
@@ -23,24 +23,28 @@ check() {
 own='bramah/|lib/base/'
 check include/bramah 'bramah/'
 check lib/base 'bramah/status\.h|lib/base/'
-check lib/linalg 'lib/base/|lib/linalg/'
-check lib/multibody 'lib/base/|lib/linalg/|lib/multibody/'
-check lib/hydraulics 'lib/base/|lib/linalg/|lib/hydraulics/'
-check lib/plant 'bramah/(status|machine|model|plant|coupled|figure|linearization|equilibrium)\.h|lib/base/|lib/linalg/|lib/multibody/|lib/hydraulics/|lib/plant/'
-check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/linalg/|sensors/'
-check estimators 'bramah/(status|plant|sensor|filter|adaptive|observability|pcrb|replay|rewind|smoother|ukf)\.h|lib/base/|lib/linalg/|estimators/'
-check lib/analysis "$own|lib/linalg/|lib/analysis/"
+check lib/math 'lib/base/|lib/math/'
+check lib/multibody 'lib/base/|lib/math/|lib/multibody/'
+check lib/hydraulics 'lib/base/|lib/math/|lib/hydraulics/'
+check lib/machine 'bramah/(status|machine|model|plant|coupled|figure|linearization|equilibrium)\.h|lib/base/|lib/math/|lib/multibody/|lib/hydraulics/|lib/machine/|lib/plant/'
+check lib/plant 'bramah/(status|machine|model|plant|coupled|figure|linearization|equilibrium)\.h|lib/base/|lib/math/|lib/multibody/|lib/hydraulics/|lib/machine/|lib/plant/'
+check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/math/|sensors/'
+check estimators 'bramah/(status|plant|sensor|filter|adaptive|observability|pcrb|replay|rewind|smoother|ukf)\.h|lib/base/|lib/math/|estimators/'
+check lib/linear "$own|lib/math/|lib/linear/"
 check lib/io "$own|lib/io/"
-check lib/tools "$own|lib/tools/"
+check lib/logs "$own|lib/io/|lib/logs/"
+check lib/assess "$own|lib/assess/"
+check lib/tune "$own|lib/assess/|lib/tune/"
+check lib/report "$own|lib/report/"
 check lib/cli 'bramah/|lib/cli/'
 
-core='lib/base lib/linalg lib/multibody lib/hydraulics lib/plant sensors estimators'
+core='lib/base lib/math lib/multibody lib/hydraulics lib/machine lib/plant sensors estimators'
 for folder in $core; do
   bad=$(grep -nE '#include <(stdio|time|fcntl|unistd|pthread|locale|signal|gsl/.*)\.?h?>' "$folder"/*.[ch] || true)
   [ -z "$bad" ] || complain "the core has no files, clock, locks or GSL: $bad"
 done
-bad=$(grep -lE 'lapack\.h|cblas\.h|dgemm_|dgetrf_' lib/*/*.[ch] sensors/*.[ch] estimators/*.[ch] | grep -v '^lib/linalg/' || true)
-[ -z "$bad" ] || complain "only lib/linalg may name BLAS or LAPACK: $bad"
+bad=$(grep -lE 'lapack\.h|cblas\.h|dgemm_|dgetrf_' lib/*/*.[ch] sensors/*.[ch] estimators/*.[ch] | grep -v '^lib/math/' || true)
+[ -z "$bad" ] || complain "only lib/math may name BLAS or LAPACK: $bad"
 bad=$(grep -nE '\b(exit|abort|setlocale|gsl_set_error_handler(_off)?|openblas_set_num_threads)\(' lib/*/*.c sensors/*.c estimators/*.c |
   grep -v '^lib/cli/' || true)
 [ -z "$bad" ] || complain "the library never exits or changes global state: $bad"

@@ -3,7 +3,7 @@
 #include "bramah/filter.h"
 #include "estimators/transition.h"
 #include "estimators/update.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/pendulum.h"
 #include "test/support/run.h"

@@ -3,7 +3,7 @@
  * well formed and holds what was put in, and that it stays small. */
 #define _GNU_SOURCE
 #include "bramah/report.h"
-#include "lib/tools/report_parts.h"
+#include "lib/report/report_parts.h"
 #include "test/support/run.h"
 #include "test/support/scratch.h"
 

@@ -5,7 +5,7 @@
 #include "bramah/noise.h"
 #include "bramah/report.h"
 #include "bramah/statistics.h"
-#include "lib/tools/report_parts.h"
+#include "lib/report/report_parts.h"
 #include "test/support/run.h"
 #include "test/support/scratch.h"
 

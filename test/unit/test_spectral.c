@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Spectra and their kin against their definitions. */
-#include "lib/linalg/spectral.h"
-#include "lib/linalg/dense.h"
+#include "lib/math/spectral.h"
+#include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

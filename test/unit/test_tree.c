@@ -2,8 +2,8 @@
 /* The recursive dynamics of random spatial trees against a solution in maximal coordinates: six equations a
  * body, five constraint rows a joint, one linear system. It shares nothing with the recursion but the poses.
  */
-#include "lib/linalg/dense.h"
-#include "lib/linalg/vector3.h"
+#include "lib/math/dense.h"
+#include "lib/math/vector3.h"
 #include "lib/multibody/closure.h"
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"

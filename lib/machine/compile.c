@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* From a machine description to the immutable model: memory and the order of the work. Names, tree and
+ * circuit have files of their own; the initial pose is found in assembly.c, open pressures in equilibrium.c.
+ */
+#include "lib/machine/compile_internal.h"
+#include "lib/base/diag.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+static void count(const bramah_machine *machine, bramah_model *model)
+{
+  model->n = bramah__count_coordinates(machine);
+  model->n_loops = machine->n_loops;
+  model->m_loops = bramah__count_loop_rows(machine);
+  model->n_motions = machine->n_motions;
+  model->m = model->m_loops + model->n_motions;
+  model->n_balls = bramah__count_balls(machine);
+  model->n_dependent = 0;
+  model->n_independent = model->n;
+  model->n_inputs = machine->n_inputs;
+  model->tree.n = model->n;
+  model->circuit.n_volumes = machine->n_volumes + machine->n_metered_cylinders;
+  model->circuit.n_supplies = machine->n_supplies;
+  model->circuit.n_throttles = machine->n_throttles;
+  model->circuit.n_leakages = machine->n_leakages;
+  model->circuit.n_check_valves = machine->n_check_valves;
+  model->circuit.n_relief_valves = machine->n_relief_valves;
+  model->circuit.n_pumps = machine->n_pumps;
+  model->circuit.n_accumulators = machine->n_accumulators;
+  model->circuit.n_valves = machine->n_valves;
+  model->circuit.n_metering_spools = bramah__count_metering_spools(machine);
+  model->circuit.n_cylinders = machine->n_cylinders + machine->n_metered_cylinders + machine->n_rotaries;
+  model->circuit.n_metered = machine->n_metered_cylinders;
+  model->circuit.n_metered_lines = machine->n_pump_lines;
+  model->n_rotaries = machine->n_rotaries;
+  for (size_t i = 0; i < machine->n_cylinders; i++)
+    model->circuit.n_friction_states +=
+        bramah__friction_states((bramah__friction_kind)machine->cylinders[i].friction.model);
+  for (size_t i = 0; i < machine->n_rotaries; i++)
+    model->circuit.n_friction_states +=
+        bramah__friction_states((bramah__friction_kind)machine->rotaries[i].friction.model);
+  for (size_t i = 0; i < machine->n_metered_cylinders; i++)
+    model->circuit.n_friction_states +=
+        bramah__friction_states((bramah__friction_kind)machine->metered_cylinders[i].friction.model);
+  model->n_parameters = bramah__count_parameters(machine);
+}
+
+#define TAKE_NAMES(field, things, n)                                                                         \
+  do {                                                                                                       \
+    model->field = BRAMAH__TAKE(arena, const char *, (n));                                                   \
+    for (size_t i_ = 0; i_ < (n); i_++) {                                                                    \
+      const char *copy_ =                                                                                    \
+          bramah__arena_text(arena, machine->things[i_].name ? machine->things[i_].name : "");               \
+      if (model->field) model->field[i_] = copy_;                                                            \
+    }                                                                                                        \
+  } while (0)
+
+static const char *take_coordinate_name(const bramah_joint *joint, size_t i, bramah__arena *arena)
+{
+  char text[512];
+  const size_t used = bramah__append(text, sizeof text, 0, joint->name ? joint->name : "");
+  bramah__append(text, sizeof text, used, bramah_joint_suffix(joint->type, i));
+  return bramah__arena_text(arena, text);
+}
+
+/* Coordinates in the order of the joints. Bodies: those that are not welded, then one behind each coordinate
+ * but the last of its joint. */
+static void take_tree_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+{
+  size_t joint = 0, body = 0;
+  const size_t most = machine->n_bodies + model->n;
+  model->joint_name = BRAMAH__TAKE(arena, const char *, model->n);
+  model->body_name = BRAMAH__TAKE(arena, const char *, most);
+  for (size_t b = 0; b < machine->n_bodies; b++) {
+    if (bramah__is_welded(machine, &machine->bodies[b])) continue;
+    const char *copy = bramah__arena_text(arena, machine->bodies[b].name ? machine->bodies[b].name : "");
+    if (model->body_name) model->body_name[body++] = copy;
+  }
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    const size_t n = bramah_joint_n_coordinates(machine->joints[j].type);
+    for (size_t i = 0; i < n; i++, joint++) {
+      const char *copy = take_coordinate_name(&machine->joints[j], i, arena);
+      if (model->joint_name) model->joint_name[joint] = copy;
+      if (model->body_name && i + 1 < n) model->body_name[body++] = copy;
+    }
+  }
+  model->n_bodies_named = body;
+}
+
+static void take_ball_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+{
+  size_t b = 0;
+  model->ball_name = BRAMAH__TAKE(arena, const char *, model->n_balls);
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    if (!bramah__is_ball(&machine->joints[j])) continue;
+    const char *copy = bramah__arena_text(arena, machine->joints[j].name ? machine->joints[j].name : "");
+    if (model->ball_name) model->ball_name[b++] = copy;
+  }
+}
+
+/* Cylinders, metered cylinders, then rotary actuators. */
+static void take_actuator_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+{
+  const size_t nc = machine->n_cylinders, nm = machine->n_metered_cylinders;
+  model->cylinder_name = BRAMAH__TAKE(arena, const char *, model->circuit.n_cylinders);
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
+    const char *name = i < nc        ? machine->cylinders[i].name
+                       : i < nc + nm ? machine->metered_cylinders[i - nc].name
+                                     : machine->rotaries[i - nc - nm].name;
+    const char *copy = bramah__arena_text(arena, name ? name : "");
+    if (model->cylinder_name) model->cylinder_name[i] = copy;
+  }
+}
+
+/* Volumes, then the load pressures of metered cylinders; valves, then other spools. */
+static void take_circuit_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+{
+  const size_t nv = machine->n_volumes, n_spools = bramah__n_spools(&model->circuit);
+  model->volume_name = BRAMAH__TAKE(arena, const char *, model->circuit.n_volumes);
+  for (size_t i = 0; i < model->circuit.n_volumes; i++) {
+    const char *name = i < nv ? machine->volumes[i].name : machine->metered_cylinders[i - nv].name;
+    const char *copy = bramah__arena_text(arena, name ? name : "");
+    if (model->volume_name) model->volume_name[i] = copy;
+  }
+  model->valve_name = BRAMAH__TAKE(arena, const char *, n_spools);
+  for (size_t i = 0; i < n_spools; i++) {
+    char text[512];
+    const char *suffix, *name = bramah__spool_name(machine, i, &suffix);
+    const size_t used = bramah__append(text, sizeof text, 0, name ? name : "");
+    bramah__append(text, sizeof text, used, suffix);
+    const char *copy = bramah__arena_text(arena, text);
+    if (model->valve_name) model->valve_name[i] = copy;
+  }
+  TAKE_NAMES(pump_line_name, pump_lines, machine->n_pump_lines);
+}
+
+static void take_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+{
+  model->name = bramah__arena_text(arena, machine->name ? machine->name : "machine");
+  take_tree_names(machine, model, arena);
+  take_ball_names(machine, model, arena);
+  TAKE_NAMES(loop_name, loops, machine->n_loops);
+  TAKE_NAMES(supply_name, supplies, machine->n_supplies);
+  take_circuit_names(machine, model, arena);
+  take_actuator_names(machine, model, arena);
+  TAKE_NAMES(input_name, inputs, machine->n_inputs);
+  TAKE_NAMES(throttle_name, throttles, machine->n_throttles);
+  TAKE_NAMES(leakage_name, leakages, machine->n_leakages);
+  TAKE_NAMES(check_valve_name, check_valves, machine->n_check_valves);
+  TAKE_NAMES(relief_valve_name, relief_valves, machine->n_relief_valves);
+  TAKE_NAMES(pump_name, pumps, machine->n_pumps);
+  TAKE_NAMES(motion_name, motions, machine->n_motions);
+}
+
+/* Cut everything the model needs, in a fixed order, except the outputs, whose names need the sorted tree. */
+static void layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
+                   bramah__arena *arena)
+{
+  const size_t n = model->n, nc = model->circuit.n_cylinders;
+  take_names(machine, model, arena);
+  t->link = BRAMAH__TAKE(arena, bramah__link, n);
+  t->loop = BRAMAH__TAKE(arena, bramah__loop, machine->n_loops);
+  t->line = BRAMAH__TAKE(arena, bramah__line, nc);
+  t->volume = BRAMAH__TAKE(arena, bramah__volume, model->circuit.n_volumes);
+  t->supply = BRAMAH__TAKE(arena, double, machine->n_supplies);
+  t->throttle = BRAMAH__TAKE(arena, bramah__throttle, machine->n_throttles);
+  t->valve = BRAMAH__TAKE(arena, bramah__valve, bramah__n_spools(&model->circuit));
+  t->cylinder = BRAMAH__TAKE(arena, bramah__cylinder, nc);
+  bramah__elements_layout(machine, t, arena);
+  t->body_of_joint = BRAMAH__TAKE(arena, int, n);
+  t->joint_order = BRAMAH__TAKE(arena, size_t, n);
+  t->given = BRAMAH__TAKE(arena, unsigned char, n);
+  model->z0 = BRAMAH__TAKE(arena, double, n);
+  model->zd0 = BRAMAH__TAKE(arena, double, n);
+  model->p0 = BRAMAH__TAKE(arena, double, model->circuit.n_volumes);
+  model->U0 = BRAMAH__TAKE(arena, double, bramah__n_spools(&model->circuit));
+  model->index0 = BRAMAH__TAKE(arena, int, n);
+  model->row0 = BRAMAH__TAKE(arena, int, model->m);
+  model->ball = BRAMAH__TAKE(arena, bramah__ball, model->n_balls);
+  model->ball_of = BRAMAH__TAKE(arena, size_t, n);
+  model->base0 = BRAMAH__TAKE(arena, double, 4 * model->n_balls);
+  t->bodies = BRAMAH__TAKE(arena, bramah_body, machine->n_bodies + n);
+  t->joints = BRAMAH__TAKE(arena, bramah_joint, n);
+  t->loops = BRAMAH__TAKE(arena, bramah_loop, machine->n_loops);
+  t->cylinders = BRAMAH__TAKE(arena, bramah_cylinder, nc);
+  bramah__metered_layout(machine, model, t, arena);
+  t->spring = BRAMAH__TAKE(arena, bramah__spring, machine->n_springs);
+  t->joint_spring = BRAMAH__TAKE(arena, bramah__joint_spring, machine->n_joint_springs);
+  t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
+  model->rolling = BRAMAH__TAKE(arena, bramah__rolling, machine->n_wheels + machine->n_knife_edges);
+  t->ball = BRAMAH__TAKE(arena, size_t, n);
+  bramah__motions_layout(machine, t, arena);
+  bramah__parameters_layout(machine, model, arena);
+  bramah_machine expanded = *machine;
+  expanded.n_joints = n;
+  expanded.n_volumes = model->circuit.n_volumes;
+  t->work = BRAMAH__TAKE(arena, double, bramah__equilibrium_work(&expanded) + 3 * n);
+  model->scratch = bramah__coupled_layout(model, arena);
+}
+
+/* Room for the outputs, whose names have at most 512 characters (outputs.c). */
+static size_t outputs_size(const bramah_model *model)
+{
+  const size_t outputs = bramah__outputs_count(model);
+  /* rounded so that the whole is a multiple of the alignment, as aligned_alloc asks */
+  return (outputs * (sizeof(bramah__output) + 512) / BRAMAH__ALIGN + outputs + 2) * BRAMAH__ALIGN;
+}
+
+size_t bramah_model_size(const bramah_machine *machine)
+{
+  bramah_model model = {0};
+  bramah__tables t;
+  count(machine, &model);
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  bramah__arena_take(&arena, 1, sizeof model);
+  layout(machine, &model, &t, &arena);
+  return arena.used + outputs_size(&model);
+}
+
+static bramah_status take_integrator(bramah__compiler *k)
+{
+  const bramah_integrator *in = &k->machine->integrator;
+  bramah_model *m = k->model;
+  if (in->penalty_factor < 0 || in->penalty_frequency < 0 || in->penalty_damping < 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty figures must be positive");
+  if ((int)in->formulation < 0 || in->formulation > BRAMAH_FORMULATION_PENALTY)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the formulation is unknown");
+  if ((int)in->tangent < 0 || in->tangent > BRAMAH_TANGENT_DIFFERENCES)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the kind of tangent is unknown");
+  if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->max_iterations < 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0,
+                                "step, tolerances and iterations must be positive");
+  m->step_ns = in->step_ns ? in->step_ns : 1000000;
+  m->h = (double)m->step_ns * 1e-9;
+  m->position_tolerance = in->position_tolerance > 0 ? in->position_tolerance : 1e-7;
+  m->pressure_tolerance = in->pressure_tolerance > 0 ? in->pressure_tolerance : 1e-2;
+  m->max_iterations = in->max_iterations ? in->max_iterations : 25;
+  m->formulation = in->formulation;
+  m->tangent = in->tangent;
+  /* The penalty method puts its factor before accelerations, the Lagrangian before positions: beyond 1e7 the
+   * former's equations are too ill-conditioned for the pressure tolerance. */
+  const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 1e8 : 1e11;
+  m->penalty_factor = in->penalty_factor > 0 ? in->penalty_factor : factor;
+  m->penalty_frequency = in->penalty_frequency > 0 ? in->penalty_frequency : 100.0;
+  m->penalty_damping = in->penalty_damping > 0 ? in->penalty_damping : 1.0;
+  return BRAMAH_OK;
+}
+
+static void connect(bramah__compiler *k)
+{
+  const bramah_machine *d = k->machine;
+  bramah_model *m = k->model;
+  m->tree.link = k->t.link;
+  memcpy(m->tree.gravity, d->gravity, sizeof m->tree.gravity);
+  m->loop = k->t.loop;
+  m->line = k->t.line;
+  m->circuit.oil_bulk_modulus = d->oil_bulk_modulus;
+  m->circuit.laminar_pressure = d->laminar_pressure > 0.0 ? d->laminar_pressure : 2e5;
+  m->circuit.volume = k->t.volume;
+  m->circuit.supply = k->t.supply;
+  m->circuit.throttle = k->t.throttle;
+  m->circuit.valve = k->t.valve;
+  m->circuit.cylinder = k->t.cylinder;
+  bramah__elements_connect(k);
+  bramah__metered_connect(k);
+}
+
+/* Springs, rotary actuators and motions on an angle of a spherical joint need that angle for their
+ * coordinate. */
+static void pin_balls(bramah_model *m)
+{
+  for (size_t i = 0; i < m->forces.n_joint_springs; i++) {
+    const size_t b = m->ball_of[m->forces.joint_spring[i].joint];
+    if (b) m->ball[b - 1].pinned = 1;
+  }
+  for (size_t i = 0; i < m->circuit.n_cylinders; i++) {
+    const size_t b = m->line[i].is_coordinate ? m->ball_of[m->line[i].joint] : 0;
+    if (b) m->ball[b - 1].pinned = 1;
+  }
+  for (size_t i = 0; i < m->n_motions; i++) {
+    const size_t b = m->ball_of[m->motion[i].joint];
+    if (b) m->ball[b - 1].pinned = 1;
+  }
+}
+
+static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
+{
+  bramah_status status = take_integrator(k);
+  if (status == BRAMAH_OK) status = bramah__expand(k);
+  if (status == BRAMAH_OK) status = bramah__check_names(k);
+  if (status == BRAMAH_OK) status = bramah__build_tree(k);
+  if (status == BRAMAH_OK) status = bramah__build_loops(k);
+  if (status == BRAMAH_OK) status = bramah__build_motions(k);
+  if (status == BRAMAH_OK) status = bramah__build_forces(k);
+  if (status == BRAMAH_OK) status = bramah__build_rolling(k);
+  if (status == BRAMAH_OK) status = bramah__build_circuit(k);
+  if (status == BRAMAH_OK) status = bramah__build_elements(k);
+  if (status == BRAMAH_OK) status = bramah__check_ways(k);
+  if (status != BRAMAH_OK) return status;
+  connect(k);
+  pin_balls(k->model);
+  status = bramah__build_parameters(k);
+  if (status == BRAMAH_OK) status = bramah__assemble(k->model, k->machine, k->t.given, k->diag);
+  if (status == BRAMAH_OK) status = bramah__equilibrium(k->model, k->machine, k->t.work, k->diag);
+  if (status == BRAMAH_OK) bramah__outputs_build(k->model, arena);
+  if (arena->overflow) return bramah__fail(k->diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");
+  return status;
+}
+
+bramah_status bramah_model_init(const bramah_machine *machine, void *mem, size_t size, bramah_diag *diag,
+                                const bramah_model **out)
+{
+  if ((uintptr_t)mem % BRAMAH__ALIGN)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is not aligned to 64 bytes");
+  if (!mem || size < bramah_model_size(machine))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");
+  if (bramah__is_marked(mem))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "this memory holds a model: free that one first");
+  bramah__arena arena = bramah__arena_make(mem, size);
+  bramah__compiler k = {.source = machine, .machine = machine, .diag = diag};
+  k.model = BRAMAH__TAKE(&arena, bramah_model, 1);
+  count(machine, k.model);
+  if (machine->n_joints != machine->n_bodies)
+    return bramah__compile_fail(
+        &k, BRAMAH_E_TOPOLOGY, "joints", 0,
+        "there must be one joint in front of each body: numbers of joints and bodies differ");
+  layout(machine, k.model, &k.t, &arena);
+  const bramah_status status = compile(&k, &arena);
+  if (status != BRAMAH_OK) return status;
+  k.model->mark = bramah__mark_of(mem);
+  *out = k.model;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_model_new(const bramah_machine *machine, bramah_diag *diag, const bramah_model **out)
+{
+  const size_t size = bramah_model_size(machine);
+  void *mem = bramah__aligned_new(size);
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "model", "out of memory");
+  const bramah_status status = bramah_model_init(machine, mem, size, diag, out);
+  if (status == BRAMAH_OK)
+    ((bramah_model *)mem)->own_memory = 1;
+  else
+    bramah__aligned_free(mem);
+  return status;
+}
+
+void bramah_model_free(const bramah_model *model)
+{
+  /* The model is const for everybody but its owner, who gives it back here. */
+  bramah_model *own = (bramah_model *)(uintptr_t)model;
+  if (!own) return;
+  own->mark = 0;
+  if (own->own_memory) bramah__aligned_free(own);
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* A machine in terms of what the tree knows: compound joints become chains of revolute and prismatic ones
+ * with massless bodies between them (dissertation 2.4 ff.), and a welded body becomes part of the body it is
+ * welded to, with everything that was attached to it. */
+#include "lib/machine/compile_internal.h"
+#include "lib/math/vector3.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- kinds of joints ---- */
+
+typedef enum direction { ALONG_AXIS, ALONG_SECOND, ACROSS_BOTH, ALONG_X, ALONG_Y, ALONG_Z } direction;
+
+typedef struct coordinate {
+  int revolute;
+  direction direction;
+  const char *suffix;
+} coordinate;
+
+enum { MOST_COORDINATES = 6 };
+
+/* By the number of the type; a type that does not exist counts as one coordinate and is refused later. */
+static const struct {
+  size_t n;
+  coordinate coordinate[MOST_COORDINATES];
+} chains[] = {
+    [0] = {1, {{1, ALONG_AXIS, ""}}},
+    [BRAMAH_JOINT_REVOLUTE] = {1, {{1, ALONG_AXIS, ""}}},
+    [BRAMAH_JOINT_PRISMATIC] = {1, {{0, ALONG_AXIS, ""}}},
+    [BRAMAH_JOINT_FIXED] = {0, {{0, ALONG_AXIS, NULL}}},
+    [BRAMAH_JOINT_CYLINDRICAL] = {2, {{0, ALONG_AXIS, "_slide"}, {1, ALONG_AXIS, "_turn"}}},
+    [BRAMAH_JOINT_UNIVERSAL] = {2, {{1, ALONG_AXIS, "_first"}, {1, ALONG_SECOND, "_second"}}},
+    [BRAMAH_JOINT_PLANAR] = {3, {{0, ALONG_SECOND, "_x"}, {0, ACROSS_BOTH, "_y"}, {1, ALONG_AXIS, "_turn"}}},
+    [BRAMAH_JOINT_SPHERICAL] = {3, {{1, ALONG_Z, "_yaw"}, {1, ALONG_Y, "_pitch"}, {1, ALONG_X, "_roll"}}},
+    [BRAMAH_JOINT_FLOATING] = {6,
+                               {{0, ALONG_X, "_x"},
+                                {0, ALONG_Y, "_y"},
+                                {0, ALONG_Z, "_z"},
+                                {1, ALONG_Z, "_yaw"},
+                                {1, ALONG_Y, "_pitch"},
+                                {1, ALONG_X, "_roll"}}},
+};
+
+static size_t chain_of(bramah_joint_type type)
+{
+  return (int)type > 0 && (size_t)type < sizeof chains / sizeof chains[0] ? (size_t)type : 0;
+}
+
+size_t bramah_joint_n_coordinates(bramah_joint_type type) { return chains[chain_of(type)].n; }
+
+const char *bramah_joint_suffix(bramah_joint_type type, size_t i)
+{
+  const size_t chain = chain_of(type);
+  return i < chains[chain].n ? chains[chain].coordinate[i].suffix : NULL;
+}
+
+int bramah__is_ball(const bramah_joint *joint)
+{
+  return joint->type == BRAMAH_JOINT_SPHERICAL || joint->type == BRAMAH_JOINT_FLOATING;
+}
+
+size_t bramah__count_balls(const bramah_machine *machine)
+{
+  size_t n = 0;
+  for (size_t j = 0; j < machine->n_joints; j++) n += (size_t)bramah__is_ball(&machine->joints[j]);
+  return n;
+}
+
+size_t bramah__count_coordinates(const bramah_machine *machine)
+{
+  size_t n = 0;
+  for (size_t j = 0; j < machine->n_joints; j++) n += bramah_joint_n_coordinates(machine->joints[j].type);
+  return n;
+}
+
+/* ---- welds ---- */
+
+static int same(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }
+
+static const bramah_joint *weld_of(const bramah_machine *machine, const char *body)
+{
+  for (size_t j = 0; j < machine->n_joints; j++)
+    if (machine->joints[j].type == BRAMAH_JOINT_FIXED && same(machine->joints[j].child, body))
+      return &machine->joints[j];
+  return NULL;
+}
+
+int bramah__is_welded(const bramah_machine *machine, const bramah_body *body)
+{
+  return weld_of(machine, body->name) != NULL;
+}
+
+static int has_body(const bramah_machine *machine, const char *name)
+{
+  for (size_t b = 0; b < machine->n_bodies; b++)
+    if (same(machine->bodies[b].name, name)) return 1;
+  return 0;
+}
+
+static bramah_status check_weld(const bramah__compiler *k, const bramah_joint *weld)
+{
+  const bramah_machine *d = k->source;
+  const bramah_joint *upper = weld;
+  size_t parents = 0;
+  for (size_t j = 0; j < d->n_joints; j++) parents += (size_t)same(d->joints[j].child, weld->child);
+  if (parents > 1)
+    return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, weld->child, weld->line,
+                                "this body is the child of more than one joint; close loops under 'loops'");
+  for (size_t depth = 0; upper; depth++, upper = weld_of(d, upper->parent))
+    if (depth > d->n_joints)
+      return bramah__compile_fail(
+          k, BRAMAH_E_TOPOLOGY, weld->name, weld->line,
+          "this joint is not connected to the ground: the welds go round in a circle");
+  if (!same(weld->parent, "ground") && !has_body(d, weld->parent))
+    return bramah__no_such(k, weld->name, weld->line, "body", weld->parent, k->model->n_bodies_named,
+                           k->model->body_name);
+  double R[9];
+  return bramah__joint_rotation(k, weld, R);
+}
+
+static bramah_status check_welded_body(const bramah__compiler *k, const bramah_joint *weld)
+{
+  const bramah_machine *d = k->source;
+  size_t found = 0;
+  for (size_t b = 0; b < d->n_bodies; b++)
+    if (same(d->bodies[b].name, weld->child)) {
+      const bramah_status status = bramah__check_body(k, &d->bodies[b]);
+      if (status != BRAMAH_OK) return status;
+      found++;
+    }
+  if (found > 1)
+    return bramah__compile_fail(k, BRAMAH_E_KEY, weld->child, 0, "this name is given to more than one body");
+  if (found == 0)
+    return bramah__no_such(k, weld->name, weld->line, "body", weld->child, k->model->n_bodies_named,
+                           k->model->body_name);
+  return BRAMAH_OK;
+}
+
+/* Place of a body's frame in the body it is welded to in the end: R, r; its name is replaced. */
+typedef struct place {
+  const char *body;
+  double R[9], r[3];
+} place;
+
+static void step_up(const bramah__compiler *k, const bramah_joint *weld, place *p)
+{
+  double R[9], turned[9], moved[3];
+  bramah__joint_rotation(k, weld, R);
+  bramah__multiply3(R, p->R, turned);
+  bramah__rotate3(R, p->r, moved);
+  memcpy(p->R, turned, sizeof turned);
+  for (int i = 0; i < 3; i++) p->r[i] = moved[i] + weld->position[i];
+  p->body = weld->parent;
+}
+
+/* 1 if the body is welded. */
+static int find_place(const bramah__compiler *k, const char *body, place *p)
+{
+  *p = (place){.body = body, .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  const bramah_joint *weld = weld_of(k->source, body);
+  if (!weld) return 0;
+  for (; weld; weld = weld_of(k->source, p->body)) step_up(k, weld, p);
+  return 1;
+}
+
+void bramah__carry_point(const bramah__compiler *k, const char **body, double *point)
+{
+  place p;
+  double moved[3];
+  if (!find_place(k, *body, &p)) return;
+  bramah__rotate3(p.R, point, moved);
+  for (int i = 0; i < 3; i++) point[i] = moved[i] + p.r[i];
+  *body = p.body;
+}
+
+void bramah__carry_direction(const bramah__compiler *k, const char *body, double *v)
+{
+  place p;
+  double turned[3];
+  if (!find_place(k, body, &p)) return;
+  bramah__rotate3(p.R, v, turned);
+  memcpy(v, turned, sizeof turned);
+}
+
+static void full_inertia(const bramah_body *body, double *J)
+{
+  const double *I = body->inertia;
+  const double full[9] = {I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]};
+  memcpy(J, full, sizeof full);
+}
+
+/* J += m (d.d - d d'), the inertia of a point at d. */
+static void add_point_mass(double m, const double *d, double *J)
+{
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) J[3 * i + j] += m * ((i == j ? bramah__dot3(d, d) : 0.0) - d[i] * d[j]);
+}
+
+/* One body out of two; the second stands at `p` in the frame of the first. */
+static void weld_together(bramah_body *to, const bramah_body *welded, const place *p)
+{
+  double J[9], own[9], half[9], c[3], centre[3], d[3];
+  const double m = to->mass + welded->mass;
+  full_inertia(to, J);
+  full_inertia(welded, own);
+  bramah__multiply3(p->R, own, half);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) J[3 * i + j] += bramah__dot3(half + 3 * i, p->R + 3 * j);
+  bramah__rotate3(p->R, welded->centre_of_mass, c);
+  bramah__axpy3(1.0, p->r, c);
+  for (int i = 0; i < 3; i++)
+    centre[i] = m > 0.0 ? (to->mass * to->centre_of_mass[i] + welded->mass * c[i]) / m : 0.0;
+  bramah__sub3(to->centre_of_mass, centre, d);
+  add_point_mass(to->mass, d, J);
+  bramah__sub3(c, centre, d);
+  add_point_mass(welded->mass, d, J);
+  to->mass = m;
+  memcpy(to->centre_of_mass, centre, sizeof centre);
+  const double packed[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
+  memcpy(to->inertia, packed, sizeof packed);
+}
+
+static void add_welded_mass(const bramah__compiler *k, bramah_body *bodies, size_t n)
+{
+  for (size_t b = 0; b < k->source->n_bodies; b++) {
+    place p;
+    if (!find_place(k, k->source->bodies[b].name, &p)) continue;
+    for (size_t i = 0; i < n; i++)
+      if (same(bodies[i].name, p.body)) weld_together(&bodies[i], &k->source->bodies[b], &p);
+  }
+}
+
+/* ---- chains ---- */
+
+static bramah_status chain_axis(const bramah__compiler *k, const bramah_joint *joint, direction d,
+                                double *axis)
+{
+  static const double fixed[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  double first[3], second[3];
+  if (d >= ALONG_X) {
+    memcpy(axis, fixed[d - ALONG_X], sizeof fixed[0]);
+    return BRAMAH_OK;
+  }
+  memcpy(axis, joint->axis, sizeof joint->axis);
+  if (joint->type != BRAMAH_JOINT_UNIVERSAL && joint->type != BRAMAH_JOINT_PLANAR) return BRAMAH_OK;
+  if (!bramah__normalise(joint->axis, first) || !bramah__normalise(joint->second_axis, second) ||
+      fabs(bramah__dot3(first, second)) > 1e-6)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                                "the two axes of this joint must be perpendicular");
+  if (d == ALONG_SECOND) memcpy(axis, second, sizeof second);
+  if (d == ACROSS_BOTH) bramah__cross3(first, second, axis);
+  return BRAMAH_OK;
+}
+
+/* Coordinate i of a joint: names [i] are those of its coordinates, and of the bodies behind all but the last.
+ */
+static bramah_status expand_coordinate(const bramah__compiler *k, const bramah_joint *joint,
+                                       const char *const *names, size_t i, bramah_joint *out)
+{
+  const size_t chain = chain_of(joint->type), n = chains[chain].n;
+  const coordinate *c = &chains[chain].coordinate[i];
+  *out = *joint;
+  out->name = names[i];
+  if (i == 0) {
+    place p;
+    double R[9];
+    if (find_place(k, joint->parent, &p)) {
+      const bramah_status status = bramah__joint_rotation(k, joint, R);
+      if (status != BRAMAH_OK) return status;
+      bramah__multiply3(p.R, R, out->rotation);
+      bramah__carry_point(k, &out->parent, out->position);
+    }
+  } else {
+    out->parent = names[i - 1];
+    memset(out->position, 0, sizeof out->position);
+    memset(out->rotation, 0, sizeof out->rotation);
+  }
+  if (n == 1) return BRAMAH_OK;
+  out->type = c->revolute ? BRAMAH_JOINT_REVOLUTE : BRAMAH_JOINT_PRISMATIC;
+  if (i + 1 < n) out->child = names[i];
+  out->initial_position = joint->initial_positions[i];
+  out->initial_rate = joint->initial_rates[i];
+  return chain_axis(k, joint, c->direction, out->axis);
+}
+
+static bramah_status expand_joints(bramah__compiler *k, bramah_body *body)
+{
+  const bramah_machine *d = k->source;
+  size_t next = 0, balls = 0;
+  for (size_t j = 0; j < d->n_joints; j++) {
+    const bramah_joint *joint = &d->joints[j];
+    const size_t n = bramah_joint_n_coordinates(joint->type);
+    for (size_t i = 0; i < n; i++, next++) {
+      const bramah_status status =
+          expand_coordinate(k, joint, k->model->joint_name + next - i, i, &k->t.joints[next]);
+      if (status != BRAMAH_OK) return status;
+      k->t.ball[next] = bramah__is_ball(joint) && i + 3 == n ? ++balls : 0;
+      if (i + 1 < n) *body++ = (bramah_body){.name = k->model->joint_name[next], .line = joint->line};
+    }
+  }
+  return BRAMAH_OK;
+}
+
+static void carry_attachments(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  for (size_t i = 0; i < d->n_loops; i++) {
+    bramah_loop *loop = &k->t.loops[i];
+    *loop = d->loops[i];
+    for (int e = 0; e < 2; e++) {
+      bramah__carry_direction(k, loop->body[e], loop->axis[e]);
+      bramah__carry_direction(k, loop->body[e], loop->normal[e]);
+      bramah__carry_point(k, &loop->body[e], loop->point[e]);
+    }
+  }
+  for (size_t i = 0; i < d->n_cylinders; i++) k->t.cylinders[i] = d->cylinders[i];
+  bramah__expand_metered(k);
+  for (size_t i = 0; i < d->n_cylinders + d->n_metered_cylinders; i++)
+    for (int e = 0; e < 2; e++)
+      bramah__carry_point(k, &k->t.cylinders[i].body[e], k->t.cylinders[i].point[e]);
+}
+
+/* A rotary actuator is a cylinder with angles for lengths; compile_circuit.c lets it act along its joint. */
+static void append_rotaries(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  const size_t first = d->n_cylinders + d->n_metered_cylinders;
+  for (size_t i = 0; i < d->n_rotaries; i++) {
+    const bramah_rotary *rotary = &d->rotaries[i];
+    k->t.cylinders[first + i] = (bramah_cylinder){.name = rotary->name,
+                                                  .line = rotary->line,
+                                                  .piston_volume = rotary->a_volume,
+                                                  .rod_volume = rotary->b_volume,
+                                                  .piston_area = rotary->displacement,
+                                                  .rod_area = rotary->displacement,
+                                                  .bulk_modulus = rotary->bulk_modulus,
+                                                  .reference_stroke = rotary->reference_angle,
+                                                  .piston_chamber_length = rotary->a_angle,
+                                                  .rod_chamber_length = rotary->b_angle,
+                                                  .friction = rotary->friction,
+                                                  .end_stop = rotary->end_stop};
+  }
+}
+
+bramah_status bramah__expand(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  size_t n = 0;
+  for (size_t j = 0; j < d->n_joints; j++) {
+    if (d->joints[j].type != BRAMAH_JOINT_FIXED) continue;
+    bramah_status status = check_weld(k, &d->joints[j]);
+    if (status == BRAMAH_OK) status = check_welded_body(k, &d->joints[j]);
+    if (status != BRAMAH_OK) return status;
+  }
+  for (size_t b = 0; b < d->n_bodies; b++)
+    if (!bramah__is_welded(d, &d->bodies[b])) k->t.bodies[n++] = d->bodies[b];
+  const bramah_status status = expand_joints(k, k->t.bodies + n);
+  if (status != BRAMAH_OK) return status;
+  add_welded_mass(k, k->t.bodies, n);
+  carry_attachments(k);
+  append_rotaries(k);
+  k->expanded = *d;
+  k->expanded.n_bodies = k->expanded.n_joints = k->model->n;
+  k->expanded.bodies = k->t.bodies;
+  k->expanded.joints = k->t.joints;
+  k->expanded.loops = k->t.loops;
+  k->expanded.cylinders = k->t.cylinders;
+  k->expanded.n_cylinders = k->model->circuit.n_cylinders;
+  k->expanded.n_rotaries = 0;
+  if (d->n_metered_cylinders + d->n_pump_lines > 0) {
+    k->expanded.volumes = k->t.volumes;
+    k->expanded.n_volumes = k->model->circuit.n_volumes;
+    k->expanded.valves = k->t.valves;
+    k->expanded.n_valves = bramah__n_spools(&k->model->circuit);
+  }
+  k->machine = &k->expanded;
+  return BRAMAH_OK;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The compiled machine: every name resolved to an index, every table ready for the step. */
+#ifndef BRAMAH_LIB_MACHINE_MODEL_INTERNAL_H
+#define BRAMAH_LIB_MACHINE_MODEL_INTERNAL_H
+
+#include <stdint.h>
+#include "bramah/model.h"
+#include "bramah/plant.h"
+#include "lib/base/arena.h"
+#include "lib/hydraulics/circuit.h"
+#include "lib/multibody/closure.h"
+#include "lib/multibody/forces.h"
+#include "lib/multibody/line.h"
+#include "lib/multibody/motion.h"
+#include "lib/multibody/rotation.h"
+#include "lib/multibody/tree.h"
+
+/* What an output of the plant shows. */
+typedef enum bramah__output_code {
+  BRAMAH__JOINT_POSITION,
+  BRAMAH__JOINT_RATE,
+  BRAMAH__JOINT_ACCELERATION,
+  BRAMAH__VOLUME_PRESSURE,
+  BRAMAH__VALVE_SPOOL,
+  BRAMAH__CYLINDER_STROKE,
+  BRAMAH__CYLINDER_VELOCITY,
+  BRAMAH__CYLINDER_FORCE,
+  BRAMAH__CYLINDER_FRICTION,
+  BRAMAH__INPUT_COMMAND,
+  BRAMAH__ENERGY_KINETIC,
+  BRAMAH__ENERGY_POTENTIAL,
+  BRAMAH__CYLINDER_WORK,
+  BRAMAH__BODY_RATE_X,
+  BRAMAH__BODY_RATE_Y,
+  BRAMAH__BODY_RATE_Z,
+  BRAMAH__THROTTLE_FLOW, /* flows from here on, in the order of bramah__two_port_kind */
+  BRAMAH__LEAKAGE_FLOW,
+  BRAMAH__CHECK_VALVE_FLOW,
+  BRAMAH__RELIEF_VALVE_FLOW,
+  BRAMAH__PUMP_FLOW,
+  BRAMAH__VALVE_FLOW_A,
+  BRAMAH__VALVE_FLOW_B,
+  BRAMAH__DRIVE_FORCE,
+  BRAMAH__DRIVE_WORK,
+  BRAMAH__BALL_QW,
+  BRAMAH__BALL_QX,
+  BRAMAH__BALL_QY,
+  BRAMAH__BALL_QZ,
+  BRAMAH__BODY_FORCE_X, /* specific force at the origin of the body, see output_bodies.c */
+  BRAMAH__BODY_FORCE_Y,
+  BRAMAH__BODY_FORCE_Z,
+  BRAMAH__BODY_TURN_X, /* angular acceleration */
+  BRAMAH__BODY_TURN_Y,
+  BRAMAH__BODY_TURN_Z,
+  BRAMAH__BODY_UP_X, /* direction against gravity */
+  BRAMAH__BODY_UP_Y,
+  BRAMAH__BODY_UP_Z,
+  BRAMAH__BODY_RATE_XX, /* products of angular rates */
+  BRAMAH__BODY_RATE_YY,
+  BRAMAH__BODY_RATE_ZZ,
+  BRAMAH__BODY_RATE_XY,
+  BRAMAH__BODY_RATE_XZ,
+  BRAMAH__BODY_RATE_YZ,
+  BRAMAH__METERED_VELOCITY, /* of metered cylinders (by cylinder) and of pump lines: output_metered.c */
+  BRAMAH__PISTON_PRESSURE,
+  BRAMAH__ROD_PRESSURE,
+  BRAMAH__METERED_FLOW,
+  BRAMAH__REGENERATION_FLOW,
+  BRAMAH__METERED_VALVES,
+  BRAMAH__LINE_PRESSURE
+} bramah__output_code;
+
+/* What a parameter of the plant changes. */
+typedef enum bramah__parameter_code {
+  BRAMAH__JOINT_LOAD,      /* force along a joint */
+  BRAMAH__CYLINDER_LOAD,   /* force along the line of a cylinder or about the joint of a rotary actuator */
+  BRAMAH__PAYLOAD,         /* point mass on a link */
+  BRAMAH__SUPPLY_PRESSURE, /* of a supply */
+  BRAMAH__FRICTION_SCALE,  /* factor of the friction of a cylinder or rotary actuator */
+  BRAMAH__BULK_MODULUS,    /* of the oil */
+  BRAMAH__LEAKAGE_CONDUCTANCE,  /* of a leakage */
+  BRAMAH__THROTTLE_COEFFICIENT, /* of a throttle */
+  BRAMAH__VALVE_COEFFICIENT,    /* of a directional valve */
+  BRAMAH__INPUT_OFFSET,         /* added to a command */
+  BRAMAH__GRAVITY_SCALE,        /* factor of gravity */
+  BRAMAH__LINE_FLOW,            /* of the pump of a pump line */
+  BRAMAH__FLOW_SCALE            /* factor of the flow coefficients of a quasistatic actuator */
+} bramah__parameter_code;
+
+typedef struct bramah__parameter {
+  bramah__parameter_code code;
+  size_t index;    /* of the joint, cylinder, link, supply, ... in the model; >= n: a payload on the ground */
+  double point[3]; /* of a payload, frame of the link */
+  bramah_parameter_info info;
+} bramah__parameter;
+
+/* Spherical joint, or the turning half of a floating one: three coordinates in a row, yaw, pitch and roll. */
+typedef struct bramah__ball {
+  size_t first; /* joint number of the yaw */
+  int pinned;   /* 1: something else acts on one of the angles, so they must stay the coordinates */
+} bramah__ball;
+
+typedef struct bramah__output {
+  bramah__output_code code;
+  size_t index; /* of the joint, volume, valve, cylinder, input, body, motion, ball or other element */
+  bramah_output_info info;
+} bramah__output;
+
+/* Contacts that roll or glide (rolling.c): three rows of velocities for a wheel, height first, one for an
+ * edge. */
+typedef struct bramah__rolling {
+  const char *name;
+  int is_wheel;
+  int body;
+  double point[3], axis[3]; /* of a wheel: centre and axis; of an edge: point and normal */
+  double radius;
+} bramah__rolling;
+
+struct bramah_model {
+  uint64_t mark; /* bramah__mark_of; stands first */
+  int own_memory;
+  const char *name;
+  size_t n; /* joints = bodies */
+  size_t n_loops;
+  size_t m; /* constraint rows, redundant ones included: m_loops of the loops, then one for each motion */
+  size_t m_loops, n_motions;
+  size_t n_dependent, n_independent;
+  size_t n_inputs;
+  bramah__tree tree;
+  const bramah__loop *loop;
+  const bramah__motion *motion; /* [n_motions] */
+  const bramah__line *line;     /* [n_cylinders] of the circuit */
+  size_t n_rotaries;            /* the last ones among them */
+  bramah__circuit circuit;
+  const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name,
+      **cylinder_name, **input_name, **motion_name; /* bodies in the order of their joints */
+  const char **throttle_name, **leakage_name, **pump_line_name, **check_valve_name, **relief_valve_name,
+      **pump_name;
+  size_t n_outputs;
+  const bramah__output *output;
+  size_t n_parameters;
+  bramah__parameter *parameter;
+  /* initial state, closed */
+  double *z0, *zd0, *p0, *U0;
+  int *index0;              /* [n] dependent coordinates, then independent ones */
+  int *row0;                /* [m] constraint rows in use first */
+  double potential0;        /* [J] of the initial pose */
+  double closure_tolerance; /* [m] */
+  int64_t step_ns;
+  double h; /* [s] */
+  double position_tolerance, pressure_tolerance;
+  int max_iterations;
+  size_t n_bodies_named; /* bodies that are not welded, and those between the links of compound joints */
+  size_t n_balls;
+  bramah__ball *ball;
+  const char **ball_name;
+  size_t *ball_of; /* [n] 1 + the ball whose coordinate a joint is; 0: none */
+  double *base0;   /* [n_balls x 4] */
+  bramah__forces forces;
+  size_t n_rolling;
+  bramah__rolling *rolling; /* [n_rolling] wheels, then edges */
+  bramah_formulation formulation;
+  bramah_tangent_kind tangent;
+  double penalty_factor, penalty_frequency, penalty_damping; /* alpha, Omega, zeta */
+  void *scratch; /* one plant for the assembly, used by init only */
+};
+
+/* How far the points of a loop are from where they belong [m]. */
+double bramah__loop_gap(const bramah__loop *loop, const double *Phi);
+/* The loop a constraint equation belongs to, and what is wrong when it does not hold, with its unit. */
+size_t bramah__loop_of_row(const bramah_model *model, size_t row);
+const char *bramah__row_fault(const bramah__loop *loop, size_t row, const char **unit);
+
+/* Name of the spherical coordinate nearest to its singular position if it is too near, and how that could
+ * come about (may be NULL); NULL if none is. */
+const char *bramah__singular_joint(const bramah_model *model, const double *z, const char **reason);
+
+/* Fill the table of outputs (compile.c calls it last); names go to the arena. */
+size_t bramah__outputs_count(const bramah_model *model);
+void bramah__outputs_build(bramah_model *model, bramah__arena *arena);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* strdup */
+#include "bramah/report.h"
+#include "lib/base/diag.h"
+#include "lib/report/report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nothing that large can be drawn: the width of the axis would not be finite. */
+#define LARGEST 1e300
+
+bramah_status bramah_report_new(const char *title, bramah_diag *diag, bramah_report **out)
+{
+  bramah_report *report = calloc(1, sizeof *report);
+  if (report) report->title = strdup(title);
+  if (!report || !report->title) {
+    free(report);
+    return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
+  }
+  *out = report;
+  return BRAMAH_OK;
+}
+
+static void free_texts(char **texts, size_t n)
+{
+  for (size_t i = 0; texts && i < n; i++) free(texts[i]);
+  free(texts);
+}
+
+static void free_plot(bramah__plot *plot)
+{
+  free(plot->title);
+  free(plot->unit);
+  free(plot->band);
+  free(plot->x);
+  for (int s = 0; s < BRAMAH__N_SERIES; s++) {
+    free(plot->names[s]);
+    if (plot->curve[s]) free(plot->curve[s]->samples.at);
+    free(plot->curve[s]);
+  }
+}
+
+static void free_table(bramah__table *table)
+{
+  free(table->title);
+  free_texts(table->texts, (table->n_rows + 1) * table->n_columns);
+}
+
+void bramah_report_free(bramah_report *report)
+{
+  if (!report) return;
+  for (size_t i = 0; i < report->n_notes; i++) {
+    free(report->notes[i].name);
+    free(report->notes[i].value);
+  }
+  for (size_t i = 0; i < report->n_plots; i++) free_plot(&report->plots[i]);
+  for (size_t i = 0; i < report->n_tables; i++) free_table(&report->tables[i]);
+  for (size_t i = 0; i < report->n_sections; i++) {
+    free(report->sections[i].title);
+    free(report->sections[i].text);
+  }
+  bramah__machine_free(&report->machine);
+  bramah__events_free(&report->events);
+  free(report->sections);
+  free(report->notes);
+  free(report->plots);
+  free(report->tables);
+  free(report->title);
+  free(report);
+}
+
+/* Array with room for one item more than the n it has; NULL (and the array as it was) if there is no memory.
+ */
+static void *with_room(void *items, size_t n, size_t size) { return realloc(items, (n + 1) * size); }
+
+bramah_status bramah_report_note(bramah_report *report, const char *name, const char *value)
+{
+  bramah__note *notes = with_room(report->notes, report->n_notes, sizeof *notes);
+  if (!notes) return BRAMAH_E_MEMORY;
+  report->notes = notes;
+  bramah__note note = {strdup(name), strdup(value)};
+  if (note.name && note.value) {
+    notes[report->n_notes++] = note;
+    return BRAMAH_OK;
+  }
+  free(note.name);
+  free(note.value);
+  return BRAMAH_E_MEMORY;
+}
+
+/* ---- plots ---- */
+
+/* The section of that title, made if need be. */
+static bramah_status find_section(bramah_report *report, const char *title, size_t *section)
+{
+  for (*section = 0; *section < report->n_sections; ++*section)
+    if (strcmp(report->sections[*section].title, title) == 0) return BRAMAH_OK;
+  bramah__section *sections = with_room(report->sections, report->n_sections, sizeof *sections);
+  if (!sections) return BRAMAH_E_MEMORY;
+  report->sections = sections;
+  sections[report->n_sections] = (bramah__section){strdup(title), NULL};
+  if (!sections[report->n_sections].title) return BRAMAH_E_MEMORY;
+  report->n_sections++;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_report_explain(bramah_report *report, const char *section, const char *text)
+{
+  size_t i;
+  const bramah_status status = find_section(report, section, &i);
+  char *copy = status ? NULL : strdup(text);
+  if (!copy) return BRAMAH_E_MEMORY;
+  free(report->sections[i].text);
+  report->sections[i].text = copy;
+  return BRAMAH_OK;
+}
+
+/* A copy of a text that may be missing. */
+static char *copy_of(const char *text, int *complete)
+{
+  char *copy = text ? strdup(text) : NULL;
+  *complete &= !text || copy;
+  return copy;
+}
+
+bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot *plot, size_t *number)
+{
+  int complete = 1;
+  if (!isfinite(plot->factor)) return BRAMAH_E_VALUE;
+  bramah__plot *plots = with_room(report->plots, report->n_plots, sizeof *plots);
+  if (!plots) return BRAMAH_E_MEMORY;
+  report->plots = plots;
+  bramah__plot made = {.title = copy_of(plot->title, &complete),
+                       .unit = copy_of(plot->unit, &complete),
+                       .band = copy_of(plot->band, &complete),
+                       .x = copy_of(plot->x, &complete),
+                       .factor = plot->factor,
+                       .symmetric = plot->symmetric,
+                       .axis = plot->axis};
+  for (int s = 0; s < BRAMAH__N_SERIES; s++) made.names[s] = copy_of(plot->names[s], &complete);
+  bramah_status status = complete ? BRAMAH_OK : BRAMAH_E_MEMORY;
+  if (!status) status = find_section(report, plot->section ? plot->section : "Plots", &made.section);
+  if (status) {
+    free_plot(&made);
+    return status;
+  }
+  plots[report->n_plots] = made;
+  *number = report->n_plots++;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_report_add_plot(bramah_report *report, const char *title, const char *unit,
+                                     double factor, int symmetric, size_t *plot)
+{
+  const bramah_report_plot plain = {.title = title, .unit = unit, .factor = factor, .symmetric = symmetric};
+  return bramah_report_add(report, &plain, plot);
+}
+
+/* In the unit of the plot already; the band NaN for none. */
+static bramah_status add_point(bramah__plot *p, bramah_report_series series, double t, double value,
+                               double low, double high)
+{
+  if (!(fabs(t) < LARGEST)) return BRAMAH_E_TIME;
+  if (!(fabs(value) < LARGEST)) return BRAMAH_OK;
+  if (!p->curve[series]) p->curve[series] = calloc(1, sizeof(bramah__curve));
+  bramah__curve *c = p->curve[series];
+  if (!c) return BRAMAH_E_MEMORY;
+  if (c->series.n_bins && t < c->series.t_last) return BRAMAH_E_TIME;
+  if (!(fabs(low) < LARGEST) || !(fabs(high) < LARGEST)) low = high = (double)NAN;
+  const bramah_status status = bramah__samples_add(&c->samples, t, value, low, high);
+  if (!status) bramah__series_add(&c->series, t, value, low, high);
+  return status;
+}
+
+static bramah__plot *find_plot(bramah_report *report, size_t plot, bramah_report_series series)
+{
+  if (plot >= report->n_plots || (int)series < 0 || (int)series >= BRAMAH__N_SERIES) return NULL;
+  return &report->plots[plot];
+}
+
+bramah_status bramah_report_point(bramah_report *report, size_t plot, bramah_report_series series, double t,
+                                  double value, double half_width)
+{
+  bramah__plot *p = find_plot(report, plot, series);
+  if (!p) return BRAMAH_E_ARGUMENT;
+  value *= p->factor;
+  double half = fabs(half_width * p->factor), centre = p->symmetric ? 0.0 : value;
+  if (series != BRAMAH_REPORT_ESTIMATE) half = (double)NAN;
+  return add_point(p, series, t, value, centre - half, centre + half);
+}
+
+bramah_status bramah_report_band_point(bramah_report *report, size_t plot, bramah_report_series series,
+                                       double t, double value, double low, double high)
+{
+  bramah__plot *p = find_plot(report, plot, series);
+  if (!p) return BRAMAH_E_ARGUMENT;
+  return add_point(p, series, t, value * p->factor, low * p->factor, high * p->factor);
+}
+
+/* ---- tables ---- */
+
+static int copy_texts(char **out, const char *const *texts, size_t n)
+{
+  int complete = 1;
+  for (size_t i = 0; i < n; i++) {
+    out[i] = strdup(texts[i] ? texts[i] : "");
+    complete &= out[i] != NULL;
+  }
+  return complete;
+}
+
+bramah_status bramah_report_add_table(bramah_report *report, const char *title, size_t n_rows,
+                                      size_t n_columns, const char *const *header, const char *const *cells)
+{
+  if (!n_columns) return BRAMAH_E_ARGUMENT;
+  bramah__table *tables = with_room(report->tables, report->n_tables, sizeof *tables);
+  if (!tables) return BRAMAH_E_MEMORY;
+  report->tables = tables;
+  bramah__table table = {strdup(title), n_rows, n_columns, calloc((n_rows + 1) * n_columns, sizeof(char *))};
+  int complete = table.title && table.texts;
+  complete = complete && copy_texts(table.texts, header, n_columns);
+  complete = complete && copy_texts(table.texts + n_columns, cells, n_rows * n_columns);
+  if (!complete) {
+    free_table(&table);
+    return BRAMAH_E_MEMORY;
+  }
+  tables[report->n_tables++] = table;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_report_write(const bramah_report *report, const char *path, bramah_diag *diag)
+{
+  bramah__page *page;
+  const bramah_status status = bramah__page_open(path, diag, &page);
+  if (status) return status;
+  bramah__page_write(page, report);
+  return bramah__page_close(page, path, diag);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the script of the page works on. A JSON element tells what there is; the numbers stand in elements of
+ * their own as base64 of little-endian 32-bit floats, which a browser reads some fifty times faster than
+ * JSON and only when they are to be seen. Times are relative to "t0"; series that share their times share
+ * the array.
+ *
+ *   {"t0": s, "time": [from, to] of the axes,
+ *    "plots": [{"title", "unit", "axis": "time" | "lag", "x": its name, "band", "symmetric",
+ *      "range"?: of its vertical axis,
+ *      "series": [{"role": "estimate" | ..., "name", "steps", "n", "t": ARRAY, "mean": ARRAY, "min"?, "max"?,
+ *        "low"?, "high"?}]}],
+ *    "events": [[t, kind, text]], "kinds": [[name, how many]],
+ *    "machine": {"parts": [[kind, name]], "n", "t": ARRAY, "points": ARRAY} | null}
+ *
+ * ARRAY is the number in the id of the element, "d<number>". */
+#include "lib/report/report_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- JSON ---- */
+
+/* "<" is escaped so that no text can end the element. */
+static void put_string(bramah__page *page, const char *text)
+{
+  static const char hex[] = "0123456789abcdef";
+  bramah__page_put(page, "\"");
+  for (; *text; text++) {
+    const unsigned char c = (unsigned char)*text;
+    if (c < 0x20u || c == '"' || c == '\\' || c == '<')
+      bramah__page_put_bytes(page, (char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15u]}, 6);
+    else
+      bramah__page_put_bytes(page, text, 1);
+  }
+  bramah__page_put(page, "\"");
+}
+
+static void put_member(bramah__page *page, const char *name, const char *text)
+{
+  bramah__page_put(page, ",\"");
+  bramah__page_put(page, name);
+  bramah__page_put(page, "\":");
+  put_string(page, text);
+}
+
+static void put_count(bramah__page *page, const char *name, int64_t value)
+{
+  bramah__page_put(page, ",\"");
+  bramah__page_put(page, name);
+  bramah__page_put(page, "\":");
+  bramah__page_put_integer(page, value);
+}
+
+/* ---- base64 ---- */
+
+typedef struct encoder {
+  bramah__page *page;
+  unsigned char bytes[3];
+  size_t n;
+} encoder;
+
+static void put_group(encoder *e)
+{
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const unsigned char *b = e->bytes;
+  for (size_t k = e->n; k < 3; k++) e->bytes[k] = 0;
+  const char out[4] = {digits[b[0] >> 2], digits[(b[0] & 3u) << 4 | b[1] >> 4],
+                       e->n > 1 ? digits[(b[1] & 15u) << 2 | b[2] >> 6] : '=',
+                       e->n > 2 ? digits[b[2] & 63u] : '='};
+  bramah__page_put_bytes(e->page, out, 4);
+  e->n = 0;
+}
+
+static void put_float(encoder *e, float value)
+{
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  for (int k = 0; k < 4; k++) {
+    e->bytes[e->n++] = (unsigned char)(bits >> (8 * k) & 255u);
+    if (e->n == 3) put_group(e);
+  }
+}
+
+static encoder open_array(bramah__page *page, size_t number)
+{
+  bramah__page_put(page, "<script type=\"text/plain\" id=\"d");
+  bramah__page_put_integer(page, (int64_t)number);
+  bramah__page_put(page, "\">");
+  return (encoder){.page = page};
+}
+
+static void close_array(encoder *e)
+{
+  if (e->n) put_group(e);
+  bramah__page_put(e->page, "</script>\n");
+}
+
+/* ---- arrays of series ---- */
+
+typedef enum field { TIME, MEAN, MIN, MAX, LOW, HIGH, N_FIELDS } field;
+static const char *const field_names[N_FIELDS] = {"t", "mean", "min", "max", "low", "high"};
+
+static float value_of(const bramah__sample *s, field f, double t0)
+{
+  const float values[N_FIELDS] = {(float)(s->t - t0), s->mean, s->min, s->max, s->low, s->high};
+  return values[f];
+}
+
+/* A series with the numbers of its arrays, (size_t)-1 where it has none. */
+typedef struct listed {
+  const bramah__samples *samples;
+  size_t array[N_FIELDS];
+  int shares_time; /* the array is another's */
+  double t0;       /* 0 for lags */
+} listed;
+
+typedef struct writer {
+  bramah__page *page;
+  const bramah_report *report;
+  double t0;
+  size_t n_arrays, n;
+  listed *list; /* [n] all series, in the order of the plots and of bramah__drawn */
+} writer;
+
+static const size_t none = (size_t)-1;
+
+static int same_times(const bramah__samples *a, const bramah__samples *b)
+{
+  if (a->n != b->n) return 0;
+  for (size_t i = 0; i < a->n; i++)
+    if (a->at[i].t < b->at[i].t || a->at[i].t > b->at[i].t) return 0;
+  return 1;
+}
+
+static void list_series(writer *w, const bramah__samples *samples, double t0)
+{
+  listed *l = &w->list[w->n];
+  const int single = bramah__samples_single(samples), banded = bramah__samples_banded(samples);
+  *l = (listed){.samples = samples, .t0 = t0};
+  for (size_t i = 0; i < w->n && !l->shares_time; i++) {
+    l->shares_time = w->list[i].t0 == t0 && same_times(w->list[i].samples, samples);
+    if (l->shares_time) l->array[TIME] = w->list[i].array[TIME];
+  }
+  for (size_t f = 0; f < N_FIELDS; f++) {
+    const int wanted = f == TIME || f == MEAN || ((f == MIN || f == MAX) && !single) || (f >= LOW && banded);
+    if (f == TIME && l->shares_time) continue;
+    l->array[f] = wanted ? w->n_arrays++ : none;
+  }
+  w->n++;
+}
+
+/* For every series of every plot. */
+static void list_all(writer *w)
+{
+  for (size_t p = 0; p < w->report->n_plots; p++)
+    for (size_t k = 0; k < BRAMAH__N_SERIES; k++) {
+      const bramah__plot *plot = &w->report->plots[p];
+      const bramah__curve *curve = plot->curve[bramah__drawn[k]];
+      if (curve) list_series(w, &curve->samples, plot->axis == BRAMAH_REPORT_TIME ? w->t0 : 0.0);
+    }
+}
+
+static void put_arrays(writer *w)
+{
+  for (size_t i = 0; i < w->n; i++)
+    for (size_t f = 0; f < N_FIELDS; f++) {
+      const listed *l = &w->list[i];
+      if (l->array[f] == none || (f == TIME && l->shares_time)) continue;
+      encoder e = open_array(w->page, l->array[f]);
+      for (size_t k = 0; k < l->samples->n; k++) put_float(&e, value_of(&l->samples->at[k], (field)f, l->t0));
+      close_array(&e);
+    }
+}
+
+static void put_series(writer *w, const bramah__plot *plot, bramah_report_series series, const listed *l)
+{
+  static const char *const roles[BRAMAH__N_SERIES] = {"estimate", "truth", "measured", "model"};
+  bramah__page_put(w->page, "{\"role\":");
+  put_string(w->page, roles[series]);
+  put_member(w->page, "name", bramah__series_name(plot, series));
+  put_count(w->page, "steps", (int64_t)l->samples->steps);
+  put_count(w->page, "n", (int64_t)l->samples->n);
+  for (size_t f = 0; f < N_FIELDS; f++)
+    if (l->array[f] != none) put_count(w->page, field_names[f], (int64_t)l->array[f]);
+  bramah__page_put(w->page, "}");
+}
+
+static void put_range(bramah__page *page, const bramah__plot *plot)
+{
+  bramah__range range;
+  if (!bramah__plot_range(plot, &range)) return;
+  bramah__page_put(page, ",\"range\":[");
+  bramah__page_put_number(page, range.low, 9);
+  bramah__page_put(page, ",");
+  bramah__page_put_number(page, range.high, 9);
+  bramah__page_put(page, "]");
+}
+
+static const char *axis_name(bramah_report_axis axis)
+{
+  return axis == BRAMAH_REPORT_TIME ? "time" : axis == BRAMAH_REPORT_LAG ? "lag" : "curve";
+}
+
+static void put_plot(writer *w, const bramah__plot *plot, size_t *next)
+{
+  int first = 1;
+  bramah__page_put(w->page, "{\"title\":");
+  put_string(w->page, plot->title);
+  put_member(w->page, "unit", plot->unit);
+  put_member(w->page, "axis", axis_name(plot->axis));
+  put_member(w->page, "x", bramah__x_name(plot));
+  put_member(w->page, "band", bramah__band_name(plot));
+  put_count(w->page, "symmetric", plot->symmetric != 0);
+  put_range(w->page, plot);
+  bramah__page_put(w->page, ",\"series\":[");
+  for (size_t k = 0; k < BRAMAH__N_SERIES; k++) {
+    if (!plot->curve[bramah__drawn[k]]) continue;
+    if (!first) bramah__page_put(w->page, ",\n");
+    put_series(w, plot, bramah__drawn[k], &w->list[(*next)++]);
+    first = 0;
+  }
+  bramah__page_put(w->page, "]}");
+}
+
+/* ---- events and machine ---- */
+
+static void put_events(bramah__page *page, const bramah__events *events)
+{
+  const bramah__event **sorted = bramah__events_sorted(events);
+  if (!sorted && !page->error) page->error = ENOMEM;
+  bramah__page_put(page, ",\n\"events\":[");
+  for (size_t i = 0; sorted && i < events->n; i++) {
+    bramah__page_put(page, i ? ",\n[" : "[");
+    bramah__page_put_number(page, sorted[i]->t, 15);
+    bramah__page_put(page, ",");
+    put_string(page, events->kinds[sorted[i]->kind].name);
+    bramah__page_put(page, ",");
+    put_string(page, sorted[i]->text);
+    bramah__page_put(page, "]");
+  }
+  bramah__page_put(page, "],\n\"kinds\":[");
+  for (size_t i = 0; i < events->n_kinds; i++) {
+    bramah__page_put(page, i ? ",[" : "[");
+    put_string(page, events->kinds[i].name);
+    bramah__page_put(page, ",");
+    bramah__page_put_integer(page, (int64_t)events->kinds[i].n);
+    bramah__page_put(page, "]");
+  }
+  bramah__page_put(page, "]");
+  free(sorted);
+}
+
+static void put_machine(writer *w)
+{
+  const bramah__machine *m = &w->report->machine;
+  if (!m->n_poses) {
+    bramah__page_put(w->page, ",\n\"machine\":null");
+    return;
+  }
+  bramah__page_put(w->page, ",\n\"machine\":{\"parts\":[");
+  for (size_t i = 0; i < m->n_parts; i++) {
+    bramah__page_put(w->page, i ? ",[" : "[");
+    bramah__page_put_integer(w->page, (int64_t)m->parts[i].kind);
+    bramah__page_put(w->page, ",");
+    put_string(w->page, m->parts[i].name);
+    bramah__page_put(w->page, "]");
+  }
+  bramah__page_put(w->page, "]");
+  put_count(w->page, "n", (int64_t)m->n_poses);
+  put_count(w->page, "t", (int64_t)w->n_arrays);
+  put_count(w->page, "points", (int64_t)w->n_arrays + 1);
+  bramah__page_put(w->page, "}");
+}
+
+static void put_poses(writer *w)
+{
+  const bramah__machine *m = &w->report->machine;
+  if (!m->n_poses) return;
+  encoder e = open_array(w->page, w->n_arrays);
+  for (size_t i = 0; i < m->n_poses; i++) put_float(&e, (float)(m->t[i] - w->t0));
+  close_array(&e);
+  e = open_array(w->page, w->n_arrays + 1);
+  for (size_t i = 0; i < m->n_poses * m->n_parts * 6; i++) put_float(&e, m->points[i]);
+  close_array(&e);
+}
+
+/* ---- all of it ---- */
+
+void bramah__data_write(bramah__page *page, const bramah_report *report)
+{
+  size_t next = 0;
+  const bramah__range time = bramah__report_time(report);
+  writer w = {.page = page, .report = report, .t0 = bramah__report_start(report)};
+  w.list = calloc(BRAMAH__N_SERIES * report->n_plots + 1, sizeof *w.list);
+  if (!w.list) {
+    if (!page->error) page->error = ENOMEM;
+    return;
+  }
+  list_all(&w);
+  bramah__page_put(page, "<script type=\"application/json\" id=\"data\">{\"t0\":");
+  bramah__page_put_number(page, w.t0, 17);
+  bramah__page_put(page, ",\"time\":[");
+  bramah__page_put_number(page, time.low, 17);
+  bramah__page_put(page, ",");
+  bramah__page_put_number(page, time.high, 17);
+  bramah__page_put(page, "]");
+  bramah__page_put(page, ",\"plots\":[");
+  for (size_t p = 0; p < report->n_plots; p++) {
+    if (p) bramah__page_put(page, ",\n");
+    put_plot(&w, &report->plots[p], &next);
+  }
+  bramah__page_put(page, "]");
+  put_events(page, &report->events);
+  put_machine(&w);
+  bramah__page_put(page, "}</script>\n");
+  put_arrays(&w);
+  put_poses(&w);
+  free(w.list);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The page around the plots: one file without network, font or anything else from outside, which its policy
+ * forbids. Static plots stand in it for print and where no script runs; the script (report_page.js) puts
+ * plots that can be zoomed in their place. */
+#include "lib/report/report_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put_head(bramah__page *page, const bramah_report *report)
+{
+  bramah__page_put(page,
+                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                   "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                   "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                   "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>");
+  bramah__page_put_escaped(page, report->title);
+  bramah__page_put(page, "</title>\n<style>\n");
+  bramah__page_put(page, bramah__dygraphs_css);
+  bramah__page_put(page, bramah__page_css);
+  bramah__page_put(page, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the plots</a>\n"
+                         "<header><h1>");
+  bramah__page_put_escaped(page, report->title);
+  bramah__page_put(page, "</h1>\n<div id=\"tools\" hidden=\"hidden\"></div></header>\n");
+}
+
+static void put_element(bramah__page *page, const char *open, const char *text, const char *close)
+{
+  bramah__page_put(page, open);
+  bramah__page_put_escaped(page, text);
+  bramah__page_put(page, close);
+}
+
+static void put_notes(bramah__page *page, const bramah_report *report)
+{
+  if (!report->n_notes) return;
+  bramah__page_put(page, "<dl>\n");
+  for (size_t i = 0; i < report->n_notes; i++) {
+    put_element(page, "<dt>", report->notes[i].name, "</dt>");
+    put_element(page, "<dd>", report->notes[i].value, "</dd>\n");
+  }
+  bramah__page_put(page, "</dl>\n");
+}
+
+/* ---- tables ---- */
+
+/* Does the cell hold a number, perhaps with a unit, or nothing? */
+static int looks_numeric(const char *cell)
+{
+  while (*cell == ' ' || *cell == '+' || *cell == '-' || *cell == '.') cell++;
+  return (*cell >= '0' && *cell <= '9') || *cell == '\0';
+}
+
+/* A column of numbers is set flush right. */
+static int is_numeric(const bramah__table *table, size_t column)
+{
+  int found = 0;
+  for (size_t r = 1; r <= table->n_rows; r++) {
+    const char *cell = table->texts[r * table->n_columns + column];
+    if (!looks_numeric(cell)) return 0;
+    found |= *cell != '\0';
+  }
+  return found;
+}
+
+static void put_row(bramah__page *page, const bramah__table *table, size_t row)
+{
+  const char *close = row ? "</td>" : "</th>";
+  bramah__page_put(page, "<tr>");
+  for (size_t c = 0; c < table->n_columns; c++) {
+    bramah__page_put(page, row ? "<td" : "<th scope=\"col\"");
+    put_element(page, is_numeric(table, c) ? " class=\"r\">" : ">", table->texts[row * table->n_columns + c],
+                close);
+  }
+  bramah__page_put(page, "</tr>\n");
+}
+
+static void put_table(bramah__page *page, const bramah__table *table, size_t n)
+{
+  bramah__page_put(page, "<section id=\"table");
+  bramah__page_put_integer(page, (int64_t)n);
+  put_element(page, "\"><h2>", table->title, "</h2>\n<div class=\"scroll\"><table>\n<thead>");
+  put_row(page, table, 0);
+  bramah__page_put(page, "</thead>\n<tbody>\n");
+  for (size_t r = 1; r <= table->n_rows; r++) put_row(page, table, r);
+  bramah__page_put(page, "</tbody></table></div></section>\n");
+}
+
+/* ---- beside the plots ---- */
+
+static void put_place_of(bramah__page *page, const char *prefix, size_t n)
+{
+  bramah__page_put(page, prefix);
+  bramah__page_put_integer(page, (int64_t)n);
+}
+
+/* The contents do without what a title adds in brackets. */
+static void put_before_bracket(bramah__page *page, const char *text)
+{
+  const char *end = strstr(text, " (");
+  for (; *text && text != end; text++) bramah__page_put_escaped(page, (char[]){*text, '\0'});
+}
+
+static void put_link(bramah__page *page, const char *prefix, size_t n, const char *text)
+{
+  bramah__page_put(page, "<li><a href=\"#");
+  put_place_of(page, prefix, n);
+  bramah__page_put(page, "\">");
+  put_before_bracket(page, text);
+  bramah__page_put(page, "</a></li>\n");
+}
+
+static int has_plots(const bramah_report *report, size_t section)
+{
+  for (size_t i = 0; i < report->n_plots; i++)
+    if (report->plots[i].section == section) return 1;
+  return 0;
+}
+
+static void put_contents(bramah__page *page, const bramah_report *report)
+{
+  bramah__page_put(page, "<nav aria-label=\"Contents\"><h2>Contents</h2>\n<ol>\n");
+  for (size_t i = 0; i < report->n_tables; i++) put_link(page, "table", i, report->tables[i].title);
+  for (size_t i = 0; i < report->n_sections; i++)
+    if (has_plots(report, i)) put_link(page, "section", i, report->sections[i].title);
+  bramah__page_put(page, "</ol></nav>\n");
+}
+
+static void put_events(bramah__page *page, const bramah__events *events)
+{
+  const bramah__event **sorted = bramah__events_sorted(events);
+  if (!sorted || !events->n) {
+    free(sorted);
+    return;
+  }
+  bramah__page_put(page,
+                   "<section id=\"events\"><h2>Events</h2>\n<ol tabindex=\"0\" aria-label=\"Events\">\n");
+  for (size_t i = 0; i < events->n; i++) {
+    bramah__page_put(page, "<li><b>");
+    bramah__page_put_number(page, sorted[i]->t, 9);
+    put_element(page, " s</b> <i>", events->kinds[sorted[i]->kind].name, "</i> ");
+    put_element(page, "", sorted[i]->text, "</li>\n");
+  }
+  bramah__page_put(page, "</ol>\n");
+  for (size_t k = 0; k < events->n_kinds; k++) {
+    if (events->kinds[k].n <= BRAMAH__EVENTS_OF_KIND) continue;
+    put_place_of(page, "<p class=\"more\">", events->kinds[k].n - BRAMAH__EVENTS_OF_KIND);
+    put_element(page, " more of the kind \xE2\x80\x9C", events->kinds[k].name, "\xE2\x80\x9D</p>\n");
+  }
+  bramah__page_put(page, "</section>\n");
+  free(sorted);
+}
+
+static void put_aside(bramah__page *page, const bramah_report *report)
+{
+  bramah__page_put(page, "<aside>\n<section id=\"machine\" hidden=\"hidden\"></section>\n");
+  put_events(page, &report->events);
+  put_contents(page, report);
+  bramah__page_put(page, "</aside>\n");
+}
+
+/* ---- plots ---- */
+
+static void put_section(bramah__page *page, const bramah_report *report, size_t section, bramah__range time)
+{
+  put_place_of(page, "<section id=\"section", section);
+  put_element(page, "\"><h2>", report->sections[section].title, "</h2>\n");
+  if (report->sections[section].text)
+    put_element(page, "<p class=\"text\">", report->sections[section].text, "</p>\n");
+  bramah__page_put(page, "<div class=\"plots\">\n");
+  for (size_t i = 0; i < report->n_plots; i++)
+    if (report->plots[i].section == section) bramah__plot_write(page, &report->plots[i], time, i);
+  bramah__page_put(page, "</div></section>\n");
+}
+
+static bramah__range whole_time(const bramah_report *report)
+{
+  bramah__range range = bramah__range_empty();
+  for (size_t p = 0; p < report->n_plots; p++)
+    for (int s = 0; s < BRAMAH__N_SERIES; s++) {
+      const bramah__curve *curve = report->plots[p].curve[s];
+      if (!curve || report->plots[p].axis != BRAMAH_REPORT_TIME) continue;
+      bramah__range_include(&range, curve->series.start);
+      bramah__range_include(&range, curve->series.t_last);
+    }
+  return range;
+}
+
+double bramah__report_start(const bramah_report *report)
+{
+  const bramah__range range = whole_time(report);
+  return bramah__range_is_empty(range) ? 0.0 : range.low;
+}
+
+bramah__range bramah__report_time(const bramah_report *report)
+{
+  const bramah__range range = whole_time(report);
+  if (bramah__range_is_empty(range)) return (bramah__range){0.0, 1.0};
+  const double smallest = 1e-9 + 1e-9 * (range.high < 0.0 ? -range.low : range.high);
+  if (range.high - range.low < smallest) return (bramah__range){range.low - 0.5, range.low + 0.5};
+  return bramah__range_snap(range);
+}
+
+/* ---- all of it ---- */
+
+int bramah_report_is_interactive(void) { return bramah__dygraphs_js[0] != '\0'; }
+
+/* The licence of what is embedded travels with it. */
+static void put_footer(bramah__page *page)
+{
+  put_element(page, "<footer><p>bramah ", bramah_version(), "");
+  if (!bramah_report_is_interactive()) {
+    bramah__page_put(page, "</p></footer>\n");
+    return;
+  }
+  put_element(page, "</p>\n<details><summary>This page includes dygraphs (MIT licence)</summary><pre>",
+              bramah__dygraphs_licence, "</pre></details></footer>\n");
+}
+
+static void put_script(bramah__page *page, const char *script)
+{
+  if (!*script) return;
+  bramah__page_put(page, "<script>\n");
+  bramah__page_put(page, script);
+  bramah__page_put(page, "</script>\n");
+}
+
+static void put_main(bramah__page *page, const bramah_report *report)
+{
+  const bramah__range time = bramah__report_time(report);
+  bramah__page_put(page, "<main id=\"main\" tabindex=\"-1\">\n");
+  put_notes(page, report);
+  if (!bramah_report_is_interactive())
+    bramah__page_put(page,
+                     "<p class=\"text\">This bramah was built without dygraphs: the plots are static.</p>\n");
+  if (report->n_tables) bramah__page_put(page, "<div class=\"tables\">\n");
+  for (size_t i = 0; i < report->n_tables; i++) put_table(page, &report->tables[i], i);
+  if (report->n_tables) bramah__page_put(page, "</div>\n");
+  for (size_t i = 0; i < report->n_sections; i++)
+    if (has_plots(report, i)) put_section(page, report, i, time);
+  put_footer(page);
+  bramah__page_put(page, "</main>\n");
+}
+
+void bramah__page_write(bramah__page *page, const bramah_report *report)
+{
+  put_head(page, report);
+  bramah__page_put(page, "<div class=\"page\">\n");
+  put_aside(page, report);
+  put_main(page, report);
+  bramah__page_put(page, "</div>\n");
+  bramah__data_write(page, report);
+  put_script(page, bramah__dygraphs_js);
+  put_script(page, bramah__page_js);
+  bramah__page_put(page, "</body>\n</html>\n");
+}

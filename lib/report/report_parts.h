@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of a report:
+ *
+ *   report.c         the object that is filled
+ *   report_series.c  points into time bins
+ *   report_axis.c    ranges and round tick values
+ *   report_samples.c points as they are, or so many to a sample
+ *   report_plot.c    one plot as SVG
+ *   report_legend.c  what stands above a plot
+ *   report_machine.c poses of the machine, events
+ *   report_file.c    a file being written
+ *   report_data.c    what the page's script needs
+ *   report_page.c    the page
+ *   report_csv.c     the numbers as CSV
+ *   report_picture.c SVG and PNG for papers
+ *   report_page.js, report_page.css, report_paper.css: embedded by the build */
+#ifndef BRAMAH_LIB_REPORT_REPORT_PARTS_H
+#define BRAMAH_LIB_REPORT_REPORT_PARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "bramah/report.h"
+
+/* ---- series ---- */
+
+/* About one and a half bins per pixel column of a wide plot. */
+enum { BRAMAH__BINS = 1200 };
+
+/* The points of one time bin: a line through first, extremes and last looks as the line through all of them.
+ */
+typedef struct bramah__bin {
+  uint64_t n; /* 0: the bin is empty */
+  double t_first, t_last, t_min, t_max;
+  double first, last, min, max;
+  double low, high; /* of the band; NaN: no point had one */
+} bramah__bin;
+
+typedef struct bramah__series {
+  double start, width; /* bin i covers start + [i, i + 1) width */
+  double t_last;
+  size_t n_bins; /* used so far; the last one is not empty */
+  bramah__bin bin[BRAMAH__BINS];
+} bramah__series;
+
+/* Add a point (band from low to high, NaN for none) at a time not before the last one. */
+void bramah__series_add(bramah__series *series, double t, double value, double low, double high);
+
+/* ---- axes ---- */
+
+typedef struct bramah__range {
+  double low, high; /* low > high: nothing in it yet */
+} bramah__range;
+
+/* Round values k * mantissa * 10^power inside the range, for k from first to last. */
+typedef struct bramah__ticks {
+  int64_t first, last;
+  int mantissa; /* 1, 2 or 5 */
+  int power;
+  int exponent; /* labels are to be read times 10^exponent, a multiple of 3 */
+} bramah__ticks;
+
+bramah__range bramah__range_empty(void);
+int bramah__range_is_empty(bramah__range range);
+void bramah__range_include(bramah__range *range, double value);
+
+/* Range for an axis that shall show these values [n, finite; reordered]: all of them unless a few lie far
+ * outside the rest, which then are cut off. Has some air at both ends and is never of zero width. */
+bramah__range bramah__range_of(double *values, size_t n);
+
+/* Move an end to a round value that lies just beyond it: a run of 10 s that ends at 9.999 s is labelled up
+ * to 10. */
+bramah__range bramah__range_snap(bramah__range range);
+
+bramah__ticks bramah__ticks_of(bramah__range range, int about);
+double bramah__tick_value(const bramah__ticks *ticks, int64_t k);
+
+/* Label of tick k, terminated; out [BRAMAH__LABEL_SIZE]. */
+enum { BRAMAH__LABEL_SIZE = 48 };
+void bramah__tick_label(char *out, const bramah__ticks *ticks, int64_t k);
+
+/* ---- samples ---- */
+
+enum { BRAMAH__SAMPLES = 12000 };
+
+/* What one or several points in a row amount to. */
+typedef struct bramah__sample {
+  double t;             /* mean */
+  float min, mean, max; /* the same of a single point */
+  float low, high;      /* of the band; NaN: no point had one */
+} bramah__sample;
+
+typedef struct bramah__samples {
+  uint64_t steps; /* points to a sample: 1, 2, 4, ... */
+  uint64_t in_last;
+  size_t n, room;
+  bramah__sample *at; /* [n] */
+} bramah__samples;
+
+/* Zero-initialise; release `at`. E_MEMORY. */
+bramah_status bramah__samples_add(bramah__samples *samples, double t, double value, double low, double high);
+/* 1: all samples are single points. */
+int bramah__samples_single(const bramah__samples *samples);
+int bramah__samples_banded(const bramah__samples *samples);
+
+/* ---- the report ---- */
+
+enum { BRAMAH__N_SERIES = BRAMAH_REPORT_N_SERIES };
+
+typedef struct bramah__curve {
+  bramah__series series;
+  bramah__samples samples;
+} bramah__curve;
+
+typedef struct bramah__plot {
+  char *title, *unit, *band, *x;
+  char *names[BRAMAH__N_SERIES];
+  double factor;
+  int symmetric;
+  bramah_report_axis axis;
+  size_t section;
+  bramah__curve *curve[BRAMAH__N_SERIES]; /* NULL: no point yet */
+} bramah__plot;
+
+typedef struct bramah__section {
+  char *title, *text; /* text NULL: none */
+} bramah__section;
+
+typedef struct bramah__table {
+  char *title;
+  size_t n_rows, n_columns;
+  char **texts; /* header, then cells row by row */
+} bramah__table;
+
+typedef struct bramah__note {
+  char *name, *value;
+} bramah__note;
+
+/* The series of a plot as they are drawn, from back to front, and what its legend calls them. */
+extern const bramah_report_series bramah__drawn[BRAMAH__N_SERIES];
+const char *bramah__series_css(bramah_report_series series);
+const char *bramah__series_name(const bramah__plot *plot, bramah_report_series series);
+const char *bramah__band_name(const bramah__plot *plot);
+const char *bramah__x_name(const bramah__plot *plot);
+
+/* ---- machine and events ---- */
+
+enum { BRAMAH__POSES = 2000, BRAMAH__EVENTS_OF_KIND = 1000 };
+
+typedef struct bramah__part {
+  bramah_figure_kind kind;
+  char *name;
+} bramah__part;
+
+typedef struct bramah__machine {
+  size_t n_parts;
+  bramah__part *parts;
+  uint64_t stride, asked; /* every stride-th pose is kept; how often one was offered */
+  size_t n_poses;
+  double *t;     /* [BRAMAH__POSES] */
+  float *points; /* [BRAMAH__POSES x n_parts x 6] */
+} bramah__machine;
+void bramah__machine_free(bramah__machine *machine);
+
+typedef struct bramah__event {
+  double t;
+  size_t kind;
+  uint64_t number; /* in the order they came */
+  char *text;
+} bramah__event;
+
+typedef struct bramah__event_kind {
+  char *name;
+  uint64_t n;
+} bramah__event_kind;
+
+typedef struct bramah__events {
+  size_t n, room, n_kinds;
+  bramah__event *at;
+  bramah__event_kind *kinds;
+} bramah__events;
+void bramah__events_free(bramah__events *events);
+/* The events in the order of their times, [n] to be freed; NULL without memory. */
+const bramah__event **bramah__events_sorted(const bramah__events *events);
+
+struct bramah_report {
+  char *title;
+  bramah__note *notes;
+  bramah__plot *plots;
+  bramah__table *tables;
+  bramah__section *sections;
+  size_t n_notes, n_plots, n_tables, n_sections;
+  bramah__machine machine;
+  bramah__events events;
+};
+
+/* ---- files ---- */
+
+/* A file being written, through a buffer. The first error stays. */
+typedef struct bramah__page {
+  int fd;
+  int error; /* errno */
+  size_t used;
+  char *memory; /* not NULL: it goes here instead, terminated */
+  size_t length, room;
+  char buffer[1 << 14];
+} bramah__page;
+
+/* A page into a new file, or into memory (path NULL); bramah__page_close tells what went wrong and releases
+ * all but `memory`. */
+bramah_status bramah__page_open(const char *path, bramah_diag *diag, bramah__page **out);
+bramah_status bramah__page_close(bramah__page *page, const char *path, bramah_diag *diag);
+
+void bramah__page_put(bramah__page *page, const char *text); /* as it is */
+void bramah__page_put_bytes(bramah__page *page, const char *bytes, size_t n);
+void bramah__page_put_escaped(bramah__page *page, const char *text); /* as text between tags or in quotes */
+void bramah__page_put_integer(bramah__page *page, int64_t value);
+void bramah__page_put_number(bramah__page *page, double value, int digits);
+void bramah__page_flush(bramah__page *page);
+
+/* ---- what the build embeds ---- */
+
+extern const char bramah__page_css[], bramah__page_js[], bramah__paper_css[], bramah__dygraphs_licence[];
+extern const char bramah__dygraphs_js[], bramah__dygraphs_css[]; /* empty without dygraphs */
+
+/* ---- the page ---- */
+
+/* Title, notes, tables and plots. */
+void bramah__page_write(bramah__page *page, const bramah_report *report);
+
+/* The data of plots, events and machine for the script. */
+void bramah__data_write(bramah__page *page, const bramah_report *report);
+
+/* One plot with its caption, over this range of time; number n of the page. */
+void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__range time, size_t n);
+
+/* What stands above a plot: its caption in the page, title and legend in a picture. */
+void bramah__legend_caption(bramah__page *page, const bramah__plot *plot, int cut);
+void bramah__legend_picture(bramah__page *page, const bramah__plot *plot, int64_t top);
+int bramah__plot_banded(const bramah__plot *plot);
+/* Range of its vertical axis; returns 0 if there is nothing to show. */
+int bramah__plot_range(const bramah__plot *plot, bramah__range *range);
+
+/* ---- pictures ---- */
+
+/* All plots over time show the same stretch of it, so that they can be compared. */
+bramah__range bramah__report_time(const bramah_report *report);
+/* Where it begins [s]. */
+double bramah__report_start(const bramah_report *report);
+
+/* A plot with title and legend as part of an SVG picture, so many pixels from its top. */
+enum { BRAMAH__PICTURE_WIDTH = 760, BRAMAH__PICTURE_HEIGHT = 312 };
+void bramah__plot_picture(bramah__page *page, const bramah__plot *plot, bramah__range time, int64_t top);
+
+/* SVG text [n] into a PNG file so many times its size. */
+bramah_status bramah__png_write(const char *svg, size_t n, double scale, const char *path, bramah_diag *diag);
+
+#endif

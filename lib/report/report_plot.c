@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One plot as SVG. The curves stand in an inner picture with ten units to a pixel, so that coordinates are
+ * short integers, and are drawn with relative steps: a hundred thousand points make a page of a megabyte. */
+#include "lib/report/report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 760, HEIGHT = 280, LEFT = 76, RIGHT = 14, TOP = 30, BOTTOM = 42 };
+enum { INNER_WIDTH = WIDTH - LEFT - RIGHT, INNER_HEIGHT = HEIGHT - TOP - BOTTOM, UNITS = 10 };
+enum { X_TICKS = 8, Y_TICKS = 5 };
+
+const bramah_report_series bramah__drawn[BRAMAH__N_SERIES] = {BRAMAH_REPORT_MEASURED, BRAMAH_REPORT_MODEL,
+                                                              BRAMAH_REPORT_ESTIMATE, BRAMAH_REPORT_TRUTH};
+
+const char *bramah__series_css(bramah_report_series series)
+{
+  static const char *const css[BRAMAH__N_SERIES] = {[BRAMAH_REPORT_ESTIMATE] = "e",
+                                                    [BRAMAH_REPORT_TRUTH] = "t",
+                                                    [BRAMAH_REPORT_MEASURED] = "m",
+                                                    [BRAMAH_REPORT_MODEL] = "a"};
+  return css[series];
+}
+
+static const bramah__series *series_of(const bramah__plot *plot, bramah_report_series series)
+{
+  return plot->curve[series] ? &plot->curve[series]->series : NULL;
+}
+
+/* Maps a plot's values to units of the inner picture. */
+typedef struct frame {
+  bramah__range x, y;
+} frame;
+
+static int64_t place(double value, bramah__range range, double length)
+{
+  double share = (value - range.low) / (range.high - range.low);
+  share = fmin(fmax(share, -1.0), 2.0); /* what lies far outside is cut off anyway */
+  return (int64_t)floor(share * length + 0.5);
+}
+
+static int64_t place_x(const frame *f, double t) { return place(t, f->x, (double)(INNER_WIDTH * UNITS)); }
+
+static int64_t place_y(const frame *f, double value)
+{
+  return INNER_HEIGHT * UNITS - place(value, f->y, (double)(INNER_HEIGHT * UNITS));
+}
+
+/* ---- paths ---- */
+
+typedef struct pen {
+  bramah__page *page;
+  const frame *frame;
+  int64_t x, y;
+  char command; /* the one in force: a repeated letter may be left out */
+} pen;
+
+static void put_step(pen *p, int64_t value)
+{
+  if (value >= 0) bramah__page_put(p->page, " ");
+  bramah__page_put_integer(p->page, value);
+}
+
+static void put_command(pen *p, char command)
+{
+  if (p->command != command) bramah__page_put(p->page, (char[]){command, '\0'});
+  p->command = command;
+}
+
+/* Draw to a point, or begin there. */
+static void draw_to(pen *p, double t, double value)
+{
+  int64_t x = place_x(p->frame, t), y = place_y(p->frame, value);
+  if (p->command && x == p->x && y == p->y) return;
+  if (p->command)
+    put_command(p, 'l');
+  else
+    bramah__page_put(p->page, "M");
+  put_step(p, p->command ? x - p->x : x);
+  put_step(p, p->command ? y - p->y : y);
+  if (!p->command) p->command = 'M';
+  p->x = x;
+  p->y = y;
+}
+
+static void open_path(bramah__page *page, const char *css)
+{
+  bramah__page_put(page, "<path class=\"");
+  bramah__page_put(page, css);
+  bramah__page_put(page, "\" d=\"");
+}
+
+static void close_path(bramah__page *page, const char *end)
+{
+  bramah__page_put(page, end);
+  bramah__page_put(page, "\"/>\n");
+}
+
+static void draw_bin(pen *p, const bramah__bin *bin)
+{
+  int rising = bin->t_min <= bin->t_max;
+  draw_to(p, bin->t_first, bin->first);
+  draw_to(p, rising ? bin->t_min : bin->t_max, rising ? bin->min : bin->max);
+  draw_to(p, rising ? bin->t_max : bin->t_min, rising ? bin->max : bin->min);
+  draw_to(p, bin->t_last, bin->last);
+}
+
+static void draw_line(bramah__page *page, const frame *f, const bramah__series *series, const char *css)
+{
+  pen p = {.page = page, .frame = f};
+  open_path(page, css);
+  for (size_t i = 0; i < series->n_bins; i++)
+    if (series->bin[i].n) draw_bin(&p, &series->bin[i]);
+  close_path(page, p.command == 'M' ? "h0\" style=\"stroke-width:70" : ""); /* a line of no length is a dot */
+}
+
+/* From minimum to maximum of each bin; a dot where they are the same. */
+static void draw_bars(bramah__page *page, const frame *f, const bramah__series *series, const char *css)
+{
+  int64_t x = 0, y = 0;
+  open_path(page, css);
+  for (size_t i = 0; i < series->n_bins; i++) {
+    const bramah__bin *bin = &series->bin[i];
+    if (!bin->n) continue;
+    int64_t middle = place_x(f, 0.5 * (bin->t_first + bin->t_last)), top = place_y(f, bin->max);
+    pen p = {.page = page};
+    put_command(&p, 'm');
+    put_step(&p, middle - x);
+    put_step(&p, top - y);
+    x = middle;
+    y = place_y(f, bin->min);
+    put_command(&p, y == top ? 'h' : 'v');
+    put_step(&p, y - top);
+  }
+  close_path(page, "");
+}
+
+/* ---- the band ---- */
+
+static int has_band(const bramah__bin *bin) { return bin->n && !isnan(bin->low); }
+
+/* Empty bins do not interrupt a band, bins with points without a band do. */
+static size_t band_end(const bramah__series *series, size_t begin)
+{
+  size_t end = begin;
+  for (size_t i = begin; i < series->n_bins && (!series->bin[i].n || has_band(&series->bin[i])); i++)
+    if (series->bin[i].n) end = i + 1;
+  return end;
+}
+
+/* Around the bins from begin to before end: along the upper edge and back along the lower. */
+static void draw_band_part(bramah__page *page, const frame *f, const bramah__series *series, size_t begin,
+                           size_t end)
+{
+  pen p = {.page = page, .frame = f};
+  for (size_t i = begin; i < end; i++) {
+    const bramah__bin *bin = &series->bin[i];
+    if (!bin->n) continue;
+    if (i == begin) draw_to(&p, bin->t_first, bin->high);
+    draw_to(&p, 0.5 * (bin->t_first + bin->t_last), bin->high);
+    if (i + 1 == end) draw_to(&p, bin->t_last, bin->high);
+  }
+  for (size_t i = end; i-- > begin;) {
+    const bramah__bin *bin = &series->bin[i];
+    if (!bin->n) continue;
+    if (i + 1 == end) draw_to(&p, bin->t_last, bin->low);
+    draw_to(&p, 0.5 * (bin->t_first + bin->t_last), bin->low);
+    if (i == begin) draw_to(&p, bin->t_first, bin->low);
+  }
+  bramah__page_put(page, "z");
+}
+
+static int series_has_band(const bramah__series *series)
+{
+  for (size_t i = 0; series && i < series->n_bins; i++)
+    if (has_band(&series->bin[i])) return 1;
+  return 0;
+}
+
+static void draw_band(bramah__page *page, const frame *f, const bramah__series *series, const char *css)
+{
+  if (!series_has_band(series)) return;
+  open_path(page, css);
+  for (size_t i = 0; i < series->n_bins; i++) {
+    if (!has_band(&series->bin[i])) continue;
+    size_t end = band_end(series, i);
+    draw_band_part(page, f, series, i, end);
+    i = end - 1;
+  }
+  close_path(page, "");
+}
+
+/* ---- ranges ---- */
+
+static size_t collect(const bramah__series *series, double *values)
+{
+  size_t n = 0;
+  for (size_t i = 0; series && i < series->n_bins; i++) {
+    const bramah__bin *bin = &series->bin[i];
+    if (!bin->n) continue;
+    values[n++] = bin->min;
+    values[n++] = bin->max;
+    if (!has_band(bin)) continue;
+    values[n++] = bin->low;
+    values[n++] = bin->high;
+  }
+  return n;
+}
+
+/* Smallest and largest first; of stems and curves none is cut off. Returns 2. */
+static size_t extremes(double *values, size_t n)
+{
+  double low = values[0], high = values[0];
+  for (size_t i = 1; i < n; i++) {
+    low = fmin(low, values[i]);
+    high = fmax(high, values[i]);
+  }
+  values[0] = low;
+  values[1] = high;
+  return 2;
+}
+
+/* Range of all series of the plot. Returns 0 if there is nothing to show (or no memory to find out). */
+int bramah__plot_range(const bramah__plot *plot, bramah__range *range)
+{
+  size_t n = 0;
+  double *values = malloc((size_t)BRAMAH__N_SERIES * 4 * BRAMAH__BINS * sizeof *values);
+  if (!values) return 0;
+  for (int s = 0; s < BRAMAH__N_SERIES; s++)
+    n += collect(series_of(plot, (bramah_report_series)s), values + n);
+  if (n && plot->symmetric) values[n++] = 0.0;
+  if (n && plot->axis != BRAMAH_REPORT_TIME) n = extremes(values, n);
+  if (n) *range = bramah__range_of(values, n);
+  free(values);
+  return n > 0;
+}
+
+static int reaches_beyond(const bramah__plot *plot, bramah__range range)
+{
+  for (int s = 0; s < BRAMAH__N_SERIES; s++) {
+    const bramah__series *series = series_of(plot, (bramah_report_series)s);
+    for (size_t i = 0; series && i < series->n_bins; i++) {
+      const bramah__bin *bin = &series->bin[i];
+      if (bin->n && (bin->min < range.low || bin->max > range.high)) return 1;
+    }
+  }
+  return 0;
+}
+
+/* ---- around the curves ---- */
+
+static void put_place(bramah__page *page, const char *name, int64_t tenths)
+{
+  bramah__page_put(page, name);
+  bramah__page_put(page, "=\"");
+  bramah__page_put_integer(page, tenths / 10);
+  bramah__page_put(page, ".");
+  bramah__page_put_integer(page, tenths % 10);
+  bramah__page_put(page, "\"");
+}
+
+static void put_label(bramah__page *page, const char *css, int64_t x, int64_t y, const bramah__ticks *ticks,
+                      int64_t k)
+{
+  char label[BRAMAH__LABEL_SIZE];
+  bramah__tick_label(label, ticks, k);
+  bramah__page_put(page, "<text class=\"");
+  bramah__page_put(page, css);
+  put_place(page, "\" x", x);
+  put_place(page, " y", y);
+  bramah__page_put(page, ">");
+  bramah__page_put(page, label);
+  bramah__page_put(page, "</text>\n");
+}
+
+static void put_grid_line(bramah__page *page, int64_t x, int64_t y, char direction, int length, int zero)
+{
+  bramah__page_put(page, zero ? "<path class=\"z\" d=\"M" : "<path class=\"g\" d=\"M");
+  bramah__page_put_integer(page, x);
+  bramah__page_put(page, " ");
+  bramah__page_put_integer(page, y);
+  bramah__page_put(page, (char[]){direction, '\0'});
+  bramah__page_put_integer(page, length);
+  bramah__page_put(page, "\"/>\n");
+}
+
+static void put_grid(bramah__page *page, const frame *f, const bramah__ticks *x, const bramah__ticks *y)
+{
+  for (int64_t k = x->first; k <= x->last; k++)
+    put_grid_line(page, place_x(f, bramah__tick_value(x, k)), 0, 'v', INNER_HEIGHT * UNITS, 0);
+  for (int64_t k = y->first; k <= y->last; k++)
+    put_grid_line(page, 0, place_y(f, bramah__tick_value(y, k)), 'h', INNER_WIDTH * UNITS, k == 0);
+}
+
+static void put_labels(bramah__page *page, const frame *f, const bramah__ticks *x, const bramah__ticks *y)
+{
+  for (int64_t k = x->first; k <= x->last; k++)
+    put_label(page, "x", LEFT * 10 + place_x(f, bramah__tick_value(x, k)), (HEIGHT - BOTTOM + 17) * 10, x, k);
+  for (int64_t k = y->first; k <= y->last; k++)
+    put_label(page, "y", (LEFT - 7) * 10, (TOP + 4) * 10 + place_y(f, bramah__tick_value(y, k)), y, k);
+}
+
+/* "x10^-3 rad" with a superscript exponent. */
+static void put_unit(bramah__page *page, int exponent, const char *unit)
+{
+  static const char *const superscript[] = {"\xE2\x81\xB0", "\xC2\xB9",     "\xC2\xB2",     "\xC2\xB3",
+                                            "\xE2\x81\xB4", "\xE2\x81\xB5", "\xE2\x81\xB6", "\xE2\x81\xB7",
+                                            "\xE2\x81\xB8", "\xE2\x81\xB9"};
+  int magnitude = abs(exponent);
+  if (exponent) {
+    bramah__page_put(page, "\xC3\x97"
+                           "10");
+    if (exponent < 0) bramah__page_put(page, "\xE2\x81\xBB");
+    if (magnitude >= 100) bramah__page_put(page, superscript[magnitude / 100]);
+    if (magnitude >= 10) bramah__page_put(page, superscript[magnitude / 10 % 10]);
+    bramah__page_put(page, superscript[magnitude % 10]);
+    bramah__page_put(page, " ");
+  }
+  if (strcmp(unit, "1") != 0) bramah__page_put_escaped(page, unit);
+}
+
+static void put_axis_names(bramah__page *page, int x_exponent, int y_exponent, const bramah__plot *plot)
+{
+  bramah__page_put(page, "<text class=\"u\"");
+  put_place(page, " x", (LEFT - 7) * 10);
+  put_place(page, " y", (TOP - 14) * 10);
+  bramah__page_put(page, ">");
+  put_unit(page, y_exponent, plot->unit);
+  bramah__page_put(page, "</text>\n<text class=\"x\"");
+  put_place(page, " x", (LEFT + INNER_WIDTH / 2) * 10);
+  put_place(page, " y", (HEIGHT - 6) * 10);
+  bramah__page_put(page, ">");
+  if (x_exponent) {
+    put_unit(page, x_exponent, "1");
+    bramah__page_put(page, "\xC3\x97 ");
+  }
+  bramah__page_put_escaped(page, bramah__x_name(plot));
+  bramah__page_put(page, "</text>\n");
+}
+
+static void open_inner(bramah__page *page)
+{
+  bramah__page_put(page, "<svg class=\"i\"");
+  put_place(page, " x", LEFT * 10);
+  put_place(page, " y", TOP * 10);
+  put_place(page, " width", INNER_WIDTH * 10);
+  put_place(page, " height", INNER_HEIGHT * 10);
+  bramah__page_put(page, " viewBox=\"0 0 ");
+  bramah__page_put_integer(page, INNER_WIDTH * UNITS);
+  bramah__page_put(page, " ");
+  bramah__page_put_integer(page, INNER_HEIGHT * UNITS);
+  bramah__page_put(page, "\">\n");
+}
+
+/* Scattered values are drawn as dots, many as thin bars. */
+static const char *measured_css(const bramah__series *series)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < series->n_bins; i++) n += series->bin[i].n > 0;
+  return n < 200 ? "m d" : "m";
+}
+
+/* An error or an innovation is mostly noise: it fills its band, whose edges therefore stand in front of it.
+ */
+static void put_symmetric(bramah__page *page, const bramah__series *series, const frame *f)
+{
+  draw_band(page, f, series, "b");
+  draw_line(page, f, series, "e s");
+  draw_band(page, f, series, "o");
+}
+
+/* A stem from zero to each value. */
+static void draw_stems(bramah__page *page, const frame *f, const bramah__series *series)
+{
+  int64_t x = 0, y = 0;
+  open_path(page, "e st");
+  for (size_t i = 0; i < series->n_bins; i++) {
+    const bramah__bin *bin = &series->bin[i];
+    if (!bin->n) continue;
+    const int64_t at = place_x(f, bin->t_last), foot = place_y(f, 0.0);
+    pen p = {.page = page};
+    put_command(&p, 'm');
+    put_step(&p, at - x);
+    put_step(&p, foot - y);
+    x = at;
+    y = place_y(f, bin->last);
+    put_command(&p, 'v');
+    put_step(&p, y - foot);
+  }
+  close_path(page, "");
+}
+
+static void put_estimate(bramah__page *page, const bramah__plot *plot, const bramah__series *series,
+                         const frame *f)
+{
+  if (plot->axis == BRAMAH_REPORT_LAG) {
+    draw_band(page, f, series, "b");
+    draw_stems(page, f, series);
+  } else if (plot->symmetric) {
+    put_symmetric(page, series, f);
+  } else {
+    draw_band(page, f, series, "b");
+    draw_line(page, f, series, "e");
+  }
+}
+
+static void put_curves(bramah__page *page, const bramah__plot *plot, const frame *f)
+{
+  for (size_t k = 0; k < BRAMAH__N_SERIES; k++) {
+    const bramah__series *series = series_of(plot, bramah__drawn[k]);
+    if (!series) continue;
+    if (bramah__drawn[k] == BRAMAH_REPORT_MEASURED)
+      draw_bars(page, f, series, measured_css(series));
+    else if (bramah__drawn[k] == BRAMAH_REPORT_ESTIMATE)
+      put_estimate(page, plot, series, f);
+    else
+      draw_line(page, f, series, bramah__series_css(bramah__drawn[k]));
+  }
+}
+
+static void put_inside(bramah__page *page, const bramah__plot *plot, bramah__range time, bramah__range values)
+{
+  frame f = {time, values};
+  bramah__ticks x = bramah__ticks_of(f.x, X_TICKS), y = bramah__ticks_of(f.y, Y_TICKS);
+  put_labels(page, &f, &x, &y);
+  put_axis_names(page, x.exponent, y.exponent, plot);
+  open_inner(page);
+  put_grid(page, &f, &x, &y);
+  put_curves(page, plot, &f);
+  bramah__page_put(page, "</svg>\n");
+}
+
+static void put_no_data(bramah__page *page)
+{
+  bramah__page_put(page, "<text class=\"n\"");
+  put_place(page, " x", (LEFT + INNER_WIDTH / 2) * 10);
+  put_place(page, " y", (TOP + INNER_HEIGHT / 2) * 10);
+  bramah__page_put(page, ">no data</text>\n");
+}
+
+/* Stems and curves have an axis of their own, with room for half a stem's distance at both ends. */
+static bramah__range x_range(const bramah__plot *plot, bramah__range time)
+{
+  const bramah__curve *curve = plot->curve[BRAMAH_REPORT_ESTIMATE];
+  if (plot->axis == BRAMAH_REPORT_TIME || !curve) return time;
+  const bramah__samples *s = &curve->samples;
+  const double half = s->n > 1 ? 0.5 * (s->at[s->n - 1].t - s->at[0].t) / (double)(s->n - 1) : 1.0;
+  return (bramah__range){s->at[0].t - half, s->at[s->n - 1].t + half};
+}
+
+/* Everything that stands in the picture but the title. Returns 1 if some values lie beyond its axis. */
+static int put_picture(bramah__page *page, const bramah__plot *plot, bramah__range time)
+{
+  bramah__range values = bramah__range_empty();
+  const int has_data = bramah__plot_range(plot, &values);
+  bramah__page_put(page, "<rect class=\"f\"");
+  put_place(page, " x", LEFT * 10);
+  put_place(page, " y", TOP * 10);
+  put_place(page, " width", INNER_WIDTH * 10);
+  put_place(page, " height", INNER_HEIGHT * 10);
+  bramah__page_put(page, "/>\n");
+  if (has_data)
+    put_inside(page, plot, x_range(plot, time), values);
+  else
+    put_no_data(page);
+  return has_data && reaches_beyond(plot, values);
+}
+
+static int is_cut(const bramah__plot *plot)
+{
+  bramah__range values = bramah__range_empty();
+  return bramah__plot_range(plot, &values) && reaches_beyond(plot, values);
+}
+
+int bramah__plot_banded(const bramah__plot *plot)
+{
+  return series_has_band(series_of(plot, BRAMAH_REPORT_ESTIMATE));
+}
+
+void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__range time, size_t n)
+{
+  bramah__page_put(page, "<figure data-plot=\"");
+  bramah__page_put_integer(page, (int64_t)n);
+  bramah__page_put(page, "\">");
+  bramah__legend_caption(page, plot, is_cut(plot));
+  bramah__page_put(page, "<svg class=\"p\" role=\"img\" viewBox=\"0 0 ");
+  bramah__page_put_integer(page, WIDTH);
+  bramah__page_put(page, " ");
+  bramah__page_put_integer(page, HEIGHT);
+  bramah__page_put(page, "\" aria-label=\"");
+  bramah__page_put_escaped(page, plot->title);
+  bramah__page_put(page, plot->axis == BRAMAH_REPORT_TIME  ? " over time\">\n"
+                         : plot->axis == BRAMAH_REPORT_LAG ? " over the lag\">\n"
+                                                           : "\">\n");
+  put_picture(page, plot, time);
+  bramah__page_put(page, "</svg></figure>\n");
+}
+
+void bramah__plot_picture(bramah__page *page, const bramah__plot *plot, bramah__range time, int64_t top)
+{
+  bramah__legend_picture(page, plot, top);
+  bramah__page_put(page, "<svg class=\"p\" x=\"0\" y=\"");
+  bramah__page_put_integer(page, top + BRAMAH__PICTURE_HEIGHT - HEIGHT - 6);
+  bramah__page_put(page, "\" width=\"");
+  bramah__page_put_integer(page, WIDTH);
+  bramah__page_put(page, "\" height=\"");
+  bramah__page_put_integer(page, HEIGHT);
+  bramah__page_put(page, "\">\n");
+  put_picture(page, plot, time);
+  bramah__page_put(page, "</svg>\n");
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Why small matrices do not go through BLAS and LAPACK: nanoseconds per call of either, by size. The crossing
+ * point is BRAMAH__SMALL in lib/math/dense.h. */
+#define _GNU_SOURCE
+#include "lib/math/dense.h"
+#include "lib/math/lapack.h"
+#include "test/bench/bench.h"
+#include "test/support/four_bar.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LARGEST = 32 };
+static double A[LARGEST * LARGEST], B[LARGEST * LARGEST], C[LARGEST * LARGEST], sink;
+
+static void own_product(int n) { bramah__multiply((size_t)n, (size_t)n, (size_t)n, A, B, C); }
+
+static void blas_product(int n)
+{
+  const double one = 1.0, zero = 0.0;
+  dgemm_("N", "N", &n, &n, &n, &one, A, &n, B, &n, &zero, C, &n);
+}
+
+static void own_lu(int n)
+{
+  int pivot[LARGEST];
+  memcpy(C, A, (size_t)(n * n) * sizeof(double));
+  bramah__lu_factor((size_t)n, C, pivot);
+}
+
+static void lapack_lu(int n)
+{
+  int pivot[LARGEST], info;
+  memcpy(C, A, (size_t)(n * n) * sizeof(double));
+  dgetrf_(&n, &n, C, &n, pivot, &info);
+}
+
+static double nanoseconds(void (*body)(int), int n)
+{
+  const int times = 2000000 / (n * n * n + 20) + 100;
+  const double t = bench_now();
+  for (int i = 0; i < times; i++) {
+    body(n);
+    sink += C[0];
+  }
+  return (bench_now() - t) / times * 1e9;
+}
+
+int main(void)
+{
+  unsigned seed = 1;
+  for (int i = 0; i < LARGEST * LARGEST; i++) A[i] = test_uniform(&seed), B[i] = test_uniform(&seed);
+  printf("%4s %14s %14s %14s %14s\n", "n", "product own ns", "dgemm ns", "LU own ns", "dgetrf ns");
+  static const int sizes[] = {2, 3, 5, 8, 12, 16, 20, 24, 32};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    const int n = sizes[i];
+    printf("%4d %14.0f %14.0f %14.0f %14.0f\n", n, nanoseconds(own_product, n), nanoseconds(blas_product, n),
+           nanoseconds(own_lu, n), nanoseconds(lapack_lu, n));
+  }
+  return sink == 0.5;
+}

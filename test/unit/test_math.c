@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Products and factorisations, small (own loops) and large (BLAS, LAPACK), against their definitions. */
+#include "lib/math/dense.h"
+#include "test/support/four_bar.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LARGEST = 40 };
+
+static void fill(size_t n, double *a, unsigned *seed)
+{
+  for (size_t i = 0; i < n; i++) a[i] = test_uniform(seed);
+}
+
+START_TEST(test_products)
+{
+  static const size_t sizes[][3] = {{1, 1, 1}, {3, 5, 2}, {12, 12, 12}, {20, 30, 40}};
+  static double A[LARGEST * LARGEST], B[LARGEST * LARGEST], Bt[LARGEST * LARGEST], C[LARGEST * LARGEST],
+      D[LARGEST * LARGEST];
+  const size_t m = sizes[_i][0], k = sizes[_i][1], n = sizes[_i][2];
+  unsigned seed = 7;
+  fill(m * k, A, &seed);
+  fill(k * n, B, &seed);
+  for (size_t i = 0; i < k; i++)
+    for (size_t j = 0; j < n; j++) Bt[j * k + i] = B[i * n + j];
+  bramah__multiply(m, k, n, A, B, C);
+  bramah__multiply_transposed(m, k, n, A, Bt, D);
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) {
+      double sum = 0.0;
+      for (size_t l = 0; l < k; l++) sum += A[i * k + l] * B[l * n + j];
+      ck_assert_double_eq_tol(C[i * n + j], sum, 1e-13);
+      ck_assert_double_eq_tol(D[i * n + j], sum, 1e-13);
+    }
+}
+END_TEST
+
+START_TEST(test_lu)
+{
+  static const size_t sizes[] = {1, 2, 5, 16, 17, 40};
+  static double A[LARGEST * LARGEST], LU[LARGEST * LARGEST];
+  double x[LARGEST], b[LARGEST], bt[LARGEST];
+  int pivot[LARGEST];
+  const size_t n = sizes[_i];
+  unsigned seed = 11;
+  fill(n * n, A, &seed);
+  if (n > 1) A[0] = 0.0; /* forces a row exchange */
+  fill(n, x, &seed);
+  bramah__apply(n, n, A, x, b);
+  bramah__apply_transposed(n, n, A, x, bt);
+  memcpy(LU, A, sizeof LU);
+  ck_assert_uint_eq(bramah__lu_factor(n, LU, pivot), 0);
+  bramah__lu_solve(n, LU, pivot, b);
+  bramah__lu_solve_transposed(n, LU, pivot, bt);
+  for (size_t i = 0; i < n; i++) {
+    ck_assert_double_eq_tol(b[i], x[i], 1e-10);
+    ck_assert_double_eq_tol(bt[i], x[i], 1e-10);
+  }
+}
+END_TEST
+
+START_TEST(test_cholesky)
+{
+  static const size_t sizes[] = {1, 3, 16, 17, 40};
+  static double G[LARGEST * LARGEST], A[LARGEST * LARGEST];
+  double x[LARGEST], b[LARGEST];
+  const size_t n = sizes[_i];
+  unsigned seed = 3;
+  fill(n * n, G, &seed);
+  bramah__multiply_transposed(n, n, n, G, G, A);
+  for (size_t i = 0; i < n; i++) A[i * n + i] += 0.5;
+  fill(n, x, &seed);
+  bramah__apply(n, n, A, x, b);
+  ck_assert_uint_eq(bramah__cholesky_factor(n, A), 0);
+  bramah__cholesky_solve(n, A, b);
+  for (size_t i = 0; i < n; i++) ck_assert_double_eq_tol(b[i], x[i], 1e-10);
+}
+END_TEST
+
+/* Wherever it stands in the matrix, small or large. */
+START_TEST(test_not_finite)
+{
+  static const size_t sizes[] = {1, 5, 16, 17, 40};
+  static const double bad[] = {(double)NAN, (double)INFINITY};
+  static double G[LARGEST * LARGEST], A[LARGEST * LARGEST], B[LARGEST * LARGEST];
+  int pivot[LARGEST];
+  const size_t n = sizes[_i];
+  unsigned seed = 23;
+  fill(n * n, G, &seed);
+  bramah__multiply_transposed(n, n, n, G, G, A);
+  for (size_t i = 0; i < n; i++) A[i * n + i] += 0.5;
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      for (int k = 0; k < 2; k++) {
+        memcpy(B, A, n * n * sizeof *B);
+        B[i * n + j] = bad[k];
+        ck_assert_uint_ne(bramah__lu_factor(n, B, pivot), 0);
+        memcpy(B, A, n * n * sizeof *B);
+        B[i * n + j] = B[j * n + i] = bad[k];
+        ck_assert_uint_ne(bramah__cholesky_factor(n, B), 0);
+      }
+}
+END_TEST
+
+START_TEST(test_singular_is_reported)
+{
+  double A[9] = {1, 2, 3, 2, 4, 6, 1, 0, 1}, N[4] = {NAN, 1, 1, 1}, I[4] = {1, 2, 2, 1};
+  int pivot[3];
+  ck_assert_uint_ne(bramah__lu_factor(3, A, pivot), 0);
+  ck_assert_uint_ne(bramah__lu_factor(2, N, pivot), 0);
+  ck_assert_uint_eq(bramah__cholesky_factor(2, I), 2);
+}
+END_TEST
+
+START_TEST(test_least_squares)
+{
+  /* x1 = 1, x2 = 2 by two equal rows and one more: full rank. */
+  double A[6] = {1, 0, 1, 0, 0, 2}, b[3] = {1, 1, 4}, work[64];
+  ck_assert_uint_le(bramah__least_squares_work(3, 2), 64);
+  ck_assert_int_eq(bramah__least_squares(3, 2, A, b, 1e-12, work), 2);
+  ck_assert_double_eq_tol(b[0], 1.0, 1e-12);
+  ck_assert_double_eq_tol(b[1], 2.0, 1e-12);
+  double D[4] = {1, 1, 2, 2}, d[2] = {2, 4};
+  ck_assert_int_eq(bramah__least_squares(2, 2, D, d, 1e-12, work), 1);
+  ck_assert_double_eq_tol(d[0], 1.0, 1e-12); /* minimum norm */
+  ck_assert_double_eq_tol(d[1], 1.0, 1e-12);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("math");
+  TCase *cases = one_case(suite, "dense");
+  tcase_add_loop_test(cases, test_products, 0, 4);
+  tcase_add_loop_test(cases, test_lu, 0, 6);
+  tcase_add_loop_test(cases, test_cholesky, 0, 5);
+  tcase_add_loop_test(cases, test_not_finite, 0, 5);
+  tcase_add_test(cases, test_singular_is_reported);
+  tcase_add_test(cases, test_least_squares);
+  return run_suite(suite);
+}
