@@ -35,7 +35,7 @@ check lib/io "$own|lib/io/"
 check lib/logs "$own|lib/io/|lib/logs/"
 check lib/assess "$own|lib/io/|lib/logs/|lib/assess/"
 check lib/tune "$own|lib/io/|lib/logs/|lib/assess/|lib/tune/"
-check lib/report "$own|lib/report/"
+check lib/report "$own|lib/io/|lib/report/"
 check lib/cli 'bramah/|lib/cli/|lib/io/session\.h'
 
 core='lib/base lib/math lib/multibody lib/hydraulics lib/machine lib/plant sensors estimators'
