@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/study_lab.h"
-#include "bramah/statistics.h"
+#include "bramah/assess.h"
 #include "bramah/units.h"
 #include "lib/cli/message.h"
 #include "lib/cli/output_files.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/study_run.h"
 #include "bramah/noise.h"
-#include "bramah/statistics.h"
+#include "bramah/assess.h"
 #include "lib/cli/message.h"
 #include "lib/cli/study_names.h"
 #include "lib/cli/output_files.h"

@@ -34,9 +34,9 @@ check estimators 'bramah/(status|plant|sensor|filter|adaptive|observability|pcrb
 check lib/linear "$own|$below|lib/plant/|lib/linear/"
 check lib/io "$own|lib/io/"
 check lib/logs "$own|lib/io/|lib/logs/"
-check lib/assess "$own|lib/assess/"
-check lib/tune "$own|lib/assess/|lib/tune/"
-check lib/report "$own|lib/report/"
+check lib/assess "$own|lib/io/|lib/logs/|lib/assess/"
+check lib/tune "$own|lib/io/|lib/logs/|lib/assess/|lib/tune/"
+check lib/report "$own|lib/io/|lib/report/"
 check lib/cli 'bramah/|lib/cli/'
 
 core='lib/base lib/math lib/multibody lib/hydraulics lib/machine lib/plant lib/linear sensors estimators'
