@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/filter_report.h"
-#include "bramah/statistics.h"
+#include "bramah/assess.h"
 #include "lib/cli/table.h"
 
 #include <math.h>

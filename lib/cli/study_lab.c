@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/study_lab.h"
-#include "bramah/statistics.h"
+#include "bramah/assess.h"
 #include "bramah/units.h"
 #include "lib/cli/message.h"
 #include "lib/cli/output_files.h"
@@ -248,13 +248,14 @@ static void record(const cli_lab *lab, cli_lab_truth *truth, size_t row, const s
 }
 
 static bramah_status simulate_rows(const cli_lab *lab, cli_lab_truth *truth, const size_t *output,
-                                   bramah_sensor *const *sensors, cli_schedule *schedule, bramah_diag *diag)
+                                   bramah_sensor *const *sensors, bramah_schedule *schedule,
+                                   bramah_diag *diag)
 {
   const bramah_plant *plant = &lab->machine.plant;
   bramah_status status = BRAMAH_OK;
   for (size_t k = 0; !status && k < lab->rows; k++) {
     const int64_t now = (int64_t)k * plant->step_ns;
-    status = plant->set_inputs(plant->self, cli_schedule_at(schedule, now), diag);
+    status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
     if (status) break;
     record(lab, truth, k, output, sensors);
     if (k + 1 == lab->rows) break;
@@ -271,14 +272,14 @@ static bramah_status simulate_rows(const cli_lab *lab, cli_lab_truth *truth, con
 static bramah_status simulate_truth(const cli_lab *lab, size_t scenario, const size_t *output,
                                     bramah_sensor *const *sensors, bramah_diag *diag)
 {
-  cli_schedule *schedule = NULL;
+  bramah_schedule *schedule = NULL;
   cli_lab_truth *truth = &lab->truth[scenario];
   bramah_status status = make_truth_room(lab, truth, diag);
-  if (!status) status = cli_schedule_new(lab->machine.machine, lab->machine.model, diag, &schedule);
+  if (!status) status = bramah_schedule_new(lab->machine.machine, lab->machine.model, diag, &schedule);
   if (!status) status = bramah_coupled_reset(lab->machine.coupled, diag);
   if (!status) status = set_parameters(lab, &lab->scenarios[scenario], diag);
   if (!status) status = simulate_rows(lab, truth, output, sensors, schedule, diag);
-  cli_schedule_free(schedule);
+  bramah_schedule_free(schedule);
   return status;
 }
 
@@ -377,12 +378,13 @@ static void run_alone(const cli_lab *lab, size_t scenario)
   const bramah_plant *plant = &set->session.machine.plant;
   cli_lab_truth *truth = &lab->truth[scenario];
   bramah_rmse all[BRAMAH_PLAN_MOST_SIGNALS] = {{0}}, settled[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
-  cli_schedule *schedule = NULL;
+  bramah_schedule *schedule = NULL;
   bramah_diag diag;
   bramah_status status = bramah_session_start(&set->session, set->session.machine.coupled, &diag);
-  if (!status) status = cli_schedule_new(lab->machine.machine, set->session.machine.model, &diag, &schedule);
+  if (!status)
+    status = bramah_schedule_new(lab->machine.machine, set->session.machine.model, &diag, &schedule);
   for (size_t k = 0; !status && k < lab->rows; k++) {
-    status = plant->set_inputs(plant->self, cli_schedule_at(schedule, (int64_t)k * plant->step_ns), &diag);
+    status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, (int64_t)k * plant->step_ns), &diag);
     for (size_t i = 0; !status && i < lab->n_signals; i++) {
       const double is = truth->signal[k * lab->n_signals + i],
                    has = plant->output(plant->self, set->output[i]);
@@ -396,7 +398,7 @@ static void run_alone(const cli_lab *lab, size_t scenario)
     truth->alone[2 * i] = percent * bramah_rmse_value(&all[i]);
     truth->alone[2 * i + 1] = percent * bramah_rmse_value(&settled[i]);
   }
-  cli_schedule_free(schedule);
+  bramah_schedule_free(schedule);
 }
 
 /* ---- the whole ---- */

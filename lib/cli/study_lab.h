@@ -5,7 +5,6 @@
 #define BRAMAH_LIB_CLI_STUDY_LAB_H
 
 #include "bramah/plan.h"
-#include "lib/cli/schedule.h"
 #include "bramah/session.h"
 
 /* What a run tells of a signal. */

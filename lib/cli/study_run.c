@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/study_run.h"
 #include "bramah/noise.h"
-#include "bramah/statistics.h"
+#include "bramah/assess.h"
 #include "lib/cli/message.h"
 #include "lib/cli/study_names.h"
 #include "lib/cli/output_files.h"
@@ -32,7 +32,7 @@ typedef struct bench {
   const bramah_sensor_options *sensors; /* of the truth */
   size_t n_sensors;
   bramah_session session;
-  cli_schedule *schedule;
+  bramah_schedule *schedule;
   sampled *sampled;       /* [n_sensors] */
   double *y;              /* [n_sensors] */
   unsigned char *present; /* [n_sensors] */
@@ -76,7 +76,8 @@ static bramah_status open_bench(bench *b, const cli_lab *lab, size_t index, bram
   if (status) return status;
   b->session.machine.plant = bramah_coupled_plant(b->session.machine.coupled);
   status = bramah_session_open_filter(&b->session, diag);
-  if (!status) status = cli_schedule_new(lab->machine.machine, b->session.machine.model, diag, &b->schedule);
+  if (!status)
+    status = bramah_schedule_new(lab->machine.machine, b->session.machine.model, diag, &b->schedule);
   return status ? status : open_noise(b, diag);
 }
 
@@ -86,7 +87,7 @@ static void close_bench(bench *b)
   free(b->sampled);
   free(b->y);
   free(b->present);
-  cli_schedule_free(b->schedule);
+  bramah_schedule_free(b->schedule);
   bramah_filter_free(b->session.filter);
   bramah_coupled_free(b->session.machine.coupled);
 }
@@ -155,7 +156,7 @@ static bramah_status run_row(bench *b, size_t k, bramah_diag *diag)
   bramah_filter *filter = b->session.filter;
   bramah_status status = take_samples(b, k) ? correct(b, k, diag) : BRAMAH_OK;
   const int64_t now = (int64_t)k * b->session.machine.plant.step_ns;
-  if (!status) status = bramah_filter_set_inputs(filter, cli_schedule_at(b->schedule, now), diag);
+  if (!status) status = bramah_filter_set_inputs(filter, bramah_schedule_at(b->schedule, now), diag);
   if (!status) watch(b, k);
   return !status && k + 1 < b->lab->rows ? bramah_filter_predict(filter, diag) : status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_judge.h"
-#include "bramah/statistics.h"
+#include "bramah/assess.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,13 +130,6 @@ static double white_variance(const cli_tune_colour *c, double variance)
   return variance * fmin(fmax(rest, 1e-4), 5.0);
 }
 
-/* Mean of x^2 of a standard normal x with |x| < g (0: no gate): 1 - 2 g phi(g) / (2 Phi(g) - 1). */
-static double left_by_gate(double g)
-{
-  const double density = exp(-0.5 * g * g) / 2.5066282746310005024;
-  return g > 0.0 ? 1.0 - 2.0 * g * density / erf(g / 1.4142135623730950488) : 1.0;
-}
-
 cli_tune_colour cli_tune_look_at_sensor(const cli_tune_lab *lab, size_t n, double *const *figures, size_t i)
 {
   const size_t place = cli_tune_place_sensor(i);
@@ -147,7 +140,7 @@ cli_tune_colour cli_tune_look_at_sensor(const cli_tune_lab *lab, size_t n, doubl
                        .high = (double)NAN,
                        .p = (double)NAN};
   bramah_diag diag;
-  const double expected = left_by_gate(lab->session.study->gate[i]);
+  const double expected = bramah_nis_left_by_gate(lab->session.study->gate[i]);
   c.nis = squares / c.n;
   if (!(c.n > CLI_TUNE_LAGS) || !(squares > 0.0)) return c;
   for (size_t l = 0; l < CLI_TUNE_LAGS; l++) {
@@ -236,7 +229,7 @@ static void add_all(cli_table *table, const cli_tune_lab *lab, size_t log, const
   double share = 0.0, n = 0.0;
   for (size_t i = 0; i < lab->n_sensors; i++) {
     const double of = after[cli_tune_place_sensor(i) + CLI_TUNE_OF_N];
-    share += of * left_by_gate(lab->session.study->gate[i]);
+    share += of * bramah_nis_left_by_gate(lab->session.study->gate[i]);
     n += of;
   }
   is.low *= share / n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_lab.h"
 #include "bramah/edit.h"
-#include "bramah/statistics.h"
+#include "bramah/assess.h"
 #include "bramah/units.h"
 #include "lib/cli/message.h"
 
