@@ -314,35 +314,38 @@ static bramah_status check_sensors(const bramah_study *changed, const bramah_stu
 }
 
 /* The scenarios of the plan come instead of what the study says is wrong with its model. */
-static bramah_status load_study(const cli_lab *lab, const cli_lab_place *p, bramah_session *session,
+static bramah_status load_study(const cli_lab *lab, const cli_lab_place *p, bramah_study **out,
                                 bramah_diag *diag)
 {
   const bramah_plan_filter *filter = &lab->filters[p->filter];
   const bramah_plan_scenario *scenario = &lab->scenarios[p->scenario];
   const char *path = lab->plan->studies[p->study].file;
   bramah_diag_clear(diag);
-  bramah_status status =
-      bramah_study_load_changed(path, filter->n_changes, filter->changes, diag, &session->study);
+  bramah_status status = bramah_study_load_changed(path, filter->n_changes, filter->changes, diag, out);
   if (status) return cli_place(diag, path, 0), status;
-  status = check_knows(session->study, path, diag);
+  bramah_study *study = *out;
+  status = check_knows(study, path, diag);
   if (status) return status;
-  if (filter->transition) session->study->transition = filter->transition;
+  if (filter->transition) study->transition = filter->transition;
   if (lab->plan->n_scenarios) {
-    session->study->n_changes = scenario->n_changes;
-    session->study->changes = scenario->changes;
+    study->n_changes = scenario->n_changes;
+    study->changes = scenario->changes;
   }
-  session->step_ns = lab->machine.plant.step_ns;
-  return check_sensors(session->study, lab->studies[p->study], diag);
+  return check_sensors(study, lab->studies[p->study], diag);
 }
 
 static bramah_status open_set(cli_lab *lab, const cli_lab_place *p, bramah_diag *diag)
 {
   cli_lab_set *set = &lab->sets[(p->scenario * lab->n_studies + p->study) * lab->n_filters + p->filter];
+  bramah_study *study = NULL;
   set->output = calloc(lab->n_signals + 1, sizeof *set->output);
   if (!set->output) return fail_memory(diag);
-  bramah_status status = load_study(lab, p, &set->session, diag);
-  if (!status) status = bramah_session_open_study(&set->session, diag);
-  return status ? status : find_signals(lab, &set->session.machine.plant, set->output, diag);
+  bramah_status status = load_study(lab, p, &study, diag);
+  if (status)
+    bramah_study_free(study);
+  else
+    status = bramah_session_new(study, lab->machine.plant.step_ns, diag, &set->session);
+  return status ? status : find_signals(lab, bramah_session_plant(set->session), set->output, diag);
 }
 
 static bramah_status open_sets(cli_lab *lab, bramah_diag *diag)
@@ -375,14 +378,14 @@ static void note_rates(const cli_lab *lab)
 static void run_alone(const cli_lab *lab, size_t scenario)
 {
   const cli_lab_set *set = cli_lab_set_of(lab, &(cli_lab_place){.scenario = scenario});
-  const bramah_plant *plant = &set->session.machine.plant;
+  const bramah_plant *plant = bramah_session_plant(set->session);
   cli_lab_truth *truth = &lab->truth[scenario];
   bramah_rmse all[BRAMAH_PLAN_MOST_SIGNALS] = {{0}}, settled[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
   bramah_schedule *schedule = NULL;
   bramah_diag diag;
-  bramah_status status = bramah_session_start(&set->session, set->session.machine.coupled, &diag);
+  bramah_status status = bramah_session_start(set->session, bramah_session_coupled(set->session), &diag);
   if (!status)
-    status = bramah_schedule_new(lab->machine.machine, set->session.machine.model, &diag, &schedule);
+    status = bramah_schedule_new(lab->machine.machine, bramah_session_model(set->session), &diag, &schedule);
   for (size_t k = 0; !status && k < lab->rows; k++) {
     status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, (int64_t)k * plant->step_ns), &diag);
     for (size_t i = 0; !status && i < lab->n_signals; i++) {
@@ -446,7 +449,7 @@ void cli_lab_close(cli_lab *lab)
 {
   const size_t n_sets = lab->n_scenarios * lab->n_studies * lab->n_filters;
   for (size_t i = 0; lab->sets && i < n_sets; i++) {
-    bramah_session_close(&lab->sets[i].session);
+    bramah_session_close(lab->sets[i].session);
     free(lab->sets[i].output);
   }
   for (size_t i = 0; lab->truth && i < lab->n_scenarios; i++) free_truth(lab, &lab->truth[i]);

@@ -28,7 +28,7 @@ typedef struct cli_lab_truth {
 
 /* One scenario, study and filter. */
 typedef struct cli_lab_set {
-  bramah_session session;
+  bramah_session *session;
   size_t *output; /* [signals] of the filter's plant */
 } cli_lab_set;
 
