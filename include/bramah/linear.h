@@ -207,7 +207,7 @@ BRAMAH_API bramah_status bramah_trim_find(bramah_linearization *l, bramah_couple
 
 /* ---- modes, responses, regulators ---- */
 
-/* Analysis of linear equations with names, as bramah/linearization.h gives them:
+/* Analysis of linear equations with names, as above:
  *
  *   dx/dt = A x + B u      y = C x + D u
  *
