@@ -189,30 +189,38 @@ static bramah_status check_sensors(const bramah_study *changed, const bramah_stu
                               "the changes of a filter must not add sensors");
 }
 
-/* The scenarios of the plan replace what the study says is wrong with its model. */
-static bramah_status open_set(bramah_sensor_study *s, const bramah_sensor_study_case *at, bramah_diag *diag)
+/* The study file as a filter of the plan changes it. The scenarios of the plan replace what it says is wrong
+ * with its model. */
+static bramah_status load_changed(const bramah_sensor_study *s, const bramah_sensor_study_case *at,
+                                  bramah_study **out, bramah_diag *diag)
 {
-  bramah__study_set *set = bramah__study_set_of(s, at);
-  bramah_session *session = &set->session;
   const bramah_plan_filter *filter = &s->filters[at->filter];
   const bramah_plan_scenario *scenario = &s->scenarios[at->scenario];
   const char *path = s->plan->studies[at->study].file;
+  bramah_status status = bramah_study_load_changed(path, filter->n_changes, filter->changes, diag, out);
+  if (status) return bramah__place(diag, path, 0);
+  status = check_knows(*out, path, diag);
+  if (!status) status = check_sensors(*out, s->studies[at->study], diag);
+  if (filter->transition) (*out)->transition = filter->transition;
+  if (s->plan->n_scenarios) {
+    (*out)->n_changes = scenario->n_changes;
+    (*out)->changes = scenario->changes;
+  }
+  return status;
+}
+
+static bramah_status open_set(bramah_sensor_study *s, const bramah_sensor_study_case *at, bramah_diag *diag)
+{
+  bramah__study_set *set = bramah__study_set_of(s, at);
+  bramah_study *study = NULL;
   set->output = calloc(s->is.n_signals + 1, sizeof *set->output);
   if (!set->output) return bramah__fail_memory(diag);
-  bramah_status status =
-      bramah_study_load_changed(path, filter->n_changes, filter->changes, diag, &session->study);
-  if (status) return bramah__place(diag, path, 0);
-  status = check_knows(session->study, path, diag);
-  if (status) return status;
-  if (filter->transition) session->study->transition = filter->transition;
-  if (s->plan->n_scenarios) {
-    session->study->n_changes = scenario->n_changes;
-    session->study->changes = scenario->changes;
-  }
-  session->step_ns = s->is.step_ns;
-  status = check_sensors(session->study, s->studies[at->study], diag);
-  if (!status) status = bramah_session_open_study(session, diag);
-  return status ? status : find_signals(s, &session->machine.plant, set->output, diag);
+  bramah_status status = load_changed(s, at, &study, diag);
+  if (status)
+    bramah_study_free(study);
+  else
+    status = bramah_session_new(study, s->is.step_ns, diag, &set->session);
+  return status ? status : find_signals(s, bramah_session_plant(set->session), set->output, diag);
 }
 
 static bramah_status open_sets(bramah_sensor_study *s, bramah_diag *diag)
@@ -316,7 +324,7 @@ void bramah_sensor_study_free(bramah_sensor_study *s)
   if (!s) return;
   const bramah_sensor_study_layout *is = &s->is;
   for (size_t i = 0; s->sets && i < is->n_scenarios * is->n_studies * is->n_filters; i++) {
-    bramah_session_close(&s->sets[i].session);
+    bramah_session_close(s->sets[i].session);
     free(s->sets[i].output);
   }
   for (size_t i = 0; s->truth && i < is->n_scenarios; i++) {

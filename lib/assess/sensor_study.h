@@ -17,7 +17,7 @@ typedef struct bramah__truth {
 
 /* One scenario, study and filter: what its runs share. */
 typedef struct bramah__study_set {
-  bramah_session session;
+  bramah_session *session;
   size_t *output; /* [signals] of the filter's plant */
 } bramah__study_set;
 

@@ -77,13 +77,14 @@ bramah_status bramah__study_simulate(bramah_sensor_study *s, size_t scenario, co
 bramah_status bramah__study_run_alone(bramah_sensor_study *s, size_t scenario, bramah_diag *diag)
 {
   const bramah__study_set *set = bramah__study_set_of(s, &(bramah_sensor_study_case){.scenario = scenario});
-  const bramah_plant *plant = &set->session.machine.plant;
+  const bramah_plant *plant = bramah_session_plant(set->session);
   bramah__truth *truth = &s->truth[scenario];
   bramah_rmse all[BRAMAH_PLAN_MOST_SIGNALS] = {{0}}, settled[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
   bramah_schedule *schedule = NULL;
-  bramah_status status = bramah_schedule_new(s->machine.machine, set->session.machine.model, diag, &schedule);
+  bramah_status status =
+      bramah_schedule_new(s->machine.machine, bramah_session_model(set->session), diag, &schedule);
   if (status) return status;
-  status = bramah_session_start(&set->session, set->session.machine.coupled, diag);
+  status = bramah_session_start(set->session, bramah_session_coupled(set->session), diag);
   for (size_t k = 0; !status && k < s->is.rows; k++) {
     const int64_t now = (int64_t)k * plant->step_ns;
     status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
@@ -119,7 +120,7 @@ typedef struct watched {
   size_t saw_n;
 } watched;
 
-/* What one run has to itself: the session is a copy that shares all but plant and filter. */
+/* What one run has to itself: its session is a clone. */
 typedef struct bench {
   const bramah_sensor_study *study;
   bramah_sensor_study_case at;
@@ -127,7 +128,10 @@ typedef struct bench {
   const bramah__study_set *set;
   const bramah_sensor_options *sensors; /* of the truth */
   size_t n_sensors;
-  bramah_session session;
+  bramah_session *session;
+  bramah_filter *filter;
+  const bramah_plant *plant;
+  const bramah_sensor *assumed; /* [n_sensors] by the filter */
   bramah_schedule *schedule;
   sampled *sampled;       /* [n_sensors] */
   double *y;              /* [n_sensors] */
@@ -136,21 +140,8 @@ typedef struct bench {
   bramah_nis nis;
 } bench;
 
-/* The sensor that measures this output and nothing else, with weight 1, or -1. */
-static long find_sensor(const bramah_session *session, size_t output)
-{
-  for (size_t i = 0; i < session->study->n_sensors; i++) {
-    const bramah_sensor *sensor = &session->sensors[i];
-    if (sensor->shape == BRAMAH_SENSOR_SUM && sensor->n_terms == 1 && sensor->output[0] == output &&
-        sensor->weight[0] == 1.0)
-      return (long)i;
-  }
-  return -1;
-}
-
 static bramah_status open_sensors(bench *b, bramah_diag *diag)
 {
-  const bramah_session *session = &b->session;
   b->sensors = b->study->studies[b->at.study]->sensors;
   b->n_sensors = b->study->studies[b->at.study]->n_sensors;
   b->sampled = calloc(b->n_sensors + 1, sizeof *b->sampled);
@@ -159,13 +150,13 @@ static bramah_status open_sensors(bench *b, bramah_diag *diag)
   if (!b->sampled || !b->y || !b->present) return bramah__fail_memory(diag);
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; !status && i < b->n_sensors; i++) {
-    b->sampled[i].every = bramah__study_every(b->study->rates[b->at.rate], session->sensors[i].period_ns,
-                                              session->machine.plant.step_ns);
+    b->sampled[i].every =
+        bramah__study_every(b->study->rates[b->at.rate], b->assumed[i].period_ns, b->plant->step_ns);
     status =
         bramah_noise_new(b->at.seed + 1, bramah_noise_stream(b->sensors[i].name), diag, &b->sampled[i].noise);
   }
   for (size_t i = 0; i < b->study->is.n_signals; i++)
-    b->watched[i].sensor = find_sensor(session, b->set->output[i]);
+    b->watched[i].sensor = bramah_session_sensor_of_output(b->session, b->set->output[i]);
   return status;
 }
 
@@ -175,15 +166,12 @@ static bramah_status open_bench(bench *b, const bramah_sensor_study *study, size
   b->at = bramah_sensor_study_case_of(study, run);
   b->truth = &study->truth[b->at.scenario];
   b->set = bramah__study_set_of(study, &b->at);
-  b->session = b->set->session;
-  b->session.filter = NULL;
-  b->session.machine.coupled = NULL;
-  bramah_machine_plant *machine = &b->session.machine;
-  bramah_status status = bramah_coupled_new(machine->model, diag, &machine->coupled);
+  bramah_status status = bramah_session_clone(b->set->session, diag, &b->session);
   if (status) return status;
-  machine->plant = bramah_coupled_plant(machine->coupled);
-  status = bramah_session_open_filter(&b->session, diag);
-  if (!status) status = bramah_schedule_new(study->machine.machine, machine->model, diag, &b->schedule);
+  b->filter = bramah_session_filter(b->session);
+  b->plant = bramah_session_plant(b->session);
+  b->assumed = bramah_session_sensors(b->session);
+  status = bramah_schedule_new(study->machine.machine, bramah_session_model(b->session), diag, &b->schedule);
   return status ? status : open_sensors(b, diag);
 }
 
@@ -194,8 +182,7 @@ static void close_bench(bench *b)
   free(b->y);
   free(b->present);
   bramah_schedule_free(b->schedule);
-  bramah_filter_free(b->session.filter);
-  bramah_coupled_free(b->session.machine.coupled);
+  bramah_session_close(b->session);
 }
 
 /* What the sensors that have a sample at row k say of the truth; returns whether any has. */
@@ -207,7 +194,7 @@ static int take_samples(bench *b, size_t k)
     any |= b->present[i];
     if (!b->present[i]) continue;
     const double is = b->truth->measured[b->at.study][k * b->n_sensors + i];
-    b->y[i] = bramah_sensor_digitize(&b->session.sensors[i],
+    b->y[i] = bramah_sensor_digitize(&b->assumed[i],
                                      is + bramah_noise_gaussian(b->sampled[i].noise, b->sensors[i].sigma));
   }
   return any;
@@ -215,7 +202,7 @@ static int take_samples(bench *b, size_t k)
 
 static double sigma_of(const bench *b, size_t signal)
 {
-  return bramah_filter_output_sigma(b->session.filter, b->set->output[signal]);
+  return bramah_filter_output_sigma(b->filter, b->set->output[signal]);
 }
 
 static bramah_status correct(bench *b, size_t k, bramah_diag *diag)
@@ -223,10 +210,10 @@ static bramah_status correct(bench *b, size_t k, bramah_diag *diag)
   const size_t n = b->study->is.n_signals;
   const int settled = k >= b->study->settled;
   for (size_t i = 0; settled && i < n; i++) b->watched[i].before = sigma_of(b, i);
-  const bramah_status status = bramah_filter_correct(b->session.filter, b->y, b->present, diag);
+  const bramah_status status = bramah_filter_correct(b->filter, b->y, b->present, diag);
   if (status) return status;
   size_t dof;
-  const double nis = bramah_filter_nis(b->session.filter, &dof);
+  const double nis = bramah_filter_nis(b->filter, &dof);
   bramah_nis_add(&b->nis, nis, (double)dof);
   for (size_t i = 0; settled && i < n; i++) {
     const double ratio = b->watched[i].before / sigma_of(b, i);
@@ -240,12 +227,11 @@ static bramah_status correct(bench *b, size_t k, bramah_diag *diag)
 /* A row holds what was corrected at its time and the command from then on, as the truth does. */
 static bramah_status run_row(bench *b, size_t k, bramah_diag *diag)
 {
-  bramah_filter *filter = b->session.filter;
-  const bramah_plant *plant = &b->session.machine.plant;
+  const bramah_plant *plant = b->plant;
   const size_t n = b->study->is.n_signals;
   bramah_status status = take_samples(b, k) ? correct(b, k, diag) : BRAMAH_OK;
   const double *u = bramah_schedule_at(b->schedule, (int64_t)k * plant->step_ns);
-  if (!status) status = bramah_filter_set_inputs(filter, u, diag);
+  if (!status) status = bramah_filter_set_inputs(b->filter, u, diag);
   for (size_t i = 0; !status && i < n; i++) {
     watched *w = &b->watched[i];
     const double is = b->truth->signal[k * n + i], has = plant->output(plant->self, b->set->output[i]);
@@ -253,7 +239,7 @@ static bramah_status run_row(bench *b, size_t k, bramah_diag *diag)
     if (k >= b->study->settled) bramah_rmse_add(&w->settled, is, has, NAN);
     if (w->sensor >= 0 && b->present[w->sensor]) bramah_rmse_add(&w->noise, is, b->y[w->sensor], NAN);
   }
-  return !status && k + 1 < b->study->is.rows ? bramah_filter_predict(filter, diag) : status;
+  return !status && k + 1 < b->study->is.rows ? bramah_filter_predict(b->filter, diag) : status;
 }
 
 static void store(const bench *b, double *metrics)
