@@ -130,8 +130,8 @@ static void print_sensor(const bramah_log_survey *s, const bramah_sensor *sensor
 int cli_explain_log(size_t n, const char *const *names, const bramah_machine_plant *machine,
                     const bramah_session *session)
 {
-  const bramah_study *study = session ? session->study : NULL;
-  const bramah_sensor *sensors = session ? session->sensors : NULL;
+  const bramah_study *study = session ? bramah_session_study(session) : NULL;
+  const bramah_sensor *sensors = session ? bramah_session_sensors(session) : NULL;
   const size_t n_sensors = study ? study->n_sensors : 0, n_inputs = machine->plant.n_input;
   const int64_t step_ns = machine->plant.step_ns;
   const int64_t longest_gap_ns = study ? study->log.longest_gap_ns : INT64_C(10000000000);
@@ -143,8 +143,7 @@ int cli_explain_log(size_t n, const char *const *names, const bramah_machine_pla
     return wrong;
   print_files(log);
   for (size_t i = 0; i < n_inputs; i++) print_map(log, i, bramah_model_input_name(machine->model, i));
-  for (size_t i = 0; i < n_sensors; i++)
-    if (sensors[i].unit) print_map(log, n_inputs + i, sensors[i].name);
+  for (size_t i = 0; i < n_sensors; i++) print_map(log, n_inputs + i, sensors[i].name);
   bramah_log_survey_read(log, n_inputs, n_sensors, step_ns, longest_gap_ns, report, &wrong, &survey);
   for (size_t k = 0; k < bramah_log_stream_n_devices(log); k++) {
     bramah_log_device device;
@@ -154,8 +153,7 @@ int cli_explain_log(size_t n, const char *const *names, const bramah_machine_pla
   }
   if (survey.rows) print_times(&survey, step_ns);
   for (size_t i = 0; i < n_sensors; i++)
-    if (sensors[i].unit && bramah_log_stream_column(log, n_inputs + i, &column))
-      print_sensor(&survey, &sensors[i], i, step_ns);
+    if (bramah_log_stream_column(log, n_inputs + i, &column)) print_sensor(&survey, &sensors[i], i, step_ns);
   cli_table table = cli_log_table(log, machine->model);
   cli_table_print(&table, stdout);
   cli_table_free(&table);

@@ -30,7 +30,7 @@ typedef struct cli_replay_request {
 
 typedef struct cli_replay_run {
   cli_replay_request request;
-  bramah_session session;
+  bramah_session *session;
   bramah_log_stream *log;
   double reading; /* [s] of the clock, spent reading the log */
   bramah_replay *replay;

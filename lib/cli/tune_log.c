@@ -101,8 +101,8 @@ bramah_status cli_tune_log_read(cli_tune_log *log, const char *path, const brama
 {
   bramah_log_stream *stream;
   log->path = path;
-  log->n_inputs = session->machine.plant.n_input;
-  log->n_sensors = session->study->n_sensors;
+  log->n_inputs = bramah_session_plant(session)->n_input;
+  log->n_sensors = bramah_session_n_sensors(session);
   bramah_status status = bramah_log_stream_open(session, 1, &path, diag, &stream);
   if (status) return status;
   status = read_rows(log, stream, diag);

@@ -264,7 +264,7 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
   for (size_t i = 0; !status && i < stream->n_inputs; i++)
     status = pass(m, feed_input(stream, bramah_model_input_name(model, i), i, diag), diag);
   for (size_t i = 0; !status && i < stream->n_sensors; i++)
-    if (sensors[i].unit) status = pass(m, feed_sensor(stream, &sensors[i], i, diag), diag);
+    status = pass(m, feed_sensor(stream, &sensors[i], i, diag), diag);
   return status ? status : no_time;
 }
 
@@ -317,8 +317,8 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
 bramah_status bramah_log_stream_open(const bramah_session *session, size_t n, const char *const *paths,
                                      bramah_diag *diag, bramah_log_stream **out)
 {
-  return bramah_log_stream_open_for(session->study, session->machine.model, session->sensors, n, paths, NULL,
-                                    NULL, diag, out);
+  return bramah_log_stream_open_for(bramah_session_study(session), bramah_session_model(session),
+                                    bramah_session_sensors(session), n, paths, NULL, NULL, diag, out);
 }
 
 void bramah_log_stream_close(bramah_log_stream *stream)
