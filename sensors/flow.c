@@ -27,4 +27,4 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
                                 ".flow", diag);
 }
 
-const bramah__sensor_kind bramah__flow = {BRAMAH_SENSOR_FLOW, "flow", "m^3/s", bind};
+const bramah__sensor_kind bramah__flow = {BRAMAH_SENSOR_FLOW, "flow", "m^3/s", 1, bind};
