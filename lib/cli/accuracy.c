@@ -23,8 +23,8 @@ bramah_status cli_accuracy_init(cli_accuracy *accuracy, const bramah_session *se
     const bramah_status status = cli_truth_find(truth, info.name, info.unit, &column, diag);
     if (status) return status;
     if (column < 0) continue;
-    accuracy->compared[accuracy->n++] =
-        (cli_compared){.output = i, .column = (size_t)column, .sensor = cli_sensor_of(session, i)};
+    accuracy->compared[accuracy->n++] = (cli_compared){
+        .output = i, .column = (size_t)column, .sensor = bramah_session_sensor_of_output(session, i)};
   }
   return BRAMAH_OK;
 }
@@ -90,13 +90,6 @@ cli_table cli_accuracy_table(const cli_accuracy *accuracy, const bramah_plant *p
 
 /* ---- innovations ---- */
 
-/* Mean of x^2 of a standard normal x with |x| < g: 1 - 2 g phi(g) / (2 Phi(g) - 1). */
-static double left_by_gate(double g)
-{
-  const double density = exp(-0.5 * g * g) / 2.5066282746310005024;
-  return g > 0.0 ? 1.0 - 2.0 * g * density / erf(g / 1.4142135623730950488) : 1.0;
-}
-
 bramah_status cli_consistency_init(cli_consistency *consistency, size_t n_sensors, const double *gate,
                                    bramah_diag *diag)
 {
@@ -143,7 +136,7 @@ static const char *colour(const cli_innovations *innovations)
 
 void cli_consistency_add(cli_consistency *consistency, const bramah_rewind_use *use)
 {
-  const double share = left_by_gate(consistency->gate[use->sensor]);
+  const double share = bramah_nis_left_by_gate(consistency->gate[use->sensor]);
   count(&consistency->sensor[use->sensor], &use->innovation, share);
   count(&consistency->all, &use->innovation, share);
   if (use->innovation.accepted) add_fused(&consistency->sensor[use->sensor], &use->innovation);

@@ -4,7 +4,7 @@
 #ifndef BRAMAH_LIB_CLI_ACCURACY_H
 #define BRAMAH_LIB_CLI_ACCURACY_H
 
-#include "bramah/statistics.h"
+#include "bramah/assess.h"
 #include "lib/cli/estimate.h"
 #include "lib/cli/table.h"
 #include "lib/cli/truth.h"

@@ -5,7 +5,7 @@
 #define BRAMAH_LIB_CLI_SENSORS_REPORT_H
 
 #include "bramah/report.h"
-#include "bramah/statistics.h"
+#include "bramah/assess.h"
 #include "bramah/session.h"
 
 typedef struct cli_sensor_report {

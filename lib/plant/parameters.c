@@ -2,10 +2,8 @@
 /* Parameters of the plant. Their values are part of the state; the tables of the plant's own model follow
  * them. */
 #include "lib/plant/coupled_internal.h"
-#include "lib/base/diag.h"
 #include "lib/math/vector3.h"
 
-#include <math.h>
 #include <string.h>
 
 static void *copy(bramah__arena *arena, const void *from, size_t n, size_t size)
@@ -26,7 +24,7 @@ static void connect(const bramah_model *model, bramah_coupled *c)
   own->model.circuit.supply = own->supply;
   own->model.circuit.cylinder = own->cylinder;
   own->model.circuit.leakage = own->leakage;
-  own->model.circuit.throttle = own->throttle;
+  own->model.circuit.orifice = own->orifice;
   own->model.circuit.valve = own->valve;
   own->model.circuit.metered = own->metered;
   own->model.circuit.metered_line = own->metered_line;
@@ -44,7 +42,7 @@ void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_
   own->supply = COPY(circuit->supply, circuit->n_supplies);
   own->cylinder = COPY(circuit->cylinder, circuit->n_cylinders);
   own->leakage = COPY(circuit->leakage, circuit->n_leakages);
-  own->throttle = COPY(circuit->throttle, circuit->n_throttles);
+  own->orifice = COPY(circuit->orifice, circuit->n_orifices);
   own->valve = COPY(circuit->valve, bramah__n_spools(circuit));
   own->metered = COPY(circuit->metered, circuit->n_metered);
   own->metered_line = COPY(circuit->metered_line, circuit->n_metered_lines);
@@ -125,8 +123,8 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
   case BRAMAH__LEAKAGE_CONDUCTANCE:
     own->leakage[i].conductance = value;
     break;
-  case BRAMAH__THROTTLE_COEFFICIENT:
-    own->throttle[i].coefficient = value;
+  case BRAMAH__ORIFICE_COEFFICIENT:
+    own->orifice[i].coefficient = value;
     break;
   case BRAMAH__VALVE_COEFFICIENT:
     own->valve[i].coefficient = value;
@@ -154,45 +152,4 @@ void bramah__apply_parameters(bramah_coupled *c, const double *theta)
     c->own.theta[i] = theta[i];
     apply(c, &c->base->parameter[i], theta[i]);
   }
-}
-
-void bramah__parameter_info(const void *self, size_t i, bramah_parameter_info *info)
-{
-  const bramah_coupled *c = self;
-  *info = c->model->parameter[i].info;
-}
-
-double bramah__parameter_value(const void *self, size_t i)
-{
-  const bramah_coupled *c = self;
-  return c->state.theta[i];
-}
-
-static bramah_status out_of_range(const bramah_parameter_info *info, double value, bramah_diag *diag)
-{
-  const int low = value < info->least;
-  bramah__fail(diag, BRAMAH_E_VALUE, info->name, low ? "must be at least " : "must be at most ");
-  bramah__add_number(diag, low ? info->least : info->most, 6);
-  if (strcmp(info->unit, "1") != 0) {
-    bramah__add_text(diag, " ");
-    bramah__add_text(diag, info->unit);
-  }
-  bramah__add_text(diag, ", not ");
-  bramah__add_number(diag, value, 6);
-  return BRAMAH_E_VALUE;
-}
-
-bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag)
-{
-  bramah_coupled *c = self;
-  if (i >= c->model->n_parameters)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, c->model->name, "there is no parameter of this number");
-  const bramah_parameter_info *info = &c->model->parameter[i].info;
-  if (!isfinite(value))
-    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, info->name, "the value of the parameter is not finite");
-  if (value < info->least || value > info->most) return out_of_range(info, value, diag);
-  if (value == c->state.theta[i]) return BRAMAH_OK;
-  bramah__state_copy(&c->state, &c->next);
-  c->next.theta[i] = value;
-  return bramah__adopt_candidate(c, diag);
 }

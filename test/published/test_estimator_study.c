@@ -5,7 +5,7 @@
 #include "bramah/coupled.h"
 #include "bramah/files.h"
 #include "bramah/noise.h"
-#include "bramah/statistics.h"
+#include "bramah/assess.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a report holds: points as they are, then minimum, mean and maximum of so many; the same numbers in the
- * page (base64) and in the CSV; events, poses, pictures. And the statistics of a stream they rest on. */
+ * page (base64) and in the CSV; events, poses, pictures. */
 #define _GNU_SOURCE
 #include "bramah/noise.h"
 #include "bramah/report.h"
-#include "bramah/statistics.h"
 #include "lib/report/report_parts.h"
 #include "test/support/run.h"
 #include "test/support/scratch.h"
@@ -408,89 +407,6 @@ START_TEST(png_of_the_plots)
 }
 END_TEST
 
-/* ---- statistics ---- */
-
-/* The same as of samples that are kept, also when their mean is large. */
-START_TEST(autocorrelation_of_a_stream)
-{
-  enum { N = 3000, LAGS = BRAMAH_AUTOCORRELATION_LAGS };
-  static double x[N];
-  bramah_autocorrelation a = {0};
-  bramah_whiteness of_stream, of_all;
-  double r[LAGS], wanted[LAGS], state = 0.0;
-  srand48(3);
-  for (int i = 0; i < N; i++) {
-    state = 0.8 * state + drand48() - 0.5;
-    x[i] = 1e6 + state;
-    bramah_autocorrelation_add(&a, x[i]);
-  }
-  ck_assert_int_eq(bramah_autocorrelation_test(&a, LAGS, r, &of_stream, &diag), BRAMAH_OK);
-  ck_assert_int_eq(bramah_whiteness_test(N, x, LAGS, wanted, &of_all, &diag), BRAMAH_OK);
-  for (int k = 0; k < LAGS; k++) ck_assert_double_eq_tol(r[k], wanted[k], 1e-9);
-  ck_assert_double_eq_tol(r[0], 0.8, 0.05);
-  ck_assert_uint_eq(of_stream.n, of_all.n);
-  ck_assert_uint_eq(of_stream.outside, of_all.outside);
-  ck_assert_double_eq_tol(of_stream.band, of_all.band, 1e-15);
-  ck_assert_double_eq_tol(of_stream.ljung_box, of_all.ljung_box, 1e-6 * of_all.ljung_box);
-}
-END_TEST
-
-START_TEST(autocorrelation_of_few_samples)
-{
-  bramah_autocorrelation a = {0}, same = {0};
-  bramah_whiteness w;
-  double r[BRAMAH_AUTOCORRELATION_LAGS], wanted[2];
-  const double x[5] = {1.0, 2.0, 4.0, 3.0, 0.0};
-  ck_assert_int_eq(bramah_autocorrelation_test(&a, 1, r, &w, &diag), BRAMAH_E_VALUE);
-  for (int i = 0; i < 5; i++) bramah_autocorrelation_add(&a, x[i]);
-  ck_assert_int_eq(bramah_autocorrelation_test(&a, 2, r, &w, &diag), BRAMAH_OK);
-  /* mean 2, deviations -1 0 2 1 -2: variance 10; lag 1: 0 + 0 + 2 - 2, lag 2: -2 + 0 - 4 */
-  ck_assert_double_eq_tol(r[0], 0.0, 1e-15);
-  ck_assert_double_eq_tol(r[1], -0.6, 1e-15);
-  ck_assert_int_eq(bramah_whiteness_test(5, x, 2, wanted, &w, &diag), BRAMAH_OK);
-  ck_assert_double_eq_tol(wanted[1], -0.6, 1e-15);
-  ck_assert_int_eq(bramah_autocorrelation_test(&a, 4, r, &w, &diag), BRAMAH_E_VALUE);
-  ck_assert_int_eq(bramah_autocorrelation_test(&a, BRAMAH_AUTOCORRELATION_LAGS + 1, r, &w, &diag),
-                   BRAMAH_E_VALUE);
-  for (int i = 0; i < 9; i++) bramah_autocorrelation_add(&same, 7.0);
-  ck_assert_int_eq(bramah_autocorrelation_test(&same, 2, r, &w, &diag), BRAMAH_E_VALUE);
-  bramah_autocorrelation_add(&same, none);
-  ck_assert_int_eq(bramah_autocorrelation_test(&same, 2, r, &w, &diag), BRAMAH_E_NOT_FINITE);
-}
-END_TEST
-
-/* Correlations of 0.5 between all of three: eigenvalues 2, 0.5, 0.5. Units do not matter. */
-START_TEST(conditioning_by_hand)
-{
-  const double sigma[3] = {1e-4, 3.0, 2e7};
-  double P[9], work[9], condition;
-  for (int i = 0; i < 9; i++) P[i] = sigma[i / 3] * sigma[i % 3] * (i % 4 ? 0.5 : 1.0);
-  ck_assert_int_eq(bramah_conditioning(3, P, work, &condition, &diag), BRAMAH_OK);
-  ck_assert_double_eq_tol(condition, 4.0, 1e-12);
-  const double two[4] = {4.0, 2.0 * 0.999, 2.0 * 0.999, 1.0}; /* correlation 0.999: 1.999 / 0.001 */
-  ck_assert_int_eq(bramah_conditioning(2, two, work, &condition, &diag), BRAMAH_OK);
-  ck_assert_double_eq_tol(condition, 1999.0, 1e-8);
-  const double alone[4] = {1e-20, 0.0, 0.0, 1e20};
-  ck_assert_int_eq(bramah_conditioning(2, alone, work, &condition, &diag), BRAMAH_OK);
-  ck_assert_double_eq_tol(condition, 1.0, 1e-14);
-  const double singular[4] = {1.0, 1.0, 1.0, 1.0};
-  ck_assert_int_eq(bramah_conditioning(2, singular, work, &condition, &diag), BRAMAH_OK);
-  ck_assert_double_ge(condition, 1e15);
-}
-END_TEST
-
-START_TEST(conditioning_of_bad_covariances)
-{
-  double work[4], condition = 7.0;
-  const double negative[4] = {1.0, 0.0, 0.0, -1.0}, lost[4] = {1.0, none, none, 1.0},
-               wild[4] = {none, 0.0, 0.0, 1.0};
-  ck_assert_int_eq(bramah_conditioning(2, negative, work, &condition, &diag), BRAMAH_E_NOT_SPD);
-  ck_assert_int_eq(bramah_conditioning(2, lost, work, &condition, &diag), BRAMAH_E_NOT_FINITE);
-  ck_assert_int_eq(bramah_conditioning(2, wild, work, &condition, &diag), BRAMAH_E_NOT_FINITE);
-  ck_assert_double_eq(condition, 7.0);
-}
-END_TEST
-
 /* ---- suite ---- */
 
 static TCase *samples_case(void)
@@ -521,21 +437,10 @@ static TCase *files_case(void)
   return t;
 }
 
-static TCase *statistics_case(void)
-{
-  TCase *t = tcase_create("statistics");
-  tcase_add_test(t, autocorrelation_of_a_stream);
-  tcase_add_test(t, autocorrelation_of_few_samples);
-  tcase_add_test(t, conditioning_by_hand);
-  tcase_add_test(t, conditioning_of_bad_covariances);
-  return t;
-}
-
 int main(void)
 {
   Suite *suite = suite_create("report data");
   suite_add_tcase(suite, samples_case());
   suite_add_tcase(suite, files_case());
-  suite_add_tcase(suite, statistics_case());
   return run_suite(suite);
 }

@@ -2,7 +2,7 @@
 /* C of the linearized equations: the rows by the error state that sensors use already, and behind them what
  * the outputs have of spools (of all: those that are no states go to D) and of friction states. Energies and
  * the forces of prescribed motions are central differences. */
-#include "lib/plant/linearization_internal.h"
+#include "lib/linear/linearization_internal.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/hydraulics/slopes.h"
@@ -49,7 +49,7 @@ static double flow_by_spool(const bramah_coupled *c, size_t valve_index, int por
     const double dp = bramah__node_pressure(circuit, c->state.p, ends[ways[k]][0]) -
                       bramah__node_pressure(circuit, c->state.p, ends[ways[k]][1]);
     sum += (k ? -1.0 : 1.0) * valve->coefficient * slope[ways[k]] *
-           bramah__flow_function(dp, circuit->laminar_pressure);
+           bramah__flow_function(dp, circuit->transition_pressure);
   }
   return sum;
 }

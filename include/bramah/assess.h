@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Figures that tell whether a filter can be trusted (GSL). Part of libbramah-tools. */
-#ifndef BRAMAH_STATISTICS_H
-#define BRAMAH_STATISTICS_H
+/* Whether a filter can be trusted: statistics of its innovations and errors. Part of libbramah-tools. */
+#ifndef BRAMAH_ASSESS_H
+#define BRAMAH_ASSESS_H
 
 #include <stdint.h>
 #include "bramah/status.h"
@@ -40,6 +40,10 @@ BRAMAH_API double bramah_nis_mean(const bramah_nis *nis); /* per degree of freed
 BRAMAH_API bramah_status bramah_nis_band(double degrees_of_freedom, double probability, double *low,
                                          double *high, bramah_diag *diag);
 
+/* What a gate of so many standard deviations (0: none) leaves of a mean NIS of 1: the mean of x^2 of a standard
+ * normal x with |x| < gate, 1 - 2 g phi(g) / (2 Phi(g) - 1). */
+BRAMAH_API double bramah_nis_left_by_gate(double gate);
+
 /* Normalised estimation error squared e' P^-1 e of an error e [n] against its covariance P [n x n],
  * row-major: chi-square with n degrees of freedom if the filter is consistent. Sum it over runs and times
  * with bramah_nis_add (n degrees of freedom each); bramah_nis_band is the band of its mean where they are
@@ -59,14 +63,8 @@ typedef struct bramah_whiteness {
   double p_value;   /* probability of so large a value if white */
 } bramah_whiteness;
 
-/* Autocorrelations r [lags] of x [n] at lags 1, 2, ..., about its mean, and what they say. Sources: G. E. P.
- * Box, G. M. Jenkins, Time Series Analysis (1970); G. M. Ljung, G. E. P. Box, Biometrika 65 (1978). Errors:
- * E_VALUE (no lag, or not more samples than lags + 1, or all the same), E_NOT_FINITE. */
-BRAMAH_API bramah_status bramah_whiteness_test(size_t n, const double *x, size_t lags, double *r,
-                                               bramah_whiteness *out, bramah_diag *diag);
-
 enum { BRAMAH_AUTOCORRELATION_LAGS = 50 };
-/* The same of samples that come one by one, however many: up to so many lags. Zero-initialise. */
+/* Of samples that come one by one, however many, none of them kept; up to so many lags. Zero-initialise. */
 typedef struct bramah_autocorrelation {
   uint64_t n;
   double shift; /* the first sample: taken off all, for the sake of rounding */
@@ -77,8 +75,10 @@ typedef struct bramah_autocorrelation {
 
 /* One more sample. */
 BRAMAH_API void bramah_autocorrelation_add(bramah_autocorrelation *a, double x);
-/* As bramah_whiteness_test of all samples so far, with its errors; lags at most the number above
- * (E_VALUE). */
+/* Autocorrelations r [lags] of all samples so far at lags 1, 2, ..., about their mean, and what they say.
+ * Sources: G. E. P. Box, G. M. Jenkins, Time Series Analysis (1970); G. M. Ljung, G. E. P. Box, Biometrika 65
+ * (1978). Errors: E_VALUE (no lag, more than the number above, not more samples than lags + 1, or all the
+ * same), E_NOT_FINITE. */
 BRAMAH_API bramah_status bramah_autocorrelation_test(const bramah_autocorrelation *a, size_t lags, double *r,
                                                      bramah_whiteness *out, bramah_diag *diag);
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/io/fail.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bramah_status bramah__failf(bramah_diag *diag, bramah_status status, const char *file, int line,
+                            const char *thing, const char *format, ...)
+{
+  va_list list;
+  if (!diag) return status;
+  bramah_diag_clear(diag);
+  diag->status = status;
+  diag->line = line;
+  snprintf(diag->file, sizeof diag->file, "%s", file ? file : "");
+  snprintf(diag->thing, sizeof diag->thing, "%s", thing ? thing : "");
+  va_start(list, format);
+  vsnprintf(diag->message, sizeof diag->message, format, list);
+  va_end(list);
+  return status;
+}
+
+bramah_status bramah__fail_memory(bramah_diag *diag)
+{
+  return bramah__failf(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+}
+
+bramah_status bramah__place(bramah_diag *diag, const char *file, int line)
+{
+  if (!diag->file[0] && file) {
+    snprintf(diag->file, sizeof diag->file, "%s", file);
+    if (!diag->line) diag->line = line;
+  }
+  return diag->status;
+}

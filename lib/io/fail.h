@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Diagnostics of the tools library with a formatted message (the core has lib/base/diag.h, without stdio). */
+#ifndef BRAMAH_LIB_IO_FAIL_H
+#define BRAMAH_LIB_IO_FAIL_H
+
+#include "bramah/status.h"
+
+#if defined(__GNUC__) || defined(__clang__)
+#define BRAMAH__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define BRAMAH__PRINTF(text, first)
+#endif
+
+/* Replace the diagnostic (NULL allowed): file and thing may be NULL, line 0. Returns the status. */
+bramah_status bramah__failf(bramah_diag *diag, bramah_status status, const char *file, int line,
+                            const char *thing, const char *format, ...) BRAMAH__PRINTF(6, 7);
+
+bramah_status bramah__fail_memory(bramah_diag *diag);
+
+/* Say where it was, if the one who found the mistake did not know. Returns diag->status. */
+bramah_status bramah__place(bramah_diag *diag, const char *file, int line);
+
+#endif
