@@ -214,7 +214,6 @@ int main(void)
 {
   Suite *suite = suite_create("consistency");
   TCase *cases = one_case(suite, "consistency");
-  tcase_set_timeout(cases, 1200);
   tcase_add_test(cases, test_step_is_consistent);
   tcase_add_test(cases, test_paper_as_it_comes);
   return run_suite(suite);
