@@ -18,7 +18,8 @@
 enum { SNAPSHOT_EVERY = 50, CATCH_UP = 50 /* steps per cycle */, LONGEST_DELAY_NS = 30000000 };
 
 typedef struct controller {
-  bramah_session of; /* as believed */
+  bramah_session *of;        /* as believed */
+  const bramah_plant *plant; /* its parts */
   size_t n_sensors;
   bramah_filter *filter; /* the session's */
   bramah_rewind *rewind; /* NULL while it catches up */
@@ -46,14 +47,14 @@ static int64_t now_ns(clockid_t clock)
 
 static void bind_states(controller *c, const gains *g)
 {
+  const bramah_sensor *sensors = bramah_session_sensors(c->of);
   for (size_t i = 0; i < g->n; i++) {
-    const long output = bramah_plant_find_output(&c->of.machine.plant, g->state[i]);
+    const long output = bramah_plant_find_output(c->plant, g->state[i]);
     c->output[i] = output < 0 ? 0 : (size_t)output;
     c->shown_by[i] = -1;
     for (size_t k = 0; k < c->n_sensors; k++)
-      if (c->of.sensors[k].n_terms == 1 && c->of.sensors[k].output[0] == c->output[i])
-        c->shown_by[i] = (long)k;
-    c->raw[i] = c->of.machine.plant.output(c->of.machine.plant.self, c->output[i]);
+      if (sensors[k].n_terms == 1 && sensors[k].output[0] == c->output[i]) c->shown_by[i] = (long)k;
+    c->raw[i] = c->plant->output(c->plant->self, c->output[i]);
   }
 }
 
@@ -66,13 +67,14 @@ static double supply_pressure(const bramah_machine *described, const char *name)
 
 static void take_law(controller *c, const gains *g)
 {
-  const bramah_valve *valve = &c->of.machine.machine->valves[0];
+  const bramah_machine *machine = bramah_session_machine(c->of)->machine;
+  const bramah_valve *valve = &machine->valves[0];
   char side[128] = "";
   strncat(side, valve->a, 100);
   strcat(side, ".pressure");
   c->law = (law){.gains = g,
-                 .pump = supply_pressure(c->of.machine.machine, valve->pump),
-                 .tank = supply_pressure(c->of.machine.machine, valve->tank),
+                 .pump = supply_pressure(machine, valve->pump),
+                 .tank = supply_pressure(machine, valve->tank),
                  .limit = valve->limit};
   for (size_t i = 0; i < g->n; i++)
     if (strcmp(g->state[i], side) == 0) c->law.a_side = i;
@@ -84,9 +86,10 @@ static const bramah_rewind_options late = {
 
 static bramah_status prepare(controller *c, const bramah_study *study, const gains *g, bramah_diag *diag)
 {
-  const bramah_status status = bramah_session_open(&c->of, study->file, diag);
+  const bramah_status status = bramah_session_open(study->file, diag, &c->of);
   if (status != BRAMAH_OK) return status;
-  c->filter = c->of.filter;
+  c->filter = bramah_session_filter(c->of);
+  c->plant = bramah_session_plant(c->of);
   c->rewind_size = (bramah_rewind_size(c->filter, &late) + 63) / 64 * 64;
   c->rewind_memory = aligned_alloc(64, c->rewind_size);
   if (!c->rewind_memory || bramah_filter_snapshot_size(c->filter) > MAX_SNAPSHOT) return BRAMAH_E_MEMORY;
@@ -178,8 +181,7 @@ static bramah_status estimate(controller *c, const measurement *m, bramah_diag *
 
 static void read_estimates(const controller *c, double *x)
 {
-  for (size_t i = 0; i < c->law.gains->n; i++)
-    x[i] = c->of.machine.plant.output(c->of.machine.plant.self, c->output[i]);
+  for (size_t i = 0; i < c->law.gains->n; i++) x[i] = c->plant->output(c->plant->self, c->output[i]);
 }
 
 /* Without an estimator: what the sensors show, the last value of one that is silent, and a spool that is
@@ -243,7 +245,7 @@ static bramah_status loop(controller *c, int socket, int again, bramah_diag *dia
   command answer = {.tick = -1};
   for (int first = again; receive(c, socket, first, &m); first = 0) {
     const int64_t before = now_ns(CLOCK_THREAD_CPUTIME_ID);
-    const uint64_t iterations = bramah_coupled_report(c->of.machine.coupled).iterations;
+    const uint64_t iterations = bramah_coupled_report(bramah_session_coupled(c->of)).iterations;
     bramah_status status = BRAMAH_OK;
     if (m.tick > answer.tick)
       status = cycle(c, &m, &answer, diag); /* else the plant asks again: the same answer */
@@ -251,7 +253,7 @@ static bramah_status loop(controller *c, int socket, int again, bramah_diag *dia
     send(socket, &answer, sizeof answer, MSG_DONTWAIT);
     leave_snapshot(c, m.tick);
     account(c->s, now_ns(CLOCK_THREAD_CPUTIME_ID) - before,
-            bramah_coupled_report(c->of.machine.coupled).iterations - iterations);
+            bramah_coupled_report(bramah_session_coupled(c->of)).iterations - iterations);
   }
   return BRAMAH_OK;
 }
@@ -271,6 +273,6 @@ int control(const bramah_study *study, const gains *g, const run_options *o, int
   if (status != BRAMAH_OK) atomic_store(&s->stop, 1);
   bramah_rewind_free(c.rewind);
   free(c.rewind_memory);
-  bramah_session_close(&c.of);
+  bramah_session_close(c.of);
   return status != BRAMAH_OK;
 }

@@ -60,6 +60,16 @@ BRAMAH_API double bramah_model_initial_pressure(const bramah_model *model, size_
 /* Length of one step. */
 BRAMAH_API int64_t bramah_model_step_ns(const bramah_model *model);
 
+/* The commands that a machine plans for its inputs, over time: each value holds from its time until the next;
+ * before the first, 0. Machine and model must outlive it. Errors: E_MEMORY. */
+typedef struct bramah_schedule bramah_schedule;
+BRAMAH_API bramah_status bramah_schedule_new(const bramah_machine *machine, const bramah_model *model,
+                                             bramah_diag *diag, bramah_schedule **out);
+BRAMAH_API void bramah_schedule_free(bramah_schedule *schedule); /* NULL allowed */
+/* Commands u [inputs of the model], in their order, from this time on; they hold until the next call. Times
+ * must not decrease from call to call. Allocates nothing. */
+BRAMAH_API const double *bramah_schedule_at(bramah_schedule *schedule, int64_t time_ns);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From files to a running filter: what was tuned on logs with a study file runs in a program with the same
- * file, figure for figure. Part of libbramah-tools. Memory is taken while opening and never afterwards.
+ * file, to the last digit. Part of libbramah-tools. Memory is taken while opening and never afterwards.
  *
- *   bramah_session s;
- *   if (bramah_session_open(&s, "boom-study.yaml", &diag)) ... diag says what and where ...
- *   bramah_filter_step(s.filter, &cycle, &result, &diag);    again and again
- *   bramah_session_close(&s);
+ *   bramah_session *s;
+ *   if (bramah_session_open("boom-study.yaml", &diag, &s)) ... diag says what and where ...
+ *   bramah_filter_step(bramah_session_filter(s), &cycle, &result, &diag);    again and again
+ *   bramah_session_close(s);
  *
- * Everything but the functions' own arguments is to be read only. A session stays where it was opened: its
- * parts point into it. Nothing is shared between sessions; each may live on a thread of its own. */
+ * Nothing is shared between sessions (but see bramah_session_clone); each may live on a thread of its own. */
 #ifndef BRAMAH_SESSION_H
 #define BRAMAH_SESSION_H
 
@@ -21,7 +20,9 @@
 extern "C" {
 #endif
 
-/* A machine file and the plant made from it. */
+/* ---- a machine file and the plant made from it ---- */
+
+/* To be read only; its parts point into each other. */
 typedef struct bramah_machine_plant {
   bramah_machine *machine;
   bramah_valve *valves;             /* the machine's when they differ from its file, else NULL */
@@ -31,7 +32,7 @@ typedef struct bramah_machine_plant {
   bramah_plant plant;
 } bramah_machine_plant;
 
-/* Load, compile, make the plant; it stands where the machine file says. step_ns 0: that of the file. *out is
+/* Load, compile, make the plant; it is where the machine file says. step_ns 0: that of the file. *out is
  * filled whatever it held before, and is released by bramah_machine_plant_close, after an error too. Errors:
  * those of bramah_machine_load, bramah_model_new, E_MEMORY. */
 BRAMAH_API bramah_status bramah_machine_plant_open(bramah_machine_plant *out, const char *path,
@@ -39,89 +40,77 @@ BRAMAH_API bramah_status bramah_machine_plant_open(bramah_machine_plant *out, co
                                                    int64_t step_ns, bramah_diag *diag);
 BRAMAH_API void bramah_machine_plant_close(bramah_machine_plant *machine);
 
-/* Start values of the filter, in the order the plant wants them. */
-typedef struct bramah_session_values {
-  size_t *joints, *basis;  /* [n_position] index of the joint; of the output that is its position */
-  double *position, *rate; /* [n_position] [rad] or [m], and per second */
-  double *position_sigma, *rate_sigma, *acceleration_noise; /* [n_position] */
-  double *pressure, *pressure_sigma, *pressure_noise;       /* [n_pressure] [Pa], [Pa], [Pa/sqrt(s)] */
-} bramah_session_values;
+/* ---- a study with its machine, sensors and filter ---- */
 
-/* What the filter estimates beside the state, and noise on parameters, bound to the machine. */
-typedef struct bramah_session_augmented {
-  bramah_augmented *states;      /* [study->n_augmented] */
-  const char **unit;             /* [study->n_augmented] of their values */
-  bramah_parameter_noise *noise; /* [study->n_parameter_noise] */
-  const char **noise_unit;       /* [study->n_parameter_noise] of the parameters */
-} bramah_session_augmented;
+typedef struct bramah_session bramah_session;
 
-/* A study with its machine, sensors and filter. */
-typedef struct bramah_session {
-  bramah_study *study;
-  int64_t step_ns; /* of the plant; 0: the machine's */
-  bramah_machine_plant machine;
-  bramah_sensor *sensors; /* [study->n_sensors] */
-  bramah_session_values start;
-  bramah_session_augmented augmented;
-  bramah_filter *filter; /* NULL until bramah_session_open_filter */
-} bramah_session;
+/* Read the study file and its machine, and put the filter at the study's start, t = 0. Inputs are those of
+ * the machine in its order (bramah_model_input_name), sensors those of the study in its order. Not set up
+ * here: `adapt` (bramah_session_new_adaptive), `log` (bramah/log.h), and the buffer that sensors with a
+ * `delay` need (bramah/rewind.h). Errors (*out is NULL then): those of bramah_study_load and
+ * bramah_machine_load; E_REFERENCE (a joint, volume, input or output that the machine has not), E_VALUE,
+ * E_UNIT, E_KEY, each with its line; those of bramah_coupled_start and bramah_filter_new. */
+BRAMAH_API bramah_status bramah_session_open(const char *path, bramah_diag *diag, bramah_session **out);
 
-/* All of it: the filter stands at the study's start, t = 0. Inputs are those of the machine in its order
- * (bramah_model_input_name), sensors those of the study in its order. *out is filled whatever it held before.
- * Whatever was made is released by bramah_session_close, after an error too. Not set up here: `adapt`
- * (bramah_session_new_adaptive), `log` (bramah/log.h), and the buffer that sensors with a `delay` need
- * (bramah/rewind.h). Errors: those of bramah_study_load and bramah_machine_load; E_REFERENCE (a joint, volume,
- * input or output that the machine has not), E_VALUE, E_UNIT, E_KEY, each with its line; those of
- * bramah_coupled_start and bramah_filter_new. */
-BRAMAH_API bramah_status bramah_session_open(bramah_session *out, const char *path, bramah_diag *diag);
-BRAMAH_API void bramah_session_close(bramah_session *session);
+/* The same from a study in memory, which becomes the session's, after an error too. step_ns: of the plant; 0:
+ * that of the machine. Errors: those of bramah_session_open but for the study file. */
+BRAMAH_API bramah_status bramah_session_new(bramah_study *study, int64_t step_ns, bramah_diag *diag,
+                                            bramah_session **out);
+
+/* Another plant and filter at the study's start, on study, model and sensors of `session`, which must outlive
+ * it. Clones of one session may live on threads of their own. Errors: E_MEMORY, those of
+ * bramah_coupled_start. */
+BRAMAH_API bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *diag,
+                                              bramah_session **out);
+
+BRAMAH_API void bramah_session_close(bramah_session *session); /* NULL allowed */
+
+/* Read a study file and all it names and go on after a mistake: what bramah_study_check and
+ * bramah_machine_check tell and, if that is nothing, every name and unit of the study that does not fit the
+ * machine. Returns OK if there is no mistake, else the status of the first. */
+BRAMAH_API bramah_status bramah_session_check(const char *path, bramah_mistake tell, void *user);
+
+/* Its parts; they live as long as the session. */
+BRAMAH_API const bramah_study *bramah_session_study(const bramah_session *session);
+BRAMAH_API const bramah_machine_plant *bramah_session_machine(const bramah_session *session);
+BRAMAH_API const bramah_model *bramah_session_model(const bramah_session *session);
+BRAMAH_API const bramah_plant *bramah_session_plant(const bramah_session *session);
+BRAMAH_API bramah_coupled *bramah_session_coupled(const bramah_session *session);
+BRAMAH_API bramah_filter *bramah_session_filter(const bramah_session *session);
+BRAMAH_API size_t bramah_session_n_sensors(const bramah_session *session);
+/* [n_sensors] in the order of the study. */
+BRAMAH_API const bramah_sensor *bramah_session_sensors(const bramah_session *session);
+
+/* Index by name, -1: there is none. */
+BRAMAH_API long bramah_session_find_input(const bramah_session *session, const char *name);
+BRAMAH_API long bramah_session_find_sensor(const bramah_session *session, const char *name);
+/* The sensor that shows this output of the plant and nothing else; -1: none does. */
+BRAMAH_API long bramah_session_sensor_of_output(const bramah_session *session, size_t output);
+
+/* Joint i of the study: the output of the plant that is its position (its rate is the next one), and where it
+ * starts [rad] or [m]. */
+BRAMAH_API size_t bramah_session_joint_output(const bramah_session *session, size_t i);
+BRAMAH_API double bramah_session_joint_start(const bramah_session *session, size_t i);
+
+/* Unit (SI) of augmented state i of the study; of the parameter that noise i of the study acts on. */
+BRAMAH_API const char *bramah_session_augmented_unit(const bramah_session *session, size_t i);
+BRAMAH_API const char *bramah_session_noise_unit(const bramah_session *session, size_t i);
 
 /* Put the session's plant, or another of its model, where the filter starts. Allocates nothing. Errors: those
  * of bramah_coupled_start. */
 BRAMAH_API bramah_status bramah_session_start(const bramah_session *session, bramah_coupled *coupled,
                                               bramah_diag *diag);
 
-/* Options of the session's filter, to make another (bramah_filter_new, on session->sensors); they point into
- * the session. */
+/* Options of the session's filter, to make another (bramah_filter_new, on bramah_session_sensors); they point
+ * into the session. */
 BRAMAH_API bramah_filter_options bramah_session_filter_options(const bramah_session *session);
 
 /* What the study's section `adapt` asks for, on the session's filter, which must outlive it; *out is NULL
  * where there is none. Release it with bramah_adaptive_free; it is told of every step (bramah/adaptive.h) and
  * does not go together with a rewind buffer. Errors: those of bramah_adaptive_new (E_VALUE: nothing is left to
- * adapt; a figure of zero stays zero), with their place. */
+ * adapt; a noise of zero stays zero), with their place. */
 BRAMAH_API bramah_status bramah_session_new_adaptive(const bramah_session *session, bramah_diag *diag,
                                                      bramah_adaptive **out);
-
-/* ---- its steps, for who wants to tell every mistake or to change something in between ---- */
-
-/* All of it when session->study, which it takes over, and step_ns are there already and all else is zero. */
-BRAMAH_API bramah_status bramah_session_open_study(bramah_session *session, bramah_diag *diag);
-
-/* What comes after the machine, when session->machine is there too. */
-BRAMAH_API bramah_status bramah_session_open_on_machine(bramah_session *session, bramah_diag *diag);
-
-/* The same one after the other, in this order, each once; all need what stands before them to have gone well.
- * They take memory where that is said; bramah_session_close gives it back. Mistakes have their line.
- *
- * The study's machine with its changes, its model and plant. Takes memory. Errors: those of
- * bramah_machine_plant_open. bramah_study_check_inputs comes after it. */
-BRAMAH_API bramah_status bramah_session_open_machine(bramah_session *session, bramah_diag *diag);
-/* Memory for sensors, start values and augmented states. Errors: E_MEMORY. */
-BRAMAH_API bramah_status bramah_session_make_room(bramah_session *session, bramah_diag *diag);
-/* Sensor i < study->n_sensors on the plant. Errors: those of bramah_sensor_init. */
-BRAMAH_API bramah_status bramah_session_bind_sensor(bramah_session *session, size_t i, bramah_diag *diag);
-/* Augmented state i < study->n_augmented (the sensor of a bias must be bound), noise of parameter i <
- * study->n_parameter_noise. Errors: E_REFERENCE (no such parameter), E_UNIT, E_VALUE (limits). */
-BRAMAH_API bramah_status bramah_session_bind_augmented(bramah_session *session, size_t i, bramah_diag *diag);
-BRAMAH_API bramah_status bramah_session_bind_parameter_noise(bramah_session *session, size_t i,
-                                                             bramah_diag *diag);
-/* Start values of the joints; there must be as many as degrees of freedom. Errors: E_REFERENCE, E_UNIT (of
- * the other kind of joint), E_VALUE (too few or many; says which would do), E_MEMORY. */
-BRAMAH_API bramah_status bramah_session_find_joints(bramah_session *session, bramah_diag *diag);
-/* Start values of the volumes, each once. Errors: E_REFERENCE, E_KEY (one is missing). */
-BRAMAH_API bramah_status bramah_session_find_volumes(bramah_session *session, bramah_diag *diag);
-/* Plant to the start, filter on it. Takes memory. Errors: those of bramah_session_start, bramah_filter_new. */
-BRAMAH_API bramah_status bramah_session_open_filter(bramah_session *session, bramah_diag *diag);
 
 /* ---- inputs of a study ---- */
 
@@ -136,9 +125,6 @@ BRAMAH_API const bramah_study_augmented *bramah_study_unknown_input(const bramah
                                                                     const char *input);
 /* How many there are: they come first among the augmented states. */
 BRAMAH_API size_t bramah_study_n_unknown_inputs(const bramah_study *study);
-
-/* The sensor whose bias augmented state i of the study is; n_sensors for a parameter. */
-BRAMAH_API size_t bramah_study_augmented_sensor(const bramah_study *study, size_t i);
 
 #ifdef __cplusplus
 }

@@ -23,8 +23,8 @@ bramah_status cli_accuracy_init(cli_accuracy *accuracy, const bramah_session *se
     const bramah_status status = cli_truth_find(truth, info.name, info.unit, &column, diag);
     if (status) return status;
     if (column < 0) continue;
-    accuracy->compared[accuracy->n++] =
-        (cli_compared){.output = i, .column = (size_t)column, .sensor = cli_sensor_of(session, i)};
+    accuracy->compared[accuracy->n++] = (cli_compared){
+        .output = i, .column = (size_t)column, .sensor = bramah_session_sensor_of_output(session, i)};
   }
   return BRAMAH_OK;
 }

@@ -35,13 +35,13 @@ static bramah_status keep_stated(cli_adapt *adapt, const bramah_filter *filter, 
 bramah_status cli_adapt_open(cli_adapt *adapt, const bramah_session *session, bramah_replay *replay,
                              bramah_diag *diag)
 {
-  const bramah_study *study = session->study;
+  const bramah_study *study = bramah_session_study(session);
   if (!study->adapt.line) return BRAMAH_OK;
   bramah_diag_clear(diag);
   if (bramah_replay_rewind(replay))
     return cli_fail(diag, BRAMAH_E_VALUE, study->file, study->adapt.line, "adapt",
                     "noise does not adapt where sensors have a delay");
-  bramah_status status = keep_stated(adapt, session->filter, diag);
+  bramah_status status = keep_stated(adapt, bramah_session_filter(session), diag);
   if (!status) status = bramah_session_new_adaptive(session, diag, &adapt->adaptive);
   if (status) return status;
   const bramah_watcher watcher = {adapt->adaptive, predicted, corrected, NULL};

@@ -6,21 +6,20 @@
 #include <string.h>
 
 /* The name of an unknown command has a dot, which no name in a file may have. */
-static const char *what_of(const bramah_session_augmented *augmented, size_t i)
+static const char *what_of(const bramah_augmented *a)
 {
-  const bramah_augmented *a = &augmented->states[i];
   if (a->kind == BRAMAH_AUGMENTED_BIAS) return "bias of";
   return strchr(a->name, '.') ? "unknown input, parameter" : "parameter";
 }
 
-void cli_augmented_explain(const bramah_session_augmented *augmented, const bramah_plant *plant, size_t i)
+static void explain(const bramah_session *session, size_t i)
 {
-  const bramah_augmented *a = &augmented->states[i];
-  const cli_readable unit = cli_readable_unit(augmented->unit[i]);
+  const bramah_augmented *a = &bramah_session_filter_options(session).augmented[i];
+  const bramah_plant *plant = bramah_session_plant(session);
+  const cli_readable unit = cli_readable_unit(bramah_session_augmented_unit(session, i));
   const long p = a->kind == BRAMAH_AUGMENTED_PARAMETER ? bramah_plant_find_parameter(plant, a->at) : -1;
-  printf("  estimated %s: %s %s [%s], starts at %.6g, sigma %.6g; ", a->name, what_of(augmented, i), a->at,
-         unit.unit, p < 0 ? 0.0 : unit.factor * plant->parameter(plant->self, (size_t)p),
-         unit.factor * a->sigma);
+  printf("  estimated %s: %s %s [%s], starts at %.6g, sigma %.6g; ", a->name, what_of(a), a->at, unit.unit,
+         p < 0 ? 0.0 : unit.factor * plant->parameter(plant->self, (size_t)p), unit.factor * a->sigma);
   if (a->time_constant > 0.0)
     printf("Gauss-Markov of order %d, time constant %.6g s", a->order == 2 ? 2 : 1, a->time_constant);
   else
@@ -32,11 +31,15 @@ void cli_augmented_explain(const bramah_session_augmented *augmented, const bram
   printf("\n");
 }
 
-void cli_parameter_noise_explain(const bramah_session_augmented *augmented, size_t i)
+void cli_augmented_explain(const bramah_session *session)
 {
-  const cli_readable unit = cli_readable_unit(augmented->noise_unit[i]);
-  printf("  noise on %s: %.6g %s/Hz^0.5\n", augmented->noise[i].at, unit.factor * augmented->noise[i].density,
-         unit.unit);
+  const bramah_filter_options options = bramah_session_filter_options(session);
+  for (size_t i = 0; i < options.n_augmented; i++) explain(session, i);
+  for (size_t i = 0; i < options.n_parameter_noise; i++) {
+    const cli_readable unit = cli_readable_unit(bramah_session_noise_unit(session, i));
+    printf("  noise on %s: %.6g %s/Hz^0.5\n", options.parameter_noise[i].at,
+           unit.factor * options.parameter_noise[i].density, unit.unit);
+  }
 }
 
 const char *cli_augmented_unit(const bramah_filter *filter, size_t i)

@@ -6,9 +6,8 @@
 #include "bramah/session.h"
 #include "lib/cli/table.h"
 
-/* One line each, in plain words. */
-void cli_augmented_explain(const bramah_session_augmented *augmented, const bramah_plant *plant, size_t i);
-void cli_parameter_noise_explain(const bramah_session_augmented *augmented, size_t i);
+/* A line for each augmented state and each noise on a parameter, in plain words. */
+void cli_augmented_explain(const bramah_session *session);
 
 /* Unit of augmented state i of a filter; a table of what they are estimated to be. */
 const char *cli_augmented_unit(const bramah_filter *filter, size_t i);

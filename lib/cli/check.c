@@ -39,13 +39,6 @@ static int mistakes_of_machine(const char *path, size_t n_changes, const bramah_
   return wrong;
 }
 
-static int mistakes_of_study(const char *path)
-{
-  int wrong = 0;
-  bramah_study_check(path, tell, &wrong);
-  return wrong;
-}
-
 /* ---- which kind of file ---- */
 
 /* A key at the beginning of a line. */
@@ -113,13 +106,13 @@ static void explain_sensor(const bramah_study *study, size_t i, const bramah_sen
 
 static void explain_joint(const bramah_session *session, size_t i)
 {
-  const bramah_joint_start *j = &session->study->joints[i];
+  const bramah_joint_start *j = &bramah_session_study(session)->joints[i];
   const cli_readable position = cli_readable_unit(j->revolute_unit ? "rad" : "m");
   const cli_readable rate = cli_readable_unit(j->revolute_unit ? "rad/s" : "m/s");
   printf(
       "  joint %s: starts at %.6g %s%s, sigma %.6g %s; rate %.6g %s, sigma %.6g %s; acceleration noise %.6g "
       "%s/s^2/Hz^0.5\n",
-      j->joint, position.factor * session->start.position[i], position.unit,
+      j->joint, position.factor * bramah_session_joint_start(session, i), position.unit,
       j->has_position ? "" : " (the machine's)", position.factor * j->position_sigma, position.unit,
       rate.factor * j->rate, rate.unit, rate.factor * j->rate_sigma, rate.unit, j->acceleration_noise,
       j->revolute_unit ? "rad" : "m");
@@ -130,18 +123,6 @@ static void explain_volume(const bramah_volume_start *v)
   printf("  volume %s: sigma %.6g bar, noise %.6g bar/s^0.5", v->volume, 1e-5 * v->sigma, 1e-5 * v->noise);
   if (v->has_pressure) printf(", starts at %.6g bar", 1e-5 * v->pressure);
   printf("\n");
-}
-
-static int check_sensors(bramah_session *session)
-{
-  bramah_diag diag;
-  int wrong = 0;
-  for (size_t i = 0; i < session->study->n_sensors; i++)
-    if (bramah_session_bind_sensor(session, i, &diag))
-      wrong += report(&diag);
-    else
-      explain_sensor(session->study, i, &session->sensors[i]);
-  return wrong;
 }
 
 static void explain_filter(const bramah_study *study)
@@ -159,66 +140,20 @@ static void explain_filter(const bramah_study *study)
   if (study->drift_gate > 0.0) printf("  drift gate: %.6g sigma of the running mean\n", study->drift_gate);
 }
 
-/* The unit of a bias is known only if its sensor is right. */
-static int check_augmented(bramah_session *session)
+static void explain_study(const bramah_session *session, int parameters)
 {
-  const bramah_study *study = session->study;
-  const bramah_plant *plant = &session->machine.plant;
-  bramah_diag diag;
-  int wrong = 0;
-  for (size_t i = 0; i < study->n_augmented; i++) {
-    const size_t sensor = bramah_study_augmented_sensor(study, i);
-    if (sensor < study->n_sensors && !session->sensors[sensor].unit) continue;
-    if (bramah_session_bind_augmented(session, i, &diag))
-      wrong += report(&diag);
-    else
-      cli_augmented_explain(&session->augmented, plant, i);
-  }
-  for (size_t i = 0; i < study->n_parameter_noise; i++) {
-    if (bramah_session_bind_parameter_noise(session, i, &diag))
-      wrong += report(&diag);
-    else
-      cli_parameter_noise_explain(&session->augmented, i);
-  }
-  return wrong;
-}
-
-/* Where the filter starts; only if nothing is wrong with it is the filter tried. */
-static int check_start(bramah_session *session, int unbound)
-{
-  bramah_diag diag;
-  int wrong = 0;
-  if (bramah_session_find_joints(session, &diag))
-    wrong += report(&diag);
-  else
-    for (size_t i = 0; i < session->study->n_joints; i++) explain_joint(session, i);
-  if (bramah_session_find_volumes(session, &diag))
-    wrong += report(&diag);
-  else
-    for (size_t i = 0; i < session->study->n_volumes; i++) explain_volume(&session->study->volumes[i]);
-  if (wrong || unbound) return wrong;
-  if (bramah_session_open_filter(session, &diag)) return report(&diag);
-  cli_warn_unobservable(session);
-  return 0;
-}
-
-static int check_on_machine(bramah_session *session, check_logs logs, int parameters)
-{
-  bramah_diag diag;
-  int wrong = 0;
-  const bramah_study *study = session->study;
-  cli_explain_machine(&session->machine);
-  if (parameters) cli_list_parameters(&session->machine.plant);
+  const bramah_study *study = bramah_session_study(session);
+  cli_explain_machine(bramah_session_machine(session));
+  if (parameters) cli_list_parameters(bramah_session_plant(session));
   printf("study: %s\n", study->name);
   for (size_t i = 0; i < study->n_changes; i++)
     printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
-  if (bramah_study_check_inputs(study, session->machine.model, &diag)) wrong += report(&diag);
-  if (bramah_session_make_room(session, &diag)) return wrong + report(&diag);
-  int unbound = check_sensors(session);
+  for (size_t i = 0; i < study->n_sensors; i++) explain_sensor(study, i, &bramah_session_sensors(session)[i]);
   explain_filter(study);
-  unbound += check_augmented(session);
-  wrong += unbound + check_start(session, unbound);
-  return logs.n ? wrong + cli_explain_log(logs.n, logs.names, &session->machine, session) : wrong;
+  cli_augmented_explain(session);
+  for (size_t i = 0; i < study->n_joints; i++) explain_joint(session, i);
+  for (size_t i = 0; i < study->n_volumes; i++) explain_volume(&study->volumes[i]);
+  cli_warn_unobservable(session);
 }
 
 /* Without machine or study nothing is known of what the log should hold, but its rows can be read. */
@@ -230,18 +165,16 @@ static int check_log_alone(check_logs logs)
 
 static int check_study(const char *path, check_logs logs, int parameters)
 {
-  bramah_session session = {0};
+  bramah_session *session = NULL;
   bramah_diag diag;
   int wrong = 0;
-  bramah_diag_clear(&diag);
-  wrong = mistakes_of_study(path);
-  if (!wrong && bramah_study_load(path, &diag, &session.study)) wrong = report(&diag);
-  const bramah_study *study = session.study;
-  if (study) wrong = mistakes_of_machine(study->machine_file, study->n_changes, study->changes);
-  if (!wrong && bramah_session_open_machine(&session, &diag)) wrong = report(&diag);
-  wrong += wrong ? check_log_alone(logs) : check_on_machine(&session, logs, parameters);
-  if (!wrong && study->tune.line) wrong += cli_check_tune(path);
-  bramah_session_close(&session);
+  bramah_session_check(path, tell, &wrong);
+  if (!wrong && bramah_session_open(path, &diag, &session)) wrong = report(&diag);
+  if (!session) return wrong + check_log_alone(logs);
+  explain_study(session, parameters);
+  if (logs.n) wrong = cli_explain_log(logs.n, logs.names, bramah_session_machine(session), session);
+  if (!wrong && bramah_session_study(session)->tune.line) wrong = cli_check_tune(path);
+  bramah_session_close(session);
   return wrong;
 }
 

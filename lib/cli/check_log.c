@@ -42,10 +42,9 @@ static int find_columns(cli_log_source *source, const bramah_machine_plant *mach
   for (size_t i = 0; i < source->n_inputs; i++)
     if (cli_log_source_find_input(source, bramah_model_input_name(machine->model, i), i, &diag))
       wrong += report(&diag);
-  for (size_t i = 0; i < source->n_sensors; i++) {
-    if (session->sensors[i].unit == NULL) continue; /* could not be bound: reported before */
-    if (cli_log_source_find_sensor(source, &session->sensors[i], i, &diag)) wrong += report(&diag);
-  }
+  for (size_t i = 0; i < source->n_sensors; i++)
+    if (cli_log_source_find_sensor(source, &bramah_session_sensors(session)[i], i, &diag))
+      wrong += report(&diag);
   return wrong;
 }
 
@@ -146,7 +145,7 @@ static void tell_maps(const cli_log_source *source, const bramah_machine_plant *
   for (size_t i = 0; i < source->n_inputs; i++)
     tell_map(source, i, bramah_model_input_name(machine->model, i));
   for (size_t i = 0; i < source->n_sensors; i++)
-    if (session->sensors[i].unit) tell_map(source, source->n_inputs + i, session->sensors[i].name);
+    tell_map(source, source->n_inputs + i, bramah_session_sensors(session)[i].name);
 }
 
 /* ---- rows ---- */
@@ -248,8 +247,8 @@ static int survey_rows(survey *s, cli_log_source *source, const bramah_machine_p
   }
   if (s->rows) tell_times(s);
   for (size_t i = 0; i < source->n_sensors; i++)
-    if (session->sensors[i].unit && cli_log_source_target(source, source->n_inputs + i, &stream))
-      tell_sensor(s, &session->sensors[i], i);
+    if (cli_log_source_target(source, source->n_inputs + i, &stream))
+      tell_sensor(s, &bramah_session_sensors(session)[i], i);
   cli_table table = cli_log_table(source, machine->model);
   cli_table_print(&table, stdout);
   cli_table_free(&table);
@@ -284,9 +283,9 @@ int cli_explain_log(size_t n, const char *const *names, const bramah_machine_pla
 {
   cli_log_source source = {0};
   bramah_diag diag;
-  const size_t n_sensors = session ? session->study->n_sensors : 0;
-  const bramah_status status = cli_log_source_open(&source, session ? session->study : NULL, n, names,
-                                                   machine->plant.n_input, n_sensors, &diag);
+  const size_t n_sensors = session ? bramah_session_n_sensors(session) : 0;
+  const bramah_status status = cli_log_source_open(&source, session ? bramah_session_study(session) : NULL, n,
+                                                   names, machine->plant.n_input, n_sensors, &diag);
   const int wrong = status ? report(&diag) : survey_log(&source, machine, session);
   cli_log_source_close(&source);
   return wrong;

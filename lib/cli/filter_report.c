@@ -59,7 +59,7 @@ static bramah_status explain(bramah_report *report)
 
 static bramah_status add_machine(cli_filter_report *f)
 {
-  const bramah_model *model = f->session->machine.model;
+  const bramah_model *model = bramah_session_model(f->session);
   const size_t n = bramah_figure_n_parts(model);
   if (!n) return BRAMAH_OK;
   bramah_figure_part *parts = calloc(n, sizeof *parts);
@@ -74,10 +74,10 @@ static bramah_status add_machine(cli_filter_report *f)
 bramah_status cli_filter_report_init(cli_filter_report *filter, bramah_report *report,
                                      const bramah_session *session, bramah_diag *diag)
 {
-  const size_t n = bramah_filter_n_error(session->filter);
+  const size_t n = bramah_filter_n_error(bramah_session_filter(session));
   *filter = (cli_filter_report){.report = report, .session = session};
   filter->work = calloc(n * n + 1, sizeof *filter->work);
-  filter->away = calloc(session->study->n_sensors + 1, 1);
+  filter->away = calloc(bramah_session_n_sensors(session) + 1, 1);
   bramah_status status = filter->work && filter->away ? BRAMAH_OK : BRAMAH_E_MEMORY;
   if (!status) status = add_plots(filter);
   if (!status) status = explain(report);
@@ -129,7 +129,7 @@ static bramah_status add_conditioning(cli_filter_report *f, double t)
 {
   bramah_diag diag;
   double condition;
-  const bramah_filter *filter = f->session->filter;
+  const bramah_filter *filter = bramah_session_filter(f->session);
   const bramah_status status = bramah_conditioning(
       bramah_filter_n_error(filter), bramah_filter_covariance(filter), f->work, &condition, &diag);
   if (!status)
@@ -144,7 +144,7 @@ static bramah_status add_conditioning(cli_filter_report *f, double t)
 static bramah_status watch_sensor(cli_filter_report *f, double t, size_t i)
 {
   char text[200];
-  const bramah_filter *filter = f->session->filter;
+  const bramah_filter *filter = bramah_session_filter(f->session);
   const int away = bramah_filter_lost(filter, i);
   if (away == f->away[i]) return BRAMAH_OK;
   f->away[i] = (unsigned char)away;
@@ -154,10 +154,10 @@ static bramah_status watch_sensor(cli_filter_report *f, double t, size_t i)
 
 static bramah_status watch(cli_filter_report *f, double t)
 {
-  const bramah_filter_report counts = bramah_filter_get_report(f->session->filter);
-  const bramah_step_report steps = bramah_coupled_report(f->session->machine.coupled);
+  const bramah_filter_report counts = bramah_filter_get_report(bramah_session_filter(f->session));
+  const bramah_step_report steps = bramah_coupled_report(bramah_session_coupled(f->session));
   bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < f->session->study->n_sensors; i++) status = watch_sensor(f, t, i);
+  for (size_t i = 0; !status && i < bramah_session_n_sensors(f->session); i++) status = watch_sensor(f, t, i);
   if (!status && counts.recoveries > f->counts.recoveries)
     status = bramah_report_event(f->report, t, "reset", "filter found wrong, its covariance opened");
   const int limited = counts.limited > f->counts.limited;
@@ -178,7 +178,7 @@ static bramah_status add_pose(cli_filter_report *f, double t)
 {
   bramah_diag ignored;
   if (!bramah_report_wants_pose(f->report)) return BRAMAH_OK;
-  if (bramah_coupled_figure(f->session->machine.coupled, f->points, &ignored)) return BRAMAH_OK;
+  if (bramah_coupled_figure(bramah_session_coupled(f->session), f->points, &ignored)) return BRAMAH_OK;
   return bramah_report_pose(f->report, t, f->points);
 }
 
@@ -254,7 +254,7 @@ bramah_status cli_filter_report_finish(cli_filter_report *filter)
   for (size_t k = 0; k < 4; k++) add_microseconds(&table, cli_durations_quantile(d, quantiles[k]));
   add_microseconds(&table, d->longest);
   cli_table_add(&table, "µs");
-  add_microseconds(&table, 1e-9 * (double)filter->session->machine.plant.step_ns);
+  add_microseconds(&table, 1e-9 * (double)bramah_session_plant(filter->session)->step_ns);
   bramah_status status = cli_table_report(&table, filter->report);
   cli_table_free(&table);
   return status ? status : add_histogram(filter);

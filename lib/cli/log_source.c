@@ -187,9 +187,10 @@ bramah_status cli_log_source_bind(cli_log_source *source, const bramah_session *
   for (size_t k = 0; !status && k < source->n_streams; k++)
     status = cli_log_source_find_time(source, k, diag);
   for (size_t i = 0; !status && i < source->n_inputs; i++)
-    status = cli_log_source_find_input(source, bramah_model_input_name(session->machine.model, i), i, diag);
+    status =
+        cli_log_source_find_input(source, bramah_model_input_name(bramah_session_model(session), i), i, diag);
   for (size_t i = 0; !status && i < source->n_sensors; i++)
-    status = cli_log_source_find_sensor(source, &session->sensors[i], i, diag);
+    status = cli_log_source_find_sensor(source, &bramah_session_sensors(session)[i], i, diag);
   return status;
 }
 
@@ -277,8 +278,9 @@ bramah_status cli_log_source_last_time(const bramah_session *session, size_t n, 
   *time_ns = INT64_MIN;
   for (size_t i = 0; i < n; i++) *known &= can_be_read_twice(names[i]);
   if (!*known) return BRAMAH_OK;
-  bramah_status status = cli_log_source_open(&source, session->study, n, names,
-                                             session->machine.plant.n_input, session->study->n_sensors, diag);
+  bramah_status status =
+      cli_log_source_open(&source, bramah_session_study(session), n, names,
+                          bramah_session_plant(session)->n_input, bramah_session_n_sensors(session), diag);
   if (!status) status = cli_log_source_bind(&source, session, diag);
   /* A bad row ends the log here as it will end the replay. */
   if (!status) read_to_end(&source, time_ns, &later);

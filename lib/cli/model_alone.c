@@ -4,7 +4,7 @@
 
 bramah_status cli_model_alone_start(cli_model_alone *alone, bramah_session *session, bramah_diag *diag)
 {
-  bramah_status status = bramah_coupled_new(session->machine.model, diag, &alone->coupled);
+  bramah_status status = bramah_coupled_new(bramah_session_model(session), diag, &alone->coupled);
   if (!status) status = bramah_session_start(session, alone->coupled, diag);
   if (status) return status;
   alone->plant = bramah_coupled_plant(alone->coupled);

@@ -21,8 +21,9 @@ static void warn(const bramah_observability *o)
 
 static bramah_status look_ahead(const bramah_session *session, const bramah_plant *plant, bramah_diag *diag)
 {
-  const size_t np = bramah_plant_n_error(plant), n_filter = bramah_filter_n_error(session->filter);
-  const double *P = bramah_filter_covariance(session->filter);
+  const size_t np = bramah_plant_n_error(plant),
+               n_filter = bramah_filter_n_error(bramah_session_filter(session));
+  const double *P = bramah_filter_covariance(bramah_session_filter(session));
   bramah_observability_options options;
   double *sigma = calloc(n_filter + 1, sizeof *sigma);
   bramah_observability *o = NULL;
@@ -31,11 +32,11 @@ static bramah_status look_ahead(const bramah_session *session, const bramah_plan
   /* Other parameters are left out: from where a run starts, often at rest, most of them cannot be seen yet (a
    * pump behind a closed valve), which would be no news. */
   bramah_observability_options_default(&options);
-  options.augmented = session->augmented.states;
-  options.n_augmented = bramah_study_n_unknown_inputs(session->study);
+  options.augmented = bramah_session_filter_options(session).augmented;
+  options.n_augmented = bramah_study_n_unknown_inputs(bramah_session_study(session));
   for (size_t k = 0; k < options.n_augmented; k++) sigma[np + k] = options.augmented[k].sigma;
-  bramah_status status =
-      bramah_observability_new(plant, session->study->n_sensors, session->sensors, &options, diag, &o);
+  bramah_status status = bramah_observability_new(plant, bramah_session_n_sensors(session),
+                                                  bramah_session_sensors(session), &options, diag, &o);
   if (!status) status = bramah_observability_run(o, sigma, diag);
   if (!status) warn(o);
   bramah_observability_free(o);
@@ -48,7 +49,7 @@ void cli_warn_unobservable(const bramah_session *session)
   bramah_diag diag;
   bramah_coupled *coupled = NULL;
   bramah_diag_clear(&diag);
-  bramah_status status = bramah_coupled_new(session->machine.model, &diag, &coupled);
+  bramah_status status = bramah_coupled_new(bramah_session_model(session), &diag, &coupled);
   if (!status) status = bramah_session_start(session, coupled, &diag);
   if (!status) {
     const bramah_plant plant = bramah_coupled_plant(coupled);

@@ -2,7 +2,6 @@
 #include "lib/cli/operating_point.h"
 #include "bramah/log.h"
 #include "bramah/units.h"
-#include "lib/cli/schedule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -163,20 +162,20 @@ static void tell_time(cli_operating_point *point, const char *where, double seco
 static bramah_status simulate(cli_operating_point *point, int64_t until, bramah_diag *diag)
 {
   const bramah_plant *plant = &point->machine.plant;
-  cli_schedule *schedule = NULL;
-  bramah_status status = cli_schedule_new(point->machine.machine, point->machine.model, diag, &schedule);
+  bramah_schedule *schedule = NULL;
+  bramah_status status = bramah_schedule_new(point->machine.machine, point->machine.model, diag, &schedule);
   if (!status) status = cli_parameters_set(&point->parameters, plant, 0, diag);
-  if (!status) status = plant->set_inputs(plant->self, cli_schedule_at(schedule, 0), diag);
+  if (!status) status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, 0), diag);
   int64_t now = 0;
   for (; !status && now + plant->step_ns <= until; now += plant->step_ns) {
-    status = plant->set_inputs(plant->self, cli_schedule_at(schedule, now), diag);
+    status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
     if (!status) status = cli_parameters_set(&point->parameters, plant, now, diag);
     if (!status) status = plant->step(plant->self, diag);
   }
   if (until > 0 && !status) tell_time(point, "", 1e-9 * (double)now);
   if (until > now && !status)
     cli_note("--at is not a multiple of the step: the machine stands at %.9g s", 1e-9 * (double)now);
-  cli_schedule_free(schedule);
+  bramah_schedule_free(schedule);
   return status;
 }
 

@@ -2,19 +2,19 @@
 #include "lib/cli/plant_noise.h"
 #include "bramah/noise.h"
 #include "lib/cli/message.h"
+#include "lib/io/session.h"
 
 #include <stdlib.h>
 
 struct cli_plant_noise {
-  bramah_session
-      session; /* of the machine of the simulation, with a filter of its own that corrects nothing */
+  bramah_session *session; /* of the machine of the simulation, with a filter that corrects nothing */
   bramah_noise *noise;
   double *dx; /* [n_error] */
 };
 
 static bramah_status open_filter(cli_plant_noise *p, bramah_diag *diag)
 {
-  bramah_session *session = &p->session;
+  bramah_session *session = p->session;
   const bramah_filter_options options = {.transition = session->study->transition,
                                          .discretisation = session->study->discretisation,
                                          .basis = session->start.basis,
@@ -28,12 +28,12 @@ static bramah_status open_filter(cli_plant_noise *p, bramah_diag *diag)
 
 static bramah_status open_all(cli_plant_noise *p, const char *path, uint64_t seed, bramah_diag *diag)
 {
-  bramah_session *session = &p->session;
+  bramah_session *session = p->session;
   bramah_diag_clear(diag);
   bramah_status status = bramah_study_load(path, diag, &session->study);
-  if (!status) status = bramah_session_make_room(session, diag);
-  if (!status) status = bramah_session_find_joints(session, diag);
-  if (!status) status = bramah_session_find_volumes(session, diag);
+  if (!status) status = bramah__session_make_room(session, diag);
+  if (!status) status = bramah__session_find_joints(session, diag);
+  if (!status) status = bramah__session_find_volumes(session, diag);
   if (!status) status = open_filter(p, diag);
   if (!status) status = bramah_noise_new(seed, bramah_noise_stream("plant noise"), diag, &p->noise);
   if (status) return cli_place(diag, path, 0), status;
@@ -46,7 +46,12 @@ bramah_status cli_plant_noise_new(const char *study_path, uint64_t seed, const b
 {
   cli_plant_noise *p = calloc(1, sizeof *p);
   if (!p) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  p->session.machine = *machine;
+  p->session = calloc(1, sizeof *p->session);
+  if (!p->session) {
+    free(p);
+    return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  }
+  p->session->machine = *machine;
   const bramah_status status = open_all(p, study_path, seed, diag);
   if (status)
     cli_plant_noise_free(p);
@@ -58,8 +63,8 @@ bramah_status cli_plant_noise_new(const char *study_path, uint64_t seed, const b
 void cli_plant_noise_free(cli_plant_noise *noise)
 {
   if (!noise) return;
-  noise->session.machine = (bramah_machine_plant){0}; /* not ours */
-  bramah_session_close(&noise->session);
+  noise->session->machine = (bramah_machine_plant){0}; /* not ours */
+  bramah_session_close(noise->session);
   bramah_noise_free(noise->noise);
   free(noise->dx);
   free(noise);
@@ -67,8 +72,8 @@ void cli_plant_noise_free(cli_plant_noise *noise)
 
 bramah_status cli_plant_noise_step(cli_plant_noise *noise, bramah_diag *diag)
 {
-  bramah_filter *filter = noise->session.filter;
-  const bramah_plant *plant = &noise->session.machine.plant;
+  bramah_filter *filter = noise->session->filter;
+  const bramah_plant *plant = &noise->session->machine.plant;
   const bramah_status status = bramah_filter_predict(filter, diag);
   if (status) return status;
   size_t columns;

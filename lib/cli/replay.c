@@ -31,7 +31,7 @@ static int replay(cli_replay_run *r)
 {
   bramah_diag later;
   if (cli_replay_prepare(r, &r->mistake)) return cli_report(&r->mistake);
-  cli_warn_unobservable(&r->session);
+  cli_warn_unobservable(r->session);
   cli_stop_catch();
   r->outcome = cli_replay_rows(r, &r->mistake);
   const bramah_status closed = cli_replay_finish(r, &later);

@@ -31,7 +31,7 @@ typedef struct cli_replay_request {
 
 typedef struct cli_replay_run {
   cli_replay_request request;
-  bramah_session session;
+  bramah_session *session;
   cli_log_source source;
   cli_window window;
   bramah_replay *replay;

@@ -16,11 +16,11 @@ static void put_time(cli_json *json, const char *name, int64_t ns, int known)
 
 static void put_study(const cli_replay_run *r, cli_json *json)
 {
-  const bramah_study *study = r->session.study;
+  const bramah_study *study = bramah_session_study(r->session);
   cli_json_open(json, "study", '{');
   cli_json_text(json, "name", study->name);
   cli_json_text(json, "file", r->request.study);
-  cli_json_text(json, "machine", bramah_model_name(r->session.machine.model));
+  cli_json_text(json, "machine", bramah_model_name(bramah_session_model(r->session)));
   cli_json_text(json, "machine_file", study->machine_file);
   cli_json_count(json, "changes", study->n_changes);
   cli_json_close(json, '}');
@@ -111,7 +111,7 @@ static void put_sensors(const cli_replay_run *r, cli_json *json)
 {
   cli_json_open(json, "sensors", '[');
   for (size_t i = 0; i < r->consistency.n_sensors; i++) {
-    const bramah_sensor *sensor = bramah_filter_sensor(r->session.filter, i);
+    const bramah_sensor *sensor = bramah_filter_sensor(bramah_session_filter(r->session), i);
     const cli_innovations *innovations = &r->consistency.sensor[i];
     cli_json_open(json, NULL, '{');
     cli_json_text(json, "name", sensor->name);
@@ -144,10 +144,10 @@ static void put_events(const cli_replay_run *r, cli_json *json)
 static void put_augmented(const cli_replay_run *r, cli_json *json)
 {
   cli_json_open(json, "estimated", '[');
-  for (size_t i = 0; i < bramah_filter_n_augmented(r->session.filter); i++) {
+  for (size_t i = 0; i < bramah_filter_n_augmented(bramah_session_filter(r->session)); i++) {
     cli_json_open(json, NULL, '{');
-    cli_json_text(json, "name", bramah_filter_augmented(r->session.filter, i)->name);
-    cli_json_text(json, "unit", cli_augmented_unit(r->session.filter, i));
+    cli_json_text(json, "name", bramah_filter_augmented(bramah_session_filter(r->session), i)->name);
+    cli_json_text(json, "unit", cli_augmented_unit(bramah_session_filter(r->session), i));
     cli_json_number(json, "value", r->augmented[2 * i]);
     cli_json_number(json, "sigma", r->augmented[2 * i + 1]);
     cli_json_close(json, '}');

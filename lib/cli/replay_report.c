@@ -32,11 +32,11 @@ static bramah_status add_plot(cli_replay_report *r, const char *section, const c
 static bramah_status add_output(cli_replay_report *r, size_t i, const bramah_session *session,
                                 const cli_truth *truth, bramah_diag *diag)
 {
-  const bramah_plant *plant = &session->machine.plant;
+  const bramah_plant *plant = bramah_session_plant(session);
   cli_plotted *p = &r->plotted[r->n++];
   bramah_output_info info;
   plant->output_info(plant->self, i, &info);
-  *p = (cli_plotted){.output = i, .truth = -1, .sensor = cli_sensor_of(session, i)};
+  *p = (cli_plotted){.output = i, .truth = -1, .sensor = bramah_session_sensor_of_output(session, i)};
   bramah_status status = BRAMAH_OK;
   if (truth) status = cli_truth_find(truth, info.name, info.unit, &p->truth, diag);
   return status ? status : add_plot(r, "Estimated states", info.name, "", info.unit, 0, &p->plot, diag);
@@ -67,8 +67,8 @@ static bramah_status add_augmented_plots(cli_replay_report *r, const bramah_filt
 bramah_status cli_replay_report_init(cli_replay_report *report, const bramah_session *session,
                                      const cli_estimate *estimate, const cli_truth *truth, bramah_diag *diag)
 {
-  const bramah_plant *plant = &session->machine.plant;
-  const bramah_study *study = session->study;
+  const bramah_plant *plant = bramah_session_plant(session);
+  const bramah_study *study = bramah_session_study(session);
   bramah_diag_clear(diag);
   bramah_status status = bramah_report_new(study->name, diag, &report->report);
   if (status) return status;
@@ -80,14 +80,14 @@ bramah_status cli_replay_report_init(cli_replay_report *report, const bramah_ses
   /* The rate of a joint is the output behind its position: so the plant interface promises. */
   for (size_t j = 0; !status && j < study->n_joints; j++)
     for (size_t k = 0; !status && k < 2; k++)
-      status = add_output(report, session->start.basis[j] + k, session, truth, diag);
+      status = add_output(report, bramah_session_joint_output(session, j) + k, session, truth, diag);
   for (size_t c = 0; !status && c < estimate->n_outputs; c++) {
     bramah_output_info info;
     plant->output_info(plant->self, estimate->outputs[c], &info);
     if (info.kind == BRAMAH_OUTPUT_PRESSURE)
       status = add_output(report, estimate->outputs[c], session, truth, diag);
   }
-  if (!status) status = add_augmented_plots(report, session->filter, diag);
+  if (!status) status = add_augmented_plots(report, bramah_session_filter(session), diag);
   if (!status) status = add_error_plots(report, plant, diag);
   if (!status) status = cli_sensors_report_init(&report->sensors, report->report, session, diag);
   return status ? status : cli_filter_report_init(&report->filter, report->report, session, diag);

@@ -35,7 +35,7 @@ static bramah_status check_log(const cli_replay_request *q, const char *path, br
 static bramah_status check_files(const cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
-  const bramah_study *study = r->session.study;
+  const bramah_study *study = bramah_session_study(r->session);
   const char *const others[] = {q->study, q->truth, study->machine_file, q->output, q->report, q->smooth,
                                 q->json,  q->plot,  q->plot_data};
   bramah_status status = cli_check_output(q->output, 3, others, diag);
@@ -59,11 +59,11 @@ static bramah_status prepare_comparison(cli_replay_run *r, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   if (q->truth) status = cli_truth_open(&r->truth, q->truth, diag);
   if (!status && q->truth)
-    status = cli_accuracy_init(&r->accuracy, &r->session, &r->estimate, &r->truth, diag);
+    status = cli_accuracy_init(&r->accuracy, r->session, &r->estimate, &r->truth, diag);
   if (!status && q->truth) status = cli_nees_init(&r->nees, &r->estimate, diag);
   if (!status && q->plots)
-    status = cli_replay_report_init(&r->report, &r->session, &r->estimate, q->truth ? &r->truth : NULL, diag);
-  if (!status && (q->truth || q->plots)) status = cli_model_alone_start(&r->alone, &r->session, diag);
+    status = cli_replay_report_init(&r->report, r->session, &r->estimate, q->truth ? &r->truth : NULL, diag);
+  if (!status && (q->truth || q->plots)) status = cli_model_alone_start(&r->alone, r->session, diag);
   return status;
 }
 
@@ -74,7 +74,7 @@ static bramah_status open_smooth(cli_replay_run *r, bramah_diag *diag)
   int64_t last_ns;
   int known;
   const bramah_status status =
-      cli_log_source_last_time(&r->session, q->n_logs, q->logs, &last_ns, &known, diag);
+      cli_log_source_last_time(r->session, q->n_logs, q->logs, &last_ns, &known, diag);
   if (status) return status;
   if (!known)
     return cli_fail(diag, BRAMAH_E_UNSUPPORTED, q->logs[0], 0, NULL,
@@ -85,39 +85,42 @@ static bramah_status open_smooth(cli_replay_run *r, bramah_diag *diag)
 bramah_status cli_replay_prepare(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
-  bramah_status status = bramah_session_open(&r->session, q->study, diag);
+  bramah_status status = bramah_session_open(q->study, diag, &r->session);
   if (status) return status;
-  const size_t n_sensors = r->session.study->n_sensors;
+  const size_t n_sensors = bramah_session_n_sensors(r->session);
   const bramah_listener listener = {r, take_sample};
   bramah_replay_options options;
   bramah_replay_options_default(&options);
   options.gather = 1;
-  options.max_gap_ns = r->session.study->log.longest_gap_ns;
-  status = cli_log_source_open(&r->source, r->session.study, q->n_logs, q->logs,
-                               r->session.machine.plant.n_input, n_sensors, diag);
-  if (!status) status = cli_log_source_bind(&r->source, &r->session, diag);
+  options.max_gap_ns = bramah_session_study(r->session)->log.longest_gap_ns;
+  status = cli_log_source_open(&r->source, bramah_session_study(r->session), q->n_logs, q->logs,
+                               bramah_session_plant(r->session)->n_input, n_sensors, diag);
+  if (!status) status = cli_log_source_bind(&r->source, r->session, diag);
   if (!status) status = cli_window_init(&r->window, &r->source, diag);
   r->window.from_ns = q->from_ns;
   r->window.to_ns = q->to_ns;
   for (size_t i = 0; i < q->n_logs; i++) r->window.piped |= strcmp(q->logs[i], "-") == 0;
   if (!status)
-    status = cli_unknown_open(&r->unknown, &r->session, &options, cli_window_next, &r->window, diag);
+    status = cli_unknown_open(&r->unknown, r->session, &options, cli_window_next, &r->window, diag);
   if (!status)
-    status = bramah_replay_new(r->session.filter, &options, cli_unknown_next, &r->unknown, diag, &r->replay);
-  if (!status) status = cli_estimate_init(&r->estimate, r->replay, r->session.filter, diag);
-  if (!status) status = cli_consistency_init(&r->consistency, n_sensors, r->session.study->gate, diag);
+    status = bramah_replay_new(bramah_session_filter(r->session), &options, cli_unknown_next, &r->unknown,
+                               diag, &r->replay);
+  if (!status) status = cli_estimate_init(&r->estimate, r->replay, bramah_session_filter(r->session), diag);
+  if (!status)
+    status = cli_consistency_init(&r->consistency, n_sensors, bramah_session_study(r->session)->gate, diag);
   if (!status) status = cli_events_init(&r->events, n_sensors, diag);
   r->measured = calloc(n_sensors + 1, sizeof *r->measured);
   if (!status && !r->measured) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   if (!status) bramah_replay_listen(r->replay, &listener);
-  r->augmented = calloc(2 * r->session.study->n_augmented + 1, sizeof *r->augmented);
+  r->augmented = calloc(2 * bramah_session_study(r->session)->n_augmented + 1, sizeof *r->augmented);
   if (!status && !r->augmented) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   if (!status) status = prepare_comparison(r, diag);
   if (!status) status = check_files(r, diag);
-  if (!status && q->smooth && r->session.study->adapt.line)
-    status = cli_fail(diag, BRAMAH_E_VALUE, r->session.study->file, r->session.study->adapt.line, "adapt",
+  if (!status && q->smooth && bramah_session_study(r->session)->adapt.line)
+    status = cli_fail(diag, BRAMAH_E_VALUE, bramah_session_study(r->session)->file,
+                      bramah_session_study(r->session)->adapt.line, "adapt",
                       "--smooth needs noise that does not adapt");
-  if (!status) status = cli_adapt_open(&r->adapt, &r->session, r->replay, diag);
+  if (!status) status = cli_adapt_open(&r->adapt, r->session, r->replay, diag);
   if (!status && q->smooth) status = open_smooth(r, diag);
   if (!status && q->resume) status = cli_replay_resume(r, diag);
   if (!status && q->json) status = cli_json_create(&r->json, q->json, diag);
@@ -156,14 +159,15 @@ static bramah_status deliver(cli_replay_run *r, int64_t time_ns, bramah_diag *di
   if (wanted || r->request.truth || r->request.plots) cli_estimate_take(&r->estimate);
   cli_consistency_add_all(&r->consistency, r->replay);
   cli_unknown_step(&r->unknown, &r->estimate, cli_seconds(time_ns));
-  cli_events_watch(&r->events, r->session.filter, cli_seconds(time_ns));
+  cli_events_watch(&r->events, bramah_session_filter(r->session), cli_seconds(time_ns));
   if (wanted) status = cli_estimate_file_row(&r->file, &r->estimate, cli_seconds(time_ns), diag);
   if (status) return status;
   r->written += (uint64_t)wanted;
   if (!r->rows) r->first_ns = r->snapshot_ns = time_ns;
   r->last_ns = time_ns;
   if (!r->rows && r->request.smooth) {
-    status = cli_smooth_begin(&r->smooth, r->session.filter, time_ns, r->request.smooth_megabytes, diag);
+    status = cli_smooth_begin(&r->smooth, bramah_session_filter(r->session), time_ns,
+                              r->request.smooth_megabytes, diag);
     if (status) return status;
   }
   status = compare(r, time_ns, diag);
@@ -227,7 +231,7 @@ static bramah_status go_through(cli_replay_run *r, cli_progress *progress, brama
 /* Later the smoother moves the plant. */
 static void keep_augmented(cli_replay_run *r)
 {
-  bramah_filter *filter = r->session.filter;
+  bramah_filter *filter = bramah_session_filter(r->session);
   r->estimated = cli_augmented_table(filter);
   for (size_t i = 0; i < bramah_filter_n_augmented(filter); i++) {
     r->augmented[2 * i] = bramah_filter_augmented_value(filter, i);
@@ -250,7 +254,7 @@ bramah_status cli_replay_rows(cli_replay_run *r, bramah_diag *diag)
   cli_progress_end(&progress);
   for (size_t k = 0; k < r->source.n_streams; k++) cli_log_stream_collect(&r->source.streams[k]);
   if (!status && r->request.snapshot && r->saved_rows != r->rows) status = cli_replay_save(r, diag);
-  cli_events_watch(&r->events, r->session.filter, cli_seconds(r->last_ns));
+  cli_events_watch(&r->events, bramah_session_filter(r->session), cli_seconds(r->last_ns));
   keep_augmented(r);
   r->seconds = cli_clock() - begin;
   return status;
@@ -268,7 +272,7 @@ bramah_status cli_replay_smooth(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   if (!q->smooth || !r->rows) return BRAMAH_OK;
-  return cli_smooth_write(&r->smooth, q->smooth, &r->session, &r->estimate, r->rows, q->every, diag);
+  return cli_smooth_write(&r->smooth, q->smooth, r->session, &r->estimate, r->rows, q->every, diag);
 }
 
 void cli_replay_close(cli_replay_run *r)
@@ -291,7 +295,7 @@ void cli_replay_close(cli_replay_run *r)
   bramah_replay_free(r->replay);
   cli_window_free(&r->window);
   cli_log_source_close(&r->source);
-  bramah_session_close(&r->session);
+  bramah_session_close(r->session);
   free(r->measured);
   free(r->augmented);
   if (r->json.file) cli_json_finish(&r->json, &ignored);

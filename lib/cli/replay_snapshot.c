@@ -32,7 +32,7 @@ typedef struct errors {
 static identity identity_of(const cli_replay_run *r)
 {
   identity id = {.study = cli_hash_file(r->request.study),
-                 .machine = cli_hash_file(r->session.study->machine_file)};
+                 .machine = cli_hash_file(bramah_session_study(r->session)->machine_file)};
   snprintf(id.version, sizeof id.version, "%s", bramah_version());
   return id;
 }
@@ -102,7 +102,7 @@ bramah_status cli_replay_save(cli_replay_run *r, bramah_diag *diag)
   cli_snapshot_clear(s);
   cli_snapshot_put(s, "identity", &id, sizeof id);
   put_text(s, "study", r->request.study);
-  put_text(s, "machine", r->session.study->machine_file);
+  put_text(s, "machine", bramah_session_study(r->session)->machine_file);
   put_text(s, "output", r->request.output);
   put_progress(r, s);
   int64_t *starts = cli_snapshot_add(s, "log", r->source.n_streams * sizeof *starts);
@@ -165,7 +165,7 @@ static bramah_status check_identity(const cli_replay_run *r, const cli_snapshot 
   if (then.machine != now.machine)
     return cli_fail(diag, BRAMAH_E_VALUE, file, 0, NULL,
                     "the snapshot was written with machine %s, which is not what %s says now",
-                    text_of(s, "machine"), r->session.study->machine_file);
+                    text_of(s, "machine"), bramah_session_study(r->session)->machine_file);
   /* The estimates up to the snapshot stand in the old file. */
   const char *before = text_of(s, "output");
   if (strcmp(r->request.output, "-") != 0 && cli_check_output(r->request.output, 1, &before, diag))

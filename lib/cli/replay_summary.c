@@ -74,10 +74,10 @@ static void print_counts(const cli_replay_run *r, FILE *out)
 
 static void print_summary(const cli_replay_run *r, FILE *out)
 {
-  const bramah_study *study = r->session.study;
+  const bramah_study *study = bramah_session_study(r->session);
   fprintf(out, "study: %s (%s)\n", study->name, study->file);
   fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
-          bramah_model_name(r->session.machine.model), study->machine_file, study->n_changes,
+          bramah_model_name(bramah_session_model(r->session)), study->machine_file, study->n_changes,
           study->n_changes == 1 ? "" : "s");
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
   print_counts(r, out);
@@ -91,7 +91,7 @@ static bramah_status note(const cli_replay_run *r, const char *name, const char 
 
 static bramah_status add_notes(const cli_replay_run *r)
 {
-  const bramah_study *study = r->session.study;
+  const bramah_study *study = bramah_session_study(r->session);
   const double duration = cli_seconds(r->last_ns - r->first_ns);
   const double here = cli_seconds(r->last_ns - r->begin_ns);
   char rows[128], speed[128];
@@ -134,19 +134,19 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
   print_summary(r, out);
-  tables[n++] = cli_log_table(&r->source, r->session.machine.model);
-  tables[n++] = cli_consistency_table(&r->consistency, r->session.filter);
-  const cli_table events = cli_events_table(&r->events, r->session.filter);
+  tables[n++] = cli_log_table(&r->source, bramah_session_model(r->session));
+  tables[n++] = cli_consistency_table(&r->consistency, bramah_session_filter(r->session));
+  const cli_table events = cli_events_table(&r->events, bramah_session_filter(r->session));
   if (events.n_cells) tables[n++] = events;
   if (r->estimated.n_cells) tables[n++] = r->estimated;
   r->estimated = (cli_table){0}; /* freed below */
   if (r->unknown.n) tables[n++] = cli_unknown_table(&r->unknown, &r->estimate);
-  if (r->adapt.adaptive) tables[n++] = cli_adapt_table(&r->adapt, r->session.filter);
+  if (r->adapt.adaptive) tables[n++] = cli_adapt_table(&r->adapt, bramah_session_filter(r->session));
   if (q->truth) tables[n++] = cli_accuracy_table(&r->accuracy, r->estimate.plant);
   if (q->truth && r->smooth.written)
     tables[n++] = cli_smooth_table(&r->smooth, &r->accuracy, r->estimate.plant);
   r->verdict = cli_verdict_make(&r->consistency, &r->events, q->truth ? &r->accuracy : NULL, &r->nees,
-                                r->session.filter);
+                                bramah_session_filter(r->session));
   tables[n++] = cli_verdict_table(&r->verdict);
   for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
   cli_verdict_print(&r->verdict, out);

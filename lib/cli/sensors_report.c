@@ -81,15 +81,15 @@ static bramah_status explain(bramah_report *report)
 bramah_status cli_sensors_report_init(cli_sensors_report *sensors, bramah_report *report,
                                       const bramah_session *session, bramah_diag *diag)
 {
-  const bramah_study *study = session->study;
+  const bramah_study *study = bramah_session_study(session);
   bramah_status status = BRAMAH_OK;
   *sensors = (cli_sensors_report){.report = report, .n = study->n_sensors};
-  sensors->step = 1e-9 * (double)session->machine.plant.step_ns;
+  sensors->step = 1e-9 * (double)bramah_session_plant(session)->step_ns;
   sensors->sensor = calloc(study->n_sensors + 1, sizeof *sensors->sensor);
   if (!sensors->sensor) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   for (size_t i = 0; i < sensors->n; i++) {
-    const cli_readable readable = cli_readable_unit(session->sensors[i].unit);
-    sensors->sensor[i] = (cli_sensor_report){.name = session->sensors[i].name,
+    const cli_readable readable = cli_readable_unit(bramah_session_sensors(session)[i].unit);
+    sensors->sensor[i] = (cli_sensor_report){.name = bramah_session_sensors(session)[i].name,
                                              .unit = readable.unit,
                                              .factor = readable.factor,
                                              .gate = study->gate[i]};

@@ -7,7 +7,6 @@
 #include "lib/cli/parameters.h"
 #include "lib/cli/plant_noise.h"
 #include "lib/cli/progress.h"
-#include "lib/cli/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +31,7 @@ typedef struct energy_balance {
 typedef struct simulation {
   request request;
   bramah_machine_plant machine;
-  cli_schedule *schedule;
+  bramah_schedule *schedule;
   cli_noisy_log *noisy; /* NULL: none wanted */
   cli_plant_noise *shaken;
   bramah_log_writer *writer;
@@ -192,7 +191,7 @@ static bramah_status prepare(simulation *s, const cli_arguments *arguments, size
   if (!status)
     status = bramah_machine_plant_open(&s->machine, r->machine, n_changes, changes, r->step_ns, diag);
   if (!status) status = cli_parameters_read(arguments, &s->machine.plant, &s->parameters, diag);
-  if (!status) status = cli_schedule_new(s->machine.machine, s->machine.model, diag, &s->schedule);
+  if (!status) status = bramah_schedule_new(s->machine.machine, s->machine.model, diag, &s->schedule);
   if (!status && r->study) status = cli_noisy_log_new(r->study, r->seed, &s->machine, diag, &s->noisy);
   if (!status && r->shaken) status = cli_plant_noise_new(r->study, r->seed, &s->machine, diag, &s->shaken);
   if (!status) status = prepare_energy(s, diag);
@@ -205,7 +204,7 @@ static bramah_status prepare(simulation *s, const cli_arguments *arguments, size
 static bramah_status write_rows(simulation *s, uint64_t k, int64_t time_ns, bramah_diag *diag)
 {
   const bramah_plant *plant = &s->machine.plant;
-  const double *u = cli_schedule_at(s->schedule, time_ns);
+  const double *u = bramah_schedule_at(s->schedule, time_ns);
   bramah_status status = cli_parameters_set(&s->parameters, plant, time_ns, diag);
   if (!status) status = plant->set_inputs(plant->self, u, diag);
   if (!status) status = write_truth(s, time_ns, diag);
@@ -315,7 +314,7 @@ static void clean_up(simulation *s)
   bramah_log_finish(s->writer, &ignored);
   cli_noisy_log_free(s->noisy);
   cli_plant_noise_free(s->shaken);
-  cli_schedule_free(s->schedule);
+  bramah_schedule_free(s->schedule);
   bramah_machine_plant_close(&s->machine);
   cli_parameters_free(&s->parameters);
   free(s->outputs);

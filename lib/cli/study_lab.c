@@ -248,13 +248,14 @@ static void record(const cli_lab *lab, cli_lab_truth *truth, size_t row, const s
 }
 
 static bramah_status simulate_rows(const cli_lab *lab, cli_lab_truth *truth, const size_t *output,
-                                   bramah_sensor *const *sensors, cli_schedule *schedule, bramah_diag *diag)
+                                   bramah_sensor *const *sensors, bramah_schedule *schedule,
+                                   bramah_diag *diag)
 {
   const bramah_plant *plant = &lab->machine.plant;
   bramah_status status = BRAMAH_OK;
   for (size_t k = 0; !status && k < lab->rows; k++) {
     const int64_t now = (int64_t)k * plant->step_ns;
-    status = plant->set_inputs(plant->self, cli_schedule_at(schedule, now), diag);
+    status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
     if (status) break;
     record(lab, truth, k, output, sensors);
     if (k + 1 == lab->rows) break;
@@ -271,14 +272,14 @@ static bramah_status simulate_rows(const cli_lab *lab, cli_lab_truth *truth, con
 static bramah_status simulate_truth(const cli_lab *lab, size_t scenario, const size_t *output,
                                     bramah_sensor *const *sensors, bramah_diag *diag)
 {
-  cli_schedule *schedule = NULL;
+  bramah_schedule *schedule = NULL;
   cli_lab_truth *truth = &lab->truth[scenario];
   bramah_status status = make_truth_room(lab, truth, diag);
-  if (!status) status = cli_schedule_new(lab->machine.machine, lab->machine.model, diag, &schedule);
+  if (!status) status = bramah_schedule_new(lab->machine.machine, lab->machine.model, diag, &schedule);
   if (!status) status = bramah_coupled_reset(lab->machine.coupled, diag);
   if (!status) status = set_parameters(lab, &lab->scenarios[scenario], diag);
   if (!status) status = simulate_rows(lab, truth, output, sensors, schedule, diag);
-  cli_schedule_free(schedule);
+  bramah_schedule_free(schedule);
   return status;
 }
 
@@ -313,35 +314,38 @@ static bramah_status check_sensors(const bramah_study *changed, const bramah_stu
 }
 
 /* The scenarios of the plan come instead of what the study says is wrong with its model. */
-static bramah_status load_study(const cli_lab *lab, const cli_lab_place *p, bramah_session *session,
+static bramah_status load_study(const cli_lab *lab, const cli_lab_place *p, bramah_study **out,
                                 bramah_diag *diag)
 {
   const bramah_plan_filter *filter = &lab->filters[p->filter];
   const bramah_plan_scenario *scenario = &lab->scenarios[p->scenario];
   const char *path = lab->plan->studies[p->study].file;
   bramah_diag_clear(diag);
-  bramah_status status =
-      bramah_study_load_changed(path, filter->n_changes, filter->changes, diag, &session->study);
+  bramah_status status = bramah_study_load_changed(path, filter->n_changes, filter->changes, diag, out);
   if (status) return cli_place(diag, path, 0), status;
-  status = check_knows(session->study, path, diag);
+  bramah_study *study = *out;
+  status = check_knows(study, path, diag);
   if (status) return status;
-  if (filter->transition) session->study->transition = filter->transition;
+  if (filter->transition) study->transition = filter->transition;
   if (lab->plan->n_scenarios) {
-    session->study->n_changes = scenario->n_changes;
-    session->study->changes = scenario->changes;
+    study->n_changes = scenario->n_changes;
+    study->changes = scenario->changes;
   }
-  session->step_ns = lab->machine.plant.step_ns;
-  return check_sensors(session->study, lab->studies[p->study], diag);
+  return check_sensors(study, lab->studies[p->study], diag);
 }
 
 static bramah_status open_set(cli_lab *lab, const cli_lab_place *p, bramah_diag *diag)
 {
   cli_lab_set *set = &lab->sets[(p->scenario * lab->n_studies + p->study) * lab->n_filters + p->filter];
+  bramah_study *study = NULL;
   set->output = calloc(lab->n_signals + 1, sizeof *set->output);
   if (!set->output) return fail_memory(diag);
-  bramah_status status = load_study(lab, p, &set->session, diag);
-  if (!status) status = bramah_session_open_study(&set->session, diag);
-  return status ? status : find_signals(lab, &set->session.machine.plant, set->output, diag);
+  bramah_status status = load_study(lab, p, &study, diag);
+  if (status)
+    bramah_study_free(study);
+  else
+    status = bramah_session_new(study, lab->machine.plant.step_ns, diag, &set->session);
+  return status ? status : find_signals(lab, bramah_session_plant(set->session), set->output, diag);
 }
 
 static bramah_status open_sets(cli_lab *lab, bramah_diag *diag)
@@ -374,15 +378,16 @@ static void note_rates(const cli_lab *lab)
 static void run_alone(const cli_lab *lab, size_t scenario)
 {
   const cli_lab_set *set = cli_lab_set_of(lab, &(cli_lab_place){.scenario = scenario});
-  const bramah_plant *plant = &set->session.machine.plant;
+  const bramah_plant *plant = bramah_session_plant(set->session);
   cli_lab_truth *truth = &lab->truth[scenario];
   bramah_rmse all[BRAMAH_PLAN_MOST_SIGNALS] = {{0}}, settled[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
-  cli_schedule *schedule = NULL;
+  bramah_schedule *schedule = NULL;
   bramah_diag diag;
-  bramah_status status = bramah_session_start(&set->session, set->session.machine.coupled, &diag);
-  if (!status) status = cli_schedule_new(lab->machine.machine, set->session.machine.model, &diag, &schedule);
+  bramah_status status = bramah_session_start(set->session, bramah_session_coupled(set->session), &diag);
+  if (!status)
+    status = bramah_schedule_new(lab->machine.machine, bramah_session_model(set->session), &diag, &schedule);
   for (size_t k = 0; !status && k < lab->rows; k++) {
-    status = plant->set_inputs(plant->self, cli_schedule_at(schedule, (int64_t)k * plant->step_ns), &diag);
+    status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, (int64_t)k * plant->step_ns), &diag);
     for (size_t i = 0; !status && i < lab->n_signals; i++) {
       const double is = truth->signal[k * lab->n_signals + i],
                    has = plant->output(plant->self, set->output[i]);
@@ -396,7 +401,7 @@ static void run_alone(const cli_lab *lab, size_t scenario)
     truth->alone[2 * i] = percent * bramah_rmse_value(&all[i]);
     truth->alone[2 * i + 1] = percent * bramah_rmse_value(&settled[i]);
   }
-  cli_schedule_free(schedule);
+  bramah_schedule_free(schedule);
 }
 
 /* ---- the whole ---- */
@@ -444,7 +449,7 @@ void cli_lab_close(cli_lab *lab)
 {
   const size_t n_sets = lab->n_scenarios * lab->n_studies * lab->n_filters;
   for (size_t i = 0; lab->sets && i < n_sets; i++) {
-    bramah_session_close(&lab->sets[i].session);
+    bramah_session_close(lab->sets[i].session);
     free(lab->sets[i].output);
   }
   for (size_t i = 0; lab->truth && i < lab->n_scenarios; i++) free_truth(lab, &lab->truth[i]);

@@ -5,7 +5,6 @@
 #define BRAMAH_LIB_CLI_STUDY_LAB_H
 
 #include "bramah/plan.h"
-#include "lib/cli/schedule.h"
 #include "bramah/session.h"
 
 /* What a run tells of a signal. */
@@ -29,7 +28,7 @@ typedef struct cli_lab_truth {
 
 /* One scenario, study and filter. */
 typedef struct cli_lab_set {
-  bramah_session session;
+  bramah_session *session;
   size_t *output; /* [signals] of the filter's plant */
 } cli_lab_set;
 

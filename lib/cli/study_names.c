@@ -14,14 +14,3 @@ void cli_input_column(const bramah_study *study, const char *input, char *out, s
     *line = study->inputs[i].line;
   }
 }
-
-long cli_sensor_of(const bramah_session *session, size_t output)
-{
-  for (size_t i = 0; i < session->study->n_sensors; i++) {
-    const bramah_sensor *sensor = &session->sensors[i];
-    if (sensor->shape == BRAMAH_SENSOR_SUM && sensor->n_terms == 1 && sensor->output[0] == output &&
-        sensor->weight[0] == 1.0)
-      return (long)i;
-  }
-  return -1;
-}

@@ -3,7 +3,6 @@
 #include "bramah/noise.h"
 #include "bramah/assess.h"
 #include "lib/cli/message.h"
-#include "lib/cli/study_names.h"
 #include "lib/cli/output_files.h"
 
 #include <math.h>
@@ -23,7 +22,7 @@ typedef struct watched {
   size_t saw_n;
 } watched;
 
-/* What one run has to itself: session is a copy that shares all but plant and filter. */
+/* What one run has to itself: its session is a clone. */
 typedef struct bench {
   const cli_lab *lab;
   cli_lab_place place;
@@ -31,8 +30,8 @@ typedef struct bench {
   const cli_lab_set *set;
   const bramah_sensor_options *sensors; /* of the truth */
   size_t n_sensors;
-  bramah_session session;
-  cli_schedule *schedule;
+  bramah_session *session;
+  bramah_schedule *schedule;
   sampled *sampled;       /* [n_sensors] */
   double *y;              /* [n_sensors] */
   unsigned char *present; /* [n_sensors] */
@@ -52,7 +51,8 @@ static bramah_status open_noise(bench *b, bramah_diag *diag)
     return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; !status && i < b->n_sensors; i++) {
-    b->sampled[i].every = cli_lab_every(&b->session.sensors[i], rate, b->session.machine.plant.step_ns);
+    b->sampled[i].every = cli_lab_every(&bramah_session_sensors(b->session)[i], rate,
+                                        bramah_session_plant(b->session)->step_ns);
     status = bramah_noise_new(b->place.seed + 1, bramah_noise_stream(b->sensors[i].name), diag,
                               &b->sampled[i].noise);
   }
@@ -65,18 +65,13 @@ static bramah_status open_bench(bench *b, const cli_lab *lab, size_t index, bram
   b->place = cli_lab_place_of(lab, index);
   b->truth = &lab->truth[b->place.scenario];
   b->set = cli_lab_set_of(lab, &b->place);
-  b->session = b->set->session;
-  b->session.filter = NULL;
-  b->session.machine.coupled = NULL;
   b->sensors = lab->studies[b->place.study]->sensors;
   b->n_sensors = lab->studies[b->place.study]->n_sensors;
   for (size_t i = 0; i < lab->n_signals; i++)
-    b->watched[i].sensor = cli_sensor_of(&b->session, b->set->output[i]);
-  bramah_status status = bramah_coupled_new(b->session.machine.model, diag, &b->session.machine.coupled);
-  if (status) return status;
-  b->session.machine.plant = bramah_coupled_plant(b->session.machine.coupled);
-  status = bramah_session_open_filter(&b->session, diag);
-  if (!status) status = cli_schedule_new(lab->machine.machine, b->session.machine.model, diag, &b->schedule);
+    b->watched[i].sensor = bramah_session_sensor_of_output(b->set->session, b->set->output[i]);
+  bramah_status status = bramah_session_clone(b->set->session, diag, &b->session);
+  if (!status)
+    status = bramah_schedule_new(lab->machine.machine, bramah_session_model(b->session), diag, &b->schedule);
   return status ? status : open_noise(b, diag);
 }
 
@@ -86,9 +81,8 @@ static void close_bench(bench *b)
   free(b->sampled);
   free(b->y);
   free(b->present);
-  cli_schedule_free(b->schedule);
-  bramah_filter_free(b->session.filter);
-  bramah_coupled_free(b->session.machine.coupled);
+  bramah_schedule_free(b->schedule);
+  bramah_session_close(b->session);
 }
 
 /* ---- steps ---- */
@@ -97,7 +91,7 @@ static void close_bench(bench *b)
 static double sample(bench *b, size_t i, size_t k)
 {
   const double is = b->truth->measured[b->place.study][k * b->n_sensors + i];
-  return bramah_sensor_digitize(&b->session.sensors[i],
+  return bramah_sensor_digitize(&bramah_session_sensors(b->session)[i],
                                 is + bramah_noise_gaussian(b->sampled[i].noise, b->sensors[i].sigma));
 }
 
@@ -114,7 +108,7 @@ static int take_samples(bench *b, size_t k)
 
 static double sigma_of(const bench *b, size_t signal)
 {
-  return bramah_filter_output_sigma(b->session.filter, b->set->output[signal]);
+  return bramah_filter_output_sigma(bramah_session_filter(b->session), b->set->output[signal]);
 }
 
 static bramah_status correct(bench *b, size_t k, bramah_diag *diag)
@@ -122,10 +116,11 @@ static bramah_status correct(bench *b, size_t k, bramah_diag *diag)
   const size_t n = b->lab->n_signals;
   const int saw = k >= b->lab->settled;
   for (size_t i = 0; saw && i < n; i++) b->watched[i].before = sigma_of(b, i);
-  const bramah_status status = bramah_filter_correct(b->session.filter, b->y, b->present, diag);
+  const bramah_status status =
+      bramah_filter_correct(bramah_session_filter(b->session), b->y, b->present, diag);
   if (status) return status;
   size_t dof;
-  const double nis = bramah_filter_nis(b->session.filter, &dof);
+  const double nis = bramah_filter_nis(bramah_session_filter(b->session), &dof);
   bramah_nis_add(&b->nis, nis, (double)dof);
   for (size_t i = 0; saw && i < n; i++) {
     const double ratio = b->watched[i].before / sigma_of(b, i);
@@ -138,7 +133,7 @@ static bramah_status correct(bench *b, size_t k, bramah_diag *diag)
 
 static void watch(bench *b, size_t k)
 {
-  const bramah_plant *plant = &b->session.machine.plant;
+  const bramah_plant *plant = bramah_session_plant(b->session);
   for (size_t i = 0; i < b->lab->n_signals; i++) {
     watched *w = &b->watched[i];
     const double is = b->truth->signal[k * b->lab->n_signals + i];
@@ -152,10 +147,10 @@ static void watch(bench *b, size_t k)
 /* A row holds what was corrected at its time and the command from then on, as the truth does. */
 static bramah_status run_row(bench *b, size_t k, bramah_diag *diag)
 {
-  bramah_filter *filter = b->session.filter;
+  bramah_filter *filter = bramah_session_filter(b->session);
   bramah_status status = take_samples(b, k) ? correct(b, k, diag) : BRAMAH_OK;
-  const int64_t now = (int64_t)k * b->session.machine.plant.step_ns;
-  if (!status) status = bramah_filter_set_inputs(filter, cli_schedule_at(b->schedule, now), diag);
+  const int64_t now = (int64_t)k * bramah_session_plant(b->session)->step_ns;
+  if (!status) status = bramah_filter_set_inputs(filter, bramah_schedule_at(b->schedule, now), diag);
   if (!status) watch(b, k);
   return !status && k + 1 < b->lab->rows ? bramah_filter_predict(filter, diag) : status;
 }

@@ -70,7 +70,7 @@ static int read_arguments(sweep *s)
 static bramah_status check_files(const sweep *s, size_t n_logs, const char *const *logs, bramah_diag *diag)
 {
   const char *const outputs[] = {s->output, s->journal};
-  const char *const others[] = {s->lab.path, s->lab.session.study->machine_file, s->output};
+  const char *const others[] = {s->lab.path, bramah_session_study(s->lab.session)->machine_file, s->output};
   bramah_status status = BRAMAH_OK;
   for (size_t o = 0; !status && o < 2; o++) {
     status = cli_check_output(outputs[o], 2 + o, others, diag);
@@ -86,8 +86,8 @@ static bramah_status open_lab(sweep *s, bramah_diag *diag)
   const size_t n = (size_t)a->n_operands - 1;
   bramah_status status = cli_tune_lab_open(&s->lab, a->operands[0], diag);
   if (!status)
-    s->lab.ahead =
-        s->ahead ? (int)(s->ahead < 1000000 ? s->ahead : 1000000) : s->lab.session.study->tune.ahead;
+    s->lab.ahead = s->ahead ? (int)(s->ahead < 1000000 ? s->ahead : 1000000)
+                            : bramah_session_study(s->lab.session)->tune.ahead;
   if (!status) status = cli_tune_vary_read(&s->vary, &s->lab, a, s->latin, s->seed, diag);
   if (!status) status = check_files(s, n, a->operands + 1, diag);
   if (!status) status = cli_tune_lab_read(&s->lab, n, a->operands + 1, s->n_truths, s->truths, diag);
@@ -226,9 +226,10 @@ static void print_summary(const sweep *s)
 {
   FILE *out = cli_summary_stream(1, &s->output);
   const double seconds = cli_clock() - s->start;
-  fprintf(out, "study: %s (%s), %zu figure%s, %zu point%s on %zu log%s\n", s->lab.session.study->name,
-          s->lab.path, s->lab.n, s->lab.n == 1 ? " varies" : "s vary", s->vary.n_points,
-          s->vary.n_points == 1 ? "" : "s", s->lab.n_logs, s->lab.n_logs == 1 ? "" : "s");
+  fprintf(out, "study: %s (%s), %zu figure%s, %zu point%s on %zu log%s\n",
+          bramah_session_study(s->lab.session)->name, s->lab.path, s->lab.n,
+          s->lab.n == 1 ? " varies" : "s vary", s->vary.n_points, s->vary.n_points == 1 ? "" : "s",
+          s->lab.n_logs, s->lab.n_logs == 1 ? "" : "s");
   fprintf(out, "work: %llu replay%s in %.1f s\n", (unsigned long long)s->crew.replays,
           s->crew.replays == 1 ? "" : "s", seconds);
   if (s->failed) print_failures(s, out);

@@ -126,7 +126,7 @@ static bramah_status check_files(const tuning *t, bramah_diag *diag)
   for (size_t o = 0; !status && o < 4; o++) {
     size_t n = 0;
     others[n++] = o ? t->lab.path : NULL; /* the study itself may be written anew */
-    others[n++] = t->lab.session.study->machine_file;
+    others[n++] = bramah_session_study(t->lab.session)->machine_file;
     for (size_t p = 0; p < o; p++) others[n++] = outputs[p];
     status = cli_check_output(outputs[o], n, others, diag);
     if (!status) status = cli_check_output(outputs[o], t->n_all, t->logs, diag);
@@ -138,7 +138,7 @@ static bramah_status check_files(const tuning *t, bramah_diag *diag)
 
 static bramah_status choose(tuning *t, bramah_diag *diag)
 {
-  const bramah_study_tune *tune = &t->lab.session.study->tune;
+  const bramah_study_tune *tune = &bramah_session_study(t->lab.session)->tune;
   int criterion = (int)tune->criterion, method = (int)tune->method;
   if (word_value(t->arguments, "criterion", criteria, &criterion)) return BRAMAH_E_ARGUMENT;
   if (word_value(t->arguments, "method", methods, &method)) return BRAMAH_E_ARGUMENT;
@@ -320,8 +320,8 @@ static void write_head(const tuning *t, char *head, size_t room)
 static void print_search(const tuning *t, FILE *out)
 {
   const cli_tune_search *s = &t->search;
-  fprintf(out, "study: %s (%s), %zu figure%s\n", t->lab.session.study->name, t->lab.path, t->lab.n,
-          t->lab.n == 1 ? "" : "s");
+  fprintf(out, "study: %s (%s), %zu figure%s\n", bramah_session_study(t->lab.session)->name, t->lab.path,
+          t->lab.n, t->lab.n == 1 ? "" : "s");
   fprintf(out, "logs: %zu tuned on, %zu held out\n", t->n_tuned, t->n_all - t->n_tuned);
   fprintf(out, "search: %s after %d iterations, %zu evaluations; %s %.6g\n", endings[t->optimum.ending],
           t->optimum.iterations, s->n_tried, cli_tune_criterion_name(s->criterion), t->optimum.cost);
@@ -351,8 +351,9 @@ static size_t make_tables(tuning *t, cli_table *tables)
 static bramah_status write_report(const tuning *t, const char *head, size_t n, const cli_table *tables,
                                   bramah_diag *diag)
 {
-  cli_tune_note notes[4 + 16] = {
-      {"study", t->lab.path}, {"machine", t->lab.session.study->machine_file}, {"tuned", head}};
+  cli_tune_note notes[4 + 16] = {{"study", t->lab.path},
+                                 {"machine", bramah_session_study(t->lab.session)->machine_file},
+                                 {"tuned", head}};
   size_t n_notes = 3;
   for (size_t i = 0; i < t->n_warnings; i++) notes[n_notes++] = (cli_tune_note){"warning", t->warnings[i]};
   return cli_tune_write_report(t->report, &t->search, t->certainty.n ? &t->certainty : NULL, t->profiles,

@@ -96,7 +96,7 @@ static void remember(batch *b, size_t i)
   }
   crew->replays += n;
   crew->log_seconds +=
-      (double)n * figures[CLI_TUNE_STEPS] * 1e-9 * (double)crew->lab->session.machine.plant.step_ns;
+      (double)n * figures[CLI_TUNE_STEPS] * 1e-9 * (double)bramah_session_plant(crew->lab->session)->step_ns;
   b->state[i] = DONE;
   b->done++;
 }

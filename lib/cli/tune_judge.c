@@ -64,7 +64,8 @@ static double prediction(const cli_tune_lab *lab, size_t n, double *const *figur
     const size_t place = cli_tune_place_sensor(i) + CLI_TUNE_OF_AHEAD;
     const double number = sum_over(n, figures, place + 1);
     if (!(number > 0.0)) continue;
-    sum += sum_over(n, figures, place) / number / bramah_sensor_variance(&lab->session.sensors[i]);
+    sum += sum_over(n, figures, place) / number /
+           bramah_sensor_variance(&bramah_session_sensors(lab->session)[i]);
     counted++;
   }
   return counted ? sqrt(sum / (double)counted) : (double)NAN;
@@ -140,7 +141,7 @@ cli_tune_colour cli_tune_look_at_sensor(const cli_tune_lab *lab, size_t n, doubl
                        .high = (double)NAN,
                        .p = (double)NAN};
   bramah_diag diag;
-  const double expected = bramah_nis_left_by_gate(lab->session.study->gate[i]);
+  const double expected = bramah_nis_left_by_gate(bramah_session_study(lab->session)->gate[i]);
   c.nis = squares / c.n;
   if (!(c.n > CLI_TUNE_LAGS) || !(squares > 0.0)) return c;
   for (size_t l = 0; l < CLI_TUNE_LAGS; l++) {
@@ -191,7 +192,8 @@ size_t cli_tune_warn_coloured(const cli_tune_lab *lab, size_t n, double *const *
              "%s: its innovations remain %scoloured in %zu of %zu logs (correlation of neighbours up to "
              "%.2f); noise cannot "
              "cure what the model lacks there",
-             lab->session.sensors[i].name, coloured ? "" : "faintly ", coloured + faint, n, most);
+             bramah_session_sensors(lab->session)[i].name, coloured ? "" : "faintly ", coloured + faint, n,
+             most);
     say(user, line);
     count++;
   }
@@ -205,7 +207,7 @@ static void add_sensor(cli_table *table, const cli_tune_lab *lab, size_t log, si
                         is = cli_tune_look_at_sensor(lab, 1, &after, i);
   const char *path = lab->logs[log].path, *slash = strrchr(path, '/');
   cli_table_add(table, "%s", slash ? slash + 1 : path);
-  cli_table_add(table, "%s", lab->session.sensors[i].name);
+  cli_table_add(table, "%s", bramah_session_sensors(lab->session)[i].name);
   cli_table_add_number(table, was.nis);
   cli_table_add_number(table, was.lag[0]);
   cli_table_add_number(table, is.nis);
@@ -229,7 +231,7 @@ static void add_all(cli_table *table, const cli_tune_lab *lab, size_t log, const
   double share = 0.0, n = 0.0;
   for (size_t i = 0; i < lab->n_sensors; i++) {
     const double of = after[cli_tune_place_sensor(i) + CLI_TUNE_OF_N];
-    share += of * bramah_nis_left_by_gate(lab->session.study->gate[i]);
+    share += of * bramah_nis_left_by_gate(bramah_session_study(lab->session)->gate[i]);
     n += of;
   }
   is.low *= share / n;

@@ -40,7 +40,7 @@ static int is_between(const char *path, const char *front, const char *name, con
 
 static void find_kind(const cli_tune_lab *lab, cli_tuned *t)
 {
-  const bramah_study *study = lab->session.study;
+  const bramah_study *study = bramah_session_study(lab->session);
   const size_t n = strlen(t->path);
   if (t->in_machine) return;
   for (size_t i = 0; i < study->n_sensors; i++) {
@@ -63,7 +63,7 @@ static void find_kind(const cli_tune_lab *lab, cli_tuned *t)
 /* The value that stands in the files: a change of the study goes before the machine file. */
 static bramah_status look_up(const cli_tune_lab *lab, const cli_tuned *t, char **text, bramah_diag *diag)
 {
-  const bramah_study *study = lab->session.study;
+  const bramah_study *study = bramah_session_study(lab->session);
   bramah_edit *file = NULL;
   const char *found = NULL;
   for (size_t i = 0; t->in_machine && i < study->n_changes; i++)
@@ -221,7 +221,7 @@ static bramah_status set_bounds(const cli_tune_lab *lab, const bramah_study_tune
 
 bramah_status cli_tune_lab_add_parameters(cli_tune_lab *lab, bramah_diag *diag)
 {
-  const bramah_study *study = lab->session.study;
+  const bramah_study *study = bramah_session_study(lab->session);
   const bramah_study_tune *tune = &study->tune;
   bramah_status status = BRAMAH_OK;
   if (!tune->line || !tune->n_parameters)
@@ -243,9 +243,9 @@ bramah_status cli_tune_lab_open(cli_tune_lab *lab, const char *path, bramah_diag
   lab->path = path;
   lab->tuned = calloc(CLI_TUNE_MOST, sizeof *lab->tuned);
   if (!lab->tuned) return fail_memory(diag);
-  const bramah_status status = bramah_session_open(&lab->session, path, diag);
+  const bramah_status status = bramah_session_open(path, diag, &lab->session);
   if (status) return status;
-  const bramah_study *study = lab->session.study;
+  const bramah_study *study = bramah_session_study(lab->session);
   lab->n_sensors = study->n_sensors;
   lab->settle_ns = llround(1e9 * study->tune.settle);
   if (study->adapt.line)
@@ -265,15 +265,15 @@ void cli_tune_lab_close(cli_tune_lab *lab)
   free(lab->logs);
   free(lab->outputs);
   free(lab->edges);
-  bramah_session_close(&lab->session);
+  bramah_session_close(lab->session);
 }
 
 /* Outputs compared with the truth: those of the section, or positions and rates of the study's joints and
  * all pressures. */
 static bramah_status choose_outputs(cli_tune_lab *lab, bramah_diag *diag)
 {
-  const bramah_study *study = lab->session.study;
-  const bramah_plant *plant = &lab->session.machine.plant;
+  const bramah_study *study = bramah_session_study(lab->session);
+  const bramah_plant *plant = bramah_session_plant(lab->session);
   lab->outputs = calloc(plant->n_output + study->tune.n_outputs + 1, sizeof *lab->outputs);
   if (!lab->outputs) return fail_memory(diag);
   for (size_t i = 0; i < study->tune.n_outputs; i++) {
@@ -285,8 +285,8 @@ static bramah_status choose_outputs(cli_tune_lab *lab, bramah_diag *diag)
   }
   if (lab->n_outputs) return BRAMAH_OK;
   for (size_t i = 0; i < study->n_joints; i++) {
-    lab->outputs[lab->n_outputs++] = lab->session.start.basis[i];
-    lab->outputs[lab->n_outputs++] = lab->session.start.basis[i] + 1; /* its rate follows */
+    lab->outputs[lab->n_outputs++] = bramah_session_joint_output(lab->session, i);
+    lab->outputs[lab->n_outputs++] = bramah_session_joint_output(lab->session, i) + 1; /* its rate follows */
   }
   for (size_t i = 0; i < plant->n_output; i++) {
     bramah_output_info info;
@@ -306,10 +306,10 @@ bramah_status cli_tune_lab_read(cli_tune_lab *lab, size_t n, const char *const *
   bramah_status status = n_truths ? choose_outputs(lab, diag) : BRAMAH_OK;
   for (size_t i = 0; !status && i < n; i++) {
     lab->n_logs = i + 1;
-    status = cli_tune_log_read(&lab->logs[i], paths[i], &lab->session, diag);
+    status = cli_tune_log_read(&lab->logs[i], paths[i], lab->session, diag);
     if (!status && i < n_truths)
-      status = cli_tune_log_read_truth(&lab->logs[i], truths[i], &lab->session.machine.plant, lab->n_outputs,
-                                       lab->outputs, diag);
+      status = cli_tune_log_read_truth(&lab->logs[i], truths[i], bramah_session_plant(lab->session),
+                                       lab->n_outputs, lab->outputs, diag);
   }
   return status;
 }
@@ -356,7 +356,7 @@ bramah_status cli_tune_lab_seal(cli_tune_lab *lab, bramah_diag *diag)
   const char *version = bramah_version();
   uint64_t hash = cli_tune_hash(0, version, strlen(version));
   hash = hash_file(hash, lab->path);
-  hash = hash_file(hash, lab->session.study->machine_file);
+  hash = hash_file(hash, bramah_session_study(lab->session)->machine_file);
   hash = cli_tune_hash(hash, &lab->ahead, sizeof lab->ahead);
   hash = cli_tune_hash(hash, &lab->settle_ns, sizeof lab->settle_ns);
   hash = cli_tune_hash(hash, lab->outputs, lab->n_outputs * sizeof *lab->outputs);

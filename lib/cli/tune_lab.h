@@ -38,9 +38,9 @@ typedef struct cli_tuned {
 enum { CLI_TUNE_MOST = 64, CLI_TUNE_CHECKS = 20, CLI_TUNE_BINS = 20, CLI_TUNE_TEXT = 4096 };
 
 typedef struct cli_tune_lab {
-  const char *path;       /* of the study */
-  int quiet;              /* 1: notes are said elsewhere */
-  bramah_session session; /* as the files say: names, units, the start */
+  const char *path;        /* of the study */
+  int quiet;               /* 1: notes are said elsewhere */
+  bramah_session *session; /* as the files say: names, units, the start */
   size_t n;
   cli_tuned *tuned; /* [n] */
   size_t n_logs;
@@ -87,7 +87,7 @@ double cli_tune_neighbour(const cli_tune_lab *lab, const char *set, size_t j, ch
 /* A session of the study with this set, with filter; delays are moved from its sensors into
  * delay_ns [n_sensors]. Released by cli_tune_session_close in any case. */
 typedef struct cli_tune_session {
-  bramah_session session;
+  bramah_session *session;
   bramah_change *changes; /* of the machine */
   char *values;           /* texts they point into */
   int64_t *delay_ns;      /* [n_sensors] */

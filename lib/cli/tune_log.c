@@ -102,10 +102,10 @@ bramah_status cli_tune_log_read(cli_tune_log *log, const char *path, const brama
 {
   cli_log_source source = {0};
   log->path = path;
-  log->n_inputs = session->machine.plant.n_input;
-  log->n_sensors = session->study->n_sensors;
-  bramah_status status =
-      cli_log_source_open(&source, session->study, 1, &path, log->n_inputs, log->n_sensors, diag);
+  log->n_inputs = bramah_session_plant(session)->n_input;
+  log->n_sensors = bramah_session_n_sensors(session);
+  bramah_status status = cli_log_source_open(&source, bramah_session_study(session), 1, &path, log->n_inputs,
+                                             log->n_sensors, diag);
   if (!status) status = cli_log_source_bind(&source, session, diag);
   if (!status) status = read_rows(log, &source, diag);
   cli_log_source_close(&source);

@@ -64,7 +64,7 @@ static bramah_status carry_machine(bramah_edit *edit, const cli_tune_lab *lab, c
   const size_t n = folder_length(path);
   if (strcmp(path, "-") == 0 || (n == folder_length(lab->path) && strncmp(path, lab->path, n) == 0))
     return BRAMAH_OK;
-  char *whole = realpath(lab->session.study->machine_file, NULL);
+  char *whole = realpath(bramah_session_study(lab->session)->machine_file, NULL);
   if (!whole) return BRAMAH_OK;
   const bramah_status status = bramah_edit_set(edit, "machine", whole, NULL, diag);
   free(whole);

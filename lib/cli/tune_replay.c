@@ -117,7 +117,7 @@ static cli_tune_seen partner(const work *w, size_t j, size_t step, size_t k, cli
 static void judge_outlier(work *w, size_t step, size_t k, cli_tune_seen s, size_t i)
 {
   const bramah_innovation *in = &s.innovation[i];
-  const double gate = w->runners[0].opened.session.study->gate[i];
+  const double gate = bramah_session_study(w->runners[0].opened.session)->gate[i];
   /* Beyond the gate on drifts an innovation may be small. */
   if (in->nis <= gate * gate) return;
   for (size_t j = 0; j < w->n; j++) {
@@ -171,7 +171,7 @@ static double apart(const bramah_plant *plant, size_t output, double truth)
 
 static void compare(work *w, int64_t time_ns)
 {
-  const bramah_plant *plant = &w->runners[0].opened.session.machine.plant;
+  const bramah_plant *plant = bramah_session_plant(w->runners[0].opened.session);
   for (size_t i = 0; w->log->truth_rows && i < w->lab->n_outputs; i++) {
     const double truth = cli_tune_log_truth(w->log, time_ns, plant->step_ns / 2, i, &w->truth_row);
     if (isnan(truth)) continue;
@@ -186,8 +186,8 @@ static void compare(work *w, int64_t time_ns)
 
 static bramah_status open_ahead(work *w, bramah_diag *diag)
 {
-  const bramah_session *session = &w->runners[0].opened.session;
-  const bramah_plant *plant = &session->machine.plant;
+  const bramah_session *session = w->runners[0].opened.session;
+  const bramah_plant *plant = bramah_session_plant(session);
   if (!w->lab->ahead) return BRAMAH_OK;
   w->snapshot = malloc(plant->snapshot_size + 1);
   w->command = calloc(plant->n_input + 1, sizeof *w->command);
@@ -202,14 +202,14 @@ static bramah_status open_ahead(work *w, bramah_diag *diag)
     strcat(strcpy(name, input), ".command");
     w->command[i] = bramah_plant_find_output(plant, name);
   }
-  const bramah_status status = bramah_coupled_new(session->machine.model, diag, &w->free_model);
+  const bramah_status status = bramah_coupled_new(bramah_session_model(session), diag, &w->free_model);
   if (!status) w->ahead = bramah_coupled_plant(w->free_model);
   return status;
 }
 
 static void start_ahead(work *w)
 {
-  const bramah_plant *plant = &w->runners[0].opened.session.machine.plant;
+  const bramah_plant *plant = bramah_session_plant(w->runners[0].opened.session);
   plant->save(plant->self, w->snapshot);
   w->ahead.restore(w->ahead.self, w->snapshot);
 }
@@ -217,7 +217,7 @@ static void start_ahead(work *w)
 /* After a step of the filter, before its correction: the free model does the same step. */
 static bramah_status follow(work *w, bramah_diag *diag)
 {
-  const bramah_plant *plant = &w->runners[0].opened.session.machine.plant;
+  const bramah_plant *plant = bramah_session_plant(w->runners[0].opened.session);
   for (size_t i = 0; i < plant->n_input; i++)
     w->u[i] = w->command[i] >= 0 ? plant->output(plant->self, (size_t)w->command[i]) : 0.0;
   const bramah_status status = w->ahead.set_inputs(w->ahead.self, w->u, diag);
@@ -227,12 +227,12 @@ static bramah_status follow(work *w, bramah_diag *diag)
 static bramah_status predicted(void *user, bramah_diag *diag)
 {
   work *w = user;
-  const bramah_session *session = &w->runners[0].opened.session;
+  const bramah_session *session = w->runners[0].opened.session;
   const bramah_status status = follow(w, diag);
   if (status) return status;
   for (size_t i = 0; i < w->lab->n_sensors; i++)
-    w->apart[i] = bramah_sensor_predict(&session->sensors[i], &session->machine.plant) -
-                  bramah_sensor_predict(&session->sensors[i], &w->ahead);
+    w->apart[i] = bramah_sensor_predict(&bramah_session_sensors(session)[i], bramah_session_plant(session)) -
+                  bramah_sensor_predict(&bramah_session_sensors(session)[i], &w->ahead);
   w->steps++;
   return BRAMAH_OK;
 }

@@ -119,7 +119,7 @@ bramah_status cli_tune_write_report(const char *path, const cli_tune_search *sea
 {
   bramah_report *report = NULL;
   char title[256];
-  snprintf(title, sizeof title, "Tuning: %.200s", search->lab->session.study->name);
+  snprintf(title, sizeof title, "Tuning: %.200s", bramah_session_study(search->lab->session)->name);
   bramah_diag_clear(diag);
   bramah_status status = bramah_report_new(title, diag, &report);
   for (size_t i = 0; !status && i < n_notes; i++)

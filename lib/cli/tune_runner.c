@@ -14,7 +14,7 @@ static bramah_status fail_memory(bramah_diag *diag)
 
 static void take_covariance(cli_tune_runner *r)
 {
-  const bramah_filter *filter = r->opened.session.filter;
+  const bramah_filter *filter = bramah_session_filter(r->opened.session);
   const size_t n = bramah_filter_n_error(filter);
   memcpy(r->P, bramah_filter_covariance(filter), n * n * sizeof *r->P);
 }
@@ -88,7 +88,7 @@ cli_tune_seen cli_tune_runner_seen(const cli_tune_runner *r, size_t k)
 
 static bramah_status make_room(cli_tune_runner *r, bramah_diag *diag)
 {
-  const size_t n = bramah_filter_n_error(r->opened.session.filter);
+  const size_t n = bramah_filter_n_error(bramah_session_filter(r->opened.session));
   r->P = calloc(n * n + n + 1, sizeof *r->P);
   if (!r->P) return fail_memory(diag);
   r->column = r->P + n * n;
@@ -103,14 +103,14 @@ bramah_status cli_tune_runner_open(cli_tune_runner *r, const cli_tune_lab *lab, 
   options.gather = 1;
   r->n_sensors = lab->n_sensors;
   bramah_status status = cli_tune_session_open(&r->opened, lab, set, diag);
-  if (!status) options.max_gap_ns = r->opened.session.study->log.longest_gap_ns;
+  if (!status) options.max_gap_ns = bramah_session_study(r->opened.session)->log.longest_gap_ns;
   if (!status)
     status = cli_tune_cursor_open(&r->cursor, &lab->logs[log], r->opened.delay_ns, r->opened.shift,
                                   thousandths, diag);
   if (!status) status = make_room(r, diag);
   if (!status)
-    status = bramah_replay_new(r->opened.session.filter, &options, cli_tune_cursor_next, &r->cursor, diag,
-                               &r->replay);
+    status = bramah_replay_new(bramah_session_filter(r->opened.session), &options, cli_tune_cursor_next,
+                               &r->cursor, diag, &r->replay);
   if (status) return status;
   const bramah_watcher watcher = {.user = r, .predicted = predicted, .corrected = corrected};
   bramah_replay_watch(r->replay, &watcher);

@@ -3,6 +3,7 @@
 #include "lib/cli/tune_lab.h"
 #include "bramah/units.h"
 #include "lib/cli/message.h"
+#include "lib/io/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,7 +145,7 @@ static void prepend_own(const bramah_study *study, change_list *machine, bramah_
 
 static bramah_status change_machine(cli_tune_session *s, change_list *machine, bramah_diag *diag)
 {
-  bramah_study *study = s->session.study;
+  bramah_study *study = s->session->study;
   s->changes = calloc(study->n_changes + machine->n + 1, sizeof *s->changes);
   if (!s->changes) return fail_memory(diag);
   prepend_own(study, machine, s->changes);
@@ -164,7 +165,7 @@ static bramah_status load(cli_tune_session *s, const cli_tune_lab *lab, const ch
     change_list study = {.items = room}, machine = {.items = room + places};
     sort_changes(lab, value, &study, &machine);
     bramah_diag_clear(diag);
-    status = bramah_study_load_changed(lab->path, study.n, study.items, diag, &s->session.study);
+    status = bramah_study_load_changed(lab->path, study.n, study.items, diag, &s->session->study);
     if (status) cli_place(diag, lab->path, 0);
     if (!status) status = change_machine(s, &machine, diag);
   }
@@ -175,7 +176,7 @@ static bramah_status load(cli_tune_session *s, const cli_tune_lab *lab, const ch
 /* The samples come at the times they were measured: nobody has to go back. */
 static bramah_status take_delays(cli_tune_session *s, const cli_tune_lab *lab, bramah_diag *diag)
 {
-  bramah_study *study = s->session.study;
+  bramah_study *study = s->session->study;
   s->delay_ns = calloc(lab->n_sensors + 1, sizeof *s->delay_ns);
   if (!s->delay_ns) return fail_memory(diag);
   if (study->n_sensors != lab->n_sensors)
@@ -188,17 +189,17 @@ static bramah_status take_delays(cli_tune_session *s, const cli_tune_lab *lab, b
   return BRAMAH_OK;
 }
 
-/* As bramah_session_open_study, on the lab's model. */
+/* As bramah_session_new, on the lab's model. */
 static bramah_status open_on_model(cli_tune_session *s, const cli_tune_lab *lab, bramah_diag *diag)
 {
-  bramah_session *session = &s->session;
+  bramah_session *session = s->session;
   s->shared = 1;
-  session->machine.model = lab->session.machine.model;
-  session->machine.machine = lab->session.machine.machine;
+  session->machine.model = lab->session->machine.model;
+  session->machine.machine = lab->session->machine.machine;
   const bramah_status status = bramah_coupled_new(session->machine.model, diag, &session->machine.coupled);
   if (status) return status;
   session->machine.plant = bramah_coupled_plant(session->machine.coupled);
-  return bramah_session_open_on_machine(session, diag);
+  return bramah__session_open_on_machine(session, diag);
 }
 
 static double offset_of(const bramah_study *study, size_t i, const char *unit)
@@ -216,8 +217,8 @@ static bramah_status take_offsets(cli_tune_session *s, const cli_tune_lab *lab, 
   s->shift = calloc(lab->n_sensors + 1, sizeof *s->shift);
   if (!s->shift) return fail_memory(diag);
   for (size_t i = 0; i < lab->n_sensors; i++) {
-    const char *unit = lab->session.sensors[i].unit;
-    s->shift[i] = offset_of(s->session.study, i, unit) - offset_of(lab->session.study, i, unit);
+    const char *unit = lab->session->sensors[i].unit;
+    s->shift[i] = offset_of(s->session->study, i, unit) - offset_of(lab->session->study, i, unit);
   }
   return BRAMAH_OK;
 }
@@ -225,22 +226,24 @@ static bramah_status take_offsets(cli_tune_session *s, const cli_tune_lab *lab, 
 bramah_status cli_tune_session_open(cli_tune_session *session, const cli_tune_lab *lab, const char *set,
                                     bramah_diag *diag)
 {
-  *session = (cli_tune_session){0};
+  *session = (cli_tune_session){.session = calloc(1, sizeof *session->session)};
+  if (!session->session) return fail_memory(diag);
   bramah_status status = load(session, lab, set, diag);
   if (!status) status = take_delays(session, lab, diag);
   if (!status) status = take_offsets(session, lab, diag);
   if (status) return status;
   return lab->shared_model ? open_on_model(session, lab, diag)
-                           : bramah_session_open_study(&session->session, diag);
+                           : bramah__session_open_study(session->session, diag);
 }
 
 void cli_tune_session_close(cli_tune_session *session)
 {
+  if (!session->session) return;
   if (session->shared) { /* the lab's */
-    session->session.machine.model = NULL;
-    session->session.machine.machine = NULL;
+    session->session->machine.model = NULL;
+    session->session->machine.machine = NULL;
   }
-  bramah_session_close(&session->session);
+  bramah_session_close(session->session);
   free(session->changes);
   free(session->values);
   free(session->delay_ns);

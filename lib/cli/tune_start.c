@@ -21,7 +21,7 @@ static void take_white_parts(const cli_tune_search *s, double *x)
     const cli_tuned *t = &s->lab->tuned[i];
     if (t->kind != CLI_TUNE_SENSOR) continue;
     const cli_tune_colour c = cli_tune_look_at_sensor(s->lab, s->n_logs, s->figures, t->index);
-    const double step = s->lab->session.sensors[t->index].resolution;
+    const double step = bramah_session_sensors(s->lab->session)[t->index].resolution;
     const double variance = c.white_sigma * c.white_sigma - step * step / 12.0;
     if (variance > 0.0) x[i] = inside(t, sqrt(variance) / t->factor);
   }

@@ -79,22 +79,22 @@ static bramah_status make_filter(cli_unknown *unknown, const bramah_replay_optio
   bramah_filter_options options = bramah_session_filter_options(session);
   options.augmented += unknown->n;
   options.n_augmented -= unknown->n;
-  bramah_status status = bramah_coupled_new(session->machine.model, diag, &unknown->coupled);
+  bramah_status status = bramah_coupled_new(bramah_session_model(session), diag, &unknown->coupled);
   if (!status) status = bramah_session_start(session, unknown->coupled, diag);
   if (status) return status;
   unknown->plant = bramah_coupled_plant(unknown->coupled);
-  bramah_coupled_set_injection(unknown->coupled, (bramah_injection)session->study->injection);
-  status = bramah_filter_new(&unknown->plant, session->study->n_sensors, session->sensors, &options, diag,
-                             &unknown->filter);
+  bramah_coupled_set_injection(unknown->coupled, (bramah_injection)bramah_session_study(session)->injection);
+  status = bramah_filter_new(&unknown->plant, bramah_session_n_sensors(session),
+                             bramah_session_sensors(session), &options, diag, &unknown->filter);
   if (status) return status;
   return bramah_replay_new(unknown->filter, replay, take_row, unknown, diag, &unknown->replay);
 }
 
 static bramah_status make_arrays(cli_unknown *unknown, bramah_diag *diag)
 {
-  const bramah_plant *plant = &unknown->session->machine.plant;
+  const bramah_plant *plant = bramah_session_plant(unknown->session);
   unknown->queue.n_inputs = plant->n_input;
-  unknown->queue.width = plant->n_input + unknown->session->study->n_sensors;
+  unknown->queue.width = plant->n_input + bramah_session_n_sensors(unknown->session);
   unknown->parameter = calloc(unknown->n, sizeof *unknown->parameter);
   for (int side = 0; side < 2; side++)
     unknown->sum[side] = calloc(plant->n_output + 1, sizeof *unknown->sum[side]);
@@ -102,7 +102,7 @@ static bramah_status make_arrays(cli_unknown *unknown, bramah_diag *diag)
     return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   for (size_t k = 0; k < unknown->n; k++)
     unknown->parameter[k] =
-        (size_t)bramah_plant_find_parameter(plant, unknown->session->study->augmented[k].at);
+        (size_t)bramah_plant_find_parameter(plant, bramah_session_study(unknown->session)->augmented[k].at);
   return BRAMAH_OK;
 }
 
@@ -110,7 +110,7 @@ bramah_status cli_unknown_open(cli_unknown *unknown, const bramah_session *sessi
                                const bramah_replay_options *options, bramah_source source, void *source_user,
                                bramah_diag *diag)
 {
-  const bramah_study *study = session->study;
+  const bramah_study *study = bramah_session_study(session);
   *unknown = (cli_unknown){
       .session = session, .source = source, .source_user = source_user, .ended_at = (double)NAN};
   unknown->n = bramah_study_n_unknown_inputs(study);
@@ -152,7 +152,7 @@ static bramah_status tell(cli_unknown *unknown, const bramah_filter *first, bram
     const size_t p = unknown->parameter[k];
     status = to->set_parameter(to->self, p, from->parameter(from->self, p), diag);
   }
-  if (status || !unknown->session->study->adapt.line) return status;
+  if (status || !bramah_session_study(unknown->session)->adapt.line) return status;
   status = bramah_filter_set_noise(unknown->filter, bramah_filter_acceleration_noise(first),
                                    bramah_filter_pressure_noise(first), diag);
   for (size_t i = 0; !status && i < bramah_filter_n_sensors(first); i++)
@@ -198,7 +198,7 @@ void cli_unknown_step(cli_unknown *unknown, const cli_estimate *estimate, double
 /* Between two steps both filters have taken the same rows: the queue is empty. */
 void cli_unknown_save(const cli_unknown *unknown, cli_snapshot *snapshot)
 {
-  const size_t n_output = unknown->session ? unknown->session->machine.plant.n_output : 0;
+  const size_t n_output = unknown->session ? bramah_session_plant(unknown->session)->n_output : 0;
   if (!unknown->filter) return;
   void *replay = cli_snapshot_add(snapshot, "known replay", bramah_replay_snapshot_size(unknown->replay));
   if (replay) bramah_replay_save(unknown->replay, replay);
@@ -225,7 +225,7 @@ bramah_status cli_unknown_resume(cli_unknown *unknown, const cli_snapshot *snaps
     end_filter(unknown);
     return BRAMAH_OK;
   }
-  const size_t bytes = unknown->session->machine.plant.n_output * sizeof *unknown->sum[0];
+  const size_t bytes = bramah_session_plant(unknown->session)->n_output * sizeof *unknown->sum[0];
   if (size != bramah_replay_snapshot_size(unknown->replay) ||
       !take(snapshot, "known count", &unknown->count, sizeof unknown->count) ||
       !take(snapshot, "unknown sigmas", unknown->sum[0], bytes) ||

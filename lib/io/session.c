@@ -75,16 +75,16 @@ void bramah_machine_plant_close(bramah_machine_plant *machine)
 
 /* ---- session ---- */
 
-bramah_status bramah_session_open_machine(bramah_session *session, bramah_diag *diag)
+bramah_status bramah__session_open_machine(bramah_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   return open_machine(&session->machine, study->machine_file, study->n_changes, study->changes,
                       session->step_ns, study, diag);
 }
 
-bramah_status bramah_session_make_room(bramah_session *session, bramah_diag *diag)
+bramah_status bramah__session_make_room(bramah_session *session, bramah_diag *diag)
 {
-  bramah_session_values *s = &session->start;
+  bramah__start_values *s = &session->start;
   const size_t n = session->machine.plant.n_position, np = session->machine.plant.n_pressure;
   session->sensors = calloc(session->study->n_sensors + 1, sizeof *session->sensors);
   s->joints = calloc(2 * n + 1, sizeof *s->joints);
@@ -101,7 +101,7 @@ bramah_status bramah_session_make_room(bramah_session *session, bramah_diag *dia
   return bramah__make_augmented(&session->augmented, session->study, diag);
 }
 
-bramah_status bramah_session_bind_sensor(bramah_session *session, size_t i, bramah_diag *diag)
+bramah_status bramah__session_bind_sensor(bramah_session *session, size_t i, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   const bramah_sensor_options *options = &study->sensors[i];
@@ -114,7 +114,7 @@ bramah_status bramah_session_bind_sensor(bramah_session *session, size_t i, bram
 
 bramah_status bramah_session_start(const bramah_session *session, bramah_coupled *coupled, bramah_diag *diag)
 {
-  const bramah_session_values *s = &session->start;
+  const bramah__start_values *s = &session->start;
   const bramah_study *study = session->study;
   bramah_diag_clear(diag);
   const bramah_status status =
@@ -145,7 +145,7 @@ static void limit_unknown(bramah_session *session)
 
 bramah_filter_options bramah_session_filter_options(const bramah_session *session)
 {
-  const bramah_session_values *s = &session->start;
+  const bramah__start_values *s = &session->start;
   const bramah_study *study = session->study;
   return (bramah_filter_options){.transition = study->transition,
                                  .basis = s->basis,
@@ -167,7 +167,7 @@ bramah_filter_options bramah_session_filter_options(const bramah_session *sessio
                                  .parameter_noise = session->augmented.noise};
 }
 
-bramah_status bramah_session_open_filter(bramah_session *session, bramah_diag *diag)
+bramah_status bramah__session_open_filter(bramah_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   limit_unknown(session);
@@ -181,44 +181,211 @@ bramah_status bramah_session_open_filter(bramah_session *session, bramah_diag *d
   return status;
 }
 
-bramah_status bramah_session_open(bramah_session *out, const char *path, bramah_diag *diag)
+bramah_status bramah__session_open_study(bramah_session *session, bramah_diag *diag)
 {
-  *out = (bramah_session){0};
-  bramah_diag_clear(diag);
-  const bramah_status status = bramah_study_load(path, diag, &out->study);
-  if (status) bramah__in_file(diag, path, 0);
-  return status ? status : bramah_session_open_study(out, diag);
-}
-
-bramah_status bramah_session_open_study(bramah_session *session, bramah_diag *diag)
-{
-  bramah_status status = bramah_session_open_machine(session, diag);
+  bramah_status status = bramah__session_open_machine(session, diag);
   if (!status) status = bramah_study_check_inputs(session->study, session->machine.model, diag);
-  return status ? status : bramah_session_open_on_machine(session, diag);
+  return status ? status : bramah__session_open_on_machine(session, diag);
 }
 
-bramah_status bramah_session_open_on_machine(bramah_session *session, bramah_diag *diag)
+bramah_status bramah__session_open_on_machine(bramah_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
-  bramah_status status = bramah_session_make_room(session, diag);
+  bramah_status status = bramah__session_make_room(session, diag);
   for (size_t i = 0; !status && i < study->n_sensors; i++)
-    status = bramah_session_bind_sensor(session, i, diag);
+    status = bramah__session_bind_sensor(session, i, diag);
   for (size_t i = 0; !status && i < study->n_augmented; i++)
-    status = bramah_session_bind_augmented(session, i, diag);
+    status = bramah__session_bind_augmented(session, i, diag);
   for (size_t i = 0; !status && i < study->n_parameter_noise; i++)
-    status = bramah_session_bind_parameter_noise(session, i, diag);
-  if (!status) status = bramah_session_find_joints(session, diag);
-  if (!status) status = bramah_session_find_volumes(session, diag);
-  return status ? status : bramah_session_open_filter(session, diag);
+    status = bramah__session_bind_parameter_noise(session, i, diag);
+  if (!status) status = bramah__session_find_joints(session, diag);
+  if (!status) status = bramah__session_find_volumes(session, diag);
+  return status ? status : bramah__session_open_filter(session, diag);
+}
+
+/* ---- opening and closing ---- */
+
+bramah_status bramah_session_new(bramah_study *study, int64_t step_ns, bramah_diag *diag,
+                                 bramah_session **out)
+{
+  *out = NULL;
+  bramah_session *session = calloc(1, sizeof *session);
+  if (!session) {
+    bramah_study_free(study);
+    return fail_memory(diag);
+  }
+  session->study = study;
+  session->step_ns = step_ns;
+  const bramah_status status = bramah__session_open_study(session, diag);
+  if (status)
+    bramah_session_close(session);
+  else
+    *out = session;
+  return status;
+}
+
+bramah_status bramah_session_open(const char *path, bramah_diag *diag, bramah_session **out)
+{
+  bramah_study *study = NULL;
+  *out = NULL;
+  bramah_diag_clear(diag);
+  const bramah_status status = bramah_study_load(path, diag, &study);
+  if (status) bramah__in_file(diag, path, 0);
+  return status ? status : bramah_session_new(study, 0, diag, out);
+}
+
+bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *diag, bramah_session **out)
+{
+  *out = NULL;
+  bramah_session *clone = malloc(sizeof *clone);
+  if (!clone) return fail_memory(diag);
+  *clone = *session;
+  clone->shares = session;
+  clone->filter = NULL;
+  clone->machine.coupled = NULL;
+  bramah_status status = bramah_coupled_new(clone->machine.model, diag, &clone->machine.coupled);
+  if (!status) {
+    clone->machine.plant = bramah_coupled_plant(clone->machine.coupled);
+    status = bramah__session_open_filter(clone, diag);
+  }
+  if (status)
+    bramah_session_close(clone);
+  else
+    *out = clone;
+  return status;
 }
 
 void bramah_session_close(bramah_session *session)
 {
+  if (!session) return;
   bramah_filter_free(session->filter);
-  free(session->sensors);
-  bramah__free_augmented(&session->augmented);
-  free(session->start.joints);
-  free(session->start.position);
-  bramah_machine_plant_close(&session->machine);
-  bramah_study_free(session->study);
+  if (session->shares) {
+    bramah_coupled_free(session->machine.coupled);
+  } else {
+    free(session->sensors);
+    bramah__free_augmented(&session->augmented);
+    free(session->start.joints);
+    free(session->start.position);
+    bramah_machine_plant_close(&session->machine);
+    bramah_study_free(session->study);
+  }
+  free(session);
+}
+
+/* ---- every mistake ---- */
+
+typedef struct checking {
+  bramah_mistake tell;
+  void *user;
+  bramah_status first;
+} checking;
+
+static void heard(void *user, const bramah_diag *diag)
+{
+  checking *c = user;
+  if (!c->first) c->first = diag->status;
+  c->tell(c->user, diag);
+}
+
+static int told(checking *c, bramah_status status, const bramah_diag *diag)
+{
+  if (status) heard(c, diag);
+  return status != BRAMAH_OK;
+}
+
+/* The unit of a bias is known only if its sensor is right; the filter is tried only if all else is. */
+static void check_on_machine(checking *c, bramah_session *session)
+{
+  const bramah_study *study = session->study;
+  bramah_diag diag;
+  told(c, bramah_study_check_inputs(study, session->machine.model, &diag), &diag);
+  if (told(c, bramah__session_make_room(session, &diag), &diag)) return;
+  for (size_t i = 0; i < study->n_sensors; i++)
+    told(c, bramah__session_bind_sensor(session, i, &diag), &diag);
+  for (size_t i = 0; i < study->n_augmented; i++) {
+    const size_t sensor = bramah__study_augmented_sensor(study, i);
+    if (sensor < study->n_sensors && !session->sensors[sensor].unit) continue;
+    told(c, bramah__session_bind_augmented(session, i, &diag), &diag);
+  }
+  for (size_t i = 0; i < study->n_parameter_noise; i++)
+    told(c, bramah__session_bind_parameter_noise(session, i, &diag), &diag);
+  told(c, bramah__session_find_joints(session, &diag), &diag);
+  told(c, bramah__session_find_volumes(session, &diag), &diag);
+  if (!c->first) told(c, bramah__session_open_filter(session, &diag), &diag);
+}
+
+bramah_status bramah_session_check(const char *path, bramah_mistake tell, void *user)
+{
+  checking c = {.tell = tell, .user = user};
+  bramah_diag diag;
+  bramah_session *session = calloc(1, sizeof *session);
+  bramah_diag_clear(&diag);
+  if (told(&c, session ? BRAMAH_OK : fail_memory(&diag), &diag)) return c.first;
+  bramah_study_check(path, heard, &c);
+  if (!c.first) told(&c, bramah_study_load(path, &diag, &session->study), &diag);
+  const bramah_study *study = session->study;
+  if (study) bramah_machine_check(study->machine_file, study->n_changes, study->changes, heard, &c);
+  if (!c.first && !told(&c, bramah__session_open_machine(session, &diag), &diag))
+    check_on_machine(&c, session);
+  bramah_session_close(session);
+  return c.first;
+}
+
+/* ---- its parts ---- */
+
+const bramah_study *bramah_session_study(const bramah_session *session) { return session->study; }
+const bramah_machine_plant *bramah_session_machine(const bramah_session *session)
+{
+  return &session->machine;
+}
+const bramah_model *bramah_session_model(const bramah_session *session) { return session->machine.model; }
+const bramah_plant *bramah_session_plant(const bramah_session *session) { return &session->machine.plant; }
+bramah_coupled *bramah_session_coupled(const bramah_session *session) { return session->machine.coupled; }
+bramah_filter *bramah_session_filter(const bramah_session *session) { return session->filter; }
+size_t bramah_session_n_sensors(const bramah_session *session) { return session->study->n_sensors; }
+const bramah_sensor *bramah_session_sensors(const bramah_session *session) { return session->sensors; }
+
+long bramah_session_find_input(const bramah_session *session, const char *name)
+{
+  const bramah_plant *plant = &session->machine.plant;
+  for (size_t i = 0; i < plant->n_input; i++)
+    if (strcmp(plant->input_name(plant->self, i), name) == 0) return (long)i;
+  return -1;
+}
+
+long bramah_session_find_sensor(const bramah_session *session, const char *name)
+{
+  for (size_t i = 0; i < session->study->n_sensors; i++)
+    if (strcmp(session->sensors[i].name, name) == 0) return (long)i;
+  return -1;
+}
+
+long bramah_session_sensor_of_output(const bramah_session *session, size_t output)
+{
+  for (size_t i = 0; i < session->study->n_sensors; i++) {
+    const bramah_sensor *sensor = &session->sensors[i];
+    if (sensor->shape == BRAMAH_SENSOR_SUM && sensor->n_terms == 1 && sensor->output[0] == output &&
+        sensor->weight[0] == 1.0)
+      return (long)i;
+  }
+  return -1;
+}
+
+size_t bramah_session_joint_output(const bramah_session *session, size_t i)
+{
+  return session->start.basis[i];
+}
+double bramah_session_joint_start(const bramah_session *session, size_t i)
+{
+  return session->start.position[i];
+}
+
+const char *bramah_session_augmented_unit(const bramah_session *session, size_t i)
+{
+  return session->augmented.unit[i];
+}
+
+const char *bramah_session_noise_unit(const bramah_session *session, size_t i)
+{
+  return session->augmented.noise_unit[i];
 }

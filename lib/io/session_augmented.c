@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bramah_status bramah__make_augmented(bramah_session_augmented *augmented, const bramah_study *study,
+bramah_status bramah__make_augmented(bramah__bound_augmented *augmented, const bramah_study *study,
                                      bramah_diag *diag)
 {
   augmented->states = calloc(study->n_augmented + 1, sizeof *augmented->states);
@@ -21,7 +21,7 @@ bramah_status bramah__make_augmented(bramah_session_augmented *augmented, const 
   return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
 }
 
-void bramah__free_augmented(bramah_session_augmented *augmented)
+void bramah__free_augmented(bramah__bound_augmented *augmented)
 {
   free(augmented->states);
   free(augmented->unit);
@@ -68,7 +68,7 @@ static bramah_status figure_value(const bramah_study_augmented *from, const bram
   return place_figure(diag, status, study, from, figure, key);
 }
 
-size_t bramah_study_augmented_sensor(const bramah_study *study, size_t i)
+size_t bramah__study_augmented_sensor(const bramah_study *study, size_t i)
 {
   size_t k = 0;
   if (study->augmented[i].kind != BRAMAH_AUGMENTED_BIAS) return study->n_sensors;
@@ -113,7 +113,7 @@ static bramah_status take_figures(const bramah_study_augmented *from, const bram
   return status ? status : take_limits(from, study, unit, start, out, diag);
 }
 
-bramah_status bramah_session_bind_augmented(bramah_session *session, size_t i, bramah_diag *diag)
+bramah_status bramah__session_bind_augmented(bramah_session *session, size_t i, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   const bramah_plant *plant = &session->machine.plant;
@@ -128,7 +128,7 @@ bramah_status bramah_session_bind_augmented(bramah_session *session, size_t i, b
   double start = 0.0;
   bramah_diag_clear(diag);
   if (from->kind == BRAMAH_AUGMENTED_BIAS) {
-    info.unit = session->sensors[bramah_study_augmented_sensor(study, i)].unit;
+    info.unit = session->sensors[bramah__study_augmented_sensor(study, i)].unit;
   } else {
     const bramah_status status = bramah_plant_parameter_index(plant, from->at, &p, diag);
     if (status)
@@ -144,7 +144,7 @@ bramah_status bramah_session_bind_augmented(bramah_session *session, size_t i, b
   return BRAMAH_OK;
 }
 
-bramah_status bramah_session_bind_parameter_noise(bramah_session *session, size_t i, bramah_diag *diag)
+bramah_status bramah__session_bind_parameter_noise(bramah_session *session, size_t i, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   const bramah_plant *plant = &session->machine.plant;
@@ -157,7 +157,7 @@ bramah_status bramah_session_bind_parameter_noise(bramah_session *session, size_
   if (status) return place(diag, status, study, from->line, 0, "parameter_noise", from->at, "");
   plant->parameter_info(plant->self, p, &info);
   snprintf(expected, sizeof expected, "%s/Hz^0.5", info.unit);
-  bramah_session_augmented *augmented = &session->augmented;
+  bramah__bound_augmented *augmented = &session->augmented;
   augmented->noise[i].at = from->at;
   augmented->noise_unit[i] = info.unit;
   status = bramah_quantity_parse(from->density.text, expected, &augmented->noise[i].density, diag);

@@ -119,7 +119,7 @@ static bramah_status take_joint(bramah_session *session, size_t i, bramah_diag *
 {
   const bramah_joint_start *from = &session->study->joints[i];
   const bramah_plant *plant = &session->machine.plant;
-  bramah_session_values *s = &session->start;
+  bramah__start_values *s = &session->start;
   const bramah_status status =
       bramah__find_model_name(session->study, session->machine.model, "joint", from->joint, from->line,
                               bramah_model_joint_name, &s->joints[i], diag);
@@ -143,7 +143,7 @@ static bramah_status take_joint(bramah_session *session, size_t i, bramah_diag *
   return BRAMAH_OK;
 }
 
-bramah_status bramah_session_find_joints(bramah_session *session, bramah_diag *diag)
+bramah_status bramah__session_find_joints(bramah_session *session, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; !status && i < session->study->n_joints; i++)
@@ -162,11 +162,11 @@ static bramah_status fail_missing(const bramah_session *session, size_t volume, 
   return BRAMAH_E_KEY;
 }
 
-bramah_status bramah_session_find_volumes(bramah_session *session, bramah_diag *diag)
+bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   const bramah_model *model = session->machine.model;
-  bramah_session_values *s = &session->start;
+  bramah__start_values *s = &session->start;
   for (size_t i = 0; i < study->n_volumes; i++) {
     const bramah_volume_start *from = &study->volumes[i];
     size_t v;

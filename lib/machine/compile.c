@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From a machine description to the immutable model: memory and the order of the work. Names, tree and
- * circuit have files of their own; the initial pose is found in assembly.c, open pressures in equilibrium.c.
- */
-#include "lib/machine/compile_internal.h"
+ * circuit have files of their own. The initial pose and open pressures are found by the plant. */
+#include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 
@@ -192,30 +191,22 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->ball = BRAMAH__TAKE(arena, size_t, n);
   bramah__motions_layout(machine, t, arena);
   bramah__parameters_layout(machine, model, arena);
-  bramah_machine expanded = *machine;
-  expanded.n_joints = n;
-  expanded.n_volumes = model->circuit.n_volumes;
-  t->work = BRAMAH__TAKE(arena, double, bramah__equilibrium_work(&expanded) + 3 * n);
-  model->scratch = bramah__coupled_layout(model, arena);
+  t->work = BRAMAH__TAKE(arena, double, 3 * n);
 }
 
-/* Room for the outputs, whose names have at most 512 characters (outputs.c). */
-static size_t outputs_size(const bramah_model *model)
+/* Names of outputs have at most 512 characters (outputs). */
+size_t bramah__compile_size(const bramah_machine *machine, bramah_model *counts)
 {
-  const size_t outputs = bramah__outputs_count(model);
-  /* rounded so that the whole is a multiple of the alignment, as aligned_alloc asks */
-  return (outputs * (sizeof(bramah__output) + 512) / BRAMAH__ALIGN + outputs + 2) * BRAMAH__ALIGN;
-}
-
-size_t bramah_model_size(const bramah_machine *machine)
-{
-  bramah_model model = {0};
   bramah__tables t;
-  count(machine, &model);
+  *counts = (bramah_model){0};
+  count(machine, counts);
   bramah__arena arena = bramah__arena_make(NULL, 0);
-  bramah__arena_take(&arena, 1, sizeof model);
-  layout(machine, &model, &t, &arena);
-  return arena.used + outputs_size(&model);
+  bramah__arena_take(&arena, 1, sizeof *counts);
+  layout(machine, counts, &t, &arena);
+  const size_t outputs = bramah__outputs_count(counts);
+  /* rounded so that the whole is a multiple of the alignment, as aligned_alloc asks */
+  return arena.used +
+         (outputs * (sizeof(bramah__output) + 512) / BRAMAH__ALIGN + outputs + 2) * BRAMAH__ALIGN;
 }
 
 static bramah_status take_integrator(bramah__compiler *k)
@@ -284,8 +275,17 @@ static void pin_balls(bramah_model *m)
   }
 }
 
-static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
+bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *arena, bramah_diag *diag,
+                              bramah__compiler *k)
 {
+  *k = (bramah__compiler){.source = machine, .machine = machine, .diag = diag};
+  k->model = BRAMAH__TAKE(arena, bramah_model, 1);
+  count(machine, k->model);
+  if (machine->n_joints != machine->n_bodies)
+    return bramah__compile_fail(
+        k, BRAMAH_E_TOPOLOGY, "joints", 0,
+        "there must be one joint in front of each body: numbers of joints and bodies differ");
+  layout(machine, k->model, &k->t, arena);
   bramah_status status = take_integrator(k);
   if (status == BRAMAH_OK) status = bramah__expand(k);
   if (status == BRAMAH_OK) status = bramah__check_names(k);
@@ -301,56 +301,6 @@ static bramah_status compile(bramah__compiler *k, bramah__arena *arena)
   connect(k);
   pin_balls(k->model);
   status = bramah__build_parameters(k);
-  if (status == BRAMAH_OK) status = bramah__assemble(k->model, k->machine, k->t.given, k->diag);
-  if (status == BRAMAH_OK) status = bramah__equilibrium(k->model, k->machine, k->t.work, k->diag);
   if (status == BRAMAH_OK) bramah__outputs_build(k->model, arena);
-  if (arena->overflow) return bramah__fail(k->diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");
   return status;
-}
-
-bramah_status bramah_model_init(const bramah_machine *machine, void *mem, size_t size, bramah_diag *diag,
-                                const bramah_model **out)
-{
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is not aligned to 64 bytes");
-  if (!mem || size < bramah_model_size(machine))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");
-  if (bramah__is_marked(mem))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "this memory holds a model: free that one first");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah__compiler k = {.source = machine, .machine = machine, .diag = diag};
-  k.model = BRAMAH__TAKE(&arena, bramah_model, 1);
-  count(machine, k.model);
-  if (machine->n_joints != machine->n_bodies)
-    return bramah__compile_fail(
-        &k, BRAMAH_E_TOPOLOGY, "joints", 0,
-        "there must be one joint in front of each body: numbers of joints and bodies differ");
-  layout(machine, k.model, &k.t, &arena);
-  const bramah_status status = compile(&k, &arena);
-  if (status != BRAMAH_OK) return status;
-  k.model->mark = bramah__mark_of(mem);
-  *out = k.model;
-  return BRAMAH_OK;
-}
-
-bramah_status bramah_model_new(const bramah_machine *machine, bramah_diag *diag, const bramah_model **out)
-{
-  const size_t size = bramah_model_size(machine);
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "model", "out of memory");
-  const bramah_status status = bramah_model_init(machine, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    ((bramah_model *)mem)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
-}
-
-void bramah_model_free(const bramah_model *model)
-{
-  /* The model is const for everybody but its owner, who gives it back here. */
-  bramah_model *own = (bramah_model *)(uintptr_t)model;
-  if (!own) return;
-  own->mark = 0;
-  if (own->own_memory) bramah__aligned_free(own);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Hydraulics of a machine into the circuit. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Elements of the circuit beside volumes, throttles, directional valves and cylinders. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 
 #include <math.h>
 #include <string.h>

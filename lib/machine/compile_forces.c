@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Springs and constant loads of a machine. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops of a machine into constraint equations, and what to say of an equation that does not hold. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* Metered cylinders of a machine into the circuit. The expanded machine has for each of them a volume behind
  * the volumes, a cylinder between cylinders and rotary actuators, and a spool behind the valves; then follow
  * the spools of regeneration and bleed valves that have an input. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 
 #include <math.h>

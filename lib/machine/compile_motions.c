@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prescribed motions of a machine into constraint equations behind those of the loops. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names, references and faults of a machine under compilation. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Table of the parameters: names as soon as there is memory, meaning when the model is complete. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 #include "lib/base/text.h"
 #include "lib/hydraulics/metering.h"
 

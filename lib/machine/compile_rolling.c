@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rolling wheels and knife edges of a machine. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 
 #include <math.h>
 #include <string.h>

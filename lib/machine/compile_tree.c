@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Joints and bodies of a machine into a tree from the root outwards. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* A machine in terms of what the tree knows: compound joints become chains of revolute and prismatic ones
  * with massless bodies between them (dissertation 2.4 ff.), and a welded body becomes part of the body it is
  * welded to, with everything that was attached to it. */
-#include "lib/machine/compile_internal.h"
+#include "lib/machine/compile.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>

@@ -162,7 +162,6 @@ struct bramah_model {
   bramah_formulation formulation;
   bramah_tangent_kind tangent;
   double penalty_factor, penalty_frequency, penalty_damping; /* alpha, Omega, zeta */
-  void *scratch; /* one plant for the assembly, used by init only */
 };
 
 /* How far the points of a loop are from where they belong [m]. */
@@ -170,10 +169,6 @@ double bramah__loop_gap(const bramah__loop *loop, const double *Phi);
 /* The loop a constraint equation belongs to, and what is wrong when it does not hold, with its unit. */
 size_t bramah__loop_of_row(const bramah_model *model, size_t row);
 const char *bramah__row_fault(const bramah__loop *loop, size_t row, const char **unit);
-
-/* Name of the spherical coordinate nearest to its singular position if it is too near, and how that could
- * come about (may be NULL); NULL if none is. */
-const char *bramah__singular_joint(const bramah_model *model, const double *z, const char **reason);
 
 /* Fill the table of outputs (compile.c calls it last); names go to the arena. */
 size_t bramah__outputs_count(const bramah_model *model);

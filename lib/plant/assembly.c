@@ -198,10 +198,9 @@ static size_t worst_start(const bramah_coupled *c)
 
 /* The loops alone, with the prescribed joints where their motions start as far as the loops let them; then
  * the motions as well. Only a closed pose tells whether a motion is one too many. */
-static bramah_status close_with_motions(bramah_model *model, const bramah_machine *machine,
+static bramah_status close_with_motions(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
                                         const unsigned char *given, bramah_diag *diag)
 {
-  bramah_coupled *c = model->scratch;
   unsigned char *kept = (unsigned char *)(void *)c->probe_state.block; /* scratch; larger than n bytes */
   memcpy(kept, given, model->n);
   for (size_t i = 0; i < model->n_motions; i++) kept[model->motion[i].joint] = 1;
@@ -230,14 +229,13 @@ static void take_start(bramah_model *model, bramah_coupled *c)
   memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
 }
 
-static bramah_status close_machine(bramah_model *model, const bramah_machine *machine,
+static bramah_status close_machine(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
                                    const unsigned char *given, bramah_diag *diag)
 {
-  bramah_coupled *c = model->scratch;
   take_start(model, c);
   bramah_status status = BRAMAH_OK;
   if (model->n_motions) {
-    status = close_with_motions(model, machine, given, diag);
+    status = close_with_motions(c, model, machine, given, diag);
   } else {
     set_rank(model, choose_basis(c, given));
     status = close_loops(c, diag);
@@ -277,10 +275,9 @@ static bramah_status check_rates(const bramah_model *model, const bramah_machine
 
 /* Rates are taken in the coordinates the machine gives, then the basis for the simulation is chosen freely.
  */
-static bramah_status start_motion(bramah_model *model, const bramah_machine *machine,
+static bramah_status start_motion(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
                                   const unsigned char *given, bramah_diag *diag)
 {
-  bramah_coupled *c = model->scratch;
   choose_basis(c, given);
   memcpy(c->state.zd, model->zd0, model->n * sizeof(double));
   bramah_status status = bramah__evaluate_position(model, &c->state, c->now);
@@ -298,13 +295,12 @@ static bramah_status start_motion(bramah_model *model, const bramah_machine *mac
   return BRAMAH_OK;
 }
 
-bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machine, const unsigned char *given,
-                               bramah_diag *diag)
+bramah_status bramah__assemble(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                               const unsigned char *given, bramah_diag *diag)
 {
-  bramah_coupled *c = model->scratch;
   model->closure_tolerance = 1e-13 * extent(model);
-  bramah_status status = close_machine(model, machine, given, diag);
-  if (status == BRAMAH_OK) status = start_motion(model, machine, given, diag);
+  bramah_status status = close_machine(c, model, machine, given, diag);
+  if (status == BRAMAH_OK) status = start_motion(c, model, machine, given, diag);
   if (status != BRAMAH_OK) return status;
   memcpy(model->z0, c->state.z, model->n * sizeof(double));
   memcpy(model->zd0, c->state.zd, model->n * sizeof(double));

@@ -1,104 +1,111 @@
 /* SPDX-License-Identifier: MIT */
-/* A candidate for the next state: from the changes over the step to positions, rates, forces and the residual
- * of the trapezoidal rule. Source: dissertation 2.55 ff., spec equations 4. */
-#include "lib/plant/step_internal.h"
-#include "lib/hydraulics/metering.h"
+/* How the plant comes to another state than by a step: a candidate is closed, its accelerations and pressure rates
+ * are found from the equations of motion, and only then it becomes the state. */
+#include "lib/plant/constraints.h"
+#include "lib/plant/coupled_internal.h"
+#include "lib/base/diag.h"
 
 #include <math.h>
 
-/* Candidate positions as the change dz says; coordinates that are no unknowns follow the correction. */
-void bramah__set_positions(const bramah_coupled *c, const bramah__eval *eval, const double *change,
-                           const double *correction, bramah__state *next)
+bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag)
 {
-  if (c->formulation->follow) c->formulation->follow(c->model, eval, correction, next);
-  for (size_t k = 0; k < bramah__n_mechanical(c); k++) {
-    const size_t j = c->formulation->joint(c, k);
-    next->z[j] = c->state.z[j] + change[k];
-  }
-}
-
-/* Rates and pressures of the candidate by the trapezoidal rule. */
-static void set_rates(const bramah_coupled *c, const double *change, bramah__state *next,
-                      const bramah__eval *eval)
-{
-  const size_t nm = bramah__n_mechanical(c);
-  for (size_t k = 0; k < nm; k++) {
-    const size_t j = c->formulation->joint(c, k);
-    next->zd[j] = 2.0 / c->model->h * change[k] - c->state.zd[j];
-  }
-  if (c->formulation->complete_rates) c->formulation->complete_rates(c->model, next, eval);
-  for (size_t i = 0; i < c->model->circuit.n_volumes; i++) next->p[i] = c->state.p[i] + change[nm + i];
-}
-
-/* Accelerations of the candidate by the trapezoidal rule. */
-void bramah__set_accelerations(const bramah_coupled *c, const double *change, bramah__state *next,
-                               const bramah__eval *eval)
-{
-  const double h = c->model->h;
-  for (size_t k = 0; k < bramah__n_mechanical(c); k++) {
-    const size_t j = c->formulation->joint(c, k);
-    c->zdd_i[k] = 4.0 / (h * h) * change[k] - 4.0 / h * c->state.zd[j] - c->state.zdd[j];
-  }
-  c->formulation->accelerations(c->model, eval, c->zdd_i, next->zdd);
-}
-
-/* Friction states at the candidate's velocities. */
-static void step_friction(const bramah_coupled *c, bramah__state *next, const bramah__eval *eval)
-{
-  for (size_t i = 0; i < c->model->circuit.n_cylinders; i++) {
-    const bramah__cylinder *cylinder = &c->model->circuit.cylinder[i];
-    const size_t first = cylinder->first_state;
-    bramah__friction_step(&cylinder->friction, c->model->h, eval->v[i], c->state.x + first,
-                          c->state.xd + first, next->x + first);
-  }
-}
-
-/* Place, move and load the candidate. */
-bramah_status bramah__place_candidate(bramah_coupled *c, const double *change, bramah__state *next,
-                                      bramah__eval *eval)
-{
-  const bramah_status status = c->formulation->place(c->model, next, eval);
-  if (status != BRAMAH_OK) return status;
-  set_rates(c, change, next, eval);
-  bramah__evaluate_motion(c->model, next, eval);
-  step_friction(c, next, eval);
-  bramah__evaluate_forces(c->model, next->p, next->U, next->x, next->xd, eval);
+  if (c->now_valid) return BRAMAH_OK;
+  if (bramah__evaluate(c->model, &c->state, c->now) != BRAMAH_OK)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the constraints are singular in this pose");
+  c->now_valid = 1;
   return BRAMAH_OK;
 }
 
-/* Mechanical part of the residual: accelerations of the trapezoidal rule put into the equations of motion. */
-void bramah__mechanical_residual(bramah_coupled *c, const double *change, bramah__state *next,
-                                 bramah__eval *eval, double *f)
+bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                                    double *zdd_i)
 {
-  bramah__set_accelerations(c, change, next, eval);
-  c->formulation->imbalance(c->model, next, eval, next->zdd, f);
+  if (bramah__factor_mass(model, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  bramah__evaluate_rhs(model, state, eval);
+  bramah__solve_acceleration(model, eval, zdd_i);
+  bramah__expand_acceleration(model, eval, zdd_i, state->zdd);
+  bramah__drive_forces(model, state, eval, state->drive);
+  bramah__evaluate_rates(model, state->p, state->U, eval, state->pd);
+  return BRAMAH_OK;
 }
 
-/* Rows of virtual volumes, c1 (dpi + K/A_h ds) - K/A_h (w_k + w) with c1 = 2/h: the trapezoidal rule for the
- * actuator's own stroke, which does not change as long as closed valves hold it, whatever its rod does. */
-static void load_residual(const bramah_coupled *c, const double *change, const bramah__eval *eval, double *f)
+/* Is every number of the state finite? Names the first that is not. */
+static bramah_status check_finite(const bramah_model *model, const bramah__state *state, bramah_diag *diag)
 {
-  const bramah__circuit *circuit = &c->model->circuit;
-  const double c1 = 2.0 / c->model->h;
-  for (size_t i = 0; i < circuit->n_metered; i++) {
-    const bramah__metered_port *port = &circuit->metered_port[i];
-    const double K = bramah__load_stiffness(circuit, i),
-                 ds = eval->s[port->cylinder] - c->now->s[port->cylinder];
-    f[port->volume] = c1 * (change[port->volume] + K * ds) - K * (c->now->w[i] + eval->flow[port->volume]);
+  for (size_t j = 0; j < model->n; j++)
+    if (!isfinite(state->z[j]) || !isfinite(state->zd[j]) || !isfinite(state->zdd[j]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->joint_name[j],
+                          "the motion of this joint is not finite");
+  for (size_t i = 0; i < model->circuit.n_volumes; i++)
+    if (!isfinite(state->p[i]) || !isfinite(state->pd[i]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->volume_name[i], "the pressure is not finite");
+  return BRAMAH_OK;
+}
+
+/* Loops closed by Newton, or left as the linearised position problem leaves them. */
+static bramah_status place_candidate(bramah_coupled *c)
+{
+  return c->linearised ? bramah__evaluate_position(c->model, &c->next, c->trial)
+                       : bramah__close_position(c->model, &c->next, c->trial);
+}
+
+/* With the tables that belong to it. */
+static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  bramah_status status = place_candidate(c);
+  if (status == BRAMAH_E_CLOSURE)
+    return bramah__fail(diag, status, bramah__worst_loop(model, c->trial),
+                        "the loop cannot be closed at the corrected position");
+  if (status == BRAMAH_OK) {
+    bramah__set_motion(model, &c->next, c->trial);
+    bramah__evaluate_forces(model, c->next.p, c->next.U, c->next.x, c->next.xd, c->trial);
+    status = bramah__restart_rates(model, &c->next, c->trial, c->zdd_i);
   }
+  if (status != BRAMAH_OK) {
+    const char *reason = "the equations of motion are singular";
+    const char *joint = bramah__singular_joint(model, c->next.z, &reason);
+    return bramah__fail(diag, status, joint ? joint : model->name, reason);
+  }
+  status = check_finite(model, &c->next, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__state_copy(&c->next, &c->state);
+  bramah__eval *swap = c->now;
+  c->now = c->trial;
+  c->trial = swap;
+  c->now_valid = 1;
+  return BRAMAH_OK;
 }
 
-/* Hydraulic part: pd of the trapezoidal rule minus u0(p, z, z'). Only differences by a pressure come with
- * others than those of the candidate whose forces stand in eval. */
-void bramah__hydraulic_residual(bramah_coupled *c, const double *change, const double *p, bramah__state *next,
-                                bramah__eval *eval, double *f)
+int bramah__place_direct_spools(const bramah_model *model, const double *u, double *U)
 {
-  const size_t nm = bramah__n_mechanical(c);
-  if (eval == c->probe || p == c->next.p)
-    bramah__evaluate_rates_again(c->model, p, next->U, eval, next->pd);
-  else
-    bramah__evaluate_rates(c->model, p, next->U, eval, next->pd);
-  for (size_t i = 0; i < c->model->circuit.n_volumes; i++)
-    f[nm + i] = 2.0 / c->model->h * change[nm + i] - c->state.pd[i] - next->pd[i];
-  if (c->model->circuit.n_metered) load_residual(c, change + nm, eval, f + nm);
+  int moved = 0;
+  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
+    const bramah__valve *valve = &model->circuit.valve[i];
+    if (!bramah__is_direct(valve)) continue;
+    const double reference = bramah__spool_reference(valve, u[valve->input]);
+    moved |= reference != U[i];
+    U[i] = reference;
+  }
+  return moved;
+}
+
+bramah_status bramah__adopt_with_spools(bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__apply_parameters(c, c->next.theta);
+  const bramah_status status = try_candidate(c, diag);
+  if (status != BRAMAH_OK) bramah__apply_parameters(c, c->state.theta);
+  return status;
+}
+
+bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__apply_parameters(c, c->next.theta); /* offsets of commands among them */
+  bramah__place_direct_spools(c->model, c->next.u, c->next.U);
+  return bramah__adopt_with_spools(c, diag);
+}
+
+bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__state_copy(&c->state, &c->next);
+  return bramah__adopt_candidate(c, diag);
 }

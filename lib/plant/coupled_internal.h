@@ -6,7 +6,7 @@
 #define BRAMAH_LIB_PLANT_COUPLED_INTERNAL_H
 
 #include "bramah/coupled.h"
-#include "lib/plant/linear.h"
+#include "lib/plant/residual_derivative.h"
 
 /* Newton iteration of one step: unknowns [dz_i; dp] [nx], the changes over the step. */
 typedef struct bramah__newton {
@@ -66,9 +66,11 @@ typedef struct bramah__own {
 } bramah__own;
 
 struct bramah_coupled {
-  uint64_t mark;             /* bramah__mark_of; stands first; 0 in the plant inside a model */
-  const bramah_model *model; /* `own`, with the present parameters; of the plant inside a model that model */
-  const bramah_model *base;  /* the shared one, with nominal parameters; NULL in the plant inside a model */
+  uint64_t mark; /* bramah__mark_of; stands first; 0 in the plant that a model is made with */
+  const bramah_model
+      *model; /* `own`, with the present parameters; of the plant that a model is made with that model */
+  const bramah_model
+      *base; /* the shared one, with nominal parameters; NULL in the plant that a model is made with */
   bramah__own own;
   const bramah__formulation *formulation;
   bramah__state state, next, probe_state;
@@ -180,12 +182,11 @@ bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size
 bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
                                            const size_t *par, double *G, bramah_diag *diag);
 
-/* Initial pose and pressures of a model under construction (its scratch plant is used). */
-bramah_status bramah__assemble(bramah_model *model, const bramah_machine *machine, const unsigned char *given,
-                               bramah_diag *diag);
-/* work [bramah__equilibrium_work] */
-bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *machine, double *work,
-                                  bramah_diag *diag);
+/* Initial pose and pressures of a model under construction, whose plant c is. work [bramah__equilibrium_work] */
+bramah_status bramah__assemble(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                               const unsigned char *given, bramah_diag *diag);
+bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                                  double *work, bramah_diag *diag);
 size_t bramah__equilibrium_work(const bramah_machine *machine);
 
 /* Accelerations and pressure rates of c->state anew, from its positions, rates and pressures. */
@@ -212,8 +213,6 @@ void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_
 void bramah__apply_parameters(bramah_coupled *c, const double *theta);
 
 /* Parameters behind the plant interface. */
-void bramah__parameter_info(const void *self, size_t i, bramah_parameter_info *info);
-double bramah__parameter_value(const void *self, size_t i);
 bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag);
 
 #endif

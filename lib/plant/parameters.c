@@ -2,10 +2,8 @@
 /* Parameters of the plant. Their values are part of the state; the tables of the plant's own model follow
  * them. */
 #include "lib/plant/coupled_internal.h"
-#include "lib/base/diag.h"
 #include "lib/math/vector3.h"
 
-#include <math.h>
 #include <string.h>
 
 static void *copy(bramah__arena *arena, const void *from, size_t n, size_t size)
@@ -154,45 +152,4 @@ void bramah__apply_parameters(bramah_coupled *c, const double *theta)
     c->own.theta[i] = theta[i];
     apply(c, &c->base->parameter[i], theta[i]);
   }
-}
-
-void bramah__parameter_info(const void *self, size_t i, bramah_parameter_info *info)
-{
-  const bramah_coupled *c = self;
-  *info = c->model->parameter[i].info;
-}
-
-double bramah__parameter_value(const void *self, size_t i)
-{
-  const bramah_coupled *c = self;
-  return c->state.theta[i];
-}
-
-static bramah_status out_of_range(const bramah_parameter_info *info, double value, bramah_diag *diag)
-{
-  const int low = value < info->least;
-  bramah__fail(diag, BRAMAH_E_VALUE, info->name, low ? "must be at least " : "must be at most ");
-  bramah__add_number(diag, low ? info->least : info->most, 6);
-  if (strcmp(info->unit, "1") != 0) {
-    bramah__add_text(diag, " ");
-    bramah__add_text(diag, info->unit);
-  }
-  bramah__add_text(diag, ", not ");
-  bramah__add_number(diag, value, 6);
-  return BRAMAH_E_VALUE;
-}
-
-bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag)
-{
-  bramah_coupled *c = self;
-  if (i >= c->model->n_parameters)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, c->model->name, "there is no parameter of this number");
-  const bramah_parameter_info *info = &c->model->parameter[i].info;
-  if (!isfinite(value))
-    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, info->name, "the value of the parameter is not finite");
-  if (value < info->least || value > info->most) return out_of_range(info, value, diag);
-  if (value == c->state.theta[i]) return BRAMAH_OK;
-  bramah__state_copy(&c->state, &c->next);
-  c->next.theta[i] = value;
-  return bramah__adopt_candidate(c, diag);
 }

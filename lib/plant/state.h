@@ -81,6 +81,10 @@ void bramah__ball_motion(const bramah_model *model, const bramah__state *state, 
 /* Unit quaternion q [4] of the same rotation: continuous along a motion. */
 void bramah__ball_quaternion(const bramah_model *model, const bramah__state *state, size_t ball, double *q);
 
+/* Name of the spherical coordinate nearest to its singular position if it is too near, and how that could come
+ * about (may be NULL); NULL if none is. */
+const char *bramah__singular_joint(const bramah_model *model, const double *z, const char **reason);
+
 /* Is it time to move the rotation of this joint into its base? */
 int bramah__ball_is_far(const bramah_model *model, const bramah__state *state, size_t ball);
 

@@ -3,7 +3,7 @@
  * model at rest and in motion, with commands, and with every parameter and output it has. Then the reduced
  * equations against the redundant ones, and what is refused. */
 #include "bramah/linearization.h"
-#include "lib/plant/linearization_internal.h"
+#include "lib/linear/linearization_internal.h"
 #include "test/support/differences.h"
 #include "test/support/driven.h"
 #include "test/support/four_bar.h"

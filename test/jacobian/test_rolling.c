@@ -4,8 +4,8 @@
  * of its rates. */
 #include "bramah/linearization.h"
 #include "lib/math/dense.h"
-#include "lib/plant/linearization_internal.h"
-#include "lib/plant/rolling.h"
+#include "lib/linear/linearization_internal.h"
+#include "lib/linear/rolling.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

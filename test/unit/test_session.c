@@ -50,43 +50,46 @@ static void write_session(int line, const char *with)
   write_lines(lines, N_LINES, line, with);
 }
 
-static void open_well(bramah_session *session)
+static bramah_session *open_well(void)
 {
+  bramah_session *session;
   bramah_diag diag;
-  const bramah_status status = bramah_session_open(session, path, &diag);
+  const bramah_status status = bramah_session_open(path, &diag, &session);
   ck_assert_msg(status == BRAMAH_OK, "%d:%d: %s: %s", diag.line, diag.column, diag.thing, diag.message);
+  return session;
 }
 
 START_TEST(the_filter_stands_where_the_study_says)
 {
-  bramah_session s;
+  bramah_session *s;
   write_session(0, NULL);
-  open_well(&s);
-  const bramah_plant *plant = &s.machine.plant;
+  s = open_well();
+  const bramah_plant *plant = bramah_session_plant(s);
   const size_t angle = (size_t)bramah_plant_find_output(plant, "crank.angle");
   ck_assert_double_eq_tol(plant->output(plant->self, angle), 63.0 * DEG, 1e-12);
-  ck_assert_double_eq_tol(bramah_filter_output_sigma(s.filter, angle), 3.0 * DEG, 1e-12);
+  ck_assert_double_eq_tol(bramah_filter_output_sigma(bramah_session_filter(s), angle), 3.0 * DEG, 1e-12);
   const size_t p3 = (size_t)bramah_plant_find_output(plant, "v3.pressure");
-  ck_assert_double_eq_tol(bramah_filter_output_sigma(s.filter, p3), 3e5, 1e-6);
-  ck_assert_uint_eq(bramah_filter_n_sensors(s.filter), 2);
-  ck_assert_uint_eq(bramah_filter_n_augmented(s.filter), 1);
-  ck_assert_double_eq_tol(bramah_filter_augmented_sigma(s.filter, 0), DEG, 1e-15);
-  ck_assert_str_eq(s.augmented.unit[0], "rad");
-  ck_assert_int_eq(bramah_filter_time_ns(s.filter), 0);
-  bramah_session_close(&s);
+  ck_assert_double_eq_tol(bramah_filter_output_sigma(bramah_session_filter(s), p3), 3e5, 1e-6);
+  ck_assert_uint_eq(bramah_filter_n_sensors(bramah_session_filter(s)), 2);
+  ck_assert_uint_eq(bramah_filter_n_augmented(bramah_session_filter(s)), 1);
+  ck_assert_double_eq_tol(bramah_filter_augmented_sigma(bramah_session_filter(s), 0), DEG, 1e-15);
+  ck_assert_str_eq(bramah_session_augmented_unit(s, 0), "rad");
+  ck_assert_int_eq(bramah_filter_time_ns(bramah_session_filter(s)), 0);
+  bramah_session_close(s);
 }
 END_TEST
 
 START_TEST(changes_of_the_study_are_in_the_machine)
 {
-  bramah_session s;
+  bramah_session *s;
   write_session(0, NULL);
-  open_well(&s);
+  s = open_well();
   double mass = 0.0;
-  for (size_t i = 0; i < s.machine.machine->n_bodies; i++)
-    if (strcmp(s.machine.machine->bodies[i].name, "crank") == 0) mass = s.machine.machine->bodies[i].mass;
+  for (size_t i = 0; i < bramah_session_machine(s)->machine->n_bodies; i++)
+    if (strcmp(bramah_session_machine(s)->machine->bodies[i].name, "crank") == 0)
+      mass = bramah_session_machine(s)->machine->bodies[i].mass;
   ck_assert_double_eq(mass, 150.0);
-  bramah_session_close(&s);
+  bramah_session_close(s);
 }
 END_TEST
 
@@ -94,52 +97,99 @@ END_TEST
  * says the same to the bit. */
 START_TEST(sessions_share_nothing)
 {
-  bramah_session a, b;
+  bramah_session *a, *b;
   bramah_diag diag;
   write_session(0, NULL);
-  open_well(&a);
-  open_well(&b);
+  a = open_well();
+  b = open_well();
   const double u = 1.0, y[2] = {61.0 * DEG, 60e5};
   const unsigned char present[2] = {1, 1};
-  const size_t angle = (size_t)bramah_plant_find_output(&a.machine.plant, "crank.angle");
+  const size_t angle = (size_t)bramah_plant_find_output(bramah_session_plant(a), "crank.angle");
   for (int64_t k = 1; k <= 5; k++) {
-    const bramah_filter_cycle cycle = {k * a.machine.plant.step_ns, 1, &u, 2, y, present, NULL};
-    ck_assert_int_eq(bramah_filter_step(a.filter, &cycle, NULL, &diag), BRAMAH_OK);
+    const bramah_filter_cycle cycle = {k * bramah_session_plant(a)->step_ns, 1, &u, 2, y, present, NULL};
+    ck_assert_int_eq(bramah_filter_step(bramah_session_filter(a), &cycle, NULL, &diag), BRAMAH_OK);
   }
-  ck_assert_double_lt(a.machine.plant.output(a.machine.plant.self, angle), 62.0 * DEG);
-  ck_assert_double_eq_tol(b.machine.plant.output(b.machine.plant.self, angle), 63.0 * DEG, 1e-12);
+  ck_assert_double_lt(bramah_session_plant(a)->output(bramah_session_plant(a)->self, angle), 62.0 * DEG);
+  ck_assert_double_eq_tol(bramah_session_plant(b)->output(bramah_session_plant(b)->self, angle), 63.0 * DEG,
+                          1e-12);
   for (int64_t k = 1; k <= 5; k++) {
-    const bramah_filter_cycle cycle = {k * b.machine.plant.step_ns, 1, &u, 2, y, present, NULL};
-    ck_assert_int_eq(bramah_filter_step(b.filter, &cycle, NULL, &diag), BRAMAH_OK);
+    const bramah_filter_cycle cycle = {k * bramah_session_plant(b)->step_ns, 1, &u, 2, y, present, NULL};
+    ck_assert_int_eq(bramah_filter_step(bramah_session_filter(b), &cycle, NULL, &diag), BRAMAH_OK);
   }
-  ck_assert_double_eq(a.machine.plant.output(a.machine.plant.self, angle),
-                      b.machine.plant.output(b.machine.plant.self, angle));
-  bramah_session_close(&b);
-  bramah_session_close(&a);
+  ck_assert_double_eq(bramah_session_plant(a)->output(bramah_session_plant(a)->self, angle),
+                      bramah_session_plant(b)->output(bramah_session_plant(b)->self, angle));
+  bramah_session_close(b);
+  bramah_session_close(a);
 }
 END_TEST
 
 /* A plant of the same model put to the start, and another filter on it. */
 START_TEST(another_filter_comes_from_the_options)
 {
-  bramah_session s;
+  bramah_session *s;
   bramah_diag diag;
   bramah_coupled *coupled;
   bramah_filter *filter;
   write_session(0, NULL);
-  open_well(&s);
-  ck_assert_int_eq(bramah_coupled_new(s.machine.model, &diag, &coupled), BRAMAH_OK);
-  ck_assert_int_eq(bramah_session_start(&s, coupled, &diag), BRAMAH_OK);
+  s = open_well();
+  ck_assert_int_eq(bramah_coupled_new(bramah_session_model(s), &diag, &coupled), BRAMAH_OK);
+  ck_assert_int_eq(bramah_session_start(s, coupled, &diag), BRAMAH_OK);
   const bramah_plant plant = bramah_coupled_plant(coupled);
-  bramah_filter_options options = bramah_session_filter_options(&s);
+  bramah_filter_options options = bramah_session_filter_options(s);
   options.form = BRAMAH_COVARIANCE_SQUARE_ROOT;
-  ck_assert_int_eq(bramah_filter_new(&plant, 2, s.sensors, &options, &diag, &filter), BRAMAH_OK);
+  ck_assert_int_eq(bramah_filter_new(&plant, 2, bramah_session_sensors(s), &options, &diag, &filter),
+                   BRAMAH_OK);
   const size_t angle = (size_t)bramah_plant_find_output(&plant, "crank.angle");
-  ck_assert_double_eq(plant.output(plant.self, angle), s.machine.plant.output(s.machine.plant.self, angle));
+  ck_assert_double_eq(plant.output(plant.self, angle),
+                      bramah_session_plant(s)->output(bramah_session_plant(s)->self, angle));
   ck_assert_double_eq_tol(bramah_filter_output_sigma(filter, angle), 3.0 * DEG, 1e-9);
   bramah_filter_free(filter);
   bramah_coupled_free(coupled);
-  bramah_session_close(&s);
+  bramah_session_close(s);
+}
+END_TEST
+
+/* A clone begins at the start whatever the first one has seen, and what it sees moves only itself. */
+START_TEST(a_clone_has_plant_and_filter_of_its_own)
+{
+  bramah_session *s, *clone;
+  bramah_diag diag;
+  write_session(0, NULL);
+  s = open_well();
+  const bramah_plant *plant = bramah_session_plant(s);
+  const double u = 1.0, y[2] = {61.0 * DEG, 60e5};
+  const unsigned char present[2] = {1, 1};
+  const bramah_filter_cycle cycle = {plant->step_ns, 1, &u, 2, y, present, NULL};
+  const size_t angle = bramah_session_joint_output(s, 0);
+  ck_assert_int_eq(bramah_filter_step(bramah_session_filter(s), &cycle, NULL, &diag), BRAMAH_OK);
+  const double first = plant->output(plant->self, angle);
+  ck_assert_int_eq(bramah_session_clone(s, &diag, &clone), BRAMAH_OK);
+  const bramah_plant *own = bramah_session_plant(clone);
+  ck_assert_ptr_eq(bramah_session_model(clone), bramah_session_model(s));
+  ck_assert_double_eq(own->output(own->self, angle), bramah_session_joint_start(s, 0));
+  ck_assert_int_eq(bramah_filter_step(bramah_session_filter(clone), &cycle, NULL, &diag), BRAMAH_OK);
+  ck_assert_double_eq(own->output(own->self, angle), first);
+  ck_assert_int_eq(bramah_filter_step(bramah_session_filter(clone),
+                                      &(bramah_filter_cycle){2 * plant->step_ns, 1, &u, 2, y, present, NULL},
+                                      NULL, &diag),
+                   BRAMAH_OK);
+  ck_assert_double_eq(plant->output(plant->self, angle), first);
+  bramah_session_close(clone);
+  bramah_session_close(s);
+}
+END_TEST
+
+START_TEST(things_are_found_by_name)
+{
+  write_session(0, NULL);
+  bramah_session *s = open_well();
+  ck_assert_int_eq(bramah_session_find_sensor(s, "p2"), 1);
+  ck_assert_int_eq(bramah_session_find_sensor(s, "p"), -1);
+  ck_assert_int_eq(bramah_session_find_input(s, "valve"), 0);
+  ck_assert_int_eq(bramah_session_find_input(s, "valv"), -1);
+  ck_assert_int_eq(bramah_session_sensor_of_output(s, bramah_session_joint_output(s, 0)), 0);
+  ck_assert_int_eq(bramah_session_sensor_of_output(s, bramah_session_joint_output(s, 0) + 1), -1);
+  bramah_session_close(s);
 }
 END_TEST
 
@@ -174,47 +224,75 @@ enum { N_MISTAKES = sizeof mistakes / sizeof mistakes[0] };
 
 START_TEST(mistakes_are_told_with_their_place)
 {
-  bramah_session s;
+  bramah_session *s;
   bramah_diag diag;
   write_session(mistakes[_i].line, mistakes[_i].with);
-  const bramah_status status = bramah_session_open(&s, path, &diag);
+  const bramah_status status = bramah_session_open(path, &diag, &s);
   ck_assert_msg(status == mistakes[_i].status, "status %d: %s: %s", status, diag.thing, diag.message);
   if (status) {
-    ck_assert_ptr_null(s.filter);
+    ck_assert_ptr_null(s);
     ck_assert_str_ne(diag.file, "");
     if (mistakes[_i].thing) ck_assert_str_eq(diag.thing, mistakes[_i].thing);
     if (mistakes[_i].message) ck_assert_msg(strstr(diag.message, mistakes[_i].message), "%s", diag.message);
   }
-  bramah_session_close(&s);
+  bramah_session_close(s);
+}
+END_TEST
+
+static void count(void *user, const bramah_diag *diag)
+{
+  ck_assert_str_ne(diag->message, "");
+  ++*(int *)user;
+}
+
+/* The check finds what opening finds, and goes on. */
+START_TEST(the_check_tells_mistakes)
+{
+  int n = 0;
+  write_session(mistakes[_i].line, mistakes[_i].with);
+  ck_assert_int_eq(bramah_session_check(path, count, &n), mistakes[_i].status);
+  if (mistakes[_i].status)
+    ck_assert_int_ge(n, 1);
+  else
+    ck_assert_int_eq(n, 0);
+}
+END_TEST
+
+START_TEST(the_check_tells_all_mistakes)
+{
+  int n = 0;
+  write_session(5, "inputs: {valv: volts}\nparameter_noise: {hydraulics.oil.bulk: 1 bar/Hz^0.5}");
+  ck_assert_int_eq(bramah_session_check(path, count, &n), BRAMAH_E_REFERENCE);
+  ck_assert_int_eq(n, 2);
 }
 END_TEST
 
 /* The caller may not care why. */
 START_TEST(a_diagnostic_is_not_needed)
 {
-  bramah_session s;
+  bramah_session *s;
   write_session(mistakes[_i].line, mistakes[_i].with);
-  ck_assert_int_eq(bramah_session_open(&s, path, NULL), mistakes[_i].status);
-  bramah_session_close(&s);
+  ck_assert_int_eq(bramah_session_open(path, NULL, &s), mistakes[_i].status);
+  bramah_session_close(s);
 }
 END_TEST
 
 START_TEST(noise_adapts_where_the_study_asks)
 {
-  bramah_session s;
+  bramah_session *s;
   bramah_diag diag;
   bramah_adaptive *adaptive;
   write_session(0, NULL);
-  open_well(&s);
-  ck_assert_int_eq(bramah_session_new_adaptive(&s, &diag, &adaptive), BRAMAH_OK);
+  s = open_well();
+  ck_assert_int_eq(bramah_session_new_adaptive(s, &diag, &adaptive), BRAMAH_OK);
   ck_assert_ptr_null(adaptive);
-  bramah_session_close(&s);
+  bramah_session_close(s);
   write_session(18, "adapt: {accelerations: [0.1, 10], sensors: [0.5, 2], window: 100}");
-  open_well(&s);
-  ck_assert_int_eq(bramah_session_new_adaptive(&s, &diag, &adaptive), BRAMAH_OK);
+  s = open_well();
+  ck_assert_int_eq(bramah_session_new_adaptive(s, &diag, &adaptive), BRAMAH_OK);
   ck_assert_uint_eq(bramah_adaptive_count(adaptive), 3); /* one acceleration, two sensors */
   bramah_adaptive_free(adaptive);
-  bramah_session_close(&s);
+  bramah_session_close(s);
 }
 END_TEST
 
@@ -223,18 +301,18 @@ static bramah_status adapt_pressures(const char *volumes, size_t *count, bramah_
 {
   const char *lines[15];
   static char machine[1024];
-  bramah_session s;
+  bramah_session *s;
   bramah_adaptive *adaptive;
   snprintf(machine, sizeof machine, "machine: %s/datasets/four-bar/four-bar.yaml", source_root());
   for (int i = 0; i < 13; i++) lines[i] = i == 1 ? machine : small_study[i];
   lines[13] = volumes;
   lines[14] = "adapt: {pressures: [0.1, 10]}";
   write_lines(lines, 15, 0, NULL);
-  open_well(&s);
-  const bramah_status status = bramah_session_new_adaptive(&s, diag, &adaptive);
+  s = open_well();
+  const bramah_status status = bramah_session_new_adaptive(s, diag, &adaptive);
   *count = adaptive ? bramah_adaptive_count(adaptive) : 0;
   bramah_adaptive_free(adaptive);
-  bramah_session_close(&s);
+  bramah_session_close(s);
   return status;
 }
 
@@ -259,11 +337,11 @@ END_TEST
 
 START_TEST(a_missing_study_is_told)
 {
-  bramah_session s;
+  bramah_session *s;
   bramah_diag diag;
-  ck_assert_int_eq(bramah_session_open(&s, beside_path("no-such-study.yaml"), &diag), BRAMAH_E_FILE);
+  ck_assert_int_eq(bramah_session_open(beside_path("no-such-study.yaml"), &diag, &s), BRAMAH_E_FILE);
   ck_assert_ptr_nonnull(strstr(diag.file, "no-such-study.yaml"));
-  bramah_session_close(&s);
+  bramah_session_close(s);
 }
 END_TEST
 
@@ -277,6 +355,10 @@ int main(void)
   tcase_add_test(tcase, sessions_share_nothing);
   tcase_add_test(tcase, another_filter_comes_from_the_options);
   tcase_add_loop_test(tcase, mistakes_are_told_with_their_place, 0, N_MISTAKES);
+  tcase_add_test(tcase, a_clone_has_plant_and_filter_of_its_own);
+  tcase_add_test(tcase, things_are_found_by_name);
+  tcase_add_loop_test(tcase, the_check_tells_mistakes, 0, N_MISTAKES);
+  tcase_add_test(tcase, the_check_tells_all_mistakes);
   tcase_add_loop_test(tcase, a_diagnostic_is_not_needed, 0, N_MISTAKES);
   tcase_add_test(tcase, noise_adapts_where_the_study_asks);
   tcase_add_test(tcase, noise_of_zero_does_not_adapt);

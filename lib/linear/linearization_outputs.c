@@ -2,7 +2,7 @@
 /* C of the linearized equations: the rows by the error state that sensors use already, and behind them what
  * the outputs have of spools (of all: those that are no states go to D) and of friction states. Energies and
  * the forces of prescribed motions are central differences. */
-#include "lib/plant/linearization_internal.h"
+#include "lib/linear/linearization_internal.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/hydraulics/slopes.h"

@@ -12,11 +12,11 @@
  * order.
  *
  * Source: Agundez et al. 2023, equations 31-64, with the coordinates of the tree. */
-#include "lib/plant/linearization_internal.h"
+#include "lib/linear/linearization_internal.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 #include "lib/multibody/partition.h"
-#include "lib/plant/rolling.h"
+#include "lib/linear/rolling.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * across the plane (the rate of its height, holonomic) and along it; one for a knife edge, velocity of its
  * point along its normal. Source: contact geometry of a thin disc, e.g. Meijaard, Papadopoulos, Ruina,
  * Schwab, Proc. R. Soc. A 463 (2007). */
-#ifndef BRAMAH_LIB_PLANT_ROLLING_H
-#define BRAMAH_LIB_PLANT_ROLLING_H
+#ifndef BRAMAH_LIB_LINEAR_ROLLING_H
+#define BRAMAH_LIB_LINEAR_ROLLING_H
 
 #include "lib/plant/state.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/plant/rest_internal.h"
+#include "lib/linear/rest_internal.h"
 #include "lib/base/diag.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The object of a linearization: memory, names, and the order of work. */
-#include "lib/plant/linearization_internal.h"
-#include "lib/plant/rolling.h"
+#include "lib/linear/linearization_internal.h"
+#include "lib/linear/rolling.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 

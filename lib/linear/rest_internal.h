@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the searches for an equilibrium share. */
-#ifndef BRAMAH_LIB_PLANT_REST_INTERNAL_H
-#define BRAMAH_LIB_PLANT_REST_INTERNAL_H
+#ifndef BRAMAH_LIB_LINEAR_REST_INTERNAL_H
+#define BRAMAH_LIB_LINEAR_REST_INTERNAL_H
 
 #include "bramah/equilibrium.h"
-#include "lib/plant/linearization_internal.h"
+#include "lib/linear/linearization_internal.h"
 
 /* Sizes that steps are measured by: rad or m, their rates, MPa, full command, bristle and film. */
 double bramah__state_size(const bramah_linearization *l, size_t i);

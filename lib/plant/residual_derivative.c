@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/plant/linear.h"
+#include "lib/plant/residual_derivative.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
 #include "lib/multibody/stiffness.h"

@@ -7,8 +7,8 @@
  *
  * A displacement dz_i along the constraints moves all joints by Rz dz_i, their rates by D dz_i and their
  * accelerations by E dz_i; a change dz'_i of the independent rates changes the accelerations by 2 D dz'_i. */
-#ifndef BRAMAH_LIB_PLANT_LINEAR_H
-#define BRAMAH_LIB_PLANT_LINEAR_H
+#ifndef BRAMAH_LIB_PLANT_RESIDUAL_DERIVATIVE_H
+#define BRAMAH_LIB_PLANT_RESIDUAL_DERIVATIVE_H
 
 #include "lib/multibody/variation.h"
 #include "lib/plant/state.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What stands beside the reduced equations: the conventional counterpart in redundant coordinates (Agundez
  * et al. 2023, equations 95-100), and the energies of a small motion. */
-#include "lib/plant/linearization_internal.h"
+#include "lib/linear/linearization_internal.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 #include "lib/math/vector3.h"
 #include "lib/plant/constraints.h"
-#include "lib/plant/rolling.h"
+#include "lib/linear/rolling.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  *   [ y - t ]       [ C_z   C_p   D ] [ du   ]
  *
  * each column in sizes of its unknown and each row in sizes of what the unknowns make of it. */
-#include "lib/plant/rest_internal.h"
+#include "lib/linear/rest_internal.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 

@@ -9,7 +9,7 @@
  *   friction states  by v(z_i, z'_i) and themselves
  *
  * Source: Agundez et al. 2023, equation 64, without its restriction to one block of pressures. */
-#include "lib/plant/linearization_internal.h"
+#include "lib/linear/linearization_internal.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/plant/rolling.h"
+#include "lib/linear/rolling.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>

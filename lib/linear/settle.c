@@ -2,7 +2,7 @@
 /* Coming to rest by pseudo-transient continuation. The step grows twofold as long as the state moves little
  * in it and shrinks fourfold where it would leap; at steps far longer than anything in the machine it is
  * Newton's. */
-#include "lib/plant/rest_internal.h"
+#include "lib/linear/rest_internal.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 

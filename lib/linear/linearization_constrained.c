@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The equations in all joint coordinates, constraints beside them: the derivatives of the open tree, the
  * geometric stiffness of the constraint forces, and the circuit by strokes. */
-#include "lib/plant/linearization_internal.h"
+#include "lib/linear/linearization_internal.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"

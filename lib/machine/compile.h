@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the compiler of a machine shares among its files: the tables being filled, names, checks. */
-#ifndef BRAMAH_LIB_MACHINE_COMPILE_INTERNAL_H
-#define BRAMAH_LIB_MACHINE_COMPILE_INTERNAL_H
+#ifndef BRAMAH_LIB_MACHINE_COMPILE_H
+#define BRAMAH_LIB_MACHINE_COMPILE_H
 
-#include "lib/plant/coupled_internal.h"
+#include "lib/machine/model_internal.h"
 
 /* The tables of the model while they may still be written. */
 typedef struct bramah__tables {
@@ -18,7 +18,7 @@ typedef struct bramah__tables {
   int *body_of_joint;   /* index in machine->bodies */
   size_t *joint_order;  /* index in machine->joints */
   unsigned char *given; /* [n] initial position to be kept */
-  double *work;         /* for the equilibrium */
+  double *work;         /* [3 n] */
   bramah__leakage *leakage;
   bramah__check_valve *check_valve;
   bramah__relief_valve *relief_valve;
@@ -51,6 +51,14 @@ typedef struct bramah__compiler {
   bramah_diag *diag;
   bramah__tables t;
 } bramah__compiler;
+
+/* Bytes of a compiled model of this machine; `counts` gets the numbers of its elements. */
+size_t bramah__compile_size(const bramah_machine *machine, bramah_model *counts);
+
+/* The machine as a model in the arena, complete but for its initial pose and the pressures that are to be found:
+ * `k` holds what that needs, the expanded machine and which positions are given. */
+bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *arena, bramah_diag *diag,
+                              bramah__compiler *k);
 
 /* Report a fault of the element `thing`, which stands in that line of the machine's file. */
 bramah_status bramah__compile_fail(const bramah__compiler *k, bramah_status status, const char *thing,

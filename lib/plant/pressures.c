@@ -261,10 +261,10 @@ size_t bramah__equilibrium_work(const bramah_machine *machine)
   return 2 * rows * columns + 2 * longer + bramah__least_squares_work(rows, columns);
 }
 
-bramah_status bramah__equilibrium(bramah_model *model, const bramah_machine *machine, double *work,
-                                  bramah_diag *diag)
+bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                                  double *work, bramah_diag *diag)
 {
-  problem q = {.model = model, .machine = machine, .c = model->scratch};
+  problem q = {.model = model, .machine = machine, .c = c};
   for (size_t i = 0; i < machine->n_volumes; i++) q.n_open += (size_t)is_open(machine, i);
   if (q.n_open == 0) return BRAMAH_OK;
   for (size_t i = 0; i < model->circuit.n_valves; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the linearization share. */
-#ifndef BRAMAH_LIB_PLANT_LINEARIZATION_INTERNAL_H
-#define BRAMAH_LIB_PLANT_LINEARIZATION_INTERNAL_H
+#ifndef BRAMAH_LIB_LINEAR_LINEARIZATION_INTERNAL_H
+#define BRAMAH_LIB_LINEAR_LINEARIZATION_INTERNAL_H
 
 #include "bramah/linearization.h"
 #include "lib/plant/coupled_internal.h"

@@ -4,7 +4,7 @@
  * have exact columns; other parameters are differenced, and so is what outputs have of any parameter but
  * offsets of commands: the plant is set to the displaced value at the same positions, velocities, pressures
  * and friction states. */
-#include "lib/plant/linearization_internal.h"
+#include "lib/linear/linearization_internal.h"
 #include "lib/math/dense.h"
 
 #include <math.h>
