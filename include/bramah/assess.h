@@ -246,7 +246,7 @@ BRAMAH_API const bramah_accuracy *bramah_assess_accuracy(const bramah_assess *as
 typedef struct bramah_augmented_estimate {
   const char *name, *at, *unit; /* at: parameter or sensor */
   int is_bias;
-  size_t output; /* of the plant, that shows it: the command of an unknown input; n_output: none does */
+  int is_shown; /* 1: an output of the plant shows it: the command of an unknown input */
   double value, sigma;
 } bramah_augmented_estimate;
 BRAMAH_API bramah_augmented_estimate bramah_assess_augmented(const bramah_assess *assess, size_t i);

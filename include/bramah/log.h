@@ -139,6 +139,27 @@ BRAMAH_API bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag
  * any case. */
 BRAMAH_API bramah_status bramah_log_finish(bramah_log_writer *writer, bramah_diag *diag);
 
+/* ---- the true motion, to compare with ---- */
+
+typedef struct bramah_truth bramah_truth;
+
+/* Open a file that has a column t[s], which ascends, and outputs of a plant by their names. Errors: those of
+ * bramah_log_open and bramah_log_find, E_TIME, E_MEMORY. Allocates. */
+BRAMAH_API bramah_status bramah_truth_open(const char *path, bramah_diag *diag, bramah_truth **out);
+BRAMAH_API void bramah_truth_close(bramah_truth *truth); /* NULL allowed */
+
+/* Column of that name, read in this unit. *column -1 if there is none of the name. Errors: E_UNIT (of another
+ * dimension). */
+BRAMAH_API bramah_status bramah_truth_find(const bramah_truth *truth, const char *name, const char *unit,
+                                           long *column, bramah_diag *diag);
+
+/* Go to the row nearest to a time; times ascend. It matches if it is not further away than the tolerance.
+ * Memory does not grow. Errors: those of bramah_log_next, E_TIME (time goes back). */
+BRAMAH_API bramah_status bramah_truth_seek(bramah_truth *truth, int64_t time_ns, int64_t tolerance_ns,
+                                           int *matched, bramah_diag *diag);
+/* Value in a column of the row that matched; NaN if none did or the cell is empty. */
+BRAMAH_API double bramah_truth_value(const bramah_truth *truth, size_t column);
+
 #ifdef __cplusplus
 }
 #endif

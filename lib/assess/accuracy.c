@@ -2,7 +2,6 @@
 /* Estimates against the truth: errors of outputs, and of the whole state by the filter's own covariance. */
 #include "lib/assess/accuracy.h"
 #include "lib/assess/assess_internal.h"
-#include "lib/io/fail.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,7 +69,8 @@ static void compare(bramah_assess *a, bramah_accuracy *c, long sensor)
   const double value = bramah__without_turns(a->plant, i, truth, a->value[i]);
   if (isnan(truth)) return;
   bramah_rmse_add(&c->estimate, truth, value, sigma);
-  if (sigma > 1e-9 * c->estimate.max_truth) { /* what is moved by a motion has no uncertainty, only rounding */
+  if (sigma >
+      1e-9 * c->estimate.max_truth) { /* what is moved by a motion has no uncertainty, only rounding */
     c->judged++;
     c->within += fabs(value - truth) <= 2.0 * 1.96 * sigma;
   }
@@ -88,8 +88,8 @@ void bramah__accuracy_smoothed(bramah_assess *a)
     bramah_accuracy *c = &a->accuracy[k];
     const size_t i = c->output;
     if (isnan(a->truth[i])) continue;
-    bramah_rmse_add(&c->smoothed, a->truth[i],
-                    bramah__without_turns(a->plant, i, a->truth[i], a->value[i]), a->sigma[i]);
+    bramah_rmse_add(&c->smoothed, a->truth[i], bramah__without_turns(a->plant, i, a->truth[i], a->value[i]),
+                    a->sigma[i]);
   }
 }
 
@@ -141,8 +141,7 @@ void bramah__accuracy_step(bramah_assess *a)
     while (a->output[c].output != a->accuracy[k].output) c++;
     compare(a, &a->accuracy[k], a->output[c].sensor);
   }
-  if (a->state && nees(a, &value))
-    bramah_nis_add(&a->nees, value, (double)bramah_plant_n_error(a->plant));
+  if (a->state && nees(a, &value)) bramah_nis_add(&a->nees, value, (double)bramah_plant_n_error(a->plant));
 }
 
 size_t bramah_assess_n_accuracies(const bramah_assess *a) { return a->n_accuracies; }

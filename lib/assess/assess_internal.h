@@ -8,22 +8,25 @@
 #include "bramah/assess.h"
 #include "bramah/log.h"
 #include "bramah/smoother.h"
+#include "bramah/observability.h"
 #include "lib/assess/snapshot.h"
+#include "lib/io/fail.h"
 
 /* Sums over the innovations of a sensor, or of all. */
 typedef struct bramah__innovations {
   bramah_nis nis;  /* of those fused */
   double expected; /* sum over them of what their gates leave of a mean NIS of 1 */
   uint64_t present, gated, saturated;
-  double last, products, squares; /* normalised: the last one, sums of products with the one before, squares */
+  double last, products,
+      squares; /* normalised: the last one, sums of products with the one before, squares */
 } bramah__innovations;
 
 /* A filter with known inputs that runs along (unknown_inputs.c). */
 typedef struct bramah__known_inputs {
-  size_t n;                /* unknown inputs; 0: there is no second filter */
-  size_t n_rows, room;     /* rows of the log that it has not taken yet */
-  unsigned char *rows;     /* [room x row_size] time, values, flags */
-  size_t n_values;         /* of a row: inputs and sensors */
+  size_t n;            /* unknown inputs; 0: there is no second filter */
+  size_t n_rows, room; /* rows of the log that it has not taken yet */
+  unsigned char *rows; /* [room x row_size] time, values, flags */
+  size_t n_values;     /* of a row: inputs and sensors */
   bramah_coupled *coupled;
   bramah_plant plant;
   bramah_filter *filter; /* NULL: there is none, or it has ended */
@@ -60,7 +63,7 @@ struct bramah_assess {
   double *augmented;                 /* [n_augmented x 2] value and sigma, kept by the backward pass */
 
   /* consistency.c */
-  bramah__innovations *sensor, all; /* [n_sensors] */
+  bramah__innovations *sensor, all;  /* [n_sensors] */
   bramah_autocorrelation *whiteness; /* [n_sensors] or NULL */
   bramah_event *fault, recoveries;   /* [n_sensors] */
 
@@ -70,9 +73,9 @@ struct bramah_assess {
   bramah_accuracy *accuracy; /* [n_accuracies] */
   long *column;              /* [n_output of the plant] of the truth, -1: none */
   bramah_nis nees;
-  char (*state)[128];     /* [n] names of the error states at the last time; NULL: no NEES */
-  long *state_column;     /* [n] of the truth, -1: none */
-  double *error;          /* [n] and P [n x n], work [n (n + 2)], x [n] behind it */
+  char (*state)[128]; /* [n] names of the error states at the last time; NULL: no NEES */
+  long *state_column; /* [n] of the truth, -1: none */
+  double *error;      /* [n] and P [n x n], work [n (n + 2)], x [n] behind it */
 
   /* model alone */
   bramah_coupled *free_model;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Innovations per sensor and all together; sensors that become faulty, and the filter found wrong. */
 #include "lib/assess/assess_internal.h"
-#include "lib/io/fail.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What an assessment estimates at one time. */
 #include "lib/assess/assess_internal.h"
-#include "lib/io/fail.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,14 +73,17 @@ bramah_augmented_estimate bramah_assess_augmented(const bramah_assess *a, size_t
       .at = state->at,
       .unit = bramah_session_augmented_unit(a->session, i),
       .is_bias = state->kind == BRAMAH_AUGMENTED_BIAS,
-      .output = a->shown_as[i],
+      .is_shown = a->shown_as[i] < a->plant->n_output,
       .value = a->smoothing ? a->augmented[2 * i] : bramah_filter_augmented_value(a->filter, i),
       .sigma = a->smoothing ? a->augmented[2 * i + 1] : bramah_filter_augmented_sigma(a->filter, i)};
 }
 
 /* ---- noise that adapts ---- */
 
-size_t bramah_assess_n_adapted(const bramah_assess *a) { return bramah_adaptive_count(a->adaptive); }
+size_t bramah_assess_n_adapted(const bramah_assess *a)
+{
+  return a->adaptive ? bramah_adaptive_count(a->adaptive) : 0;
+}
 
 bramah_adapted bramah_assess_adapted(const bramah_assess *a, size_t i)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A log through the filter of a study, step by step. */
 #include "lib/assess/assess_internal.h"
-#include "lib/io/fail.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,8 +10,8 @@
 
 void bramah_assess_options_default(bramah_assess_options *options)
 {
-  *options = (bramah_assess_options){
-      .to_ns = INT64_MAX, .smooth_to_ns = INT64_MIN, .smooth_memory = 2000000000u};
+  *options =
+      (bramah_assess_options){.to_ns = INT64_MAX, .smooth_to_ns = INT64_MIN, .smooth_memory = 2000000000u};
 }
 
 void bramah__assess_tell(const bramah_assess *a, const char *format, ...)

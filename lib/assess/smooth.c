@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The backward pass: what it keeps of each step, and the smoothed estimates one after the other. */
 #include "lib/assess/assess_internal.h"
-#include "lib/io/fail.h"
 
 #include <math.h>
 
@@ -26,10 +25,10 @@ bramah_status bramah__smooth_begin(bramah_assess *a, bramah_diag *diag)
   const size_t capacity = (size_t)(ahead / a->plant->step_ns) + 3; /* first, last, rounding to the grid */
   a->totals.smooth_bytes = bramah_smoother_size(a->filter, capacity);
   if (a->totals.smooth_bytes > a->options.smooth_memory)
-    return bramah__failf(diag, BRAMAH_E_MEMORY, NULL, 0, "backward pass",
-                         "%zu steps would take %.0f MB, more than the %.0f MB allowed: replay the log in parts",
-                         capacity, 1e-6 * (double)a->totals.smooth_bytes,
-                         1e-6 * (double)a->options.smooth_memory);
+    return bramah__failf(
+        diag, BRAMAH_E_MEMORY, NULL, 0, "backward pass",
+        "%zu steps would take %.0f MB, more than the %.0f MB allowed: replay the log in parts", capacity,
+        1e-6 * (double)a->totals.smooth_bytes, 1e-6 * (double)a->options.smooth_memory);
   bramah_status status = bramah_smoother_new(a->filter, capacity, diag, &a->smoother);
   if (!status) status = bramah_smoother_corrected(a->smoother, a->filter, diag);
   const bramah_watcher watcher = {a->smoother, predicted, corrected, restored};
@@ -42,8 +41,9 @@ bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
 {
   bramah_diag_clear(diag);
   if (!a->smoother || a->smoothing)
-    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, "backward pass",
-                         "there is nothing to smooth: no time was given up to which, or no estimate was made");
+    return bramah__failf(
+        diag, BRAMAH_E_ARGUMENT, NULL, 0, "backward pass",
+        "there is nothing to smooth: no time was given up to which, or no estimate was made");
   for (size_t i = 0; i < a->n_augmented; i++) { /* showing smoothed steps moves the filter */
     a->augmented[2 * i] = bramah_filter_augmented_value(a->filter, i);
     a->augmented[2 * i + 1] = bramah_filter_augmented_sigma(a->filter, i);
@@ -90,8 +90,8 @@ bramah_status bramah_assess_smooth_next(bramah_assess *a, int *end, bramah_diag 
   if (*end) return BRAMAH_OK;
   bramah_status status = show(a, k, diag);
   a->taken = 1;
-  a->estimate.time_ns = a->smooth_from_ns + bramah_smoother_time_ns(a->smoother, k) -
-                        bramah_smoother_time_ns(a->smoother, 0);
+  a->estimate.time_ns =
+      a->smooth_from_ns + bramah_smoother_time_ns(a->smoother, k) - bramah_smoother_time_ns(a->smoother, 0);
   if (!status && a->rows) status = bramah__accuracy_seek(a, a->estimate.time_ns, &matched, diag);
   if (status) return status;
   if (a->rows) bramah__accuracy_smoothed(a);

@@ -3,7 +3,6 @@
  * them, and what it has counted. */
 #define _POSIX_C_SOURCE 200809L /* fsync, fileno */
 #include "lib/assess/assess_internal.h"
-#include "lib/io/fail.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -296,8 +295,7 @@ bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char 
     if (model) a->model.save(a->model.self, model);
   }
   list_plain(a, counts);
-  for (size_t i = 0; i < PLAIN; i++)
-    bramah__snapshot_put(s, counts[i].name, counts[i].from, counts[i].size);
+  for (size_t i = 0; i < PLAIN; i++) bramah__snapshot_put(s, counts[i].name, counts[i].from, counts[i].size);
   errors *out = bramah__snapshot_add(s, "errors", a->n_accuracies * sizeof *out);
   for (size_t i = 0; out && i < a->n_accuracies; i++) {
     const bramah_accuracy *c = &a->accuracy[i];

@@ -4,7 +4,6 @@
  * the same measurements; what their standard deviations differ by is the cost. Where all inputs are known there
  * is no second filter. */
 #include "lib/assess/assess_internal.h"
-#include "lib/io/fail.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,7 +123,8 @@ static bramah_status pass_on(bramah_assess *a, bramah_diag *diag)
   status = bramah_filter_set_noise(known->filter, bramah_filter_acceleration_noise(a->filter),
                                    bramah_filter_first_order_noise(a->filter), diag);
   for (size_t i = 0; !status && i < a->n_sensors; i++)
-    status = bramah_filter_set_sensor_sigma(known->filter, i, bramah_filter_sensor(a->filter, i)->sigma, diag);
+    status =
+        bramah_filter_set_sensor_sigma(known->filter, i, bramah_filter_sensor(a->filter, i)->sigma, diag);
   return status;
 }
 
@@ -175,8 +175,7 @@ bramah_input_cost bramah_assess_input_cost(const bramah_assess *a, size_t i)
   return (bramah_input_cost){.name = out->name,
                              .unit = out->unit,
                              .sigma = a->known.sum[0][out->output] / n,
-                             .sigma_known =
-                                 info.has_row ? a->known.sum[1][out->output] / n : (double)NAN};
+                             .sigma_known = info.has_row ? a->known.sum[1][out->output] / n : (double)NAN};
 }
 
 /* ---- snapshots ---- */
@@ -186,8 +185,7 @@ void bramah__known_save(const bramah_assess *a, bramah__snapshot *snapshot)
 {
   const bramah__known_inputs *known = &a->known;
   if (!known->filter) return;
-  void *replay =
-      bramah__snapshot_add(snapshot, "known replay", bramah_replay_snapshot_size(known->replay));
+  void *replay = bramah__snapshot_add(snapshot, "known replay", bramah_replay_snapshot_size(known->replay));
   if (replay) bramah_replay_save(known->replay, replay);
   bramah__snapshot_put(snapshot, "known count", &known->count, sizeof known->count);
   bramah__snapshot_put(snapshot, "known sigmas", known->sum[0],

@@ -4,13 +4,14 @@
 
 #include <math.h>
 
-static const double NIS_LEAST = 1.0 / 9.0; /* of what the gates leave: innovations a third as large as believed */
-static const double NIS_MOST = 2.25;       /* 1.5 times as large */
-static const double LAG_MOST = 0.7;        /* half the variance of an innovation is known from the one before */
-static const double GATED_MOST = 10.0;     /* % of the samples of a sensor */
-static const double WITHIN_LEAST = 90.0;   /* % of the errors within 2 * 1.96 sigma: twice as large */
-static const double NEES_MOST = 4.0;       /* per state: errors twice as large */
-enum { JUDGED_FROM = 50 };                 /* samples */
+static const double NIS_LEAST =
+    1.0 / 9.0;                         /* of what the gates leave: innovations a third as large as believed */
+static const double NIS_MOST = 2.25;   /* 1.5 times as large */
+static const double LAG_MOST = 0.7;    /* half the variance of an innovation is known from the one before */
+static const double GATED_MOST = 10.0; /* % of the samples of a sensor */
+static const double WITHIN_LEAST = 90.0; /* % of the errors within 2 * 1.96 sigma: twice as large */
+static const double NEES_MOST = 4.0;     /* per state: errors twice as large */
+enum { JUDGED_FROM = 50 };               /* samples */
 
 static void add(bramah_assess *a, bramah_check_kind kind, const char *at, double value, double least,
                 double most)
