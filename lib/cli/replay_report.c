@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/replay_report.h"
-#include "lib/cli/durations.h"
 #include "lib/cli/message.h"
 #include "lib/cli/table.h"
 
@@ -10,6 +9,39 @@
 #include <stdlib.h>
 
 static const double band = 1.96; /* half width of 95 % in standard deviations */
+
+/* How long the steps took, in constant memory: classes from 100 ns to 100 s, 48 to a decade: a quantile is known
+ * to 5 %. */
+enum { PER_DECADE = 48, DURATIONS = 9 * PER_DECADE };
+
+typedef struct durations {
+  uint64_t n;
+  uint64_t in[DURATIONS];
+  double longest; /* [s] */
+} durations;
+
+/* Lower edge of class k, upper edge of the one before [s]. */
+static double duration_edge(size_t k) { return 1e-7 * pow(10.0, (double)k / PER_DECADE); }
+
+static void add_duration(durations *d, double seconds)
+{
+  double place = seconds > 1e-7 ? floor(PER_DECADE * log10(seconds / 1e-7)) : 0.0;
+  if (!(place < DURATIONS)) place = DURATIONS - 1;
+  d->in[(size_t)place]++;
+  d->n++;
+  d->longest = fmax(d->longest, seconds);
+}
+
+/* The duration [s] that a share q (0 to 1) of them does not exceed. */
+static double duration_quantile(const durations *d, double q)
+{
+  uint64_t sum = 0;
+  for (size_t k = 0; k < DURATIONS; k++) {
+    sum += d->in[k];
+    if (sum && (double)sum >= q * (double)d->n) return fmin(duration_edge(k + 1), d->longest);
+  }
+  return NAN;
+}
 
 /* An output with its plots. */
 typedef struct plotted {
@@ -49,7 +81,7 @@ struct cli_replay_report {
   double *points;                         /* of a pose */
   bramah_filter_report counts;            /* before the present row */
   uint32_t basis_changes;
-  cli_durations durations;
+  durations durations;
 };
 
 static size_t add_plot(cli_replay_report *r, const bramah_report_plot *plot)
@@ -435,7 +467,7 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
   add_nis(r, t);
   if (r->rows % CONDITIONING_EVERY == 0) add_conditioning(r, t);
   if (seconds >= 0.0) {
-    cli_durations_add(&r->durations, seconds);
+    add_duration(&r->durations, seconds);
     add_point(r, r->timing, BRAMAH_REPORT_ESTIMATE, t, seconds, NAN);
   }
   watch_filter(r, t);
@@ -476,13 +508,13 @@ static void add_correlation(cli_replay_report *r, size_t i)
 static void add_histogram(cli_replay_report *r)
 {
   enum { CLASSES = 60 };
-  const cli_durations *d = &r->durations;
-  const double width = 1.2 * cli_durations_quantile(d, 0.97) / CLASSES;
+  const durations *d = &r->durations;
+  const double width = 1.2 * duration_quantile(d, 0.97) / CLASSES;
   double share[CLASSES] = {0.0}, inside = 0.0;
   char title[80];
-  for (size_t k = 0; k < CLI_DURATION_CLASSES; k++) {
+  for (size_t k = 0; k < DURATIONS; k++) {
     if (!d->in[k]) continue;
-    const double low = cli_duration_edge(k) / width, high = cli_duration_edge(k + 1) / width;
+    const double low = duration_edge(k) / width, high = duration_edge(k + 1) / width;
     for (size_t i = (size_t)fmin(low, CLASSES); i < CLASSES && (double)i < high; i++)
       share[i] += (double)d->in[k] * (fmin(high, (double)i + 1.0) - fmax(low, (double)i)) / (high - low);
   }
@@ -505,11 +537,11 @@ static void add_times(cli_replay_report *r)
 {
   static const char *const header[] = {"steps",  "median",  "95 %", "99 %",
                                        "99.9 %", "longest", "unit", "real time"};
-  const cli_durations *d = &r->durations;
-  const double times[] = {cli_durations_quantile(d, 0.5),
-                          cli_durations_quantile(d, 0.95),
-                          cli_durations_quantile(d, 0.99),
-                          cli_durations_quantile(d, 0.999),
+  const durations *d = &r->durations;
+  const double times[] = {duration_quantile(d, 0.5),
+                          duration_quantile(d, 0.95),
+                          duration_quantile(d, 0.99),
+                          duration_quantile(d, 0.999),
                           d->longest,
                           r->step};
   cli_table table = cli_table_make("Time of the filter per step", "rrrrrrlr", header);
