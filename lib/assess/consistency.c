@@ -99,7 +99,7 @@ void bramah__events_watch(bramah_assess *a)
     if (faulty == fault->lasts) continue;
     if (faulty)
       begin(fault, t);
-    else if (fault->n <= BRAMAH_EVENT_TIMES)
+    else if (fault->n && fault->n <= BRAMAH_EVENT_TIMES)
       fault->end[fault->n - 1] = t;
     fault->lasts = faulty;
   }

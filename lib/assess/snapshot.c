@@ -25,9 +25,7 @@ typedef struct piece {
 
 static const char magic[8] = {'B', 'R', 'A', 'M', 'A', 'H', 'S', 'N'};
 
-#define HASH_START UINT64_C(14695981039346656037)
-
-static uint64_t hash(const void *bytes, size_t n, uint64_t from)
+uint64_t bramah__hash(const void *bytes, size_t n, uint64_t from)
 {
   const unsigned char *p = bytes;
   for (size_t i = 0; i < n; i++) from = (from ^ p[i]) * UINT64_C(1099511628211);
@@ -39,8 +37,8 @@ uint64_t bramah__hash_file(const char *path)
   unsigned char part[4096];
   FILE *file = fopen(path, "rb");
   if (!file) return 0;
-  uint64_t sum = HASH_START;
-  for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) sum = hash(part, n, sum);
+  uint64_t sum = BRAMAH__HASH_START;
+  for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) sum = bramah__hash(part, n, sum);
   fclose(file);
   return sum;
 }
@@ -137,7 +135,7 @@ bramah_status bramah__snapshot_write(bramah__snapshot *snapshot, const char *pat
   head h = {.format = FORMAT, .order = BYTE_ORDER_MARK, .length = snapshot->size};
   memcpy(h.magic, magic, sizeof magic);
   memcpy(snapshot->bytes, &h, sizeof h);
-  const uint64_t sum = hash(snapshot->bytes, snapshot->size - sizeof sum, HASH_START);
+  const uint64_t sum = bramah__hash(snapshot->bytes, snapshot->size - sizeof sum, BRAMAH__HASH_START);
   memcpy(end, &sum, sizeof sum);
   snprintf(part, length, "%s.part", path);
   FILE *file = fopen(part, "wb");
@@ -196,7 +194,7 @@ bramah_status bramah__snapshot_read(bramah__snapshot *snapshot, const char *path
                          "the snapshot has %zu bytes, but says it has %llu", snapshot->size,
                          (unsigned long long)h.length);
   memcpy(&sum, snapshot->bytes + snapshot->size - sizeof sum, sizeof sum);
-  if (sum == hash(snapshot->bytes, snapshot->size - sizeof sum, HASH_START)) return BRAMAH_OK;
+  if (sum == bramah__hash(snapshot->bytes, snapshot->size - sizeof sum, BRAMAH__HASH_START)) return BRAMAH_OK;
   return bramah__failf(diag, BRAMAH_E_SYNTAX, path, 0, NULL,
                        "the snapshot is damaged: its check sum is wrong");
 }

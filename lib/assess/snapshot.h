@@ -37,7 +37,10 @@ bramah_status bramah__snapshot_write(bramah__snapshot *snapshot, const char *pat
 /* Read and check it. Errors: E_FILE, E_SYNTAX (no snapshot, or damaged), E_TRUNCATED, E_MEMORY. */
 bramah_status bramah__snapshot_read(bramah__snapshot *snapshot, const char *path, bramah_diag *diag);
 
-/* FNV-1a hash (64 bits) of a file; 0 if it cannot be read. */
+/* FNV-1a hash (64 bits) of n bytes, begun with the number below or gone on with; of a file: 0 if it cannot be
+ * read. */
+#define BRAMAH__HASH_START UINT64_C(14695981039346656037)
+uint64_t bramah__hash(const void *bytes, size_t n, uint64_t hash);
 uint64_t bramah__hash_file(const char *path);
 
 #endif
