@@ -5,7 +5,7 @@
 
 #include "lib/cli/json.h"
 #include "bramah/log.h"
-#include "bramah/model.h"
+#include "bramah/machine.h"
 #include "lib/cli/table.h"
 
 /* A line for each kind of thing and device; inputs: names of the model's inputs. */
