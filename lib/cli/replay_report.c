@@ -262,12 +262,12 @@ static void explain(cli_replay_report *r)
 static bramah_status add_machine(cli_replay_report *r)
 {
   const bramah_model *model = bramah_session_model(r->session);
-  const size_t n = bramah_figure_n_parts(model);
+  const size_t n = bramah_skeleton_n_parts(model);
   if (!n) return BRAMAH_OK;
-  bramah_figure_part *parts = calloc(n, sizeof *parts);
+  bramah_skeleton_part *parts = calloc(n, sizeof *parts);
   r->points = calloc(6 * n, sizeof *r->points);
   bramah_status status = parts && r->points ? BRAMAH_OK : BRAMAH_E_MEMORY;
-  for (size_t i = 0; !status && i < n; i++) parts[i] = bramah_figure_part_of(model, i);
+  for (size_t i = 0; !status && i < n; i++) parts[i] = bramah_skeleton_part_of(model, i);
   if (!status) status = bramah_report_machine(r->page, n, parts);
   free(parts);
   return status;
@@ -472,7 +472,7 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
   }
   watch_filter(r, t);
   if (!r->status && bramah_report_wants_pose(r->page) &&
-      !bramah_coupled_figure(bramah_session_coupled(r->session), r->points, &ignored))
+      !bramah_coupled_skeleton(bramah_session_coupled(r->session), r->points, &ignored))
     r->status = bramah_report_pose(r->page, t, r->points);
   r->rows++;
   if (!r->status) return BRAMAH_OK;
