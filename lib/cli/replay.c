@@ -3,7 +3,6 @@
 #include "lib/cli/replay.h"
 #include "lib/cli/commands.h"
 #include "lib/cli/output_files.h"
-#include "lib/cli/pictures.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/stop.h"
 
@@ -334,11 +333,18 @@ static int check_streams(const cli_arguments *arguments)
   return 0;
 }
 
+static int is_picture(const char *path)
+{
+  const size_t n = strlen(path);
+  return n > 4 && (strcmp(path + n - 4, ".svg") == 0 ||
+                   (strcmp(path + n - 4, ".png") == 0 && bramah_report_has_png()));
+}
+
 /* What cannot be asked for together. */
 static int check_request(const cli_arguments *arguments, const cli_replay_request *q)
 {
   const cli_command *command = arguments->command;
-  if (q->plot && !cli_is_picture(q->plot))
+  if (q->plot && !is_picture(q->plot))
     return cli_wrong_use(command, "--plot needs a file that ends in .svg%s, not '%s'",
                          bramah_report_has_png() ? " or .png" : " (this build cannot write .png)", q->plot);
   if (q->snapshot_every_ns && !q->snapshot)
