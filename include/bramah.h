@@ -22,6 +22,7 @@
 /* libbramah-tools: files, logs, tuning, reports */
 #ifndef BRAMAH_CORE_ONLY
 #include <bramah/assess.h>
+#include <bramah/compare.h>
 #include <bramah/edit.h>
 #include <bramah/files.h>
 #include <bramah/journal.h>
@@ -30,8 +31,8 @@
 #include <bramah/mat.h>
 #include <bramah/noise.h>
 #include <bramah/optimise.h>
-#include <bramah/plan.h>
 #include <bramah/report.h>
+#include <bramah/sensor_study.h>
 #include <bramah/session.h>
 #include <bramah/units.h>
 #endif

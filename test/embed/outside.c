@@ -35,7 +35,7 @@ int main(void)
   const bramah_plant plant = bramah_coupled_plant(coupled);
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = &sigma,
-                                         .velocity_sigma = &sigma,
+                                         .rate_sigma = &sigma,
                                          .acceleration_noise = &noise};
   if (bramah_sensor_init(&encoder, &plant, &diag, &sensor)) return 1;
   if (bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter)) return 1;
