@@ -5,7 +5,7 @@
 #define BRAMAH_PLAN_H
 
 #include <stdint.h>
-#include "bramah/files.h"
+#include "bramah/study.h"
 
 #ifdef __cplusplus
 extern "C" {

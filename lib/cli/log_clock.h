@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_LOG_CLOCK_H
 #define BRAMAH_LIB_CLI_LOG_CLOCK_H
 
-#include "bramah/files.h"
+#include "bramah/study.h"
 
 typedef enum cli_log_origin {
   CLI_LOG_ORIGIN_NONE = 0, /* the clock's own zero is that of the log */

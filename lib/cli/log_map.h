@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_LOG_MAP_H
 #define BRAMAH_LIB_CLI_LOG_MAP_H
 
-#include "bramah/files.h"
+#include "bramah/study.h"
 
 typedef struct cli_log_map {
   int plain;             /* 1: the column holds the value */

@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_LOG_PATHS_H
 #define BRAMAH_LIB_CLI_LOG_PATHS_H
 
-#include "bramah/files.h"
+#include "bramah/study.h"
 
 typedef struct cli_log_path {
   char *path;

@@ -54,7 +54,7 @@ bramah_status cli_log_stream_open_file(const bramah_study *study, const cli_log_
   return status;
 }
 
-static void complete(bramah_study_figure *figure, const bramah_study_figure *from)
+static void complete(bramah_study_value *figure, const bramah_study_value *from)
 {
   if (!figure->text) *figure = *from;
 }
