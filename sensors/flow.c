@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow meter: flow through a throttle, leakage, check valve, relief valve or pump, in the direction of its
+/* Flow meter: flow through an orifice, leakage, check valve, relief valve or pump, in the direction of its
  * description; or out of a directional valve into one of its ports [m^3/s]. */
 #include "sensors/kinds.h"
 
@@ -23,8 +23,7 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
     return BRAMAH_OK;
   if (bramah__sensor_has(plant, options->at, ".flow_a"))
     return bramah__sensor_fail(options, "the port of the directional valve, a or b, is missing", diag);
-  return bramah__sensor_no_such(options, plant, "throttle, leakage, check valve, relief valve or pump",
-                                ".flow", diag);
+  return bramah__sensor_no_such(options, plant, "hydraulic element", ".flow", diag);
 }
 
 const bramah__sensor_kind bramah__flow = {BRAMAH_SENSOR_FLOW, "flow", "m^3/s", bind};

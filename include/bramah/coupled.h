@@ -37,7 +37,7 @@ BRAMAH_API void bramah_coupled_free(bramah_coupled *plant);
  *   <supply>.pressure [Pa]: absolute, at least 0
  *   oil.bulk_modulus [Pa]
  *   <leakage>.conductance [m^3/(s Pa)]: at least 0
- *   <throttle>.flow_coefficient [m^3/(s Pa^0.5)], <valve>.flow_coefficient [m^3/(s Pa^0.5 V)]
+ *   <orifice>.flow_coefficient [m^3/(s Pa^0.5)], <valve>.flow_coefficient [m^3/(s Pa^0.5 V)]
  *   <input>.offset [V]: added to the command for every valve on it, before the limit of the valve; the output
  *       .command does not show it; 0
  *   gravity.scale [1]: goes before gravity; 1

@@ -236,15 +236,15 @@ typedef struct bramah_volume {
   bramah_pressure_initial initial;
 } bramah_volume;
 
-/* Throttle: Q = C sgn(dp) sqrt|dp| from `from` to `to`. Throttles, leakages, check valves, relief valves and
+/* Orifice: Q = C sgn(dp) sqrt|dp| from `from` to `to`. Orifices, leakages, check valves, relief valves and
  * pumps share one list of names: each has an output <name>.flow [m^3/s], positive in the direction its
  * description gives it. */
-typedef struct bramah_throttle {
+typedef struct bramah_orifice {
   const char *name;
   int line;
   const char *from, *to;   /* volume or supply */
   double flow_coefficient; /* C = C_d A sqrt(2/rho) [m^3/(s sqrt(Pa))] > 0 */
-} bramah_throttle;
+} bramah_orifice;
 
 /* Piecewise-linear characteristic of a valve: effective opening over the spool, flat beyond its ends. */
 typedef struct bramah_characteristic {
@@ -376,7 +376,7 @@ typedef struct bramah_leakage {
 } bramah_leakage;
 
 /* Check valve: Q = C q(dp - p_c) for dp = p_from - p_to above the cracking pressure p_c, 0 below; q(x) =
- * sgn(x) sqrt|x|, linear below the laminar pressure. Continuous. Source: the throttle of dissertation 2.32
+ * sgn(x) sqrt|x|, linear below the transition pressure. Continuous. Source: the orifice of dissertation 2.32
  * ff. with a spring in front. */
 typedef struct bramah_check_valve {
   const char *name;
@@ -387,7 +387,7 @@ typedef struct bramah_check_valve {
 } bramah_check_valve;
 
 /* Relief valve: Q = C y q(dp) with the opening y = (dp - p_set) / p_o held within 0 and 1, dp = p_from -
- * p_to. Nothing passes below the setting; from p_set + p_o on it is a throttle. Continuous. Source: steady
+ * p_to. Nothing passes below the setting; from p_set + p_o on it is an orifice. Continuous. Source: steady
  * characteristic, Merritt (1967), pressure-control valves. */
 typedef struct bramah_relief_valve {
   const char *name;
@@ -465,7 +465,7 @@ typedef struct bramah_pump_line {
  * <name>_piston.pressure and <name>_rod.pressure [Pa] absolute, the lowest possible where a standing actuator
  * leaves them open, .flow out of the line and .regeneration_flow [m^3/s], .valves (which of relief and
  * suction valves are open: 1 piston relief, 2 piston suction, 4 rod relief, 8 rod suction, 16 pump relief, 32
- * regeneration, added). Names are shared with cylinders; no volume, valve, throttle, leakage, check valve,
+ * regeneration, added). Names are shared with cylinders; no volume, valve, orifice, leakage, check valve,
  * relief valve or pump may have the name of a metered cylinder, no volume that of a pump line. */
 typedef struct bramah_metered_cylinder {
   const char *name;
@@ -549,10 +549,10 @@ typedef struct bramah_integrator {
 /* A whole machine, as a file or a program describes it; what bramah_model_new compiles. */
 typedef struct bramah_machine {
   const char *name;
-  const char *file;        /* where it was read from, or NULL */
-  double gravity[3];       /* [m/s^2] */
-  double oil_bulk_modulus; /* [Pa] */
-  double laminar_pressure; /* [Pa] below it flow is linear in dp; default 2e5 */
+  const char *file;           /* where it was read from, or NULL */
+  double gravity[3];          /* [m/s^2] */
+  double oil_bulk_modulus;    /* [Pa] */
+  double transition_pressure; /* [Pa] below it flow is linear in dp; default 2e5 */
   size_t n_bodies;
   const bramah_body *bodies;
   size_t n_joints;
@@ -563,8 +563,8 @@ typedef struct bramah_machine {
   const bramah_supply *supplies;
   size_t n_volumes;
   const bramah_volume *volumes;
-  size_t n_throttles;
-  const bramah_throttle *throttles;
+  size_t n_orifices;
+  const bramah_orifice *orifices;
   size_t n_valves;
   const bramah_valve *valves;
   size_t n_cylinders;

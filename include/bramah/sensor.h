@@ -28,7 +28,7 @@ typedef enum bramah_sensor_kind {
   BRAMAH_SENSOR_INCLINOMETER = 5,
   BRAMAH_SENSOR_STROKE = 6,              /* stroke of a cylinder [m] */
   BRAMAH_SENSOR_PRESSURE_DIFFERENCE = 7, /* pressure of one volume less that of another [Pa] */
-  /* Flow through a throttle, leakage, check valve, relief valve or pump in the direction of its description,
+  /* Flow through an orifice, leakage, check valve, relief valve or pump in the direction of its description,
    * or out of a directional valve into its port a or b [m^3/s]. */
   BRAMAH_SENSOR_FLOW = 8,
   /* Force of a cylinder on its pins [N], positive pushes them apart: pressures times areas less friction, and

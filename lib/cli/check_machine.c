@@ -269,8 +269,8 @@ static void explain_hydraulics(const bramah_machine_plant *machine)
 {
   const bramah_machine *m = machine->machine;
   explain_volumes(machine);
-  for (size_t i = 0; i < m->n_throttles; i++)
-    printf("  throttle %s: from %s to %s\n", m->throttles[i].name, m->throttles[i].from, m->throttles[i].to);
+  for (size_t i = 0; i < m->n_orifices; i++)
+    printf("  orifice %s: from %s to %s\n", m->orifices[i].name, m->orifices[i].from, m->orifices[i].to);
   for (size_t i = 0; i < m->n_valves; i++) {
     const bramah_valve *v = &m->valves[i];
     printf("  valve %s: U > 0 opens %s to %s and %s to %s; time constant %.6g ms, limit %.6g V, moved by "

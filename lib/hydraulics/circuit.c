@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-double bramah__flow_function(double dp, double laminar_pressure)
+double bramah__flow_function(double dp, double transition_pressure)
 {
   const double magnitude = fabs(dp);
-  if (magnitude < laminar_pressure) return dp / sqrt(laminar_pressure);
+  if (magnitude < transition_pressure) return dp / sqrt(transition_pressure);
   return copysign(sqrt(magnitude), dp);
 }
 
@@ -26,7 +26,7 @@ static void pass(const bramah__circuit *circuit, const double *p, double *flow, 
                  double coefficient)
 {
   const double dp = bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
-  book(circuit, flow, from, to, coefficient * bramah__flow_function(dp, circuit->laminar_pressure));
+  book(circuit, flow, from, to, coefficient * bramah__flow_function(dp, circuit->transition_pressure));
 }
 
 static double difference(const bramah__circuit *circuit, const double *p, size_t from, size_t to)
@@ -37,7 +37,7 @@ static double difference(const bramah__circuit *circuit, const double *p, size_t
 /* Leakages, check valves, relief valves, pumps. */
 static void element_flows(const bramah__circuit *circuit, const double *p, double *flow)
 {
-  const double laminar = circuit->laminar_pressure;
+  const double laminar = circuit->transition_pressure;
   for (size_t i = 0; i < circuit->n_leakages; i++) {
     const bramah__leakage *l = &circuit->leakage[i];
     book(circuit, flow, l->from, l->to, l->conductance * difference(circuit, p, l->from, l->to));
@@ -118,8 +118,8 @@ void bramah__fluid_rates(const bramah__circuit *circuit, const double *p, const 
     pd[i] = volume->hose_volume / circuit->oil_bulk_modulus + volume->hose_compliance +
             volume->hose_volume * bramah__air_compressibility(&circuit->air, p[i]);
   }
-  for (size_t i = 0; i < circuit->n_throttles; i++) {
-    const bramah__throttle *t = &circuit->throttle[i];
+  for (size_t i = 0; i < circuit->n_orifices; i++) {
+    const bramah__orifice *t = &circuit->orifice[i];
     pass(circuit, p, flow, t->from, t->to, t->coefficient);
   }
   element_flows(circuit, p, flow);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lumped-fluid circuit: volumes, throttles, directional valves and double-acting cylinders. Source:
+/* Lumped-fluid circuit: volumes, orifices, directional valves and double-acting cylinders. Source:
  * dissertation 2.32 ff., spec equations 2. It sees a cylinder only as a stroke and a velocity; a rotary
  * actuator is a cylinder with angles for lengths and m^3/rad for areas. Pressures absolute [Pa], flows
  * [m^3/s]. A node is a volume (index < n_volumes) or, above that, a supply of constant pressure. */
@@ -16,10 +16,10 @@ typedef struct bramah__volume {
   double hose_compliance; /* [m^3/Pa] sum of V/B over hoses */
 } bramah__volume;
 
-typedef struct bramah__throttle {
+typedef struct bramah__orifice {
   size_t from, to;
   double coefficient; /* [m^3/(s sqrt(Pa))] */
-} bramah__throttle;
+} bramah__orifice;
 
 typedef struct bramah__valve {
   size_t pump, tank, a, b, input;
@@ -76,12 +76,12 @@ typedef struct bramah__metered_line {
 enum { BRAMAH__MAX_ON_LINE = 16 };
 
 typedef struct bramah__circuit {
-  double oil_bulk_modulus, laminar_pressure;
-  size_t n_volumes, n_supplies, n_throttles, n_valves, n_cylinders; /* volumes: virtual ones included */
-  size_t n_friction_states;                                         /* of all cylinders */
+  double oil_bulk_modulus, transition_pressure;
+  size_t n_volumes, n_supplies, n_orifices, n_valves, n_cylinders; /* volumes: virtual ones included */
+  size_t n_friction_states;                                        /* of all cylinders */
   const bramah__volume *volume;
   const double *supply; /* [n_supplies] Pa */
-  const bramah__throttle *throttle;
+  const bramah__orifice *orifice;
   const bramah__valve *valve;
   const bramah__cylinder *cylinder;
   size_t n_leakages;

@@ -94,7 +94,7 @@ static void add_valve(const sums *d, size_t i, double U)
     const size_t from = ends[w][0], to = ends[w][1];
     if (!(e[w] > 0.0) && e_U[w] == 0.0) continue;
     const double dp = bramah__node_pressure(circuit, d->p, from) - bramah__node_pressure(circuit, d->p, to);
-    const bramah__tangent q = bramah__flow_tangent(dp, circuit->laminar_pressure);
+    const bramah__tangent q = bramah__flow_tangent(dp, circuit->transition_pressure);
     const double C = valve->coefficient * e[w], by_U = valve->coefficient * e_U[w] * q.value;
     if (e[w] > 0.0) book(d, from, to, (bramah__tangent){C * q.value, C * q.slope});
     if (d->by_U && from < np) d->by_U[from * nv + i] -= by_U;

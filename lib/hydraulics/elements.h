@@ -84,12 +84,12 @@ double bramah__curve_at(const bramah__curve *curve, double x);
 /* Effective openings e [BRAMAH__N_WAYS] >= 0 [V] at spool U [V]. */
 void bramah__openings(const bramah__opening *opening, double U, double *e);
 
-/* sgn(dp) sqrt|dp|, linear below the laminar pressure and continuous there [sqrt(Pa)]. */
-double bramah__flow_function(double dp, double laminar_pressure);
+/* sgn(dp) sqrt|dp|, linear below the transition pressure and continuous there [sqrt(Pa)]. */
+double bramah__flow_function(double dp, double transition_pressure);
 
 /* Flow at dp = p_from - p_to; never negative. */
-double bramah__check_valve_flow(const bramah__check_valve *valve, double dp, double laminar_pressure);
-double bramah__relief_valve_flow(const bramah__relief_valve *valve, double dp, double laminar_pressure);
+double bramah__check_valve_flow(const bramah__check_valve *valve, double dp, double transition_pressure);
+double bramah__relief_valve_flow(const bramah__relief_valve *valve, double dp, double transition_pressure);
 
 /* Flow into `into` at dp = p_into - p_from; never negative. */
 double bramah__pump_flow(const bramah__pump *pump, double dp);

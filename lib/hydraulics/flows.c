@@ -6,8 +6,8 @@
 size_t bramah__two_port_count(const bramah__circuit *circuit, bramah__two_port_kind kind)
 {
   switch (kind) {
-  case BRAMAH__THROTTLE:
-    return circuit->n_throttles;
+  case BRAMAH__ORIFICE:
+    return circuit->n_orifices;
   case BRAMAH__LEAKAGE:
     return circuit->n_leakages;
   case BRAMAH__CHECK_VALVE:
@@ -27,11 +27,11 @@ static double difference(const bramah__circuit *circuit, const double *p, size_t
   return bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
 }
 
-static bramah__two_port throttle_at(const bramah__circuit *circuit, size_t i, const double *p)
+static bramah__two_port orifice_at(const bramah__circuit *circuit, size_t i, const double *p)
 {
-  const bramah__throttle *t = &circuit->throttle[i];
+  const bramah__orifice *t = &circuit->orifice[i];
   const bramah__tangent q =
-      bramah__flow_tangent(difference(circuit, p, t->from, t->to), circuit->laminar_pressure);
+      bramah__flow_tangent(difference(circuit, p, t->from, t->to), circuit->transition_pressure);
   return (bramah__two_port){t->from, t->to, {t->coefficient * q.value, t->coefficient * q.slope}};
 }
 
@@ -46,14 +46,15 @@ static bramah__two_port check_valve_at(const bramah__circuit *circuit, size_t i,
 {
   const bramah__check_valve *v = &circuit->check_valve[i];
   const double dp = difference(circuit, p, v->from, v->to);
-  return (bramah__two_port){v->from, v->to, bramah__check_valve_tangent(v, dp, circuit->laminar_pressure)};
+  return (bramah__two_port){v->from, v->to, bramah__check_valve_tangent(v, dp, circuit->transition_pressure)};
 }
 
 static bramah__two_port relief_valve_at(const bramah__circuit *circuit, size_t i, const double *p)
 {
   const bramah__relief_valve *v = &circuit->relief_valve[i];
   const double dp = difference(circuit, p, v->from, v->to);
-  return (bramah__two_port){v->from, v->to, bramah__relief_valve_tangent(v, dp, circuit->laminar_pressure)};
+  return (bramah__two_port){v->from, v->to,
+                            bramah__relief_valve_tangent(v, dp, circuit->transition_pressure)};
 }
 
 /* The pump's own difference is the opposite one. */
@@ -68,8 +69,8 @@ bramah__two_port bramah__two_port_at(const bramah__circuit *circuit, bramah__two
                                      const double *p)
 {
   switch (kind) {
-  case BRAMAH__THROTTLE:
-    return throttle_at(circuit, i, p);
+  case BRAMAH__ORIFICE:
+    return orifice_at(circuit, i, p);
   case BRAMAH__LEAKAGE:
     return leakage_at(circuit, i, p);
   case BRAMAH__CHECK_VALVE:
@@ -114,7 +115,7 @@ double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int por
   for (int k = 0; k < 2; k++) {
     const size_t from = ends[ways[k]][0], to = ends[ways[k]][1];
     const bramah__tangent q =
-        bramah__flow_tangent(difference(circuit, p, from, to), circuit->laminar_pressure);
+        bramah__flow_tangent(difference(circuit, p, from, to), circuit->transition_pressure);
     const double C = (k ? -1.0 : 1.0) * valve->coefficient * e[ways[k]];
     flow += C * q.value;
     if (by_p) add_slopes(circuit, from, to, C * q.slope, by_p);

@@ -7,7 +7,7 @@
 
 /* Elements between two nodes, in the order in which a circuit adds them up. */
 typedef enum bramah__two_port_kind {
-  BRAMAH__THROTTLE,
+  BRAMAH__ORIFICE,
   BRAMAH__LEAKAGE,
   BRAMAH__CHECK_VALVE,
   BRAMAH__RELIEF_VALVE,

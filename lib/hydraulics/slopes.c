@@ -4,30 +4,30 @@
 
 #include <math.h>
 
-bramah__tangent bramah__flow_tangent(double dp, double laminar_pressure)
+bramah__tangent bramah__flow_tangent(double dp, double transition_pressure)
 {
   const double magnitude = fabs(dp);
-  const int laminar = magnitude < laminar_pressure;
-  const double root = sqrt(laminar ? laminar_pressure : magnitude);
+  const int laminar = magnitude < transition_pressure;
+  const double root = sqrt(laminar ? transition_pressure : magnitude);
   if (laminar) return (bramah__tangent){dp / root, 1.0 / root};
   return (bramah__tangent){copysign(root, dp), 0.5 / root};
 }
 
 bramah__tangent bramah__check_valve_tangent(const bramah__check_valve *valve, double dp,
-                                            double laminar_pressure)
+                                            double transition_pressure)
 {
   const double excess = dp - valve->cracking;
   if (!(excess > 0.0)) return (bramah__tangent){0.0, 0.0};
-  const bramah__tangent q = bramah__flow_tangent(excess, laminar_pressure);
+  const bramah__tangent q = bramah__flow_tangent(excess, transition_pressure);
   return (bramah__tangent){valve->coefficient * q.value, valve->coefficient * q.slope};
 }
 
 bramah__tangent bramah__relief_valve_tangent(const bramah__relief_valve *valve, double dp,
-                                             double laminar_pressure)
+                                             double transition_pressure)
 {
   const double lift = (dp - valve->setting) / valve->override;
   if (!(lift > 0.0)) return (bramah__tangent){0.0, 0.0};
-  const bramah__tangent q = bramah__flow_tangent(dp, laminar_pressure);
+  const bramah__tangent q = bramah__flow_tangent(dp, transition_pressure);
   const double C = fmin(lift, 1.0) * valve->coefficient;
   const double opening = lift < 1.0 ? valve->coefficient / valve->override * q.value : 0.0;
   return (bramah__tangent){C * q.value, C * q.slope + opening};

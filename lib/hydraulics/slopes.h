@@ -15,16 +15,16 @@ typedef struct bramah__tangent {
   double value, slope;
 } bramah__tangent;
 
-/* sgn(dp) sqrt|dp| by dp [sqrt(Pa), 1/sqrt(Pa)]. At |dp| = laminar pressure the slope is that of the root,
+/* sgn(dp) sqrt|dp| by dp [sqrt(Pa), 1/sqrt(Pa)]. At |dp| = transition pressure the slope is that of the root,
  * half of the linear part's. */
-bramah__tangent bramah__flow_tangent(double dp, double laminar_pressure);
+bramah__tangent bramah__flow_tangent(double dp, double transition_pressure);
 
 /* Flow [m^3/s] by dp, which is p_from - p_to, for the pump p_into - p_from. A check valve is shut at its
  * cracking pressure, a relief valve at its setting; at setting + override it is fully open. */
 bramah__tangent bramah__check_valve_tangent(const bramah__check_valve *valve, double dp,
-                                            double laminar_pressure);
+                                            double transition_pressure);
 bramah__tangent bramah__relief_valve_tangent(const bramah__relief_valve *valve, double dp,
-                                             double laminar_pressure);
+                                             double transition_pressure);
 bramah__tangent bramah__pump_tangent(const bramah__pump *pump, double dp);
 
 /* Compliance of an accumulator [m^3/Pa] by p. At the precharge: that of the gas above it. */

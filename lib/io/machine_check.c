@@ -44,8 +44,8 @@ static const struct {
     {NULL, "motions", "joint", COORDINATE},
     {NULL, "wheels", "body", BODY},
     {NULL, "knife_edges", "body", BODY},
-    {"hydraulics", "throttles", "from", VOLUME_OR_SUPPLY},
-    {"hydraulics", "throttles", "to", VOLUME_OR_SUPPLY},
+    {"hydraulics", "orifices", "from", VOLUME_OR_SUPPLY},
+    {"hydraulics", "orifices", "to", VOLUME_OR_SUPPLY},
     {"hydraulics", "valves", "pump", VOLUME_OR_SUPPLY},
     {"hydraulics", "valves", "tank", VOLUME_OR_SUPPLY},
     {"hydraulics", "valves", "a", VOLUME_OR_SUPPLY},
@@ -210,7 +210,7 @@ static bramah_status check_taken_names(bramah__reader *reader, const bramah__ite
   return BRAMAH_OK;
 }
 
-/* A throttle that says "tank" must not have two to choose from; nor may two outputs have one name. */
+/* An orifice that says "tank" must not have two to choose from; nor may two outputs have one name. */
 static bramah_status check_shared_names(bramah__reader *reader, const bramah__item *root,
                                         const bramah_machine *machine, const name_list *lists)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables of the hydraulic elements beside volumes, throttles, valves and cylinders. */
+/* Tables of the hydraulic elements beside volumes, orifices, valves and cylinders. */
 #ifndef BRAMAH_LIB_IO_MACHINE_ELEMENTS_H
 #define BRAMAH_LIB_IO_MACHINE_ELEMENTS_H
 

@@ -103,17 +103,17 @@ static const bramah__table integrator_table = {.keys = integrator_keys};
 
 /* ---- the whole ---- */
 
-/* The oil comes first: throttles need its density. */
+/* The oil comes first: orifices need its density. */
 static const bramah__key hydraulics_keys[] = {
     {.name = "oil", .read = bramah__read_child, .required = 1, .table = &bramah__oil_table},
-    BRAMAH__KEY("laminar_pressure", bramah__read_quantity, bramah__loaded, machine.laminar_pressure,
+    BRAMAH__KEY("transition_pressure", bramah__read_quantity, bramah__loaded, machine.transition_pressure,
                 .unit = "Pa", .range = BRAMAH__POSITIVE),
     BRAMAH__SECTION("supplies", bramah__loaded, machine.supplies, machine.n_supplies, &bramah__supply_table,
                     .required = 0),
     BRAMAH__SECTION("volumes", bramah__loaded, machine.volumes, machine.n_volumes, &bramah__volume_table,
                     .required = 0),
-    BRAMAH__SECTION("throttles", bramah__loaded, machine.throttles, machine.n_throttles,
-                    &bramah__throttle_table, .required = 0),
+    BRAMAH__SECTION("orifices", bramah__loaded, machine.orifices, machine.n_orifices, &bramah__orifice_table,
+                    .required = 0),
     BRAMAH__SECTION("valves", bramah__loaded, machine.valves, machine.n_valves, &bramah__valve_table,
                     .required = 0),
     BRAMAH__SECTION("cylinders", bramah__loaded, machine.cylinders, machine.n_cylinders,
@@ -209,7 +209,7 @@ static bramah_status add_silent_inputs(bramah__reader *reader, bramah_machine *m
 
 static void set_defaults(bramah_machine *machine)
 {
-  machine->laminar_pressure = 2e5;
+  machine->transition_pressure = 2e5;
   machine->integrator = (bramah_integrator){
       .step_ns = 1000000, .position_tolerance = 1e-7, .pressure_tolerance = 1e-2, .max_iterations = 25};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Hydraulics of a machine file: oil, volumes, throttles, directional valves, cylinders, rotary actuators. The
+/* Hydraulics of a machine file: oil, volumes, orifices, directional valves, cylinders, rotary actuators. The
  * other elements are in machine_elements.c. */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/base/diag.h"
@@ -90,7 +90,7 @@ static const bramah__key volume_keys[] = {
 
 const bramah__table bramah__volume_table = {.keys = volume_keys, .size = sizeof(bramah_volume)};
 
-/* ---- throttles ---- */
+/* ---- orifices ---- */
 
 /* One of two ways to give a value: 1 for the first, 2 for the second, 0 and the error told otherwise. */
 int bramah__either_key(bramah__reader *reader, const bramah__item *item, const char *first,
@@ -143,23 +143,23 @@ bramah_status bramah__area_or_coefficient(bramah__reader *reader, const bramah__
   return bramah__fail_key(reader, &discharge, BRAMAH_E_KEY, "a discharge coefficient belongs to an 'area'");
 }
 
-static bramah_status finish_throttle(bramah__reader *reader, const bramah__item *item, void *object)
+static bramah_status finish_orifice(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  bramah_throttle *throttle = object;
-  return bramah__area_or_coefficient(reader, item, &throttle->flow_coefficient);
+  bramah_orifice *orifice = object;
+  return bramah__area_or_coefficient(reader, item, &orifice->flow_coefficient);
 }
 
-static const bramah__key throttle_keys[] = {
-    BRAMAH__KEY("from", bramah__read_name, bramah_throttle, from, .required = 1),
-    BRAMAH__KEY("to", bramah__read_name, bramah_throttle, to, .required = 1),
+static const bramah__key orifice_keys[] = {
+    BRAMAH__KEY("from", bramah__read_name, bramah_orifice, from, .required = 1),
+    BRAMAH__KEY("to", bramah__read_name, bramah_orifice, to, .required = 1),
     {.name = "area", .read = bramah__read_nothing},
     {.name = "discharge_coefficient", .read = bramah__read_nothing},
-    BRAMAH__KEY("flow_coefficient", bramah__read_quantity, bramah_throttle, flow_coefficient,
+    BRAMAH__KEY("flow_coefficient", bramah__read_quantity, bramah_orifice, flow_coefficient,
                 .unit = FLOW_UNIT, .range = BRAMAH__POSITIVE),
     {0}};
 
-const bramah__table bramah__throttle_table = {
-    .keys = throttle_keys, .size = sizeof(bramah_throttle), .finish = finish_throttle};
+const bramah__table bramah__orifice_table = {
+    .keys = orifice_keys, .size = sizeof(bramah_orifice), .finish = finish_orifice};
 
 /* ---- valves ---- */
 

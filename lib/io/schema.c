@@ -376,14 +376,27 @@ static bramah_status check_mapping(bramah__reader *reader, const bramah__item *i
   return BRAMAH_OK;
 }
 
+/* Keys of former versions and what they are called today. */
+static const char *const renamed[][2] = {{"throttles", "orifices"},
+                                         {"laminar_pressure", "transition_pressure"}};
+
 static bramah_status fail_unknown(bramah__reader *reader, const bramah__item *item, const bramah__key *keys)
 {
-  const char *names[LONGEST_LISTING];
+  const char *names[LONGEST_LISTING], *today = NULL;
   size_t n = 0;
-  for (; keys[n].name && n < LONGEST_LISTING; n++) names[n] = keys[n].name;
-  bramah__fail_key(reader, item, BRAMAH_E_KEY, "unknown key '");
+  for (; keys[n].name && n < LONGEST_LISTING; n++) {
+    names[n] = keys[n].name;
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
+      if (strcmp(item->name, renamed[i][0]) == 0 && strcmp(names[n], renamed[i][1]) == 0) today = names[n];
+  }
+  bramah__fail_key(reader, item, BRAMAH_E_KEY, today ? "the key '" : "unknown key '");
   bramah__add_text(reader->diag, item->name);
-  bramah__add_text(reader->diag, "'");
+  bramah__add_text(reader->diag, today ? "' is called '" : "'");
+  if (today) {
+    bramah__add_text(reader->diag, today);
+    bramah__add_text(reader->diag, "' now");
+    return BRAMAH_E_KEY;
+  }
   bramah__add_suggestion(reader->diag, item->name, n, names, "; allowed are ");
   return BRAMAH_E_KEY;
 }

@@ -49,7 +49,7 @@ static double flow_by_spool(const bramah_coupled *c, size_t valve_index, int por
     const double dp = bramah__node_pressure(circuit, c->state.p, ends[ways[k]][0]) -
                       bramah__node_pressure(circuit, c->state.p, ends[ways[k]][1]);
     sum += (k ? -1.0 : 1.0) * valve->coefficient * slope[ways[k]] *
-           bramah__flow_function(dp, circuit->laminar_pressure);
+           bramah__flow_function(dp, circuit->transition_pressure);
   }
   return sum;
 }

@@ -21,7 +21,7 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->tree.n = model->n;
   model->circuit.n_volumes = machine->n_volumes + machine->n_metered_cylinders;
   model->circuit.n_supplies = machine->n_supplies;
-  model->circuit.n_throttles = machine->n_throttles;
+  model->circuit.n_orifices = machine->n_orifices;
   model->circuit.n_leakages = machine->n_leakages;
   model->circuit.n_check_valves = machine->n_check_valves;
   model->circuit.n_relief_valves = machine->n_relief_valves;
@@ -144,7 +144,7 @@ static void take_names(const bramah_machine *machine, bramah_model *model, brama
   take_circuit_names(machine, model, arena);
   take_actuator_names(machine, model, arena);
   TAKE_NAMES(input_name, inputs, machine->n_inputs);
-  TAKE_NAMES(throttle_name, throttles, machine->n_throttles);
+  TAKE_NAMES(orifice_name, orifices, machine->n_orifices);
   TAKE_NAMES(leakage_name, leakages, machine->n_leakages);
   TAKE_NAMES(check_valve_name, check_valves, machine->n_check_valves);
   TAKE_NAMES(relief_valve_name, relief_valves, machine->n_relief_valves);
@@ -163,7 +163,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->line = BRAMAH__TAKE(arena, bramah__line, nc);
   t->volume = BRAMAH__TAKE(arena, bramah__volume, model->circuit.n_volumes);
   t->supply = BRAMAH__TAKE(arena, double, machine->n_supplies);
-  t->throttle = BRAMAH__TAKE(arena, bramah__throttle, machine->n_throttles);
+  t->orifice = BRAMAH__TAKE(arena, bramah__orifice, machine->n_orifices);
   t->valve = BRAMAH__TAKE(arena, bramah__valve, bramah__n_spools(&model->circuit));
   t->cylinder = BRAMAH__TAKE(arena, bramah__cylinder, nc);
   bramah__elements_layout(machine, t, arena);
@@ -247,10 +247,10 @@ static void connect(bramah__compiler *k)
   m->loop = k->t.loop;
   m->line = k->t.line;
   m->circuit.oil_bulk_modulus = d->oil_bulk_modulus;
-  m->circuit.laminar_pressure = d->laminar_pressure > 0.0 ? d->laminar_pressure : 2e5;
+  m->circuit.transition_pressure = d->transition_pressure > 0.0 ? d->transition_pressure : 2e5;
   m->circuit.volume = k->t.volume;
   m->circuit.supply = k->t.supply;
-  m->circuit.throttle = k->t.throttle;
+  m->circuit.orifice = k->t.orifice;
   m->circuit.valve = k->t.valve;
   m->circuit.cylinder = k->t.cylinder;
   bramah__elements_connect(k);

@@ -12,7 +12,7 @@ typedef struct bramah__tables {
   bramah__line *line;
   bramah__volume *volume;
   double *supply;
-  bramah__throttle *throttle;
+  bramah__orifice *orifice;
   bramah__valve *valve;
   bramah__cylinder *cylinder;
   int *body_of_joint;   /* index in machine->bodies */
@@ -120,7 +120,7 @@ bramah_status bramah__build_forces(bramah__compiler *k);
 bramah_status bramah__build_rolling(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
 
-/* Everything of the circuit beside volumes, throttles, valves and cylinders: room, tables (after
+/* Everything of the circuit beside volumes, orifices, valves and cylinders: room, tables (after
  * bramah__build_circuit), and the circuit's pointers to them. */
 void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
 bramah_status bramah__build_elements(bramah__compiler *k);

@@ -34,11 +34,11 @@ static bramah_status build_volumes(bramah__compiler *k)
   return BRAMAH_OK;
 }
 
-static bramah_status build_throttles(bramah__compiler *k)
+static bramah_status build_orifices(bramah__compiler *k)
 {
-  for (size_t i = 0; i < k->machine->n_throttles; i++) {
-    const bramah_throttle *in = &k->machine->throttles[i];
-    bramah__throttle *out = &k->t.throttle[i];
+  for (size_t i = 0; i < k->machine->n_orifices; i++) {
+    const bramah_orifice *in = &k->machine->orifices[i];
+    bramah__orifice *out = &k->t.orifice[i];
     bramah_status status =
         bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
     if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->from, &out->from);
@@ -283,7 +283,7 @@ bramah_status bramah__build_circuit(bramah__compiler *k)
   if (k->source->n_volumes)
     status = bramah__positive(k, d->oil_bulk_modulus, "oil", 0, "the bulk modulus of the oil");
   if (status == BRAMAH_OK) status = build_volumes(k);
-  if (status == BRAMAH_OK) status = build_throttles(k);
+  if (status == BRAMAH_OK) status = build_orifices(k);
   for (size_t i = 0; i < d->n_valves && status == BRAMAH_OK; i++) {
     if (i < k->source->n_valves) status = build_ports(k, &d->valves[i], &k->t.valve[i]);
     if (status == BRAMAH_OK) status = build_spool(k, &d->valves[i], &k->t.valve[i]);

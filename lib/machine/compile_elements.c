@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Elements of the circuit beside volumes, throttles, directional valves and cylinders. */
+/* Elements of the circuit beside volumes, orifices, directional valves and cylinders. */
 #include "lib/machine/compile.h"
 
 #include <math.h>

@@ -56,10 +56,10 @@ static bramah_status beside_joints(const bramah__compiler *k)
   return BRAMAH_OK;
 }
 
-/* Throttles, leakages, check valves, relief valves and pumps share their outputs .flow, and so their names.
+/* Orifices, leakages, check valves, relief valves and pumps share their outputs .flow, and so their names.
  */
 enum { N_FLOW_KINDS = 5 };
-static const char *const flow_kinds[N_FLOW_KINDS] = {"throttle", "leakage", "check valve", "relief valve",
+static const char *const flow_kinds[N_FLOW_KINDS] = {"orifice", "leakage", "check valve", "relief valve",
                                                      "pump"};
 
 static size_t flow_names(const bramah__compiler *k, int kind, const char *const **names)
@@ -69,7 +69,7 @@ static size_t flow_names(const bramah__compiler *k, int kind, const char *const 
   const struct {
     size_t n;
     const char *const *names;
-  } lists[N_FLOW_KINDS] = {{d->n_throttles, m->throttle_name},
+  } lists[N_FLOW_KINDS] = {{d->n_orifices, m->orifice_name},
                            {d->n_leakages, m->leakage_name},
                            {d->n_check_valves, m->check_valve_name},
                            {d->n_relief_valves, m->relief_valve_name},
@@ -80,7 +80,7 @@ static size_t flow_names(const bramah__compiler *k, int kind, const char *const 
 
 static int flow_line(const bramah_machine *d, int kind, size_t i)
 {
-  if (kind == 0) return d->throttles[i].line;
+  if (kind == 0) return d->orifices[i].line;
   if (kind == 1) return d->leakages[i].line;
   if (kind == 2) return d->check_valves[i].line;
   return kind == 3 ? d->relief_valves[i].line : d->pumps[i].line;
@@ -93,9 +93,9 @@ static bramah_status flow_name_is_new(const bramah__compiler *k, int kind, size_
   for (int other = 0; other < kind; other++) {
     const size_t n = flow_names(k, other, &names);
     if (bramah__find_name(n, names, name) < 0) continue;
-    bramah__compile_fail(k, BRAMAH_E_KEY, name, flow_line(k->machine, kind, i), "a ");
+    bramah__compile_fail(k, BRAMAH_E_KEY, name, flow_line(k->machine, kind, i), "the ");
     bramah__add_text(k->diag, flow_kinds[other]);
-    bramah__add_text(k->diag, " has the same name; so would their outputs");
+    bramah__add_text(k->diag, " of the same name would have the same outputs");
     return BRAMAH_E_KEY;
   }
   return BRAMAH_OK;
@@ -125,15 +125,15 @@ static bramah_status beside_cylinders(const bramah__compiler *k)
   return BRAMAH_OK;
 }
 
-/* Nor a directional valve and a throttle both a parameter .flow_coefficient of the same name. */
-static bramah_status beside_throttles(const bramah__compiler *k)
+/* Nor a directional valve and an orifice both a parameter .flow_coefficient of the same name. */
+static bramah_status beside_orifices(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
   for (size_t i = 0; i < d->n_valves; i++)
-    if (bramah__find_name(d->n_throttles, m->throttle_name, d->valves[i].name) >= 0)
+    if (bramah__find_name(d->n_orifices, m->orifice_name, d->valves[i].name) >= 0)
       return bramah__compile_fail(k, BRAMAH_E_KEY, d->valves[i].name, d->valves[i].line,
-                                  "a throttle has the same name; so would their parameters");
+                                  "an orifice has the same name; so would their parameters");
   return BRAMAH_OK;
 }
 
@@ -158,9 +158,10 @@ static bramah_status check_metered_names(const bramah__compiler *k)
     for (int kind = 0; kind < N_FLOW_KINDS; kind++) {
       const size_t n = flow_names(k, kind, &names);
       if (bramah__find_name(n, names, d->metered_cylinders[i].name) < 0) continue;
-      bramah__compile_fail(k, BRAMAH_E_KEY, d->metered_cylinders[i].name, d->metered_cylinders[i].line, "a ");
+      bramah__compile_fail(k, BRAMAH_E_KEY, d->metered_cylinders[i].name, d->metered_cylinders[i].line,
+                           "the ");
       bramah__add_text(k->diag, flow_kinds[kind]);
-      bramah__add_text(k->diag, " has the same name; so would their outputs");
+      bramah__add_text(k->diag, " of the same name would have the same outputs");
       return BRAMAH_E_KEY;
     }
   for (size_t i = 0; i < d->n_metered_cylinders; i++) {
@@ -201,7 +202,7 @@ bramah_status bramah__check_names(const bramah__compiler *k)
   }
   bramah_status status = check_flow_names(k);
   if (status == BRAMAH_OK) status = beside_joints(k);
-  if (status == BRAMAH_OK) status = beside_throttles(k);
+  if (status == BRAMAH_OK) status = beside_orifices(k);
   if (status == BRAMAH_OK) status = check_metered_names(k);
   return status == BRAMAH_OK ? beside_cylinders(k) : status;
 }

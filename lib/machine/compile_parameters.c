@@ -20,7 +20,7 @@ static const struct {
              [BRAMAH__FRICTION_SCALE] = {".friction_scale", "1", NULL},
              [BRAMAH__BULK_MODULUS] = {".bulk_modulus", "Pa", NULL},
              [BRAMAH__LEAKAGE_CONDUCTANCE] = {".conductance", "m^3/s/Pa", NULL},
-             [BRAMAH__THROTTLE_COEFFICIENT] = {".flow_coefficient", "m^3/s/Pa^0.5", NULL},
+             [BRAMAH__ORIFICE_COEFFICIENT] = {".flow_coefficient", "m^3/s/Pa^0.5", NULL},
              [BRAMAH__VALVE_COEFFICIENT] = {".flow_coefficient", "m^3/s/Pa^0.5/V", NULL},
              [BRAMAH__INPUT_OFFSET] = {".offset", "V", NULL},
              [BRAMAH__GRAVITY_SCALE] = {".scale", "1", NULL},
@@ -80,7 +80,7 @@ static void visit_all(visitor *v, const bramah_machine *d)
   visit_each(v, BRAMAH__SUPPLY_PRESSURE, d->n_supplies, d->supplies, sizeof *d->supplies);
   if (d->n_volumes) v->visit(v, BRAMAH__BULK_MODULUS, 0, "oil", "");
   visit_each(v, BRAMAH__LEAKAGE_CONDUCTANCE, d->n_leakages, d->leakages, sizeof *d->leakages);
-  visit_each(v, BRAMAH__THROTTLE_COEFFICIENT, d->n_throttles, d->throttles, sizeof *d->throttles);
+  visit_each(v, BRAMAH__ORIFICE_COEFFICIENT, d->n_orifices, d->orifices, sizeof *d->orifices);
   visit_each(v, BRAMAH__VALVE_COEFFICIENT, d->n_valves, d->valves, sizeof *d->valves);
   visit_each(v, BRAMAH__INPUT_OFFSET, d->n_inputs, d->inputs, sizeof *d->inputs);
   v->visit(v, BRAMAH__GRAVITY_SCALE, 0, "gravity", "");
@@ -189,8 +189,8 @@ static bramah_status finish(const bramah__compiler *k, bramah__parameter *p)
   case BRAMAH__LEAKAGE_CONDUCTANCE:
     not_negative(info, m->circuit.leakage[p->index].conductance);
     break;
-  case BRAMAH__THROTTLE_COEFFICIENT:
-    positive(info, m->circuit.throttle[p->index].coefficient);
+  case BRAMAH__ORIFICE_COEFFICIENT:
+    positive(info, m->circuit.orifice[p->index].coefficient);
     break;
   case BRAMAH__VALVE_COEFFICIENT:
     positive(info, m->circuit.valve[p->index].coefficient);

@@ -33,7 +33,7 @@ typedef enum bramah__output_code {
   BRAMAH__BODY_RATE_X,
   BRAMAH__BODY_RATE_Y,
   BRAMAH__BODY_RATE_Z,
-  BRAMAH__THROTTLE_FLOW, /* flows from here on, in the order of bramah__two_port_kind */
+  BRAMAH__ORIFICE_FLOW, /* flows from here on, in the order of bramah__two_port_kind */
   BRAMAH__LEAKAGE_FLOW,
   BRAMAH__CHECK_VALVE_FLOW,
   BRAMAH__RELIEF_VALVE_FLOW,
@@ -78,13 +78,13 @@ typedef enum bramah__parameter_code {
   BRAMAH__SUPPLY_PRESSURE, /* of a supply */
   BRAMAH__FRICTION_SCALE,  /* factor of the friction of a cylinder or rotary actuator */
   BRAMAH__BULK_MODULUS,    /* of the oil */
-  BRAMAH__LEAKAGE_CONDUCTANCE,  /* of a leakage */
-  BRAMAH__THROTTLE_COEFFICIENT, /* of a throttle */
-  BRAMAH__VALVE_COEFFICIENT,    /* of a directional valve */
-  BRAMAH__INPUT_OFFSET,         /* added to a command */
-  BRAMAH__GRAVITY_SCALE,        /* factor of gravity */
-  BRAMAH__LINE_FLOW,            /* of the pump of a pump line */
-  BRAMAH__FLOW_SCALE            /* factor of the flow coefficients of a quasistatic actuator */
+  BRAMAH__LEAKAGE_CONDUCTANCE, /* of a leakage */
+  BRAMAH__ORIFICE_COEFFICIENT, /* of an orifice */
+  BRAMAH__VALVE_COEFFICIENT,   /* of a directional valve */
+  BRAMAH__INPUT_OFFSET,        /* added to a command */
+  BRAMAH__GRAVITY_SCALE,       /* factor of gravity */
+  BRAMAH__LINE_FLOW,           /* of the pump of a pump line */
+  BRAMAH__FLOW_SCALE           /* factor of the flow coefficients of a quasistatic actuator */
 } bramah__parameter_code;
 
 typedef struct bramah__parameter {
@@ -134,7 +134,7 @@ struct bramah_model {
   bramah__circuit circuit;
   const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name,
       **cylinder_name, **input_name, **motion_name; /* bodies in the order of their joints */
-  const char **throttle_name, **leakage_name, **pump_line_name, **check_valve_name, **relief_valve_name,
+  const char **orifice_name, **leakage_name, **pump_line_name, **check_valve_name, **relief_valve_name,
       **pump_name;
   size_t n_outputs;
   const bramah__output *output;

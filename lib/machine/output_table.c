@@ -74,7 +74,7 @@ static const kind body_kinds[] = {
   {                                                                                                          \
     code, suffix, "m^3/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1                                                   \
   }
-static const kind throttle_kinds[] = {FLOW(BRAMAH__THROTTLE_FLOW, ".flow")};
+static const kind orifice_kinds[] = {FLOW(BRAMAH__ORIFICE_FLOW, ".flow")};
 static const kind leakage_kinds[] = {FLOW(BRAMAH__LEAKAGE_FLOW, ".flow")};
 static const kind check_valve_kinds[] = {FLOW(BRAMAH__CHECK_VALVE_FLOW, ".flow")};
 static const kind relief_valve_kinds[] = {FLOW(BRAMAH__RELIEF_VALVE_FLOW, ".flow")};
@@ -129,7 +129,7 @@ static void groups(const bramah_model *model, group *out)
   out[7] = (group){model->n_motions, COUNT(motion_kinds), motion_kinds, model->motion_name, 0};
   out[8] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
   out[9] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
-  out[10] = (group){circuit->n_throttles, COUNT(throttle_kinds), throttle_kinds, model->throttle_name, 0};
+  out[10] = (group){circuit->n_orifices, COUNT(orifice_kinds), orifice_kinds, model->orifice_name, 0};
   out[11] = (group){circuit->n_leakages, COUNT(leakage_kinds), leakage_kinds, model->leakage_name, 0};
   out[12] = (group){circuit->n_check_valves, COUNT(check_valve_kinds), check_valve_kinds,
                     model->check_valve_name, 0};

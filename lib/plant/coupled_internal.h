@@ -58,7 +58,7 @@ typedef struct bramah__own {
   double *joint_load, *supply;
   bramah__cylinder *cylinder;
   bramah__leakage *leakage;
-  bramah__throttle *throttle;
+  bramah__orifice *orifice;
   bramah__valve *valve;
   bramah__metered *metered;
   bramah__metered_line *metered_line;

@@ -6,7 +6,7 @@
 
 int bramah__is_flow(bramah__output_code code)
 {
-  return code >= BRAMAH__THROTTLE_FLOW && code <= BRAMAH__VALVE_FLOW_B;
+  return code >= BRAMAH__ORIFICE_FLOW && code <= BRAMAH__VALVE_FLOW_B;
 }
 
 double bramah__output_flow(const bramah_coupled *c, const bramah__output *output, double *by_p)
@@ -17,6 +17,6 @@ double bramah__output_flow(const bramah_coupled *c, const bramah__output *output
   if (output->code == BRAMAH__VALVE_FLOW_A || output->code == BRAMAH__VALVE_FLOW_B)
     return bramah__valve_port_flow(circuit, i, output->code == BRAMAH__VALVE_FLOW_B, state->p, state->U[i],
                                    by_p);
-  const int kind = BRAMAH__THROTTLE + (int)output->code - (int)BRAMAH__THROTTLE_FLOW;
+  const int kind = BRAMAH__ORIFICE + (int)output->code - (int)BRAMAH__ORIFICE_FLOW;
   return bramah__two_port_flow(circuit, (bramah__two_port_kind)kind, i, state->p, by_p);
 }

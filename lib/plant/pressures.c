@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pressures at which the machine rests in its initial pose. At rest friction vanishes and a closed valve
- * passes nothing, so the balance of the independent coordinates and equal pressures across throttles and
+ * passes nothing, so the balance of the independent coordinates and equal pressures across orifices and
  * leakages are linear equations for the pressures that the machine file leaves open. Check valves, relief
  * valves and pumps must pass nothing at the outcome. */
 #include "lib/plant/coupled_internal.h"
@@ -67,22 +67,22 @@ static void add_node(const problem *q, size_t node, double sign, double *row, do
     *b -= sign * (node < m->circuit.n_volumes ? m->p0[node] : m->circuit.supply[node - m->circuit.n_volumes]);
 }
 
-static void throttle_rows(const problem *q, double *A, double *b)
+static void orifice_rows(const problem *q, double *A, double *b)
 {
   const bramah_model *m = q->model;
-  for (size_t i = 0; i < m->circuit.n_throttles; i++) {
+  for (size_t i = 0; i < m->circuit.n_orifices; i++) {
     const size_t r = m->n_independent + i;
-    add_node(q, m->circuit.throttle[i].from, 1.0, A + r * q->n_open, &b[r]);
-    add_node(q, m->circuit.throttle[i].to, -1.0, A + r * q->n_open, &b[r]);
+    add_node(q, m->circuit.orifice[i].from, 1.0, A + r * q->n_open, &b[r]);
+    add_node(q, m->circuit.orifice[i].to, -1.0, A + r * q->n_open, &b[r]);
   }
 }
 
-/* What leaks rests only at equal pressures, like a throttle. */
+/* What leaks rests only at equal pressures, like an orifice. */
 static void leakage_rows(const problem *q, double *A, double *b)
 {
   const bramah_model *m = q->model;
   for (size_t i = 0; i < m->circuit.n_leakages; i++) {
-    const size_t r = m->n_independent + m->circuit.n_throttles + i;
+    const size_t r = m->n_independent + m->circuit.n_orifices + i;
     add_node(q, m->circuit.leakage[i].from, 1.0, A + r * q->n_open, &b[r]);
     add_node(q, m->circuit.leakage[i].to, -1.0, A + r * q->n_open, &b[r]);
   }
@@ -102,8 +102,8 @@ static void scale_rows(const problem *q, double *A, double *b)
   for (size_t r = 0; r < q->n_rows; r++) {
     double *row = A + r * q->n_open, largest = 0.0;
     for (size_t k = 0; k < q->n_open; k++) largest = fmax(largest, fabs(row[k]));
-    const int throttle = r >= q->model->n_independent;
-    if (largest == 0.0 && throttle) b[r] = 0.0;
+    const int orifice = r >= q->model->n_independent;
+    if (largest == 0.0 && orifice) b[r] = 0.0;
     if (largest == 0.0) continue;
     for (size_t k = 0; k < q->n_open; k++) row[k] /= largest;
     b[r] /= largest;
@@ -128,13 +128,13 @@ static bramah_status undetermined(const problem *q, bramah_diag *diag)
   return BRAMAH_E_SINGULAR;
 }
 
-/* The joint, throttle or leakage whose balance a row is. */
+/* The joint, orifice or leakage whose balance a row is. */
 static const char *row_name(const problem *q, size_t r)
 {
-  const size_t nf = q->model->n_independent, n_throttles = q->machine->n_throttles;
+  const size_t nf = q->model->n_independent, n_orifices = q->machine->n_orifices;
   if (r < nf) return q->model->joint_name[q->c->state.index[q->model->n_dependent + r]];
-  if (r < nf + n_throttles) return q->machine->throttles[r - nf].name;
-  return q->machine->leakages[r - nf - n_throttles].name;
+  if (r < nf + n_orifices) return q->machine->orifices[r - nf].name;
+  return q->machine->leakages[r - nf - n_orifices].name;
 }
 
 /* What remains of b - A x after the solution says whether anything was out of balance that no pressure can
@@ -181,7 +181,7 @@ static bramah_status check_elements(const problem *q, bramah_diag *diag)
 {
   const bramah__circuit *circuit = &q->model->circuit;
   const bramah_machine *d = q->machine;
-  const double laminar = circuit->laminar_pressure;
+  const double laminar = circuit->transition_pressure;
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < d->n_check_valves && status == BRAMAH_OK; i++) {
     const bramah__check_valve *v = &circuit->check_valve[i];
@@ -210,7 +210,7 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
          *rest = x + longer;
   memset(work, 0, (size_t)(rest - work) * sizeof *work);
   balance_rows(q, A, b);
-  throttle_rows(q, A, b);
+  orifice_rows(q, A, b);
   leakage_rows(q, A, b);
   scale_rows(q, A, b);
   memcpy(A_copy, A, rows * columns * sizeof *A);
@@ -255,7 +255,7 @@ static int is_pervious(const bramah__valve *valve, double U)
 
 size_t bramah__equilibrium_work(const bramah_machine *machine)
 {
-  const size_t rows = machine->n_joints + machine->n_throttles + machine->n_leakages,
+  const size_t rows = machine->n_joints + machine->n_orifices + machine->n_leakages,
                columns = machine->n_volumes;
   const size_t longer = rows > columns ? rows : columns;
   return 2 * rows * columns + 2 * longer + bramah__least_squares_work(rows, columns);
@@ -274,7 +274,7 @@ bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const 
       bramah__at(diag, machine->file, machine->valves[i].line, 0);
       return BRAMAH_E_VALUE;
     }
-  q.n_rows = model->n_independent + machine->n_throttles + machine->n_leakages;
+  q.n_rows = model->n_independent + machine->n_orifices + machine->n_leakages;
   bramah__evaluate_rhs(model, &q.c->state, q.c->now);
   const bramah_status status = solve(&q, work, diag);
   return status == BRAMAH_OK ? check_standing(&q, diag) : status;

@@ -32,7 +32,7 @@ static void predict(bramah_coupled *c)
   /* After a correction by the filter the pressures relax within microseconds; their rates then say nothing
    * about a whole step. A guess within the laminar range costs half the iterations
    * (test/bench/bench_filter.c). */
-  const double longest = 0.1 * model->circuit.laminar_pressure;
+  const double longest = 0.1 * model->circuit.transition_pressure;
   for (size_t i = 0; i < model->circuit.n_volumes; i++)
     c->newton.change[nm + i] = fmin(fmax(h * c->state.pd[i], -longest), longest);
   for (size_t i = model->circuit.n_volumes - model->circuit.n_metered; i < model->circuit.n_volumes; i++)

@@ -13,7 +13,7 @@ says out 'rocker: rocker behind coupler, turns, starts at -93.5833 deg (from the
 says out 'loop pivot: joins rocker and ground'
 says out '1 degree of freedom; independent at the start:'
 says out 'volume v3: starts at 35 bar, 1 hose'
-says out 'throttle throttle: from v1 to v2'
+says out 'orifice orifice: from v1 to v2'
 says out 'valve valve: U > 0 opens pump to v1 and v3 to tank'
 says out 'cylinder lift: from ground to crank'
 says out 'input valve: 5 values planned, the last from 8 s on'

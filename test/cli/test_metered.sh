@@ -62,4 +62,4 @@ mistake "opening must not be above 1" "$cylinder.regeneration={flow_coefficient:
 mistake "must be shut for U <= 0" "$cylinder.characteristic=[[-10 V, -9 V], [10 V, 11 V]]"
 mistake "exclude each other" "$cylinder.flow_coefficients={pump_a: $C, b_tank: $C, a_tank: $C, pump_b: $C}"
 mistake "does not hold its load at the start" "$cylinder.spool=1 V"
-mistake "there is no volume or supply 'lift'" 'hydraulics.throttles={t: {from: lift, to: tank, flow_coefficient: 1e-8 m^3/s/Pa^0.5}}'
+mistake "there is no volume or supply 'lift'" 'hydraulics.orifices={t: {from: lift, to: tank, flow_coefficient: 1e-8 m^3/s/Pa^0.5}}'

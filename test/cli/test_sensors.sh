@@ -15,7 +15,7 @@ sensors:
   shake: {type: accelerometer, body: coupler, point: [4, 0, 0 m], axis: [0, 1, 0], sigma: 0.05 m/s^2, range: [-40, 40 m/s^2], rate: 100 Hz}
   rod: {type: stroke, cylinder: lift, sigma: 1 mm, rate: 100 Hz}
   drop: {type: pressure-difference, a: v1, b: v2, sigma: 0.1 bar}
-  meter: {type: flow, element: throttle, sigma: 0.5 L/min}
+  meter: {type: flow, element: orifice, sigma: 0.5 L/min}
   feed: {type: flow, element: valve, port: a, sigma: 0.5 L/min}
   pin: {type: load-pin, cylinder: lift, sigma: 100 N}
 joints:
@@ -49,7 +49,7 @@ noise 'tilt[rad]' 'atan2(v["rocker.up_x[1]"], sqrt(1 - v["rocker.up_x[1]"] ^ 2))
 noise 'shake[m/s^2]' 'v["coupler.specific_force_y[m/s^2]"] + 4 * v["coupler.angular_acceleration_z[rad/s^2]"] + 4 * v["coupler.body_rate_xy[rad^2/s^2]"]' 0.05
 noise 'rod[m]' 'v["lift.stroke[m]"]' 0.001
 noise 'drop[Pa]' 'v["v1.pressure[Pa]"] - v["v2.pressure[Pa]"]' 10000
-noise 'meter[m^3/s]' 'v["throttle.flow[m^3/s]"]' 8.3333e-6
+noise 'meter[m^3/s]' 'v["orifice.flow[m^3/s]"]' 8.3333e-6
 noise 'feed[m^3/s]' 'v["valve.flow_a[m^3/s]"]' 8.3333e-6
 noise 'pin[N]' 'v["lift.force[N]"]' 100
 awk -F, 'NR > 1 && $3 != "" { n = $3 / 0.0017453292519943296; e = n - int(n + 0.5); if (e * e > 1e-12) exit 1 }' log.csv ||
@@ -85,6 +85,6 @@ bad 'body: crank' 'body: cranc' "wrong.yaml:6: boom: there is no body 'cranc'; d
 bad 'about: \[0, 0, 1\]' 'about: [1, 0, 0]' "wrong.yaml:6: boom: 'about' must not point along 'axis'"
 bad 'stroke, cylinder: lift' 'stroke, cylinder: lfit' "wrong.yaml:9: rod: there is no cylinder 'lfit'; did you mean 'lift'?"
 bad 'b: v2' 'b: v7' "wrong.yaml:10: drop: there is no volume 'v7'"
-bad 'element: throttle' 'element: throtle' "did you mean 'throttle'?"
+bad 'element: orifice' 'element: throtle' "did you mean 'orifice'?"
 bad ', port: a' '' 'wrong.yaml:12: feed: the port of the directional valve, a or b, is missing'
 bad 'sigma: 1 mm' 'sigma: 1 deg' 'wrong.yaml:9:'

@@ -45,7 +45,7 @@ near "$(cell heavy.csv 2 'crank.angle[rad]')" 0.872664626 1e-9 'start from the c
 # With --all also the outputs meant for sensors, behind the others, which stay the same.
 run 0 simulate "$machine" --all --duration 1.1 --step=0.001 --output all.csv
 run 0 simulate "$machine" --duration 1.1 --step=0.001 --output plain.csv
-extra='throttle.flow[m^3/s],valve.flow_a[m^3/s],valve.flow_b[m^3/s]'
+extra='orifice.flow[m^3/s],valve.flow_a[m^3/s],valve.flow_b[m^3/s]'
 for body in rocker coupler crank; do
   columns=''
   for axis in x y z; do columns="$columns$body.body_rate_$axis[rad/s],"; done
@@ -58,16 +58,16 @@ done
 same "$(head -n 1 all.csv)" "$header,$extra" 'columns with --all'
 cut -d, -f "1-$(echo "$header" | tr ',' '\n' | wc -l)" all.csv | cmp -s - plain.csv || fail 'other columns change with --all'
 same "$(cell all.csv 2 'valve.flow_a[m^3/s]')" 0 'the valve is shut at the start'
-# Throttle (still laminar: C dp / sqrt(2 bar)) and valve (C U sqrt(dp)) from the columns beside them.
+# Orifice (still laminar: C dp / sqrt(2 bar)) and valve (C U sqrt(dp)) from the columns beside them.
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }
   function differs(a, b) { return !(a - b < 1e-7 * b && b - a < 1e-7 * b) }
   END {
     p1 = $c["v1.pressure[Pa]"]; p2 = $c["v2.pressure[Pa]"]; p3 = $c["v3.pressure[Pa]"]; U = $c["valve.spool[V]"]
     if (p1 - p2 > 2e5 || p1 - p2 < 1e5 || U < 9) exit 1
-    exit differs($c["throttle.flow[m^3/s]"], 1.0982013101645156e-06 * (p1 - p2) / sqrt(2e5)) ||
+    exit differs($c["orifice.flow[m^3/s]"], 1.0982013101645156e-06 * (p1 - p2) / sqrt(2e5)) ||
       differs($c["valve.flow_a[m^3/s]"], 2.138e-8 * U * sqrt(7.6e6 - p1)) ||
       differs(-$c["valve.flow_b[m^3/s]"], 2.138e-8 * U * sqrt(p3 - 1e5))
-  }' all.csv || fail 'flows of throttle and valve'
+  }' all.csv || fail 'flows of orifice and valve'
 
 # A cart that falls along its rail: z = -g t^2/2, which the trapezoidal rule integrates exactly.
 cat >cart.yaml <<'END'

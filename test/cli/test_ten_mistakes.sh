@@ -17,7 +17,7 @@ hydraulics:
   supplies: {pump: {pressure: 7.6 MPa}}
   volumes:
     v1: {pressure: 30, hoses: [{volume: 1 cm, bulk_modulus: 550 MPa}]}
-  throttles:
+  orifices:
     t: {from: v1, to: tnk, flow_coefficient: 1e-6 m^3/s/Pa^0.5}
 integrator: {step: 0 ms}
 END

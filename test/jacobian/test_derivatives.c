@@ -173,7 +173,7 @@ START_TEST(test_output_rows_of_a_rotary_actuator)
 }
 END_TEST
 
-/* The same four-bar with one of each element beside its throttle and valve, all of them at work. */
+/* The same four-bar with one of each element beside its orifice and valve, all of them at work. */
 static void add_elements(void)
 {
   static const bramah_leakage seal = {.name = "seal", .cylinder = "lift", .conductance = 1e-12};
@@ -198,8 +198,8 @@ static void add_elements(void)
 
 START_TEST(test_flows_of_every_element)
 {
-  static const char *const flows[] = {"throttle.flow", "seal.flow",    "feed.flow",   "relief.flow",
-                                      "boost.flow",    "valve.flow_a", "valve.flow_b"};
+  static const char *const flows[] = {"orifice.flow", "seal.flow",    "feed.flow",   "relief.flow",
+                                      "boost.flow",   "valve.flow_a", "valve.flow_b"};
   const double u = _i ? -10.0 : 10.0;
   double row[64];
   add_elements();
@@ -235,14 +235,14 @@ START_TEST(test_flows_fill_the_volumes)
   const double travel = flow("lift.stroke") - lift->reference_stroke, speed = flow("lift.velocity");
   const double chamber[3] = {0.0, lift->piston_area * (lift->piston_chamber_length + travel),
                              lift->rod_area * (lift->rod_chamber_length - travel)};
-  const double in[3] = {flow("valve.flow_a") - flow("throttle.flow"),
-                        flow("throttle.flow") - lift->piston_area * speed,
+  const double in[3] = {flow("valve.flow_a") - flow("orifice.flow"),
+                        flow("orifice.flow") - lift->piston_area * speed,
                         flow("valve.flow_b") + lift->rod_area * speed};
   ck_assert_int_eq(flow("valve.flow_a") > 1e-6, u > 0.0);
   ck_assert_int_eq(flow("valve.flow_b") < -1e-6, u > 0.0);
   for (int i = 0; i < 3; i++) {
     const double C = (*hose[i] + chamber[i]) / 1.5e9 + *hose[i] / 5.5e8 + chamber[i] / lift->bulk_modulus;
-    ck_assert_double_eq_tol(c->state.pd[i] * C, in[i], 1e-12 * fabs(flow("throttle.flow")) + 1e-14);
+    ck_assert_double_eq_tol(c->state.pd[i] * C, in[i], 1e-12 * fabs(flow("orifice.flow")) + 1e-14);
   }
 }
 END_TEST

@@ -208,7 +208,7 @@ static const bramah__volume volumes[NP] = {{5e-4, 5e-4 / 5.5e8},
                                            {1e-4, 1e-4 / 5.5e8},
                                            {2e-4, 2e-4 / 5.5e8}};
 static const double supplies[NS] = {1e5, 60e5};
-static const bramah__throttle throttles[2] = {{PILOT, LEFT, 2e-8}, {BOTTOM, RIGHT, 5e-8}};
+static const bramah__orifice orifices[2] = {{PILOT, LEFT, 2e-8}, {BOTTOM, RIGHT, 5e-8}};
 static const bramah__leakage leakages[2] = {{BOTTOM, TOP, 1e-12}, {LINE, TANK, 2e-12}};
 static const bramah__check_valve check_valves[2] = {{TANK, TOP, 1e-6, 2e4}, {LEFT, BOTTOM, 1e-7, 5e5}};
 static const bramah__relief_valve relief_valves[2] = {{LINE, TANK, 2e-7, 100e5, 80e5},
@@ -248,13 +248,13 @@ static const bramah__cylinder cylinders[NC] = {{.piston = BOTTOM,
 static bramah__circuit whole_circuit(const double *supply)
 {
   return (bramah__circuit){.oil_bulk_modulus = 1.5e9,
-                           .laminar_pressure = laminar,
+                           .transition_pressure = laminar,
                            .n_volumes = NP,
                            .volume = volumes,
                            .n_supplies = NS,
                            .supply = supply,
-                           .n_throttles = 2,
-                           .throttle = throttles,
+                           .n_orifices = 2,
+                           .orifice = orifices,
                            .n_valves = NV,
                            .valve = valves,
                            .n_cylinders = NC,
@@ -306,7 +306,7 @@ static void rates(const point *x, double *flow, double *pd)
   bramah__circuit_rates(&circuit, x->p, x->s, x->v, x->U, flow, pd);
 }
 
-/* Steps that stay small against the air, which varies over 100 Pa, and the laminar pressure. */
+/* Steps that stay small against the air, which varies over 100 Pa, and the transition pressure. */
 static double step_for(const point *x, size_t argument)
 {
   if (argument >= NP) return argument < NP + 2 * NC + NV ? 1e-4 : 100.0;
@@ -485,7 +485,7 @@ START_TEST(test_plain_circuit_by_hand)
 {
   const bramah__volume volume = {5e-5, 5e-5 / 5e8};
   const double supply = 9e6, p = 5e6, s = 1.1, v = 0.02;
-  const bramah__throttle throttle = {1, 0, 1e-6};
+  const bramah__orifice orifice = {1, 0, 1e-6};
   const bramah__cylinder cylinder = {.piston_area = 5e-3,
                                      .rod_area = 4e-3,
                                      .bulk_modulus = 3e10,
@@ -493,14 +493,14 @@ START_TEST(test_plain_circuit_by_hand)
                                      .piston_length = 0.2,
                                      .rod_length = 0.5};
   const bramah__circuit circuit = {.oil_bulk_modulus = 1.5e9,
-                                   .laminar_pressure = laminar,
+                                   .transition_pressure = laminar,
                                    .n_volumes = 1,
                                    .n_supplies = 1,
-                                   .n_throttles = 1,
+                                   .n_orifices = 1,
                                    .n_cylinders = 1,
                                    .volume = &volume,
                                    .supply = &supply,
-                                   .throttle = &throttle,
+                                   .orifice = &orifice,
                                    .cylinder = &cylinder};
   double scratch[BRAMAH__CIRCUIT_SCRATCH], pd, by_p, by_s, by_v, by_supply;
   bramah__circuit_derivatives(&circuit, &p, &s, &v, NULL, scratch, &pd, &by_p, &by_s, &by_v, NULL,

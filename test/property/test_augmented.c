@@ -200,7 +200,6 @@ int main(void)
 {
   Suite *suite = suite_create("augmented");
   TCase *cases = one_case(suite, "augmented");
-  tcase_set_timeout(cases, 600);
   tcase_add_loop_test(cases, test_model_errors, 0, sizeof scenarios / sizeof scenarios[0]);
   return run_suite(suite);
 }

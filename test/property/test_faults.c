@@ -313,7 +313,6 @@ int main(void)
 {
   Suite *suite = suite_create("faults");
   TCase *cases = one_case(suite, "faults");
-  tcase_set_timeout(cases, 1200);
   tcase_add_loop_test(cases, test_faults, 0, N_FAULTS * SENSORS);
   tcase_add_test(cases, test_recovers_when_it_is_wrong_itself);
   tcase_add_loop_test(cases, test_groups, 0, 7);

@@ -85,7 +85,7 @@ static const bramah_leakage seal = {.name = "seal", .cylinder = "lift", .conduct
 
 static void other_supply(four_bar *fb) { fb->supplies[0].pressure = 9e6; }
 static void other_oil(four_bar *fb) { fb->machine.oil_bulk_modulus = 1.1e9; }
-static void other_throttle(four_bar *fb) { fb->throttles[0].flow_coefficient = 8e-7; }
+static void other_orifice(four_bar *fb) { fb->orifices[0].flow_coefficient = 8e-7; }
 static void other_valve(four_bar *fb) { fb->valves[0].flow_coefficient = 1.7e-8; }
 static void other_gravity(four_bar *fb) { fb->machine.gravity[1] *= 1.2; }
 static void other_nothing(four_bar *fb) { (void)fb; }
@@ -104,7 +104,7 @@ static const struct {
   void (*change)(four_bar *fb);
 } same[] = {{"pump.pressure", 9e6, 0, other_supply},
             {"oil.bulk_modulus", 1.1e9, 0, other_oil},
-            {"throttle.flow_coefficient", 8e-7, 0, other_throttle},
+            {"orifice.flow_coefficient", 8e-7, 0, other_orifice},
             {"valve.flow_coefficient", 1.7e-8, 0, other_valve},
             {"gravity.scale", 1.2, 0, other_gravity},
             {"seal.conductance", 4e-11, 0, other_leakage},
@@ -493,10 +493,10 @@ START_TEST(test_names)
     ck_assert(info.least <= info.nominal && info.nominal <= info.most);
   }
   close_rig(&a);
-  fb.valves[0].name = "throttle";
+  fb.valves[0].name = "orifice";
   const bramah_model *model = NULL;
   ck_assert_int_eq(bramah_model_new(&fb.machine, &diag, &model), BRAMAH_E_KEY);
-  ck_assert_str_eq(diag.thing, "throttle");
+  ck_assert_str_eq(diag.thing, "orifice");
 }
 END_TEST
 

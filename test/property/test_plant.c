@@ -240,10 +240,10 @@ START_TEST(test_commands_and_corrections_that_are_no_numbers)
 }
 END_TEST
 
-/* In steady extension the throttle works just below the kink of its characteristic at 2 bar, where a single
+/* In steady extension the orifice works just below the kink of its characteristic at 2 bar, where a single
  * Newton iteration locks onto a branch 1.4 MPa away (spec, cases/README.md). Every converged step stays at
  * 1.92 bar, and a plant pushed onto the other branch comes back. */
-START_TEST(test_throttle_kink)
+START_TEST(test_orifice_kink)
 {
   four_bar fb;
   const bramah_model *kink_model;
@@ -277,6 +277,6 @@ int main(void)
   tcase_add_loop_test(cases, test_snapshot_gives_the_same_bits, 0, 2);
   tcase_add_test(cases, test_converges_after_violent_corrections);
   tcase_add_test(cases, test_commands_and_corrections_that_are_no_numbers);
-  tcase_add_test(cases, test_throttle_kink);
+  tcase_add_test(cases, test_orifice_kink);
   return run_suite(suite);
 }

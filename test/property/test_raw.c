@@ -222,7 +222,6 @@ int main(void)
 {
   Suite *suite = suite_create("raw");
   TCase *cases = one_case(suite, "raw");
-  tcase_set_timeout(cases, 600);
   tcase_add_test(cases, test_consistent);
   tcase_add_test(cases, test_work_cycle_is_followed);
   return run_suite(suite);

@@ -79,8 +79,8 @@ static void describe_hydraulics(four_bar *out, double friction)
                                       .hoses = &out->hoses[i],
                                       .initial_pressure = i < 2 ? 2965604.527353115 : 3.5e6};
   }
-  out->throttles[0] = (bramah_throttle){
-      .name = "throttle", .from = "v1", .to = "v2", .flow_coefficient = 0.8 * 2.83e-5 * sqrt(2.0 / 850.0)};
+  out->orifices[0] = (bramah_orifice){
+      .name = "orifice", .from = "v1", .to = "v2", .flow_coefficient = 0.8 * 2.83e-5 * sqrt(2.0 / 850.0)};
   out->valves[0] = (bramah_valve){.name = "valve",
                                   .pump = "pump",
                                   .tank = "tank",
@@ -114,7 +114,7 @@ void four_bar_describe(four_bar *out, double friction, int64_t step_ns)
   out->machine = (bramah_machine){.name = "four-bar",
                                   .gravity = {0, -9.81, 0},
                                   .oil_bulk_modulus = 1.5e9,
-                                  .laminar_pressure = 2e5,
+                                  .transition_pressure = 2e5,
                                   .n_bodies = 3,
                                   .bodies = out->bodies,
                                   .n_joints = 3,
@@ -125,8 +125,8 @@ void four_bar_describe(four_bar *out, double friction, int64_t step_ns)
                                   .supplies = out->supplies,
                                   .n_volumes = 3,
                                   .volumes = out->volumes,
-                                  .n_throttles = 1,
-                                  .throttles = out->throttles,
+                                  .n_orifices = 1,
+                                  .orifices = out->orifices,
                                   .n_valves = 1,
                                   .valves = out->valves,
                                   .n_cylinders = 1,

@@ -15,7 +15,7 @@ typedef struct four_bar {
   bramah_supply supplies[2];
   bramah_hose hoses[3];
   bramah_volume volumes[3];
-  bramah_throttle throttles[1];
+  bramah_orifice orifices[1];
   bramah_valve valves[1];
   bramah_cylinder cylinders[1];
   bramah_input inputs[1];

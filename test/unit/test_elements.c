@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hydraulic elements beside throttles and plain valves: each against a calculation by hand, and what the
+/* Hydraulic elements beside orifices and plain valves: each against a calculation by hand, and what the
  * compiler refuses. */
 #include "bramah/coupled.h"
 #include "lib/hydraulics/circuit.h"
@@ -35,7 +35,7 @@ static const double high_low[2] = {7e6, 1e5};
 static bramah__circuit plain_circuit(void)
 {
   return (bramah__circuit){.oil_bulk_modulus = 1e9,
-                           .laminar_pressure = laminar,
+                           .transition_pressure = laminar,
                            .n_volumes = 2,
                            .n_supplies = 2,
                            .volume = two_litres,
@@ -122,14 +122,14 @@ END_TEST
 START_TEST(test_names_of_flows)
 {
   bramah_leakage seals[2] = {{.name = "valve", .line = 9, .cylinder = "lift", .conductance = 1e-11},
-                             {.name = "throttle", .line = 12, .cylinder = "lift", .conductance = 1e-11}};
+                             {.name = "orifice", .line = 12, .cylinder = "lift", .conductance = 1e-11}};
   const bramah_model *model;
   fb.machine.n_leakages = 1;
   fb.machine.leakages = seals;
   must(bramah_model_new(&fb.machine, &diag, &model), &diag);
   bramah_model_free(model);
   fb.machine.n_leakages = 2;
-  refused(BRAMAH_E_KEY, "throttle", "a throttle has the same name; so would their outputs");
+  refused(BRAMAH_E_KEY, "orifice", "the orifice of the same name would have the same outputs");
   ck_assert_int_eq(diag.line, 12);
   seals[1].name = "valve";
   refused(BRAMAH_E_KEY, "valve", "more than one leakage");
@@ -223,7 +223,7 @@ START_TEST(test_pump_and_relief_valve_of_a_machine)
   fb.machine.n_pumps = fb.machine.n_relief_valves = 1;
   fb.machine.pumps = &pump;
   fb.machine.relief_valves = &relief;
-  fb.throttles[0].flow_coefficient = 1e-12; /* the cylinder is cut off */
+  fb.orifices[0].flow_coefficient = 1e-12; /* the cylinder is cut off */
   const double p = run_four_bar(0.9, "v1.pressure");
   const double y = (p - 1e5 - 5e6) / 5e5; /* at rest the valve passes what the pump delivers */
   ck_assert_double_eq_tol(1e-6 * y * sqrt(p - 1e5), 1e-4, 1e-8);
@@ -451,7 +451,7 @@ START_TEST(test_accumulator_of_a_machine)
   fb.machine.n_pumps = fb.machine.n_accumulators = 1;
   fb.machine.pumps = &pump;
   fb.machine.accumulators = &a;
-  fb.throttles[0].flow_coefficient = 1e-12;
+  fb.orifices[0].flow_coefficient = 1e-12;
   const double V0 = 2e6 * 1e-3 / fb.volumes[0].initial_pressure, p = run_four_bar(0.9, "v1.pressure");
   const double hose = (p - fb.volumes[0].initial_pressure) * (4.71e-5 / 1.5e9 + 4.71e-5 / 5.5e8);
   ck_assert_double_eq_tol(2e6 * 1e-3 / p, V0 - 0.9e-4 + hose, 1e-8);
@@ -509,7 +509,7 @@ static double drawn_from_v1(double seconds, double flow, double fraction)
   fb.machine.n_pumps = fb.machine.n_relief_valves = 1;
   fb.machine.pumps = &pump;
   fb.machine.relief_valves = &relief;
-  fb.throttles[0].flow_coefficient = 1e-12;
+  fb.orifices[0].flow_coefficient = 1e-12;
   fb.machine.air = (bramah_air){fraction, 1.4, 3e3};
   return run_four_bar(seconds, "v1.pressure");
 }

@@ -182,7 +182,7 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("figure");
-  TCase *t = tcase_create("figure");
+  TCase *t = new_case("figure");
   tcase_add_checked_fixture(t, NULL, close_machine);
   tcase_add_test(t, four_bar_stands_where_geometry_says);
   tcase_add_test(t, cylinder_has_a_barrel_of_constant_length);

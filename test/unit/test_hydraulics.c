@@ -13,20 +13,20 @@ START_TEST(test_flow_function)
   ck_assert_double_eq_tol(bramah__flow_function(-4e6, laminar), -2e3, 1e-9);
   ck_assert_double_eq_tol(bramah__flow_function(1e5, laminar), 1e5 / sqrt(2e5), 1e-9);
   ck_assert_double_eq(bramah__flow_function(0.0, laminar), 0.0);
-  /* continuous at the laminar pressure, on both sides */
+  /* continuous at the transition pressure, on both sides */
   for (int sign = -1; sign <= 1; sign += 2)
     ck_assert_double_eq_tol(bramah__flow_function(sign * laminar * (1 - 1e-12), laminar),
                             bramah__flow_function(sign * laminar * (1 + 1e-12), laminar), 1e-6);
 }
 END_TEST
 
-/* One volume with a hose, a throttle from a supply and a cylinder chamber: p' = (Q - A v) / (V/B_oil +
+/* One volume with a hose, an orifice from a supply and a cylinder chamber: p' = (Q - A v) / (V/B_oil +
  * V_h/B_h + A l/B_c). */
-START_TEST(test_volume_throttle_and_chamber)
+START_TEST(test_volume_orifice_and_chamber)
 {
   const bramah__volume volume[2] = {{5e-5, 5e-5 / 5e8}, {1e-4, 1e-4 / 5e8}};
   const double supply[1] = {9e6};
-  const bramah__throttle throttle[1] = {{2, 0, 1e-6}};
+  const bramah__orifice orifice[1] = {{2, 0, 1e-6}};
   const bramah__cylinder cylinder[1] = {{.piston = 0,
                                          .rod = 1,
                                          .piston_area = 5e-3,
@@ -36,14 +36,14 @@ START_TEST(test_volume_throttle_and_chamber)
                                          .piston_length = 0.2,
                                          .rod_length = 0.5}};
   const bramah__circuit circuit = {.oil_bulk_modulus = 1.5e9,
-                                   .laminar_pressure = laminar,
+                                   .transition_pressure = laminar,
                                    .n_volumes = 2,
                                    .n_supplies = 1,
-                                   .n_throttles = 1,
+                                   .n_orifices = 1,
                                    .n_cylinders = 1,
                                    .volume = volume,
                                    .supply = supply,
-                                   .throttle = throttle,
+                                   .orifice = orifice,
                                    .cylinder = cylinder};
   const double p[2] = {5e6, 3e6}, s[1] = {1.1}, v[1] = {0.02};
   double flow[2], pd[2];
@@ -65,7 +65,7 @@ START_TEST(test_valve_ports)
   const bramah__valve valve[1] = {
       {.pump = 2, .tank = 3, .a = 0, .b = 1, .coefficient = 2e-8, .time_constant = 0.01, .limit = 10}};
   const bramah__circuit circuit = {.oil_bulk_modulus = 1e9,
-                                   .laminar_pressure = laminar,
+                                   .transition_pressure = laminar,
                                    .n_volumes = 2,
                                    .n_supplies = 2,
                                    .n_valves = 1,
@@ -211,7 +211,7 @@ int main(void)
   Suite *suite = suite_create("hydraulics");
   TCase *cases = one_case(suite, "elements");
   tcase_add_test(cases, test_flow_function);
-  tcase_add_test(cases, test_volume_throttle_and_chamber);
+  tcase_add_test(cases, test_volume_orifice_and_chamber);
   tcase_add_test(cases, test_valve_ports);
   tcase_add_test(cases, test_spool);
   tcase_add_test(cases, test_brown_mcphee);

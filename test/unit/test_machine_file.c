@@ -37,7 +37,7 @@ static const char *const small_machine[N_LINES] = {
     /* 14 */ "  volumes:",
     /* 15 */ "    v1: {pressure: 30 bar, hoses: [{volume: 47.1 cm^3, bulk_modulus: 550 MPa}]}",
     /* 16 */ "    v2: {pressure: equilibrium}",
-    /* 17 */ "  throttles:",
+    /* 17 */ "  orifices:",
     /* 18 */ "    orifice: {from: v1, to: v2, area: 28.3 mm^2, discharge_coefficient: 0.8}",
     /* 19 */ "  valves:",
     /* 20 */
@@ -120,14 +120,14 @@ START_TEST(defaults_are_filled)
 {
   write_machine(36, "");
   bramah_machine *m = load(0, NULL);
-  ck_assert(m->laminar_pressure == 2e5);
+  ck_assert(m->transition_pressure == 2e5);
   ck_assert_int_eq(m->integrator.step_ns, 1000000);
   ck_assert(m->integrator.position_tolerance == 1e-7 && m->integrator.pressure_tolerance == 1e-2);
   ck_assert_int_eq(m->integrator.max_iterations, 25);
   ck_assert(m->valves[0].limit == 10.0 && m->valves[0].initial_spool == 0.0);
   ck_assert_str_eq(m->valves[0].input, "main");
   ck_assert(m->cylinders[0].friction.viscous == 0.0);
-  ck_assert(m->loops[0].line == 10 && m->throttles[0].line == 18 && m->cylinders[0].line == 22);
+  ck_assert(m->loops[0].line == 10 && m->orifices[0].line == 18 && m->cylinders[0].line == 22);
   bramah_machine_free(m);
 }
 END_TEST
@@ -236,12 +236,12 @@ END_TEST
 START_TEST(areas_may_be_given_directly)
 {
   bramah_change changes[] = {
-      {"hydraulics.throttles.orifice", "{from: v1, to: v2, flow_coefficient: 1.1e-6 m^3/s/Pa^0.5}", 0, 0}};
+      {"hydraulics.orifices.orifice", "{from: v1, to: v2, flow_coefficient: 1.1e-6 m^3/s/Pa^0.5}", 0, 0}};
   write_machine(28, "      rod_area: 40 cm^2");
   bramah_machine *m = load(1, changes);
   ck_assert(m->cylinders[0].rod_area == 40e-4);
   ck_assert_double_eq_tol(m->cylinders[0].piston_area, PI * 0.04 * 0.04, 1e-17);
-  ck_assert(m->throttles[0].flow_coefficient == 1.1e-6);
+  ck_assert(m->orifices[0].flow_coefficient == 1.1e-6);
   bramah_machine_free(m);
 }
 END_TEST
@@ -337,7 +337,7 @@ START_TEST(four_bar_circuit_is_that_of_the_case)
   static const double pressures[] = {2965604.527353115, 2965604.527353115, 3500000.0};
   bramah_machine *m = load_four_bar();
   ck_assert(m->supplies[0].pressure == 7600000.0 && m->supplies[1].pressure == 100000.0);
-  ck_assert(m->oil_bulk_modulus == 1500000000.0 && m->laminar_pressure == 200000.0);
+  ck_assert(m->oil_bulk_modulus == 1500000000.0 && m->transition_pressure == 200000.0);
   ck_assert_uint_eq(m->n_volumes, 3);
   for (int i = 0; i < 3; i++) {
     const bramah_volume *volume = &m->volumes[i];
@@ -345,7 +345,7 @@ START_TEST(four_bar_circuit_is_that_of_the_case)
     ck_assert(volume->n_hoses == 1 && volume->hoses[0].volume == hoses[i]);
     ck_assert(volume->hoses[0].bulk_modulus == 550000000.0);
   }
-  ck_assert_double_eq_tol(m->throttles[0].flow_coefficient, 1.0982013101645156e-06, 1e-21);
+  ck_assert_double_eq_tol(m->orifices[0].flow_coefficient, 1.0982013101645156e-06, 1e-21);
   const bramah_valve *valve = &m->valves[0];
   ck_assert(valve->flow_coefficient == 2.138e-08 && valve->time_constant == 0.0045 && valve->limit == 10);
   ck_assert_str_eq(valve->a, "v1");
@@ -406,6 +406,8 @@ static const struct {
      "key 'mass' is given twice, first in line 4"},
     {5, "  @crank: {mass: 2 kg}", BRAMAH_E_KEY, "bodies.crank",
      "key 'crank' is given twice, first in line 4"},
+    {12, "  oil: {bulk_modulus: 1 GPa, density: 850 kg/m^3}\n  @throttles: {}", BRAMAH_E_KEY,
+     "hydraulics.throttles", "the key 'throttles' is called 'orifices' now"},
     {2, "@gravty: [0, 0, 0]", BRAMAH_E_KEY, "gravty", "unknown key 'gravty'; did you mean 'gravity'?"},
     {31, "      @? [a, b]\n      : 3", BRAMAH_E_SYNTAX, "hydraulics.cylinders.lift.?",
      "a key must be a single word"},
@@ -481,14 +483,14 @@ static const struct {
      BRAMAH_E_KEY, "loops.pivot.axes", "'axes' does not belong to this type"},
     {10, "  pivot: {type: distance, bodies: [slide, ground], points: [[0,0,0], [0,0,0]], distance: @0 m}",
      BRAMAH_E_VALUE, "loops.pivot.distance", "distance must be positive"},
-    {18, "    @orifice: {from: v1, to: v2}", BRAMAH_E_KEY, "hydraulics.throttles.orifice",
+    {18, "    @orifice: {from: v1, to: v2}", BRAMAH_E_KEY, "hydraulics.orifices.orifice",
      "'area' or 'flow_coefficient' is needed"},
     {18, "    orifice: {from: v1, to: v2, area: 1 mm^2, @flow_coefficient: 1 m^3/s/Pa^0.5}", BRAMAH_E_KEY,
-     "hydraulics.throttles.orifice.flow_coefficient", "'area' and 'flow_coefficient' exclude each other"},
-    {18, "    @orifice: {from: v1, to: v2, area: 1 mm^2}", BRAMAH_E_KEY, "hydraulics.throttles.orifice",
+     "hydraulics.orifices.orifice.flow_coefficient", "'area' and 'flow_coefficient' exclude each other"},
+    {18, "    @orifice: {from: v1, to: v2, area: 1 mm^2}", BRAMAH_E_KEY, "hydraulics.orifices.orifice",
      "required key 'discharge_coefficient' is missing"},
     {18, "    orifice: {from: v1, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, @discharge_coefficient: 1}",
-     BRAMAH_E_KEY, "hydraulics.throttles.orifice.discharge_coefficient",
+     BRAMAH_E_KEY, "hydraulics.orifices.orifice.discharge_coefficient",
      "a discharge coefficient belongs to an 'area'"},
     {28, "      rod: 35 mm\n      rod_area: 1 cm^2", BRAMAH_E_KEY, "hydraulics.cylinders.lift.rod_area",
      "'rod' and 'rod_area' exclude each other"},
@@ -551,7 +553,7 @@ static const struct {
      "'equilibrum' is not a number with a unit; a pressure is expected, for example '1 bar', or the word "
      "'equilibrium'"},
     {18, "    orifice: {from: v1, to: v2, area: @0 mm^2, discharge_coefficient: 0.8}", BRAMAH_E_VALUE,
-     "hydraulics.throttles.orifice.area", "area must be positive"},
+     "hydraulics.orifices.orifice.area", "area must be positive"},
     {20,
      "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: "
      "@-1 "
@@ -602,7 +604,7 @@ static const struct {
      "[0,0,1]]}",
      BRAMAH_E_REFERENCE, "loops.pivot.bodies.1", "there is no body 'boom'; there are ground, crank, slide"},
     {18, "    orifice: {from: v1, to: @v22, area: 28.3 mm^2, discharge_coefficient: 0.8}", BRAMAH_E_REFERENCE,
-     "hydraulics.throttles.orifice.to", "there is no volume or supply 'v22'; did you mean 'v2'?"},
+     "hydraulics.orifices.orifice.to", "there is no volume or supply 'v22'; did you mean 'v2'?"},
     {20,
      "    main: {pump: @pumpe, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: "
      "1 s}",

@@ -330,8 +330,8 @@ START_TEST(test_refused)
   refused(BRAMAH_E_VALUE, "line", "between 0 and 1");
   bar.cylinders[0].end_stop = (bramah_end_stop){.stiffness = 1e8, .damping = 1e5};
   refused(BRAMAH_E_VALUE, "lift", "an end stop needs chamber lengths");
-  bar.cylinders[0].name = "throttle";
-  refused(BRAMAH_E_KEY, "throttle", "a throttle has the same name");
+  bar.cylinders[0].name = "orifice";
+  refused(BRAMAH_E_KEY, "orifice", "the orifice of the same name");
   bar.cylinders[0].name = "v2";
   refused(BRAMAH_E_KEY, "v2", "more than one volume");
   bar.cylinders[0].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
@@ -346,7 +346,7 @@ START_TEST(test_names_of_chambers)
   static bramah_volume volumes[3];
   memcpy(volumes, bar.bar.volumes, sizeof volumes);
   bar.bar.machine.volumes = volumes;
-  bar.bar.machine.n_throttles = bar.bar.machine.n_valves = 0;
+  bar.bar.machine.n_orifices = bar.bar.machine.n_valves = 0;
   volumes[0].name = names[_i];
   if (_i == 0) {
     refused(BRAMAH_E_KEY, "lift", "named after one of its chambers");

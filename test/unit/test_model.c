@@ -38,8 +38,8 @@ START_TEST(test_names_that_refer_to_nothing)
   fb.joints[2].parent = "cuopler";
   refused(BRAMAH_E_REFERENCE, "rocker", "did you mean 'coupler'");
   setup();
-  fb.throttles[0].to = "v4";
-  refused(BRAMAH_E_REFERENCE, "throttle", "'v4'");
+  fb.orifices[0].to = "v4";
+  refused(BRAMAH_E_REFERENCE, "orifice", "'v4'");
   setup();
   fb.valves[0].input = "lever";
   refused(BRAMAH_E_REFERENCE, "valve", "input 'lever'");

@@ -411,8 +411,7 @@ END_TEST
 
 static TCase *samples_case(void)
 {
-  TCase *t = tcase_create("samples");
-  tcase_set_timeout(t, 60);
+  TCase *t = new_case("samples");
   tcase_add_checked_fixture(t, clear_samples, free_samples);
   tcase_add_test(t, samples_are_kept_as_they_are);
   tcase_add_test(t, many_points_make_a_sample);
@@ -422,8 +421,7 @@ static TCase *samples_case(void)
 
 static TCase *files_case(void)
 {
-  TCase *t = tcase_create("files");
-  tcase_set_timeout(t, 60);
+  TCase *t = new_case("files");
   tcase_add_checked_fixture(t, open_report, close_report);
   tcase_add_test(t, page_holds_the_numbers);
   tcase_add_test(t, times_are_shared);

@@ -268,7 +268,7 @@ static four_bar fb;
 static machine open_four_bar(int steps, double u)
 {
   four_bar_describe(&fb, 1.0, 1000000);
-  fb.machine.laminar_pressure = 1e5; /* its throttle works beyond that */
+  fb.machine.transition_pressure = 1e5; /* its orifice works beyond that */
   machine m = open_machine(&fb.machine);
   must(m.p.set_inputs(m.p.self, &u, &diag), &diag);
   for (int i = 0; i < steps; i++) must(m.p.step(m.p.self, &diag), &diag);
@@ -284,7 +284,7 @@ START_TEST(test_hydraulic_sensors)
   const bramah_sensor_options difference = {
       .kind = BRAMAH_SENSOR_PRESSURE_DIFFERENCE, .at = "v1", .less = "v2"};
   ck_assert_double_eq(predict(&m, difference), p1 - p2);
-  const bramah_sensor_options through = {.kind = BRAMAH_SENSOR_FLOW, .at = "throttle"};
+  const bramah_sensor_options through = {.kind = BRAMAH_SENSOR_FLOW, .at = "orifice"};
   ck_assert_double_gt(p1 - p2, 1e5);
   ck_assert_double_eq_tol(predict(&m, through), 0.8 * 2.83e-5 * sqrt(2.0 / 850.0 * (p1 - p2)), 1e-15);
   bramah_sensor_options port = {.kind = BRAMAH_SENSOR_FLOW, .at = "valve", .port = BRAMAH_SENSOR_PORT_A};
@@ -397,7 +397,7 @@ START_TEST(test_rows_on_the_four_bar)
       {.kind = BRAMAH_SENSOR_INCLINOMETER, .at = "rocker", .axis = {1, 0.5, 0}, .about = {0, 0, 1}},
       {.kind = BRAMAH_SENSOR_STROKE, .at = "lift"},
       {.kind = BRAMAH_SENSOR_PRESSURE_DIFFERENCE, .at = "v1", .less = "v3"},
-      {.kind = BRAMAH_SENSOR_FLOW, .at = "throttle"},
+      {.kind = BRAMAH_SENSOR_FLOW, .at = "orifice"},
       {.kind = BRAMAH_SENSOR_FLOW, .at = "valve", .port = BRAMAH_SENSOR_PORT_B},
       {.kind = BRAMAH_SENSOR_LOAD_PIN, .at = "lift"}};
   machine m = open_four_bar(80, 10.0);
@@ -458,11 +458,11 @@ START_TEST(test_mistakes)
   refuse(&m, o, BRAMAH_E_VALUE, "the difference of a pressure with itself is always zero");
   o = (bramah_sensor_options){.kind = BRAMAH_SENSOR_FLOW, .at = "valve"};
   refuse(&m, o, BRAMAH_E_VALUE, "the port of the directional valve, a or b, is missing");
-  o.at = "throtle";
+  o.at = "orifce";
   refuse(
       &m, o, BRAMAH_E_REFERENCE,
-      "there is no throttle, leakage, check valve, relief valve or pump 'throtle'; did you mean 'throttle'?");
-  o = (bramah_sensor_options){.kind = BRAMAH_SENSOR_FLOW, .at = "throttle", .port = BRAMAH_SENSOR_PORT_A};
+      "there is no hydraulic element 'orifce'; did you mean 'orifice'?");
+  o = (bramah_sensor_options){.kind = BRAMAH_SENSOR_FLOW, .at = "orifice", .port = BRAMAH_SENSOR_PORT_A};
   refuse(&m, o, BRAMAH_E_VALUE, "only a directional valve has ports");
   o.at = "valv";
   refuse(&m, o, BRAMAH_E_REFERENCE, "there is no directional valve 'valv'; did you mean 'valve'?");
