@@ -60,12 +60,12 @@ static bramah_status explain(bramah_report *report)
 static bramah_status add_machine(cli_filter_report *f)
 {
   const bramah_model *model = bramah_session_model(f->session);
-  const size_t n = bramah_figure_n_parts(model);
+  const size_t n = bramah_skeleton_n_parts(model);
   if (!n) return BRAMAH_OK;
-  bramah_figure_part *parts = calloc(n, sizeof *parts);
+  bramah_skeleton_part *parts = calloc(n, sizeof *parts);
   f->points = calloc(6 * n, sizeof *f->points);
   bramah_status status = parts && f->points ? BRAMAH_OK : BRAMAH_E_MEMORY;
-  for (size_t i = 0; !status && i < n; i++) parts[i] = bramah_figure_part_of(model, i);
+  for (size_t i = 0; !status && i < n; i++) parts[i] = bramah_skeleton_part_of(model, i);
   if (!status) status = bramah_report_machine(f->report, n, parts);
   free(parts);
   return status;
@@ -178,7 +178,7 @@ static bramah_status add_pose(cli_filter_report *f, double t)
 {
   bramah_diag ignored;
   if (!bramah_report_wants_pose(f->report)) return BRAMAH_OK;
-  if (bramah_coupled_figure(bramah_session_coupled(f->session), f->points, &ignored)) return BRAMAH_OK;
+  if (bramah_coupled_skeleton(bramah_session_coupled(f->session), f->points, &ignored)) return BRAMAH_OK;
   return bramah_report_pose(f->report, t, f->points);
 }
 

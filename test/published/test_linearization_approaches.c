@@ -3,7 +3,7 @@
  * approaches. The linkage once in the coordinates of the paper and once as a machine of ours. Times:
  * test/bench/bench_linearization.c. */
 #define _GNU_SOURCE
-#include "bramah/analysis.h"
+#include "bramah/linear.h"
 #include "test/support/examples_2017.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"

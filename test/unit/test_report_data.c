@@ -320,7 +320,7 @@ END_TEST
 /* Of 10000 poses those at even distances are kept. */
 START_TEST(poses_are_thinned_evenly)
 {
-  const bramah_figure_part parts[2] = {{BRAMAH_FIGURE_BODY, "boom"}, {BRAMAH_FIGURE_JOINT, "pin"}};
+  const bramah_skeleton_part parts[2] = {{BRAMAH_SKELETON_BODY, "boom"}, {BRAMAH_SKELETON_JOINT, "pin"}};
   static float t[BRAMAH__POSES], points[12 * BRAMAH__POSES];
   double pose[12] = {0};
   ck_assert_int_eq(bramah_report_pose(report, 0.0, pose), BRAMAH_E_ARGUMENT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The stick figure of a machine: which parts there are and where they stand, against hand calculation. */
-#include "bramah/figure.h"
+#include "bramah/coupled.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -19,9 +19,9 @@ static void open_machine(const bramah_machine *machine)
 {
   must(bramah_model_new(machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &plant), &diag);
-  n = bramah_figure_n_parts(model);
+  n = bramah_skeleton_n_parts(model);
   ck_assert_uint_le(n, MOST);
-  must(bramah_coupled_figure(plant, &points[0][0][0], &diag), &diag);
+  must(bramah_coupled_skeleton(plant, &points[0][0][0], &diag), &diag);
 }
 
 static void close_machine(void)
@@ -33,20 +33,20 @@ static void close_machine(void)
 }
 
 /* The part of that kind and name; the k-th one of them. */
-static size_t find(bramah_figure_kind kind, const char *name, size_t k)
+static size_t find(bramah_skeleton_kind kind, const char *name, size_t k)
 {
   for (size_t i = 0; i < n; i++) {
-    const bramah_figure_part part = bramah_figure_part_of(model, i);
+    const bramah_skeleton_part part = bramah_skeleton_part_of(model, i);
     if (part.kind == kind && strcmp(part.name, name) == 0 && k-- == 0) return i;
   }
   ck_abort_msg("no part %s of kind %d", name, (int)kind);
   return 0;
 }
 
-static size_t count(bramah_figure_kind kind)
+static size_t count(bramah_skeleton_kind kind)
 {
   size_t found = 0;
-  for (size_t i = 0; i < n; i++) found += bramah_figure_part_of(model, i).kind == kind;
+  for (size_t i = 0; i < n; i++) found += bramah_skeleton_part_of(model, i).kind == kind;
   return found;
 }
 
@@ -55,7 +55,7 @@ static void at(size_t part, int end, double x, double y, double z)
   const double *p = points[part][end];
   if (fabs(p[0] - x) > 1e-9 || fabs(p[1] - y) > 1e-9 || fabs(p[2] - z) > 1e-9)
     ck_abort_msg("end %d of %s is at %.9g %.9g %.9g, not at %.9g %.9g %.9g", end,
-                 bramah_figure_part_of(model, part).name, p[0], p[1], p[2], x, y, z);
+                 bramah_skeleton_part_of(model, part).name, p[0], p[1], p[2], x, y, z);
 }
 
 /* Crank at 60 deg: its pin is at (1, sqrt 3). The coupler's other end is where circles of 8 m about it and of
@@ -67,21 +67,21 @@ START_TEST(four_bar_stands_where_geometry_says)
   const double px = 1.0, py = sqrt(3.0), dx = 10.0 - px, dy = -py, d = hypot(dx, dy);
   const double along = (64.0 - 25.0 + d * d) / (2.0 * d), up = sqrt(64.0 - along * along);
   const double qx = px + (along * dx - up * dy) / d, qy = py + (along * dy + up * dx) / d;
-  size_t i = find(BRAMAH_FIGURE_BODY, "crank", 0);
+  size_t i = find(BRAMAH_SKELETON_BODY, "crank", 0);
   at(i, 0, 0, 0, 0);
   at(i, 1, px, py, 0);
-  i = find(BRAMAH_FIGURE_BODY, "coupler", 0);
+  i = find(BRAMAH_SKELETON_BODY, "coupler", 0);
   at(i, 0, px, py, 0);
   at(i, 1, qx, qy, 0);
-  i = find(BRAMAH_FIGURE_BODY, "rocker", 0);
+  i = find(BRAMAH_SKELETON_BODY, "rocker", 0);
   at(i, 0, qx, qy, 0);
   at(i, 1, 10, 0, 0);
-  at(find(BRAMAH_FIGURE_JOINT, "pivot", 0), 0, 10, 0, 0);
-  at(find(BRAMAH_FIGURE_JOINT, "coupler", 0), 1, px, py, 0);
-  ck_assert_uint_eq(count(BRAMAH_FIGURE_BODY), 3);
-  ck_assert_uint_eq(count(BRAMAH_FIGURE_LUG), 0); /* the cylinder holds on to the crank's own line */
-  ck_assert_uint_eq(count(BRAMAH_FIGURE_GROUND), 3);
-  ck_assert_uint_eq(count(BRAMAH_FIGURE_JOINT), 4);
+  at(find(BRAMAH_SKELETON_JOINT, "pivot", 0), 0, 10, 0, 0);
+  at(find(BRAMAH_SKELETON_JOINT, "coupler", 0), 1, px, py, 0);
+  ck_assert_uint_eq(count(BRAMAH_SKELETON_BODY), 3);
+  ck_assert_uint_eq(count(BRAMAH_SKELETON_LUG), 0); /* the cylinder holds on to the crank's own line */
+  ck_assert_uint_eq(count(BRAMAH_SKELETON_GROUND), 3);
+  ck_assert_uint_eq(count(BRAMAH_SKELETON_JOINT), 4);
 }
 END_TEST
 
@@ -93,17 +93,17 @@ START_TEST(cylinder_has_a_barrel_of_constant_length)
   open_machine(&fb.machine);
   const double mx = 0.5, my = 0.5 * sqrt(3.0), stroke = hypot(mx + 1.0, my);
   const double share = (sqrt(3.0) - 0.3) / stroke;
-  size_t i = find(BRAMAH_FIGURE_BARREL, "lift", 0);
+  size_t i = find(BRAMAH_SKELETON_BARREL, "lift", 0);
   at(i, 0, -1, 0, 0);
   at(i, 1, -1 + share * (mx + 1.0), share * my, 0);
-  i = find(BRAMAH_FIGURE_PISTON_ROD, "lift", 0);
+  i = find(BRAMAH_SKELETON_PISTON_ROD, "lift", 0);
   at(i, 0, -1 + share * (mx + 1.0), share * my, 0);
   at(i, 1, mx, my, 0);
   const size_t joint = 0;
   const double position = 1.2, rate = 0.0;
   must(bramah_coupled_start(plant, 1, &joint, &position, &rate, NULL, &diag), &diag);
-  must(bramah_coupled_figure(plant, &points[0][0][0], &diag), &diag);
-  i = find(BRAMAH_FIGURE_BARREL, "lift", 0);
+  must(bramah_coupled_skeleton(plant, &points[0][0][0], &diag), &diag);
+  i = find(BRAMAH_SKELETON_BARREL, "lift", 0);
   ck_assert_double_eq_tol(hypot(points[i][1][0] + 1.0, points[i][1][1]), sqrt(3.0) - 0.3, 1e-12);
   at(i + 1, 1, cos(1.2), sin(1.2), 0);
 }
@@ -116,7 +116,7 @@ START_TEST(lugs_stand_on_the_nearest_beam)
   fb.cylinders[0].point[1][1] = -0.2;
   open_machine(&fb.machine);
   const double c = 0.5, s = 0.5 * sqrt(3.0);
-  const size_t i = find(BRAMAH_FIGURE_LUG, "crank", 0);
+  const size_t i = find(BRAMAH_SKELETON_LUG, "crank", 0);
   at(i, 0, c, s, 0);
   at(i, 1, c + 0.2 * s, s - 0.2 * c, 0);
 }
@@ -145,18 +145,18 @@ START_TEST(sliders_and_last_bodies)
                             .n_joints = 2,
                             .joints = joints};
   open_machine(&machine);
-  size_t i = find(BRAMAH_FIGURE_SLIDE, "rail", 0);
+  size_t i = find(BRAMAH_SKELETON_SLIDE, "rail", 0);
   at(i, 0, 0, 0, 1);
   at(i, 1, 0.7, 0, 1);
-  i = find(BRAMAH_FIGURE_BODY, "arm", 0);
+  i = find(BRAMAH_SKELETON_BODY, "arm", 0);
   at(i, 0, 0.7, 0, 1);
   at(i, 1, 0.7, 0, 1.5);
-  at(find(BRAMAH_FIGURE_GROUND, "rail", 0), 0, 0, 0, 1);
+  at(find(BRAMAH_SKELETON_GROUND, "rail", 0), 0, 0, 0, 1);
   close_machine();
   bodies[1].payload_point_given = 1;
   bodies[1].payload_point[2] = 1.25;
   open_machine(&machine);
-  at(find(BRAMAH_FIGURE_BODY, "arm", 0), 1, 0.7, 0, 2.25);
+  at(find(BRAMAH_SKELETON_BODY, "arm", 0), 1, 0.7, 0, 2.25);
 }
 END_TEST
 
@@ -168,12 +168,12 @@ START_TEST(any_tree)
     spatial_tree_describe(&tree, 3 + seed % 8, seed);
     open_machine(&tree.machine);
     for (size_t i = 0; i < n; i++) {
-      const bramah_figure_part part = bramah_figure_part_of(model, i);
-      ck_assert(part.kind >= BRAMAH_FIGURE_BODY && part.kind <= BRAMAH_FIGURE_GROUND);
+      const bramah_skeleton_part part = bramah_skeleton_part_of(model, i);
+      ck_assert(part.kind >= BRAMAH_SKELETON_BODY && part.kind <= BRAMAH_SKELETON_GROUND);
       ck_assert_ptr_nonnull(part.name);
       for (int k = 0; k < 6; k++) ck_assert(isfinite(points[i][k / 3][k % 3]));
     }
-    ck_assert_uint_ge(count(BRAMAH_FIGURE_GROUND), 1);
+    ck_assert_uint_ge(count(BRAMAH_SKELETON_GROUND), 1);
     if (seed < 20) close_machine();
   }
 }
