@@ -8,14 +8,13 @@
 #include "lib/cli/adapt.h"
 #include "lib/cli/events.h"
 #include "lib/cli/json.h"
-#include "lib/cli/log_source.h"
+#include "bramah/log.h"
 #include "lib/cli/model_alone.h"
 #include "lib/cli/replay_report.h"
 #include "lib/cli/smooth.h"
 #include "lib/cli/snapshot_file.h"
 #include "lib/cli/unknown.h"
 #include "lib/cli/verdict.h"
-#include "lib/cli/window.h"
 
 /* What the command line asks for; files that are not wanted are NULL. */
 typedef struct cli_replay_request {
@@ -32,8 +31,8 @@ typedef struct cli_replay_request {
 typedef struct cli_replay_run {
   cli_replay_request request;
   bramah_session *session;
-  cli_log_source source;
-  cli_window window;
+  bramah_log_stream *log;
+  double reading; /* [s] of the clock, spent reading the log */
   bramah_replay *replay;
   cli_estimate estimate;
   cli_estimate_file file;

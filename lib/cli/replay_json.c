@@ -58,10 +58,11 @@ static void put_rows(const cli_replay_run *r, cli_json *json)
   const bramah_replay_counts counts = bramah_replay_report(r->replay);
   const bramah_rewind *rewind = bramah_replay_rewind(r->replay);
   const bramah_rewind_counts late = rewind ? bramah_rewind_report(rewind) : (bramah_rewind_counts){0};
+  const bramah_log_totals totals = bramah_log_stream_totals(r->log);
   cli_json_open(json, "rows", '{');
   cli_json_count(json, "log", counts.samples);
-  cli_json_count(json, "before_from", r->window.skipped);
-  cli_json_count(json, "used_before_resume", r->window.used_before);
+  cli_json_count(json, "before_from", totals.skipped);
+  cli_json_count(json, "used_before_resume", totals.used_before);
   cli_json_count(json, "estimates", r->rows);
   cli_json_count(json, "written", r->written);
   cli_json_count(json, "beside_grid", counts.off_grid);
@@ -215,7 +216,7 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   put_files(r, json);
   put_options(r, json);
   put_rows(r, json);
-  cli_log_json(&r->source, json);
+  cli_log_json(r->log, json);
   put_run(r, json);
   put_sensors(r, json);
   put_events(r, json);

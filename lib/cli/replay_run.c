@@ -20,6 +20,22 @@ static void take_sample(void *user, const bramah_rewind_use *use)
     r->plotted = cli_replay_report_innovation(&r->report, cli_seconds(use->time_ns), use);
 }
 
+/* The log, with the time that reading it takes. */
+static bramah_status next_row(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
+{
+  cli_replay_run *r = user;
+  const double begin = cli_clock();
+  const bramah_status status = bramah_log_stream_next(r->log, sample, end, diag);
+  r->reading += cli_clock() - begin;
+  return status;
+}
+
+static int is_stopped(void *user)
+{
+  (void)user;
+  return cli_stop_signal() != 0;
+}
+
 /* ---- preparation ---- */
 
 static bramah_status check_log(const cli_replay_request *q, const char *path, bramah_diag *diag)
@@ -45,8 +61,8 @@ static bramah_status check_files(const cli_replay_run *r, bramah_diag *diag)
   if (!status) status = cli_check_output(q->plot, 7, others, diag);
   if (!status) status = cli_check_output(q->plot_data, 8, others, diag);
   if (!status) status = cli_check_output(q->snapshot, 9, others, diag);
-  for (size_t i = 0; !status && i < r->source.paths.n; i++)
-    status = check_log(q, r->source.paths.file[i].path, diag);
+  for (size_t i = 0; !status && i < bramah_log_stream_n_files(r->log); i++)
+    status = check_log(q, bramah_log_stream_file(r->log, i), diag);
   /* The next snapshot may take the place of the one that is gone on from. */
   for (size_t i = 3; !status && q->resume && i < sizeof others / sizeof others[0]; i++)
     status = cli_check_output(others[i], 1, &q->resume, diag);
@@ -72,13 +88,11 @@ static bramah_status open_smooth(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   int64_t last_ns;
-  int known;
-  const bramah_status status =
-      cli_log_source_last_time(r->session, q->n_logs, q->logs, &last_ns, &known, diag);
-  if (status) return status;
-  if (!known)
+  const bramah_status status = bramah_log_last_time(r->session, q->n_logs, q->logs, &last_ns, diag);
+  if (status == BRAMAH_E_UNSUPPORTED)
     return cli_fail(diag, BRAMAH_E_UNSUPPORTED, q->logs[0], 0, NULL,
                     "--smooth needs a file, no pipe: it is read a second time to know its end");
+  if (status) return status;
   return cli_smooth_open(&r->smooth, last_ns, q->truth, r->replay, diag);
 }
 
@@ -93,15 +107,11 @@ bramah_status cli_replay_prepare(cli_replay_run *r, bramah_diag *diag)
   bramah_replay_options_default(&options);
   options.gather = 1;
   options.max_gap_ns = bramah_session_study(r->session)->log.longest_gap_ns;
-  status = cli_log_source_open(&r->source, bramah_session_study(r->session), q->n_logs, q->logs,
-                               bramah_session_plant(r->session)->n_input, n_sensors, diag);
-  if (!status) status = cli_log_source_bind(&r->source, r->session, diag);
-  if (!status) status = cli_window_init(&r->window, &r->source, diag);
-  r->window.from_ns = q->from_ns;
-  r->window.to_ns = q->to_ns;
-  for (size_t i = 0; i < q->n_logs; i++) r->window.piped |= strcmp(q->logs[i], "-") == 0;
-  if (!status)
-    status = cli_unknown_open(&r->unknown, r->session, &options, cli_window_next, &r->window, diag);
+  status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &r->log);
+  if (status) return status;
+  bramah_log_stream_limit(r->log, q->from_ns, q->to_ns);
+  bramah_log_stream_stop(r->log, is_stopped, NULL);
+  status = cli_unknown_open(&r->unknown, r->session, &options, next_row, r, diag);
   if (!status)
     status = bramah_replay_new(bramah_session_filter(r->session), &options, cli_unknown_next, &r->unknown,
                                diag, &r->replay);
@@ -178,18 +188,19 @@ static bramah_status deliver(cli_replay_run *r, int64_t time_ns, bramah_diag *di
 /* What the filter or the replay complain about came with the row in use. */
 static void place(const cli_replay_run *r, bramah_diag *diag)
 {
-  const uint64_t mark = (uint64_t)bramah_replay_mark(r->replay);
-  cli_place(diag, cli_log_source_path(&r->source, mark), cli_log_source_line(&r->source, mark));
+  int line;
+  const char *path = bramah_log_stream_place(r->log, bramah_replay_mark(r->replay), &line);
+  cli_place(diag, path, line);
 }
 
 /* Filter time is what a step takes without reading and writing. */
 static bramah_status next_step(cli_replay_run *r, int64_t *time_ns, int *end, bramah_diag *diag)
 {
   int corrected;
-  const double begin = cli_clock(), reading = r->source.seconds;
-  for (size_t i = 0; i < r->source.n_sensors; i++) r->measured[i] = NAN;
+  const double begin = cli_clock(), reading = r->reading;
+  for (size_t i = 0; i < bramah_session_study(r->session)->n_sensors; i++) r->measured[i] = NAN;
   const bramah_status status = bramah_replay_next(r->replay, time_ns, &corrected, end, diag);
-  r->step_seconds = cli_clock() - begin - (r->source.seconds - reading);
+  r->step_seconds = cli_clock() - begin - (r->reading - reading);
   r->filter_seconds += r->step_seconds;
   if (status) place(r, diag);
   return status;
@@ -204,7 +215,7 @@ static int window_is_full(const cli_replay_run *r)
 /* How long the run will be, by the share of the log that was read. */
 static void expect_end(const cli_replay_run *r, cli_progress *progress)
 {
-  const double share = progress->shown ? cli_log_source_share(&r->source) : NAN;
+  const double share = progress->shown ? bramah_log_stream_share(r->log) : NAN;
   const int64_t done = r->last_ns - r->begin_ns;
   if (!(share > 0.0) || done <= 0) return;
   const double total = (double)done / share, most = (double)r->request.to_ns - (double)r->begin_ns;
@@ -252,7 +263,6 @@ bramah_status cli_replay_rows(cli_replay_run *r, bramah_diag *diag)
   if (r->rows && r->request.snapshot) status = cli_replay_save(r, diag); /* perhaps nothing is to come */
   if (!status) status = go_through(r, &progress, diag);
   cli_progress_end(&progress);
-  for (size_t k = 0; k < r->source.n_streams; k++) cli_log_stream_collect(&r->source.streams[k]);
   if (!status && r->request.snapshot && r->saved_rows != r->rows) status = cli_replay_save(r, diag);
   cli_events_watch(&r->events, bramah_session_filter(r->session), cli_seconds(r->last_ns));
   keep_augmented(r);
@@ -293,8 +303,7 @@ void cli_replay_close(cli_replay_run *r)
   cli_truth_close(&r->truth);
   cli_estimate_free(&r->estimate);
   bramah_replay_free(r->replay);
-  cli_window_free(&r->window);
-  cli_log_source_close(&r->source);
+  bramah_log_stream_close(r->log);
   bramah_session_close(r->session);
   free(r->measured);
   free(r->augmented);

@@ -49,7 +49,7 @@ static void put_progress(const cli_replay_run *r, cli_snapshot *s)
   const int any = bramah_replay_report(r->replay).samples > 0;
   const progress p = {.rows = r->rows,
                       .written = r->written,
-                      .skipped = r->window.skipped,
+                      .skipped = bramah_log_stream_totals(r->log).skipped,
                       .unmatched = r->truth.unmatched,
                       .missing = r->nees.missing,
                       .first_ns = r->first_ns,
@@ -105,8 +105,13 @@ bramah_status cli_replay_save(cli_replay_run *r, bramah_diag *diag)
   put_text(s, "machine", bramah_session_study(r->session)->machine_file);
   put_text(s, "output", r->request.output);
   put_progress(r, s);
-  int64_t *starts = cli_snapshot_add(s, "log", r->source.n_streams * sizeof *starts);
-  if (starts) cli_log_source_starts(&r->source, starts);
+  const size_t n_devices = bramah_log_stream_n_devices(r->log);
+  int64_t *starts = cli_snapshot_add(s, "log", n_devices * sizeof *starts);
+  for (size_t k = 0; starts && k < n_devices; k++) {
+    bramah_log_device device;
+    bramah_log_stream_device(r->log, k, &device);
+    starts[k] = device.start_ns;
+  }
   put_state(r, s);
   put_statistics(r, s);
   status = cli_snapshot_write(s, r->request.snapshot, diag);
@@ -241,7 +246,9 @@ static bramah_status go_on(cli_replay_run *r, const cli_snapshot *s, bramah_diag
   bramah_status status = check_identity(r, s, diag);
   if (!status) status = get(r, s, "progress", &p, sizeof p, diag);
   const int64_t *starts = cli_snapshot_find(s, "log", &size);
-  if (!status) status = cli_log_source_expect(&r->source, starts ? size / sizeof *starts : 0, starts, diag);
+  if (!status)
+    status = bramah_log_stream_resume(r->log, p.read_ns, p.skipped, starts ? size / sizeof *starts : 0,
+                                      starts, diag);
   if (!status) status = get_state(r, s, diag);
   if (!status) status = get_statistics(r, s, diag);
   if (status) return status;
@@ -249,8 +256,6 @@ static bramah_status go_on(cli_replay_run *r, const cli_snapshot *s, bramah_diag
   r->written = p.written;
   r->first_ns = p.first_ns;
   r->last_ns = p.last_ns;
-  r->window.skipped = p.skipped;
-  r->window.after_ns = p.read_ns;
   get_comparison(r, s, &p);
   if (r->request.truth && !p.truth)
     cli_note("the snapshot knows no truth: errors count from t = %.9g s on", cli_seconds(p.last_ns));

@@ -36,13 +36,14 @@ static void print_delays(const cli_replay_run *r, FILE *out)
 
 static void print_window(const cli_replay_run *r, FILE *out)
 {
-  if (r->window.skipped)
-    fprintf(out, "rows before --from, not used: %llu\n", (unsigned long long)r->window.skipped);
+  const bramah_log_totals totals = bramah_log_stream_totals(r->log);
+  if (totals.skipped)
+    fprintf(out, "rows before --from, not used: %llu\n", (unsigned long long)totals.skipped);
   if (!r->request.resume) return;
   fprintf(out, "gone on from %s: %llu estimates before it, %llu after\n", r->request.resume,
           (unsigned long long)r->begin_rows, (unsigned long long)(r->rows - r->begin_rows));
-  if (r->window.used_before)
-    fprintf(out, "rows of the log that were used before: %llu\n", (unsigned long long)r->window.used_before);
+  if (totals.used_before)
+    fprintf(out, "rows of the log that were used before: %llu\n", (unsigned long long)totals.used_before);
 }
 
 static void print_counts(const cli_replay_run *r, FILE *out)
@@ -134,7 +135,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   size_t n = 0;
   bramah_status status = BRAMAH_OK;
   print_summary(r, out);
-  tables[n++] = cli_log_table(&r->source, bramah_session_model(r->session));
+  tables[n++] = cli_log_table(r->log, bramah_session_model(r->session));
   tables[n++] = cli_consistency_table(&r->consistency, bramah_session_filter(r->session));
   const cli_table events = cli_events_table(&r->events, bramah_session_filter(r->session));
   if (events.n_cells) tables[n++] = events;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/cli/log_clock.h"
-#include "bramah/units.h"
-#include "lib/cli/message.h"
+#include "lib/logs/stream.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,14 +43,14 @@ static bramah_status read_whole(const bramah_study *study, const bramah_study_va
   if (status) return status;
   value *= per_unit;
   if (!(fabs(value) <= most_figure)) {
-    cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "%s is more than a clock can show", figure->text);
+    bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "%s is more than a clock can show", figure->text);
     return fail_figure(study, figure, key, diag);
   }
   *out = llround(value);
   return BRAMAH_OK;
 }
 
-static bramah_status read_wrap(cli_log_clock *clock, const bramah_study *study, const bramah_study_time *time,
+static bramah_status read_wrap(bramah__clock *clock, const bramah_study *study, const bramah_study_time *time,
                                bramah_diag *diag)
 {
   const int counts = clock->rate > 0.0;
@@ -66,34 +64,35 @@ static int is_taken_over(const bramah_study *study, const bramah_study_time *tim
   return time->origin.text == study->time.origin.text && time->line != study->time.line;
 }
 
-static bramah_status read_origin(cli_log_clock *clock, const bramah_study *study,
+static bramah_status read_origin(bramah__clock *clock, const bramah_study *study,
                                  const bramah_study_time *time, bramah_diag *diag)
 {
-  clock->origin = clock->is_iso ? CLI_LOG_ORIGIN_FIRST : CLI_LOG_ORIGIN_NONE;
+  clock->origin = clock->is_date ? BRAMAH__ORIGIN_FIRST : BRAMAH__ORIGIN_NONE;
   if (!time->origin.text) return BRAMAH_OK;
   if (strcmp(time->origin.text, "first") == 0) {
     /* Said of the log, or of this file: `time` is a copy in both cases, its texts are not. */
-    clock->origin = time->origin.text == study->time.origin.text ? CLI_LOG_ORIGIN_FIRST : CLI_LOG_ORIGIN_OWN;
+    clock->origin = time->origin.text == study->time.origin.text ? BRAMAH__ORIGIN_FIRST : BRAMAH__ORIGIN_OWN;
     return BRAMAH_OK;
   }
   int64_t zero;
-  const int is_date = bramah_log_read_time(time->origin.text, &zero) == BRAMAH_OK;
-  if (is_date != clock->is_iso && is_taken_over(study, time)) return BRAMAH_OK;
-  clock->origin = CLI_LOG_ORIGIN_STATED;
-  if (is_date != clock->is_iso) {
-    cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
-             is_date ? "a date, but the log's times have none"
-                     : "a date is wanted, as the log's times have one");
+  const int states_date = bramah_log_read_time(time->origin.text, &zero) == BRAMAH_OK;
+  if (states_date != clock->is_date && is_taken_over(study, time)) return BRAMAH_OK;
+  clock->origin = BRAMAH__ORIGIN_STATED;
+  if (states_date != clock->is_date) {
+    bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
+                  states_date ? "a date, but the log's times have none"
+                              : "a date is wanted, as the log's times have one");
     return fail_figure(study, &time->origin, "origin", diag);
   }
-  if (is_date) return clock->zero = zero, BRAMAH_OK;
+  if (states_date) return clock->zero = zero, BRAMAH_OK;
   return read_whole(study, &time->origin, "s", 1e9, "origin", &clock->zero, diag);
 }
 
-bramah_status cli_log_clock_make(cli_log_clock *clock, const bramah_study *study,
-                                 const bramah_study_time *time, int is_iso, bramah_diag *diag)
+bramah_status bramah__clock_make(bramah__clock *clock, const bramah_study *study,
+                                 const bramah_study_time *time, int is_date, bramah_diag *diag)
 {
-  *clock = (cli_log_clock){.is_iso = is_iso, .origin = is_iso ? CLI_LOG_ORIGIN_FIRST : CLI_LOG_ORIGIN_NONE};
+  *clock =
+      (bramah__clock){.is_date = is_date, .origin = is_date ? BRAMAH__ORIGIN_FIRST : BRAMAH__ORIGIN_NONE};
   if (!study) return BRAMAH_OK;
   clock->drift = time->drift;
   bramah_status status = read_figure(study, &time->rate, "Hz", "rate", &clock->rate, diag);
@@ -105,7 +104,7 @@ bramah_status cli_log_clock_make(cli_log_clock *clock, const bramah_study *study
 /* ---- readings ---- */
 
 /* The clock has begun anew, or a late row is from before that. */
-static int64_t unwind(cli_log_clock *clock, int64_t reading)
+static int64_t unwind(bramah__clock *clock, int64_t reading)
 {
   const int64_t change = reading - clock->last;
   if (clock->started && change < -(clock->wrap / 2)) clock->unwound += clock->wrap, clock->wraps++;
@@ -117,7 +116,7 @@ static int64_t unwind(cli_log_clock *clock, int64_t reading)
 
 static int is_within(int64_t ns, int64_t most) { return ns <= most && ns >= -most; }
 
-int cli_log_clock_read(cli_log_clock *clock, int64_t reading, int64_t *ns)
+int bramah__clock_read(bramah__clock *clock, int64_t reading, int64_t *ns)
 {
   if (clock->wrap) {
     if (!is_within(reading, most_reading / 2) || !is_within(clock->unwound, most_reading)) return 0;
@@ -143,7 +142,7 @@ static int add(int64_t *sum, int64_t summand)
   return 1;
 }
 
-int cli_log_clock_time(const cli_log_clock *clock, int64_t ns, int64_t *time_ns)
+int bramah__clock_time(const bramah__clock *clock, int64_t ns, int64_t *time_ns)
 {
   if (clock->drift != 0.0)
     ns = clock->first + llroundl((long double)(ns - clock->first) / (1.0L + (long double)clock->drift));

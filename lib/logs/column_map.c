@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/cli/log_map.h"
-#include "bramah/units.h"
-#include "lib/cli/message.h"
+#include "lib/logs/stream.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +11,7 @@ typedef struct raw_unit {
   double factor;
 } raw_unit;
 
-int cli_log_map_is_needed(const bramah_study_column *from)
+int bramah__column_map_is_needed(const bramah_study_column *from)
 {
   return from && (from->unit || from->scale.text || from->offset.text || from->wrap.text || from->gauge ||
                   from->sign < 0.0);
@@ -60,8 +58,8 @@ static bramah_status read_scale(const bramah_study *study, const bramah_study_co
   return status ? fail_figure(study, from, &from->scale, "scale", diag) : BRAMAH_OK;
 }
 
-static bramah_status read_wrap(cli_log_map *map, const bramah_study *study, const bramah_study_column *from,
-                               const char *si_unit, bramah_diag *diag)
+static bramah_status read_wrap(bramah__column_map *map, const bramah_study *study,
+                               const bramah_study_column *from, const char *si_unit, bramah_diag *diag)
 {
   double wrap;
   map->wrap = 0.0;
@@ -81,17 +79,19 @@ static bramah_status fail_no_unit(const bramah_study *study, const bramah_study_
                                   const char *si_unit, bramah_diag *diag)
 {
   if (*raw.text)
-    return cli_fail(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
-                    "the column is in %s; expected a unit like %s, or a scale that leads to it", raw.text,
-                    si_unit);
-  return cli_fail(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
-                  "the column '%s' has no unit: give it one in the header (%s[%s]) or by 'unit', or counts a "
-                  "'scale' in %s",
-                  from->name, from->name, si_unit, si_unit);
+    return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
+                         "the column is in %s; expected a unit like %s, or a scale that leads to it",
+                         raw.text, si_unit);
+  return bramah__failf(
+      diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
+      "the column '%s' has no unit: give it one in the header (%s[%s]) or by 'unit', or counts a "
+      "'scale' in %s",
+      from->name, from->name, si_unit, si_unit);
 }
 
-bramah_status cli_log_map_make(cli_log_map *map, const bramah_study *study, const bramah_study_column *from,
-                               const char *unit, const char *si_unit, bramah_diag *diag)
+bramah_status bramah__column_map_make(bramah__column_map *map, const bramah_study *study,
+                                      const bramah_study_column *from, const char *unit, const char *si_unit,
+                                      bramah_diag *diag)
 {
   raw_unit raw = {is_bare(unit) ? "" : unit, 1.0};
   bramah_dimension have = {0}, want = {0};
@@ -103,7 +103,7 @@ bramah_status cli_log_map_make(cli_log_map *map, const bramah_study *study, cons
   if (!status) status = read_scale(study, from, raw, si_unit, &scale, &pure, diag);
   if (status) return status;
   if (pure && !same_dimension(have, want)) return fail_no_unit(study, from, raw, si_unit, diag);
-  *map = (cli_log_map){.factor = (from->sign < 0.0 ? -1.0 : 1.0) * scale * raw.factor, .last = NAN};
+  *map = (bramah__column_map){.factor = (from->sign < 0.0 ? -1.0 : 1.0) * scale * raw.factor, .last = NAN};
   if (from->offset.text && bramah_quantity_parse(from->offset.text, si_unit, &map->offset, diag))
     return fail_figure(study, from, &from->offset, "offset", diag);
   if (from->gauge) map->offset += study->log.atmosphere;
@@ -124,17 +124,17 @@ static bramah_status check_units(const bramah_study *study, const bramah_study_c
     return BRAMAH_OK; /* unknown: the study's */
   if (is_bare(from->unit) || bramah_unit_parse(from->unit, &stated, &wanted, &ignored)) stated = 1.0;
   if (factor == stated && same_dimension(dimension, wanted)) return BRAMAH_OK;
-  return cli_fail(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
-                  "'unit' says %s, but the header of the log says %s[%s]", from->unit, from->name, unit);
+  return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
+                       "'unit' says %s, but the header of the log says %s[%s]", from->unit, from->name, unit);
 }
 
-bramah_status cli_log_map_bind(cli_log_map *map, const bramah_study *study, const bramah_study_column *from,
-                               bramah_log_reader *reader, size_t column, const char *si_unit,
-                               bramah_diag *diag)
+bramah_status bramah__column_map_bind(bramah__column_map *map, const bramah_study *study,
+                                      const bramah_study_column *from, bramah_log_reader *reader,
+                                      size_t column, const char *si_unit, bramah_diag *diag)
 {
   bramah_diag_clear(diag);
-  if (!cli_log_map_is_needed(from)) {
-    *map = (cli_log_map){.plain = 1};
+  if (!bramah__column_map_is_needed(from)) {
+    *map = (bramah__column_map){.plain = 1};
     return bramah_log_find(reader, bramah_log_column_name(reader, column), si_unit, &column, diag);
   }
   bramah_status status = check_units(study, from, reader, column, diag);
@@ -143,12 +143,12 @@ bramah_status cli_log_map_bind(cli_log_map *map, const bramah_study *study, cons
   double factor;
   bramah_dimension dimension;
   if (!from->unit) status = bramah_log_unit(reader, column, &factor, &dimension, diag);
-  if (!status) status = cli_log_map_make(map, study, from, unit, si_unit, diag);
+  if (!status) status = bramah__column_map_make(map, study, from, unit, si_unit, diag);
   if (!status) bramah_log_restate_unit(reader, column);
   return status;
 }
 
-const char *cli_log_map_unit(const bramah_study_column *from, const char *si_unit)
+const char *bramah__column_map_unit(const bramah_study_column *from, const char *si_unit)
 {
   bramah_diag ignored;
   double scale;
@@ -158,7 +158,7 @@ const char *cli_log_map_unit(const bramah_study_column *from, const char *si_uni
   return "";
 }
 
-double cli_log_map_value(cli_log_map *map, double column)
+double bramah__column_map_value(bramah__column_map *map, double column)
 {
   if (map->plain) return column;
   if (map->wrap > 0.0) {
@@ -170,7 +170,7 @@ double cli_log_map_value(cli_log_map *map, double column)
   return map->offset + map->factor * column;
 }
 
-double cli_log_map_column(const cli_log_map *map, double value)
+double bramah__column_map_column(const bramah__column_map *map, double value)
 {
   if (map->plain || isnan(value)) return value;
   double column = (value - map->offset) / map->factor;
