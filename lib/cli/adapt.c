@@ -23,11 +23,11 @@ static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *d
 static bramah_status keep_stated(cli_adapt *adapt, const bramah_filter *filter, bramah_diag *diag)
 {
   const bramah_plant *plant = bramah_filter_plant(filter);
-  const size_t nf = plant->n_position, np = plant->n_pressure, ns = bramah_filter_n_sensors(filter);
+  const size_t nf = plant->n_dof, np = plant->n_first_order, ns = bramah_filter_n_sensors(filter);
   adapt->stated = calloc(nf + np + ns + 1, sizeof *adapt->stated);
   if (!adapt->stated) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   for (size_t i = 0; i < nf; i++) adapt->stated[i] = bramah_filter_acceleration_noise(filter)[i];
-  for (size_t i = 0; i < np; i++) adapt->stated[nf + i] = bramah_filter_pressure_noise(filter)[i];
+  for (size_t i = 0; i < np; i++) adapt->stated[nf + i] = bramah_filter_first_order_noise(filter)[i];
   for (size_t i = 0; i < ns; i++) adapt->stated[nf + np + i] = bramah_filter_sensor(filter, i)->sigma;
   return BRAMAH_OK;
 }
@@ -60,16 +60,16 @@ static const char *figure_name(const bramah_filter *filter, const bramah_adaptiv
 {
   const bramah_plant *plant = bramah_filter_plant(filter);
   if (figure->kind == BRAMAH_ADAPTIVE_SENSOR) return bramah_filter_sensor(filter, figure->index)->name;
-  return plant->state_name(plant->self, figure->kind == BRAMAH_ADAPTIVE_PRESSURE
-                                            ? 2 * plant->n_position + figure->index
-                                            : plant->n_position + figure->index);
+  return bramah_plant_state_name(plant, figure->kind == BRAMAH_ADAPTIVE_FIRST_ORDER
+                                            ? 2 * plant->n_dof + figure->index
+                                            : plant->n_dof + figure->index);
 }
 
 cli_table cli_adapt_table(const cli_adapt *adapt, const bramah_filter *filter)
 {
   static const char *const header[] = {"noise of", "times what is stated", "sigma of this", ""};
   const bramah_plant *plant = bramah_filter_plant(filter);
-  const size_t first[] = {0, 0, plant->n_position, plant->n_position + plant->n_pressure};
+  const size_t first[] = {0, 0, plant->n_dof, plant->n_dof + plant->n_first_order};
   cli_table table = cli_table_make("Adapted noise, at the end", "lrrl", header);
   for (size_t k = 0; k < bramah_adaptive_count(adapt->adaptive); k++) {
     const bramah_adaptive_figure figure = bramah_adaptive_get(adapt->adaptive, k);

@@ -41,12 +41,12 @@ static void find_columns(cli_nees *nees, const bramah_plant *plant, const cli_tr
 {
   for (size_t i = 0; i < nees->n; i++) {
     bramah_diag ignored;
-    const char *name = plant->state_name(plant->self, i);
+    const char *name = bramah_plant_state_name(plant, i);
     if (strcmp(name, nees->name[i]) == 0) continue;
     snprintf(nees->name[i], CLI_STATE_NAME, "%s", name);
     nees->column[i] = -1;
     const long output = bramah_plant_find_output(plant, name);
-    if (output < 0 || (i < plant->n_position && is_turn(plant, (size_t)output, nees->work))) continue;
+    if (output < 0 || (i < plant->n_dof && is_turn(plant, (size_t)output, nees->work))) continue;
     bramah_output_info info;
     plant->output_info(plant->self, (size_t)output, &info);
     if (cli_truth_find(truth, name, info.unit, &nees->column[i], &ignored)) nees->column[i] = -1;

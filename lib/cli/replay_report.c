@@ -84,7 +84,7 @@ bramah_status cli_replay_report_init(cli_replay_report *report, const bramah_ses
   for (size_t c = 0; !status && c < estimate->n_outputs; c++) {
     bramah_output_info info;
     plant->output_info(plant->self, estimate->outputs[c], &info);
-    if (info.kind == BRAMAH_OUTPUT_PRESSURE)
+    if (info.kind == BRAMAH_OUTPUT_FIRST_ORDER)
       status = add_output(report, estimate->outputs[c], session, truth, diag);
   }
   if (!status) status = add_augmented_plots(report, bramah_session_filter(session), diag);

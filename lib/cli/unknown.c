@@ -154,7 +154,7 @@ static bramah_status tell(cli_unknown *unknown, const bramah_filter *first, bram
   }
   if (status || !bramah_session_study(unknown->session)->adapt.line) return status;
   status = bramah_filter_set_noise(unknown->filter, bramah_filter_acceleration_noise(first),
-                                   bramah_filter_pressure_noise(first), diag);
+                                   bramah_filter_first_order_noise(first), diag);
   for (size_t i = 0; !status && i < bramah_filter_n_sensors(first); i++)
     status = bramah_filter_set_sensor_sigma(unknown->filter, i, bramah_filter_sensor(first, i)->sigma, diag);
   return status;
