@@ -335,6 +335,27 @@ typedef struct bramah_simulated_sensor {
 BRAMAH_API void bramah_simulated_log_sensor(const bramah_simulated_log *log, size_t i,
                                             bramah_simulated_sensor *out);
 
+/* ---- the true motion, to compare with ---- */
+
+typedef struct bramah_truth bramah_truth;
+
+/* Open a file that has a column t[s], which ascends, and outputs of a plant by their names. Errors: those of
+ * bramah_log_open and bramah_log_find, E_TIME, E_MEMORY. Allocates. */
+BRAMAH_API bramah_status bramah_truth_open(const char *path, bramah_diag *diag, bramah_truth **out);
+BRAMAH_API void bramah_truth_close(bramah_truth *truth); /* NULL allowed */
+
+/* Column of that name, read in this unit. *column -1 if there is none of the name. Errors: E_UNIT (of another
+ * dimension). */
+BRAMAH_API bramah_status bramah_truth_find(const bramah_truth *truth, const char *name, const char *unit,
+                                           long *column, bramah_diag *diag);
+
+/* Go to the row nearest to a time; times ascend. It matches if it is not further away than the tolerance.
+ * Memory does not grow. Errors: those of bramah_log_next, E_TIME (time goes back). */
+BRAMAH_API bramah_status bramah_truth_seek(bramah_truth *truth, int64_t time_ns, int64_t tolerance_ns,
+                                           int *matched, bramah_diag *diag);
+/* Value in a column of the row that matched; NaN if none did or the cell is empty. */
+BRAMAH_API double bramah_truth_value(const bramah_truth *truth, size_t column);
+
 #ifdef __cplusplus
 }
 #endif
