@@ -23,8 +23,6 @@
 #ifndef BRAMAH_CORE_ONLY
 #include <bramah/assess.h>
 #include <bramah/compare.h>
-#include <bramah/edit.h>
-#include <bramah/files.h>
 #include <bramah/journal.h>
 #include <bramah/likelihood.h>
 #include <bramah/log.h>
@@ -34,6 +32,7 @@
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>
 #include <bramah/session.h>
+#include <bramah/study.h>
 #include <bramah/units.h>
 #endif
 
