@@ -49,9 +49,9 @@ run 3 replay "$study" sparse-cut.csv --output cut-part.csv
 cmp part.csv cut-part.csv || fail 'the command from before the window is lost'
 
 run 1 replay "$study" log.csv --output part.csv --from 2
-says err 'no row lies in the window: the log ends at 0.6 s, before --from'
+says err 'no row lies in the window: the log ends at 0.6 s, before its begin 2 s'
 run 1 replay "$study" cut.csv --output part.csv --to 0.1
-says err 'no row lies in the window: after --from comes 0.2 s, behind --to'
+says err 'the first row from its begin on is at 0.2 s, after its end 0.1 s'
 run 2 replay "$study" log.csv --output part.csv --from 2 --to 1
 says err '--from 2 lies behind --to 1'
 run 2 replay "$study" log.csv --output part.csv --from soon
