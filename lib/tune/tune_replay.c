@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/cli/tune_replay.h"
+#include "lib/tune/tune_internal.h"
+#include "lib/io/fail.h"
 #include "bramah/likelihood.h"
-#include "lib/cli/message.h"
-#include "lib/cli/output_files.h"
-#include "lib/cli/stop.h"
-#include "lib/cli/tune_runner.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,44 +9,39 @@
 
 /* ---- places ---- */
 
-size_t cli_tune_place_sensor(size_t i) { return CLI_TUNE_SENSORS + i * CLI_TUNE_PER_SENSOR; }
+size_t bramah__tune_place_sensor(size_t i) { return BRAMAH__TUNE_SENSORS + i * BRAMAH__TUNE_PER_SENSOR; }
 
-size_t cli_tune_place_output(const cli_tune_lab *lab, size_t i)
+size_t bramah__tune_place_output(const bramah__tune_problem *problem, size_t i)
 {
-  return cli_tune_place_sensor(lab->n_sensors) + 2 * i;
+  return bramah__tune_place_sensor(problem->n_sensors) + 2 * i;
 }
 
-size_t cli_tune_place_gradient(const cli_tune_lab *lab) { return cli_tune_place_output(lab, lab->n_outputs); }
-size_t cli_tune_place_information(const cli_tune_lab *lab) { return cli_tune_place_gradient(lab) + lab->n; }
+size_t bramah__tune_place_gradient(const bramah__tune_problem *problem) { return bramah__tune_place_output(problem, problem->n_outputs); }
+size_t bramah__tune_place_information(const bramah__tune_problem *problem) { return bramah__tune_place_gradient(problem) + problem->n; }
 
-size_t cli_tune_place_scores(const cli_tune_lab *lab)
+size_t bramah__tune_place_scores(const bramah__tune_problem *problem)
 {
-  return cli_tune_place_information(lab) + lab->n * lab->n;
+  return bramah__tune_place_information(problem) + problem->n * problem->n;
 }
 
-size_t cli_tune_n_figures(const cli_tune_lab *lab, int slope)
+size_t bramah__tune_n_figures(const bramah__tune_problem *problem, int slope)
 {
-  return slope ? cli_tune_place_scores(lab) + CLI_TUNE_CHECKS * lab->n : cli_tune_place_gradient(lab);
-}
-
-static bramah_status fail_memory(bramah_diag *diag)
-{
-  return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  return slope ? bramah__tune_place_scores(problem) + BRAMAH__TUNE_CHECKS * problem->n : bramah__tune_place_gradient(problem);
 }
 
 /* ---- the job ---- */
 
 typedef struct work {
-  const cli_tune_lab *lab;
-  const cli_tune_job *job;
-  const cli_tune_log *log;
+  const bramah__tune_problem *problem;
+  const bramah__tune_job *job;
+  const bramah__tune_log *log;
   size_t n;                 /* neighbours */
-  cli_tune_runner *runners; /* [1 + n] the set itself first */
+  bramah__tune_runner *runners; /* [1 + n] the set itself first */
   double *step;             /* [n] */
   bramah_likelihood *likelihood;
   double *block, *y, *S, *near_y, *near_S, *near_sigma; /* what goes into it */
   size_t *index;                                        /* [n_sensors] of those fused */
-  double *former;             /* [n_sensors x CLI_TUNE_LAGS] normalised innovations, the last one first */
+  double *former;             /* [n_sensors x BRAMAH__TUNE_LAGS] normalised innovations, the last one first */
   bramah_coupled *free_model; /* runs ahead without corrections */
   bramah_plant ahead;
   long *command; /* [n_input] output that tells the command in force */
@@ -64,39 +56,39 @@ typedef struct work {
   int interrupted;
 } work;
 
-static size_t bin_of(const cli_tune_lab *lab, double nis, size_t dof)
+static size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof)
 {
-  const double *edge = lab->edges + (dof - 1) * (CLI_TUNE_BINS - 1);
+  const double *edge = problem->edges + (dof - 1) * (BRAMAH__TUNE_BINS - 1);
   size_t bin = 0;
-  while (bin < CLI_TUNE_BINS - 1 && nis > edge[bin]) bin++;
+  while (bin < BRAMAH__TUNE_BINS - 1 && nis > edge[bin]) bin++;
   return bin;
 }
 
 static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
 {
-  double *f = w->figures + cli_tune_place_sensor(i), *former = w->former + i * CLI_TUNE_LAGS;
+  double *f = w->figures + bramah__tune_place_sensor(i), *former = w->former + i * BRAMAH__TUNE_LAGS;
   const double e = in->innovation / in->sigma;
   if (in->saturated) return;
   if (!in->accepted) {
-    f[CLI_TUNE_OF_GATED]++;
-    w->figures[CLI_TUNE_GATED]++;
+    f[BRAMAH__TUNE_OF_GATED]++;
+    w->figures[BRAMAH__TUNE_GATED]++;
     return;
   }
-  f[CLI_TUNE_OF_N]++;
-  w->figures[CLI_TUNE_USED]++;
-  f[CLI_TUNE_OF_SQUARES] += in->innovation * in->innovation;
-  f[CLI_TUNE_OF_NIS] += e * e;
-  f[CLI_TUNE_OF_SUM] += e;
-  for (size_t l = 0; l < CLI_TUNE_LAGS; l++) f[CLI_TUNE_OF_LAG + l] += e * former[l];
-  memmove(former + 1, former, (CLI_TUNE_LAGS - 1) * sizeof *former);
+  f[BRAMAH__TUNE_OF_N]++;
+  w->figures[BRAMAH__TUNE_USED]++;
+  f[BRAMAH__TUNE_OF_SQUARES] += in->innovation * in->innovation;
+  f[BRAMAH__TUNE_OF_NIS] += e * e;
+  f[BRAMAH__TUNE_OF_SUM] += e;
+  for (size_t l = 0; l < BRAMAH__TUNE_LAGS; l++) f[BRAMAH__TUNE_OF_LAG + l] += e * former[l];
+  memmove(former + 1, former, (BRAMAH__TUNE_LAGS - 1) * sizeof *former);
   former[0] = e;
-  f[CLI_TUNE_OF_BINS + bin_of(w->lab, e * e, 1)]++;
+  f[BRAMAH__TUNE_OF_BINS + bin_of(w->problem, e * e, 1)]++;
 }
 
 /* Innovations of sensors index[m] with their covariance. */
-static void gather(const work *w, cli_tune_seen s, size_t m, double *y, double *S)
+static void gather(const work *w, bramah__tune_seen s, size_t m, double *y, double *S)
 {
-  const size_t all = w->lab->n_sensors;
+  const size_t all = w->problem->n_sensors;
   for (size_t a = 0; a < m; a++) {
     y[a] = s.innovation[w->index[a]].innovation;
     for (size_t b = 0; b < m; b++) S[a * m + b] = s.S[w->index[a] * all + w->index[b]];
@@ -104,24 +96,24 @@ static void gather(const work *w, cli_tune_seen s, size_t m, double *y, double *
 }
 
 /* Neighbours must have seen the same; a delay that moves a sample to another step makes them differ. */
-static cli_tune_seen partner(const work *w, size_t j, size_t step, size_t k, cli_tune_seen own)
+static bramah__tune_seen partner(const work *w, size_t j, size_t step, size_t k, bramah__tune_seen own)
 {
-  const cli_tune_runner *r = &w->runners[1 + j];
+  const bramah__tune_runner *r = &w->runners[1 + j];
   if (step >= r->n_steps || k >= r->steps[step].n_seen) return own;
-  const cli_tune_seen other = cli_tune_runner_seen(r, r->steps[step].first + k);
-  for (size_t i = 0; i < w->lab->n_sensors; i++)
+  const bramah__tune_seen other = bramah__tune_runner_seen(r, r->steps[step].first + k);
+  for (size_t i = 0; i < w->problem->n_sensors; i++)
     if (own.innovation[i].present && !other.innovation[i].present) return own;
   return other;
 }
 
-static void judge_outlier(work *w, size_t step, size_t k, cli_tune_seen s, size_t i)
+static void judge_outlier(work *w, size_t step, size_t k, bramah__tune_seen s, size_t i)
 {
   const bramah_innovation *in = &s.innovation[i];
   const double gate = bramah_session_study(w->runners[0].opened.session)->gate[i];
   /* Beyond the gate on drifts an innovation may be small. */
   if (in->nis <= gate * gate) return;
   for (size_t j = 0; j < w->n; j++) {
-    const cli_tune_seen near = partner(w, j, step, k, s);
+    const bramah__tune_seen near = partner(w, j, step, k, s);
     w->near_y[j] = near.innovation[i].innovation;
     w->near_sigma[j] = near.innovation[i].sigma;
   }
@@ -132,10 +124,10 @@ static void judge_outlier(work *w, size_t step, size_t k, cli_tune_seen s, size_
 /* Correction k of a step. */
 static bramah_status judge(work *w, size_t step, size_t k, bramah_diag *diag)
 {
-  const cli_tune_runner *r = &w->runners[0];
-  const cli_tune_seen s = cli_tune_runner_seen(r, r->steps[step].first + k);
+  const bramah__tune_runner *r = &w->runners[0];
+  const bramah__tune_seen s = bramah__tune_runner_seen(r, r->steps[step].first + k);
   size_t m = 0;
-  for (size_t i = 0; i < w->lab->n_sensors; i++) {
+  for (size_t i = 0; i < w->problem->n_sensors; i++) {
     const bramah_innovation *in = &s.innovation[i];
     if (!in->present) continue;
     judge_sensor(w, i, in);
@@ -150,9 +142,9 @@ static bramah_status judge(work *w, size_t step, size_t k, bramah_diag *diag)
       bramah_likelihood_add(w->likelihood, m, w->y, w->S, w->near_y, w->near_S, w->step, diag);
   if (status) return status;
   const double nis = bramah_likelihood_nis(w->likelihood);
-  w->figures[CLI_TUNE_NIS] += nis;
-  w->figures[CLI_TUNE_DOF] += (double)m;
-  w->figures[CLI_TUNE_JOINT + bin_of(w->lab, nis, m)]++;
+  w->figures[BRAMAH__TUNE_NIS] += nis;
+  w->figures[BRAMAH__TUNE_DOF] += (double)m;
+  w->figures[BRAMAH__TUNE_JOINT + bin_of(w->problem, nis, m)]++;
   return BRAMAH_OK;
 }
 
@@ -172,11 +164,11 @@ static double apart(const bramah_plant *plant, size_t output, double truth)
 static void compare(work *w, int64_t time_ns)
 {
   const bramah_plant *plant = bramah_session_plant(w->runners[0].opened.session);
-  for (size_t i = 0; w->log->truth_rows && i < w->lab->n_outputs; i++) {
-    const double truth = cli_tune_log_truth(w->log, time_ns, plant->step_ns / 2, i, &w->truth_row);
+  for (size_t i = 0; w->log->truth_rows && i < w->problem->n_outputs; i++) {
+    const double truth = bramah__tune_log_truth(w->log, time_ns, plant->step_ns / 2, i, &w->truth_row);
     if (isnan(truth)) continue;
-    double *f = w->figures + cli_tune_place_output(w->lab, i);
-    const double error = apart(plant, w->lab->outputs[i], truth);
+    double *f = w->figures + bramah__tune_place_output(w->problem, i);
+    const double error = apart(plant, w->problem->outputs[i], truth);
     f[0] += error * error;
     f[1]++;
   }
@@ -188,17 +180,17 @@ static bramah_status open_ahead(work *w, bramah_diag *diag)
 {
   const bramah_session *session = w->runners[0].opened.session;
   const bramah_plant *plant = bramah_session_plant(session);
-  if (!w->lab->ahead) return BRAMAH_OK;
+  if (!w->problem->ahead) return BRAMAH_OK;
   w->snapshot = malloc(plant->snapshot_size + 1);
   w->command = calloc(plant->n_input + 1, sizeof *w->command);
   w->u = calloc(plant->n_input + 1, sizeof *w->u);
-  w->apart = calloc(w->lab->n_sensors + 1, sizeof *w->apart);
-  if (!w->snapshot || !w->command || !w->u || !w->apart) return fail_memory(diag);
+  w->apart = calloc(w->problem->n_sensors + 1, sizeof *w->apart);
+  if (!w->snapshot || !w->command || !w->u || !w->apart) return bramah__fail_memory(diag);
   for (size_t i = 0; i < plant->n_input; i++) {
     char name[256];
     const char *input = plant->input_name(plant->self, i);
     if (strlen(input) > 200)
-      return cli_fail(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, input, "this name is too long");
+      return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, input, "this name is too long");
     strcat(strcpy(name, input), ".command");
     w->command[i] = bramah_plant_find_output(plant, name);
   }
@@ -230,7 +222,7 @@ static bramah_status predicted(void *user, bramah_diag *diag)
   const bramah_session *session = w->runners[0].opened.session;
   const bramah_status status = follow(w, diag);
   if (status) return status;
-  for (size_t i = 0; i < w->lab->n_sensors; i++)
+  for (size_t i = 0; i < w->problem->n_sensors; i++)
     w->apart[i] = bramah_sensor_predict(&bramah_session_sensors(session)[i], bramah_session_plant(session)) -
                   bramah_sensor_predict(&bramah_session_sensors(session)[i], &w->ahead);
   w->steps++;
@@ -238,16 +230,16 @@ static bramah_status predicted(void *user, bramah_diag *diag)
 }
 
 /* At the end of a stretch: how far off, and from the estimate anew. */
-static void judge_ahead(work *w, const cli_tune_step *step, int judged)
+static void judge_ahead(work *w, const bramah__tune_step *step, int judged)
 {
-  if (!w->lab->ahead) return;
-  const int due = w->steps % (uint64_t)w->lab->ahead == 0;
+  if (!w->problem->ahead) return;
+  const int due = w->steps % (uint64_t)w->problem->ahead == 0;
   const int any = due && judged && w->steps && step->n_seen;
-  for (size_t i = 0; any && i < w->lab->n_sensors; i++) {
+  for (size_t i = 0; any && i < w->problem->n_sensors; i++) {
     const size_t last = step->first + step->n_seen - 1;
-    const bramah_innovation *in = &cli_tune_runner_seen(&w->runners[0], last).innovation[i];
+    const bramah_innovation *in = &bramah__tune_runner_seen(&w->runners[0], last).innovation[i];
     if (!in->present || in->saturated) continue;
-    double *f = w->figures + cli_tune_place_sensor(i) + CLI_TUNE_OF_AHEAD;
+    double *f = w->figures + bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_AHEAD;
     const double error = in->innovation + w->apart[i];
     f[0] += error * error;
     f[1]++;
@@ -255,10 +247,10 @@ static void judge_ahead(work *w, const cli_tune_step *step, int judged)
   if (due) start_ahead(w);
 }
 
-static int is_judged(const work *w, int64_t time_ns) { return time_ns - w->begin_ns >= w->lab->settle_ns; }
+static int is_judged(const work *w, int64_t time_ns) { return time_ns - w->begin_ns >= w->problem->settle_ns; }
 
 /* After a step of the set itself, while its plant stands there. */
-static void stepped(void *user, const cli_tune_step *step)
+static void stepped(void *user, const bramah__tune_step *step)
 {
   work *w = user;
   const int judged = is_judged(w, step->time_ns);
@@ -270,20 +262,20 @@ static void stepped(void *user, const cli_tune_step *step)
 
 static bramah_status open_runner(work *w, size_t i, const char *set, bramah_diag *diag)
 {
-  return cli_tune_runner_open(&w->runners[i], w->lab, w->job->log, w->job->thousandths, set, diag);
+  return bramah__tune_runner_open(&w->runners[i], w->problem, w->job->log, w->job->thousandths, set, diag);
 }
 
 static bramah_status open_work(work *w, bramah_diag *diag)
 {
-  const size_t n = w->n, m = w->lab->n_sensors;
+  const size_t n = w->n, m = w->problem->n_sensors;
   w->runners = calloc(1 + n, sizeof *w->runners);
-  w->block = calloc(cli_tune_n_figures(w->lab, w->job->slope) + n + m + m * m + n * (m + 1) + n * m * m + n +
-                        m * CLI_TUNE_LAGS + 1,
+  w->block = calloc(bramah__tune_n_figures(w->problem, w->job->slope) + n + m + m * m + n * (m + 1) + n * m * m + n +
+                        m * BRAMAH__TUNE_LAGS + 1,
                     sizeof *w->block);
   w->index = calloc(m + 1, sizeof *w->index);
-  if (!w->runners || !w->block || !w->index) return fail_memory(diag);
+  if (!w->runners || !w->block || !w->index) return bramah__fail_memory(diag);
   w->figures = w->block;
-  w->step = w->figures + cli_tune_n_figures(w->lab, w->job->slope);
+  w->step = w->figures + bramah__tune_n_figures(w->problem, w->job->slope);
   w->y = w->step + n;
   w->S = w->y + m;
   w->near_y = w->S + m * m;
@@ -293,19 +285,19 @@ static bramah_status open_work(work *w, bramah_diag *diag)
   bramah_status status = bramah_likelihood_new(m, n, diag, &w->likelihood);
   if (!status) status = open_runner(w, 0, w->job->set, diag);
   for (size_t j = 0; !status && j < n; j++) {
-    char set[CLI_TUNE_TEXT];
-    w->step[j] = cli_tune_neighbour(w->lab, w->job->set, j, set);
+    char set[BRAMAH__TUNE_TEXT];
+    w->step[j] = bramah__tune_neighbour(w->problem, w->job->set, j, set);
     status = open_runner(w, 1 + j, set, diag);
   }
   if (!status) status = open_ahead(w, diag);
   w->runners[0].hooks =
-      (cli_tune_hooks){.user = w, .predicted = w->lab->ahead ? predicted : NULL, .stepped = stepped};
+      (bramah__tune_hooks){.user = w, .predicted = w->problem->ahead ? predicted : NULL, .stepped = stepped};
   return status;
 }
 
 static void close_work(work *w)
 {
-  for (size_t j = 0; w->runners && j < 1 + w->n; j++) cli_tune_runner_close(&w->runners[j]);
+  for (size_t j = 0; w->runners && j < 1 + w->n; j++) bramah__tune_runner_close(&w->runners[j]);
   bramah_coupled_free(w->free_model);
   bramah_likelihood_free(w->likelihood);
   free(w->runners);
@@ -319,21 +311,21 @@ static void close_work(work *w)
 
 static void note_check(work *w)
 {
-  w->figures[CLI_TUNE_COST + w->check] = bramah_likelihood_cost(w->likelihood);
+  w->figures[BRAMAH__TUNE_COST + w->check] = bramah_likelihood_cost(w->likelihood);
   if (w->job->slope && w->n)
-    memcpy(w->figures + cli_tune_place_scores(w->lab) + (size_t)w->check * w->n,
+    memcpy(w->figures + bramah__tune_place_scores(w->problem) + (size_t)w->check * w->n,
            bramah_likelihood_gradient(w->likelihood), w->n * sizeof *w->figures);
-  w->figures[CLI_TUNE_CHECKED] = ++w->check;
+  w->figures[BRAMAH__TUNE_CHECKED] = ++w->check;
 }
 
 /* 1: given up. */
 static int pass_checks(work *w, int64_t time_ns)
 {
   const int64_t done = time_ns - w->begin_ns;
-  while (w->check + 1 < CLI_TUNE_CHECKS && done > w->length_ns / CLI_TUNE_CHECKS * (w->check + 1)) {
+  while (w->check + 1 < BRAMAH__TUNE_CHECKS && done > w->length_ns / BRAMAH__TUNE_CHECKS * (w->check + 1)) {
     note_check(w);
-    if (!w->job->limited || w->figures[CLI_TUNE_COST + w->check - 1] <= w->job->limit[w->check - 1]) continue;
-    w->figures[CLI_TUNE_STOPPED] = w->check;
+    if (!w->job->limited || w->figures[BRAMAH__TUNE_COST + w->check - 1] <= w->job->limit[w->check - 1]) continue;
+    w->figures[BRAMAH__TUNE_STOPPED] = w->check;
     return 1;
   }
   return 0;
@@ -342,14 +334,14 @@ static int pass_checks(work *w, int64_t time_ns)
 static void go(void *user, size_t i)
 {
   work *w = user;
-  cli_tune_runner_go(&w->runners[i]);
+  bramah__tune_runner_go(&w->runners[i]);
 }
 
 /* Each in its place, so that it does not matter who was done first. */
-static void go_all(work *w, const cli_tune_hands *hands)
+static void go_all(work *w, const bramah__tune_executor *executor)
 {
-  if (hands) {
-    hands->share(hands->user, 1 + w->n, go, w);
+  if (executor) {
+    executor->share(executor->user, 1 + w->n, go, w);
     return;
   }
   for (size_t i = 0; i < 1 + w->n; i++) go(w, i);
@@ -359,7 +351,7 @@ static void go_all(work *w, const cli_tune_hands *hands)
 static bramah_status failed(const work *w, size_t step, bramah_diag *diag)
 {
   for (size_t i = 0; i < 1 + w->n; i++) {
-    const cli_tune_runner *r = &w->runners[i];
+    const bramah__tune_runner *r = &w->runners[i];
     if (step < r->n_steps || !r->status) continue;
     *diag = r->diag;
     return r->status;
@@ -370,13 +362,13 @@ static bramah_status failed(const work *w, size_t step, bramah_diag *diag)
 /* The chunk's steps, one after the other; *over: the log has ended, or the replay is given up. */
 static bramah_status judge_chunk(work *w, int *over, bramah_diag *diag)
 {
-  const cli_tune_runner *r = &w->runners[0];
+  const bramah__tune_runner *r = &w->runners[0];
   for (size_t step = 0; step < r->n_steps; step++) {
-    const cli_tune_step *at = &r->steps[step];
+    const bramah__tune_step *at = &r->steps[step];
     bramah_status status = failed(w, step, diag);
     if (status) return status;
-    w->figures[CLI_TUNE_STEPS]++;
-    w->figures[CLI_TUNE_TIME] = cli_seconds(at->time_ns);
+    w->figures[BRAMAH__TUNE_STEPS]++;
+    w->figures[BRAMAH__TUNE_TIME] = cli_seconds(at->time_ns);
     *over = pass_checks(w, at->time_ns);
     if (*over) return BRAMAH_OK;
     for (size_t k = 0; !status && is_judged(w, at->time_ns) && k < at->n_seen; k++)
@@ -387,61 +379,66 @@ static bramah_status judge_chunk(work *w, int *over, bramah_diag *diag)
   return *over ? BRAMAH_OK : failed(w, r->n_steps, diag);
 }
 
-bramah_status cli_tune_interrupted(bramah_diag *diag)
+int bramah__tune_is_stopped(const bramah__tune_problem *problem)
 {
-  return cli_fail(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted (%s)", cli_stop_name());
+  return problem->stopped && problem->stopped(problem->stopped_user);
 }
 
-static bramah_status run(work *w, const cli_tune_hands *hands, bramah_diag *diag)
+bramah_status bramah__tune_interrupted(bramah_diag *diag)
+{
+  return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted");
+}
+
+static bramah_status run(work *w, const bramah__tune_executor *executor, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (int over = 0; !status && !over;) {
-    go_all(w, hands);
-    w->interrupted = cli_stop_signal() != 0;
-    status = w->interrupted ? cli_tune_interrupted(diag) : judge_chunk(w, &over, diag);
+    go_all(w, executor);
+    w->interrupted = bramah__tune_is_stopped(w->problem);
+    status = w->interrupted ? bramah__tune_interrupted(diag) : judge_chunk(w, &over, diag);
   }
-  while (!status && w->figures[CLI_TUNE_STOPPED] == 0.0 && w->check < CLI_TUNE_CHECKS) note_check(w);
+  while (!status && w->figures[BRAMAH__TUNE_STOPPED] == 0.0 && w->check < BRAMAH__TUNE_CHECKS) note_check(w);
   return status;
 }
 
 static void finish(work *w)
 {
   if (!w->job->slope) return;
-  memcpy(w->figures + cli_tune_place_gradient(w->lab), bramah_likelihood_gradient(w->likelihood),
+  memcpy(w->figures + bramah__tune_place_gradient(w->problem), bramah_likelihood_gradient(w->likelihood),
          w->n * sizeof *w->figures);
-  memcpy(w->figures + cli_tune_place_information(w->lab), bramah_likelihood_information(w->likelihood),
+  memcpy(w->figures + bramah__tune_place_information(w->problem), bramah_likelihood_information(w->likelihood),
          w->n * w->n * sizeof *w->figures);
 }
 
-bramah_status cli_tune_replay(const cli_tune_lab *lab, const cli_tune_job *job, const cli_tune_hands *hands,
+bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job, const bramah__tune_executor *executor,
                               double *figures, bramah_diag *diag)
 {
-  const size_t n_figures = cli_tune_n_figures(lab, job->slope);
-  work w = {.lab = lab, .job = job, .log = &lab->logs[job->log], .n = job->slope ? lab->n : 0};
+  const size_t n_figures = bramah__tune_n_figures(problem, job->slope);
+  work w = {.problem = problem, .job = job, .log = &problem->logs[job->log], .n = job->slope ? problem->n : 0};
   memset(figures, 0, n_figures * sizeof *figures);
   w.begin_ns = w.log->time_ns[0];
   bramah_diag_clear(diag);
   bramah_status status = open_work(&w, diag);
   if (!status) {
     w.length_ns = w.runners[0].cursor.end_ns - w.begin_ns;
-    status = run(&w, hands, diag);
-    if (status && !w.interrupted) cli_place(diag, w.log->path, 0);
+    status = run(&w, executor, diag);
+    if (status && !w.interrupted) bramah__place(diag, w.log->path, 0);
     finish(&w);
     memcpy(figures, w.figures, n_figures * sizeof *figures);
   }
   close_work(&w);
-  figures[CLI_TUNE_STATUS] = status;
+  figures[BRAMAH__TUNE_STATUS] = status;
   return status == BRAMAH_E_MEMORY || w.interrupted ? status : BRAMAH_OK;
 }
 
-int cli_tune_cut(const cli_tune_job *job, double *figures)
+int bramah__tune_cut(const bramah__tune_job *job, double *figures)
 {
-  const int known = (int)figures[CLI_TUNE_CHECKED];
-  for (int c = 0; job->limited && c < known && c + 1 < CLI_TUNE_CHECKS; c++)
-    if (figures[CLI_TUNE_COST + c] > job->limit[c]) {
-      figures[CLI_TUNE_STATUS] = 0.0;
-      figures[CLI_TUNE_STOPPED] = c + 1;
+  const int known = (int)figures[BRAMAH__TUNE_CHECKED];
+  for (int c = 0; job->limited && c < known && c + 1 < BRAMAH__TUNE_CHECKS; c++)
+    if (figures[BRAMAH__TUNE_COST + c] > job->limit[c]) {
+      figures[BRAMAH__TUNE_STATUS] = 0.0;
+      figures[BRAMAH__TUNE_STOPPED] = c + 1;
       return 1;
     }
-  return figures[CLI_TUNE_STOPPED] == 0.0;
+  return figures[BRAMAH__TUNE_STOPPED] == 0.0;
 }
