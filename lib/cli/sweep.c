@@ -70,7 +70,8 @@ static int read_arguments(sweep *s)
 static bramah_status check_files(const sweep *s, size_t n_logs, const char *const *logs, bramah_diag *diag)
 {
   const char *const outputs[] = {s->output, s->journal};
-  const char *const others[] = {s->problem.path, bramah_session_study(s->problem.session)->machine_file, s->output};
+  const char *const others[] = {s->problem.path, bramah_session_study(s->problem.session)->machine_file,
+                                s->output};
   bramah_status status = BRAMAH_OK;
   for (size_t o = 0; !status && o < 2; o++) {
     status = cli_check_output(outputs[o], 2 + o, others, diag);
@@ -87,10 +88,11 @@ static bramah_status open_lab(sweep *s, bramah_diag *diag)
   bramah_status status = bramah__tune_problem_open(&s->problem, a->operands[0], diag);
   if (!status)
     s->problem.ahead = s->ahead ? (int)(s->ahead < 1000000 ? s->ahead : 1000000)
-                            : bramah_session_study(s->problem.session)->tune.ahead;
+                                : bramah_session_study(s->problem.session)->tune.ahead;
   if (!status) status = cli_tune_vary_read(&s->vary, &s->problem, a, s->latin, s->seed, diag);
   if (!status) status = check_files(s, n, a->operands + 1, diag);
-  if (!status) status = bramah__tune_problem_read(&s->problem, n, a->operands + 1, s->n_truths, s->truths, diag);
+  if (!status)
+    status = bramah__tune_problem_read(&s->problem, n, a->operands + 1, s->n_truths, s->truths, diag);
   return status ? status : bramah__tune_problem_seal(&s->problem, diag);
 }
 
@@ -127,7 +129,8 @@ static void put_text(const char *text, FILE *file)
     fputs(text, file);
 }
 
-static void put_row(const sweep *s, size_t point, const char *log, const bramah__tune_verdict *v, const char *set)
+static void put_row(const sweep *s, size_t point, const char *log, const bramah__tune_verdict *v,
+                    const char *set)
 {
   fprintf(s->file, "%zu,", point + 1);
   put_text(log, s->file);

@@ -164,7 +164,7 @@ bramah_status cli_tune_name_signal(bramah_status status, bramah_diag *diag)
 static int is_late(void *user)
 {
   const run_of *r = user;
-  return r->time_ns && cli_clock() >= r->start + 1e-9 * (double)r->time_ns;
+  return r->time_ns && cli_clock() >= r->start + cli_seconds(r->time_ns);
 }
 
 /* To a terminal: one line that is written over. */
@@ -179,10 +179,9 @@ static void show_progress(void *user, const bramah_tune_progress *p)
 
 static void write_head(const run_of *r, char *head, size_t room)
 {
-  size_t used =
-      (size_t)snprintf(head, room, "Tuned by bramah %s: criterion %s, %zu log%s:", bramah_version(),
-                       bramah__tune_criterion_name(r->tuning.search.criterion), r->n_tuned,
-                       r->n_tuned == 1 ? "" : "s");
+  size_t used = (size_t)snprintf(head, room, "Tuned by bramah %s: criterion %s, %zu log%s:", bramah_version(),
+                                 bramah__tune_criterion_name(r->tuning.search.criterion), r->n_tuned,
+                                 r->n_tuned == 1 ? "" : "s");
   for (size_t i = 0; i < r->n_tuned && used < room; i++)
     used += (size_t)snprintf(head + used, room - used, "%s %s", i ? "," : "", r->logs[i]);
 }
@@ -241,8 +240,7 @@ static bramah_status write_files(const run_of *r, size_t n, const cli_table *tab
   bramah_status status = BRAMAH_OK;
   write_head(r, head, sizeof head);
   if (r->output) status = bramah_tuning_write(&r->tuning, r->output, head, diag);
-  if (!status && r->evaluations)
-    status = cli_tune_write_evaluations(r->evaluations, &r->tuning.search, diag);
+  if (!status && r->evaluations) status = cli_tune_write_evaluations(r->evaluations, &r->tuning.search, diag);
   return status || !r->report ? status : write_report(r, head, n, tables, diag);
 }
 

@@ -11,7 +11,8 @@ void cli_tune_ranks_begin(size_t *rank, size_t *n_ranks)
 void cli_tune_ranks_end(void) {}
 void cli_tune_ranks_dismiss(void) {}
 
-bramah_status cli_tune_ranks_agree(const bramah__tune_problem *problem, bramah_status status, bramah_diag *diag)
+bramah_status cli_tune_ranks_agree(const bramah__tune_problem *problem, bramah_status status,
+                                   bramah_diag *diag)
 {
   (void)problem, (void)diag;
   return status;

@@ -37,7 +37,8 @@ static void wait_a_little(void)
   nanosleep(&pause, NULL);
 }
 
-bramah_status cli_tune_ranks_agree(const bramah__tune_problem *problem, bramah_status status, bramah_diag *diag)
+bramah_status cli_tune_ranks_agree(const bramah__tune_problem *problem, bramah_status status,
+                                   bramah_diag *diag)
 {
   uint64_t mine = problem->identity, first;
   int first_status = status, same, all, rank;
@@ -93,12 +94,14 @@ void cli_tune_ranks_dismiss(void)
   for (int rank = 1; rank < n; rank++) MPI_Send(NULL, 0, MPI_BYTE, rank, TAG_DISMISSED, MPI_COMM_WORLD);
 }
 
-static bramah_status answer(const bramah__tune_problem *problem, const parcel *p, double *room, bramah_diag *diag)
+static bramah_status answer(const bramah__tune_problem *problem, const parcel *p, double *room,
+                            bramah_diag *diag)
 {
   room[0] = (double)p->number;
   const bramah_status status = bramah__tune_replay(problem, &p->job, NULL, room + 1, diag);
   if (status) return status;
-  MPI_Send(room, 1 + (int)bramah__tune_n_figures(problem, p->job.slope), MPI_DOUBLE, 0, TAG_FIGURES, MPI_COMM_WORLD);
+  MPI_Send(room, 1 + (int)bramah__tune_n_figures(problem, p->job.slope), MPI_DOUBLE, 0, TAG_FIGURES,
+           MPI_COMM_WORLD);
   return BRAMAH_OK;
 }
 

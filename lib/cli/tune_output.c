@@ -36,7 +36,8 @@ static void put_row(const bramah__tune_search *s, size_t i, int on_front, FILE *
   fputc('\n', file);
 }
 
-bramah_status cli_tune_write_evaluations(const char *path, const bramah__tune_search *search, bramah_diag *diag)
+bramah_status cli_tune_write_evaluations(const char *path, const bramah__tune_search *search,
+                                         bramah_diag *diag)
 {
   const bramah__tune_problem *problem = search->problem;
   const int own = strcmp(path, "-") != 0;
@@ -52,7 +53,8 @@ bramah_status cli_tune_write_evaluations(const char *path, const bramah__tune_se
         "front",
         file);
   for (size_t k = 0; k < problem->n; k++)
-    fprintf(file, *problem->tuned[k].unit ? ",%s[%s]" : ",%s%s", problem->tuned[k].name, problem->tuned[k].unit);
+    fprintf(file, *problem->tuned[k].unit ? ",%s[%s]" : ",%s%s", problem->tuned[k].name,
+            problem->tuned[k].unit);
   fputc('\n', file);
   for (size_t i = 0; i < search->n_tried; i++) put_row(search, i, front[i], file);
   free(front);

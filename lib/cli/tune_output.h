@@ -6,6 +6,7 @@
 #include "lib/tune/tune_internal.h"
 
 /* All sets tried, in their order. */
-bramah_status cli_tune_write_evaluations(const char *path, const bramah__tune_search *search, bramah_diag *diag);
+bramah_status cli_tune_write_evaluations(const char *path, const bramah__tune_search *search,
+                                         bramah_diag *diag);
 
 #endif

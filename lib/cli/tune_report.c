@@ -52,8 +52,8 @@ static bramah_status plot_criterion(bramah_report *report, const bramah__tune_se
 }
 
 /* A figure on its scale; where the search was about at its end, with the interval found there. */
-static bramah_status plot_figure(bramah_report *report, const bramah__tune_search *s, const bramah__tune_certainty *c,
-                                 size_t j)
+static bramah_status plot_figure(bramah_report *report, const bramah__tune_search *s,
+                                 const bramah__tune_certainty *c, size_t j)
 {
   const bramah__tune_parameter *tuned = &s->problem->tuned[j];
   char unit[128];
@@ -89,7 +89,8 @@ static bramah_status plot_figure(bramah_report *report, const bramah__tune_searc
 }
 
 /* Cost above the least over a figure; the level is that of 95 %. */
-static bramah_status plot_profile(bramah_report *report, const bramah__tune_parameter *tuned, const bramah__tune_profile *p)
+static bramah_status plot_profile(bramah_report *report, const bramah__tune_parameter *tuned,
+                                  const bramah__tune_profile *p)
 {
   char title[256], x[256];
   size_t plot;
@@ -113,9 +114,10 @@ static bramah_status plot_profile(bramah_report *report, const bramah__tune_para
 }
 
 bramah_status cli_tune_write_report(const char *path, const bramah__tune_search *search,
-                                    const bramah__tune_certainty *certainty, const bramah__tune_profile *profiles,
-                                    size_t n_notes, const cli_tune_note *notes, size_t n_tables,
-                                    const cli_table *tables, bramah_diag *diag)
+                                    const bramah__tune_certainty *certainty,
+                                    const bramah__tune_profile *profiles, size_t n_notes,
+                                    const cli_tune_note *notes, size_t n_tables, const cli_table *tables,
+                                    bramah_diag *diag)
 {
   bramah_report *report = NULL;
   char title[256];
@@ -125,7 +127,8 @@ bramah_status cli_tune_write_report(const char *path, const bramah__tune_search 
   for (size_t i = 0; !status && i < n_notes; i++)
     status = bramah_report_note(report, notes[i].name, notes[i].value);
   if (!status) status = plot_criterion(report, search);
-  for (size_t j = 0; !status && j < search->problem->n; j++) status = plot_figure(report, search, certainty, j);
+  for (size_t j = 0; !status && j < search->problem->n; j++)
+    status = plot_figure(report, search, certainty, j);
   for (size_t j = 0; !status && profiles && j < search->problem->n; j++)
     status = plot_profile(report, &search->problem->tuned[j], &profiles[j]);
   for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], report);

@@ -13,8 +13,9 @@ typedef struct cli_tune_note {
 /* Plots: criterion and figures over the evaluations of the search, and profiles (NULL: none). certainty NULL:
  * no bands. */
 bramah_status cli_tune_write_report(const char *path, const bramah__tune_search *search,
-                                    const bramah__tune_certainty *certainty, const bramah__tune_profile *profiles,
-                                    size_t n_notes, const cli_tune_note *notes, size_t n_tables,
-                                    const cli_table *tables, bramah_diag *diag);
+                                    const bramah__tune_certainty *certainty,
+                                    const bramah__tune_profile *profiles, size_t n_notes,
+                                    const cli_tune_note *notes, size_t n_tables, const cli_table *tables,
+                                    bramah_diag *diag);
 
 #endif

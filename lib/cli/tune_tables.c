@@ -16,17 +16,17 @@ static const char *level(const bramah__tune_colour *c)
 
 static const char *colour(const bramah__tune_colour *c)
 {
-  if (is_faint(c)) return ", faintly coloured";
+  if (bramah__tune_is_faint(c)) return ", faintly coloured";
   return !c->coloured      ? ", white"
          : c->lag[0] > 0.0 ? ", remains coloured: something is not modelled"
                            : ", anticorrelated: less plant noise would do";
 }
 
-static void add_sensor(cli_table *table, const bramah__tune_problem *problem, size_t log, size_t i, double *before,
-                       double *after)
+static void add_sensor(cli_table *table, const bramah__tune_problem *problem, size_t log, size_t i,
+                       double *before, double *after)
 {
   const bramah__tune_colour was = bramah__tune_look_at_sensor(problem, 1, &before, i),
-                        is = bramah__tune_look_at_sensor(problem, 1, &after, i);
+                            is = bramah__tune_look_at_sensor(problem, 1, &after, i);
   const char *path = problem->logs[log].path, *slash = strrchr(path, '/');
   cli_table_add(table, "%s", slash ? slash + 1 : path);
   cli_table_add(table, "%s", bramah_session_sensors(problem->session)[i].name);
@@ -49,7 +49,8 @@ static void add_all(cli_table *table, const bramah__tune_problem *problem, size_
   cli_table_add_number(table, before[BRAMAH__TUNE_NIS] / before[BRAMAH__TUNE_DOF]);
   cli_table_add(table, "%s", "");
   cli_table_add_number(table, is.nis);
-  if (bramah_nis_band(after[BRAMAH__TUNE_DOF], 0.95, &is.low, &is.high, &diag)) is.low = is.high = (double)NAN;
+  if (bramah_nis_band(after[BRAMAH__TUNE_DOF], 0.95, &is.low, &is.high, &diag))
+    is.low = is.high = (double)NAN;
   double share = 0.0, n = 0.0;
   for (size_t i = 0; i < problem->n_sensors; i++) {
     const double of = after[bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_N];
@@ -71,7 +72,8 @@ cli_table cli_tune_consistency_table(const bramah__tune_problem *problem, size_t
   cli_table table = cli_table_make("Innovations before and after (NIS per degree of freedom: 1 is expected)",
                                    "llrrrrrl", header);
   for (size_t k = 0; k < n; k++) {
-    for (size_t i = 0; i < problem->n_sensors; i++) add_sensor(&table, problem, logs[k], i, before[k], after[k]);
+    for (size_t i = 0; i < problem->n_sensors; i++)
+      add_sensor(&table, problem, logs[k], i, before[k], after[k]);
     add_all(&table, problem, logs[k], before[k], after[k]);
   }
   return table;
@@ -79,7 +81,8 @@ cli_table cli_tune_consistency_table(const bramah__tune_problem *problem, size_t
 
 /* ---- certainty ---- */
 
-static void add_strongest(cli_table *table, const bramah__tune_certainty *c, const bramah__tune_problem *problem, size_t i)
+static void add_strongest(cli_table *table, const bramah__tune_certainty *c,
+                          const bramah__tune_problem *problem, size_t i)
 {
   size_t best = i;
   for (size_t j = 0; j < c->n; j++) {
@@ -92,7 +95,8 @@ static void add_strongest(cli_table *table, const bramah__tune_certainty *c, con
     cli_table_add(table, "%.2f with %s", c->correlation[i * c->n + best], problem->tuned[best].name);
 }
 
-cli_table cli_tune_certainty_table(const bramah__tune_certainty *certainty, const bramah__tune_problem *problem)
+cli_table cli_tune_certainty_table(const bramah__tune_certainty *certainty,
+                                   const bramah__tune_problem *problem)
 {
   static const char *const header[] = {"figure", "unit",          "was",
                                        "found",  "95 % interval", "strongest correlation"};
@@ -107,7 +111,7 @@ cli_table cli_tune_certainty_table(const bramah__tune_certainty *certainty, cons
     cli_table_add(&table, "%.4g to %.4g%s", c->low[i], c->high[i],
                   c->held[i] == BRAMAH__TUNE_FREE   ? ""
                   : c->held[i] == BRAMAH__TUNE_FLAT ? " (flat)"
-                                                : " (at its bound)");
+                                                    : " (at its bound)");
     add_strongest(&table, c, problem, i);
   }
   return table;
@@ -139,7 +143,8 @@ cli_table cli_tune_folds_table(const bramah__tune_folds *folds, const bramah__tu
     if (fold->n_held == 1)
       cli_table_add(&table, "%s", base_name(problem->logs[fold->held[0]].path));
     else
-      cli_table_add(&table, "%s and %zu more", base_name(problem->logs[fold->held[0]].path), fold->n_held - 1);
+      cli_table_add(&table, "%s and %zu more", base_name(problem->logs[fold->held[0]].path),
+                    fold->n_held - 1);
     add_verdict(&table, &fold->given);
     add_verdict(&table, &fold->found);
     add_verdict(&table, &fold->all);
@@ -195,16 +200,18 @@ cli_table cli_tune_criteria_table(const bramah__tune_search *search)
   static const char *const header[] = {"best by",      "evaluation", "cost above the least",
                                        "NIS distance", "RMSE %",     "prediction"};
   cli_table table = cli_table_make("What the criteria prefer among the sets tried", "lrrrrr", header);
-  size_t best[N_CRITERIA];
-  for (int c = 0; c < N_CRITERIA; c++) {
+  size_t best[BRAMAH__TUNE_CRITERIA];
+  for (int c = 0; c < BRAMAH__TUNE_CRITERIA; c++) {
     best[c] = search->n_tried;
     for (size_t i = 0; i < search->n_tried; i++)
-      if (comparable(search, i) && isfinite(value_of(&search->tried[i], c)) &&
+      if (bramah__tune_is_comparable(search, i) &&
+          isfinite(bramah__tune_criterion_value(&search->tried[i].verdict, (bramah_tune_criterion)c)) &&
           (best[c] == search->n_tried ||
-           value_of(&search->tried[i], c) < value_of(&search->tried[best[c]], c)))
+           bramah__tune_criterion_value(&search->tried[i].verdict, (bramah_tune_criterion)c) <
+               bramah__tune_criterion_value(&search->tried[best[c]].verdict, (bramah_tune_criterion)c)))
         best[c] = i;
   }
-  for (int c = 0; c < N_CRITERIA && best[0] < search->n_tried; c++) {
+  for (int c = 0; c < BRAMAH__TUNE_CRITERIA && best[0] < search->n_tried; c++) {
     if (best[c] == search->n_tried) continue;
     const bramah__tune_verdict *v = &search->tried[best[c]].verdict;
     cli_table_add(&table, "%s", bramah__tune_criterion_name((bramah_tune_criterion)c));

@@ -67,7 +67,8 @@ static bramah_status add_text(cli_tune_values *v, const bramah__tune_parameter *
   return add_value(v, copy(whole, (size_t)used), diag);
 }
 
-static bramah_status read_list(cli_tune_values *v, const bramah__tune_parameter *t, const char *text, bramah_diag *diag)
+static bramah_status read_list(cli_tune_values *v, const bramah__tune_parameter *t, const char *text,
+                               bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (const char *p = text; !status && p;) {
@@ -80,7 +81,8 @@ static bramah_status read_list(cli_tune_values *v, const bramah__tune_parameter 
 
 /* ---- ranges ---- */
 
-static bramah_status read_end(const bramah__tune_parameter *t, const char *from, size_t n, double *out, bramah_diag *diag)
+static bramah_status read_end(const bramah__tune_parameter *t, const char *from, size_t n, double *out,
+                              bramah_diag *diag)
 {
   double si;
   char *text = trimmed(from, n);
@@ -106,8 +108,8 @@ static double between(const cli_tune_values *v, double share)
 }
 
 /* ": 5 log", ": 5", ": log" or nothing. */
-static bramah_status read_steps(cli_tune_values *v, const bramah__tune_parameter *t, const char *text, size_t *steps,
-                                bramah_diag *diag)
+static bramah_status read_steps(cli_tune_values *v, const bramah__tune_parameter *t, const char *text,
+                                size_t *steps, bramah_diag *diag)
 {
   char *end;
   const unsigned long n = strtoul(text, &end, 10);
@@ -123,8 +125,8 @@ static bramah_status read_steps(cli_tune_values *v, const bramah__tune_parameter
   return BRAMAH_OK;
 }
 
-static bramah_status read_range(cli_tune_values *v, const bramah__tune_parameter *t, const char *text, const char *dots,
-                                int latin, bramah_diag *diag)
+static bramah_status read_range(cli_tune_values *v, const bramah__tune_parameter *t, const char *text,
+                                const char *dots, int latin, bramah_diag *diag)
 {
   const char *colon = strrchr(dots, ':'), *rest = dots + 2;
   size_t steps = 0;
@@ -201,8 +203,9 @@ static bramah_status count_points(cli_tune_vary *vary, uint64_t latin, uint64_t 
                     : fail_memory(diag);
 }
 
-bramah_status cli_tune_vary_read(cli_tune_vary *vary, bramah__tune_problem *problem, const cli_arguments *arguments,
-                                 uint64_t latin, uint64_t seed, bramah_diag *diag)
+bramah_status cli_tune_vary_read(cli_tune_vary *vary, bramah__tune_problem *problem,
+                                 const cli_arguments *arguments, uint64_t latin, uint64_t seed,
+                                 bramah_diag *diag)
 {
   const char *text;
   bramah_status status = BRAMAH_OK;
@@ -211,7 +214,8 @@ bramah_status cli_tune_vary_read(cli_tune_vary *vary, bramah__tune_problem *prob
   if (!vary->values || !vary->names) return fail_memory(diag);
   for (size_t i = 0; !status && (text = cli_value_again(arguments, "vary", i)); i++) {
     if (i == BRAMAH__TUNE_MOST)
-      return cli_fail(diag, BRAMAH_E_VALUE, "--vary", 0, NULL, "more than %d figures", (int)BRAMAH__TUNE_MOST);
+      return cli_fail(diag, BRAMAH_E_VALUE, "--vary", 0, NULL, "more than %d figures",
+                      (int)BRAMAH__TUNE_MOST);
     status = read_one(vary, problem, text, latin > 0, diag);
   }
   if (!status && !vary->n) status = take_bounds(vary, problem, diag);
@@ -230,7 +234,8 @@ void cli_tune_vary_free(cli_tune_vary *vary)
   free(vary->cube);
 }
 
-void cli_tune_vary_set(const cli_tune_vary *vary, const bramah__tune_problem *problem, size_t point, char *set)
+void cli_tune_vary_set(const cli_tune_vary *vary, const bramah__tune_problem *problem, size_t point,
+                       char *set)
 {
   size_t index[BRAMAH__TUNE_MOST], rest = point, used = 0;
   for (size_t i = vary->n; !vary->cube && i-- > 0;) {

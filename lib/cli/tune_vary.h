@@ -23,11 +23,13 @@ typedef struct cli_tune_vary {
 
 /* From the options --vary of the command line, or, with latin and none of them, the study's `tune` section;
  * adds the figures to the problem. Errors: E_KEY (no such figure), E_VALUE, E_UNIT, E_SYNTAX. */
-bramah_status cli_tune_vary_read(cli_tune_vary *vary, bramah__tune_problem *problem, const cli_arguments *arguments,
-                                 uint64_t latin, uint64_t seed, bramah_diag *diag);
+bramah_status cli_tune_vary_read(cli_tune_vary *vary, bramah__tune_problem *problem,
+                                 const cli_arguments *arguments, uint64_t latin, uint64_t seed,
+                                 bramah_diag *diag);
 void cli_tune_vary_free(cli_tune_vary *vary);
 
 /* Set of values of a point, BRAMAH__TUNE_TEXT long. In a grid the last figure varies fastest. */
-void cli_tune_vary_set(const cli_tune_vary *vary, const bramah__tune_problem *problem, size_t point, char *set);
+void cli_tune_vary_set(const cli_tune_vary *vary, const bramah__tune_problem *problem, size_t point,
+                       char *set);
 
 #endif

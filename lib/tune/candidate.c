@@ -86,7 +86,8 @@ static char *split(const bramah__tune_problem *problem, const char *set, const c
 }
 
 /* A number as a file would have it becomes one in SI; all else is set as text. */
-static bramah_study_setting setting_of(const bramah__tune_parameter *t, const bramah_study_ref *ref, const char *value)
+static bramah_study_setting setting_of(const bramah__tune_parameter *t, const bramah_study_ref *ref,
+                                       const char *value)
 {
   bramah_study_setting out = {.ref = ref, .text = value};
   if (!t->unit || !*t->unit || !ref->is_number) return out;
@@ -95,7 +96,8 @@ static bramah_study_setting setting_of(const bramah__tune_parameter *t, const br
 }
 
 /* A copy of the study with the values set. */
-static bramah_status load(bramah__tune_session *s, const bramah__tune_problem *problem, const char *set, bramah_diag *diag)
+static bramah_status load(bramah__tune_session *s, const bramah__tune_problem *problem, const char *set,
+                          bramah_diag *diag)
 {
   const char *value[BRAMAH__TUNE_MOST];
   size_t n = problem->n, k = 0;
@@ -117,7 +119,8 @@ static bramah_status load(bramah__tune_session *s, const bramah__tune_problem *p
 }
 
 /* The samples come at the times they were measured: nobody has to go back. */
-static bramah_status take_delays(bramah__tune_session *s, const bramah__tune_problem *problem, bramah_diag *diag)
+static bramah_status take_delays(bramah__tune_session *s, const bramah__tune_problem *problem,
+                                 bramah_diag *diag)
 {
   bramah_study *study = s->session->study;
   s->delay_ns = calloc(problem->n_sensors + 1, sizeof *s->delay_ns);
@@ -133,7 +136,8 @@ static bramah_status take_delays(bramah__tune_session *s, const bramah__tune_pro
 }
 
 /* As bramah_session_new, on the problem's model. */
-static bramah_status open_on_model(bramah__tune_session *s, const bramah__tune_problem *problem, bramah_diag *diag)
+static bramah_status open_on_model(bramah__tune_session *s, const bramah__tune_problem *problem,
+                                   bramah_diag *diag)
 {
   bramah_session *session = s->session;
   s->shared = 1;
@@ -156,7 +160,8 @@ static double offset_of(const bramah_study *study, size_t i, const char *unit)
 }
 
 /* The log was read with the offsets of the problem's study. */
-static bramah_status take_offsets(bramah__tune_session *s, const bramah__tune_problem *problem, bramah_diag *diag)
+static bramah_status take_offsets(bramah__tune_session *s, const bramah__tune_problem *problem,
+                                  bramah_diag *diag)
 {
   s->shift = calloc(problem->n_sensors + 1, sizeof *s->shift);
   if (!s->shift) return bramah__fail_memory(diag);
@@ -167,8 +172,8 @@ static bramah_status take_offsets(bramah__tune_session *s, const bramah__tune_pr
   return BRAMAH_OK;
 }
 
-bramah_status bramah__tune_session_open(bramah__tune_session *session, const bramah__tune_problem *problem, const char *set,
-                                    bramah_diag *diag)
+bramah_status bramah__tune_session_open(bramah__tune_session *session, const bramah__tune_problem *problem,
+                                        const char *set, bramah_diag *diag)
 {
   *session = (bramah__tune_session){.session = calloc(1, sizeof *session->session)};
   if (!session->session) return bramah__fail_memory(diag);
@@ -177,7 +182,7 @@ bramah_status bramah__tune_session_open(bramah__tune_session *session, const bra
   if (!status) status = take_offsets(session, problem, diag);
   if (status) return status;
   return problem->shared_model ? open_on_model(session, problem, diag)
-                           : bramah__session_open_study(session->session, diag);
+                               : bramah__session_open_study(session->session, diag);
 }
 
 void bramah__tune_session_close(bramah__tune_session *session)

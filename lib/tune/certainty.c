@@ -40,7 +40,8 @@ void bramah__tune_certainty_free(bramah__tune_certainty *certainty)
 
 /* Pseudo-inverse of the information of the free figures, scaled to a diagonal of ones first, into V [n x n];
  * directions that hold next to nothing are left with a huge variance rather than none. */
-static bramah_status invert(bramah__tune_certainty *c, const double *information, double *V, bramah_diag *diag)
+static bramah_status invert(bramah__tune_certainty *c, const double *information, double *V,
+                            bramah_diag *diag)
 {
   const size_t n = c->n;
   gsl_matrix *A = gsl_matrix_calloc(n, n), *E = gsl_matrix_alloc(n, n);
@@ -79,7 +80,8 @@ static bramah_status invert(bramah__tune_certainty *c, const double *information
 /* J [n x n]: sum of the squares of the slopes of twentieths about their mean; returns how many there are. */
 static size_t scatter(const bramah__tune_search *s, double *J)
 {
-  const size_t n = s->problem->n, place = bramah__tune_place_scores(s->problem), N = s->n_logs * BRAMAH__TUNE_CHECKS;
+  const size_t n = s->problem->n, place = bramah__tune_place_scores(s->problem),
+               N = s->n_logs * BRAMAH__TUNE_CHECKS;
   double mean[BRAMAH__TUNE_MOST] = {0}, g[BRAMAH__TUNE_MOST];
   for (int pass = 0; pass < 2; pass++)
     for (size_t k = 0; k < N; k++) {
@@ -111,7 +113,8 @@ static void sandwich(size_t n, const double *V, const double *J, double *out)
 
 /* ---- intervals ---- */
 
-static void find_held(bramah__tune_certainty *c, const bramah__tune_problem *problem, const double *information)
+static void find_held(bramah__tune_certainty *c, const bramah__tune_problem *problem,
+                      const double *information)
 {
   for (size_t i = 0; i < c->n; i++) {
     const bramah__tune_parameter *t = &problem->tuned[i];
@@ -140,8 +143,9 @@ static void find_intervals(bramah__tune_certainty *c, const bramah__tune_problem
   }
 }
 
-bramah_status bramah__tune_certainty_find(bramah__tune_certainty *certainty, const bramah__tune_search *search,
-                                      const char *set, const double *information, bramah_diag *diag)
+bramah_status bramah__tune_certainty_find(bramah__tune_certainty *certainty,
+                                          const bramah__tune_search *search, const char *set,
+                                          const double *information, bramah_diag *diag)
 {
   const bramah__tune_problem *problem = search->problem;
   const size_t n = problem->n;
@@ -171,8 +175,8 @@ static size_t warn_direction(const bramah__tune_certainty *c, const bramah__tune
   size_t used = 0, involved = 0;
   for (size_t i = 0; c->weakest < 0.01 && i < c->n; i++) {
     if (fabs(c->direction[i]) < 0.3 || used >= sizeof line) continue;
-    used +=
-        (size_t)snprintf(line + used, sizeof line - used, "%s%s", involved++ ? ", " : "", problem->tuned[i].name);
+    used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", involved++ ? ", " : "",
+                             problem->tuned[i].name);
   }
   if (involved < 3 || used >= sizeof line) return 0;
   snprintf(line + used, sizeof line - used, " can hardly be told apart together: fix one of them");
@@ -180,8 +184,9 @@ static size_t warn_direction(const bramah__tune_certainty *c, const bramah__tune
   return 1;
 }
 
-size_t bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const bramah__tune_problem *problem,
-                               void (*say)(void *user, const char *line), void *user)
+size_t bramah__tune_certainty_warn(const bramah__tune_certainty *certainty,
+                                   const bramah__tune_problem *problem,
+                                   void (*say)(void *user, const char *line), void *user)
 {
   const bramah__tune_certainty *c = certainty;
   size_t count = 0;
@@ -203,7 +208,8 @@ size_t bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, cons
   for (size_t i = 0; i < c->n; i++)
     for (size_t j = 0; j < i; j++) {
       const double r = c->correlation[i * c->n + j];
-      if (c->held[i] == BRAMAH__TUNE_AT_LEAST || c->held[i] == BRAMAH__TUNE_AT_MOST || !(fabs(r) > high_correlation))
+      if (c->held[i] == BRAMAH__TUNE_AT_LEAST || c->held[i] == BRAMAH__TUNE_AT_MOST ||
+          !(fabs(r) > high_correlation))
         continue;
       snprintf(line, sizeof line, "%s and %s can hardly be told apart (correlation %.3f): fix one of them",
                problem->tuned[j].name, problem->tuned[i].name, r);

@@ -79,7 +79,8 @@ static double cost_of(const double *f)
   return f[BRAMAH__TUNE_COST + (stopped ? stopped - 1 : BRAMAH__TUNE_CHECKS - 1)];
 }
 
-bramah__tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, size_t n, const size_t *logs, double *const *figures)
+bramah__tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, size_t n, const size_t *logs,
+                                        double *const *figures)
 {
   bramah__tune_verdict v = {.failed = problem->n_logs};
   for (size_t k = 0; k < n; k++) {
@@ -132,15 +133,16 @@ static double white_variance(const bramah__tune_colour *c, double variance)
   return variance * fmin(fmax(rest, 1e-4), 5.0);
 }
 
-bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *problem, size_t n, double *const *figures, size_t i)
+bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *problem, size_t n,
+                                                double *const *figures, size_t i)
 {
   const size_t place = bramah__tune_place_sensor(i);
   const double squares = sum_over(n, figures, place + BRAMAH__TUNE_OF_NIS);
   bramah__tune_colour c = {.n = sum_over(n, figures, place + BRAMAH__TUNE_OF_N),
-                       .gated = sum_over(n, figures, place + BRAMAH__TUNE_OF_GATED),
-                       .low = (double)NAN,
-                       .high = (double)NAN,
-                       .p = (double)NAN};
+                           .gated = sum_over(n, figures, place + BRAMAH__TUNE_OF_GATED),
+                           .low = (double)NAN,
+                           .high = (double)NAN,
+                           .p = (double)NAN};
   bramah_diag diag;
   const double expected = bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
   c.nis = squares / c.n;
@@ -159,10 +161,10 @@ bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *prob
 }
 
 /* Beyond chance: Ljung and Box over all lags. */
-static int is_faint(const bramah__tune_colour *c) { return !c->coloured && c->p < 1e-3; }
+int bramah__tune_is_faint(const bramah__tune_colour *c) { return !c->coloured && c->p < 1e-3; }
 
 size_t bramah__tune_warn_coloured(const bramah__tune_problem *problem, size_t n, double *const *after,
-                              void (*say)(void *user, const char *line), void *user)
+                                  void (*say)(void *user, const char *line), void *user)
 {
   size_t count = 0;
   for (size_t i = 0; i < problem->n_sensors; i++) {
@@ -171,7 +173,7 @@ size_t bramah__tune_warn_coloured(const bramah__tune_problem *problem, size_t n,
     for (size_t k = 0; k < n; k++) {
       const bramah__tune_colour c = bramah__tune_look_at_sensor(problem, 1, after + k, i);
       coloured += (size_t)c.coloured;
-      faint += (size_t)is_faint(&c);
+      faint += (size_t)bramah__tune_is_faint(&c);
       if (fabs(c.lag[0]) > fabs(most)) most = c.lag[0];
     }
     if (!coloured && !faint) continue;
@@ -180,8 +182,8 @@ size_t bramah__tune_warn_coloured(const bramah__tune_problem *problem, size_t n,
              "%s: its innovations remain %scoloured in %zu of %zu logs (correlation of neighbours up to "
              "%.2f); noise cannot "
              "cure what the model lacks there",
-             bramah_session_sensors(problem->session)[i].name, coloured ? "" : "faintly ", coloured + faint, n,
-             most);
+             bramah_session_sensors(problem->session)[i].name, coloured ? "" : "faintly ", coloured + faint,
+             n, most);
     say(user, line);
     count++;
   }

@@ -88,17 +88,19 @@ static int says_how_to_read(const char *path)
   return 0;
 }
 
-static bramah_status check_logs_stay(const bramah__tune_problem *problem, const bramah__tune_parameter *t, bramah_diag *diag)
+static bramah_status check_logs_stay(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
+                                     bramah_diag *diag)
 {
   int bad = says_how_to_read(t->name);
   for (size_t k = 0; k < t->n_also; k++) bad |= says_how_to_read(t->also[k]);
   if (!bad) return BRAMAH_OK;
   return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, t->line ? problem->path : "--vary", t->line, t->name,
-                  "logs are read once: what says how to read them cannot vary");
+                       "logs are read once: what says how to read them cannot vary");
 }
 
 /* The figure before t that a place belongs to already, or NULL. */
-static const bramah__tune_parameter *owner_of(const bramah__tune_problem *problem, const bramah__tune_parameter *t, const char *place)
+static const bramah__tune_parameter *owner_of(const bramah__tune_problem *problem,
+                                              const bramah__tune_parameter *t, const char *place)
 {
   for (const bramah__tune_parameter *other = problem->tuned; other < t; other++) {
     if (strcmp(other->name, place) == 0) return other;
@@ -109,7 +111,8 @@ static const bramah__tune_parameter *owner_of(const bramah__tune_problem *proble
 }
 
 /* Two figures may not say different things of one place. */
-static bramah_status check_once(const bramah__tune_problem *problem, const bramah__tune_parameter *t, bramah_diag *diag)
+static bramah_status check_once(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
+                                bramah_diag *diag)
 {
   const char *file = t->line ? problem->path : "--vary", *place = t->name;
   const bramah__tune_parameter *owner = owner_of(problem, t, place);
@@ -122,25 +125,28 @@ static bramah_status check_once(const bramah__tune_problem *problem, const brama
   if (strcmp(owner->name, place) == 0)
     return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this figure is given twice");
   return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this figure follows '%s' already",
-                  owner->name);
+                       owner->name);
 }
 
 /* What takes the value of another must have its dimension. */
-static bramah_status check_units(const bramah__tune_problem *problem, const bramah__tune_parameter *t, bramah_diag *diag)
+static bramah_status check_units(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
+                                 bramah_diag *diag)
 {
   for (size_t i = 0; t->ref.is_number && i < t->n_also; i++)
     if (t->also_ref[i].is_number && !same_dimension(&t->ref, &t->also_ref[i]))
       return bramah__failf(diag, BRAMAH_E_UNIT, problem->path, t->line, t->also[i],
-                      "its value '%s' has another unit than '%s' of %s", t->also_ref[i].text, t->text,
-                      t->name);
+                           "its value '%s' has another unit than '%s' of %s", t->also_ref[i].text, t->text,
+                           t->name);
   return BRAMAH_OK;
 }
 
-bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char *name, int line, size_t n_also,
-                               const char *const *also, bramah__tune_parameter **out, bramah_diag *diag)
+bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char *name, int line,
+                                       size_t n_also, const char *const *also, bramah__tune_parameter **out,
+                                       bramah_diag *diag)
 {
   if (problem->n == BRAMAH__TUNE_MOST)
-    return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, line, name, "more than %d figures", (int)BRAMAH__TUNE_MOST);
+    return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, line, name, "more than %d figures",
+                         (int)BRAMAH__TUNE_MOST);
   bramah__tune_parameter *t = &problem->tuned[problem->n++];
   *t = (bramah__tune_parameter){.name = copy(name), .line = line, .n_also = n_also, .also = also};
   if (!t->name) return bramah__fail_memory(diag);
@@ -162,8 +168,8 @@ bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char
 /* ---- bounds ---- */
 
 /* A bound in the unit of the value. */
-static bramah_status convert(const bramah__tune_problem *problem, const bramah__tune_parameter *t, const bramah_study_value *from,
-                             double *out, bramah_diag *diag)
+static bramah_status convert(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
+                             const bramah_study_value *from, double *out, bramah_diag *diag)
 {
   double si;
   bramah_diag_clear(diag);
@@ -179,12 +185,12 @@ static bramah_status convert(const bramah__tune_problem *problem, const bramah__
   return status;
 }
 
-static bramah_status set_bounds(const bramah__tune_problem *problem, const bramah_study_tuned *from, bramah__tune_parameter *t,
-                                bramah_diag *diag)
+static bramah_status set_bounds(const bramah__tune_problem *problem, const bramah_study_tuned *from,
+                                bramah__tune_parameter *t, bramah_diag *diag)
 {
   if (!t->unit)
     return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, from->line, t->name,
-                    "'%s' is no number: only figures can be tuned", t->text);
+                         "'%s' is no number: only figures can be tuned", t->text);
   bramah_status status = convert(problem, t, &from->least, &t->least, diag);
   if (!status) status = convert(problem, t, &from->most, &t->most, diag);
   if (!status && from->step.text) status = convert(problem, t, &from->step, &t->step, diag);
@@ -193,7 +199,8 @@ static bramah_status set_bounds(const bramah__tune_problem *problem, const brama
   const double inside = fmin(fmax(t->start, t->least), t->most);
   if (inside != t->start && problem->tell) {
     char line[512];
-    snprintf(line, sizeof line, "%s: '%s' lies outside its bounds; tuning begins at %.6g %s", t->name, t->text, inside, t->unit);
+    snprintf(line, sizeof line, "%s: '%s' lies outside its bounds; tuning begins at %.6g %s", t->name,
+             t->text, inside, t->unit);
     problem->tell(problem->tell_user, line);
   }
   t->start = inside;
@@ -207,7 +214,7 @@ bramah_status bramah__tune_problem_add_parameters(bramah__tune_problem *problem,
   bramah_status status = BRAMAH_OK;
   if (!tune->line || !tune->n_parameters)
     return bramah__failf(diag, BRAMAH_E_KEY, study->file, tune->line, "tune",
-                    "the study does not say what to tune: give it a section 'tune' with 'parameters'");
+                         "the study does not say what to tune: give it a section 'tune' with 'parameters'");
   for (size_t i = 0; !status && i < tune->n_parameters; i++) {
     const bramah_study_tuned *from = &tune->parameters[i];
     bramah__tune_parameter *t;
@@ -235,7 +242,7 @@ bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const cha
   problem->settle_ns = llround(1e9 * study->tune.settle);
   if (study->adapt.line)
     return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
-                    "noise that adapts by itself cannot be tuned: take this section out");
+                         "noise that adapts by itself cannot be tuned: take this section out");
   return BRAMAH_OK;
 }
 
@@ -266,13 +273,14 @@ static bramah_status choose_outputs(bramah__tune_problem *problem, bramah_diag *
     const long output = bramah_plant_find_output(plant, study->tune.outputs[i]);
     if (output < 0)
       return bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, study->tune.line, study->tune.outputs[i],
-                      "the machine has no such output");
+                           "the machine has no such output");
     problem->outputs[problem->n_outputs++] = (size_t)output;
   }
   if (problem->n_outputs) return BRAMAH_OK;
   for (size_t i = 0; i < study->n_joints; i++) {
     problem->outputs[problem->n_outputs++] = bramah_session_joint_output(problem->session, i);
-    problem->outputs[problem->n_outputs++] = bramah_session_joint_output(problem->session, i) + 1; /* its rate follows */
+    problem->outputs[problem->n_outputs++] =
+        bramah_session_joint_output(problem->session, i) + 1; /* its rate follows */
   }
   for (size_t i = 0; i < plant->n_output; i++) {
     bramah_output_info info;
@@ -282,8 +290,8 @@ static bramah_status choose_outputs(bramah__tune_problem *problem, bramah_diag *
   return BRAMAH_OK;
 }
 
-bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths, size_t n_truths,
-                                const char *const *truths, bramah_diag *diag)
+bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths,
+                                        size_t n_truths, const char *const *truths, bramah_diag *diag)
 {
   problem->logs = calloc(n + 1, sizeof *problem->logs);
   if (!problem->logs) return bramah__fail_memory(diag);
@@ -294,8 +302,9 @@ bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n,
     problem->n_logs = i + 1;
     status = bramah__tune_log_read(&problem->logs[i], paths[i], problem->session, diag);
     if (!status && i < n_truths)
-      status = bramah__tune_log_read_truth(&problem->logs[i], truths[i], bramah_session_plant(problem->session),
-                                       problem->n_outputs, problem->outputs, diag);
+      status =
+          bramah__tune_log_read_truth(&problem->logs[i], truths[i], bramah_session_plant(problem->session),
+                                      problem->n_outputs, problem->outputs, diag);
   }
   return status;
 }

@@ -90,8 +90,8 @@ static bramah_status make_room(bramah__tune_runner *r, bramah_diag *diag)
   return grow(r, BRAMAH__TUNE_CHUNK, diag);
 }
 
-bramah_status bramah__tune_runner_open(bramah__tune_runner *r, const bramah__tune_problem *problem, size_t log, int thousandths,
-                                   const char *set, bramah_diag *diag)
+bramah_status bramah__tune_runner_open(bramah__tune_runner *r, const bramah__tune_problem *problem,
+                                       size_t log, int thousandths, const char *set, bramah_diag *diag)
 {
   bramah_replay_options options;
   bramah_replay_options_default(&options);
@@ -101,7 +101,7 @@ bramah_status bramah__tune_runner_open(bramah__tune_runner *r, const bramah__tun
   if (!status) options.max_gap_ns = bramah_session_study(r->opened.session)->log.longest_gap_ns;
   if (!status)
     status = bramah__tune_cursor_open(&r->cursor, &problem->logs[log], r->opened.delay_ns, r->opened.shift,
-                                  thousandths, diag);
+                                      thousandths, diag);
   if (!status) status = make_room(r, diag);
   if (!status)
     status = bramah_replay_new(bramah_session_filter(r->opened.session), &options, bramah__tune_cursor_next,

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-bramah_status bramah__tune_search_open(bramah__tune_search *search, const bramah__tune_problem *problem, bramah__tune_workers *workers,
-                                   size_t n_logs, const size_t *logs, bramah_diag *diag)
+bramah_status bramah__tune_search_open(bramah__tune_search *search, const bramah__tune_problem *problem,
+                                       bramah__tune_workers *workers, size_t n_logs, const size_t *logs,
+                                       bramah_diag *diag)
 {
   const size_t size = bramah__tune_n_figures(problem, 1), all = problem->n_logs;
-  *search = (bramah__tune_search){.problem = problem, .workers = workers, .n_logs = n_logs, .phase = "search", .starts = 8};
+  *search = (bramah__tune_search){
+      .problem = problem, .workers = workers, .n_logs = n_logs, .phase = "search", .starts = 8};
   search->logs = calloc(n_logs + 1, sizeof *search->logs);
   search->white = calloc(2 * problem->n + 1, sizeof *search->white);
   search->limits = calloc(all * BRAMAH__TUNE_CHECKS + 1, sizeof *search->limits);
@@ -49,8 +51,8 @@ static void talk(const bramah__tune_search *search)
   if (search->progress) search->progress(search->user, &progress);
 }
 
-void bramah__tune_note_tried(bramah__tune_search *search, const char *set, int slope, const bramah__tune_verdict *verdict,
-                         double value)
+void bramah__tune_note_tried(bramah__tune_search *search, const char *set, int slope,
+                             const bramah__tune_verdict *verdict, double value)
 {
   if (search->n_tried == search->room) {
     const size_t room = search->room ? 2 * search->room : 64;
@@ -69,7 +71,8 @@ void bramah__tune_note_tried(bramah__tune_search *search, const char *set, int s
   search->n_tried++;
 }
 
-double bramah__tune_penalty(const bramah__tune_search *search, const double *x, double *gradient, double *information)
+double bramah__tune_penalty(const bramah__tune_search *search, const double *x, double *gradient,
+                            double *information)
 {
   const size_t n = search->problem->n;
   double sum = 0.0;
@@ -94,7 +97,8 @@ static void set_limits(const bramah__tune_search *search, size_t log, bramah__tu
 {
   const double *best = search->limits + log * BRAMAH__TUNE_CHECKS;
   job->limited = 1;
-  for (int c = 0; c < BRAMAH__TUNE_CHECKS; c++) job->limit[c] = best[c] + patience(best[BRAMAH__TUNE_CHECKS - 1]);
+  for (int c = 0; c < BRAMAH__TUNE_CHECKS; c++)
+    job->limit[c] = best[c] + patience(best[BRAMAH__TUNE_CHECKS - 1]);
 }
 
 static void keep_limits(bramah__tune_search *search, double value)
@@ -107,8 +111,9 @@ static void keep_limits(bramah__tune_search *search, double value)
            BRAMAH__TUNE_CHECKS * sizeof *search->limits);
 }
 
-bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n_sets, char (*sets)[BRAMAH__TUNE_TEXT],
-                                    int thousandths, double *const *figures, bramah_diag *diag)
+bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n_sets,
+                                        char (*sets)[BRAMAH__TUNE_TEXT], int thousandths,
+                                        double *const *figures, bramah_diag *diag)
 {
   const size_t n = n_sets * search->n_logs;
   bramah__tune_job *jobs = calloc(n + 1, sizeof *jobs);
@@ -133,7 +138,8 @@ static bramah_status replay_logs(bramah__tune_search *search, const char *set, i
     if (limited && search->given) set_limits(search, search->logs[k], &jobs[k]);
     memcpy(jobs[k].set, set, strlen(set) + 1);
   }
-  const bramah_status status = bramah__tune_workers_do(search->workers, search->n_logs, jobs, search->figures, diag);
+  const bramah_status status =
+      bramah__tune_workers_do(search->workers, search->n_logs, jobs, search->figures, diag);
   free(jobs);
   return status;
 }
@@ -145,13 +151,14 @@ static double lost(const bramah__tune_search *search)
   for (size_t k = 0; k < search->n_logs; k++) {
     const double *f = search->figures[k];
     const int at = f[BRAMAH__TUNE_STOPPED] > 0.0 ? (int)f[BRAMAH__TUNE_STOPPED] - 1 : BRAMAH__TUNE_CHECKS - 1;
-    sum += fmax(f[BRAMAH__TUNE_COST + at] - search->limits[search->logs[k] * BRAMAH__TUNE_CHECKS + (size_t)at], 0.0);
+    sum += fmax(
+        f[BRAMAH__TUNE_COST + at] - search->limits[search->logs[k] * BRAMAH__TUNE_CHECKS + (size_t)at], 0.0);
   }
   return sum;
 }
 
 bramah_status bramah__tune_evaluate(bramah__tune_search *search, const char *set, int slope, int limited,
-                                double *value, bramah__tune_verdict *verdict, bramah_diag *diag)
+                                    double *value, bramah__tune_verdict *verdict, bramah_diag *diag)
 {
   double x[BRAMAH__TUNE_MOST];
   const bramah_status status = replay_logs(search, set, slope, limited, diag);
@@ -172,7 +179,7 @@ bramah_status bramah__tune_evaluate(bramah__tune_search *search, const char *set
 /* A failed replay once more, for its words: of the set itself, or, where that one does not fail, of a
  * neighbour. */
 bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, const char *set, int slope,
-                                       const bramah__tune_verdict *verdict, bramah_diag *diag)
+                                           const bramah__tune_verdict *verdict, bramah_diag *diag)
 {
   bramah__tune_job job = {.log = verdict->failed, .thousandths = 1000};
   double *figures = calloc(bramah__tune_n_figures(problem, 1) + 1, sizeof *figures);
@@ -190,14 +197,15 @@ bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, 
   if (status) return *diag = why, status;
   if (!again)
     return bramah__failf(diag, verdict->status, problem->logs[verdict->failed].path, 0, NULL,
-                    "a replay failed (%s), but not when it was repeated",
-                    bramah_status_text(verdict->status));
+                         "a replay failed (%s), but not when it was repeated",
+                         bramah_status_text(verdict->status));
   return bramah__failf(diag, verdict->status, problem->logs[verdict->failed].path, 0, why.thing,
-                  "%.340s (at t = %.9g s%s)", why.message, t, job.slope ? ", one figure a step further" : "");
+                       "%.340s (at t = %.9g s%s)", why.message, t,
+                       job.slope ? ", one figure a step further" : "");
 }
 
 bramah_status bramah__tune_explain(const bramah__tune_search *search, const char *set,
-                               const bramah__tune_verdict *verdict, bramah_diag *diag)
+                                   const bramah__tune_verdict *verdict, bramah_diag *diag)
 {
   const bramah__tune_problem *problem = search->problem;
   if (verdict->status) {
@@ -216,19 +224,20 @@ bramah_status bramah__tune_explain(const bramah__tune_search *search, const char
         "with more noise",
         verdict->gated, verdict->gated + verdict->used);
   if (!(verdict->used > 0.0))
-    return bramah__failf(diag, BRAMAH_E_EMPTY, path, 0, "innovations",
-                    "none is there after 'settle': the log is too short, or has none of the study's sensors");
+    return bramah__failf(
+        diag, BRAMAH_E_EMPTY, path, 0, "innovations",
+        "none is there after 'settle': the log is too short, or has none of the study's sensors");
   return bramah__failf(diag, BRAMAH_E_NOT_FINITE, path, 0, bramah__tune_criterion_name(search->criterion),
-                  "the criterion is not finite with %.200s: %s", set,
-                  search->criterion == BRAMAH_TUNE_RMSE ? "give the truth of the logs with --truth"
-                                                        : "begin from other values");
+                       "the criterion is not finite with %.200s: %s", set,
+                       search->criterion == BRAMAH_TUNE_RMSE ? "give the truth of the logs with --truth"
+                                                             : "begin from other values");
 }
 
 /* ---- optimisers ---- */
 
 typedef struct posed {
   bramah__tune_search *search;
-  size_t n;                    /* free figures */
+  size_t n;                        /* free figures */
   size_t index[BRAMAH__TUNE_MOST]; /* of them */
   double x[BRAMAH__TUNE_MOST];     /* all, the free ones to be filled in */
   double low[BRAMAH__TUNE_MOST], high[BRAMAH__TUNE_MOST];
@@ -250,15 +259,16 @@ static bramah_status cost(void *user, const double *z, double hopeless, double *
   bramah__tune_verdict verdict;
   write_set(p, z, set);
   (void)hopeless; /* what is, the search knows by the course of the best */
-  return bramah__tune_evaluate(p->search, set, 0, p->search->criterion == BRAMAH_TUNE_LIKELIHOOD, out, &verdict,
-                           diag);
+  return bramah__tune_evaluate(p->search, set, 0, p->search->criterion == BRAMAH_TUNE_LIKELIHOOD, out,
+                               &verdict, diag);
 }
 
 /* Gradient and information of the likelihood, summed over the logs in their order. */
 static void sum_slopes(const posed *p, double *gradient, double *information)
 {
   const bramah__tune_search *s = p->search;
-  const size_t all = s->problem->n, g = bramah__tune_place_gradient(s->problem), I = bramah__tune_place_information(s->problem);
+  const size_t all = s->problem->n, g = bramah__tune_place_gradient(s->problem),
+               I = bramah__tune_place_information(s->problem);
   for (size_t a = 0; a < p->n; a++) {
     gradient[a] = 0.0;
     for (size_t k = 0; k < s->n_logs; k++) gradient[a] += s->figures[k][g + p->index[a]];
@@ -306,7 +316,8 @@ static int used_up(void *user)
   return (s->budget && s->evaluations >= s->budget) || (s->enough && s->enough(s->user));
 }
 
-static void pose(posed *p, bramah__tune_search *search, const char *set, const unsigned char *fixed, double *z)
+static void pose(posed *p, bramah__tune_search *search, const char *set, const unsigned char *fixed,
+                 double *z)
 {
   *p = (posed){.search = search};
   bramah__tune_set_numbers(search->problem, set, p->x);
@@ -354,9 +365,11 @@ static bramah_status revive(posed *p, size_t k, double *z, double *value, int *b
   if (!status) status = bramah__tune_evaluate_all(s, N_TRIALS, sets, 1000, figures, diag);
   for (size_t i = 0; !status && i < N_TRIALS; i++) {
     double x[BRAMAH__TUNE_MOST];
-    const bramah__tune_verdict v = bramah__tune_judge(s->problem, s->n_logs, s->logs, figures + i * s->n_logs);
+    const bramah__tune_verdict v =
+        bramah__tune_judge(s->problem, s->n_logs, s->logs, figures + i * s->n_logs);
     bramah__tune_set_numbers(s->problem, sets[i], x);
-    const double here = bramah__tune_criterion_value(&v, s->criterion) + bramah__tune_penalty(s, x, NULL, NULL);
+    const double here =
+        bramah__tune_criterion_value(&v, s->criterion) + bramah__tune_penalty(s, x, NULL, NULL);
     bramah__tune_note_tried(s, sets[i], 0, &v, here);
     if (!(here < *value - 1.0)) continue;
     *value = here;
@@ -409,7 +422,7 @@ static bramah_status choose(posed *p, double *z, bramah_optimum *out, bramah_dia
 }
 
 bramah_status bramah__tune_optimise(bramah__tune_search *search, char *set, const unsigned char *fixed,
-                                bramah_optimum *out, bramah_diag *diag)
+                                    bramah_optimum *out, bramah_diag *diag)
 {
   posed p;
   double z[BRAMAH__TUNE_MOST];

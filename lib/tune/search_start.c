@@ -59,8 +59,7 @@ static bramah_status open_scan(factor_scan *scan, const bramah__tune_search *s, 
   scan->sets = calloc(N_FACTORS, sizeof *scan->sets);
   scan->block = calloc(n * size + 1, sizeof *scan->block);
   scan->figures = calloc(n + 1, sizeof *scan->figures);
-  if (!scan->sets || !scan->block || !scan->figures)
-    return bramah__fail_memory(diag);
+  if (!scan->sets || !scan->block || !scan->figures) return bramah__fail_memory(diag);
   for (size_t i = 0; i < n; i++) scan->figures[i] = scan->block + i * size;
   return BRAMAH_OK;
 }
@@ -85,7 +84,8 @@ static bramah_status try_factors(bramah__tune_search *s, factor_scan *scan, bram
   const bramah_status status =
       bramah__tune_evaluate_all(s, N_FACTORS, scan->sets, enough(s), scan->figures, diag);
   for (size_t k = 0; !status && k < N_FACTORS; k++) {
-    const bramah__tune_verdict v = bramah__tune_judge(s->problem, s->n_logs, s->logs, scan->figures + k * s->n_logs);
+    const bramah__tune_verdict v =
+        bramah__tune_judge(s->problem, s->n_logs, s->logs, scan->figures + k * s->n_logs);
     const double here = bramah__tune_criterion_value(&v, BRAMAH_TUNE_LIKELIHOOD);
     bramah__tune_note_tried(s, scan->sets[k], 0, &v, here);
     if (!(here < least)) continue;
@@ -98,7 +98,8 @@ static bramah_status try_factors(bramah__tune_search *s, factor_scan *scan, bram
 /* From the densities as given: what was best beside wrong sensors means little. */
 static bramah_status try_kinds(bramah__tune_search *s, const double *given, double *x, bramah_diag *diag)
 {
-  static const bramah__tune_kind kinds[] = {BRAMAH__TUNE_ACCELERATION, BRAMAH__TUNE_PRESSURE, BRAMAH__TUNE_NOISE};
+  static const bramah__tune_kind kinds[] = {BRAMAH__TUNE_ACCELERATION, BRAMAH__TUNE_PRESSURE,
+                                            BRAMAH__TUNE_NOISE};
   factor_scan scan = {0};
   bramah_status status = open_scan(&scan, s, diag);
   for (size_t i = 0; i < s->problem->n; i++)
@@ -125,7 +126,8 @@ static void find_white_sensors(bramah__tune_search *s, const double *x)
 
 static int is_plant_noise(const bramah__tune_parameter *t)
 {
-  return t->kind == BRAMAH__TUNE_ACCELERATION || t->kind == BRAMAH__TUNE_PRESSURE || t->kind == BRAMAH__TUNE_NOISE;
+  return t->kind == BRAMAH__TUNE_ACCELERATION || t->kind == BRAMAH__TUNE_PRESSURE ||
+         t->kind == BRAMAH__TUNE_NOISE;
 }
 
 /* The filter cannot follow the log with the figures as given: one that hardly heeds its sensors can, as far

@@ -210,15 +210,15 @@ static bramah_status take_result(bramah_tuning *t, bramah_diag *diag)
   bramah__tune_set_numbers(&t->problem, t->set, x);
   for (size_t i = 0; i < r->n; i++) {
     const bramah__tune_parameter *p = &t->problem.tuned[i];
-    t->values[i] = (bramah_tuned_value){.path = p->name,
-                                        .unit = p->unit,
-                                        .before = p->ref.number,
-                                        .found = x[i],
-                                        .low = c ? c->low[i] : (double)NAN,
-                                        .high = c ? c->high[i] : (double)NAN,
-                                        .at_bound = c && (c->held[i] == BRAMAH__TUNE_AT_LEAST ||
-                                                          c->held[i] == BRAMAH__TUNE_AT_MOST),
-                                        .flat = c && c->held[i] == BRAMAH__TUNE_FLAT};
+    t->values[i] = (bramah_tuned_value){
+        .path = p->name,
+        .unit = p->unit,
+        .before = p->ref.number,
+        .found = x[i],
+        .low = c ? c->low[i] : (double)NAN,
+        .high = c ? c->high[i] : (double)NAN,
+        .at_bound = c && (c->held[i] == BRAMAH__TUNE_AT_LEAST || c->held[i] == BRAMAH__TUNE_AT_MOST),
+        .flat = c && c->held[i] == BRAMAH__TUNE_FLAT};
   }
   for (size_t k = 0; k < t->n_all; k++) {
     t->nis[k] = t->before[k][BRAMAH__TUNE_NIS] / t->before[k][BRAMAH__TUNE_DOF];

@@ -9,7 +9,6 @@
 #include "bramah/session.h"
 #include "bramah/tune.h"
 
-
 /* A log held in memory, read once and replayed often by any number of threads; and the truth that goes with
  * it. */
 typedef struct bramah__tune_log {
@@ -29,16 +28,16 @@ typedef struct bramah__tune_log {
 /* Read a log by the columns that the session's study names. Released by bramah__tune_log_free in any case.
  * Errors: those of cli_log_source; E_EMPTY (fewer than two rows). */
 bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, const bramah_session *session,
-                                bramah_diag *diag);
+                                    bramah_diag *diag);
 /* And the truth: outputs [n] of the plant by name. Errors: those of cli_truth; E_COLUMN. */
 bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *path, const bramah_plant *plant,
-                                      size_t n, const size_t *outputs, bramah_diag *diag);
+                                          size_t n, const size_t *outputs, bramah_diag *diag);
 void bramah__tune_log_free(bramah__tune_log *log);
 
 /* Value of output i of the truth nearest to a time, or NaN beyond `tolerance`; times ascend with one *row,
  * which begins at 0. */
 double bramah__tune_log_truth(const bramah__tune_log *log, int64_t time_ns, int64_t tolerance_ns, size_t i,
-                          size_t *row);
+                              size_t *row);
 
 /* The log as the source of one replay. Samples that arrive late stand where they were measured, so that
  * nothing has to be made again. */
@@ -54,8 +53,9 @@ typedef struct bramah__tune_cursor {
 
 /* delay_ns and shift [n_sensors] are copied; the first `thousandths` of the log's time are read. Released by
  * bramah__tune_cursor_close. */
-bramah_status bramah__tune_cursor_open(bramah__tune_cursor *cursor, const bramah__tune_log *log, const int64_t *delay_ns,
-                                   const double *shift, int thousandths, bramah_diag *diag);
+bramah_status bramah__tune_cursor_open(bramah__tune_cursor *cursor, const bramah__tune_log *log,
+                                       const int64_t *delay_ns, const double *shift, int thousandths,
+                                       bramah_diag *diag);
 void bramah__tune_cursor_close(bramah__tune_cursor *cursor);
 /* bramah_source; user is the bramah__tune_cursor. */
 bramah_status bramah__tune_cursor_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag);
@@ -97,8 +97,11 @@ typedef struct bramah__tune_parameter {
 enum { BRAMAH__TUNE_MOST = 64, BRAMAH__TUNE_CHECKS = 20, BRAMAH__TUNE_BINS = 20, BRAMAH__TUNE_TEXT = 4096 };
 
 typedef struct bramah__tune_problem {
-  const char *path;        /* of the study */
-  int quiet;               /* 1: notes are said elsewhere */
+  const char *path;                           /* of the study */
+  void (*tell)(void *user, const char *line); /* notes; NULL: nobody wants them */
+  void *tell_user;
+  int (*stopped)(void *user); /* asked now and then: 1 ends all work with E_TIME; NULL: never */
+  void *stopped_user;
   bramah_study *study;     /* in memory; what varies is set in copies of it */
   bramah_session *session; /* of a copy, as the files say: names, units, the start */
   size_t n;
@@ -109,8 +112,8 @@ typedef struct bramah__tune_problem {
   size_t *outputs; /* [n_outputs] compared with the truth */
   int ahead;       /* steps of a prediction, 0: none */
   int64_t settle_ns;
-  double
-      *edges; /* [n_sensors x (BRAMAH__TUNE_BINS - 1)] upper ends of bins of chi-square, by degrees of freedom */
+  double *
+      edges; /* [n_sensors x (BRAMAH__TUNE_BINS - 1)] upper ends of bins of chi-square, by degrees of freedom */
   uint64_t identity; /* of the program, the study, its machine, what is judged */
   int shared_model;  /* 1: no figure changes the machine, all replays use the session's model */
 } bramah__tune_problem;
@@ -121,13 +124,14 @@ void bramah__tune_problem_close(bramah__tune_problem *problem);
 /* One more figure by its name; its value as it stands is looked up (NULL: none may stand there, for a sweep).
  * `also` is kept by reference. Errors: E_KEY with the nearest name, E_VALUE (given twice,
  * too many), E_UNSUPPORTED (it says how logs are read). */
-bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char *name, int line, size_t n_also,
-                               const char *const *also, bramah__tune_parameter **out, bramah_diag *diag);
+bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char *name, int line,
+                                       size_t n_also, const char *const *also, bramah__tune_parameter **out,
+                                       bramah_diag *diag);
 /* The figures of the `tune` section with their bounds. */
 bramah_status bramah__tune_problem_add_parameters(bramah__tune_problem *problem, bramah_diag *diag);
 /* Read the logs; truths [n_truths] belong to the first ones. */
-bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths, size_t n_truths,
-                                const char *const *truths, bramah_diag *diag);
+bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths,
+                                        size_t n_truths, const char *const *truths, bramah_diag *diag);
 /* After everything is known: identity, whether the model can be shared, bins. Errors: E_MEMORY. */
 bramah_status bramah__tune_problem_seal(bramah__tune_problem *problem, bramah_diag *diag);
 
@@ -152,8 +156,8 @@ typedef struct bramah__tune_session {
   double *shift;     /* [n_sensors] to be added to what the log says [SI] */
   int shared;        /* the model is the problem's */
 } bramah__tune_session;
-bramah_status bramah__tune_session_open(bramah__tune_session *session, const bramah__tune_problem *problem, const char *set,
-                                    bramah_diag *diag);
+bramah_status bramah__tune_session_open(bramah__tune_session *session, const bramah__tune_problem *problem,
+                                        const char *set, bramah_diag *diag);
 void bramah__tune_session_close(bramah__tune_session *session);
 
 /* One replay of one log with one set of values, and what it tells: all figures that any criterion needs, as
@@ -182,7 +186,7 @@ enum {
   BRAMAH__TUNE_GATED,
   BRAMAH__TUNE_NIS, /* sum, and of its degrees of freedom */
   BRAMAH__TUNE_DOF,
-  BRAMAH__TUNE_COST,                                    /* [BRAMAH__TUNE_CHECKS] the last one is the cost of all */
+  BRAMAH__TUNE_COST, /* [BRAMAH__TUNE_CHECKS] the last one is the cost of all */
   BRAMAH__TUNE_JOINT = BRAMAH__TUNE_COST + BRAMAH__TUNE_CHECKS, /* [BRAMAH__TUNE_BINS] */
   BRAMAH__TUNE_SENSORS = BRAMAH__TUNE_JOINT + BRAMAH__TUNE_BINS
 };
@@ -191,12 +195,13 @@ enum {
 enum {
   BRAMAH__TUNE_OF_N = 0, /* innovations fused */
   BRAMAH__TUNE_OF_GATED,
-  BRAMAH__TUNE_OF_SQUARES,                                 /* sum of nu^2 [SI] */
-  BRAMAH__TUNE_OF_NIS,                                     /* sum of e^2, e = nu / sigma */
-  BRAMAH__TUNE_OF_SUM,                                     /* of e */
-  BRAMAH__TUNE_OF_LAG,                                     /* [BRAMAH__TUNE_LAGS] sums of e e_-l */
-  BRAMAH__TUNE_OF_AHEAD = BRAMAH__TUNE_OF_LAG + BRAMAH__TUNE_LAGS, /* sum of squared errors of predictions [SI], number */
-  BRAMAH__TUNE_OF_BINS = BRAMAH__TUNE_OF_AHEAD + 2,            /* [BRAMAH__TUNE_BINS] */
+  BRAMAH__TUNE_OF_SQUARES, /* sum of nu^2 [SI] */
+  BRAMAH__TUNE_OF_NIS,     /* sum of e^2, e = nu / sigma */
+  BRAMAH__TUNE_OF_SUM,     /* of e */
+  BRAMAH__TUNE_OF_LAG,     /* [BRAMAH__TUNE_LAGS] sums of e e_-l */
+  BRAMAH__TUNE_OF_AHEAD =
+      BRAMAH__TUNE_OF_LAG + BRAMAH__TUNE_LAGS,      /* sum of squared errors of predictions [SI], number */
+  BRAMAH__TUNE_OF_BINS = BRAMAH__TUNE_OF_AHEAD + 2, /* [BRAMAH__TUNE_BINS] */
   BRAMAH__TUNE_PER_SENSOR = BRAMAH__TUNE_OF_BINS + BRAMAH__TUNE_BINS
 };
 
@@ -219,8 +224,8 @@ typedef struct bramah__tune_executor {
 /* Replay. Whatever goes wrong in the filter is a figure (BRAMAH__TUNE_STATUS), with its message in diag; errors:
  * E_MEMORY; E_TIME (interrupted by a signal). Runs on any thread; neighbours on others too, if there are
  * executor (NULL: none). Figures do not depend on them. */
-bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job, const bramah__tune_executor *executor,
-                              double *figures, bramah_diag *diag);
+bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job,
+                                  const bramah__tune_executor *executor, double *figures, bramah_diag *diag);
 
 int bramah__tune_is_stopped(const bramah__tune_problem *problem);
 /* E_TIME. */
@@ -275,8 +280,8 @@ struct bramah__tune_runner {
 
 /* A runner for this set of values over the first `thousandths` of a log. Released by bramah__tune_runner_close in
  * any case. Errors: those of bramah__tune_session_open, E_MEMORY. */
-bramah_status bramah__tune_runner_open(bramah__tune_runner *runner, const bramah__tune_problem *problem, size_t log,
-                                   int thousandths, const char *set, bramah_diag *diag);
+bramah_status bramah__tune_runner_open(bramah__tune_runner *runner, const bramah__tune_problem *problem,
+                                       size_t log, int thousandths, const char *set, bramah_diag *diag);
 void bramah__tune_runner_close(bramah__tune_runner *runner);
 /* The next chunk. What goes wrong is in `status` and `diag`, after the steps before it. */
 void bramah__tune_runner_go(bramah__tune_runner *runner);
@@ -306,7 +311,7 @@ typedef struct bramah__tune_workers {
 /* Do the jobs; figures [n] pointers to room for bramah__tune_n_figures each. Errors: E_MEMORY; E_FILE (the
  * journal cannot take more: what was done before is in it); E_TIME (interrupted). */
 bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, const bramah__tune_job *jobs,
-                                 double *const *figures, bramah_diag *diag);
+                                      double *const *figures, bramah_diag *diag);
 
 /* From the figures of replays to what they are worth: criteria, and how consistent each sensor is. */
 /* Of one set of values over some logs. NaN: not known (no truth, no predictions). */
@@ -324,7 +329,7 @@ typedef struct bramah__tune_verdict {
 
 /* logs [n] in the order of figures [n]. */
 bramah__tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, size_t n, const size_t *logs,
-                                double *const *figures);
+                                        double *const *figures);
 
 /* Is next to nothing left of the innovations after gating? */
 int bramah__tune_starved(const bramah__tune_verdict *verdict);
@@ -336,18 +341,22 @@ const char *bramah__tune_criterion_name(bramah_tune_criterion criterion);
 /* What innovations of a sensor say, over some logs. */
 typedef struct bramah__tune_colour {
   double n, gated;
-  double nis;                /* mean */
-  double low, high;          /* band of it */
+  double nis;                    /* mean */
+  double low, high;              /* band of it */
   double lag[BRAMAH__TUNE_LAGS]; /* correlations of normalised innovations */
-  double ljung_box, p;       /* over all lags, and the probability of as much by chance */
-  double white_sigma;        /* [SI] of the part without memory, from the correlations run back to lag zero */
-  int coloured;              /* 1: the correlation of neighbours is beyond its band and a tenth */
+  double ljung_box, p;           /* over all lags, and the probability of as much by chance */
+  double white_sigma; /* [SI] of the part without memory, from the correlations run back to lag zero */
+  int coloured;       /* 1: the correlation of neighbours is beyond its band and a tenth */
 } bramah__tune_colour;
-bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *problem, size_t n, double *const *figures, size_t i);
+bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *problem, size_t n,
+                                                double *const *figures, size_t i);
+
+/* Coloured beyond chance, but little. */
+int bramah__tune_is_faint(const bramah__tune_colour *colour);
 
 /* A line for each sensor whose innovations keep a memory; returns how many. figures [n] of logs. */
 size_t bramah__tune_warn_coloured(const bramah__tune_problem *problem, size_t n, double *const *after,
-                              void (*say)(void *user, const char *line), void *user);
+                                  void (*say)(void *user, const char *line), void *user);
 
 /* The search for the best values: evaluations over some of the logs, where to begin, and the optimisers. */
 /* A set that was tried, for the table of all evaluations. */
@@ -388,29 +397,31 @@ typedef struct bramah__tune_search {
 } bramah__tune_search;
 
 /* Room; logs [n_logs] is copied. Released by bramah__tune_search_close in any case. */
-bramah_status bramah__tune_search_open(bramah__tune_search *search, const bramah__tune_problem *problem, bramah__tune_workers *workers,
-                                   size_t n_logs, const size_t *logs, bramah_diag *diag);
+bramah_status bramah__tune_search_open(bramah__tune_search *search, const bramah__tune_problem *problem,
+                                       bramah__tune_workers *workers, size_t n_logs, const size_t *logs,
+                                       bramah_diag *diag);
 void bramah__tune_search_close(bramah__tune_search *search);
 
 /* Evaluate a set over the logs of the search; figures in search->figures [n_logs] until the next call. value:
  * criterion with penalty, infinite where it cannot be used. */
 bramah_status bramah__tune_evaluate(bramah__tune_search *search, const char *set, int slope, int limited,
-                                double *value, bramah__tune_verdict *verdict, bramah_diag *diag);
+                                    double *value, bramah__tune_verdict *verdict, bramah_diag *diag);
 
 /* Why a replay of the set failed (verdict->status): its message, with log and time; with `slope` also that of
  * a neighbour. */
 bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, const char *set, int slope,
-                                       const bramah__tune_verdict *verdict, bramah_diag *diag);
+                                           const bramah__tune_verdict *verdict, bramah_diag *diag);
 
 /* Why the set cannot be used: a message that names log, set and what to do. */
 bramah_status bramah__tune_explain(const bramah__tune_search *search, const char *set,
-                               const bramah__tune_verdict *verdict, bramah_diag *diag);
+                                   const bramah__tune_verdict *verdict, bramah_diag *diag);
 
 /* Replays of many sets over the search's logs at once; figures [n_sets x n_logs] pointers. */
-bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n_sets, char (*sets)[BRAMAH__TUNE_TEXT],
-                                    int thousandths, double *const *figures, bramah_diag *diag);
-void bramah__tune_note_tried(bramah__tune_search *search, const char *set, int slope, const bramah__tune_verdict *verdict,
-                         double value);
+bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n_sets,
+                                        char (*sets)[BRAMAH__TUNE_TEXT], int thousandths,
+                                        double *const *figures, bramah_diag *diag);
+void bramah__tune_note_tried(bramah__tune_search *search, const char *set, int slope,
+                             const bramah__tune_verdict *verdict, double value);
 
 /* From set as it stands to where the search begins: sensors' noise from the correlations of the innovations,
  * plant noise by a common factor. The set is changed. */
@@ -419,12 +430,12 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, char *set, br
 /* The search; set [BRAMAH__TUNE_TEXT] is where it begins and what it finds. `fixed` [n] (NULL: none) tells
  * figures that stay. */
 bramah_status bramah__tune_optimise(bramah__tune_search *search, char *set, const unsigned char *fixed,
-                                bramah_optimum *out, bramah_diag *diag);
+                                    bramah_optimum *out, bramah_diag *diag);
 
 /* Penalty at a set, and its slope and curvature on the scale of the figures, added to gradient [n] and
  * information [n x n] (may be NULL). */
 double bramah__tune_penalty(const bramah__tune_search *search, const double *x, double *gradient,
-                        double *information);
+                            double *information);
 
 /* How well the logs tell the figures that were found. */
 typedef enum bramah__tune_held {
@@ -439,11 +450,11 @@ typedef struct bramah__tune_certainty {
   double *x;      /* [n] as found, in the units of the files */
   double *sigma;  /* [n] standard error on the scale (of the logarithm, or share of the range); NaN: none */
   double *fisher; /* [n] the same by the information alone */
-  double *low, *high;  /* [n] 95 % interval in the units of the files */
-  double *correlation; /* [n x n] */
+  double *low, *high;      /* [n] 95 % interval in the units of the files */
+  double *correlation;     /* [n x n] */
   bramah__tune_held *held; /* [n] */
-  double weakest;      /* least eigenvalue of the information scaled to a diagonal of ones */
-  double *direction;   /* [n] its eigenvector */
+  double weakest;          /* least eigenvalue of the information scaled to a diagonal of ones */
+  double *direction;       /* [n] its eigenvector */
 } bramah__tune_certainty;
 
 /* From an evaluation with slope at `set` that stands in search->figures, and the information [n x n] with
@@ -451,27 +462,29 @@ typedef struct bramah__tune_certainty {
  * and by how the slopes of twentieths of the logs scatter (P. J. Huber 1967, H. White 1982), which holds for
  * a wrong one too, where there are at least ten of them per figure. Released by bramah__tune_certainty_free in
  * any case. */
-bramah_status bramah__tune_certainty_find(bramah__tune_certainty *certainty, const bramah__tune_search *search,
-                                      const char *set, const double *information, bramah_diag *diag);
+bramah_status bramah__tune_certainty_find(bramah__tune_certainty *certainty,
+                                          const bramah__tune_search *search, const char *set,
+                                          const double *information, bramah_diag *diag);
 void bramah__tune_certainty_free(bramah__tune_certainty *certainty);
 
 /* Warnings by name: figures the logs do not tell, and pairs that can be told only together. Calls say for
  * each line; returns how many. */
-size_t bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const bramah__tune_problem *problem,
-                               void (*say)(void *user, const char *line), void *user);
+size_t bramah__tune_certainty_warn(const bramah__tune_certainty *certainty,
+                                   const bramah__tune_problem *problem,
+                                   void (*say)(void *user, const char *line), void *user);
 
 /* Whether what was found holds: on logs it was not tuned on, away from the optimum, by other criteria. */
 /* Figures the slope tells little of (flat, at a bound, a large standard error): how far they may go from x
  * until the cost has grown by 1.92, half the 95 % quantile of chi-square, the others leaning with them as the
  * information tells. Changes low and high of the certainty. */
-bramah_status bramah__tune_bound_weak(bramah__tune_certainty *certainty, bramah__tune_search *search, const char *set,
-                                  const double *information, bramah_diag *diag);
+bramah_status bramah__tune_bound_weak(bramah__tune_certainty *certainty, bramah__tune_search *search,
+                                      const char *set, const double *information, bramah_diag *diag);
 
 /* ---- cross-validation ---- */
 
 typedef struct bramah__tune_fold {
   size_t n_held;
-  size_t *held;            /* [n_held] logs left out */
+  size_t *held;                /* [n_held] logs left out */
   char set[BRAMAH__TUNE_TEXT]; /* found without them */
   bramah__tune_verdict given;  /* on those left out: with the study's own figures, */
   bramah__tune_verdict found;  /* with those found without them, */
@@ -485,7 +498,7 @@ typedef struct bramah__tune_folds {
 
 /* Of two logs or more. Log k is left out in fold k % n; each search begins at `set`. Sets tried go into search->tried. */
 bramah_status bramah__tune_cross_validate(bramah__tune_folds *folds, bramah__tune_search *search, size_t n,
-                                      const char *given, const char *set, bramah_diag *diag);
+                                          const char *given, const char *set, bramah_diag *diag);
 void bramah__tune_folds_free(bramah__tune_folds *folds);
 
 /* ---- profiles ---- */
@@ -499,13 +512,16 @@ typedef struct bramah__tune_profile {
 
 /* `sides` points to each side of every figure, out to three standard errors; profiles [n of the problem] are
  * released by bramah__tune_profiles_free. */
-bramah_status bramah__tune_find_profiles(bramah__tune_profile *profiles, bramah__tune_search *search, const char *set,
-                                     const bramah__tune_certainty *certainty, const double *information,
-                                     size_t sides, bramah_diag *diag);
+bramah_status bramah__tune_find_profiles(bramah__tune_profile *profiles, bramah__tune_search *search,
+                                         const char *set, const bramah__tune_certainty *certainty,
+                                         const double *information, size_t sides, bramah_diag *diag);
 void bramah__tune_profiles_free(bramah__tune_profile *profiles, size_t n);
 
 /* ---- criteria against each other ---- */
 
+enum { BRAMAH__TUNE_CRITERIA = 4 };
+/* Set i was tried over all logs of the search and replayed to the end. */
+int bramah__tune_is_comparable(const bramah__tune_search *search, size_t i);
 /* front [n_tried] 1: no other set that was tried is better by one criterion and as good by the others. */
 void bramah__tune_find_front(const bramah__tune_search *search, unsigned char *front);
 

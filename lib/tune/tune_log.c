@@ -73,11 +73,12 @@ static bramah_status read_rows(bramah__tune_log *log, bramah_log_stream *stream,
     const bramah_status status = read_row(log, stream, &end, diag);
     if (status) return status;
   }
-  if (log->rows < 2) return bramah__failf(diag, BRAMAH_E_EMPTY, log->path, 0, NULL, "a log to tune by needs rows");
+  if (log->rows < 2)
+    return bramah__failf(diag, BRAMAH_E_EMPTY, log->path, 0, NULL, "a log to tune by needs rows");
   for (size_t k = 1; k < log->rows; k++)
     if (log->time_ns[k] <= log->time_ns[k - 1])
       return bramah__failf(diag, BRAMAH_E_TIME, log->path, 0, NULL, "time does not go forward after %.9g s",
-                      1e-9 * (double)log->time_ns[k - 1]);
+                           1e-9 * (double)log->time_ns[k - 1]);
   return BRAMAH_OK;
 }
 
@@ -91,7 +92,7 @@ static void hash_rows(bramah__tune_log *log)
 }
 
 bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, const bramah_session *session,
-                                bramah_diag *diag)
+                                    bramah_diag *diag)
 {
   bramah_log_stream *stream;
   log->path = path;
@@ -119,8 +120,8 @@ void bramah__tune_log_free(bramah__tune_log *log)
 
 /* ---- truth ---- */
 
-static bramah_status find_columns(const bramah_truth *truth, const char *path, const bramah_plant *plant, size_t n,
-                                  const size_t *outputs, long *column, bramah_diag *diag)
+static bramah_status find_columns(const bramah_truth *truth, const char *path, const bramah_plant *plant,
+                                  size_t n, const size_t *outputs, long *column, bramah_diag *diag)
 {
   for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
@@ -128,8 +129,7 @@ static bramah_status find_columns(const bramah_truth *truth, const char *path, c
     const bramah_status status = bramah_truth_find(truth, info.name, info.unit, &column[i], diag);
     if (status) return status;
     if (column[i] < 0)
-      return bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, info.name,
-                      "the truth has no column of this name");
+      return bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, info.name, "the truth has no column of this name");
   }
   return BRAMAH_OK;
 }
@@ -157,8 +157,9 @@ static int grow_truth(bramah__tune_log *log, size_t rows)
   return !times || !values;
 }
 
-static bramah_status read_truth_rows(bramah__tune_log *log, bramah_log_reader *reader, size_t time, const long *column, double *values,
-                                     unsigned char *present, bramah_diag *diag)
+static bramah_status read_truth_rows(bramah__tune_log *log, bramah_log_reader *reader, size_t time,
+                                     const long *column, double *values, unsigned char *present,
+                                     bramah_diag *diag)
 {
   size_t room = 0;
   for (int end = 0;;) {
@@ -218,7 +219,7 @@ bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *pat
 static int64_t distance(int64_t a, int64_t b) { return a < b ? b - a : a - b; }
 
 double bramah__tune_log_truth(const bramah__tune_log *log, int64_t time_ns, int64_t tolerance_ns, size_t i,
-                          size_t *row)
+                              size_t *row)
 {
   if (!log->truth_rows) return NAN;
   while (*row + 1 < log->truth_rows &&
@@ -230,8 +231,9 @@ double bramah__tune_log_truth(const bramah__tune_log *log, int64_t time_ns, int6
 
 /* ---- replaying ---- */
 
-bramah_status bramah__tune_cursor_open(bramah__tune_cursor *cursor, const bramah__tune_log *log, const int64_t *delay_ns,
-                                   const double *shift, int thousandths, bramah_diag *diag)
+bramah_status bramah__tune_cursor_open(bramah__tune_cursor *cursor, const bramah__tune_log *log,
+                                       const int64_t *delay_ns, const double *shift, int thousandths,
+                                       bramah_diag *diag)
 {
   const int64_t first = log->time_ns[0], last = log->time_ns[log->rows - 1];
   *cursor = (bramah__tune_cursor){.log = log};

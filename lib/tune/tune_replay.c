@@ -16,8 +16,14 @@ size_t bramah__tune_place_output(const bramah__tune_problem *problem, size_t i)
   return bramah__tune_place_sensor(problem->n_sensors) + 2 * i;
 }
 
-size_t bramah__tune_place_gradient(const bramah__tune_problem *problem) { return bramah__tune_place_output(problem, problem->n_outputs); }
-size_t bramah__tune_place_information(const bramah__tune_problem *problem) { return bramah__tune_place_gradient(problem) + problem->n; }
+size_t bramah__tune_place_gradient(const bramah__tune_problem *problem)
+{
+  return bramah__tune_place_output(problem, problem->n_outputs);
+}
+size_t bramah__tune_place_information(const bramah__tune_problem *problem)
+{
+  return bramah__tune_place_gradient(problem) + problem->n;
+}
 
 size_t bramah__tune_place_scores(const bramah__tune_problem *problem)
 {
@@ -26,7 +32,8 @@ size_t bramah__tune_place_scores(const bramah__tune_problem *problem)
 
 size_t bramah__tune_n_figures(const bramah__tune_problem *problem, int slope)
 {
-  return slope ? bramah__tune_place_scores(problem) + BRAMAH__TUNE_CHECKS * problem->n : bramah__tune_place_gradient(problem);
+  return slope ? bramah__tune_place_scores(problem) + BRAMAH__TUNE_CHECKS * problem->n
+               : bramah__tune_place_gradient(problem);
 }
 
 /* ---- the job ---- */
@@ -35,9 +42,9 @@ typedef struct work {
   const bramah__tune_problem *problem;
   const bramah__tune_job *job;
   const bramah__tune_log *log;
-  size_t n;                 /* neighbours */
+  size_t n;                     /* neighbours */
   bramah__tune_runner *runners; /* [1 + n] the set itself first */
-  double *step;             /* [n] */
+  double *step;                 /* [n] */
   bramah_likelihood *likelihood;
   double *block, *y, *S, *near_y, *near_S, *near_sigma; /* what goes into it */
   size_t *index;                                        /* [n_sensors] of those fused */
@@ -247,7 +254,10 @@ static void judge_ahead(work *w, const bramah__tune_step *step, int judged)
   if (due) start_ahead(w);
 }
 
-static int is_judged(const work *w, int64_t time_ns) { return time_ns - w->begin_ns >= w->problem->settle_ns; }
+static int is_judged(const work *w, int64_t time_ns)
+{
+  return time_ns - w->begin_ns >= w->problem->settle_ns;
+}
 
 /* After a step of the set itself, while its plant stands there. */
 static void stepped(void *user, const bramah__tune_step *step)
@@ -269,8 +279,8 @@ static bramah_status open_work(work *w, bramah_diag *diag)
 {
   const size_t n = w->n, m = w->problem->n_sensors;
   w->runners = calloc(1 + n, sizeof *w->runners);
-  w->block = calloc(bramah__tune_n_figures(w->problem, w->job->slope) + n + m + m * m + n * (m + 1) + n * m * m + n +
-                        m * BRAMAH__TUNE_LAGS + 1,
+  w->block = calloc(bramah__tune_n_figures(w->problem, w->job->slope) + n + m + m * m + n * (m + 1) +
+                        n * m * m + n + m * BRAMAH__TUNE_LAGS + 1,
                     sizeof *w->block);
   w->index = calloc(m + 1, sizeof *w->index);
   if (!w->runners || !w->block || !w->index) return bramah__fail_memory(diag);
@@ -324,7 +334,8 @@ static int pass_checks(work *w, int64_t time_ns)
   const int64_t done = time_ns - w->begin_ns;
   while (w->check + 1 < BRAMAH__TUNE_CHECKS && done > w->length_ns / BRAMAH__TUNE_CHECKS * (w->check + 1)) {
     note_check(w);
-    if (!w->job->limited || w->figures[BRAMAH__TUNE_COST + w->check - 1] <= w->job->limit[w->check - 1]) continue;
+    if (!w->job->limited || w->figures[BRAMAH__TUNE_COST + w->check - 1] <= w->job->limit[w->check - 1])
+      continue;
     w->figures[BRAMAH__TUNE_STOPPED] = w->check;
     return 1;
   }
@@ -368,7 +379,7 @@ static bramah_status judge_chunk(work *w, int *over, bramah_diag *diag)
     bramah_status status = failed(w, step, diag);
     if (status) return status;
     w->figures[BRAMAH__TUNE_STEPS]++;
-    w->figures[BRAMAH__TUNE_TIME] = cli_seconds(at->time_ns);
+    w->figures[BRAMAH__TUNE_TIME] = (double)at->time_ns / 1e9;
     *over = pass_checks(w, at->time_ns);
     if (*over) return BRAMAH_OK;
     for (size_t k = 0; !status && is_judged(w, at->time_ns) && k < at->n_seen; k++)
@@ -406,15 +417,16 @@ static void finish(work *w)
   if (!w->job->slope) return;
   memcpy(w->figures + bramah__tune_place_gradient(w->problem), bramah_likelihood_gradient(w->likelihood),
          w->n * sizeof *w->figures);
-  memcpy(w->figures + bramah__tune_place_information(w->problem), bramah_likelihood_information(w->likelihood),
-         w->n * w->n * sizeof *w->figures);
+  memcpy(w->figures + bramah__tune_place_information(w->problem),
+         bramah_likelihood_information(w->likelihood), w->n * w->n * sizeof *w->figures);
 }
 
-bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job, const bramah__tune_executor *executor,
-                              double *figures, bramah_diag *diag)
+bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job,
+                                  const bramah__tune_executor *executor, double *figures, bramah_diag *diag)
 {
   const size_t n_figures = bramah__tune_n_figures(problem, job->slope);
-  work w = {.problem = problem, .job = job, .log = &problem->logs[job->log], .n = job->slope ? problem->n : 0};
+  work w = {
+      .problem = problem, .job = job, .log = &problem->logs[job->log], .n = job->slope ? problem->n : 0};
   memset(figures, 0, n_figures * sizeof *figures);
   w.begin_ns = w.log->time_ns[0];
   bramah_diag_clear(diag);

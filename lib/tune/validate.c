@@ -91,10 +91,12 @@ static bramah_status look_across(bramah__tune_search *s, const char *set, const 
     lean_set(s->problem, set, c, information, stretch->j, look_at(stretch, i), sets[i]);
   if (!status) status = bramah__tune_evaluate_all(s, N_LOOKS, sets, 1000, figures, diag);
   for (size_t i = 0; !status && i < N_LOOKS; i++) {
-    const bramah__tune_verdict v = bramah__tune_judge(s->problem, s->n_logs, s->logs, figures + i * s->n_logs);
+    const bramah__tune_verdict v =
+        bramah__tune_judge(s->problem, s->n_logs, s->logs, figures + i * s->n_logs);
     double x[BRAMAH__TUNE_MOST];
     bramah__tune_set_numbers(s->problem, sets[i], x);
-    cost[i] = bramah__tune_criterion_value(&v, BRAMAH_TUNE_LIKELIHOOD) + bramah__tune_penalty(s, x, NULL, NULL);
+    cost[i] =
+        bramah__tune_criterion_value(&v, BRAMAH_TUNE_LIKELIHOOD) + bramah__tune_penalty(s, x, NULL, NULL);
     bramah__tune_note_tried(s, sets[i], 0, &v, cost[i]);
   }
   free(sets);
@@ -104,8 +106,8 @@ static bramah_status look_across(bramah__tune_search *s, const char *set, const 
 }
 
 /* From the outermost looks below the level outwards. */
-static void bound(bramah__tune_certainty *c, const bramah__tune_parameter *t, const tune_stretch *s, const double *cost,
-                  double least, double limit)
+static void bound(bramah__tune_certainty *c, const bramah__tune_parameter *t, const tune_stretch *s,
+                  const double *cost, double least, double limit)
 {
   size_t first = N_LOOKS, last = N_LOOKS;
   for (size_t i = 0; i < N_LOOKS; i++) {
@@ -129,8 +131,8 @@ static int is_weak(const bramah__tune_certainty *c, const bramah__tune_parameter
   return c->held[j] != BRAMAH__TUNE_FREE || (!t->linear && c->sigma[j] > weak);
 }
 
-bramah_status bramah__tune_bound_weak(bramah__tune_certainty *certainty, bramah__tune_search *search, const char *set,
-                                  const double *information, bramah_diag *diag)
+bramah_status bramah__tune_bound_weak(bramah__tune_certainty *certainty, bramah__tune_search *search,
+                                      const char *set, const double *information, bramah_diag *diag)
 {
   bramah__tune_certainty *c = certainty;
   bramah_status status = BRAMAH_OK;
@@ -164,7 +166,7 @@ static void take_over_tried(bramah__tune_search *to, bramah__tune_search *from)
 }
 
 static bramah__tune_search *branch_off(const bramah__tune_search *search, bramah__tune_search *out, size_t n,
-                                   const size_t *logs, bramah_diag *diag)
+                                       const size_t *logs, bramah_diag *diag)
 {
   if (bramah__tune_search_open(out, search->problem, search->workers, n, logs, diag)) return NULL;
   out->criterion = search->criterion;
@@ -234,7 +236,7 @@ static bramah_status run_fold(bramah__tune_fold *fold, bramah__tune_search *sear
 }
 
 bramah_status bramah__tune_cross_validate(bramah__tune_folds *folds, bramah__tune_search *search, size_t n,
-                                      const char *given, const char *set, bramah_diag *diag)
+                                          const char *given, const char *set, bramah_diag *diag)
 {
   if (n > search->n_logs) n = search->n_logs;
   folds->fold = calloc(n, sizeof *folds->fold);
@@ -284,13 +286,13 @@ static void find_crossings(bramah__tune_profile *p, const bramah__tune_parameter
   for (size_t i = middle; i-- > 0;)
     if (p->cost[i] >= level) {
       p->low = bramah__tune_unscaled(t, crossing(bramah__tune_scaled(t, p->x[i + 1]), p->cost[i + 1],
-                                             bramah__tune_scaled(t, p->x[i]), p->cost[i], level));
+                                                 bramah__tune_scaled(t, p->x[i]), p->cost[i], level));
       break;
     }
   for (size_t i = middle + 1; i < p->n; i++)
     if (p->cost[i] >= level) {
       p->high = bramah__tune_unscaled(t, crossing(bramah__tune_scaled(t, p->x[i - 1]), p->cost[i - 1],
-                                              bramah__tune_scaled(t, p->x[i]), p->cost[i], level));
+                                                  bramah__tune_scaled(t, p->x[i]), p->cost[i], level));
       break;
     }
 }
@@ -325,9 +327,9 @@ static bramah_status find_profile(bramah__tune_profile *p, bramah__tune_search *
   return status;
 }
 
-bramah_status bramah__tune_find_profiles(bramah__tune_profile *profiles, bramah__tune_search *search, const char *set,
-                                     const bramah__tune_certainty *certainty, const double *information,
-                                     size_t sides, bramah_diag *diag)
+bramah_status bramah__tune_find_profiles(bramah__tune_profile *profiles, bramah__tune_search *search,
+                                         const char *set, const bramah__tune_certainty *certainty,
+                                         const double *information, size_t sides, bramah_diag *diag)
 {
   double least;
   bramah__tune_verdict verdict;
@@ -346,15 +348,13 @@ void bramah__tune_profiles_free(bramah__tune_profile *profiles, size_t n)
 
 /* ---- criteria against each other ---- */
 
-enum { N_CRITERIA = 4 };
-
 static double value_of(const bramah__tune_tried *t, int criterion)
 {
   return bramah__tune_criterion_value(&t->verdict, (bramah_tune_criterion)criterion);
 }
 
 /* Sets over all logs of the search, replayed to their end; parts of logs and folds are not comparable. */
-static int comparable(const bramah__tune_search *s, size_t i)
+int bramah__tune_is_comparable(const bramah__tune_search *s, size_t i)
 {
   const bramah__tune_verdict *v = &s->tried[i].verdict;
   return !v->status && !v->stopped && v->used > 0.0 && v->used + v->gated >= s->most_used - 0.5 &&
@@ -364,7 +364,7 @@ static int comparable(const bramah__tune_search *s, size_t i)
 static int dominates(const bramah__tune_tried *a, const bramah__tune_tried *b)
 {
   int better = 0;
-  for (int c = 0; c < N_CRITERIA; c++) {
+  for (int c = 0; c < BRAMAH__TUNE_CRITERIA; c++) {
     const double x = value_of(a, c), y = value_of(b, c);
     if (x > y) return 0;
     better |= x < y;
@@ -375,8 +375,9 @@ static int dominates(const bramah__tune_tried *a, const bramah__tune_tried *b)
 void bramah__tune_find_front(const bramah__tune_search *search, unsigned char *front)
 {
   for (size_t i = 0; i < search->n_tried; i++) {
-    front[i] = (unsigned char)comparable(search, i);
+    front[i] = (unsigned char)bramah__tune_is_comparable(search, i);
     for (size_t k = 0; front[i] && k < search->n_tried; k++)
-      if (k != i && comparable(search, k) && dominates(&search->tried[k], &search->tried[i])) front[i] = 0;
+      if (k != i && bramah__tune_is_comparable(search, k) && dominates(&search->tried[k], &search->tried[i]))
+        front[i] = 0;
   }
 }

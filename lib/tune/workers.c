@@ -43,8 +43,8 @@ enum { KEY_ROOM = BRAMAH__TUNE_TEXT + 128 };
 /* Whatever the result depends on; limits only end it earlier (bramah__tune_cut). */
 static void write_key(const bramah__tune_problem *problem, const bramah__tune_job *job, char *key)
 {
-  snprintf(key, KEY_ROOM, "%016" PRIx64 " %016" PRIx64 " %s %d: %s", problem->identity, problem->logs[job->log].hash,
-           job->slope ? "slope" : "cost", job->thousandths, job->set);
+  snprintf(key, KEY_ROOM, "%016" PRIx64 " %016" PRIx64 " %s %d: %s", problem->identity,
+           problem->logs[job->log].hash, job->slope ? "slope" : "cost", job->thousandths, job->set);
 }
 
 /* A replay given up early is remembered apart: one with other limits may need more of it. */
@@ -87,15 +87,15 @@ static void remember(batch *b, size_t i)
   else
     write_key(workers->problem, job, key);
   bramah_diag diag;
-  const bramah_status status =
-      bramah_journal_add(workers->journal, key, bramah__tune_n_figures(workers->problem, job->slope), figures, &diag);
+  const bramah_status status = bramah_journal_add(
+      workers->journal, key, bramah__tune_n_figures(workers->problem, job->slope), figures, &diag);
   if (status && !b->status) {
     b->status = status;
     b->diag = diag;
   }
   workers->replays += n;
-  workers->log_seconds +=
-      (double)n * figures[BRAMAH__TUNE_STEPS] * 1e-9 * (double)bramah_session_plant(workers->problem->session)->step_ns;
+  workers->log_seconds += (double)n * figures[BRAMAH__TUNE_STEPS] * 1e-9 *
+                          (double)bramah_session_plant(workers->problem->session)->step_ns;
   b->state[i] = DONE;
   b->done++;
 }
@@ -105,7 +105,8 @@ static void remember(batch *b, size_t i)
 /* With the lock: a job nobody has begun, or n. */
 static size_t take(batch *b)
 {
-  if (!b->status && bramah__tune_is_stopped(b->workers->problem)) b->status = bramah__tune_interrupted(&b->diag);
+  if (!b->status && bramah__tune_is_stopped(b->workers->problem))
+    b->status = bramah__tune_interrupted(&b->diag);
   while (b->next < b->n && b->state[b->next] != TO_DO) b->next++;
   if (b->status || b->next == b->n) return b->n;
   b->state[b->next] = BEGUN;
@@ -178,7 +179,8 @@ static void *work(void *user)
     bramah_diag diag;
     b->active++;
     pthread_mutex_unlock(&b->lock);
-    const bramah_status status = bramah__tune_replay(b->workers->problem, &b->jobs[i], &executor, b->figures[i], &diag);
+    const bramah_status status =
+        bramah__tune_replay(b->workers->problem, &b->jobs[i], &executor, b->figures[i], &diag);
     pthread_mutex_lock(&b->lock);
     b->active--;
     if (!status) {
@@ -230,7 +232,8 @@ static void lead(batch *b, helpers *h)
     }
     h->busy[rank] = 0;
     pthread_mutex_lock(&b->lock);
-    memcpy(b->figures[i], h->answer, bramah__tune_n_figures(b->workers->problem, b->jobs[i].slope) * sizeof *h->answer);
+    memcpy(b->figures[i], h->answer,
+           bramah__tune_n_figures(b->workers->problem, b->jobs[i].slope) * sizeof *h->answer);
     remember(b, i);
     pthread_mutex_unlock(&b->lock);
   }
@@ -272,7 +275,7 @@ static size_t threads_for(const batch *b)
 }
 
 bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, const bramah__tune_job *jobs,
-                                 double *const *figures, bramah_diag *diag)
+                                      double *const *figures, bramah_diag *diag)
 {
   batch b = {.workers = workers,
              .n = n,
