@@ -9,7 +9,9 @@
  *
  * What comes out does not depend on the number of threads. Nothing is printed; study, machine and logs are
  * read once, at the start. The section `tune` of the study says which values are to be found and between
- * which bounds. Likelihood, slope and information: bramah/likelihood.h, which names the sources. */
+ * which bounds. Source of likelihood,
+ * slope and information: F. C. Schweppe, IEEE Trans. Information Theory 11 (1965); N. K. Gupta, R. K. Mehra, IEEE
+ * Trans. Automatic Control 19 (1974). */
 #ifndef BRAMAH_TUNE_H
 #define BRAMAH_TUNE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah sweep: what a study makes of logs with many values of its figures. */
+/* bramah sweep: what a study makes of logs with many values of its values. */
 #include "lib/cli/arguments.h"
 #include "lib/cli/commands.h"
 #include "lib/cli/output_files.h"
@@ -29,7 +29,7 @@ typedef struct sweep {
   bramah__tune_workers workers;
   cli_tune_vary vary;
   size_t *logs;             /* [n_logs] 0, 1, ... */
-  double *block, **figures; /* of a chunk */
+  double *block, **scores; /* of a chunk */
   char (*sets)[BRAMAH__TUNE_TEXT];
   FILE *file;
   size_t failed, best; /* sets that failed; the one of least cost */
@@ -98,18 +98,18 @@ static bramah_status open_lab(sweep *s, bramah_diag *diag)
 
 static bramah_status open_work(sweep *s, bramah_diag *diag)
 {
-  const size_t n = s->problem.n_logs, size = bramah__tune_n_figures(&s->problem, 0);
+  const size_t n = s->problem.n_logs, size = bramah__tune_n_scores(&s->problem, 0);
   s->workers.problem = &s->problem;
   s->workers.n_threads = s->threads ? (size_t)s->threads : s->workers.n_ranks > 1 ? 1 : cli_crew_processors();
   s->logs = calloc(n + 1, sizeof *s->logs);
   s->block = calloc(CHUNK * n * size + 1, sizeof *s->block);
-  s->figures = calloc(CHUNK * n + 1, sizeof *s->figures);
+  s->scores = calloc(CHUNK * n + 1, sizeof *s->scores);
   s->sets = calloc(CHUNK, sizeof *s->sets);
-  if (!s->logs || !s->block || !s->figures || !s->sets) return fail_memory(diag);
+  if (!s->logs || !s->block || !s->scores || !s->sets) return fail_memory(diag);
   for (size_t i = 0; i < n; i++) s->logs[i] = i;
-  for (size_t i = 0; i < CHUNK * n; i++) s->figures[i] = s->block + i * size;
+  for (size_t i = 0; i < CHUNK * n; i++) s->scores[i] = s->block + i * size;
   bramah_diag_clear(diag);
-  return bramah_journal_open(s->journal, diag, &s->workers.journal);
+  return bramah__journal_open(s->journal, diag, &s->workers.journal);
 }
 
 /* ---- the table ---- */
@@ -173,13 +173,13 @@ static bramah_status finish_table(sweep *s, bramah_status status, bramah_diag *d
   return cli_fail(diag, BRAMAH_E_FILE, s->output, 0, NULL, "cannot be written completely");
 }
 
-static void put_set(sweep *s, size_t point, const char *set, double *const *figures)
+static void put_set(sweep *s, size_t point, const char *set, double *const *scores)
 {
   const size_t n = s->problem.n_logs;
-  const bramah__tune_verdict all = bramah__tune_judge(&s->problem, n, s->logs, figures);
+  const bramah__tune_verdict all = bramah__tune_judge(&s->problem, n, s->logs, scores);
   put_row(s, point, "all", &all, set);
   for (size_t k = 0; n > 1 && k < n; k++) {
-    const bramah__tune_verdict one = bramah__tune_judge(&s->problem, 1, &s->logs[k], figures + k);
+    const bramah__tune_verdict one = bramah__tune_judge(&s->problem, 1, &s->logs[k], scores + k);
     put_row(s, point, s->problem.logs[k].path, &one, set);
   }
   const double cost = bramah__tune_criterion_value(&all, BRAMAH_TUNE_LIKELIHOOD);
@@ -208,8 +208,8 @@ static bramah_status work(sweep *s, bramah_diag *diag)
       jobs[i] = (bramah__tune_job){.log = i % n_logs, .thousandths = 1000};
       memcpy(jobs[i].set, s->sets[i / n_logs], BRAMAH__TUNE_TEXT);
     }
-    status = bramah__tune_workers_do(&s->workers, n * n_logs, jobs, s->figures, diag);
-    for (size_t i = 0; !status && i < n; i++) put_set(s, first + i, s->sets[i], s->figures + i * n_logs);
+    status = bramah__tune_workers_do(&s->workers, n * n_logs, jobs, s->scores, diag);
+    for (size_t i = 0; !status && i < n; i++) put_set(s, first + i, s->sets[i], s->scores + i * n_logs);
   }
   free(jobs);
   return status;
@@ -254,13 +254,13 @@ static bramah_status lead(sweep *s, bramah_diag *diag)
 
 static void clean_up(sweep *s)
 {
-  bramah_journal_close(s->workers.journal);
+  bramah__journal_close(s->workers.journal);
   cli_tune_vary_free(&s->vary);
   bramah__tune_problem_close(&s->problem);
   free(s->truths);
   free(s->logs);
   free(s->block);
-  free(s->figures);
+  free(s->scores);
   free(s->sets);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah tune: the figures of a study from logs. */
+/* bramah tune: the values of a study from logs. */
 #define _POSIX_C_SOURCE 200809L /* isatty */
 #include "lib/cli/commands.h"
 #include "lib/cli/arguments.h"
@@ -199,7 +199,7 @@ static void print_search(const run_of *r, FILE *out)
           result->cost);
   fprintf(out, "work: %llu replays in %.1f s, %.1f s of log per second%s\n",
           (unsigned long long)result->replays, r->seconds, t->workers.log_seconds / r->seconds,
-          bramah_journal_count_read(t->workers.journal) ? " (others were in the journal)" : "");
+          bramah__journal_count_read(t->workers.journal) ? " (others were in the journal)" : "");
 }
 
 enum { MOST_TABLES = 8 };

@@ -23,9 +23,9 @@ static void give(size_t rank, size_t number, const bramah__tune_job *job)
   (void)rank, (void)number, (void)job;
 }
 
-static int fetch(const bramah__tune_problem *problem, size_t *rank, size_t *number, double *figures)
+static int fetch(const bramah__tune_problem *problem, size_t *rank, size_t *number, double *scores)
 {
-  (void)problem, (void)rank, (void)number, (void)figures;
+  (void)problem, (void)rank, (void)number, (void)scores;
   return 0;
 }
 

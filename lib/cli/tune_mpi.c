@@ -68,8 +68,8 @@ static void give(size_t rank, size_t number, const bramah__tune_job *job)
   MPI_Send(&p, (int)sizeof p, MPI_BYTE, (int)rank, TAG_JOB, MPI_COMM_WORLD);
 }
 
-/* An answer: its number, then the figures. */
-static int fetch(const bramah__tune_problem *problem, size_t *rank, size_t *number, double *figures)
+/* An answer: its number, then the values. */
+static int fetch(const bramah__tune_problem *problem, size_t *rank, size_t *number, double *scores)
 {
   int there = 0, n = 0;
   MPI_Status about;
@@ -81,7 +81,7 @@ static int fetch(const bramah__tune_problem *problem, size_t *rank, size_t *numb
   MPI_Recv(answer, n, MPI_DOUBLE, about.MPI_SOURCE, TAG_FIGURES, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   *rank = (size_t)about.MPI_SOURCE;
   *number = (size_t)answer[0];
-  memcpy(figures, answer + 1, ((size_t)n - 1) * sizeof *figures);
+  memcpy(scores, answer + 1, ((size_t)n - 1) * sizeof *scores);
   free(answer);
   (void)problem;
   return 1;
@@ -100,14 +100,14 @@ static bramah_status answer(const bramah__tune_problem *problem, const parcel *p
   room[0] = (double)p->number;
   const bramah_status status = bramah__tune_replay(problem, &p->job, NULL, room + 1, diag);
   if (status) return status;
-  MPI_Send(room, 1 + (int)bramah__tune_n_figures(problem, p->job.slope), MPI_DOUBLE, 0, TAG_FIGURES,
+  MPI_Send(room, 1 + (int)bramah__tune_n_scores(problem, p->job.slope), MPI_DOUBLE, 0, TAG_FIGURES,
            MPI_COMM_WORLD);
   return BRAMAH_OK;
 }
 
 bramah_status cli_tune_ranks_serve(const bramah__tune_problem *problem, bramah_diag *diag)
 {
-  double *room = calloc(1 + bramah__tune_n_figures(problem, 1), sizeof *room);
+  double *room = calloc(1 + bramah__tune_n_scores(problem, 1), sizeof *room);
   bramah_status status = room ? BRAMAH_OK : cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   while (!status) {
     int there = 0;

@@ -51,7 +51,7 @@ static bramah_status plot_criterion(bramah_report *report, const bramah__tune_se
   return status;
 }
 
-/* A figure on its scale; where the search was about at its end, with the interval found there. */
+/* A value on its scale; where the search was about at its end, with the interval found there. */
 static bramah_status plot_figure(bramah_report *report, const bramah__tune_search *s,
                                  const bramah__tune_certainty *c, size_t j)
 {
@@ -88,7 +88,7 @@ static bramah_status plot_figure(bramah_report *report, const bramah__tune_searc
   return status;
 }
 
-/* Cost above the least over a figure; the level is that of 95 %. */
+/* Cost above the least over a value; the level is that of 95 %. */
 static bramah_status plot_profile(bramah_report *report, const bramah__tune_parameter *tuned,
                                   const bramah__tune_profile *p)
 {

@@ -10,7 +10,7 @@ typedef struct cli_tune_note {
   const char *name, *value;
 } cli_tune_note;
 
-/* Plots: criterion and figures over the evaluations of the search, and profiles (NULL: none). certainty NULL:
+/* Plots: criterion and values over the evaluations of the search, and profiles (NULL: none). certainty NULL:
  * no bands. */
 bramah_status cli_tune_write_report(const char *path, const bramah__tune_search *search,
                                     const bramah__tune_certainty *certainty,

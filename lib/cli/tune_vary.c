@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_vary.h"
-#include "bramah/optimise.h"
+#include "lib/tune/optimise.h"
 #include "bramah/units.h"
 #include "lib/cli/message.h"
 
@@ -43,7 +43,7 @@ static bramah_status add_value(cli_tune_values *v, char *text, bramah_diag *diag
   return BRAMAH_OK;
 }
 
-/* A number alone takes the unit of the value that stands in the file. */
+/* A number alone takes the unit of the value that is in the file. */
 static int is_bare_number(const char *text)
 {
   char *end;
@@ -199,7 +199,7 @@ static bramah_status count_points(cli_tune_vary *vary, uint64_t latin, uint64_t 
   }
   if (!latin) return BRAMAH_OK;
   vary->cube = calloc(vary->n_points * vary->n + 1, sizeof *vary->cube);
-  return vary->cube ? bramah_latin_hypercube(vary->n_points, vary->n, seed, vary->cube, diag)
+  return vary->cube ? bramah__latin_hypercube(vary->n_points, vary->n, seed, vary->cube, diag)
                     : fail_memory(diag);
 }
 

@@ -38,7 +38,7 @@ void bramah__tune_certainty_free(bramah__tune_certainty *certainty)
 
 /* ---- inverse of the information ---- */
 
-/* Pseudo-inverse of the information of the free figures, scaled to a diagonal of ones first, into V [n x n];
+/* Pseudo-inverse of the information of the free values, scaled to a diagonal of ones first, into V [n x n];
  * directions that hold next to nothing are left with a huge variance rather than none. */
 static bramah_status invert(bramah__tune_certainty *c, const double *information, double *V,
                             bramah_diag *diag)
@@ -85,7 +85,7 @@ static size_t scatter(const bramah__tune_search *s, double *J)
   double mean[BRAMAH__TUNE_MOST] = {0}, g[BRAMAH__TUNE_MOST];
   for (int pass = 0; pass < 2; pass++)
     for (size_t k = 0; k < N; k++) {
-      const double *f = s->figures[k / BRAMAH__TUNE_CHECKS] + place;
+      const double *f = s->scores[k / BRAMAH__TUNE_CHECKS] + place;
       const size_t c = k % BRAMAH__TUNE_CHECKS;
       for (size_t i = 0; i < n; i++) g[i] = f[c * n + i] - (c ? f[(c - 1) * n + i] : 0.0) - mean[i];
       for (size_t i = 0; pass && i < n; i++)

@@ -9,63 +9,63 @@
 
 /* ---- criteria ---- */
 
-static double sum_over(size_t n, double *const *figures, size_t place)
+static double sum_over(size_t n, double *const *scores, size_t place)
 {
   double sum = 0.0;
-  for (size_t k = 0; k < n; k++) sum += figures[k][place];
+  for (size_t k = 0; k < n; k++) sum += scores[k][place];
   return sum;
 }
 
 /* Pearson's phi^2 of the bins from even ones; what chance alone makes of it is taken off, so that more
  * samples do not look better. */
-static double distance_of(size_t n, double *const *figures, size_t place, size_t *counted)
+static double distance_of(size_t n, double *const *scores, size_t place, size_t *counted)
 {
   double total = 0.0, sum = 0.0;
-  for (size_t b = 0; b < BRAMAH__TUNE_BINS; b++) total += sum_over(n, figures, place + b);
+  for (size_t b = 0; b < BRAMAH__TUNE_BINS; b++) total += sum_over(n, scores, place + b);
   if (!(total > 0.0)) return 0.0;
   ++*counted;
   for (size_t b = 0; b < BRAMAH__TUNE_BINS; b++) {
-    const double off = sum_over(n, figures, place + b) / total - 1.0 / BRAMAH__TUNE_BINS;
+    const double off = sum_over(n, scores, place + b) / total - 1.0 / BRAMAH__TUNE_BINS;
     sum += BRAMAH__TUNE_BINS * off * off;
   }
   return sum;
 }
 
-static double distance(const bramah__tune_problem *problem, size_t n, double *const *figures)
+static double distance(const bramah__tune_problem *problem, size_t n, double *const *scores)
 {
   size_t counted = 0;
-  double sum = distance_of(n, figures, BRAMAH__TUNE_JOINT, &counted);
+  double sum = distance_of(n, scores, BRAMAH__TUNE_JOINT, &counted);
   for (size_t i = 0; i < problem->n_sensors; i++)
-    sum += distance_of(n, figures, bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_BINS, &counted);
+    sum += distance_of(n, scores, bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_BINS, &counted);
   return counted ? sum / (double)counted : (double)NAN;
 }
 
-static double rmse(const bramah__tune_problem *problem, size_t n, const size_t *logs, double *const *figures)
+static double rmse(const bramah__tune_problem *problem, size_t n, const size_t *logs, double *const *scores)
 {
   double sum = 0.0;
   size_t counted = 0;
   for (size_t i = 0; i < problem->n_outputs; i++) {
     const size_t place = bramah__tune_place_output(problem, i);
-    const double number = sum_over(n, figures, place + 1);
+    const double number = sum_over(n, scores, place + 1);
     double largest = 0.0;
     for (size_t k = 0; k < n; k++)
       if (problem->logs[logs[k]].largest) largest = fmax(largest, problem->logs[logs[k]].largest[i]);
     if (!(number > 0.0) || !(largest > 0.0)) continue;
-    sum += sum_over(n, figures, place) / number / (largest * largest);
+    sum += sum_over(n, scores, place) / number / (largest * largest);
     counted++;
   }
   return counted ? sqrt(sum / (double)counted) : (double)NAN;
 }
 
-static double prediction(const bramah__tune_problem *problem, size_t n, double *const *figures)
+static double prediction(const bramah__tune_problem *problem, size_t n, double *const *scores)
 {
   double sum = 0.0;
   size_t counted = 0;
   for (size_t i = 0; problem->ahead && i < problem->n_sensors; i++) {
     const size_t place = bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_AHEAD;
-    const double number = sum_over(n, figures, place + 1);
+    const double number = sum_over(n, scores, place + 1);
     if (!(number > 0.0)) continue;
-    sum += sum_over(n, figures, place) / number /
+    sum += sum_over(n, scores, place) / number /
            bramah_sensor_variance(&bramah_session_sensors(problem->session)[i]);
     counted++;
   }
@@ -80,11 +80,11 @@ static double cost_of(const double *f)
 }
 
 bramah__tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, size_t n, const size_t *logs,
-                                        double *const *figures)
+                                        double *const *scores)
 {
   bramah__tune_verdict v = {.failed = problem->n_logs};
   for (size_t k = 0; k < n; k++) {
-    const double *f = figures[k];
+    const double *f = scores[k];
     if (f[BRAMAH__TUNE_STATUS] != 0.0 && !v.status) {
       v.status = (bramah_status)(int)f[BRAMAH__TUNE_STATUS];
       v.failed = logs[k];
@@ -92,12 +92,12 @@ bramah__tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, siz
     v.stopped |= f[BRAMAH__TUNE_STOPPED] > 0.0;
     v.cost += cost_of(f);
   }
-  v.used = sum_over(n, figures, BRAMAH__TUNE_USED);
-  v.gated = sum_over(n, figures, BRAMAH__TUNE_GATED);
-  v.nis = sum_over(n, figures, BRAMAH__TUNE_NIS) / sum_over(n, figures, BRAMAH__TUNE_DOF);
-  v.distance = distance(problem, n, figures);
-  v.rmse = rmse(problem, n, logs, figures);
-  v.prediction = prediction(problem, n, figures);
+  v.used = sum_over(n, scores, BRAMAH__TUNE_USED);
+  v.gated = sum_over(n, scores, BRAMAH__TUNE_GATED);
+  v.nis = sum_over(n, scores, BRAMAH__TUNE_NIS) / sum_over(n, scores, BRAMAH__TUNE_DOF);
+  v.distance = distance(problem, n, scores);
+  v.rmse = rmse(problem, n, logs, scores);
+  v.prediction = prediction(problem, n, scores);
   return v;
 }
 
@@ -126,7 +126,7 @@ const char *bramah__tune_criterion_name(bramah_tune_criterion criterion)
 /* The part of the variance that has no memory: what is left at lag zero above a parabola through the next
  * three lags. Of innovations that a much too sharp filter makes it is up to five times too large, of others
  * right; R. K. Mehra (IEEE Trans. Automatic Control 15, 1970) takes noise from correlations of innovations,
- * with a gain that stands still. */
+ * with a gain that is still. */
 static double white_variance(const bramah__tune_colour *c, double variance)
 {
   const double rest = 1.0 - (3.0 * c->lag[0] - 3.0 * c->lag[1] + c->lag[2]);
@@ -134,12 +134,12 @@ static double white_variance(const bramah__tune_colour *c, double variance)
 }
 
 bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *problem, size_t n,
-                                                double *const *figures, size_t i)
+                                                double *const *scores, size_t i)
 {
   const size_t place = bramah__tune_place_sensor(i);
-  const double squares = sum_over(n, figures, place + BRAMAH__TUNE_OF_NIS);
-  bramah__tune_colour c = {.n = sum_over(n, figures, place + BRAMAH__TUNE_OF_N),
-                           .gated = sum_over(n, figures, place + BRAMAH__TUNE_OF_GATED),
+  const double squares = sum_over(n, scores, place + BRAMAH__TUNE_OF_NIS);
+  bramah__tune_colour c = {.n = sum_over(n, scores, place + BRAMAH__TUNE_OF_N),
+                           .gated = sum_over(n, scores, place + BRAMAH__TUNE_OF_GATED),
                            .low = (double)NAN,
                            .high = (double)NAN,
                            .p = (double)NAN};
@@ -148,14 +148,14 @@ bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *prob
   c.nis = squares / c.n;
   if (!(c.n > BRAMAH__TUNE_LAGS) || !(squares > 0.0)) return c;
   for (size_t l = 0; l < BRAMAH__TUNE_LAGS; l++) {
-    c.lag[l] = sum_over(n, figures, place + BRAMAH__TUNE_OF_LAG + l) / squares;
+    c.lag[l] = sum_over(n, scores, place + BRAMAH__TUNE_OF_LAG + l) / squares;
     c.ljung_box += c.n * (c.n + 2.0) * c.lag[l] * c.lag[l] / (c.n - (double)l - 1.0);
   }
   c.p = bramah_chi_square_above(c.ljung_box, BRAMAH__TUNE_LAGS);
   bramah_nis_band(c.n, 0.95, &c.low, &c.high, &diag);
   c.low *= expected;
   c.high *= expected;
-  c.white_sigma = sqrt(white_variance(&c, sum_over(n, figures, place + BRAMAH__TUNE_OF_SQUARES) / c.n));
+  c.white_sigma = sqrt(white_variance(&c, sum_over(n, scores, place + BRAMAH__TUNE_OF_SQUARES) / c.n));
   c.coloured = fabs(c.lag[0]) > fmax(0.1, 1.96 / sqrt(c.n));
   return c;
 }

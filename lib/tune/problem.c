@@ -17,7 +17,7 @@ static char *copy(const char *text)
   return out;
 }
 
-/* ---- figures ---- */
+/* ---- values ---- */
 
 static const char *after(const char *text, const char *prefix)
 {
@@ -61,7 +61,7 @@ static int same_dimension(const bramah_study_ref *a, const bramah_study_ref *b)
   return x.m == y.m && x.kg == y.kg && x.s == y.s && x.volt == y.volt && x.rad == y.rad;
 }
 
-/* The places and the value as it stands. Without a number (a word) the unit is NULL. */
+/* The places and the value as it is. Without a number (a word) the unit is NULL. */
 static bramah_status look_up(bramah__tune_problem *problem, bramah__tune_parameter *t, bramah_diag *diag)
 {
   bramah_status status = bramah_study_find(problem->study, t->name, &t->ref, diag);
@@ -98,7 +98,7 @@ static bramah_status check_logs_stay(const bramah__tune_problem *problem, const 
                        "logs are read once: what says how to read them cannot vary");
 }
 
-/* The figure before t that a place belongs to already, or NULL. */
+/* The value before t that a place belongs to already, or NULL. */
 static const bramah__tune_parameter *owner_of(const bramah__tune_problem *problem,
                                               const bramah__tune_parameter *t, const char *place)
 {
@@ -110,7 +110,7 @@ static const bramah__tune_parameter *owner_of(const bramah__tune_problem *proble
   return NULL;
 }
 
-/* Two figures may not say different things of one place. */
+/* Two values may not say different things of one place. */
 static bramah_status check_once(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
                                 bramah_diag *diag)
 {

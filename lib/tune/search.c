@@ -11,20 +11,20 @@ bramah_status bramah__tune_search_open(bramah__tune_search *search, const bramah
                                        bramah__tune_workers *workers, size_t n_logs, const size_t *logs,
                                        bramah_diag *diag)
 {
-  const size_t size = bramah__tune_n_figures(problem, 1), all = problem->n_logs;
+  const size_t size = bramah__tune_n_scores(problem, 1), all = problem->n_logs;
   *search = (bramah__tune_search){
       .problem = problem, .workers = workers, .n_logs = n_logs, .phase = "search", .starts = 8};
   search->logs = calloc(n_logs + 1, sizeof *search->logs);
   search->white = calloc(2 * problem->n + 1, sizeof *search->white);
   search->limits = calloc(all * BRAMAH__TUNE_CHECKS + 1, sizeof *search->limits);
   search->block = calloc(n_logs * size + 1, sizeof *search->block);
-  search->figures = calloc(n_logs + 1, sizeof *search->figures);
-  if (!search->logs || !search->white || !search->limits || !search->block || !search->figures)
+  search->scores = calloc(n_logs + 1, sizeof *search->scores);
+  if (!search->logs || !search->white || !search->limits || !search->block || !search->scores)
     return bramah__fail_memory(diag);
   search->samples = search->white + problem->n;
   for (size_t k = 0; k < n_logs; k++) {
     search->logs[k] = logs[k];
-    search->figures[k] = search->block + k * size;
+    search->scores[k] = search->block + k * size;
   }
   return BRAMAH_OK;
 }
@@ -37,7 +37,7 @@ void bramah__tune_search_close(bramah__tune_search *search)
   free(search->white);
   free(search->limits);
   free(search->block);
-  free(search->figures);
+  free(search->scores);
 }
 
 /* ---- evaluations ---- */
@@ -107,13 +107,13 @@ static void keep_limits(bramah__tune_search *search, double value)
   search->given = 1;
   search->best = value;
   for (size_t k = 0; k < search->n_logs; k++)
-    memcpy(search->limits + search->logs[k] * BRAMAH__TUNE_CHECKS, search->figures[k] + BRAMAH__TUNE_COST,
+    memcpy(search->limits + search->logs[k] * BRAMAH__TUNE_CHECKS, search->scores[k] + BRAMAH__TUNE_COST,
            BRAMAH__TUNE_CHECKS * sizeof *search->limits);
 }
 
 bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n_sets,
                                         char (*sets)[BRAMAH__TUNE_TEXT], int thousandths,
-                                        double *const *figures, bramah_diag *diag)
+                                        double *const *scores, bramah_diag *diag)
 {
   const size_t n = n_sets * search->n_logs;
   bramah__tune_job *jobs = calloc(n + 1, sizeof *jobs);
@@ -122,7 +122,7 @@ bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n_se
     jobs[i] = (bramah__tune_job){.log = search->logs[i % search->n_logs], .thousandths = thousandths};
     memcpy(jobs[i].set, sets[i / search->n_logs], BRAMAH__TUNE_TEXT);
   }
-  const bramah_status status = bramah__tune_workers_do(search->workers, n, jobs, figures, diag);
+  const bramah_status status = bramah__tune_workers_do(search->workers, n, jobs, scores, diag);
   free(jobs);
   search->evaluations += n_sets;
   return status;
@@ -139,7 +139,7 @@ static bramah_status replay_logs(bramah__tune_search *search, const char *set, i
     memcpy(jobs[k].set, set, strlen(set) + 1);
   }
   const bramah_status status =
-      bramah__tune_workers_do(search->workers, search->n_logs, jobs, search->figures, diag);
+      bramah__tune_workers_do(search->workers, search->n_logs, jobs, search->scores, diag);
   free(jobs);
   return status;
 }
@@ -149,7 +149,7 @@ static double lost(const bramah__tune_search *search)
 {
   double sum = search->best;
   for (size_t k = 0; k < search->n_logs; k++) {
-    const double *f = search->figures[k];
+    const double *f = search->scores[k];
     const int at = f[BRAMAH__TUNE_STOPPED] > 0.0 ? (int)f[BRAMAH__TUNE_STOPPED] - 1 : BRAMAH__TUNE_CHECKS - 1;
     sum += fmax(
         f[BRAMAH__TUNE_COST + at] - search->limits[search->logs[k] * BRAMAH__TUNE_CHECKS + (size_t)at], 0.0);
@@ -165,7 +165,7 @@ bramah_status bramah__tune_evaluate(bramah__tune_search *search, const char *set
   search->evaluations += 1 + (slope ? search->problem->n : 0);
   if (status) return status;
   bramah__tune_set_numbers(search->problem, set, x);
-  *verdict = bramah__tune_judge(search->problem, search->n_logs, search->logs, search->figures);
+  *verdict = bramah__tune_judge(search->problem, search->n_logs, search->logs, search->scores);
   *value = bramah__tune_criterion_value(verdict, search->criterion);
   if (isfinite(*value) && verdict->stopped) *value = lost(search);
   if (isfinite(*value)) *value += bramah__tune_penalty(search, x, NULL, NULL);
@@ -182,18 +182,18 @@ bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, 
                                            const bramah__tune_verdict *verdict, bramah_diag *diag)
 {
   bramah__tune_job job = {.log = verdict->failed, .thousandths = 1000};
-  double *figures = calloc(bramah__tune_n_figures(problem, 1) + 1, sizeof *figures);
-  if (!figures) return bramah__fail_memory(diag);
+  double *scores = calloc(bramah__tune_n_scores(problem, 1) + 1, sizeof *scores);
+  if (!scores) return bramah__fail_memory(diag);
   memcpy(job.set, set, strlen(set) + 1);
   bramah_diag why = {0};
-  bramah_status status = bramah__tune_replay(problem, &job, NULL, figures, &why);
-  if (!status && slope && figures[BRAMAH__TUNE_STATUS] == 0.0) {
+  bramah_status status = bramah__tune_replay(problem, &job, NULL, scores, &why);
+  if (!status && slope && scores[BRAMAH__TUNE_STATUS] == 0.0) {
     job.slope = 1;
-    status = bramah__tune_replay(problem, &job, NULL, figures, &why);
+    status = bramah__tune_replay(problem, &job, NULL, scores, &why);
   }
-  const double t = figures[BRAMAH__TUNE_TIME];
-  const int again = figures[BRAMAH__TUNE_STATUS] != 0.0;
-  free(figures);
+  const double t = scores[BRAMAH__TUNE_TIME];
+  const int again = scores[BRAMAH__TUNE_STATUS] != 0.0;
+  free(scores);
   if (status) return *diag = why, status;
   if (!again)
     return bramah__failf(diag, verdict->status, problem->logs[verdict->failed].path, 0, NULL,
@@ -237,7 +237,7 @@ bramah_status bramah__tune_explain(const bramah__tune_search *search, const char
 
 typedef struct posed {
   bramah__tune_search *search;
-  size_t n;                        /* free figures */
+  size_t n;                        /* free values */
   size_t index[BRAMAH__TUNE_MOST]; /* of them */
   double x[BRAMAH__TUNE_MOST];     /* all, the free ones to be filled in */
   double low[BRAMAH__TUNE_MOST], high[BRAMAH__TUNE_MOST];
@@ -271,11 +271,11 @@ static void sum_slopes(const posed *p, double *gradient, double *information)
                I = bramah__tune_place_information(s->problem);
   for (size_t a = 0; a < p->n; a++) {
     gradient[a] = 0.0;
-    for (size_t k = 0; k < s->n_logs; k++) gradient[a] += s->figures[k][g + p->index[a]];
+    for (size_t k = 0; k < s->n_logs; k++) gradient[a] += s->scores[k][g + p->index[a]];
     for (size_t b = 0; b < p->n; b++) {
       information[a * p->n + b] = 0.0;
       for (size_t k = 0; k < s->n_logs; k++)
-        information[a * p->n + b] += s->figures[k][I + p->index[a] * all + p->index[b]];
+        information[a * p->n + b] += s->scores[k][I + p->index[a] * all + p->index[b]];
     }
   }
 }
@@ -334,10 +334,10 @@ static void pose(posed *p, bramah__tune_search *search, const char *set, const u
 /* Small against the half unit of cost that one standard error makes. */
 static const double tolerance = 1e-2;
 
-/* ---- figures that went to where nothing pulls ---- */
+/* ---- values that went to where nothing pulls ---- */
 
 /* The logarithm of a noise that is much too small has no slope: what went there does not come back by itself.
- * So figures that are flat or at their lower bound are tried all over their range. */
+ * So values that are flat or at their lower bound are tried all over their range. */
 enum { N_TRIALS = 12, REVIVALS = 3 };
 
 static int is_lost(const posed *p, const double *information, const double *z, size_t k)
@@ -347,26 +347,26 @@ static int is_lost(const posed *p, const double *information, const double *z, s
   return !t->linear && (!(I > 1.0) || z[k] - p->low[k] < 1e-6);
 }
 
-/* The best of the figure's range, if it is better; *value is of z. */
+/* The best of the value's range, if it is better; *value is of z. */
 static bramah_status revive(posed *p, size_t k, double *z, double *value, int *better, bramah_diag *diag)
 {
   bramah__tune_search *s = p->search;
-  const size_t size = bramah__tune_n_figures(s->problem, 0), n = N_TRIALS * s->n_logs;
+  const size_t size = bramah__tune_n_scores(s->problem, 0), n = N_TRIALS * s->n_logs;
   char(*sets)[BRAMAH__TUNE_TEXT] = calloc(N_TRIALS, sizeof *sets);
-  double *block = calloc(n * size + 1, sizeof *block), **figures = calloc(n + 1, sizeof *figures);
-  bramah_status status = sets && block && figures ? BRAMAH_OK : bramah__fail_memory(diag);
+  double *block = calloc(n * size + 1, sizeof *block), **scores = calloc(n + 1, sizeof *scores);
+  bramah_status status = sets && block && scores ? BRAMAH_OK : bramah__fail_memory(diag);
   const double was = z[k];
   double best = was;
-  for (size_t i = 0; !status && i < n; i++) figures[i] = block + i * size;
+  for (size_t i = 0; !status && i < n; i++) scores[i] = block + i * size;
   for (size_t i = 0; !status && i < N_TRIALS; i++) {
     z[k] = p->low[k] + (p->high[k] - p->low[k]) * ((double)i + 0.5) / N_TRIALS;
     write_set(p, z, sets[i]);
   }
-  if (!status) status = bramah__tune_evaluate_all(s, N_TRIALS, sets, 1000, figures, diag);
+  if (!status) status = bramah__tune_evaluate_all(s, N_TRIALS, sets, 1000, scores, diag);
   for (size_t i = 0; !status && i < N_TRIALS; i++) {
     double x[BRAMAH__TUNE_MOST];
     const bramah__tune_verdict v =
-        bramah__tune_judge(s->problem, s->n_logs, s->logs, figures + i * s->n_logs);
+        bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
     bramah__tune_set_numbers(s->problem, sets[i], x);
     const double here =
         bramah__tune_criterion_value(&v, s->criterion) + bramah__tune_penalty(s, x, NULL, NULL);
@@ -379,19 +379,19 @@ static bramah_status revive(posed *p, size_t k, double *z, double *value, int *b
   z[k] = best;
   free(sets);
   free(block);
-  free(figures);
+  free(scores);
   return status;
 }
 
-static bramah_status score(posed *p, const bramah_objective *f, double *z, bramah_optimum *out,
+static bramah_status score(posed *p, const bramah__objective *f, double *z, bramah__optimum *out,
                            bramah_diag *diag)
 {
   double *g = calloc(p->n + p->n * p->n + 1, sizeof *g), *I = g + p->n;
   bramah_status status = g ? BRAMAH_OK : bramah__fail_memory(diag);
   int better = 1;
   for (int round = 0; !status && better && round <= REVIVALS; round++) {
-    bramah_optimum one;
-    status = bramah_optimise_scoring(f, tolerance, z, g, I, &one, diag);
+    bramah__optimum one;
+    status = bramah__optimise_scoring(f, tolerance, z, g, I, &one, diag);
     out->iterations += one.iterations;
     out->cost = one.cost;
     out->ending = one.ending;
@@ -403,31 +403,31 @@ static bramah_status score(posed *p, const bramah_objective *f, double *z, brama
   return status;
 }
 
-static bramah_status choose(posed *p, double *z, bramah_optimum *out, bramah_diag *diag)
+static bramah_status choose(posed *p, double *z, bramah__optimum *out, bramah_diag *diag)
 {
   const bramah__tune_search *s = p->search;
-  const bramah_objective f = {
+  const bramah__objective f = {
       .user = p, .n = p->n, .low = p->low, .high = p->high, .cost = cost, .slope = slope, .stop = used_up};
   const uint64_t evaluations = s->budget ? s->budget - s->budget / 4 : 200 * (p->n + 1);
   switch (s->method) {
   case BRAMAH_TUNE_SIMPLEX:
-    return bramah_optimise_simplex(&f, 0.5, 2e-3, z, out, diag);
+    return bramah__optimise_simplex(&f, 0.5, 2e-3, z, out, diag);
   case BRAMAH_TUNE_MULTISTART:
-    return bramah_optimise_multistart(&f, s->starts, s->seed, 0.5, 2e-3, z, out, diag);
+    return bramah__optimise_multistart(&f, s->starts, s->seed, 0.5, 2e-3, z, out, diag);
   case BRAMAH_TUNE_GLOBAL:
-    return bramah_optimise_global(&f, evaluations, s->seed, 0.1, 1e-2, z, out, diag);
+    return bramah__optimise_global(&f, evaluations, s->seed, 0.1, 1e-2, z, out, diag);
   default:
     return score(p, &f, z, out, diag);
   }
 }
 
 bramah_status bramah__tune_optimise(bramah__tune_search *search, char *set, const unsigned char *fixed,
-                                    bramah_optimum *out, bramah_diag *diag)
+                                    bramah__optimum *out, bramah_diag *diag)
 {
   posed p;
   double z[BRAMAH__TUNE_MOST];
   pose(&p, search, set, fixed, z);
-  *out = (bramah_optimum){0};
+  *out = (bramah__optimum){0};
   if (!p.n) return BRAMAH_OK;
   const bramah_status status = choose(&p, z, out, diag);
   if (!status) write_set(&p, z, set);

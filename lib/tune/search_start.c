@@ -20,7 +20,7 @@ static void take_white_parts(const bramah__tune_search *s, double *x)
   for (size_t i = 0; i < s->problem->n; i++) {
     const bramah__tune_parameter *t = &s->problem->tuned[i];
     if (t->kind != BRAMAH__TUNE_SENSOR) continue;
-    const bramah__tune_colour c = bramah__tune_look_at_sensor(s->problem, s->n_logs, s->figures, t->index);
+    const bramah__tune_colour c = bramah__tune_look_at_sensor(s->problem, s->n_logs, s->scores, t->index);
     const double step = bramah_session_sensors(s->problem->session)[t->index].resolution;
     const double variance = c.white_sigma * c.white_sigma - step * step / 12.0;
     if (variance > 0.0) x[i] = inside(t, sqrt(variance) / t->factor);
@@ -50,17 +50,17 @@ static int enough(const bramah__tune_search *s)
 
 typedef struct factor_scan {
   char (*sets)[BRAMAH__TUNE_TEXT];
-  double *block, **figures; /* [N_FACTORS x logs] */
+  double *block, **scores; /* [N_FACTORS x logs] */
 } factor_scan;
 
 static bramah_status open_scan(factor_scan *scan, const bramah__tune_search *s, bramah_diag *diag)
 {
-  const size_t size = bramah__tune_n_figures(s->problem, 0), n = N_FACTORS * s->n_logs;
+  const size_t size = bramah__tune_n_scores(s->problem, 0), n = N_FACTORS * s->n_logs;
   scan->sets = calloc(N_FACTORS, sizeof *scan->sets);
   scan->block = calloc(n * size + 1, sizeof *scan->block);
-  scan->figures = calloc(n + 1, sizeof *scan->figures);
-  if (!scan->sets || !scan->block || !scan->figures) return bramah__fail_memory(diag);
-  for (size_t i = 0; i < n; i++) scan->figures[i] = scan->block + i * size;
+  scan->scores = calloc(n + 1, sizeof *scan->scores);
+  if (!scan->sets || !scan->block || !scan->scores) return bramah__fail_memory(diag);
+  for (size_t i = 0; i < n; i++) scan->scores[i] = scan->block + i * size;
   return BRAMAH_OK;
 }
 
@@ -68,7 +68,7 @@ static void close_scan(factor_scan *scan)
 {
   free(scan->sets);
   free(scan->block);
-  free(scan->figures);
+  free(scan->scores);
 }
 
 /* x becomes the best of the factors for the plant noise of one kind. */
@@ -82,10 +82,10 @@ static bramah_status try_factors(bramah__tune_search *s, factor_scan *scan, bram
     bramah__tune_set_text(s->problem, trial, scan->sets[k]);
   }
   const bramah_status status =
-      bramah__tune_evaluate_all(s, N_FACTORS, scan->sets, enough(s), scan->figures, diag);
+      bramah__tune_evaluate_all(s, N_FACTORS, scan->sets, enough(s), scan->scores, diag);
   for (size_t k = 0; !status && k < N_FACTORS; k++) {
     const bramah__tune_verdict v =
-        bramah__tune_judge(s->problem, s->n_logs, s->logs, scan->figures + k * s->n_logs);
+        bramah__tune_judge(s->problem, s->n_logs, s->logs, scan->scores + k * s->n_logs);
     const double here = bramah__tune_criterion_value(&v, BRAMAH_TUNE_LIKELIHOOD);
     bramah__tune_note_tried(s, scan->sets[k], 0, &v, here);
     if (!(here < least)) continue;
@@ -117,7 +117,7 @@ static void find_white_sensors(bramah__tune_search *s, const double *x)
   for (size_t i = 0; i < s->problem->n; i++) {
     const bramah__tune_parameter *t = &s->problem->tuned[i];
     if (t->kind != BRAMAH__TUNE_SENSOR) continue;
-    const bramah__tune_colour c = bramah__tune_look_at_sensor(s->problem, s->n_logs, s->figures, t->index);
+    const bramah__tune_colour c = bramah__tune_look_at_sensor(s->problem, s->n_logs, s->scores, t->index);
     if (c.coloured || !(c.nis > 0.8 && c.nis < 1.25)) continue;
     s->white[i] = x[i];
     s->samples[i] = c.n;
@@ -130,7 +130,7 @@ static int is_plant_noise(const bramah__tune_parameter *t)
          t->kind == BRAMAH__TUNE_NOISE;
 }
 
-/* The filter cannot follow the log with the figures as given: one that hardly heeds its sensors can, as far
+/* The filter cannot follow the log with the values as given: one that hardly heeds its sensors can, as far
  * as the model alone does, and its innovations show the sensors' noise on top of a slow drift. */
 static bramah_status begin_with_model_alone(bramah__tune_search *s, double *x, int *runs, bramah_diag *diag)
 {

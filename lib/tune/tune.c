@@ -68,7 +68,7 @@ bramah_status bramah__tuning_read(bramah_tuning *t, const char *const *logs, bra
 static bramah_status open_search(bramah_tuning *t, bramah_diag *diag)
 {
   const bramah__tune_problem *problem = &t->problem;
-  const size_t size = bramah__tune_n_figures(problem, 0), n = t->n_all;
+  const size_t size = bramah__tune_n_scores(problem, 0), n = t->n_all;
   const bramah__tune_search asked = t->search;
   size_t *logs = calloc(n + 1, sizeof *logs);
   if (!logs) return bramah__fail_memory(diag);
@@ -102,10 +102,10 @@ static bramah_status open_workers(bramah_tuning *t, bramah_diag *diag)
   t->workers.problem = &t->problem;
   t->workers.n_threads = t->options.n_threads ? t->options.n_threads : t->workers.n_ranks > 1 ? 1 : all;
   bramah_diag_clear(diag);
-  const bramah_status status = bramah_journal_open(t->options.journal, diag, &t->workers.journal);
+  const bramah_status status = bramah__journal_open(t->options.journal, diag, &t->workers.journal);
   if (status || !t->options.tell) return status;
-  const size_t damaged = bramah_journal_count_damaged(t->workers.journal),
-               read = bramah_journal_count_read(t->workers.journal);
+  const size_t damaged = bramah__journal_count_damaged(t->workers.journal),
+               read = bramah__journal_count_read(t->workers.journal);
   char line[1024];
   snprintf(line, sizeof line, "%s: %zu damaged lines are left out", t->options.journal, damaged);
   if (damaged) t->options.tell(t->options.user, line);
@@ -116,7 +116,7 @@ static bramah_status open_workers(bramah_tuning *t, bramah_diag *diag)
 
 /* ---- the run ---- */
 
-static bramah_status replay_all(bramah_tuning *t, const char *set, double **figures, bramah_diag *diag)
+static bramah_status replay_all(bramah_tuning *t, const char *set, double **scores, bramah_diag *diag)
 {
   bramah__tune_job *jobs = calloc(t->n_all + 1, sizeof *jobs);
   if (!jobs) return bramah__fail_memory(diag);
@@ -124,7 +124,7 @@ static bramah_status replay_all(bramah_tuning *t, const char *set, double **figu
     jobs[i] = (bramah__tune_job){.log = i, .thousandths = 1000};
     memcpy(jobs[i].set, set, BRAMAH__TUNE_TEXT);
   }
-  const bramah_status status = bramah__tune_workers_do(&t->workers, t->n_all, jobs, figures, diag);
+  const bramah_status status = bramah__tune_workers_do(&t->workers, t->n_all, jobs, scores, diag);
   free(jobs);
   return status;
 }
@@ -164,7 +164,7 @@ static bramah_status find_certainty(bramah_tuning *t, bramah_diag *diag)
   if (status) return status;
   if (!isfinite(value)) return tell_no_intervals(t, &verdict, diag);
   for (size_t k = 0; k < s->n_logs; k++)
-    for (size_t i = 0; i < n * n; i++) t->information[i] += s->figures[k][place + i];
+    for (size_t i = 0; i < n * n; i++) t->information[i] += s->scores[k][place + i];
   bramah__tune_set_numbers(&t->problem, t->set, x);
   bramah__tune_penalty(s, x, t->gradient, t->information);
   status = bramah__tune_certainty_find(&t->certainty, s, t->set, t->information, diag);
@@ -336,7 +336,7 @@ void bramah__tuning_close(bramah_tuning *t)
   bramah__tune_profiles_free(t->profiles, t->problem.n);
   bramah__tune_certainty_free(&t->certainty);
   bramah__tune_search_close(&t->search);
-  bramah_journal_close(t->workers.journal);
+  bramah__journal_close(t->workers.journal);
   bramah__tune_problem_close(&t->problem);
   free(t->block);
   free(t->before);

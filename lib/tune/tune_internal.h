@@ -3,8 +3,8 @@
 #ifndef BRAMAH_LIB_TUNE_INTERNAL_H
 #define BRAMAH_LIB_TUNE_INTERNAL_H
 
-#include "bramah/journal.h"
-#include "bramah/optimise.h"
+#include "lib/tune/journal.h"
+#include "lib/tune/optimise.h"
 #include "bramah/replay.h"
 #include "bramah/session.h"
 #include "bramah/tune.h"
@@ -63,9 +63,9 @@ bramah_status bramah__tune_cursor_next(void *user, bramah_sample *sample, int *e
 /* FNV-1a, continued from a former hash (0: a new one). */
 uint64_t bramah__tune_hash(uint64_t hash, const void *data, size_t n);
 
-/* What tuning and sweeps share: a study, the figures that vary, and the logs. It does not change while any
+/* What tuning and sweeps share: a study, the values that vary, and the logs. It does not change while any
  * number of threads replays; a set of values is a text, so that it can be kept, sent and compared exactly. */
-/* What a figure is, as far as it matters for its start value and its penalty. */
+/* What a value is, as far as it matters for its start value and its penalty. */
 typedef enum bramah__tune_kind {
   BRAMAH__TUNE_OTHER = 0,
   BRAMAH__TUNE_SENSOR,       /* sigma of sensor `index` */
@@ -75,7 +75,7 @@ typedef enum bramah__tune_kind {
   BRAMAH__TUNE_DELAY
 } bramah__tune_kind;
 
-/* One figure that varies. Numbers are in the unit in which the value stands in its file. */
+/* One value that varies. Numbers are in the unit in which the value is in its file. */
 typedef struct bramah__tune_parameter {
   char *name; /* as given: "volumes.v1.noise", "machine.hydraulics.oil.bulk_modulus" */
   bramah_study_ref ref;
@@ -83,7 +83,7 @@ typedef struct bramah__tune_parameter {
   const char *const *also;    /* further places, as given */
   bramah_study_ref *also_ref; /* [n_also] */
   int line;                   /* of the study */
-  const char *text;           /* the value as it stands */
+  const char *text;           /* the value as it is */
   const char *unit;           /* in `text`, "" for none */
   double factor;              /* to SI */
   double start;               /* `text` as a number */
@@ -115,19 +115,19 @@ typedef struct bramah__tune_problem {
   double *
       edges; /* [n_sensors x (BRAMAH__TUNE_BINS - 1)] upper ends of bins of chi-square, by degrees of freedom */
   uint64_t identity; /* of the program, the study, its machine, what is judged */
-  int shared_model;  /* 1: no figure changes the machine, all replays use the session's model */
+  int shared_model;  /* 1: no value changes the machine, all replays use the session's model */
 } bramah__tune_problem;
 
 /* Open the study and what its `tune` section says. Whatever was made is released by bramah__tune_problem_close. */
 bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const char *path, bramah_diag *diag);
 void bramah__tune_problem_close(bramah__tune_problem *problem);
-/* One more figure by its name; its value as it stands is looked up (NULL: none may stand there, for a sweep).
+/* One more value by its name; its value as it is is looked up (NULL: none may stand there, for a sweep).
  * `also` is kept by reference. Errors: E_KEY with the nearest name, E_VALUE (given twice,
  * too many), E_UNSUPPORTED (it says how logs are read). */
 bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char *name, int line,
                                        size_t n_also, const char *const *also, bramah__tune_parameter **out,
                                        bramah_diag *diag);
-/* The figures of the `tune` section with their bounds. */
+/* The values of the `tune` section with their bounds. */
 bramah_status bramah__tune_problem_add_parameters(bramah__tune_problem *problem, bramah_diag *diag);
 /* Read the logs; truths [n_truths] belong to the first ones. */
 bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths,
@@ -145,7 +145,7 @@ void bramah__tune_set_numbers(const bramah__tune_problem *problem, const char *s
 /* Scale on which steps are made: logarithm, or share of the bounds' distance; and back, within the bounds. */
 double bramah__tune_scaled(const bramah__tune_parameter *tuned, double x);
 double bramah__tune_unscaled(const bramah__tune_parameter *tuned, double z);
-/* The set in which figure j is changed a little, to see what changes; returns by how much on the scale. */
+/* The set in which value j is changed a little, to see what changes; returns by how much on the scale. */
 double bramah__tune_neighbour(const bramah__tune_problem *problem, const char *set, size_t j, char *out);
 
 /* A session of the study with this set, with filter; delays are moved from its sensors into
@@ -160,11 +160,11 @@ bramah_status bramah__tune_session_open(bramah__tune_session *session, const bra
                                         const char *set, bramah_diag *diag);
 void bramah__tune_session_close(bramah__tune_session *session);
 
-/* One replay of one log with one set of values, and what it tells: all figures that any criterion needs, as
+/* One replay of one log with one set of values, and what it tells: all values that any criterion needs, as
  * plain numbers that can be kept, sent and compared to the bit. */
 enum { BRAMAH__TUNE_LAGS = 10 };
 
-/* What is asked. With `slope` a neighbour per figure of the problem runs along. */
+/* What is asked. With `slope` a neighbour per value of the problem runs along. */
 typedef struct bramah__tune_job {
   size_t log;
   int slope;
@@ -174,7 +174,7 @@ typedef struct bramah__tune_job {
   char set[BRAMAH__TUNE_TEXT];
 } bramah__tune_job;
 
-/* Places of the figures common to all labs. Cost: bramah/likelihood.h, up to BRAMAH__TUNE_CHECKS times spread
+/* Places of the values common to all problems. Cost: lib/tune/likelihood.h, up to BRAMAH__TUNE_CHECKS times spread
  * evenly over what is replayed. Bins: of the NIS of one time, as many in each for a consistent filter. */
 enum {
   BRAMAH__TUNE_STATUS = 0, /* bramah_status */
@@ -191,7 +191,7 @@ enum {
   BRAMAH__TUNE_SENSORS = BRAMAH__TUNE_JOINT + BRAMAH__TUNE_BINS
 };
 
-/* Figures of one sensor, in blocks from BRAMAH__TUNE_SENSORS on. */
+/* Values of one sensor, in blocks from BRAMAH__TUNE_SENSORS on. */
 enum {
   BRAMAH__TUNE_OF_N = 0, /* innovations fused */
   BRAMAH__TUNE_OF_GATED,
@@ -212,7 +212,7 @@ size_t bramah__tune_place_output(const bramah__tune_problem *problem, size_t i);
 size_t bramah__tune_place_gradient(const bramah__tune_problem *problem);
 size_t bramah__tune_place_information(const bramah__tune_problem *problem);
 size_t bramah__tune_place_scores(const bramah__tune_problem *problem);
-size_t bramah__tune_n_figures(const bramah__tune_problem *problem, int slope);
+size_t bramah__tune_n_scores(const bramah__tune_problem *problem, int slope);
 
 /* Other executor: share(user, n, task, of) does task(of, i) for all i < n, on whatever threads, and comes back
  * when all are done. */
@@ -221,18 +221,18 @@ typedef struct bramah__tune_executor {
   void (*share)(void *user, size_t n, void (*task)(void *of, size_t i), void *of);
 } bramah__tune_executor;
 
-/* Replay. Whatever goes wrong in the filter is a figure (BRAMAH__TUNE_STATUS), with its message in diag; errors:
+/* Replay. Whatever goes wrong in the filter is a value (BRAMAH__TUNE_STATUS), with its message in diag; errors:
  * E_MEMORY; E_TIME (interrupted by a signal). Runs on any thread; neighbours on others too, if there are
- * executor (NULL: none). Figures do not depend on them. */
+ * executor (NULL: none). Values do not depend on them. */
 bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job,
-                                  const bramah__tune_executor *executor, double *figures, bramah_diag *diag);
+                                  const bramah__tune_executor *executor, double *scores, bramah_diag *diag);
 
 int bramah__tune_is_stopped(const bramah__tune_problem *problem);
 /* E_TIME. */
 bramah_status bramah__tune_interrupted(bramah_diag *diag);
 
 /* What a job with these limits gives, from one without or with others: 0 if that cannot be told. */
-int bramah__tune_cut(const bramah__tune_job *job, double *figures);
+int bramah__tune_cut(const bramah__tune_job *job, double *scores);
 
 /* One filter that replays one log, and its innovations: a chunk of steps at a time, so that several that run
  * along may do their chunks on several threads. */
@@ -292,28 +292,28 @@ bramah__tune_seen bramah__tune_runner_seen(const bramah__tune_runner *runner, si
  * processes through MPI. What comes out does not depend on how many there are or who is done first. Every
  * result goes into the journal as it comes; what the journal knows is not replayed again. */
 /* Other processes. give: hand a job to worker 1 <= rank < n_ranks; fetch an answer: 1 and whose with its
- * figures, 0 if none has come. `number` comes back with the answer. */
+ * values, 0 if none has come. `number` comes back with the answer. */
 typedef struct bramah__tune_ranks {
   void (*give)(size_t rank, size_t number, const bramah__tune_job *job);
-  int (*fetch)(const bramah__tune_problem *problem, size_t *rank, size_t *number, double *figures);
+  int (*fetch)(const bramah__tune_problem *problem, size_t *rank, size_t *number, double *scores);
 } bramah__tune_ranks;
 
 typedef struct bramah__tune_workers {
   const bramah__tune_problem *problem;
   size_t n_threads;
-  bramah_journal *journal;
+  bramah__journal *journal;
   uint64_t replays;   /* made in this run; a neighbour counts as one */
   double log_seconds; /* of log replayed in this run */
   size_t n_ranks;     /* 1: no other processes */
   const bramah__tune_ranks *ranks;
 } bramah__tune_workers;
 
-/* Do the jobs; figures [n] pointers to room for bramah__tune_n_figures each. Errors: E_MEMORY; E_FILE (the
+/* Do the jobs; values [n] pointers to room for bramah__tune_n_figures each. Errors: E_MEMORY; E_FILE (the
  * journal cannot take more: what was done before is in it); E_TIME (interrupted). */
 bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, const bramah__tune_job *jobs,
-                                      double *const *figures, bramah_diag *diag);
+                                      double *const *scores, bramah_diag *diag);
 
-/* From the figures of replays to what they are worth: criteria, and how consistent each sensor is. */
+/* From the values of replays to what they are worth: criteria, and how consistent each sensor is. */
 /* Of one set of values over some logs. NaN: not known (no truth, no predictions). */
 typedef struct bramah__tune_verdict {
   bramah_status status; /* of the first replay that failed */
@@ -327,9 +327,9 @@ typedef struct bramah__tune_verdict {
   double prediction; /* errors some steps ahead in standard deviations of the sensors as the study has them */
 } bramah__tune_verdict;
 
-/* logs [n] in the order of figures [n]. */
+/* logs [n] in the order of values [n]. */
 bramah__tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, size_t n, const size_t *logs,
-                                        double *const *figures);
+                                        double *const *scores);
 
 /* Is next to nothing left of the innovations after gating? */
 int bramah__tune_starved(const bramah__tune_verdict *verdict);
@@ -349,12 +349,12 @@ typedef struct bramah__tune_colour {
   int coloured;       /* 1: the correlation of neighbours is beyond its band and a tenth */
 } bramah__tune_colour;
 bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *problem, size_t n,
-                                                double *const *figures, size_t i);
+                                                double *const *scores, size_t i);
 
 /* Coloured beyond chance, but little. */
 int bramah__tune_is_faint(const bramah__tune_colour *colour);
 
-/* A line for each sensor whose innovations keep a memory; returns how many. figures [n] of logs. */
+/* A line for each sensor whose innovations keep a memory; returns how many. values [n] of logs. */
 size_t bramah__tune_warn_coloured(const bramah__tune_problem *problem, size_t n, double *const *after,
                                   void (*say)(void *user, const char *line), void *user);
 
@@ -380,7 +380,7 @@ typedef struct bramah__tune_search {
   size_t starts;
   size_t n_logs;
   size_t *logs;    /* [n_logs] tuned on */
-  double *white;   /* [n] sigma of a sensor that is white as it stands, in the file's unit; 0: no penalty */
+  double *white;   /* [n] sigma of a sensor that is white as it is, in the file's unit; 0: no penalty */
   double *samples; /* [n] of that sensor */
   double unit;     /* of the penalty: cost per squared logarithm; 0: by samples */
   void (*progress)(void *user, const bramah_tune_progress *progress); /* NULL: none */
@@ -392,8 +392,8 @@ typedef struct bramah__tune_search {
   int given; /* early stopping: limits of the best set known are there */
   double best;
   double *limits;   /* [problem->n_logs x BRAMAH__TUNE_CHECKS] costs of the best set */
-  double *block;    /* figures of an evaluation */
-  double **figures; /* [problem->n_logs] */
+  double *block;    /* values of an evaluation */
+  double **scores; /* [problem->n_logs] */
 } bramah__tune_search;
 
 /* Room; logs [n_logs] is copied. Released by bramah__tune_search_close in any case. */
@@ -402,7 +402,7 @@ bramah_status bramah__tune_search_open(bramah__tune_search *search, const bramah
                                        bramah_diag *diag);
 void bramah__tune_search_close(bramah__tune_search *search);
 
-/* Evaluate a set over the logs of the search; figures in search->figures [n_logs] until the next call. value:
+/* Evaluate a set over the logs of the search; values in search->values [n_logs] until the next call. value:
  * criterion with penalty, infinite where it cannot be used. */
 bramah_status bramah__tune_evaluate(bramah__tune_search *search, const char *set, int slope, int limited,
                                     double *value, bramah__tune_verdict *verdict, bramah_diag *diag);
@@ -416,28 +416,28 @@ bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, 
 bramah_status bramah__tune_explain(const bramah__tune_search *search, const char *set,
                                    const bramah__tune_verdict *verdict, bramah_diag *diag);
 
-/* Replays of many sets over the search's logs at once; figures [n_sets x n_logs] pointers. */
+/* Replays of many sets over the search's logs at once; values [n_sets x n_logs] pointers. */
 bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n_sets,
                                         char (*sets)[BRAMAH__TUNE_TEXT], int thousandths,
-                                        double *const *figures, bramah_diag *diag);
+                                        double *const *scores, bramah_diag *diag);
 void bramah__tune_note_tried(bramah__tune_search *search, const char *set, int slope,
                              const bramah__tune_verdict *verdict, double value);
 
-/* From set as it stands to where the search begins: sensors' noise from the correlations of the innovations,
+/* From set as it is to where the search begins: sensors' noise from the correlations of the innovations,
  * plant noise by a common factor. The set is changed. */
 bramah_status bramah__tune_find_start(bramah__tune_search *search, char *set, bramah_diag *diag);
 
 /* The search; set [BRAMAH__TUNE_TEXT] is where it begins and what it finds. `fixed` [n] (NULL: none) tells
- * figures that stay. */
+ * values that stay. */
 bramah_status bramah__tune_optimise(bramah__tune_search *search, char *set, const unsigned char *fixed,
-                                    bramah_optimum *out, bramah_diag *diag);
+                                    bramah__optimum *out, bramah_diag *diag);
 
-/* Penalty at a set, and its slope and curvature on the scale of the figures, added to gradient [n] and
+/* Penalty at a set, and its slope and curvature on the scale of the values, added to gradient [n] and
  * information [n x n] (may be NULL). */
 double bramah__tune_penalty(const bramah__tune_search *search, const double *x, double *gradient,
                             double *information);
 
-/* How well the logs tell the figures that were found. */
+/* How well the logs tell the values that were found. */
 typedef enum bramah__tune_held {
   BRAMAH__TUNE_FREE = 0,
   BRAMAH__TUNE_AT_LEAST, /* at a bound */
@@ -457,24 +457,24 @@ typedef struct bramah__tune_certainty {
   double *direction;       /* [n] its eigenvector */
 } bramah__tune_certainty;
 
-/* From an evaluation with slope at `set` that stands in search->figures, and the information [n x n] with
+/* From an evaluation with slope at `set` that is in search->values, and the information [n x n] with
  * penalty. The standard error is the larger one of two: by the information, which holds for a right model;
  * and by how the slopes of twentieths of the logs scatter (P. J. Huber 1967, H. White 1982), which holds for
- * a wrong one too, where there are at least ten of them per figure. Released by bramah__tune_certainty_free in
+ * a wrong one too, where there are at least ten of them per value. Released by bramah__tune_certainty_free in
  * any case. */
 bramah_status bramah__tune_certainty_find(bramah__tune_certainty *certainty,
                                           const bramah__tune_search *search, const char *set,
                                           const double *information, bramah_diag *diag);
 void bramah__tune_certainty_free(bramah__tune_certainty *certainty);
 
-/* Warnings by name: figures the logs do not tell, and pairs that can be told only together. Calls say for
+/* Warnings by name: values the logs do not tell, and pairs that can be told only together. Calls say for
  * each line; returns how many. */
 size_t bramah__tune_certainty_warn(const bramah__tune_certainty *certainty,
                                    const bramah__tune_problem *problem,
                                    void (*say)(void *user, const char *line), void *user);
 
 /* Whether what was found holds: on logs it was not tuned on, away from the optimum, by other criteria. */
-/* Figures the slope tells little of (flat, at a bound, a large standard error): how far they may go from x
+/* Values the slope tells little of (flat, at a bound, a large standard error): how far they may go from x
  * until the cost has grown by 1.92, half the 95 % quantile of chi-square, the others leaning with them as the
  * information tells. Changes low and high of the certainty. */
 bramah_status bramah__tune_bound_weak(bramah__tune_certainty *certainty, bramah__tune_search *search,
@@ -486,7 +486,7 @@ typedef struct bramah__tune_fold {
   size_t n_held;
   size_t *held;                /* [n_held] logs left out */
   char set[BRAMAH__TUNE_TEXT]; /* found without them */
-  bramah__tune_verdict given;  /* on those left out: with the study's own figures, */
+  bramah__tune_verdict given;  /* on those left out: with the study's own values, */
   bramah__tune_verdict found;  /* with those found without them, */
   bramah__tune_verdict all;    /* with those found on all */
 } bramah__tune_fold;
@@ -505,12 +505,12 @@ void bramah__tune_folds_free(bramah__tune_folds *folds);
 
 typedef struct bramah__tune_profile {
   size_t n;         /* points */
-  double *x;        /* [n] of the figure, ascending */
-  double *cost;     /* [n] above the least, the other figures made the best of */
+  double *x;        /* [n] of the value, ascending */
+  double *cost;     /* [n] above the least, the other values made the best of */
   double low, high; /* where it crosses 1.92 */
 } bramah__tune_profile;
 
-/* `sides` points to each side of every figure, out to three standard errors; profiles [n of the problem] are
+/* `sides` points to each side of every value, out to three standard errors; profiles [n of the problem] are
  * released by bramah__tune_profiles_free. */
 bramah_status bramah__tune_find_profiles(bramah__tune_profile *profiles, bramah__tune_search *search,
                                          const char *set, const bramah__tune_certainty *certainty,
@@ -534,9 +534,9 @@ struct bramah_tuning {
   bramah__tune_search search;
   size_t n_tuned, n_all; /* logs; those that are only judged come last */
   char first[BRAMAH__TUNE_TEXT], set[BRAMAH__TUNE_TEXT];
-  double *block, **before, **after; /* figures [n_all] */
+  double *block, **before, **after; /* values [n_all] */
   double *gradient, *information;
-  bramah_optimum optimum;
+  bramah__optimum optimum;
   bramah__tune_certainty certainty;
   bramah__tune_folds folds;
   bramah__tune_profile *profiles; /* NULL: not wanted */

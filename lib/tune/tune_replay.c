@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
-#include "bramah/likelihood.h"
+#include "lib/tune/likelihood.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ size_t bramah__tune_place_scores(const bramah__tune_problem *problem)
   return bramah__tune_place_information(problem) + problem->n * problem->n;
 }
 
-size_t bramah__tune_n_figures(const bramah__tune_problem *problem, int slope)
+size_t bramah__tune_n_scores(const bramah__tune_problem *problem, int slope)
 {
   return slope ? bramah__tune_place_scores(problem) + BRAMAH__TUNE_CHECKS * problem->n
                : bramah__tune_place_gradient(problem);
@@ -45,7 +45,7 @@ typedef struct work {
   size_t n;                     /* neighbours */
   bramah__tune_runner *runners; /* [1 + n] the set itself first */
   double *step;                 /* [n] */
-  bramah_likelihood *likelihood;
+  bramah__likelihood *likelihood;
   double *block, *y, *S, *near_y, *near_S, *near_sigma; /* what goes into it */
   size_t *index;                                        /* [n_sensors] of those fused */
   double *former;             /* [n_sensors x BRAMAH__TUNE_LAGS] normalised innovations, the last one first */
@@ -57,7 +57,7 @@ typedef struct work {
   void *snapshot;
   uint64_t steps;
   size_t truth_row;
-  double *figures; /* its own until the end: others write beside those of the job */
+  double *scores; /* its own until the end: others write beside those of the job */
   int64_t begin_ns, length_ns;
   int check; /* next */
   int interrupted;
@@ -73,16 +73,16 @@ static size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof
 
 static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
 {
-  double *f = w->figures + bramah__tune_place_sensor(i), *former = w->former + i * BRAMAH__TUNE_LAGS;
+  double *f = w->scores + bramah__tune_place_sensor(i), *former = w->former + i * BRAMAH__TUNE_LAGS;
   const double e = in->innovation / in->sigma;
   if (in->saturated) return;
   if (!in->accepted) {
     f[BRAMAH__TUNE_OF_GATED]++;
-    w->figures[BRAMAH__TUNE_GATED]++;
+    w->scores[BRAMAH__TUNE_GATED]++;
     return;
   }
   f[BRAMAH__TUNE_OF_N]++;
-  w->figures[BRAMAH__TUNE_USED]++;
+  w->scores[BRAMAH__TUNE_USED]++;
   f[BRAMAH__TUNE_OF_SQUARES] += in->innovation * in->innovation;
   f[BRAMAH__TUNE_OF_NIS] += e * e;
   f[BRAMAH__TUNE_OF_SUM] += e;
@@ -124,7 +124,7 @@ static void judge_outlier(work *w, size_t step, size_t k, bramah__tune_seen s, s
     w->near_y[j] = near.innovation[i].innovation;
     w->near_sigma[j] = near.innovation[i].sigma;
   }
-  bramah_likelihood_add_outlier(w->likelihood, in->innovation, in->sigma, gate, w->near_y, w->near_sigma,
+  bramah__likelihood_add_outlier(w->likelihood, in->innovation, in->sigma, gate, w->near_y, w->near_sigma,
                                 w->step);
 }
 
@@ -146,12 +146,12 @@ static bramah_status judge(work *w, size_t step, size_t k, bramah_diag *diag)
   for (size_t j = 0; j < w->n; j++)
     gather(w, partner(w, j, step, k, s), m, w->near_y + j * m, w->near_S + j * m * m);
   const bramah_status status =
-      bramah_likelihood_add(w->likelihood, m, w->y, w->S, w->near_y, w->near_S, w->step, diag);
+      bramah__likelihood_add(w->likelihood, m, w->y, w->S, w->near_y, w->near_S, w->step, diag);
   if (status) return status;
-  const double nis = bramah_likelihood_nis(w->likelihood);
-  w->figures[BRAMAH__TUNE_NIS] += nis;
-  w->figures[BRAMAH__TUNE_DOF] += (double)m;
-  w->figures[BRAMAH__TUNE_JOINT + bin_of(w->problem, nis, m)]++;
+  const double nis = bramah__likelihood_nis(w->likelihood);
+  w->scores[BRAMAH__TUNE_NIS] += nis;
+  w->scores[BRAMAH__TUNE_DOF] += (double)m;
+  w->scores[BRAMAH__TUNE_JOINT + bin_of(w->problem, nis, m)]++;
   return BRAMAH_OK;
 }
 
@@ -174,7 +174,7 @@ static void compare(work *w, int64_t time_ns)
   for (size_t i = 0; w->log->truth_rows && i < w->problem->n_outputs; i++) {
     const double truth = bramah__tune_log_truth(w->log, time_ns, plant->step_ns / 2, i, &w->truth_row);
     if (isnan(truth)) continue;
-    double *f = w->figures + bramah__tune_place_output(w->problem, i);
+    double *f = w->scores + bramah__tune_place_output(w->problem, i);
     const double error = apart(plant, w->problem->outputs[i], truth);
     f[0] += error * error;
     f[1]++;
@@ -246,7 +246,7 @@ static void judge_ahead(work *w, const bramah__tune_step *step, int judged)
     const size_t last = step->first + step->n_seen - 1;
     const bramah_innovation *in = &bramah__tune_runner_seen(&w->runners[0], last).innovation[i];
     if (!in->present || in->saturated) continue;
-    double *f = w->figures + bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_AHEAD;
+    double *f = w->scores + bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_AHEAD;
     const double error = in->innovation + w->apart[i];
     f[0] += error * error;
     f[1]++;
@@ -259,7 +259,7 @@ static int is_judged(const work *w, int64_t time_ns)
   return time_ns - w->begin_ns >= w->problem->settle_ns;
 }
 
-/* After a step of the set itself, while its plant stands there. */
+/* After a step of the set itself, while its plant is there. */
 static void stepped(void *user, const bramah__tune_step *step)
 {
   work *w = user;
@@ -279,20 +279,20 @@ static bramah_status open_work(work *w, bramah_diag *diag)
 {
   const size_t n = w->n, m = w->problem->n_sensors;
   w->runners = calloc(1 + n, sizeof *w->runners);
-  w->block = calloc(bramah__tune_n_figures(w->problem, w->job->slope) + n + m + m * m + n * (m + 1) +
+  w->block = calloc(bramah__tune_n_scores(w->problem, w->job->slope) + n + m + m * m + n * (m + 1) +
                         n * m * m + n + m * BRAMAH__TUNE_LAGS + 1,
                     sizeof *w->block);
   w->index = calloc(m + 1, sizeof *w->index);
   if (!w->runners || !w->block || !w->index) return bramah__fail_memory(diag);
-  w->figures = w->block;
-  w->step = w->figures + bramah__tune_n_figures(w->problem, w->job->slope);
+  w->scores = w->block;
+  w->step = w->scores + bramah__tune_n_scores(w->problem, w->job->slope);
   w->y = w->step + n;
   w->S = w->y + m;
   w->near_y = w->S + m * m;
   w->near_S = w->near_y + n * (m + 1);
   w->near_sigma = w->near_S + n * m * m;
   w->former = w->near_sigma + n;
-  bramah_status status = bramah_likelihood_new(m, n, diag, &w->likelihood);
+  bramah_status status = bramah__likelihood_new(m, n, diag, &w->likelihood);
   if (!status) status = open_runner(w, 0, w->job->set, diag);
   for (size_t j = 0; !status && j < n; j++) {
     char set[BRAMAH__TUNE_TEXT];
@@ -309,7 +309,7 @@ static void close_work(work *w)
 {
   for (size_t j = 0; w->runners && j < 1 + w->n; j++) bramah__tune_runner_close(&w->runners[j]);
   bramah_coupled_free(w->free_model);
-  bramah_likelihood_free(w->likelihood);
+  bramah__likelihood_free(w->likelihood);
   free(w->runners);
   free(w->block);
   free(w->index);
@@ -321,11 +321,11 @@ static void close_work(work *w)
 
 static void note_check(work *w)
 {
-  w->figures[BRAMAH__TUNE_COST + w->check] = bramah_likelihood_cost(w->likelihood);
+  w->scores[BRAMAH__TUNE_COST + w->check] = bramah__likelihood_cost(w->likelihood);
   if (w->job->slope && w->n)
-    memcpy(w->figures + bramah__tune_place_scores(w->problem) + (size_t)w->check * w->n,
-           bramah_likelihood_gradient(w->likelihood), w->n * sizeof *w->figures);
-  w->figures[BRAMAH__TUNE_CHECKED] = ++w->check;
+    memcpy(w->scores + bramah__tune_place_scores(w->problem) + (size_t)w->check * w->n,
+           bramah__likelihood_gradient(w->likelihood), w->n * sizeof *w->scores);
+  w->scores[BRAMAH__TUNE_CHECKED] = ++w->check;
 }
 
 /* 1: given up. */
@@ -334,9 +334,9 @@ static int pass_checks(work *w, int64_t time_ns)
   const int64_t done = time_ns - w->begin_ns;
   while (w->check + 1 < BRAMAH__TUNE_CHECKS && done > w->length_ns / BRAMAH__TUNE_CHECKS * (w->check + 1)) {
     note_check(w);
-    if (!w->job->limited || w->figures[BRAMAH__TUNE_COST + w->check - 1] <= w->job->limit[w->check - 1])
+    if (!w->job->limited || w->scores[BRAMAH__TUNE_COST + w->check - 1] <= w->job->limit[w->check - 1])
       continue;
-    w->figures[BRAMAH__TUNE_STOPPED] = w->check;
+    w->scores[BRAMAH__TUNE_STOPPED] = w->check;
     return 1;
   }
   return 0;
@@ -378,8 +378,8 @@ static bramah_status judge_chunk(work *w, int *over, bramah_diag *diag)
     const bramah__tune_step *at = &r->steps[step];
     bramah_status status = failed(w, step, diag);
     if (status) return status;
-    w->figures[BRAMAH__TUNE_STEPS]++;
-    w->figures[BRAMAH__TUNE_TIME] = (double)at->time_ns / 1e9;
+    w->scores[BRAMAH__TUNE_STEPS]++;
+    w->scores[BRAMAH__TUNE_TIME] = (double)at->time_ns / 1e9;
     *over = pass_checks(w, at->time_ns);
     if (*over) return BRAMAH_OK;
     for (size_t k = 0; !status && is_judged(w, at->time_ns) && k < at->n_seen; k++)
@@ -408,26 +408,26 @@ static bramah_status run(work *w, const bramah__tune_executor *executor, bramah_
     w->interrupted = bramah__tune_is_stopped(w->problem);
     status = w->interrupted ? bramah__tune_interrupted(diag) : judge_chunk(w, &over, diag);
   }
-  while (!status && w->figures[BRAMAH__TUNE_STOPPED] == 0.0 && w->check < BRAMAH__TUNE_CHECKS) note_check(w);
+  while (!status && w->scores[BRAMAH__TUNE_STOPPED] == 0.0 && w->check < BRAMAH__TUNE_CHECKS) note_check(w);
   return status;
 }
 
 static void finish(work *w)
 {
   if (!w->job->slope) return;
-  memcpy(w->figures + bramah__tune_place_gradient(w->problem), bramah_likelihood_gradient(w->likelihood),
-         w->n * sizeof *w->figures);
-  memcpy(w->figures + bramah__tune_place_information(w->problem),
-         bramah_likelihood_information(w->likelihood), w->n * w->n * sizeof *w->figures);
+  memcpy(w->scores + bramah__tune_place_gradient(w->problem), bramah__likelihood_gradient(w->likelihood),
+         w->n * sizeof *w->scores);
+  memcpy(w->scores + bramah__tune_place_information(w->problem),
+         bramah__likelihood_information(w->likelihood), w->n * w->n * sizeof *w->scores);
 }
 
 bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job,
-                                  const bramah__tune_executor *executor, double *figures, bramah_diag *diag)
+                                  const bramah__tune_executor *executor, double *scores, bramah_diag *diag)
 {
-  const size_t n_figures = bramah__tune_n_figures(problem, job->slope);
+  const size_t n_scores = bramah__tune_n_scores(problem, job->slope);
   work w = {
       .problem = problem, .job = job, .log = &problem->logs[job->log], .n = job->slope ? problem->n : 0};
-  memset(figures, 0, n_figures * sizeof *figures);
+  memset(scores, 0, n_scores * sizeof *scores);
   w.begin_ns = w.log->time_ns[0];
   bramah_diag_clear(diag);
   bramah_status status = open_work(&w, diag);
@@ -436,21 +436,21 @@ bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bra
     status = run(&w, executor, diag);
     if (status && !w.interrupted) bramah__place(diag, w.log->path, 0);
     finish(&w);
-    memcpy(figures, w.figures, n_figures * sizeof *figures);
+    memcpy(scores, w.scores, n_scores * sizeof *scores);
   }
   close_work(&w);
-  figures[BRAMAH__TUNE_STATUS] = status;
+  scores[BRAMAH__TUNE_STATUS] = status;
   return status == BRAMAH_E_MEMORY || w.interrupted ? status : BRAMAH_OK;
 }
 
-int bramah__tune_cut(const bramah__tune_job *job, double *figures)
+int bramah__tune_cut(const bramah__tune_job *job, double *scores)
 {
-  const int known = (int)figures[BRAMAH__TUNE_CHECKED];
+  const int known = (int)scores[BRAMAH__TUNE_CHECKED];
   for (int c = 0; job->limited && c < known && c + 1 < BRAMAH__TUNE_CHECKS; c++)
-    if (figures[BRAMAH__TUNE_COST + c] > job->limit[c]) {
-      figures[BRAMAH__TUNE_STATUS] = 0.0;
-      figures[BRAMAH__TUNE_STOPPED] = c + 1;
+    if (scores[BRAMAH__TUNE_COST + c] > job->limit[c]) {
+      scores[BRAMAH__TUNE_STATUS] = 0.0;
+      scores[BRAMAH__TUNE_STOPPED] = c + 1;
       return 1;
     }
-  return figures[BRAMAH__TUNE_STOPPED] == 0.0;
+  return scores[BRAMAH__TUNE_STOPPED] == 0.0;
 }

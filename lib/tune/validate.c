@@ -16,9 +16,9 @@ static double crossing(double z0, double cost0, double z1, double cost1, double 
   return b > a ? z0 + (z1 - z0) * (sqrt(limit) - a) / (b - a) : z1;
 }
 
-/* ---- figures that the slope tells little of ---- */
+/* ---- values that the slope tells little of ---- */
 
-/* Where the other figures go when figure j moves by dz, as the information tells: they solve I_oo d = -I_oj
+/* Where the other values go when value j moves by dz, as the information tells: they solve I_oo d = -I_oj
  * dz, by Gauss-Seidel, which converges for it and is as good as needed as a start. */
 static void lean(const bramah__tune_certainty *c, const double *information, size_t j, double dz, double *z)
 {
@@ -42,7 +42,7 @@ static const double weak = 0.15;
 
 typedef struct tune_stretch {
   size_t j;
-  double low, high; /* looked at, on the figure's scale */
+  double low, high; /* looked at, on the value's scale */
 } tune_stretch;
 
 static double look_at(const tune_stretch *s, size_t i)
@@ -61,7 +61,7 @@ static tune_stretch choose_stretch(const bramah__tune_certainty *c, const bramah
   return s;
 }
 
-/* The set in which figure j stands at z_j and the others lean with it. Variances add up, so what a logarithm
+/* The set in which value j is at z_j and the others lean with it. Variances add up, so what a logarithm
  * loses downwards counts ever less. */
 static void lean_set(const bramah__tune_problem *problem, const char *set, const bramah__tune_certainty *c,
                      const double *information, size_t j, double z_j, char *out)
@@ -82,17 +82,17 @@ static bramah_status look_across(bramah__tune_search *s, const char *set, const 
                                  const double *information, const tune_stretch *stretch, double *cost,
                                  bramah_diag *diag)
 {
-  const size_t size = bramah__tune_n_figures(s->problem, 0), n = N_LOOKS * s->n_logs;
+  const size_t size = bramah__tune_n_scores(s->problem, 0), n = N_LOOKS * s->n_logs;
   char(*sets)[BRAMAH__TUNE_TEXT] = calloc(N_LOOKS, sizeof *sets);
-  double *block = calloc(n * size + 1, sizeof *block), **figures = calloc(n + 1, sizeof *figures);
-  bramah_status status = sets && block && figures ? BRAMAH_OK : bramah__fail_memory(diag);
-  for (size_t i = 0; !status && i < n; i++) figures[i] = block + i * size;
+  double *block = calloc(n * size + 1, sizeof *block), **scores = calloc(n + 1, sizeof *scores);
+  bramah_status status = sets && block && scores ? BRAMAH_OK : bramah__fail_memory(diag);
+  for (size_t i = 0; !status && i < n; i++) scores[i] = block + i * size;
   for (size_t i = 0; !status && i < N_LOOKS; i++)
     lean_set(s->problem, set, c, information, stretch->j, look_at(stretch, i), sets[i]);
-  if (!status) status = bramah__tune_evaluate_all(s, N_LOOKS, sets, 1000, figures, diag);
+  if (!status) status = bramah__tune_evaluate_all(s, N_LOOKS, sets, 1000, scores, diag);
   for (size_t i = 0; !status && i < N_LOOKS; i++) {
     const bramah__tune_verdict v =
-        bramah__tune_judge(s->problem, s->n_logs, s->logs, figures + i * s->n_logs);
+        bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
     double x[BRAMAH__TUNE_MOST];
     bramah__tune_set_numbers(s->problem, sets[i], x);
     cost[i] =
@@ -101,7 +101,7 @@ static bramah_status look_across(bramah__tune_search *s, const char *set, const 
   }
   free(sets);
   free(block);
-  free(figures);
+  free(scores);
   return status;
 }
 
@@ -190,7 +190,7 @@ static bramah_status tune_on(bramah__tune_search *search, size_t n, const size_t
                              bramah_diag *diag)
 {
   bramah__tune_search other = {0};
-  bramah_optimum optimum;
+  bramah__optimum optimum;
   bramah_status status = branch_off(search, &other, n, logs, diag) ? BRAMAH_OK : diag->status;
   if (!status) status = bramah__tune_optimise(&other, set, NULL, &optimum, diag);
   search->evaluations += other.evaluations;
@@ -264,7 +264,7 @@ static bramah_status profile_point(bramah__tune_search *s, const char *set, cons
   double x[BRAMAH__TUNE_MOST], z[BRAMAH__TUNE_MOST] = {0};
   unsigned char fixed[BRAMAH__TUNE_MOST] = {0};
   char trial[BRAMAH__TUNE_TEXT];
-  bramah_optimum optimum;
+  bramah__optimum optimum;
   bramah__tune_set_numbers(problem, set, x);
   for (size_t i = 0; i < problem->n; i++) {
     z[i] = bramah__tune_scaled(&problem->tuned[i], x[i]);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Where a job stands. */
+/* Where a job is. */
 enum { TO_DO = 0, BEGUN, DONE };
 
 /* Tasks of a job that any thread may do. */
@@ -25,7 +25,7 @@ typedef struct batch {
   bramah__tune_workers *workers;
   size_t n;
   const bramah__tune_job *jobs;
-  double *const *figures;
+  double *const *scores;
   unsigned char *state;   /* [n] */
   pthread_mutex_t lock;   /* of all that changes here, and of the journal */
   pthread_cond_t changed; /* tasks were shared out or done, or the last job was */
@@ -60,18 +60,18 @@ static int recall(const batch *b, size_t i)
 {
   const bramah__tune_workers *workers = b->workers;
   const bramah__tune_job *job = &b->jobs[i];
-  const size_t wanted = bramah__tune_n_figures(workers->problem, job->slope);
+  const size_t wanted = bramah__tune_n_scores(workers->problem, job->slope);
   char key[KEY_ROOM + 32];
   size_t n = 0;
   write_key(workers->problem, job, key);
-  const double *known = bramah_journal_find(workers->journal, key, &n);
+  const double *known = bramah__journal_find(workers->journal, key, &n);
   if (!known && job->limited) {
     write_stopped_key(workers->problem, job, key);
-    known = bramah_journal_find(workers->journal, key, &n);
+    known = bramah__journal_find(workers->journal, key, &n);
   }
   if (!known || n != wanted) return 0;
-  memcpy(b->figures[i], known, n * sizeof *known);
-  return bramah__tune_cut(job, b->figures[i]);
+  memcpy(b->scores[i], known, n * sizeof *known);
+  return bramah__tune_cut(job, b->scores[i]);
 }
 
 /* With the lock. */
@@ -79,22 +79,22 @@ static void remember(batch *b, size_t i)
 {
   bramah__tune_workers *workers = b->workers;
   const bramah__tune_job *job = &b->jobs[i];
-  const double *figures = b->figures[i];
+  const double *scores = b->scores[i];
   const size_t n = 1 + (job->slope ? workers->problem->n : 0);
   char key[KEY_ROOM + 32];
-  if (figures[BRAMAH__TUNE_STOPPED] > 0.0)
+  if (scores[BRAMAH__TUNE_STOPPED] > 0.0)
     write_stopped_key(workers->problem, job, key);
   else
     write_key(workers->problem, job, key);
   bramah_diag diag;
-  const bramah_status status = bramah_journal_add(
-      workers->journal, key, bramah__tune_n_figures(workers->problem, job->slope), figures, &diag);
+  const bramah_status status = bramah__journal_add(
+      workers->journal, key, bramah__tune_n_scores(workers->problem, job->slope), scores, &diag);
   if (status && !b->status) {
     b->status = status;
     b->diag = diag;
   }
   workers->replays += n;
-  workers->log_seconds += (double)n * figures[BRAMAH__TUNE_STEPS] * 1e-9 *
+  workers->log_seconds += (double)n * scores[BRAMAH__TUNE_STEPS] * 1e-9 *
                           (double)bramah_session_plant(workers->problem->session)->step_ns;
   b->state[i] = DONE;
   b->done++;
@@ -180,7 +180,7 @@ static void *work(void *user)
     b->active++;
     pthread_mutex_unlock(&b->lock);
     const bramah_status status =
-        bramah__tune_replay(b->workers->problem, &b->jobs[i], &executor, b->figures[i], &diag);
+        bramah__tune_replay(b->workers->problem, &b->jobs[i], &executor, b->scores[i], &diag);
     pthread_mutex_lock(&b->lock);
     b->active--;
     if (!status) {
@@ -232,8 +232,8 @@ static void lead(batch *b, helpers *h)
     }
     h->busy[rank] = 0;
     pthread_mutex_lock(&b->lock);
-    memcpy(b->figures[i], h->answer,
-           bramah__tune_n_figures(b->workers->problem, b->jobs[i].slope) * sizeof *h->answer);
+    memcpy(b->scores[i], h->answer,
+           bramah__tune_n_scores(b->workers->problem, b->jobs[i].slope) * sizeof *h->answer);
     remember(b, i);
     pthread_mutex_unlock(&b->lock);
   }
@@ -244,7 +244,7 @@ static void lead_others(batch *b)
   helpers h = {.n = b->workers->n_ranks};
   if (h.n < 2) return;
   h.busy = calloc(h.n, sizeof *h.busy);
-  h.answer = calloc(bramah__tune_n_figures(b->workers->problem, 1) + 1, sizeof *h.answer);
+  h.answer = calloc(bramah__tune_n_scores(b->workers->problem, 1) + 1, sizeof *h.answer);
   if (h.busy && h.answer) lead(b, &h);
   free(h.busy);
   free(h.answer);
@@ -275,12 +275,12 @@ static size_t threads_for(const batch *b)
 }
 
 bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, const bramah__tune_job *jobs,
-                                      double *const *figures, bramah_diag *diag)
+                                      double *const *scores, bramah_diag *diag)
 {
   batch b = {.workers = workers,
              .n = n,
              .jobs = jobs,
-             .figures = figures,
+             .scores = scores,
              .lock = PTHREAD_MUTEX_INITIALIZER,
              .changed = PTHREAD_COND_INITIALIZER};
   b.state = calloc(n + 1, 1);
