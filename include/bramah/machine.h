@@ -546,6 +546,63 @@ typedef struct bramah_integrator {
   bramah_tangent_kind tangent;
 } bramah_integrator;
 
+/* ---- the kinds of hydraulic elements, as data ----
+ *
+ * Every element between two nodes or on a volume (orifice, leakage, check valve, relief valve, pump, accumulator)
+ * is described by a table of its keys: what a machine file may give, where it goes in the structure of the
+ * description, and what is checked. Readers, editors and listings walk these tables instead of knowing the
+ * elements. */
+
+typedef enum bramah_key_type {
+  BRAMAH_KEY_QUANTITY = 1, /* double, SI */
+  BRAMAH_KEY_NODE =
+      2, /* name of a volume or supply: const char *; the first two keys of this kind or of the next are the ports */
+  BRAMAH_KEY_VOLUME = 3,  /* name of a volume */
+  BRAMAH_KEY_CYLINDER = 4 /* name of a cylinder or rotary actuator whose two volumes stand for both nodes */
+} bramah_key_type;
+
+typedef enum bramah_key_range {
+  BRAMAH_KEY_POSITIVE = 1, /* > 0; where the key is not required 0 means that it is not given */
+  BRAMAH_KEY_NOT_NEGATIVE = 2,
+  BRAMAH_KEY_FROM_ONE = 3 /* >= 1; 0 means not given */
+} bramah_key_range;
+
+typedef struct bramah_element_key {
+  const char *name; /* in a machine file */
+  bramah_key_type type;
+  size_t offset; /* of the member in the description */
+  int required;
+  const char *unit;       /* of a quantity */
+  const char *what;       /* what messages call it */
+  bramah_key_range range; /* of a quantity */
+  double otherwise;       /* what a quantity is that is not given */
+  bramah_key_range
+      parameter; /* of the parameter <element>.<key> of the plant, which a filter may estimate; 0: none */
+  const char *factor_of; /* a quantity without a member: it and its like multiplied give this key instead */
+} bramah_element_key;
+
+/* What a group of keys decides together: NULL, or the message and, in *key, the key at fault. */
+typedef const char *bramah_element_check(const void *element, const char **key);
+
+typedef struct bramah_element_kind {
+  const char *section; /* of `hydraulics` in a machine file */
+  const char *name;    /* "check valve" */
+  size_t size;         /* of its description, which begins with name and line */
+  size_t array, count; /* offsets in bramah_machine of the pointer to the descriptions and of their number */
+  const bramah_element_key *keys; /* ends with {0} */
+  bramah_element_check *check;    /* or NULL */
+  int factors_by_density;         /* 1: the product of factors goes by sqrt(2 / density of the oil) too */
+} bramah_element_kind;
+
+/* What every description begins with. */
+typedef struct bramah_named {
+  const char *name;
+  int line;
+} bramah_named;
+
+/* Kind number i, in the order in which a circuit sums them; NULL behind the last. */
+BRAMAH_API const bramah_element_kind *bramah_element_kind_at(size_t i);
+
 /* A whole machine, as a file or a program describes it; what bramah_model_new compiles. */
 typedef struct bramah_machine {
   const char *name;
@@ -602,6 +659,11 @@ typedef struct bramah_machine {
   size_t n_metered_cylinders;
   const bramah_metered_cylinder *metered_cylinders;
 } bramah_machine;
+
+/* Descriptions of elements of a kind in a machine: how many, and number i of them. */
+BRAMAH_API size_t bramah_machine_n_elements(const bramah_machine *machine, const bramah_element_kind *kind);
+BRAMAH_API const void *bramah_machine_element(const bramah_machine *machine, const bramah_element_kind *kind,
+                                              size_t i);
 
 #ifdef __cplusplus
 }

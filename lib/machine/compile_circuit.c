@@ -34,21 +34,6 @@ static bramah_status build_volumes(bramah__compiler *k)
   return BRAMAH_OK;
 }
 
-static bramah_status build_orifices(bramah__compiler *k)
-{
-  for (size_t i = 0; i < k->machine->n_orifices; i++) {
-    const bramah_orifice *in = &k->machine->orifices[i];
-    bramah__orifice *out = &k->t.orifice[i];
-    bramah_status status =
-        bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
-    if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->from, &out->from);
-    if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->to, &out->to);
-    if (status != BRAMAH_OK) return status;
-    out->coefficient = in->flow_coefficient;
-  }
-  return BRAMAH_OK;
-}
-
 static bramah_status build_ports(bramah__compiler *k, const bramah_valve *in, bramah__valve *out)
 {
   bramah_status status =
@@ -283,7 +268,6 @@ bramah_status bramah__build_circuit(bramah__compiler *k)
   if (k->source->n_volumes)
     status = bramah__positive(k, d->oil_bulk_modulus, "oil", 0, "the bulk modulus of the oil");
   if (status == BRAMAH_OK) status = build_volumes(k);
-  if (status == BRAMAH_OK) status = build_orifices(k);
   for (size_t i = 0; i < d->n_valves && status == BRAMAH_OK; i++) {
     if (i < k->source->n_valves) status = build_ports(k, &d->valves[i], &k->t.valve[i]);
     if (status == BRAMAH_OK) status = build_spool(k, &d->valves[i], &k->t.valve[i]);

@@ -356,7 +356,7 @@ static const struct {
     {19, "  pumps: {@gear: {from: tank, into: v1, flow: 1 L/min, set_pressure: 9 bar}}", BRAMAH_E_KEY,
      "hydraulics.pumps.gear", "required key 'band' is missing"},
     {19, "  pumps: {gear: {from: tank, into: v1, flow: 1 L/min, set_pressure: 9 bar, band: @10 bar}}",
-     BRAMAH_E_VALUE, "hydraulics.pumps.gear.band", "band must not exceed the set pressure"},
+     BRAMAH_E_VALUE, "hydraulics.pumps.gear.band", "a compensator needs 0 < band <= set pressure"},
     {12, VALVE "@dead_band: 1 V, characteristic: [[0 V, 0 V], [1 V, 1 V]]}", BRAMAH_E_KEY,
      "hydraulics.valves.main.dead_band", "'dead_band' and 'characteristic' exclude each other"},
     {12, VALVE "dead_band: @10 V}", BRAMAH_E_VALUE, "hydraulics.valves.main.dead_band",
