@@ -128,10 +128,10 @@ test_all() {
     BRAMAH_WRAP=$under_valgrind
     : "${BRAMAH_SEEDS:=1}" "${BRAMAH_CYCLES:=20000}" # fewer runs of the studies, fewer cycles
     export BRAMAH_WRAP BRAMAH_SEEDS BRAMAH_CYCLES
-    set -- "--wrap=sh '$root/test/run.sh' --under-valgrind" --timeout-multiplier=20
+    set -- "--wrap=sh '$root/test/run.sh' --under-valgrind" --timeout-multiplier=200
   fi
-  [ -z "$asan" ] || set -- --timeout-multiplier=5
-  [ -z "$tsan" ] || set -- --timeout-multiplier=5 threads cli-study cli-tune
+  [ -z "$asan" ] || set -- --timeout-multiplier=50
+  [ -z "$tsan" ] || set -- --timeout-multiplier=50 threads cli-study cli-tune
   echo "testing"
   run_tests "$root/$build" "$@"
   if [ -n "$long" ]; then

@@ -2,7 +2,7 @@
 #include "gains.h"
 #include "machine.h"
 
-#include <bramah/analysis.h>
+#include <bramah/linear.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

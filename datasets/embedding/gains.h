@@ -3,7 +3,7 @@
 #ifndef EMBEDDING_GAINS_H
 #define EMBEDDING_GAINS_H
 
-#include <bramah/linearization.h>
+#include <bramah/linear.h>
 
 enum { POSES = 7, MAX_STATES = 16 };
 

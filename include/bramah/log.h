@@ -117,6 +117,167 @@ BRAMAH_API uint64_t bramah_log_bytes(const bramah_log_reader *reader);
 BRAMAH_API int bramah_log_line(const bramah_log_reader *reader);
 BRAMAH_API const char *bramah_log_path(const bramah_log_reader *reader);
 
+/* ---- streams: a log of one or many files as the source of a replay ---- */
+
+typedef struct bramah_log_stream bramah_log_stream;
+typedef struct bramah_session bramah_session; /* bramah/session.h */
+typedef struct bramah_study bramah_study;     /* bramah/files.h */
+typedef struct bramah_model bramah_model;     /* bramah/machine.h */
+typedef struct bramah_sensor bramah_sensor;   /* bramah/sensor.h */
+typedef struct bramah_sample bramah_sample;   /* bramah/replay.h */
+
+/* Open a log for a session, which must outlive the stream, and find the columns of its inputs and sensors.
+ * paths [n]: files, and folders, of which are taken in the order of their names (log2 before log10) those that
+ * match an entry of the study's log.files; where there are no entries, those that end in .csv or .mat. Files
+ * that match one entry follow each other, as do files that match none and have the same columns: they are a
+ * device. Devices are merged by time. Units, scales, clocks, late rows and all else as the study says; what was
+ * done about it is counted. Memory does not grow with the log.
+ *
+ *   bramah_log_stream *log;
+ *   bramah_log_stream_open(session, 1, &path, &diag, &log);
+ *   bramah_replay_new(filter, &options, bramah_log_stream_next, log, &diag, &replay);
+ *
+ * Errors, with file and line of the log or the study: E_FILE, E_EMPTY, E_SYNTAX, E_KEY, E_COLUMN, E_UNIT,
+ * E_VALUE, E_TIME, E_MEMORY. Allocates. */
+BRAMAH_API bramah_status bramah_log_stream_open(const bramah_session *session, size_t n,
+                                                const char *const *paths, bramah_diag *diag,
+                                                bramah_log_stream **out);
+
+/* The same for the inputs of a model (NULL: none) and the sensors [study->n_sensors] of a study (NULL: none, and
+ * no sensors). With `tell` (NULL allowed) every mistake goes there and none
+ * to diag, and columns that are not found are no error: *out is NULL only where no row can be read. */
+BRAMAH_API bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah_model *model,
+                                                    const bramah_sensor *sensors, size_t n,
+                                                    const char *const *paths,
+                                                    void (*tell)(void *user, const bramah_diag *diag),
+                                                    void *user, bramah_diag *diag, bramah_log_stream **out);
+BRAMAH_API void bramah_log_stream_close(bramah_log_stream *stream); /* NULL allowed */
+
+/* Next row, a bramah_source (bramah/replay.h) whose user is the stream: time, commands and samples in SI; a
+ * command that is given is in force from this row on. Rows of several devices that have the same time are one.
+ * Errors, each after the rows before it: those of bramah_log_next; E_TIME (time goes back; two rows of a time
+ * contradict each other; a row without time), E_NOT_FINITE, E_EMPTY (no row within the limits). */
+BRAMAH_API bramah_status bramah_log_stream_next(void *stream, bramah_sample *sample, int *end,
+                                                bramah_diag *diag);
+
+/* Before the first row: begin with the first row at from_ns or later, whose commands are completed by those of
+ * the rows before; E_EMPTY of bramah_log_stream_next if that is later than to_ns. Without limits INT64_MIN and
+ * INT64_MAX. */
+BRAMAH_API void bramah_log_stream_limit(bramah_log_stream *stream, int64_t from_ns, int64_t to_ns);
+/* Before the first row: go on after a row that was used before, where `skipped` rows lay before from_ns. starts
+ * [n]: start_ns of the devices then. Rows of devices that count something from their first row (dates, drift,
+ * wraps, resets) would be shifted by another start: that is E_TIME of the first row. n 0: not checked. Errors:
+ * E_MEMORY. */
+BRAMAH_API bramah_status bramah_log_stream_resume(bramah_log_stream *stream, int64_t after_ns,
+                                                  uint64_t skipped, size_t n, const int64_t *starts,
+                                                  bramah_diag *diag);
+/* Asked after every row; once it is not 0, the log ends. A line that an interruption cut short is then no
+ * mistake. NULL: never. */
+BRAMAH_API void bramah_log_stream_stop(bramah_log_stream *stream, int (*stopped)(void *user), void *user);
+
+/* Something that happened to rows or cells: how often, and in which row first. */
+typedef struct bramah_log_event {
+  uint64_t n;
+  int64_t mark; /* see bramah_log_stream_place */
+} bramah_log_event;
+
+typedef struct bramah_log_counts {
+  uint64_t rows;              /* read, with a time */
+  bramah_log_event repeated;  /* rows that say nothing new: dropped */
+  bramah_log_event merged;    /* rows with the time of the row before and other columns */
+  bramah_log_event late;      /* out-of-order rows, put in order */
+  bramah_log_event resets;    /* of the clock, joined */
+  bramah_log_event gaps;      /* between rows, longer than 1.75 times the usual interval */
+  bramah_log_event no_time;   /* rows without time: left out */
+  bramah_log_event bad_rows;  /* left out */
+  bramah_log_event bad_cells; /* taken for empty */
+  bramah_log_event cut;       /* last lines without line end: their last number may be cut */
+  uint64_t missing;           /* rows that would fill the gaps */
+  int64_t gap_mark;           /* row before the longest gap */
+  int64_t most_late_ns, longest_gap_ns;
+} bramah_log_counts;
+
+/* A device as far as it was read. Texts live as long as the stream. */
+typedef struct bramah_log_device {
+  const char *name;  /* that of its entry in log.files, or of its first file without folders */
+  const char *entry; /* in log.files; NULL: none */
+  size_t n_files;
+  bramah_log_counts counts;
+  int64_t interval_ns; /* usual one between rows: median of the first 63; 0 before there are two rows */
+  int64_t start_ns;    /* what its clock showed in the first row */
+  /* Its clock: time of the log = (shown - zero) / (1 + drift) + offset. */
+  const char *time_column;
+  int is_date;       /* it shows dates: ns since 1970-01-01T00:00Z */
+  double rate;       /* [Hz] it counts samples; 0: it shows times */
+  int64_t wrap;      /* it begins anew after so much: counts where rate > 0, else ns; 0: never */
+  uint64_t wraps;    /* how often it has */
+  int64_t offset_ns; /* added */
+  int64_t zero_ns;   /* of the clock: time 0 of the log */
+  double drift;      /* [s/s] gained, counted from the first row */
+} bramah_log_device;
+
+/* A column that feeds an input or a sensor: value [SI] = offset + factor * column. */
+typedef struct bramah_log_column {
+  const char *name;
+  const char *unit; /* of the value, SI */
+  size_t device;
+  int plain; /* 1: the reader gives the value itself; factor 1, offset 0 */
+  double factor, offset;
+  double wrap;   /* the column jumps by this much; 0: it does not */
+  uint64_t held; /* of an input: rows without a cell, in which the former command went on */
+} bramah_log_column;
+
+/* Counts of the stream. */
+typedef struct bramah_log_totals {
+  uint64_t rows;        /* given or passed over, merged */
+  uint64_t skipped;     /* before from_ns of bramah_log_stream_limit */
+  uint64_t used_before; /* up to after_ns of bramah_log_stream_resume */
+  size_t unused_files;  /* of folders, that were not taken */
+  int is_touched;       /* 1: rows or cells were dropped, merged, put in order, joined or taken for empty */
+} bramah_log_totals;
+
+BRAMAH_API size_t bramah_log_stream_n_files(const bramah_log_stream *stream);
+BRAMAH_API const char *bramah_log_stream_file(const bramah_log_stream *stream, size_t file);
+BRAMAH_API size_t bramah_log_stream_n_devices(const bramah_log_stream *stream);
+BRAMAH_API void bramah_log_stream_device(const bramah_log_stream *stream, size_t device,
+                                         bramah_log_device *out);
+/* File of a device, i < n_files. */
+BRAMAH_API const char *bramah_log_stream_device_file(const bramah_log_stream *stream, size_t device,
+                                                     size_t i);
+/* The file that the device reads at present, for its columns and format; it changes from file to file. */
+BRAMAH_API const bramah_log_reader *bramah_log_stream_reader(const bramah_log_stream *stream, size_t device);
+/* What feeds a slot: inputs of the model first, then sensors. Returns 0 if nothing does. */
+BRAMAH_API int bramah_log_stream_column(const bramah_log_stream *stream, size_t slot, bramah_log_column *out);
+/* 1 if the time, an input or a sensor uses this column of the device. */
+BRAMAH_API int bramah_log_stream_uses(const bramah_log_stream *stream, size_t device, size_t column);
+BRAMAH_API bramah_log_totals bramah_log_stream_totals(const bramah_log_stream *stream);
+/* File and line (of a MAT file the row) of a mark: of a sample, a count, or bramah_replay_mark. */
+BRAMAH_API const char *bramah_log_stream_place(const bramah_log_stream *stream, int64_t mark, int *line);
+/* Share of the files that was read, 0 to 1; NaN where it is not known (a pipe). */
+BRAMAH_API double bramah_log_stream_share(const bramah_log_stream *stream);
+
+/* The log's last time [ns], by reading all of it: INT64_MIN if it has no row. A bad row ends it as it ends a
+ * replay. Errors: those of bramah_log_stream_open; E_UNSUPPORTED (a pipe, which cannot be read twice). */
+BRAMAH_API bramah_status bramah_log_last_time(const bramah_session *session, size_t n,
+                                              const char *const *paths, int64_t *time_ns, bramah_diag *diag);
+
+/* What the rows of a log look like. */
+typedef struct bramah_log_survey {
+  uint64_t rows, off_grid;                            /* off_grid: not at a multiple of the step */
+  int64_t first_ns, last_ns, shortest_ns, longest_ns; /* shortest and longest interval between rows */
+  int64_t most_shift_ns;                              /* furthest off the grid */
+  uint64_t *samples;                                  /* [sensors] */
+  int64_t *longest_wait_ns;                           /* [sensors] between two samples */
+} bramah_log_survey;
+
+/* Read all rows without a filter; step_ns: of the plant. Every gap longer than longest_gap_ns is told (E_TIME), and
+ * the error that ended the rows, whose status is returned. Released by bramah_log_survey_free in any case. */
+BRAMAH_API bramah_status bramah_log_survey_read(bramah_log_stream *stream, size_t n_inputs, size_t n_sensors,
+                                                int64_t step_ns, int64_t longest_gap_ns,
+                                                void (*tell)(void *user, const bramah_diag *diag), void *user,
+                                                bramah_log_survey *out);
+BRAMAH_API void bramah_log_survey_free(bramah_log_survey *survey);
+
 /* ---- writing ---- */
 
 /* A name that ends in .mat: a MAT file, with full precision, structs `units` and `names` (the names columns
@@ -138,6 +299,62 @@ BRAMAH_API bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag
 /* Flush and close; NULL allowed. Errors: E_FILE (disk full): the file is then incomplete. Frees the writer in
  * any case. */
 BRAMAH_API bramah_status bramah_log_finish(bramah_log_writer *writer, bramah_diag *diag);
+
+/* ---- simulated logs: what the sensors of a study would have written of the motion of a plant ---- */
+
+typedef struct bramah_simulated_log bramah_simulated_log;
+typedef struct bramah_plant bramah_plant; /* bramah/plant.h */
+
+/* Bind the sensors of a study to a plant made from the model; all three must outlive the log. The study's changes
+ * of the machine are errors of the filter's model and not applied. The same seed gives the same bytes, and the
+ * noise of a sensor does not depend on the other sensors. Errors: those of bramah_sensor_init and
+ * bramah_study_check_inputs; E_MEMORY. Allocates. */
+BRAMAH_API bramah_status bramah_simulated_log_new(const bramah_study *study, const bramah_model *model,
+                                                  const bramah_plant *plant, uint64_t seed, bramah_diag *diag,
+                                                  bramah_simulated_log **out);
+BRAMAH_API void bramah_simulated_log_free(bramah_simulated_log *log); /* NULL allowed */
+/* Create (replace) the file, with the columns the study describes. Errors: E_FILE; E_UNSUPPORTED (a log that is
+ * not one file with commas, a header and plain seconds). */
+BRAMAH_API bramah_status bramah_simulated_log_create(bramah_simulated_log *log, const char *path,
+                                                     bramah_diag *diag);
+/* The row of step k = 0, 1, ... at time_ns: commands u [inputs of the model], in force from now on, and the
+ * samples that arrive now, `delay` after they were measured on the plant. */
+BRAMAH_API bramah_status bramah_simulated_log_row(bramah_simulated_log *log, uint64_t k, int64_t time_ns,
+                                                  const double *u, bramah_diag *diag);
+/* Flush and close the file. */
+BRAMAH_API bramah_status bramah_simulated_log_finish(bramah_simulated_log *log, bramah_diag *diag);
+
+/* A sensor of the simulated log. Periods and delays are the nearest multiples of the plant's step. */
+typedef struct bramah_simulated_sensor {
+  const char *name;
+  int64_t period_ns, wanted_period_ns; /* 0: every step */
+  int64_t delay_ns, wanted_delay_ns;
+  uint64_t samples, saturated; /* saturated: at the ends of its range */
+} bramah_simulated_sensor;
+/* Sensor i of the study. */
+BRAMAH_API void bramah_simulated_log_sensor(const bramah_simulated_log *log, size_t i,
+                                            bramah_simulated_sensor *out);
+
+/* ---- the true motion, to compare with ---- */
+
+typedef struct bramah_truth bramah_truth;
+
+/* Open a file that has a column t[s], which ascends, and outputs of a plant by their names. Errors: those of
+ * bramah_log_open and bramah_log_find, E_TIME, E_MEMORY. Allocates. */
+BRAMAH_API bramah_status bramah_truth_open(const char *path, bramah_diag *diag, bramah_truth **out);
+BRAMAH_API void bramah_truth_close(bramah_truth *truth); /* NULL allowed */
+
+/* Column of that name, read in this unit. *column -1 if there is none of the name. Errors: E_UNIT (of another
+ * dimension). */
+BRAMAH_API bramah_status bramah_truth_find(const bramah_truth *truth, const char *name, const char *unit,
+                                           long *column, bramah_diag *diag);
+
+/* Go to the row nearest to a time; times ascend. It matches if it is not further away than the tolerance.
+ * Memory does not grow. Errors: those of bramah_log_next, E_TIME (time goes back). */
+BRAMAH_API bramah_status bramah_truth_seek(bramah_truth *truth, int64_t time_ns, int64_t tolerance_ns,
+                                           int *matched, bramah_diag *diag);
+/* Value in a column of the row that matched; NaN if none did or the cell is empty. */
+BRAMAH_API double bramah_truth_value(const bramah_truth *truth, size_t column);
 
 #ifdef __cplusplus
 }

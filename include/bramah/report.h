@@ -7,7 +7,7 @@
 #ifndef BRAMAH_REPORT_H
 #define BRAMAH_REPORT_H
 
-#include "bramah/figure.h"
+#include "bramah/coupled.h"
 #include "bramah/status.h"
 
 #ifdef __cplusplus
@@ -77,11 +77,11 @@ BRAMAH_API bramah_status bramah_report_band_point(bramah_report *report, size_t 
 BRAMAH_API bramah_status bramah_report_event(bramah_report *report, double t, const char *kind,
                                              const char *text);
 
-/* The machine as a stick figure that follows the time cursor: its parts (bramah/figure.h, names are copied),
+/* The machine as a stick figure that follows the time cursor: its parts (bramah/coupled.h, names are copied),
  * then a pose, points [n_parts x 2 x 3] in m, at ascending times. Of many poses up to 2000 are kept, evenly:
  * ask bramah_report_wants_pose whether the next one is among them before it is worked out. */
 BRAMAH_API bramah_status bramah_report_machine(bramah_report *report, size_t n_parts,
-                                               const bramah_figure_part *parts);
+                                               const bramah_skeleton_part *parts);
 BRAMAH_API int bramah_report_wants_pose(bramah_report *report);
 BRAMAH_API bramah_status bramah_report_pose(bramah_report *report, double t, const double *points);
 

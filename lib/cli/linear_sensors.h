@@ -4,7 +4,7 @@
 #define BRAMAH_LIB_CLI_LINEAR_SENSORS_H
 
 #include "bramah/files.h"
-#include "bramah/linearization.h"
+#include "bramah/linear.h"
 #include "lib/cli/message.h"
 
 typedef struct cli_linear_sensors {

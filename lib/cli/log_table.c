@@ -4,137 +4,120 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *base_name(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
-/* The file's name, the entry's if it has one. */
-static const char *name_of(const cli_log_stream *s)
-{
-  return s->entry ? s->entry->name : base_name(s->paths->file[s->parts[0]].path);
-}
-
-static void add(cli_table *table, const cli_log_stream *s, const char *what, uint64_t n, const char *where)
+static void add(cli_table *table, const char *name, const char *what, uint64_t n, const char *where)
 {
   if (!n) return;
-  cli_table_add(table, "%.60s", name_of(s));
+  cli_table_add(table, "%.60s", name);
   cli_table_add(table, "%s", what);
   cli_table_add(table, "%llu", (unsigned long long)n);
   cli_table_add(table, "%s", where);
 }
 
 /* The line, with the file where the device has several. */
-static void place(const cli_log_stream *s, uint64_t mark, char *out, size_t n)
+static void place(const bramah_log_stream *log, const bramah_log_device *device, int64_t mark, char *out,
+                  size_t n)
 {
-  if (s->n_parts > 1)
-    snprintf(out, n, "%.36s %s %d", base_name(s->paths->file[cli_log_mark_path(mark)].path),
-             cli_log_mark_word(s, mark), cli_log_mark_line(mark));
+  int line;
+  const char *path = bramah_log_stream_place(log, mark, &line), *slash = strrchr(path, '/');
+  const char *word = bramah_log_is_mat(path) ? "row" : "line";
+  if (device->n_files > 1)
+    snprintf(out, n, "%.36s %s %d", slash ? slash + 1 : path, word, line);
   else
-    snprintf(out, n, "%s %d", cli_log_mark_word(s, mark), cli_log_mark_line(mark));
+    snprintf(out, n, "%s %d", word, line);
 }
 
-static void add_event(cli_table *table, const cli_log_stream *s, const char *what, const cli_log_event *event)
+static void add_device(cli_table *table, const bramah_log_stream *log, const bramah_log_device *device)
 {
-  char where[CLI_CELL];
-  place(s, event->mark, where, sizeof where);
-  add(table, s, what, event->n, where);
-}
-
-static void add_late(cli_table *table, const cli_log_stream *s)
-{
-  char what[CLI_CELL];
-  snprintf(what, sizeof what, "rows put in order, at most %.4g ms late",
-           1e-6 * (double)s->counts.most_late_ns);
-  add_event(table, s, what, &s->counts.late);
-}
-
-static void add_gaps(cli_table *table, const cli_log_stream *s)
-{
-  const cli_log_counts *c = &s->counts;
-  char what[CLI_CELL], where[CLI_CELL];
-  snprintf(what, sizeof what, "gaps, %llu rows of %.4g ms missing", (unsigned long long)c->missing,
-           1e-6 * (double)cli_log_stream_interval(s));
-  place(s, c->gap_mark, where, sizeof where - 24);
-  const size_t used = strlen(where);
-  snprintf(where + used, sizeof where - used, ": %.4g ms", 1e-6 * (double)c->longest_gap_ns);
-  add(table, s, what, c->gaps.n, where);
-}
-
-static void add_stream(cli_table *table, const cli_log_stream *s)
-{
-  const cli_log_counts *c = &s->counts;
-  add(table, s, "files that follow each other", s->n_parts > 1 ? s->n_parts : 0, "");
-  cli_table_add(table, "%.60s", name_of(s));
+  const bramah_log_counts *c = &device->counts;
+  char late[CLI_CELL], gaps[CLI_CELL], where[CLI_CELL];
+  snprintf(late, sizeof late, "rows put in order, at most %.4g ms late", 1e-6 * (double)c->most_late_ns);
+  snprintf(gaps, sizeof gaps, "gaps, %llu rows of %.4g ms missing", (unsigned long long)c->missing,
+           1e-6 * (double)device->interval_ns);
+  const struct {
+    const char *what;
+    const bramah_log_event *event; /* NULL: n alone */
+    uint64_t n;
+  } lines[] = {{"rows that repeat the one before, dropped", &c->repeated, 0},
+               {"rows joined with the one before, of the same time", &c->merged, 0},
+               {late, &c->late, 0},
+               {gaps, &c->gaps, 0},
+               {"times the clock began anew, joined", &c->resets, 0},
+               {"wraps of the clock", NULL, device->wraps},
+               {"rows without time, dropped", &c->no_time, 0},
+               {"bad rows, dropped", &c->bad_rows, 0},
+               {"bad cells, taken for empty", &c->bad_cells, 0},
+               {"last line without line end: its last number may be cut", &c->cut, 0}};
+  add(table, device->name, "files that follow each other", device->n_files > 1 ? device->n_files : 0, "");
+  cli_table_add(table, "%.60s", device->name);
   cli_table_add(table, "rows");
   cli_table_add(table, "%llu", (unsigned long long)c->rows);
   cli_table_add(table, "%s", "");
-  add_event(table, s, "rows that repeat the one before, dropped", &c->repeated);
-  add_event(table, s, "rows joined with the one before, of the same time", &c->merged);
-  add_late(table, s);
-  add_gaps(table, s);
-  add_event(table, s, "times the clock began anew, joined", &c->resets);
-  add(table, s, "wraps of the clock", s->clock.wraps, "");
-  add_event(table, s, "rows without time, dropped", &c->no_time);
-  add_event(table, s, "bad rows, dropped", &c->bad_rows);
-  add_event(table, s, "bad cells, taken for empty", &c->bad_cells);
-  add_event(table, s, "last line without line end: its last number may be cut", &c->cut);
-}
-
-static void add_held(cli_table *table, const cli_log_source *source, const bramah_model *model)
-{
-  for (size_t i = 0; i < source->n_inputs; i++) {
-    const cli_log_stream *stream;
-    char what[CLI_CELL];
-    if (!source->held_rows[i] || !cli_log_source_target(source, i, &stream)) continue;
-    snprintf(what, sizeof what, "rows without %.40s, held", bramah_model_input_name(model, i));
-    add(table, stream, what, source->held_rows[i], "");
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    const bramah_log_event *event = lines[i].event;
+    where[0] = '\0';
+    if (event == &c->gaps) {
+      place(log, device, c->gap_mark, where, sizeof where - 24);
+      const size_t used = strlen(where);
+      snprintf(where + used, sizeof where - used, ": %.4g ms", 1e-6 * (double)c->longest_gap_ns);
+    } else if (event) {
+      place(log, device, event->mark, where, sizeof where);
+    }
+    add(table, device->name, lines[i].what, event ? event->n : lines[i].n, where);
   }
 }
 
-cli_table cli_log_table(const cli_log_source *source, const bramah_model *model)
+cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model)
 {
   static const char *const header[] = {"log", "what", "times", "first, longest"};
   cli_table table = cli_table_make("Log", "llrl", header);
-  for (size_t k = 0; k < source->n_streams; k++) add_stream(&table, &source->streams[k]);
-  add_held(&table, source, model);
+  bramah_log_device device;
+  for (size_t k = 0; k < bramah_log_stream_n_devices(log); k++) {
+    bramah_log_stream_device(log, k, &device);
+    add_device(&table, log, &device);
+  }
+  for (size_t i = 0; i < bramah_model_n_inputs(model); i++) {
+    bramah_log_column column;
+    char what[CLI_CELL];
+    if (!bramah_log_stream_column(log, i, &column) || !column.held) continue;
+    bramah_log_stream_device(log, column.device, &device);
+    snprintf(what, sizeof what, "rows without %.40s, held", bramah_model_input_name(model, i));
+    add(&table, device.name, what, column.held, "");
+  }
   return table;
 }
 
 /* ---- for programs ---- */
 
-static void put_event(cli_json *json, const char *name, const cli_log_event *event)
+static void put_device(const bramah_log_device *device, cli_json *json)
 {
-  cli_json_count(json, name, event->n);
-}
-
-static void put_stream(const cli_log_stream *s, cli_json *json)
-{
-  const cli_log_counts *c = &s->counts;
+  const bramah_log_counts *c = &device->counts;
   cli_json_open(json, NULL, '{');
-  cli_json_text(json, "name", name_of(s));
-  cli_json_count(json, "files", s->n_parts);
+  cli_json_text(json, "name", device->name);
+  cli_json_count(json, "files", device->n_files);
   cli_json_count(json, "rows", c->rows);
-  cli_json_number(json, "interval", 1e-9 * (double)cli_log_stream_interval(s));
-  put_event(json, "repeated", &c->repeated);
-  put_event(json, "joined", &c->merged);
-  put_event(json, "reordered", &c->late);
+  cli_json_number(json, "interval", 1e-9 * (double)device->interval_ns);
+  cli_json_count(json, "repeated", c->repeated.n);
+  cli_json_count(json, "joined", c->merged.n);
+  cli_json_count(json, "reordered", c->late.n);
   cli_json_number(json, "most_late", 1e-9 * (double)c->most_late_ns);
-  put_event(json, "gaps", &c->gaps);
+  cli_json_count(json, "gaps", c->gaps.n);
   cli_json_count(json, "missing", c->missing);
   cli_json_number(json, "longest_gap", 1e-9 * (double)c->longest_gap_ns);
-  put_event(json, "resets", &c->resets);
-  cli_json_count(json, "wraps", s->clock.wraps);
-  put_event(json, "without_time", &c->no_time);
-  put_event(json, "bad_rows", &c->bad_rows);
-  put_event(json, "bad_cells", &c->bad_cells);
+  cli_json_count(json, "resets", c->resets.n);
+  cli_json_count(json, "wraps", device->wraps);
+  cli_json_count(json, "without_time", c->no_time.n);
+  cli_json_count(json, "bad_rows", c->bad_rows.n);
+  cli_json_count(json, "bad_cells", c->bad_cells.n);
   cli_json_close(json, '}');
 }
 
-void cli_log_json(const cli_log_source *source, cli_json *json)
+void cli_log_json(const bramah_log_stream *log, cli_json *json)
 {
   cli_json_open(json, "devices", '[');
-  for (size_t k = 0; k < source->n_streams; k++) put_stream(&source->streams[k], json);
+  for (size_t k = 0; k < bramah_log_stream_n_devices(log); k++) {
+    bramah_log_device device;
+    bramah_log_stream_device(log, k, &device);
+    put_device(&device, json);
+  }
   cli_json_close(json, ']');
 }

@@ -4,13 +4,14 @@
 #define BRAMAH_LIB_CLI_LOG_TABLE_H
 
 #include "lib/cli/json.h"
-#include "lib/cli/log_source.h"
+#include "bramah/log.h"
+#include "bramah/machine.h"
 #include "lib/cli/table.h"
 
 /* A line for each kind of thing and device; inputs: names of the model's inputs. */
-cli_table cli_log_table(const cli_log_source *source, const bramah_model *model);
+cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model);
 
 /* The same for programs: an array "devices" with an object per device. */
-void cli_log_json(const cli_log_source *source, cli_json *json);
+void cli_log_json(const bramah_log_stream *log, cli_json *json);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_MODES_TABLE_H
 #define BRAMAH_LIB_CLI_MODES_TABLE_H
 
-#include "bramah/analysis.h"
+#include "bramah/linear.h"
 #include "lib/cli/operating_point.h"
 #include "lib/cli/table.h"
 

@@ -4,7 +4,7 @@
 #ifndef BRAMAH_LIB_CLI_OPERATING_POINT_H
 #define BRAMAH_LIB_CLI_OPERATING_POINT_H
 
-#include "bramah/equilibrium.h"
+#include "bramah/linear.h"
 #include "lib/cli/linear_sensors.h"
 #include "lib/cli/parameters.h"
 #include "bramah/session.h"

@@ -2,7 +2,6 @@
 /* bramah simulate: the true motion of a machine and, on request, what noisy sensors would have said of it. */
 #include "lib/cli/commands.h"
 #include "bramah/log.h"
-#include "lib/cli/noisy_log.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/plant_noise.h"
@@ -32,7 +31,8 @@ typedef struct simulation {
   request request;
   bramah_machine_plant machine;
   bramah_schedule *schedule;
-  cli_noisy_log *noisy; /* NULL: none wanted */
+  bramah_study *study;         /* NULL: no noisy log is wanted */
+  bramah_simulated_log *noisy; /* NULL: likewise */
   cli_plant_noise *shaken;
   bramah_log_writer *writer;
   size_t *outputs, n_outputs; /* of the columns behind t */
@@ -183,6 +183,28 @@ static bramah_status check_files(const request *r, bramah_diag *diag)
 
 /* ---- run ---- */
 
+static bramah_status open_noisy(simulation *s, bramah_diag *diag)
+{
+  const request *r = &s->request;
+  bramah_diag_clear(diag);
+  bramah_status status = bramah_study_load(r->study, diag, &s->study);
+  if (!status)
+    status =
+        bramah_simulated_log_new(s->study, s->machine.model, &s->machine.plant, r->seed, diag, &s->noisy);
+  cli_place(diag, status ? r->study : NULL, 0);
+  for (size_t i = 0; !status && i < s->study->n_sensors; i++) {
+    bramah_simulated_sensor sensor;
+    bramah_simulated_log_sensor(s->noisy, i, &sensor);
+    if (sensor.period_ns != sensor.wanted_period_ns)
+      cli_note("%s: sampled every %.9g s instead of %.9g s, the nearest multiple of the step", sensor.name,
+               cli_seconds(sensor.period_ns), cli_seconds(sensor.wanted_period_ns));
+    if (sensor.delay_ns != sensor.wanted_delay_ns)
+      cli_note("%s: delayed by %.9g s instead of %.9g s, the nearest multiple of the step", sensor.name,
+               cli_seconds(sensor.delay_ns), cli_seconds(sensor.wanted_delay_ns));
+  }
+  return status;
+}
+
 static bramah_status prepare(simulation *s, const cli_arguments *arguments, size_t n_changes,
                              const bramah_change *changes, bramah_diag *diag)
 {
@@ -192,11 +214,11 @@ static bramah_status prepare(simulation *s, const cli_arguments *arguments, size
     status = bramah_machine_plant_open(&s->machine, r->machine, n_changes, changes, r->step_ns, diag);
   if (!status) status = cli_parameters_read(arguments, &s->machine.plant, &s->parameters, diag);
   if (!status) status = bramah_schedule_new(s->machine.machine, s->machine.model, diag, &s->schedule);
-  if (!status && r->study) status = cli_noisy_log_new(r->study, r->seed, &s->machine, diag, &s->noisy);
+  if (!status && r->study) status = open_noisy(s, diag);
   if (!status && r->shaken) status = cli_plant_noise_new(r->study, r->seed, &s->machine, diag, &s->shaken);
   if (!status) status = prepare_energy(s, diag);
   if (!status) status = create_truth(s, diag);
-  if (!status && s->noisy) status = cli_noisy_log_create(s->noisy, r->log, diag);
+  if (!status && s->noisy) status = bramah_simulated_log_create(s->noisy, r->log, diag);
   return status;
 }
 
@@ -208,7 +230,7 @@ static bramah_status write_rows(simulation *s, uint64_t k, int64_t time_ns, bram
   bramah_status status = cli_parameters_set(&s->parameters, plant, time_ns, diag);
   if (!status) status = plant->set_inputs(plant->self, u, diag);
   if (!status) status = write_truth(s, time_ns, diag);
-  if (!status && s->noisy) status = cli_noisy_log_row(s->noisy, k, time_ns, u, diag);
+  if (!status && s->noisy) status = bramah_simulated_log_row(s->noisy, k, time_ns, u, diag);
   watch(s);
   return status;
 }
@@ -252,7 +274,7 @@ static bramah_status finish_files(simulation *s, bramah_status status, bramah_di
   s->writer = NULL;
   if (!status) status = closed;
   if (!s->noisy) return status;
-  closed = cli_noisy_log_finish(s->noisy, status ? &other : diag);
+  closed = bramah_simulated_log_finish(s->noisy, status ? &other : diag);
   return status ? status : closed;
 }
 
@@ -282,9 +304,15 @@ static void print_summary(const simulation *s)
             e->most_work);
   fprintf(out, "truth: %s\n", r->output);
   if (s->noisy)
-    fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", cli_noisy_log_n_sensors(s->noisy),
+    fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", s->study->n_sensors,
             (unsigned long long)r->seed, r->log);
-  if (s->noisy) cli_noisy_log_print_saturated(s->noisy, out);
+  for (size_t i = 0; s->noisy && i < s->study->n_sensors; i++) {
+    bramah_simulated_sensor sensor;
+    bramah_simulated_log_sensor(s->noisy, i, &sensor);
+    if (sensor.saturated)
+      fprintf(out, "%s: %llu of %llu samples stand at the ends of its range\n", sensor.name,
+              (unsigned long long)sensor.saturated, (unsigned long long)sensor.samples);
+  }
 }
 
 static void note_remainder(const simulation *s)
@@ -312,7 +340,8 @@ static void clean_up(simulation *s)
 {
   bramah_diag ignored;
   bramah_log_finish(s->writer, &ignored);
-  cli_noisy_log_free(s->noisy);
+  bramah_simulated_log_free(s->noisy);
+  bramah_study_free(s->study);
   cli_plant_noise_free(s->shaken);
   bramah_schedule_free(s->schedule);
   bramah_machine_plant_close(&s->machine);

@@ -1,89 +1,385 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah study: a planned study of sensor sets, rates and filters by simulation. */
+#include "bramah/sensor_study.h"
 #include "lib/cli/commands.h"
 #include "lib/cli/output_files.h"
+#include "lib/cli/progress.h"
 #include "lib/cli/study_crew.h"
-#include "lib/cli/study_findings.h"
-#include "lib/cli/study_table.h"
+#include "lib/cli/table.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-typedef struct request {
-  const char *plan, *output;
-  uint64_t seeds, threads;
-  size_t n_scenarios;
-  const char **scenarios; /* [n_scenarios] */
-} request;
+enum { MOST_FAILURES = 10 };
+static const size_t all = BRAMAH_SENSOR_STUDY_ALL;
 
-static int read_request(const cli_arguments *arguments, request *r)
+/* A study and its layout, which every function here needs. */
+typedef struct view {
+  bramah_sensor_study *study;
+  const bramah_sensor_study_layout *is;
+} view;
+
+static double mean_of(const view *v, const bramah_sensor_study_case *c, size_t signal, bramah_metric metric)
 {
-  r->plan = arguments->operands[0];
-  r->output = cli_value(arguments, "output");
-  r->threads = cli_crew_processors();
-  int wrong = cli_count_value(arguments, "seeds", 1, &r->seeds);
-  if (!wrong) wrong = cli_count_value(arguments, "threads", 1, &r->threads);
-  if (r->threads > 1024) r->threads = 1024;
-  r->scenarios = calloc((size_t)arguments->n_given + 1, sizeof *r->scenarios);
-  if (!r->scenarios) return CLI_FAILED;
-  for (const char *name; (name = cli_value_again(arguments, "scenario", r->n_scenarios));)
-    r->scenarios[r->n_scenarios++] = name;
-  return wrong;
+  return bramah_sensor_study_mean(v->study, c, signal, metric).mean;
 }
 
-static bramah_status check_output(const request *r, const cli_lab *lab, bramah_diag *diag)
+/* Of the first study with a sensor for this signal. */
+static double sensor_noise(const view *v, bramah_sensor_study_case c, size_t signal)
 {
-  const char *const inputs[] = {r->plan, lab->plan->machine_file};
-  bramah_status status = cli_check_output(r->output, 2, inputs, diag);
-  for (size_t i = 0; !status && i < lab->n_studies; i++) {
-    const char *const study[] = {lab->studies[i]->file, lab->studies[i]->machine_file};
-    status = cli_check_output(r->output, 2, study, diag);
+  double noise = (double)NAN;
+  for (c.study = 0, c.filter = 0; c.study < v->is->n_studies && isnan(noise); c.study++)
+    noise = mean_of(v, &c, signal, BRAMAH_METRIC_NOISE);
+  return noise;
+}
+
+static void add_short(cli_table *table, double value)
+{
+  cli_table_add(table, isfinite(value) ? "%.3g" : "", value);
+}
+
+/* ---- errors ---- */
+
+static void print_errors(const view *v, bramah_sensor_study_case c, FILE *out)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  const bramah_plan_scenario *scenario = &is->scenarios[c.scenario];
+  const char *header[CLI_TABLE_COLUMNS] = {"filter", "study"};
+  char rate[64] = "rates of the studies", name[160] = "", title[400], align[CLI_TABLE_COLUMNS + 1] = "ll";
+  size_t n = 2;
+  for (size_t i = 0; i < is->n_signals; i++) header[n++] = is->plan->signals[i].name;
+  header[n++] = "inside";
+  header[n++] = "NIS";
+  memset(align + 2, 'r', n - 2);
+  if (is->rates[c.rate] > 0.0) snprintf(rate, sizeof rate, "%.6g Hz", is->rates[c.rate]);
+  if (scenario->title) snprintf(name, sizeof name, " (%s)", scenario->title);
+  snprintf(title, sizeof title, "scenario %s%s, %s: RMSE in %% of the largest magnitude, mean of %zu seed%s",
+           scenario->name, name, rate, is->n_seeds, is->n_seeds == 1 ? "" : "s");
+  cli_table table = cli_table_make(title, align, header);
+  for (c.filter = 0; c.filter < is->n_filters; c.filter++)
+    for (c.study = 0; c.study < is->n_studies; c.study++) {
+      double inside = 0.0;
+      size_t banded = 0;
+      cli_table_add(&table, "%s", is->filters[c.filter].name);
+      cli_table_add(&table, "%s", is->plan->studies[c.study].name);
+      for (size_t i = 0; i < is->n_signals; i++) {
+        const double share = mean_of(v, &c, i, BRAMAH_METRIC_INSIDE);
+        add_short(&table, mean_of(v, &c, i, BRAMAH_METRIC_RMSE));
+        if (isnan(share)) continue;
+        inside += share;
+        banded++;
+      }
+      add_short(&table, banded ? inside / (double)banded : (double)NAN);
+      add_short(&table, mean_of(v, &c, 0, BRAMAH_METRIC_NIS));
+    }
+  for (int noise = 0; noise < 2; noise++) {
+    cli_table_add(&table, "%s", noise ? "sensor noise" : "model alone");
+    cli_table_add(&table, "%s", "");
+    for (size_t i = 0; i < is->n_signals; i++)
+      add_short(&table, noise ? sensor_noise(v, c, i)
+                              : bramah_sensor_study_model_alone(v->study, c.scenario, i, BRAMAH_METRIC_RMSE));
+    for (int blank = 0; blank < 2; blank++) cli_table_add(&table, "%s", "");
+  }
+  cli_table_print(&table, out);
+  cli_table_free(&table);
+}
+
+static void print_failures(const view *v, size_t failed, FILE *out)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  size_t printed = 0;
+  if (!failed) return;
+  fprintf(out, "\n%zu of %zu runs failed and are in no mean:\n", failed, is->n_runs);
+  for (size_t i = 0; i < is->n_runs && printed < MOST_FAILURES; i++) {
+    const bramah_sensor_study_case c = bramah_sensor_study_case_of(v->study, i);
+    const char *why = bramah_sensor_study_failure(v->study, i);
+    if (!why) continue;
+    fprintf(out, "  scenario %s, filter %s, study %s, %.6g Hz, seed %zu: %s\n",
+            is->scenarios[c.scenario].name, is->filters[c.filter].name, is->plan->studies[c.study].name,
+            is->rates[c.rate], c.seed + 1, why);
+    printed++;
+  }
+  if (failed > printed) fprintf(out, "  and %zu more\n", failed - printed);
+}
+
+/* ---- comparisons: what differs in one index, over all cases of the others ---- */
+
+/* Cells: the ratio of a's errors to b's over all signals and by signal, and how often it is below 1. */
+static void add_comparison(const view *v, cli_table *table, const bramah_sensor_study_case *a,
+                           const bramah_sensor_study_case *b)
+{
+  const bramah_sensor_study_ratio r = bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, a, b);
+  add_short(table, r.mean);
+  for (size_t i = 0; i < v->is->n_signals; i++)
+    add_short(table, bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, i, a, b).mean);
+  cli_table_add(table, "%zu of %zu", r.smaller, r.n);
+}
+
+static cli_table comparison_table(const view *v, const char *title, const char *one, const char *two,
+                                  const char *last, const char **header, char *align)
+{
+  size_t n = 0;
+  header[n++] = one;
+  header[n++] = two;
+  header[n++] = "all";
+  for (size_t i = 0; i < v->is->n_signals; i++) header[n++] = v->is->plan->signals[i].name;
+  header[n++] = "smaller in";
+  if (last) header[n++] = last;
+  memset(align, 'r', n);
+  align[n] = '\0';
+  memset(align, 'l', 2);
+  return cli_table_make(title, align, header);
+}
+
+/* The sensor set with the smallest errors of a filter: none has a ratio below 1 to it. */
+static size_t best_study(const view *v, size_t filter)
+{
+  size_t best = 0;
+  bramah_sensor_study_case a = {.scenario = all, .filter = filter, .rate = all}, b = a;
+  for (size_t i = 1; i < v->is->n_studies; i++) {
+    a.study = i;
+    b.study = best;
+    const bramah_sensor_study_ratio r =
+        bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &a, &b);
+    const int has_values = bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &b, NULL).n > 0;
+    if (r.mean < 1.0 || !has_values) best = i;
+  }
+  return best;
+}
+
+/* Nothing where there is nothing to compare. */
+static void print_comparison(cli_table *table, FILE *out)
+{
+  if (table->n_cells) cli_table_print(table, out);
+  cli_table_free(table);
+}
+
+static void print_comparisons(const view *v, FILE *out)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  const char *header[CLI_TABLE_COLUMNS];
+  char align[CLI_TABLE_COLUMNS + 1];
+  cli_table studies = comparison_table(v, "sensor sets: errors relative to those of the best set", "filter",
+                                       "study", NULL, header, align);
+  for (size_t f = 0; is->n_studies > 1 && f < is->n_filters; f++) {
+    const bramah_sensor_study_case best = {
+        .scenario = all, .study = best_study(v, f), .filter = f, .rate = all};
+    bramah_sensor_study_case a = best;
+    for (a.study = 0; a.study < is->n_studies; a.study++) {
+      cli_table_add(&studies, "%s", is->filters[f].name);
+      cli_table_add(&studies, "%s", is->plan->studies[a.study].name);
+      add_comparison(v, &studies, &a, &best);
+    }
+  }
+  print_comparison(&studies, out);
+  cli_table rates = comparison_table(v,
+                                     "rates: errors relative to those at the first rate; saw tooth: by how "
+                                     "much a correction narrows the band",
+                                     "filter", "rate", "saw tooth", header, align);
+  for (size_t f = 0; is->n_rates > 1 && f < is->n_filters; f++) {
+    const bramah_sensor_study_case first = {.scenario = all, .study = all, .filter = f};
+    bramah_sensor_study_case a = first;
+    for (a.rate = 0; a.rate < is->n_rates; a.rate++) {
+      cli_table_add(&rates, "%s", is->filters[f].name);
+      cli_table_add(&rates, "%.6g Hz", is->rates[a.rate]);
+      add_comparison(v, &rates, &a, &first);
+      add_short(&rates, bramah_sensor_study_compare(v->study, BRAMAH_METRIC_SAW_TOOTH, all, &a, NULL).mean);
+    }
+  }
+  print_comparison(&rates, out);
+  cli_table filters = comparison_table(v, "filters: errors relative to those of the first filter", "filter",
+                                       "scenario", NULL, header, align);
+  for (size_t f = 1; f < is->n_filters; f++)
+    for (size_t i = 0; i <= is->n_scenarios; i++) {
+      if (i && is->n_scenarios == 1) continue;
+      bramah_sensor_study_case a = {.scenario = i ? i - 1 : all, .study = all, .filter = f, .rate = all};
+      bramah_sensor_study_case first = a;
+      first.filter = 0;
+      cli_table_add(&filters, "%s", is->filters[f].name);
+      cli_table_add(&filters, "%s", i ? is->scenarios[i - 1].name : "all");
+      add_comparison(v, &filters, &a, &first);
+    }
+  print_comparison(&filters, out);
+}
+
+/* ---- CSV ---- */
+
+/* An empty cell where there is no value. */
+static void write_number(FILE *file, double value, int digits)
+{
+  fputc(',', file);
+  if (isfinite(value)) fprintf(file, "%.*g", digits, value);
+}
+
+static void write_names(const view *v, const bramah_sensor_study_case *c, const char *filter,
+                        const char *study, size_t signal, FILE *file)
+{
+  fprintf(file, "%s,%s,%s", v->is->scenarios[c->scenario].name, filter, study);
+  write_number(file, v->is->rates[c->rate] > 0.0 ? v->is->rates[c->rate] : (double)NAN, 9);
+  fprintf(file, ",%s", v->is->plan->signals[signal].name);
+}
+
+static void write_case(const view *v, const bramah_sensor_study_case *c, size_t signal, FILE *file)
+{
+  const size_t n = bramah_sensor_study_mean(v->study, c, signal, BRAMAH_METRIC_RMSE).n;
+  write_names(v, c, v->is->filters[c->filter].name, v->is->plan->studies[c->study].name, signal, file);
+  fprintf(file, ",%zu,%zu", n, v->is->n_seeds - n);
+  for (int metric = BRAMAH_METRIC_RMSE; metric <= BRAMAH_METRIC_NIS; metric++) {
+    const bramah_sensor_study_average m =
+        bramah_sensor_study_mean(v->study, c, signal, (bramah_metric)metric);
+    write_number(file, m.mean, 6);
+    if (metric <= BRAMAH_METRIC_SETTLED) write_number(file, m.error, 3);
+  }
+  write_number(file, bramah_sensor_study_largest(v->study, c->scenario, signal), 9);
+  fputc('\n', file);
+}
+
+/* The two rows to compare with; what they do not have stays empty. */
+static void write_references(const view *v, const bramah_sensor_study_case *c, size_t signal, FILE *file)
+{
+  const double largest = bramah_sensor_study_largest(v->study, c->scenario, signal);
+  write_names(v, c, "model-alone", "", signal, file);
+  fprintf(file, ",,");
+  write_number(file, bramah_sensor_study_model_alone(v->study, c->scenario, signal, BRAMAH_METRIC_RMSE), 6);
+  fputc(',', file);
+  write_number(file, bramah_sensor_study_model_alone(v->study, c->scenario, signal, BRAMAH_METRIC_SETTLED),
+               6);
+  fprintf(file, ",,,,");
+  write_number(file, largest, 9);
+  fputc('\n', file);
+  write_names(v, c, "sensor-noise", "", signal, file);
+  fprintf(file, ",,");
+  write_number(file, sensor_noise(v, *c, signal), 6);
+  fprintf(file, ",,,,,,");
+  write_number(file, largest, 9);
+  fputc('\n', file);
+}
+
+static bramah_status write_csv(const view *v, const char *path, bramah_diag *diag)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  const int own = strcmp(path, "-") != 0;
+  FILE *file = own ? fopen(path, "w") : stdout;
+  if (!file) return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be created: %s", strerror(errno));
+  fprintf(file, "scenario,filter,study,rate[Hz],signal,seeds,failed,rmse[%%],rmse_error[%%],settled[%%],"
+                "settled_error[%%],inside,saw_tooth,nis,largest\n");
+  bramah_sensor_study_case c = {0};
+  for (c.scenario = 0; c.scenario < is->n_scenarios; c.scenario++)
+    for (c.rate = 0; c.rate < is->n_rates; c.rate++) {
+      for (c.filter = 0; c.filter < is->n_filters; c.filter++)
+        for (c.study = 0; c.study < is->n_studies; c.study++)
+          for (size_t i = 0; i < is->n_signals; i++) write_case(v, &c, i, file);
+      for (size_t i = 0; i < is->n_signals; i++) write_references(v, &c, i, file);
+    }
+  const int bad = ferror(file) != 0, unclosed = own ? fclose(file) != 0 : fflush(file) != 0;
+  return bad || unclosed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written completely")
+                         : BRAMAH_OK;
+}
+
+/* ---- the command ---- */
+
+static bramah_status check_output(const view *v, const char *output, bramah_diag *diag)
+{
+  const bramah_plan *plan = v->is->plan;
+  const char *const inputs[] = {plan->file, plan->machine_file};
+  bramah_status status = cli_check_output(output, 2, inputs, diag);
+  for (size_t i = 0; !status && i < v->is->n_studies; i++) {
+    const char *const study[] = {v->is->studies[i]->file, v->is->studies[i]->machine_file};
+    status = cli_check_output(output, 2, study, diag);
   }
   return status;
 }
 
-static bramah_status conclude(const request *r, const cli_lab *lab, size_t failed, bramah_diag *diag)
+typedef struct bar {
+  cli_progress progress;
+  int64_t run_ns; /* simulated time of one run */
+} bar;
+
+static void show_progress(void *user, size_t done)
 {
-  const char *const outputs[] = {r->output};
-  FILE *out = cli_summary_stream(1, outputs);
-  fprintf(out, "plan: %s (%s)\n", lab->plan->name, lab->plan->file);
-  fprintf(out, "%zu runs of %.9g s in steps of %.9g s\n", lab->n_runs,
-          cli_seconds((int64_t)(lab->rows - 1) * lab->machine.plant.step_ns),
-          cli_seconds(lab->machine.plant.step_ns));
-  cli_study_print_tables(lab, out);
-  cli_findings_print(lab, out);
-  cli_study_print_failures(lab, failed, out);
-  if (!r->output) return BRAMAH_OK;
-  const bramah_status status = cli_study_write_csv(lab, r->output, diag);
-  if (!status) fprintf(out, "\ntable: %s\n", r->output);
+  bar *b = user;
+  cli_progress_update(&b->progress, (int64_t)done * b->run_ns);
+}
+
+static bramah_status run_all(const view *v, size_t n_threads, bramah_diag *diag)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  bar b = {.run_ns = (int64_t)(is->rows - 1) * is->step_ns};
+  for (size_t i = 0; i < is->n_rates; i++)
+    if (is->rates[i] > 0.0 && fabs(is->sampled[i] - is->rates[i]) > 1e-6 * is->sampled[i])
+      cli_note("rate %.9g Hz: sampled at %.9g Hz instead, the nearest that the step allows", is->rates[i],
+               is->sampled[i]);
+  fprintf(stderr, "%zu runs of %.9g s on %zu thread%s\n", is->n_runs, is->plan->duration, n_threads,
+          n_threads == 1 ? "" : "s");
+  b.progress = cli_progress_begin((int64_t)is->n_runs * b.run_ns);
+  const bramah_status status = bramah_sensor_study_run(v->study, n_threads, show_progress, &b, diag);
+  cli_progress_end(&b.progress);
   return status;
 }
 
-static int study(const request *r, cli_lab *lab)
+static size_t count_failures(const view *v)
 {
-  bramah_diag diag;
-  bramah_status status = cli_lab_open(lab, r->plan, r->seeds, r->n_scenarios, r->scenarios, &diag);
-  if (!status) status = check_output(r, lab, &diag);
-  if (status) return cli_report(&diag);
-  const size_t failed = cli_crew_work(lab, (size_t)r->threads);
-  status = conclude(r, lab, failed, &diag);
-  if (status) return cli_report(&diag);
-  return failed == lab->n_runs ? CLI_FAILED : CLI_OK;
+  size_t failed = 0;
+  for (size_t i = 0; i < v->is->n_runs; i++) failed += bramah_sensor_study_failure(v->study, i) != NULL;
+  return failed;
+}
+
+static bramah_status print_results(const view *v, const char *output, bramah_diag *diag)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  FILE *out = cli_summary_stream(1, &output);
+  fprintf(out, "plan: %s (%s)\n", is->plan->name, is->plan->file);
+  fprintf(out, "%zu runs of %.9g s in steps of %.9g s\n", is->n_runs,
+          cli_seconds((int64_t)(is->rows - 1) * is->step_ns), cli_seconds(is->step_ns));
+  bramah_sensor_study_case c = {0};
+  for (c.scenario = 0; c.scenario < is->n_scenarios; c.scenario++)
+    for (c.rate = 0; c.rate < is->n_rates; c.rate++) print_errors(v, c, out);
+  fprintf(out,
+          "\ninside: share of time the truth lies within 1.96 sigma, mean over the signals with a sigma; "
+          "NIS per degree of freedom\n");
+  print_comparisons(v, out);
+  if (is->n_filters * is->n_rates * is->n_studies > 1)
+    fprintf(out, "\nratios: geometric means over all cases, that is scenarios, studies, rates and signals; "
+                 "smaller in: cases in which the error is the smaller one\n");
+  print_failures(v, count_failures(v), out);
+  if (!output) return BRAMAH_OK;
+  const bramah_status status = write_csv(v, output, diag);
+  if (!status) fprintf(out, "\ntable: %s\n", output);
+  return status;
 }
 
 static int run(const cli_arguments *arguments)
 {
-  request r = {0};
-  cli_lab lab = {0};
-  int code = read_request(arguments, &r);
-  if (!code) code = study(&r, &lab);
-  cli_lab_close(&lab);
-  free(r.scenarios);
+  const char *output = cli_value(arguments, "output");
+  uint64_t seeds = 0, threads = cli_crew_processors();
+  bramah_sensor_study_options options = bramah_sensor_study_options_default();
+  view v = {0};
+  bramah_diag diag;
+  int code = cli_count_value(arguments, "seeds", 1, &seeds);
+  if (!code) code = cli_count_value(arguments, "threads", 1, &threads);
+  if (code) return code;
+  const char **scenarios = calloc((size_t)arguments->n_given + 1, sizeof *scenarios);
+  if (!scenarios) return CLI_FAILED;
+  for (const char *name; (name = cli_value_again(arguments, "scenario", options.n_scenarios));)
+    scenarios[options.n_scenarios++] = name;
+  options.scenarios = scenarios;
+  options.seeds = (size_t)seeds;
+  bramah_status status = bramah_sensor_study_open(arguments->operands[0], &options, &diag, &v.study);
+  if (!status) v.is = bramah_sensor_study_about(v.study);
+  if (!status) status = check_output(&v, output, &diag);
+  if (!status) status = run_all(&v, threads < 1024 ? (size_t)threads : 1024, &diag);
+  if (!status) status = print_results(&v, output, &diag);
+  code = status ? cli_report(&diag) : count_failures(&v) == v.is->n_runs ? CLI_FAILED : CLI_OK;
+  bramah_sensor_study_free(v.study);
+  free(scenarios);
   return code;
 }
 
 static const cli_option options[] = {
-    {"output", "FILE", "CSV file for every cell of the study; - is standard output", 0, 0},
-    {"seeds", "N", "noises per cell instead of the plan's number", 0, 0},
+    {"output", "FILE", "CSV file with a row per case and signal; - is standard output", 0, 0},
+    {"seeds", "N", "noises per case instead of the plan's number", 0, 0},
     {"scenario", "NAME", "only this scenario of the plan; may be repeated", 0, 1},
     {"threads", "N", "default: as many as there are processors", 0, 0},
     {0}};
@@ -91,15 +387,15 @@ static const cli_option options[] = {
 const cli_command cli_study = {
     .name = "study",
     .operands = "PLAN",
-    .summary = "Study sensor sets, rates and filters by simulation, as a plan says",
+    .summary = "Compare sensor sets, rates and filters by simulation, as a plan says",
     .details =
         "Simulates the truth once for every scenario of the plan, adds the noise of every seed to what the\n"
         "sensors would have measured, runs every filter of every study at every rate over it and prints the\n"
         "errors: their root mean square in % of the largest magnitude of the truth, mean over the seeds. "
         "Then\n"
-        "it judges the findings that the plan claims. A run that fails is counted and named. The outcome "
-        "does\n"
-        "not depend on the number of threads.\n",
+        "it compares sensor sets, rates and filters by ratios of these errors. A run that fails is counted "
+        "and\n"
+        "named. The outcome does not depend on the number of threads.\n",
     .example = "bramah study estimator-study.yaml --seeds 5 --scenario A --output table.csv",
     .min_operands = 1,
     .max_operands = 1,

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/truth.h"
-#include "lib/cli/log_source.h"
 #include "lib/cli/message.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+bramah_status cli_log_time(const bramah_log_reader *reader, size_t column, const double *values,
+                           const unsigned char *present, int64_t *time_ns, bramah_diag *diag)
+{
+  const char *name = bramah_log_column_name(reader, column);
+  if (!present[column])
+    return cli_fail(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader), name,
+                    "the time of this row is missing");
+  if (!(fabs(values[column]) < 9e9))
+    return cli_fail(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader), name,
+                    "a time of %g s cannot be told in nanoseconds", values[column]);
+  *time_ns = llround(values[column] * 1e9);
+  return BRAMAH_OK;
+}
 
 /* Read the row that comes after the present one. */
 static bramah_status read_ahead(cli_truth *truth, bramah_diag *diag)

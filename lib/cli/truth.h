@@ -21,6 +21,10 @@ typedef struct cli_truth {
   uint64_t unmatched; /* times without a partner */
 } cli_truth;
 
+/* A time of a row as whole nanoseconds. */
+bramah_status cli_log_time(const bramah_log_reader *reader, size_t column, const double *values,
+                           const unsigned char *present, int64_t *time_ns, bramah_diag *diag);
+
 bramah_status cli_truth_open(cli_truth *truth, const char *path, bramah_diag *diag);
 void cli_truth_close(cli_truth *truth);
 

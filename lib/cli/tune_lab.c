@@ -291,7 +291,7 @@ static bramah_status choose_outputs(cli_tune_lab *lab, bramah_diag *diag)
   for (size_t i = 0; i < plant->n_output; i++) {
     bramah_output_info info;
     plant->output_info(plant->self, i, &info);
-    if (info.kind == BRAMAH_OUTPUT_PRESSURE && !info.hidden) lab->outputs[lab->n_outputs++] = i;
+    if (info.kind == BRAMAH_OUTPUT_FIRST_ORDER && !info.hidden) lab->outputs[lab->n_outputs++] = i;
   }
   return BRAMAH_OK;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_log.h"
-#include "lib/cli/log_source.h"
 #include "lib/cli/message.h"
 #include "lib/cli/truth.h"
 
@@ -48,7 +47,7 @@ static int grow(cli_tune_log *log, size_t rows)
   return failed;
 }
 
-static bramah_status read_row(cli_tune_log *log, cli_log_source *source, int *end, bramah_diag *diag)
+static bramah_status read_row(cli_tune_log *log, bramah_log_stream *stream, int *end, bramah_diag *diag)
 {
   const size_t k = log->rows;
   bramah_sample sample = {.inputs = log->inputs + k * log->n_inputs,
@@ -57,7 +56,7 @@ static bramah_status read_row(cli_tune_log *log, cli_log_source *source, int *en
                           .present = log->present + k * log->n_sensors};
   memset(sample.has_input, 0, log->n_inputs);
   memset(sample.present, 0, log->n_sensors);
-  const bramah_status status = cli_log_source_next(source, &sample, end, diag);
+  const bramah_status status = bramah_log_stream_next(stream, &sample, end, diag);
   if (status || *end) return status;
   for (size_t i = 0; i < log->n_inputs; i++)
     if (!sample.has_input[i]) sample.inputs[i] = 0.0;
@@ -68,7 +67,7 @@ static bramah_status read_row(cli_tune_log *log, cli_log_source *source, int *en
   return BRAMAH_OK;
 }
 
-static bramah_status read_rows(cli_tune_log *log, cli_log_source *source, bramah_diag *diag)
+static bramah_status read_rows(cli_tune_log *log, bramah_log_stream *stream, bramah_diag *diag)
 {
   size_t room = 0;
   int end = 0;
@@ -77,7 +76,7 @@ static bramah_status read_rows(cli_tune_log *log, cli_log_source *source, bramah
       room = room ? 2 * room : 4096;
       if (grow(log, room)) return fail_memory(diag);
     }
-    const bramah_status status = read_row(log, source, &end, diag);
+    const bramah_status status = read_row(log, stream, &end, diag);
     if (status) return status;
   }
   if (log->rows < 2) return cli_fail(diag, BRAMAH_E_EMPTY, log->path, 0, NULL, "a log to tune by needs rows");
@@ -100,15 +99,14 @@ static void hash_rows(cli_tune_log *log)
 bramah_status cli_tune_log_read(cli_tune_log *log, const char *path, const bramah_session *session,
                                 bramah_diag *diag)
 {
-  cli_log_source source = {0};
+  bramah_log_stream *stream;
   log->path = path;
   log->n_inputs = bramah_session_plant(session)->n_input;
   log->n_sensors = bramah_session_n_sensors(session);
-  bramah_status status = cli_log_source_open(&source, bramah_session_study(session), 1, &path, log->n_inputs,
-                                             log->n_sensors, diag);
-  if (!status) status = cli_log_source_bind(&source, session, diag);
-  if (!status) status = read_rows(log, &source, diag);
-  cli_log_source_close(&source);
+  bramah_status status = bramah_log_stream_open(session, 1, &path, diag, &stream);
+  if (status) return status;
+  status = read_rows(log, stream, diag);
+  bramah_log_stream_close(stream);
   if (!status) hash_rows(log);
   return status;
 }

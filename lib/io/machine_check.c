@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t */
-#include "bramah/model.h"
+#include "bramah/machine.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
 #include "lib/io/schema.h"

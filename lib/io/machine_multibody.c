@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Bodies, joints, loops, springs, loads and prescribed motions of a machine file. */
 #define _GNU_SOURCE /* locale_t */
-#include "bramah/model.h"
+#include "bramah/machine.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
 #include "lib/io/pool.h"

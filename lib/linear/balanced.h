@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_LINEAR_BALANCED_H
 #define BRAMAH_LIB_LINEAR_BALANCED_H
 
-#include "bramah/analysis.h"
+#include "bramah/linear.h"
 
 typedef struct bramah__balanced {
   size_t n;

@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_LINEAR_CONSTRAINED_H
 #define BRAMAH_LIB_LINEAR_CONSTRAINED_H
 
-#include "bramah/analysis.h"
+#include "bramah/linear.h"
 
 /* A quadratic problem of its own: matrices of the constrained system projected, or with penalties. `border`
  * rows hold what is left of the constraints. */

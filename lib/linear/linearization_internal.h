@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_LINEAR_LINEARIZATION_INTERNAL_H
 #define BRAMAH_LIB_LINEAR_LINEARIZATION_INTERNAL_H
 
-#include "bramah/linearization.h"
+#include "bramah/linear.h"
 #include "lib/plant/coupled_internal.h"
 
 /* Work of rolling machines (linearization_rolling.c); nf the plant's independent coordinates. */

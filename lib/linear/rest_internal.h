@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_LINEAR_REST_INTERNAL_H
 #define BRAMAH_LIB_LINEAR_REST_INTERNAL_H
 
-#include "bramah/equilibrium.h"
+#include "bramah/linear.h"
 #include "lib/linear/linearization_internal.h"
 
 /* Sizes that steps are measured by: rad or m, their rates, MPa, full command, bristle and film. */

@@ -4,7 +4,7 @@
 #define BRAMAH_LIB_MACHINE_MODEL_INTERNAL_H
 
 #include <stdint.h>
-#include "bramah/model.h"
+#include "bramah/machine.h"
 #include "bramah/plant.h"
 #include "lib/base/arena.h"
 #include "lib/hydraulics/circuit.h"

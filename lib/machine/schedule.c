@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bramah/model.h"
+#include "bramah/machine.h"
 #include "lib/base/diag.h"
 
 #include <stdlib.h>

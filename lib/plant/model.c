@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The model: a compiled machine with its initial state, which a plant of its own finds while it is made. */
-#include "bramah/model.h"
+#include "bramah/machine.h"
 #include "lib/machine/compile.h"
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine as a stick figure: its parts in the frames of the bodies, and where they are. Counting, naming
  * and placing are one walk over the model with different pens. */
-#include "bramah/figure.h"
+#include "bramah/coupled.h"
 #include "lib/plant/coupled_internal.h"
 #include "lib/math/vector3.h"
 
@@ -17,12 +17,12 @@ typedef struct pen {
   double *points;           /* [n x 6] or NULL */
   size_t n;
   size_t wanted; /* part to be told, or none */
-  bramah_figure_part part;
+  bramah_skeleton_part part;
 } pen;
 
-static void put(pen *p, bramah_figure_kind kind, const char *name, const double *from, const double *to)
+static void put(pen *p, bramah_skeleton_kind kind, const char *name, const double *from, const double *to)
 {
-  if (p->n == p->wanted) p->part = (bramah_figure_part){kind, name};
+  if (p->n == p->wanted) p->part = (bramah_skeleton_part){kind, name};
   if (p->points) {
     bramah__copy3(from, p->points + 6 * p->n);
     bramah__copy3(to, p->points + 6 * p->n + 3);
@@ -31,8 +31,8 @@ static void put(pen *p, bramah_figure_kind kind, const char *name, const double 
 }
 
 /* A part between two points of bodies. */
-static void put_line(pen *p, bramah_figure_kind kind, const char *name, const int body[2], const double *from,
-                     const double *to)
+static void put_line(pen *p, bramah_skeleton_kind kind, const char *name, const int body[2],
+                     const double *from, const double *to)
 {
   double end[2][3] = {{0}};
   if (p->pose) {
@@ -42,7 +42,7 @@ static void put_line(pen *p, bramah_figure_kind kind, const char *name, const in
   put(p, kind, name, end[0], end[1]);
 }
 
-static void put_mark(pen *p, bramah_figure_kind kind, const char *name, int body, const double *at)
+static void put_mark(pen *p, bramah_skeleton_kind kind, const char *name, int body, const double *at)
 {
   put_line(p, kind, name, (const int[]){body, body}, at, at);
 }
@@ -100,8 +100,8 @@ static void put_beams(pen *p, size_t body)
   int is_same;
   for (size_t i = 0; (end = beam(p->model, body, i, &is_same)); i++)
     if (!is_same)
-      put_line(p, BRAMAH_FIGURE_BODY, p->model->body_name[body], (const int[]){(int)body, (int)body}, origin,
-               end);
+      put_line(p, BRAMAH_SKELETON_BODY, p->model->body_name[body], (const int[]){(int)body, (int)body},
+               origin, end);
 }
 
 /* ---- lugs ---- */
@@ -132,14 +132,14 @@ static void put_lug(pen *p, int body, const double *at)
   if (body < 0 || !is_drawn(p->model, (size_t)body)) return;
   nearest_foot(p->model, (size_t)body, at, foot);
   if (distance(foot, at) < together) return;
-  put_line(p, BRAMAH_FIGURE_LUG, p->model->body_name[body], (const int[]){body, body}, foot, at);
+  put_line(p, BRAMAH_SKELETON_LUG, p->model->body_name[body], (const int[]){body, body}, foot, at);
 }
 
 /* ---- what joins bodies ---- */
 
 static void put_ground(pen *p, int body, const char *name, const double *at)
 {
-  if (body < 0) put_mark(p, BRAMAH_FIGURE_GROUND, name, -1, at);
+  if (body < 0) put_mark(p, BRAMAH_SKELETON_GROUND, name, -1, at);
 }
 
 static void put_joint(pen *p, size_t j)
@@ -148,9 +148,9 @@ static void put_joint(pen *p, size_t j)
   const char *name = p->model->joint_name[j];
   put_ground(p, link->parent, name, link->position);
   if (link->revolute) {
-    put_mark(p, BRAMAH_FIGURE_JOINT, name, (int)j, origin);
+    put_mark(p, BRAMAH_SKELETON_JOINT, name, (int)j, origin);
   } else if (is_drawn(p->model, j)) {
-    put_line(p, BRAMAH_FIGURE_SLIDE, name, (const int[]){link->parent, (int)j}, link->position, origin);
+    put_line(p, BRAMAH_SKELETON_SLIDE, name, (const int[]){link->parent, (int)j}, link->position, origin);
   }
 }
 
@@ -160,10 +160,10 @@ static void put_loop(pen *p, size_t l)
   const char *name = p->model->loop_name[l];
   for (int e = 0; e < 2; e++) put_ground(p, loop->body[e], name, loop->point[e]);
   if (loop->hold == BRAMAH__HOLD_POINT)
-    put_mark(p, BRAMAH_FIGURE_JOINT, name, loop->body[0], loop->point[0]);
+    put_mark(p, BRAMAH_SKELETON_JOINT, name, loop->body[0], loop->point[0]);
   else
-    put_line(p, loop->hold == BRAMAH__HOLD_LINE ? BRAMAH_FIGURE_SLIDE : BRAMAH_FIGURE_ROD, name, loop->body,
-             loop->point[0], loop->point[1]);
+    put_line(p, loop->hold == BRAMAH__HOLD_LINE ? BRAMAH_SKELETON_SLIDE : BRAMAH_SKELETON_ROD, name,
+             loop->body, loop->point[0], loop->point[1]);
 }
 
 /* Length of the barrel, from its attachment to where the rod comes out. With the rod as long as both chambers
@@ -187,14 +187,14 @@ static void put_cylinder(pen *p, size_t i)
   const double stroke = distance(end[0], end[2]), length = barrel_length(&p->model->circuit.cylinder[i]);
   const double share = stroke > length ? length / stroke : 1.0;
   for (int k = 0; k < 3; k++) end[1][k] = end[0][k] + share * (end[2][k] - end[0][k]);
-  put(p, BRAMAH_FIGURE_BARREL, name, end[0], end[1]);
-  put(p, BRAMAH_FIGURE_PISTON_ROD, name, end[1], end[2]);
+  put(p, BRAMAH_SKELETON_BARREL, name, end[0], end[1]);
+  put(p, BRAMAH_SKELETON_PISTON_ROD, name, end[1], end[2]);
 }
 
 static void put_spring(pen *p, const bramah__line *line)
 {
   for (int e = 0; e < 2; e++) put_ground(p, line->body[e], "", line->point[e]);
-  put_line(p, BRAMAH_FIGURE_SPRING, "", line->body, line->point[0], line->point[1]);
+  put_line(p, BRAMAH_SKELETON_SPRING, "", line->body, line->point[0], line->point[1]);
 }
 
 /* ---- all of it ---- */
@@ -211,24 +211,24 @@ static void draw(pen *p)
   for (size_t j = 0; j < model->n; j++) put_joint(p, j);
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
     if (model->line[i].is_coordinate)
-      put_mark(p, BRAMAH_FIGURE_ROTARY, model->cylinder_name[i], (int)model->line[i].joint, origin);
+      put_mark(p, BRAMAH_SKELETON_ROTARY, model->cylinder_name[i], (int)model->line[i].joint, origin);
 }
 
-size_t bramah_figure_n_parts(const bramah_model *model)
+size_t bramah_skeleton_n_parts(const bramah_model *model)
 {
   pen p = {.model = model, .wanted = (size_t)-1};
   draw(&p);
   return p.n;
 }
 
-bramah_figure_part bramah_figure_part_of(const bramah_model *model, size_t i)
+bramah_skeleton_part bramah_skeleton_part_of(const bramah_model *model, size_t i)
 {
   pen p = {.model = model, .wanted = i};
   draw(&p);
   return p.part;
 }
 
-bramah_status bramah_coupled_figure(bramah_coupled *plant, double *points, bramah_diag *diag)
+bramah_status bramah_coupled_skeleton(bramah_coupled *plant, double *points, bramah_diag *diag)
 {
   const bramah_status status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;

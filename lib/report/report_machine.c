@@ -18,7 +18,7 @@ void bramah__machine_free(bramah__machine *machine)
   *machine = (bramah__machine){0};
 }
 
-bramah_status bramah_report_machine(bramah_report *report, size_t n_parts, const bramah_figure_part *parts)
+bramah_status bramah_report_machine(bramah_report *report, size_t n_parts, const bramah_skeleton_part *parts)
 {
   bramah__machine *m = &report->machine;
   if (m->n_parts || !n_parts) return BRAMAH_E_ARGUMENT;

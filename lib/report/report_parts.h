@@ -147,7 +147,7 @@ const char *bramah__x_name(const bramah__plot *plot);
 enum { BRAMAH__POSES = 2000, BRAMAH__EVENTS_OF_KIND = 1000 };
 
 typedef struct bramah__part {
-  bramah_figure_kind kind;
+  bramah_skeleton_kind kind;
   char *name;
 } bramah__part;
 

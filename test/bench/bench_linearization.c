@@ -3,7 +3,7 @@
  * (Agundez et al. 2023) by ours and by differences, Tables 1 and 4 of Gonzalez et al. (2017). C beside
  * MATLAB: programs, not methods. Prints what it ran on. Nothing here can fail for being slow. */
 #define _GNU_SOURCE
-#include "bramah/analysis.h"
+#include "bramah/linear.h"
 #include "bramah/files.h"
 #include "test/bench/bench.h"
 #include "test/support/examples_2017.h"

@@ -35,6 +35,15 @@ run() {
   if grep -q "$(printf '[\033\r]')" "$work/out" "$work/err"; then fail "$command: control characters in a pipe"; fi
 }
 
+# wait_for COMMAND...: until it succeeds. The limit is for a program that hangs, not for a computer that is busy.
+wait_for() {
+  tries=0
+  until "$@"; do
+    [ $((tries += 1)) -le 12000 ] || fail "never came: $*"
+    sleep 0.05
+  done
+}
+
 # says STREAM TEXT: the text stands in out or err.
 says() {
   grep -qF -e "$2" "$work/$1" || fail "$command: '$2' is not in $1"

@@ -15,7 +15,7 @@ if [ "$(id -u)" -eq 0 ] || [ -n "$alone" ]; then sandbox=--no-sandbox; fi
 browse() {
   # both are words
   # shellcheck disable=SC2086
-  HOME=$work exec timeout 100 $alone "$browser" --headless $sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
+  HOME=$work exec timeout 1000 $alone "$browser" --headless $sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
     --no-first-run --user-data-dir="$work/profile" --proxy-server=127.0.0.1:9 --enable-logging=stderr "$@" >/dev/null 2>log
 }
 
@@ -45,7 +45,8 @@ END
 cat >last.html <<'END'
 <script>
 (async () => {
-  const found = {}, $ = (s) => document.querySelector(s), pause = (ms) => new Promise((go) => setTimeout(go, ms));
+  const found = {}, $ = (s) => document.querySelector(s), frame = () => new Promise(requestAnimationFrame),
+    pause = async (ms) => { await new Promise((go) => setTimeout(go, ms)); for (let i = 0; i < 3; i++) await frame(); };
   const key = async (k) => { document.dispatchEvent(new KeyboardEvent('keydown', {key: k, bubbles: true, cancelable: true})); await pause(300); };
   const machine = () => [...document.querySelectorAll('#machine svg path')].map((p) => p.getAttribute('d')).join();
   const ticks = (f) => [...f.querySelectorAll('.dygraph-axis-label-x')].map((l) => l.textContent).join(' ');
@@ -108,7 +109,7 @@ visit() {
   browse "--window-size=$2" "file://$work/visited.html" &
   visitor=$!
   waited=0
-  until grep -aq '"FOUND all"' log || [ $waited -ge 90 ]; do
+  until grep -aq '"FOUND all"' log || [ $waited -ge 900 ]; do
     sleep 1
     waited=$((waited + 1))
   done

@@ -59,5 +59,5 @@ says out 'p3: 201 samples'
 # What is odd but no mistake: rows behind and before the grid, a sensor that was silent.
 awk -F, -v OFS=, 'NR > 1 { $1 += 0.0002 * (NR == 9) - 0.0003 * (NR == 12) } NR > 50 && NR <= 60 { $5 = "" } { print }' log.csv >odd.csv
 run 0 check "$study" odd.csv
-says out '2 rows are beside the grid of steps, at most 0.3 ms'
+says out '2 rows are off the grid of steps, at most 0.3 ms'
 says out 'p1: 191 samples, once 11 ms without a sample where 1 ms were planned'

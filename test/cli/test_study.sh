@@ -1,5 +1,5 @@
 #!/bin/sh
-# A planned study: the shipped plan cut short, the same bytes from any number of threads, figures against a replay, claims,
+# A planned study: the shipped plan cut short, the same bytes from any number of threads, errors against a replay, comparisons,
 # failures, mistakes in plans.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
@@ -20,18 +20,15 @@ figure() {
 # Same bytes whatever the number of threads: five scenarios, two filters, four sets, two rates, two seeds.
 cut_plan ''
 run 0 study plan.yaml --seeds 2 --threads 1 --output table.csv
-says err '160 runs of 0.3 s on 1 thread: about '
+says err '160 runs of 0.3 s on 1 thread'
 mv table.csv one.csv
 mv out one.out
 run 0 study plan.yaml --seeds 2 --threads 3 --output table.csv
-says err '160 runs of 0.3 s on 3 threads: about '
+says err '160 runs of 0.3 s on 3 threads'
 cmp -s one.csv table.csv || fail 'three threads give another table than one'
 cmp -s one.out out || fail 'three threads print something else than one'
 same "$(lines table.csv)" "$((1 + 5 * 2 * (2 * 4 + 2) * 6))" 'lines of the table'
 says out 'scenario E (20 kg at the tip of the crank unknown to the filter), 200 Hz: RMSE in % of the largest magnitude, mean of 2 seeds'
-says out 'set-2-is-best, paper: '
-says out 'step-better-on-pressures: '
-says out '    scenario E: '
 same "$(figure A paper set-1 1000 position seeds)" 2 'seeds of a cell'
 same "$(figure A paper set-1 1000 position failed)" 0 'failures of a cell'
 near "$(figure A sensor-noise '' 1000 p1 'rmse[%]')" 1.6 0.1 'noise of a pressure sensor'
@@ -46,7 +43,7 @@ run 0 study plan.yaml --seeds 2 --scenario D --output table.csv
 grep '^[sD]' one.csv | cmp -s - table.csv || fail 'a scenario alone differs'
 
 # Without scenarios, filters and rates the studies hold as they are: as simulate and replay.
-cut_plan '/^filters:/,/^# What the filter/d; /^scenarios:/,/^# What the publ/d; /^findings:/,/^never/d; /^rates:/d; s/^duration: .*/duration: 0.5 s/; /^changes/,/^$/d'
+cut_plan '/^filters:/,/^# What the filter/d; /^scenarios:/,/^never/d; /^rates:/d; s/^duration: .*/duration: 0.5 s/; /^changes/,/^$/d'
 sed -i 's/^studies:/\nstudies:/' plan.yaml
 run 0 study plan.yaml --seeds 1 --output table.csv
 run 0 simulate four-bar.yaml --duration 0.5 --output truth.csv --noise sensors-2.yaml --seed 1 --log log.csv
@@ -60,29 +57,39 @@ for pair in 'position crank.angle[rad]' 'velocity crank.rate[rad/s]' 'accelerati
 done
 same "$(figure own study set-2 '' position 'rmse_error[%]')" '' 'standard error of one seed'
 
-# Claims and their opposites: one of the two holds.
-cut_plan '/^findings:/,/^never/d'
-cat >>plan.yaml <<'END'
-findings:
-  right: {type: better-filter, filter: step, reference: paper, rate: 1 kHz, scenarios: [A]}
-  wrong: {type: better-filter, filter: paper, reference: step, rate: 1 kHz, scenarios: [A]}
-  bad-set: {type: best-study, study: set-1, signals: [velocity]}
-  tooth: {type: saw-tooth, rate: 200 Hz, signals: [velocity], least: 1.0001}
-  no-tooth: {type: saw-tooth, rate: 200 Hz, signals: [velocity], least: 1000}
-  equal: {type: as-good-as, study: set-3, reference: set-3, within: 0}
-  falls: {type: falls-with-rate, signals: [position]}
-END
-run 0 study plan.yaml --seeds 2 --scenario A
-says out 'right: holds'
-says out 'wrong: does not hold'
-says out 'bad-set, paper: does not hold'
-says out 'tooth, paper: holds'
-says out 'no-tooth, paper: does not hold'
-says out 'equal, step: holds'
-says out 'error of set-3 relative to set-3: 1, at most 1 wanted; so small in 12 of 12 cases'
-says out 'falls, paper: '
-run 0 study plan.yaml --seeds 1 --scenario B
-says out 'right: no figures'
+# Comparisons are geometric means of ratios of the table's errors.
+# ratio FIELD A B KEYS: of the rows that match KEYS ("field=value;..."), errors of value A of FIELD by those of B, the
+# geometric mean over all that agree otherwise, with the number of cases and of those below 1.
+ratio() {
+  awk -F, -v f="$1" -v a="$2" -v b="$3" -v keys="$4" 'NR == 1 || $3 == "" { next }
+    { n = split(keys, key, ";"); for (i = 1; i <= n; i++) { split(key[i], p, "="); if ($p[1] != p[2]) next } }
+    { at = ""; for (i = 1; i <= 5; i++) if (i != f) at = at "," $i
+      if ($f == a) top[at] = $8; if ($f == b) low[at] = $8 }
+    END { for (at in top) { r = top[at] / low[at]; sum += log(r); all++; less += r < 1 }
+      printf "%.3g %d of %d", exp(sum / all), less, all }' table.csv
+}
+
+# compared TITLE FIRST SECOND: the columns "all" and "smaller in" of a row of a comparison.
+compared() {
+  sed -n "/^$1/,/^$/p" out | awk -v a="$2" -v b="$3" '$1 == a && index($0, " " b " ") { line = $0 }
+    END { n = split(line, c, /  +/); for (i = 1; i <= n; i++) if (c[i] ~ / of /) last = c[i]; print c[4], last }'
+}
+
+cut_plan ''
+run 0 study plan.yaml --seeds 2 --scenario A --scenario D --output table.csv
+for filter in paper step; do
+  best=$(sed -n '/^sensor sets/,/^$/p' out | awk -v f=$filter '$1 == f && $3 == 1 { print $2 }')
+  for set in set-1 set-2 set-3 set-4; do
+    same "$(compared 'sensor sets' $filter $set)" "$(ratio 3 $set "$best" "2=$filter")" "$set by $best of $filter"
+    awk -v r="$(ratio 3 $set "$best" "2=$filter")" 'BEGIN { split(r, x, " "); exit !(x[1] >= 1) }' || fail "$best is not the best of $filter"
+  done
+  same "$(compared rates $filter '200 Hz')" "$(ratio 4 200 1000 "2=$filter")" "200 Hz by 1 kHz of $filter"
+done
+same "$(compared filters step all)" "$(ratio 2 step paper '')" 'step by paper'
+same "$(compared filters step D)" "$(ratio 2 step paper '1=D')" 'step by paper in D'
+[ "$(compared filters step A)" != "$(compared filters step D)" ] || fail 'scenarios are not compared one by one'
+near "$(sed -n '/^rates/,/^$/p' out | awk '$1 == "step" && $2 == 200 { print $NF }')" \
+  "$(awk -F, '$2 == "step" && $4 == 200 && $13 > 0 { sum += log($13); n++ } END { print exp(sum / n) }' table.csv)" 0.01 'saw tooth at 200 Hz'
 
 # A run that fails is counted and named, the others go on.
 cut_plan 's/changes: {hydraulics.supplies.pump.pressure: 6.84 MPa}/changes: {integrator.max_iterations: 1, integrator.position_tolerance: 1e-16}/'
@@ -95,14 +102,12 @@ same "$(figure B paper set-1 1000 p1 'rmse[%]')" '' 'figure of a cell that faile
 [ -n "$(figure A paper set-1 1000 p1 'rmse[%]')" ] || fail 'the other scenario has no figures'
 run 1 study plan.yaml --seeds 1 --scenario B
 
-# A study without figures makes no other the best.
-cut_plan '/^findings:/,/^never/d; s/set-1: .*/set-1: fails.yaml/'
+# A sensor set whose runs fail is not the best one, and no cell of it is compared.
+cut_plan 's/set-1: .*/set-1: fails.yaml/'
 sed 's/position_sigma: [^,]*/position_sigma: 1e200 deg/' sensors-1.yaml >fails.yaml
-echo 'findings: {best: {type: best-study, study: set-3, signals: [velocity]}}' >>plan.yaml
 run 0 study plan.yaml --seeds 1 --scenario A
 says out '4 of 16 runs failed'
-says out 'best, paper: no figures'
-says out 'the smallest in 0 of 0 cases'
+same "$(sed -n '/^sensor sets/,/^$/p' out | awk '$2 == "set-1"' | tr -s ' ')" "$(printf ' paper set-1 0 of 0\n step set-1 0 of 0')" 'a set that fails'
 
 # What check makes of a plan.
 cut_plan ''
@@ -134,12 +139,7 @@ wrong 's/^rates: .*/rates: [200 Hz, 1 kHz]/' "$n:17: rates.1:" 'rates must fall'
 wrong 's/^rates: .*/rates: [1 kHz, 200 s]/' "$n:16: rates.1:" 'Hz'
 wrong 's/^settle: .*/settle: 4 s/' "$(line_of '^settle:'):9: settle:" 'shorter than the duration'
 wrong 's/p1: v1.pressure/p1: v9.pressure/' "$(line_of 'p1: v1'): p1:" "no output 'v9.pressure'"
-n=$(line_of 'set-2-is-best:')
-wrong 's/best-study, study: set-2/best-study, study: set-22/' "$n:44: set-2-is-best:" "no study 'set-22'; did you mean 'set-2'?"
-wrong 's/best-study, study: set-2/best, study: set-2/' "$n:25: findings.set-2-is-best.type:" 'possible are best-study, falls-with-rate'
-wrong 's/best-study, study: set-2/best-study, study: set-2, within: 1/' "$n:51: findings.set-2-is-best.within:" 'unknown key'
-wrong 's/signals: \[p1, p2/signals: [p1, p4/' "$(line_of 'step-better-on'):" "no signal 'p4'"
-wrong 's/saw-tooth, rate: 200/saw-tooth, rate: 300/' "$(line_of 'saw-tooth-at'): saw-tooth-at-200-Hz:" "none of the plan's 'rates'"
+wrong 's/^scenarios:/findings: {}\n&/' "$(line_of '^scenarios:'):1: findings:" 'unknown key'
 wrong 's/transition: step/transition: stepp/' "$(line_of 'transition: step'):17: filters.step.transition:" "did you mean 'step'?"
 n=$(line_of 'crank.payload: 20')
 wrong 's/crank.payload: 20 kg/crank.payload: 20 m/' "$n: " 'kg'

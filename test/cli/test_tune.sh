@@ -115,7 +115,7 @@ rm -f j
 # shellcheck disable=SC2086
 (trap - INT; exec ${BRAMAH_WRAP:-} "$program" tune off.yaml log1.csv log2.csv --journal j) >out 2>err &
 pid=$!
-sleep 0.2
+wait_for [ -e j ] # signals are caught by then
 kill -TERM "$pid" 2>/dev/null || :
 wait "$pid" && code=0 || code=$?
 [ "$code" -le 1 ] || fail "SIGTERM: exit code $code"
@@ -127,11 +127,7 @@ rm -f j long.csv
 # shellcheck disable=SC2086
 (trap - INT; exec ${BRAMAH_WRAP:-} "$program" tune off.yaml minutes.csv --journal j --threads 2) >out 2>err &
 pid=$!
-n=0
-while [ ! -s j ] && [ "$n" -lt 600 ]; do
-  n=$((n + 1))
-  sleep 0.1
-done
+wait_for [ -s j ]
 kill -TERM "$pid"
 wait "$pid" && code=0 || code=$?
 command='tune of a long log'

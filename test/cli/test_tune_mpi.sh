@@ -26,7 +26,7 @@ logs='log1.csv log2.csv log3.csv'
 run 0 tune off.yaml $logs --threads 2 --output threads.yaml --evaluations threads.csv
 for n in 1 2 3; do
   # shellcheck disable=SC2086
-  timeout 100 mpirun -n "$n" "$BRAMAH_MPI_PROGRAM" tune off.yaml $logs --output mpi.yaml --evaluations mpi.csv >out 2>err || fail "$n processes"
+  timeout 2000 mpirun -n "$n" "$BRAMAH_MPI_PROGRAM" tune off.yaml $logs --output mpi.yaml --evaluations mpi.csv >out 2>err || fail "$n processes"
   { cmp -s threads.yaml mpi.yaml && cmp -s threads.csv mpi.csv; } || fail "$n processes give other bytes than threads"
 done
 
@@ -44,9 +44,9 @@ while [ "$n" -lt "${BRAMAH_MPI_KILLS:-3}" ]; do
   wait "$pid" 2>/dev/null || :
 done
 # shellcheck disable=SC2086
-timeout 100 mpirun -n 2 "$BRAMAH_MPI_PROGRAM" tune off.yaml $logs --output killed.yaml --evaluations killed.csv --journal j >out 2>err || fail 'after kills'
+timeout 2000 mpirun -n 2 "$BRAMAH_MPI_PROGRAM" tune off.yaml $logs --output killed.yaml --evaluations killed.csv --journal j >out 2>err || fail 'after kills'
 { cmp -s threads.yaml killed.yaml && cmp -s threads.csv killed.csv; } || fail 'killed processes change what is found'
 
 # Mistakes are told once, and end all processes.
-timeout 60 mpirun -n 2 "$BRAMAH_MPI_PROGRAM" tune off.yaml nowhere.csv >out 2>err && fail 'a missing log goes unnoticed'
+timeout 2000 mpirun -n 2 "$BRAMAH_MPI_PROGRAM" tune off.yaml nowhere.csv >out 2>err && fail 'a missing log goes unnoticed'
 same "$(grep -c 'nowhere.csv' err)" 1 'times the mistake is told'

@@ -2,7 +2,7 @@
 #ifndef BRAMAH_TEST_FUZZ_FOUR_BAR_H
 #define BRAMAH_TEST_FUZZ_FOUR_BAR_H
 
-#include "bramah/model.h"
+#include "bramah/machine.h"
 #include "bramah/plant.h"
 
 #define FUZZ_FOUR_BAR FUZZ_SOURCE_ROOT "/datasets/four-bar/four-bar.yaml"

@@ -3,7 +3,8 @@
  * merged by time, every number finite, with a place that exists; and a second time the same. */
 #define _GNU_SOURCE /* memmem */
 #include "bramah/files.h"
-#include "lib/cli/log_source.h"
+#include "bramah/log.h"
+#include "bramah/replay.h"
 #include "test/fuzz/four_bar.h"
 #include "test/fuzz/fuzz.h"
 
@@ -59,34 +60,38 @@ static void mix(outcome *o, const void *bytes, size_t n)
   for (size_t i = 0; i < n; i++) o->hash = (o->hash ^ b[i]) * UINT64_C(0x100000001b3) + 1;
 }
 
-static bramah_status bind(cli_log_source *source, const bramah_study *study, bramah_diag *diag)
+/* A stream and the numbers of its inputs and sensors. */
+typedef struct opened {
+  bramah_log_stream *stream;
+  bramah_sensor sensors[MOST_SENSORS];
+  size_t n_inputs, n_sensors;
+} opened;
+
+static bramah_status open_stream(opened *o, const bramah_study *study, const input *in, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
-  for (size_t k = 0; !status && k < source->n_streams; k++)
-    status = cli_log_source_find_time(source, k, diag);
-  for (size_t i = 0; !status && i < source->n_inputs; i++)
-    status = cli_log_source_find_input(source, bramah_model_input_name(fuzz_four_bar_model(), i), i, diag);
-  for (size_t i = 0; !status && i < source->n_sensors; i++) {
-    bramah_sensor sensor;
-    status = bramah_sensor_init(&study->sensors[i], fuzz_four_bar(), diag, &sensor);
-    if (!status) status = cli_log_source_find_sensor(source, &sensor, i, diag);
-  }
-  return status;
+  o->n_inputs = fuzz_four_bar()->n_input;
+  o->n_sensors = study->n_sensors;
+  for (size_t i = 0; !status && i < o->n_sensors; i++)
+    status = bramah_sensor_init(&study->sensors[i], fuzz_four_bar(), diag, &o->sensors[i]);
+  if (status) return status;
+  return bramah_log_stream_open_for(study, fuzz_four_bar_model(), o->sensors, in->n, in->file, NULL, NULL,
+                                    diag, &o->stream);
 }
 
-static void check_sample(const cli_log_source *source, const bramah_sample *s, const input *in)
+static void check_sample(const opened *o, const bramah_sample *s, const input *in)
 {
-  for (size_t i = 0; i < source->n_inputs; i++)
+  int line, known = 0;
+  for (size_t i = 0; i < o->n_inputs; i++)
     if (s->has_input[i]) FUZZ_CHECK(isfinite(s->inputs[i]), "input %zu is %g", i, s->inputs[i]);
-  for (size_t i = 0; i < source->n_sensors; i++) {
+  for (size_t i = 0; i < o->n_sensors; i++)
     if (s->present[i]) FUZZ_CHECK(isfinite(s->y[i]), "sensor %zu is %g", i, s->y[i]);
-    FUZZ_CHECK(s->present[i] ? source->y[i] == s->y[i] : isnan(source->y[i]), "y %zu", i);
-  }
-  const int line = cli_log_source_line(source, source->mark);
-  FUZZ_CHECK(cli_log_mark_path(source->mark) < in->n && line > 0 && line <= in->lines, "line %d", line);
+  const char *path = bramah_log_stream_place(o->stream, s->mark, &line);
+  for (size_t i = 0; i < in->n; i++) known |= strcmp(path, in->file[i]) == 0;
+  FUZZ_CHECK(known && line > 0 && line <= in->lines, "%s line %d", path, line);
 }
 
-static void read_rows(cli_log_source *source, const input *in, outcome *o)
+static void read_rows(opened *from, const input *in, outcome *o)
 {
   double inputs[MOST_INPUTS], y[MOST_SENSORS];
   unsigned char has[MOST_INPUTS], present[MOST_SENSORS];
@@ -98,31 +103,35 @@ static void read_rows(cli_log_source *source, const input *in, outcome *o)
     memset(present, 0, sizeof present);
     memset(y, 0, sizeof y);
     memset(inputs, 0, sizeof inputs);
-    o->status = cli_log_source_next(source, &s, &end, &o->diag);
+    o->status = bramah_log_stream_next(from->stream, &s, &end, &o->diag);
     if (o->status || end) return;
     FUZZ_CHECK(!o->rows || s.time_ns > before, "%lld ns after %lld", (long long)s.time_ns, (long long)before);
     before = s.time_ns;
-    check_sample(source, &s, in);
+    check_sample(from, &s, in);
     mix(o, &s.time_ns, sizeof s.time_ns);
-    mix(o, inputs, source->n_inputs * sizeof *inputs);
-    mix(o, y, source->n_sensors * sizeof *y);
+    mix(o, inputs, from->n_inputs * sizeof *inputs);
+    mix(o, y, from->n_sensors * sizeof *y);
     o->rows++;
   }
 }
 
 /* No row of the files is lost without being counted. */
-static void check_counts(const cli_log_source *source, const outcome *o)
+static void check_counts(const bramah_log_stream *stream, const outcome *o)
 {
+  const size_t n = bramah_log_stream_n_devices(stream);
   uint64_t read = 0, dropped = 0;
-  for (size_t k = 0; k < source->n_streams; k++) {
-    const cli_log_counts *c = &source->streams[k].counts;
+  for (size_t k = 0; k < n; k++) {
+    bramah_log_device device;
+    bramah_log_stream_device(stream, k, &device);
+    const bramah_log_counts *c = &device.counts;
     read += c->rows;
     dropped += c->repeated.n + c->merged.n;
-    FUZZ_CHECK(source->streams[k].clock.wraps <= c->rows, "wraps");
+    FUZZ_CHECK(device.wraps <= c->rows, "wraps");
     FUZZ_CHECK(c->late.n <= c->rows && c->gaps.n <= c->rows && c->resets.n <= c->rows, "counts");
   }
   FUZZ_CHECK(o->rows + dropped <= read, "%zu rows given of %zu", (size_t)o->rows, (size_t)read);
-  if (!o->status && source->n_streams == 1)
+  FUZZ_CHECK(bramah_log_stream_totals(stream).rows == o->rows, "rows");
+  if (!o->status && n == 1)
     FUZZ_CHECK(o->rows + dropped == read, "%zu rows given, %zu dropped of %zu", (size_t)o->rows,
                (size_t)dropped, (size_t)read);
 }
@@ -130,19 +139,15 @@ static void check_counts(const cli_log_source *source, const outcome *o)
 static outcome read_all(const bramah_study *study, const input *in)
 {
   outcome o = {0};
-  cli_log_source source = {0};
+  opened from = {0};
   bramah_diag_clear(&o.diag);
-  o.status = cli_log_source_open(&source, study, in->n, in->file, fuzz_four_bar()->n_input, study->n_sensors,
-                                 &o.diag);
-  if (!o.status) o.status = bind(&source, study, &o.diag);
-  if (!o.status) {
-    read_rows(&source, in, &o);
-    check_counts(&source, &o);
-    (void)cli_log_source_is_touched(&source);
-    const double share = cli_log_source_share(&source);
-    FUZZ_CHECK(isnan(share) || (share >= 0.0 && share <= 1.0), "share %g", share);
-  }
-  cli_log_source_close(&source);
+  o.status = open_stream(&from, study, in, &o.diag);
+  if (o.status) return o;
+  read_rows(&from, in, &o);
+  check_counts(from.stream, &o);
+  const double share = bramah_log_stream_share(from.stream);
+  FUZZ_CHECK(isnan(share) || (share >= 0.0 && share <= 1.0), "share %g", share);
+  bramah_log_stream_close(from.stream);
   return o;
 }
 

@@ -2,7 +2,7 @@
 /* Every entry of A, B, C and D against central differences of the plant: the four-bar with each friction
  * model at rest and in motion, with commands, and with every parameter and output it has. Then the reduced
  * equations against the redundant ones, and what is refused. */
-#include "bramah/linearization.h"
+#include "bramah/linear.h"
 #include "lib/linear/linearization_internal.h"
 #include "test/support/differences.h"
 #include "test/support/driven.h"

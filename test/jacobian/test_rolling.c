@@ -2,7 +2,7 @@
 /* Rolling wheels and knife edges: rows and their rates against differences of heights and velocities along a
  * motion, and the linearized equations of a bicycle that leans, steers and accelerates against differences
  * of its rates. */
-#include "bramah/linearization.h"
+#include "bramah/linear.h"
 #include "lib/math/dense.h"
 #include "lib/linear/linearization_internal.h"
 #include "lib/linear/rolling.h"

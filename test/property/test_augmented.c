@@ -58,10 +58,10 @@ static void make_filter(side *s, const bramah_augmented *augmented, size_t n, br
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
                                    .basis = &basis,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = spr,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = spr,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = qp,
+                                   .first_order_noise = qp,
                                    .form = form,
                                    .n_augmented = n,
                                    .augmented = augmented};
@@ -200,7 +200,6 @@ int main(void)
 {
   Suite *suite = suite_create("augmented");
   TCase *cases = one_case(suite, "augmented");
-  tcase_set_timeout(cases, 600);
   tcase_add_loop_test(cases, test_model_errors, 0, sizeof scenarios / sizeof scenarios[0]);
   return run_suite(suite);
 }

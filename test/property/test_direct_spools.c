@@ -3,7 +3,7 @@
  * the plant itself, stepped with displaced commands, and against the same machine with lags that become ever
  * shorter. The four-bar, whose commands reach pressure rates and flows, and that with metered cylinders,
  * whose commands reach forces and accelerations too; one of its valves keeps its lag. */
-#include "bramah/analysis.h"
+#include "bramah/linear.h"
 #include "lib/math/dense.h"
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Equilibria: where a machine comes to rest is where a long simulation ends; trims hold what they were asked
  * to; and what cannot balance is named. */
-#include "bramah/equilibrium.h"
+#include "bramah/linear.h"
 #include "test/support/driven.h"
 #include "test/support/run.h"
 

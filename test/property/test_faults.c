@@ -36,10 +36,10 @@ static bramah_filter_options options_of(const rig *r)
   return (bramah_filter_options){.transition = BRAMAH_TRANSITION_STEP,
                                  .basis = &r->output[0],
                                  .position_sigma = &sp,
-                                 .velocity_sigma = &sv,
-                                 .pressure_sigma = spr,
+                                 .rate_sigma = &sv,
+                                 .first_order_sigma = spr,
                                  .acceleration_noise = &q,
-                                 .pressure_noise = qp,
+                                 .first_order_noise = qp,
                                  .gate = gate,
                                  .drift_gate = 6.0};
 }
@@ -313,7 +313,6 @@ int main(void)
 {
   Suite *suite = suite_create("faults");
   TCase *cases = one_case(suite, "faults");
-  tcase_set_timeout(cases, 1200);
   tcase_add_loop_test(cases, test_faults, 0, N_FAULTS * SENSORS);
   tcase_add_test(cases, test_recovers_when_it_is_wrong_itself);
   tcase_add_loop_test(cases, test_groups, 0, 7);

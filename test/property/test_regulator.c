@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* State feedback from the linear equations holds the nonlinear plant: a pendulum upside down by a torque,
  * and a hydraulic four-bar by its valve. */
-#include "bramah/analysis.h"
-#include "bramah/equilibrium.h"
+#include "bramah/linear.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

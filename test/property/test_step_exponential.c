@@ -2,7 +2,7 @@
 /* The filter's transition and the linearized equations tell the same: over one step the transition is exp(J
  * h) to the order of the trapezoidal rule (local error h^3), at rest and in motion, and at rest it is the
  * rule's own rational function of J to rounding. */
-#include "bramah/analysis.h"
+#include "bramah/linear.h"
 #include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"

@@ -98,10 +98,10 @@ static bramah_filter *make_filter(rig *r, bramah_sensor *sensors)
   const bramah_filter_options options = {.transition = study->transition,
                                          .basis = &r->output[0],
                                          .position_sigma = &crank->position_sigma,
-                                         .velocity_sigma = &crank->rate_sigma,
-                                         .pressure_sigma = sigma,
+                                         .rate_sigma = &crank->rate_sigma,
+                                         .first_order_sigma = sigma,
                                          .acceleration_noise = &crank->acceleration_noise,
-                                         .pressure_noise = noise};
+                                         .first_order_noise = noise};
   bramah_filter *filter;
   must(bramah_filter_new(&r->plant, study->n_sensors, sensors, &options, &diag, &filter), &diag);
   return filter;

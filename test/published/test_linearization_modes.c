@@ -3,7 +3,7 @@
  * response after the torque (its Figs 7-12), accuracy of the conventional counterpart over the step of its
  * differences (Fig. 14). What both take: test/bench/bench_linearization.c. */
 #define _GNU_SOURCE
-#include "bramah/analysis.h"
+#include "bramah/linear.h"
 #include "bramah/files.h"
 #include "lib/math/spectral.h"
 #include "test/support/four_bar.h"

@@ -5,7 +5,7 @@
 #ifndef BRAMAH_TEST_SUPPORT_EXAMPLES_2017_H
 #define BRAMAH_TEST_SUPPORT_EXAMPLES_2017_H
 
-#include "bramah/analysis.h"
+#include "bramah/linear.h"
 #include "bramah/machine.h"
 
 typedef struct example_2017 {

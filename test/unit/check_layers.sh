@@ -27,8 +27,8 @@ check lib/math 'lib/base/|lib/math/'
 check lib/multibody 'lib/base/|lib/math/|lib/multibody/'
 check lib/hydraulics 'bramah/(status|machine)\.h|lib/base/|lib/math/|lib/hydraulics/'
 below='lib/base/|lib/math/|lib/multibody/|lib/hydraulics/|lib/machine/'
-check lib/machine "bramah/(status|machine|model|plant)\.h|$below"
-check lib/plant "bramah/(status|machine|model|plant|coupled|figure)\.h|$below|lib/plant/"
+check lib/machine "bramah/(status|machine|plant)\.h|$below"
+check lib/plant "bramah/(status|machine|plant|coupled)\.h|$below|lib/plant/"
 check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/math/|sensors/'
 check estimators 'bramah/(status|plant|sensor|filter|adaptive|observability|pcrb|replay|rewind|smoother|ukf)\.h|lib/base/|lib/math/|estimators/'
 check lib/linear "$own|$below|lib/plant/|lib/linear/"

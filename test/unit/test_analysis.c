@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Modes, time-discrete equations, Gramians and frequency responses against results on paper. */
-#include "bramah/analysis.h"
+#include "bramah/linear.h"
 #include "test/support/run.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include "bramah/coupled.h"
 #include "bramah/files.h"
-#include "bramah/model.h"
+#include "bramah/machine.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bramah/plan.h"
+#include "bramah/sensor_study.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-enum { N_LINES = 23 };
+enum { N_LINES = 16 };
 
 /* A correct plan; each error case replaces one line of it. */
 static const char *const small_plan[N_LINES] = {
@@ -30,13 +30,6 @@ static const char *const small_plan[N_LINES] = {
     /* 14 */ "scenarios:",
     /* 15 */ "  A: {title: heavy, changes: {bodies.crank.mass: 20 kg, gravity: '[0, -8.81, 0 m/s^2]'}}",
     /* 16 */ "  B: {parameters: {crank.payload: 5 kg}}",
-    /* 17 */ "findings:",
-    /* 18 */ "  best: {type: best-study, study: two, signals: [p1], scenarios: [A, B], rate: 0.2 kHz}",
-    /* 19 */ "  fall: {type: falls-with-rate}",
-    /* 20 */ "  same: {type: as-good-as, study: one, reference: two, within: 0.25}",
-    /* 21 */ "  saw: {type: saw-tooth, rate: 200 Hz, least: 1.3}",
-    /* 22 */ "  better: {type: better-filter, filter: exact, reference: own}",
-    /* 23 */ "  default: {type: as-good-as, study: one, reference: two}",
 };
 
 static int write_plan(int line, const char *with) { return write_lines(small_plan, N_LINES, line, with); }
@@ -93,27 +86,6 @@ START_TEST(filters_and_scenarios_are_read)
 }
 END_TEST
 
-START_TEST(findings_are_read)
-{
-  write_plan(0, NULL);
-  bramah_plan *p = load();
-  const bramah_plan_finding *f = p->findings;
-  ck_assert_uint_eq(p->n_findings, 6);
-  ck_assert(f[0].kind == BRAMAH_FINDING_BEST_STUDY && f[0].rate == 200.0);
-  ck_assert_str_eq(f[0].study.name, "two");
-  ck_assert(f[0].n_signals == 1 && f[0].n_scenarios == 2);
-  ck_assert_str_eq(f[0].scenarios[1].name, "B");
-  ck_assert(f[1].kind == BRAMAH_FINDING_FALLS_WITH_RATE && f[1].rate == 0.0 && f[1].n_signals == 0);
-  ck_assert(f[2].kind == BRAMAH_FINDING_AS_GOOD_AS && f[2].within == 0.25);
-  ck_assert(f[3].kind == BRAMAH_FINDING_SAW_TOOTH && f[3].least == 1.3);
-  ck_assert_int_eq(f[4].kind, BRAMAH_FINDING_BETTER_FILTER);
-  ck_assert_str_eq(f[4].filter.name, "exact");
-  ck_assert_str_eq(f[4].reference.name, "own");
-  ck_assert(f[5].within == 0.1);
-  bramah_plan_free(p);
-}
-END_TEST
-
 /* '@' marks the place the message must name. */
 static const struct bad_line {
   int line;
@@ -133,17 +105,7 @@ static const struct bad_line {
     {13, "  exact: {changes: {a: 1, @a: 2}}", BRAMAH_E_KEY, NULL, NULL},
     {16, "  B: {@parameter: {crank.payload: 5 kg}}", BRAMAH_E_KEY, "scenarios.B.parameter",
      "unknown key 'parameter'; did you mean 'parameters'?"},
-    {18, "  best: {type: best-study, study: @three}", BRAMAH_E_REFERENCE, "best",
-     "the plan has no study 'three'; it has one, two"},
-    {18, "  @best: {type: best-study}", BRAMAH_E_KEY, "findings.best", "required key 'study' is missing"},
-    {19, "  fall: {type: falls-with-rate, @rate: 200 Hz}", BRAMAH_E_KEY, "findings.fall.rate", NULL},
-    {19, "  fall: {type: falls-with-rate, signals: [p1, @p2]}", BRAMAH_E_REFERENCE, "fall",
-     "the plan has no signal 'p2'; did you mean 'p1'?"},
-    {19, "  fall: {type: falls-with-rate, scenarios: [@C]}", BRAMAH_E_REFERENCE, "fall", NULL},
-    {20, "  same: {type: as-good-as, study: one, reference: @own}", BRAMAH_E_REFERENCE, "same", NULL},
-    {22, "  better: {type: better-filter, filter: exact, reference: @one}", BRAMAH_E_REFERENCE, "better",
-     NULL},
-    {19, "  @fall: {signals: [p1]}", BRAMAH_E_KEY, "findings.fall", "required key 'type' is missing"},
+    {16, "@findings: {}", BRAMAH_E_KEY, "findings", NULL},
 };
 
 START_TEST(error_is_exact)
@@ -159,17 +121,6 @@ START_TEST(error_is_exact)
                 diag.line, diag.column, bad->line, column, diag.message);
   if (bad->thing) ck_assert_str_eq(diag.thing, bad->thing);
   if (bad->message) ck_assert_str_eq(diag.message, bad->message);
-}
-END_TEST
-
-START_TEST(rate_of_a_finding_is_one_of_the_plan)
-{
-  bramah_diag diag;
-  bramah_plan *plan = NULL;
-  write_plan(21, "  saw: {type: saw-tooth, rate: 300 Hz}");
-  ck_assert_int_eq(bramah_plan_load(path, &diag, &plan), BRAMAH_E_REFERENCE);
-  ck_assert_str_eq(diag.message, "its rate is none of the plan's 'rates'");
-  ck_assert_int_eq(diag.line, 21);
 }
 END_TEST
 
@@ -231,9 +182,7 @@ int main(void)
   tcase_add_checked_fixture(tests, make_path, remove_path);
   tcase_add_test(tests, what_is_to_be_done_is_read);
   tcase_add_test(tests, filters_and_scenarios_are_read);
-  tcase_add_test(tests, findings_are_read);
   tcase_add_loop_test(tests, error_is_exact, 0, COUNT(bad_lines));
-  tcase_add_test(tests, rate_of_a_finding_is_one_of_the_plan);
   tcase_add_test(tests, too_many_signals_are_told);
   tcase_add_test(tests, study_takes_changes);
   tcase_add_test(tests, shipped_plan_is_read);

@@ -495,8 +495,7 @@ END_TEST
 
 static TCase *parts_case(void)
 {
-  TCase *t = tcase_create("parts");
-  tcase_set_timeout(t, 60);
+  TCase *t = new_case("parts");
   tcase_add_checked_fixture(t, clear_series, NULL);
   tcase_add_test(t, decimation_keeps_extremes);
   tcase_add_test(t, bins_stay_in_order);
@@ -510,8 +509,7 @@ static TCase *parts_case(void)
 
 static TCase *pages_case(void)
 {
-  TCase *t = tcase_create("pages");
-  tcase_set_timeout(t, 60);
+  TCase *t = new_case("pages");
   tcase_add_checked_fixture(t, open_report, close_report);
   tcase_add_test(t, an_empty_report_is_a_page);
   tcase_add_test(t, holds_notes_and_tables);

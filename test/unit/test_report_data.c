@@ -320,7 +320,7 @@ END_TEST
 /* Of 10000 poses those at even distances are kept. */
 START_TEST(poses_are_thinned_evenly)
 {
-  const bramah_figure_part parts[2] = {{BRAMAH_FIGURE_BODY, "boom"}, {BRAMAH_FIGURE_JOINT, "pin"}};
+  const bramah_skeleton_part parts[2] = {{BRAMAH_SKELETON_BODY, "boom"}, {BRAMAH_SKELETON_JOINT, "pin"}};
   static float t[BRAMAH__POSES], points[12 * BRAMAH__POSES];
   double pose[12] = {0};
   ck_assert_int_eq(bramah_report_pose(report, 0.0, pose), BRAMAH_E_ARGUMENT);
@@ -411,8 +411,7 @@ END_TEST
 
 static TCase *samples_case(void)
 {
-  TCase *t = tcase_create("samples");
-  tcase_set_timeout(t, 60);
+  TCase *t = new_case("samples");
   tcase_add_checked_fixture(t, clear_samples, free_samples);
   tcase_add_test(t, samples_are_kept_as_they_are);
   tcase_add_test(t, many_points_make_a_sample);
@@ -422,8 +421,7 @@ static TCase *samples_case(void)
 
 static TCase *files_case(void)
 {
-  TCase *t = tcase_create("files");
-  tcase_set_timeout(t, 60);
+  TCase *t = new_case("files");
   tcase_add_checked_fixture(t, open_report, close_report);
   tcase_add_test(t, page_holds_the_numbers);
   tcase_add_test(t, times_are_shared);

@@ -348,7 +348,7 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("session");
-  TCase *tcase = tcase_create("session");
+  TCase *tcase = new_case("session");
   tcase_add_checked_fixture(tcase, make_path, remove_path);
   tcase_add_test(tcase, the_filter_stands_where_the_study_says);
   tcase_add_test(tcase, changes_of_the_study_are_in_the_machine);

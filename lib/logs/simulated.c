@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The log a machine with the sensors of a study would have written. */
+#include "bramah/noise.h"
+#include "bramah/session.h"
+#include "lib/logs/stream.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sensor with a stream of noise of its own, so that its samples do not depend on the other sensors. */
+typedef struct simulated_sensor {
+  bramah_sensor sensor;
+  bramah_noise *noise;
+  uint64_t every;     /* steps between samples */
+  uint64_t delay;     /* steps from measurement to arrival */
+  double *in_transit; /* [delay + 1] measured at step k: number k % (delay + 1); NaN: nothing */
+  uint64_t samples, saturated;
+  bramah__column_map map; /* from what the device writes to the measurement */
+} simulated_sensor;
+
+struct bramah_simulated_log {
+  const bramah_study *study;
+  const bramah_plant *plant;
+  const bramah_model *model;
+  simulated_sensor *sensors; /* [study->n_sensors] */
+  bramah_log_writer *writer;
+  bramah__column_map *inputs; /* [inputs of the plant] */
+  double *row;                /* time, inputs, sensors */
+};
+
+static bramah_status bind_sensor(bramah_simulated_log *log, size_t i, uint64_t seed, bramah_diag *diag)
+{
+  const bramah_sensor_options *options = &log->study->sensors[i];
+  const int64_t step_ns = log->plant->step_ns;
+  simulated_sensor *s = &log->sensors[i];
+  bramah_diag_clear(diag);
+  bramah_status status = bramah_sensor_init(options, log->plant, diag, &s->sensor);
+  if (!status) status = bramah_noise_new(seed, bramah_noise_stream(options->name), diag, &s->noise);
+  if (status) {
+    bramah__place(diag, log->study->file, options->line);
+    return status;
+  }
+  const int64_t period = s->sensor.period_ns;
+  s->every = period > step_ns ? (uint64_t)((period + step_ns / 2) / step_ns) : 1;
+  s->delay = (uint64_t)((s->sensor.delay_ns + step_ns / 2) / step_ns);
+  s->in_transit = calloc(s->delay + 1, sizeof *s->in_transit);
+  if (!s->in_transit) return bramah__fail_memory(diag);
+  for (uint64_t k = 0; k <= s->delay; k++) s->in_transit[k] = NAN;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_simulated_log_new(const bramah_study *study, const bramah_model *model,
+                                       const bramah_plant *plant, uint64_t seed, bramah_diag *diag,
+                                       bramah_simulated_log **out)
+{
+  bramah_simulated_log *log = calloc(1, sizeof *log);
+  *out = NULL;
+  if (!log) return bramah__fail_memory(diag);
+  log->study = study;
+  log->plant = plant;
+  log->model = model;
+  log->sensors = calloc(study->n_sensors + 1, sizeof *log->sensors);
+  log->row = calloc(1 + plant->n_input + study->n_sensors, sizeof *log->row);
+  log->inputs = calloc(plant->n_input + 1, sizeof *log->inputs);
+  bramah_status status = log->sensors && log->row && log->inputs ? BRAMAH_OK : bramah__fail_memory(diag);
+  if (!status) status = bramah_study_check_inputs(study, model, diag);
+  for (size_t i = 0; !status && i < study->n_sensors; i++) status = bind_sensor(log, i, seed, diag);
+  if (status)
+    bramah_simulated_log_free(log);
+  else
+    *out = log;
+  return status;
+}
+
+void bramah_simulated_log_free(bramah_simulated_log *log)
+{
+  bramah_diag ignored;
+  if (!log) return;
+  bramah_log_finish(log->writer, &ignored);
+  for (size_t i = 0; log->sensors && i < log->study->n_sensors; i++) {
+    bramah_noise_free(log->sensors[i].noise);
+    free(log->sensors[i].in_transit);
+  }
+  free(log->sensors);
+  free(log->row);
+  free(log->inputs);
+  free(log);
+}
+
+/* A column as the study describes it, so that the study reads what it should. */
+static bramah_status add_column(bramah_simulated_log *log, const char *name, const bramah_study_column *from,
+                                const char *si_unit, bramah__column_map *map, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  const int needed = bramah__column_map_is_needed(from);
+  const char *unit = needed ? bramah__column_map_unit(from, si_unit) : si_unit;
+  *map = (bramah__column_map){.plain = 1};
+  if (needed) status = bramah__column_map_make(map, log->study, from, unit, si_unit, diag);
+  return status ? status : bramah_log_add_column(log->writer, name, unit, 10, diag);
+}
+
+/* Logs are written with commas, seconds and a header, in one file. */
+static bramah_status check_log(const bramah_study *study, bramah_diag *diag)
+{
+  const bramah_log_format *f = &study->log.format;
+  const bramah_study_time *t = &study->time;
+  if (f->no_header || f->skip || f->units == BRAMAH_LOG_UNITS_ROW || (f->delimiter && f->delimiter != ',') ||
+      f->decimal == ',' || study->log.n_files)
+    return bramah__failf(
+        diag, BRAMAH_E_UNSUPPORTED, study->file, study->log.line, "log",
+        "simulated logs are one file with commas and a header; this study wants them otherwise");
+  if (t->rate.text || t->wrap.text || t->offset.text || t->origin.text || t->drift != 0.0 ||
+      (t->unit && strcmp(t->unit, "s") != 0))
+    return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, study->file, t->line, "time",
+                         "simulated logs have plain seconds; this study wants them otherwise");
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_simulated_log_create(bramah_simulated_log *log, const char *path, bramah_diag *diag)
+{
+  const bramah_study *study = log->study;
+  bramah_status status = check_log(study, diag);
+  if (!status) status = bramah_log_create(path, diag, &log->writer);
+  if (!status) status = bramah_log_add_column(log->writer, study->time_column, "s", 12, diag);
+  for (size_t i = 0; !status && i < log->plant->n_input; i++) {
+    char name[256];
+    const char *input = bramah_model_input_name(log->model, i);
+    if (bramah_study_unknown_input(study, input)) continue; /* nobody writes it down */
+    const bramah_study_column *from = bramah__input_column(study, input, name, sizeof name);
+    status = add_column(log, name, from, "V", &log->inputs[i], diag);
+  }
+  for (size_t i = 0; !status && i < study->n_sensors; i++)
+    status = add_column(log, study->sensor_columns[i].name, &study->sensor_columns[i],
+                        log->sensors[i].sensor.unit, &log->sensors[i].map, diag);
+  return status;
+}
+
+/* What the device shows: the truth with noise, rounded and limited. */
+static double sample(simulated_sensor *s, const bramah_plant *plant)
+{
+  const double noisy =
+      bramah_sensor_predict(&s->sensor, plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
+  const double y = bramah_sensor_digitize(&s->sensor, noisy);
+  s->samples++;
+  s->saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
+  return y;
+}
+
+/* Measure at step k; what arrives then was measured `delay` steps before. NaN: nothing. */
+static double arrival(simulated_sensor *s, uint64_t k, const bramah_plant *plant)
+{
+  const uint64_t n = s->delay + 1;
+  s->in_transit[k % n] = k % s->every ? NAN : sample(s, plant);
+  return s->in_transit[(k + 1) % n]; /* the oldest */
+}
+
+bramah_status bramah_simulated_log_row(bramah_simulated_log *log, uint64_t k, int64_t time_ns,
+                                       const double *u, bramah_diag *diag)
+{
+  double *cell = log->row;
+  *cell++ = 1e-9 * (double)time_ns;
+  for (size_t i = 0; i < log->plant->n_input; i++)
+    if (!bramah_study_unknown_input(log->study, bramah_model_input_name(log->model, i)))
+      *cell++ = bramah__column_map_column(&log->inputs[i], u[i]);
+  for (size_t i = 0; i < log->study->n_sensors; i++)
+    *cell++ = bramah__column_map_column(&log->sensors[i].map, arrival(&log->sensors[i], k, log->plant));
+  return bramah_log_write(log->writer, log->row, diag);
+}
+
+bramah_status bramah_simulated_log_finish(bramah_simulated_log *log, bramah_diag *diag)
+{
+  const bramah_status status = bramah_log_finish(log->writer, diag);
+  log->writer = NULL;
+  return status;
+}
+
+void bramah_simulated_log_sensor(const bramah_simulated_log *log, size_t i, bramah_simulated_sensor *out)
+{
+  const simulated_sensor *s = &log->sensors[i];
+  const int64_t step_ns = log->plant->step_ns;
+  *out = (bramah_simulated_sensor){.name = s->sensor.name,
+                                   .period_ns = s->sensor.period_ns ? (int64_t)s->every * step_ns : 0,
+                                   .wanted_period_ns = s->sensor.period_ns,
+                                   .delay_ns = (int64_t)s->delay * step_ns,
+                                   .wanted_delay_ns = s->sensor.delay_ns,
+                                   .samples = s->samples,
+                                   .saturated = s->saturated};
+}
