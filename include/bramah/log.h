@@ -121,7 +121,7 @@ BRAMAH_API const char *bramah_log_path(const bramah_log_reader *reader);
 
 typedef struct bramah_log_stream bramah_log_stream;
 typedef struct bramah_session bramah_session; /* bramah/session.h */
-typedef struct bramah_study bramah_study;     /* bramah/files.h */
+typedef struct bramah_study bramah_study;     /* bramah/study.h */
 typedef struct bramah_model bramah_model;     /* bramah/machine.h */
 typedef struct bramah_sensor bramah_sensor;   /* bramah/sensor.h */
 typedef struct bramah_sample bramah_sample;   /* bramah/replay.h */
