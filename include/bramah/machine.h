@@ -364,6 +364,25 @@ typedef struct bramah_rotary {
   bramah_end_stop end_stop; /* N m, rad; with one, both volumes need a hose */
 } bramah_rotary;
 
+/* Hydraulic motor on a joint coordinate z that turns, without ends: it turns as far as it likes. With the ratio
+ * i of the gear between (turns of the motor per turn of the joint) the torque on the joint is i D (p_a - p_b) -
+ * friction, positive with z, and the flow i D z' into a and out of b; k (p_a - p_b) leaks from a to b. What leaks
+ * into the case is a `leakage` of its own to the tank. Friction is that of a rotary actuator, counted at the joint;
+ * it makes the mechanical efficiency 1 - friction / (i D (p_a - p_b)), the leakage the volumetric one. The oil inside
+ * counts as rigid: both volumes need a hose or a chamber. Outputs: those of a rotary actuator, and
+ * <name>.leakage_flow. Motors share one list of names with cylinders and rotary actuators. Source: Merritt (1967),
+ * hydraulic motors. */
+typedef struct bramah_motor {
+  const char *name;
+  int line;
+  const char *joint; /* a coordinate: the name of the joint, for compound joints with its suffix */
+  const char *a_volume, *b_volume;
+  double displacement;      /* D [m^3/rad] > 0 of the motor shaft */
+  double gear_ratio;        /* i > 0; 0 means 1 */
+  double leakage;           /* k [m^3/(s Pa)] >= 0 */
+  bramah_friction friction; /* N m, rad, at the joint */
+} bramah_motor;
+
 /* Laminar leakage between two nodes: Q = k (p_from - p_to). With `cylinder`, which may be a rotary actuator,
  * it passes that cylinder's piston, from the piston to the rod volume (a to b), and `from`, `to` are NULL.
  * Source: Merritt, Hydraulic Control Systems (1967), laminar flow through clearances. */
@@ -550,7 +569,9 @@ typedef enum bramah_key_type {
   BRAMAH_KEY_QUANTITY = 1, /* double, SI */
   BRAMAH_KEY_NODE =
       2, /* name of a volume or supply: const char *; the first two keys of this kind or of the next are the ports */
-  BRAMAH_KEY_VOLUME = 3,  /* name of a volume */
+  BRAMAH_KEY_VOLUME = 3,     /* name of a volume */
+  BRAMAH_KEY_COORDINATE = 5, /* name of a joint coordinate that turns */
+  BRAMAH_KEY_FRICTION = 6,   /* bramah_friction, in N m and rad */
   BRAMAH_KEY_CYLINDER = 4 /* name of a cylinder or rotary actuator whose two volumes stand for both nodes */
 } bramah_key_type;
 
@@ -641,6 +662,8 @@ typedef struct bramah_machine {
   const bramah_force *forces;
   size_t n_rotaries;
   const bramah_rotary *rotaries;
+  size_t n_motors;
+  const bramah_motor *motors;
   size_t n_motions;
   const bramah_motion *motions;
   size_t n_wheels; /* machines with wheels or knife edges can be linearized, not stepped */

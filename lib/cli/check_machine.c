@@ -205,7 +205,7 @@ static void explain_elements(const bramah_machine *m)
       for (const bramah_element_key *key = kind->keys; key->name; key++) {
         const char *name;
         double value;
-        if (key->factor_of) continue;
+        if (key->factor_of || key->type == BRAMAH_KEY_FRICTION) continue;
         if (key->type == BRAMAH_KEY_QUANTITY) {
           memcpy(&value, element + key->offset, sizeof value);
           if (value == 0.0) continue;

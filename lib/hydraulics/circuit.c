@@ -106,16 +106,17 @@ static inline void add_chamber(const sums *d, size_t c, size_t volume, double ar
 {
   const bramah__cylinder *cylinder = &d->circuit->cylinder[c];
   const size_t at = volume * d->circuit->n_cylinders + c;
+  d->flow[volume] -= sign * area * v;
+  if (d->by_p) d->by_v[at] -= sign * area;
+  if (cylinder->endless) return;
   const double air = d->by_p ? d->air[volume] : bramah__air_tangent(&d->circuit->air, d->p[volume]).value;
   const double per_volume = 1.0 / d->circuit->oil_bulk_modulus + 1.0 / cylinder->bulk_modulus;
   const bramah__tangent filled = bramah__chamber_filled(cylinder, length);
   const double oil = area * filled.value, by_volume = per_volume + air;
   d->compliance[volume] += oil * by_volume;
-  d->flow[volume] -= sign * area * v;
   if (!d->by_p) return;
   d->compliance_by_p[volume] += oil * d->air_by_p[volume];
   d->by_s[at] += sign * area * filled.slope * by_volume;
-  d->by_v[at] -= sign * area;
 }
 
 static void scale(double *x, size_t row, size_t n, double factor)

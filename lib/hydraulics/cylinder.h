@@ -14,6 +14,7 @@ typedef struct bramah__end_stop {
 } bramah__end_stop;
 
 typedef struct bramah__cylinder {
+  int endless;                      /* 1: a motor, whose chambers have no ends and no volume */
   int metered;                      /* 1: quasistatic, see bramah__metered_port */
   size_t piston, rod;               /* volumes */
   double piston_area, rod_area;     /* [m^2] */

@@ -19,7 +19,8 @@ typedef struct bramah__tangent {
 } bramah__tangent;
 
 /* In the order in which a circuit sums them; those that pass oil come first. Files: lib/hydraulics/<name>.c. */
-#define BRAMAH__ELEMENTS(X) X(orifice) X(leakage) X(check_valve) X(relief_valve) X(pump) X(accumulator)
+#define BRAMAH__ELEMENTS(X)                                                                                  \
+  X(orifice) X(leakage) X(check_valve) X(relief_valve) X(pump) X(motor) X(accumulator)
 
 /* An element in a circuit. A node is a volume (index < n_volumes) or, above that, a supply. */
 enum { BRAMAH__ELEMENT_VALUES = 4 };
@@ -36,6 +37,7 @@ typedef struct bramah__element_kind {
   bramah__tangent (*flow)(const bramah__element *element, double dp, double transition_pressure);
   /* dV_oil/dp [m^3/Pa] >= 0 that it adds to its volume, by the pressure p; or NULL. */
   bramah__tangent (*compliance)(const bramah__element *element, double p);
+  const char *flow_output; /* name of the output of this flow behind the element's; NULL: ".flow" */
   int levels; /* 1: oil rests only at equal pressures on both sides; 0: it must pass nothing then */
 } bramah__element_kind;
 
@@ -57,6 +59,11 @@ typedef struct bramah__element_counts {
 bramah__element_counts bramah__count_elements(const bramah_machine *machine);
 const bramah_named *bramah__element_of(const bramah_machine *machine, size_t i,
                                        const bramah_element_kind **kind);
+
+/* Rotary actuators, then motors: how many, and number i as a rotary actuator, whose bulk modulus and chambers are 0
+ * if it has no ends. */
+size_t bramah__n_turning(const bramah_machine *machine);
+bramah_rotary bramah__turning(const bramah_machine *machine, size_t i);
 
 /* The key of quantity number i of an element; NULL behind the last. */
 const bramah_element_key *bramah__value_key(const bramah_element_kind *kind, size_t i);

@@ -248,8 +248,10 @@ bramah_status bramah__machine_check(bramah__reader *reader, const bramah__item *
   for (size_t i = 0; !status && i < sizeof references / sizeof references[0]; i++)
     status = check_references(reader, root, references[i].group, references[i].section, references[i].key,
                               references[i].target, lists);
-  static const target targets[] = {
-      [BRAMAH_KEY_NODE] = VOLUME_OR_SUPPLY, [BRAMAH_KEY_VOLUME] = VOLUME, [BRAMAH_KEY_CYLINDER] = CYLINDER};
+  static const target targets[] = {[BRAMAH_KEY_NODE] = VOLUME_OR_SUPPLY,
+                                   [BRAMAH_KEY_VOLUME] = VOLUME,
+                                   [BRAMAH_KEY_CYLINDER] = CYLINDER,
+                                   [BRAMAH_KEY_COORDINATE] = COORDINATE};
   const bramah_element_kind *kind;
   for (size_t i = 0; !status && (kind = bramah_element_kind_at(i)) != NULL; i++)
     for (const bramah_element_key *key = kind->keys; key->name && !status; key++)

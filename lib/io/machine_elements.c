@@ -158,7 +158,9 @@ static bramah_status element_table(bramah__reader *reader, const bramah_element_
     keys[i] = (bramah__key){.name = key->name,
                             .read = key->factor_of                     ? bramah__read_nothing
                                     : key->type == BRAMAH_KEY_QUANTITY ? bramah__read_quantity
+                                    : key->type == BRAMAH_KEY_FRICTION ? bramah__read_child
                                                                        : bramah__read_name,
+                            .table = key->type == BRAMAH_KEY_FRICTION ? &bramah__rotary_friction_table : NULL,
                             .offset = key->offset,
                             .required = key->required && !together,
                             .unit = key->unit,

@@ -45,6 +45,6 @@ bramah_status bramah__piston_and_rod(bramah__reader *reader, const bramah__item 
                                      double *rod_area);
 bramah_status bramah__read_pressure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     void *object, bramah_pressure_initial *initial);
-extern const bramah__table bramah__friction_table;
+extern const bramah__table bramah__friction_table, bramah__rotary_friction_table;
 
 #endif

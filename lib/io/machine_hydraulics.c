@@ -205,7 +205,7 @@ static const bramah__key friction_keys[] = FRICTION_KEYS("N", "m");
 static const bramah__key rotary_friction_keys[] = FRICTION_KEYS("N*m", "rad");
 
 const bramah__table bramah__friction_table = {.keys = friction_keys, .finish = finish_friction};
-static const bramah__table rotary_friction_table = {.keys = rotary_friction_keys, .finish = finish_friction};
+const bramah__table bramah__rotary_friction_table = {.keys = rotary_friction_keys, .finish = finish_friction};
 
 /* Areas given directly or by diameters. A rod with a piston area is as good as one with a bore. */
 bramah_status bramah__piston_and_rod(bramah__reader *reader, const bramah__item *item, double *piston_area,
@@ -290,7 +290,8 @@ static const bramah__key rotary_keys[] = {
                 .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("b_angle", bramah__read_quantity, bramah_rotary, b_angle, .required = 1, .unit = "rad",
                 .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("friction", bramah__read_child, bramah_rotary, friction, .table = &rotary_friction_table),
+    BRAMAH__KEY("friction", bramah__read_child, bramah_rotary, friction,
+                .table = &bramah__rotary_friction_table),
     BRAMAH__KEY("end_stop", bramah__read_child, bramah_rotary, end_stop,
                 .table = &bramah__rotary_end_stop_table),
     {0}};

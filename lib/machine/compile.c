@@ -26,16 +26,17 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->circuit.n_passing = elements.passing;
   model->circuit.n_valves = machine->n_valves;
   model->circuit.n_metering_spools = bramah__count_metering_spools(machine);
-  model->circuit.n_cylinders = machine->n_cylinders + machine->n_metered_cylinders + machine->n_rotaries;
+  model->circuit.n_cylinders =
+      machine->n_cylinders + machine->n_metered_cylinders + bramah__n_turning(machine);
   model->circuit.n_metered = machine->n_metered_cylinders;
   model->circuit.n_metered_lines = machine->n_pump_lines;
-  model->n_rotaries = machine->n_rotaries;
+  model->n_rotaries = bramah__n_turning(machine);
   for (size_t i = 0; i < machine->n_cylinders; i++)
     model->circuit.n_friction_states +=
         bramah__friction_states((bramah__friction_kind)machine->cylinders[i].friction.model);
-  for (size_t i = 0; i < machine->n_rotaries; i++)
+  for (size_t i = 0; i < model->n_rotaries; i++)
     model->circuit.n_friction_states +=
-        bramah__friction_states((bramah__friction_kind)machine->rotaries[i].friction.model);
+        bramah__friction_states((bramah__friction_kind)bramah__turning(machine, i).friction.model);
   for (size_t i = 0; i < machine->n_metered_cylinders; i++)
     model->circuit.n_friction_states +=
         bramah__friction_states((bramah__friction_kind)machine->metered_cylinders[i].friction.model);
@@ -104,7 +105,7 @@ static void take_actuator_names(const bramah_machine *machine, bramah_model *mod
   for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
     const char *name = i < nc        ? machine->cylinders[i].name
                        : i < nc + nm ? machine->metered_cylinders[i - nc].name
-                                     : machine->rotaries[i - nc - nm].name;
+                                     : bramah__turning(machine, i - nc - nm).name;
     const char *copy = bramah__arena_text(arena, name ? name : "");
     if (model->cylinder_name) model->cylinder_name[i] = copy;
   }

@@ -58,7 +58,7 @@ static bramah_status take_nodes(const bramah__compiler *k, const bramah_named *i
   const char *cylinder = NULL;
   bramah_status status = BRAMAH_OK;
   for (const bramah_element_key *key = keys; key->name; key++) {
-    if (key->type == BRAMAH_KEY_QUANTITY) continue;
+    if (key->type != BRAMAH_KEY_NODE && key->type != BRAMAH_KEY_CYLINDER) continue;
     const char *name;
     memcpy(&name, (const unsigned char *)in + key->offset, sizeof name);
     if (key->type == BRAMAH_KEY_CYLINDER)

@@ -49,9 +49,9 @@ static bramah_status beside_joints(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
-  for (size_t i = 0; i < d->n_rotaries; i++)
-    if (bramah__find_name(m->n, m->joint_name, d->rotaries[i].name) >= 0)
-      return bramah__compile_fail(k, BRAMAH_E_KEY, d->rotaries[i].name, d->rotaries[i].line,
+  for (size_t i = 0; i < bramah__n_turning(d); i++)
+    if (bramah__find_name(m->n, m->joint_name, bramah__turning(d, i).name) >= 0)
+      return bramah__compile_fail(k, BRAMAH_E_KEY, bramah__turning(d, i).name, bramah__turning(d, i).line,
                                   "a joint coordinate has the same name; so would their outputs");
   return BRAMAH_OK;
 }

@@ -60,13 +60,14 @@ static void visit_joints(visitor *v, const bramah_machine *d)
 static void visit_actuators(visitor *v, const bramah_machine *d)
 {
   const size_t nc = d->n_cylinders, nl = nc + d->n_metered_cylinders;
-  for (size_t i = 0; i < nl + d->n_rotaries; i++) {
+  for (size_t i = 0; i < nl + bramah__n_turning(d); i++) {
+    const bramah_rotary turning = i < nl ? (bramah_rotary){0} : bramah__turning(d, i - nl);
     const char *name = i < nc   ? d->cylinders[i].name
                        : i < nl ? d->metered_cylinders[i - nc].name
-                                : d->rotaries[i - nl].name;
+                                : turning.name;
     const bramah_friction *friction = i < nc   ? &d->cylinders[i].friction
                                       : i < nl ? &d->metered_cylinders[i - nc].friction
-                                               : &d->rotaries[i - nl].friction;
+                                               : &turning.friction;
     v->visit(v, BRAMAH__CYLINDER_LOAD, i, name, "");
     if (friction->model != BRAMAH_FRICTION_NONE) v->visit(v, BRAMAH__FRICTION_SCALE, i, name, "");
   }

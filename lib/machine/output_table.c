@@ -158,6 +158,10 @@ static bramah__output make_output(const bramah_model *model, bramah__arena *aren
   const size_t joint = g->kinds == motion_kinds ? model->motion[thing].joint : thing;
   const int slides = k->sliding_unit && !model->tree.link[joint].revolute;
   const char *suffix = slides && k->code == BRAMAH__JOINT_POSITION ? ".position" : k->suffix;
+  if (k->code == BRAMAH__ELEMENT_FLOW) {
+    const char *own = bramah__element_kinds[model->circuit.element[thing].kind]->flow_output;
+    if (own) suffix = own;
+  }
   bramah__output out = {.code = k->code, .index = thing};
   out.info.name = compose(arena, g->names ? g->names[thing] : "energy", suffix);
   out.info.unit = slides ? k->sliding_unit : k->unit;

@@ -181,7 +181,7 @@ END_TEST
 
 /* ---- a circuit with all of them ---- */
 
-enum { NP = 5, NC = 2, NV = 2, NS = 2 }; /* volumes line, bottom, top, left, right; supplies tank, pilot */
+enum { NP = 5, NC = 3, NV = 2, NS = 2 }; /* volumes line, bottom, top, left, right; supplies tank, pilot */
 enum { LINE, BOTTOM, TOP, LEFT, RIGHT, TANK, PILOT };
 
 static const bramah__volume volumes[NP] = {{5e-4, 5e-4 / 5.5e8},
@@ -190,7 +190,7 @@ static const bramah__volume volumes[NP] = {{5e-4, 5e-4 / 5.5e8},
                                            {1e-4, 1e-4 / 5.5e8},
                                            {2e-4, 2e-4 / 5.5e8}};
 static const double supplies[NS] = {1e5, 60e5};
-enum { N_ELEMENTS = 12, N_PASSING = 10 }; /* two of each kind */
+enum { N_ELEMENTS = 14, N_PASSING = 12 }; /* two of each kind */
 static const bramah__element elements[N_ELEMENTS] = {
     {BRAMAH__KIND(orifice), {PILOT, LEFT}, {2e-8}},
     {BRAMAH__KIND(orifice), {BOTTOM, RIGHT}, {5e-8}},
@@ -202,6 +202,8 @@ static const bramah__element elements[N_ELEMENTS] = {
     {BRAMAH__KIND(relief_valve), {TOP, LEFT}, {1e-7, 20e5, 60e5}},
     {BRAMAH__KIND(pump), {TANK, LINE}, {4e-4, 150e5, 100e5}},
     {BRAMAH__KIND(pump), {LEFT, RIGHT}, {1e-5, 0, 0}},
+    {BRAMAH__KIND(motor), {LINE, TOP}, {2e-5, 10.0, 3e-12}},
+    {BRAMAH__KIND(motor), {LEFT, TOP}, {2e-5, 10.0, 0.0}},
     {BRAMAH__KIND(accumulator), {LINE}, {5e-4, 80e5, 1.4}},
     {BRAMAH__KIND(accumulator), {RIGHT}, {1e-4, 50e5, 1.0}}};
 static const bramah__valve valves[NV] = {
@@ -232,7 +234,14 @@ static const bramah__cylinder cylinders[NC] = {{.piston = BOTTOM,
                                                 .rod_area = 6e-5,
                                                 .bulk_modulus = 30e9,
                                                 .piston_length = 1.5,
-                                                .rod_length = 1.5}};
+                                                .rod_length = 1.5},
+                                               {.endless = 1, /* a motor */
+                                                .piston = LINE,
+                                                .rod = TOP,
+                                                .piston_area = 2e-4,
+                                                .rod_area = 2e-4,
+                                                .piston_length = INFINITY,
+                                                .rod_length = INFINITY}};
 
 static bramah__circuit whole_circuit(const double *supply)
 {
@@ -273,6 +282,7 @@ static point random_point(unsigned *seed)
   }
   x.s[0] = 1.042 + between(seed, -0.33, 0.23);
   x.s[1] = between(seed, -1.4, 1.4);
+  x.s[2] = between(seed, -100.0, 100.0);
   for (int c = 0; c < NC; c++) x.v[c] = between(seed, -0.5, 0.5);
   for (int i = 0; i < NV; i++) x.U[i] = between(seed, -11, 11);
   x.supply[0] = between(seed, 0.5e5, 2e5);
@@ -564,6 +574,8 @@ START_TEST(test_single_flows_add_up)
     for (size_t i = 0; i < NV; i++) {
       sum[valves[i].a] += bramah__valve_port_flow(&circuit, i, 0, x.p, x.U[i], NULL);
       sum[valves[i].b] += bramah__valve_port_flow(&circuit, i, 1, x.p, x.U[i], NULL);
+    }
+    for (size_t i = 0; i < NC; i++) {
       sum[cylinders[i].piston] -= cylinders[i].piston_area * x.v[i];
       sum[cylinders[i].rod] += cylinders[i].rod_area * x.v[i];
     }
