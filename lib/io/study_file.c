@@ -149,9 +149,9 @@ static const bramah__key volume_keys[] = {
     BRAMAH__KEY("pressure", read_pressure, bramah_volume_start, pressure, .unit = "Pa",
                 .range = BRAMAH__NOT_NEGATIVE),
     BRAMAH__KEY("sigma", bramah__read_quantity, bramah_volume_start, sigma, .required = 1, .unit = "Pa",
-                .range = BRAMAH__POSITIVE),
+                .other_unit = "m^3/s", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("noise", bramah__read_quantity, bramah_volume_start, noise, .required = 1, .unit = "Pa/s^0.5",
-                .range = BRAMAH__NOT_NEGATIVE),
+                .other_unit = "m^3/s^1.5", .range = BRAMAH__NOT_NEGATIVE),
     {0}};
 
 static const bramah__table volume_table = {.keys = volume_keys, .size = sizeof(bramah_volume_start)};
