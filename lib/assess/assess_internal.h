@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An assessment and its parts. run.c steps it, estimate.c tells what it estimates, consistency.c counts
  * innovations and events, accuracy.c compares with the truth, unknown_inputs.c runs the second filter, smooth.c
- * is the backward pass, snapshot.c its file, verdict.c judges. */
+ * is the backward pass, save.c writes it all into a snapshot, verdict.c judges. */
 #ifndef BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 #define BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 
@@ -98,6 +98,7 @@ struct bramah_assess {
   bramah_finding *finding; /* [4 n_sensors + n_accuracies + 2] */
 };
 
+/* run.c */
 void bramah__assess_tell(const bramah_assess *a, const char *format, ...) BRAMAH__PRINTF(2, 3);
 
 /* estimate.c. Errors: E_MEMORY. */
@@ -116,12 +117,12 @@ bramah_status bramah__accuracy_seek(bramah_assess *a, int64_t time_ns, int *matc
 void bramah__accuracy_step(bramah_assess *a);
 void bramah__accuracy_smoothed(bramah_assess *a);
 
-/* unknown_inputs.c: the source of the replay, which keeps rows for the second filter; after each step of the
- * first the same step of the second. */
+/* unknown_inputs.c: keep a row for the second filter; after each step of the first the same step of the second.
+ * A second filter that cannot go on is given up: the status is why. */
 bramah_status bramah__known_init(bramah_assess *a, const bramah_replay_options *options, bramah_diag *diag);
 void bramah__known_free(bramah__known_inputs *known);
 bramah_status bramah__known_keep(bramah_assess *a, const bramah_sample *sample, bramah_diag *diag);
-void bramah__known_step(bramah_assess *a);
+bramah_status bramah__known_step(bramah_assess *a, bramah_diag *diag);
 void bramah__known_save(const bramah_assess *a, bramah__snapshot *snapshot);
 bramah_status bramah__known_resume(bramah_assess *a, const bramah__snapshot *snapshot, bramah_diag *diag);
 

@@ -208,8 +208,11 @@ static bramah_status take_step(bramah_assess *a, bramah_diag *diag)
 {
   bramah_assess_totals *totals = &a->totals;
   int matched = 0;
+  bramah_diag second;
   bramah__consistency_step(a);
-  bramah__known_step(a);
+  if (bramah__known_step(a, &second))
+    bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s",
+                        (double)totals->last_ns / 1e9, second.message);
   bramah__events_watch(a);
   bramah_status status = BRAMAH_OK;
   if (!totals->estimates && a->options.smooth_to_ns != INT64_MIN) status = bramah__smooth_begin(a, diag);

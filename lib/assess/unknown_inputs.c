@@ -128,23 +128,15 @@ static bramah_status pass_on(bramah_assess *a, bramah_diag *diag)
   return status;
 }
 
-void bramah__known_step(bramah_assess *a)
+bramah_status bramah__known_step(bramah_assess *a, bramah_diag *diag)
 {
   bramah__known_inputs *known = &a->known;
-  bramah_diag diag;
   int64_t time_ns;
   int corrected, end = 0;
-  if (!known->filter) return;
-  bramah_diag_clear(&diag);
-  bramah_status status = bramah_replay_next(known->replay, &time_ns, &corrected, &end, &diag);
-  if (!status && !end) status = pass_on(a, &diag);
-  if (status || end) { /* given up; the replay goes on without */
-    if (status)
-      bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s",
-                          (double)a->totals.last_ns / 1e9, diag.message);
-    end_filter(known);
-    return;
-  }
+  if (!known->filter) return BRAMAH_OK;
+  bramah_status status = bramah_replay_next(known->replay, &time_ns, &corrected, &end, diag);
+  if (!status && !end) status = pass_on(a, diag);
+  if (status || end) return end_filter(known), status;
   for (size_t c = 0; c < a->n_outputs; c++) {
     const size_t i = a->output[c].output;
     const double sigma = a->output[c].has_sigma ? bramah_filter_output_sigma(a->filter, i) : (double)NAN;
@@ -155,6 +147,7 @@ void bramah__known_step(bramah_assess *a)
   for (size_t k = 0; k < known->n; k++)
     known->sum[0][a->shown_as[k]] += bramah_filter_augmented_sigma(a->filter, k);
   known->count++;
+  return BRAMAH_OK;
 }
 
 size_t bramah_assess_n_input_costs(const bramah_assess *a)
