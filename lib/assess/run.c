@@ -133,8 +133,7 @@ static bramah_status init(bramah_assess *a, bramah_diag *diag)
   if (!status) status = init_adaptive(a, diag);
   if (status) return status;
   bramah_replay_listen(a->replay, &listener);
-  a->finding = calloc(4 * a->n_sensors + a->n_accuracies + 2, sizeof *a->finding);
-  return a->finding ? BRAMAH_OK : bramah__fail_memory(diag);
+  return bramah__results_init(a, diag);
 }
 
 bramah_status bramah_assess_new(bramah_session *session, bramah_source source, void *source_user,
@@ -176,19 +175,20 @@ void bramah_assess_free(bramah_assess *a)
   bramah_coupled_free(a->free_model);
   bramah_replay_free(a->replay);
   bramah__snapshot_free(&a->snapshot);
-  free(a->output);
+  free(a->outputs);
   free(a->value);
   free(a->shown_as);
-  free(a->sensor);
+  free(a->innovations);
   free(a->whiteness);
   free(a->fault);
+  free(a->augmented);
   free(a->accuracy);
   free(a->column);
   free(a->state);
   free(a->state_column);
   free(a->error);
   free(a->stated);
-  free(a->finding);
+  bramah__results_free(&a->results);
   free(a);
 }
 
@@ -255,14 +255,6 @@ bramah_status bramah_assess_run(bramah_assess *a, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   for (int end = 0; !status && !end;) status = bramah_assess_next(a, &end, diag);
   return status;
-}
-
-bramah_assess_totals bramah_assess_get_totals(const bramah_assess *a)
-{
-  bramah_assess_totals totals = a->totals;
-  totals.nees = bramah_nis_mean(&a->nees);
-  totals.nees_times = a->nees.n;
-  return totals;
 }
 
 /* ---- before a run ---- */

@@ -35,7 +35,7 @@ enum { PLAIN = 4 };
 
 static void list_plain(const bramah_assess *a, plain out[PLAIN])
 {
-  out[0] = (plain){"innovations", a->sensor, a->n_sensors * sizeof *a->sensor};
+  out[0] = (plain){"innovations", a->innovations, a->n_sensors * sizeof *a->innovations};
   out[1] = (plain){"all innovations", (void *)(uintptr_t)&a->all, sizeof a->all};
   out[2] = (plain){"faults", a->fault, a->n_sensors * sizeof *a->fault};
   out[3] = (plain){"recoveries", (void *)(uintptr_t)&a->recoveries, sizeof a->recoveries};
