@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah check: read files, say in plain words what they mean, report every mistake that can be told apart.
+/* bramah check: read files, say in plain words what they mean, report every mistake.
  */
 #include "bramah/sensor_study.h"
 #include "lib/cli/commands.h"

@@ -25,7 +25,7 @@ static int read_request(const cli_arguments *arguments, request *r)
   o->study = cli_value(arguments, "noise");
   o->log = cli_value(arguments, "log");
   o->hidden_outputs = cli_value(arguments, "all") != NULL;
-  o->process_noise = cli_value(arguments, "plant-noise") != NULL;
+  o->process_noise = cli_value(arguments, "process-noise") != NULL;
   int wrong = cli_time_value(arguments, "duration", &r->duration_ns);
   if (!wrong) wrong = cli_time_value(arguments, "step", &r->step_ns);
   if (!wrong) wrong = cli_count_value(arguments, "seed", 0, &o->seed);
@@ -37,7 +37,7 @@ static int read_request(const cli_arguments *arguments, request *r)
   if (cli_value(arguments, "seed") && !o->study)
     return cli_wrong_use(command, "--seed means nothing without --noise");
   if (o->process_noise && !o->study)
-    return cli_wrong_use(command, "--plant-noise needs --noise: the study that tells how much");
+    return cli_wrong_use(command, "--process-noise needs --noise: the study that tells how much");
   return 0;
 }
 
@@ -80,7 +80,7 @@ static void note_differences(const bramah_simulation *simulation, const request 
                cli_seconds(s.delay_ns), cli_seconds(s.wanted_delay_ns));
   }
   if (r->duration_ns % step)
-    cli_note("the duration is not a multiple of the step: the last row stands at %.9g s",
+    cli_note("the duration is not a multiple of the step: the last row is at %.9g s",
              cli_seconds(r->duration_ns - r->duration_ns % step));
 }
 
@@ -115,7 +115,7 @@ static void print_summary(const bramah_simulation *simulation, const bramah_mach
     bramah_simulated_sensor s;
     bramah_simulated_log_sensor(log, i, &s);
     if (s.saturated)
-      fprintf(out, "%s: %llu of %llu samples stand at the ends of its range\n", s.name,
+      fprintf(out, "%s: %llu of %llu samples are at the ends of its range\n", s.name,
               (unsigned long long)s.saturated, (unsigned long long)s.samples);
   }
 }
@@ -192,7 +192,7 @@ static const cli_option options[] = {
     {"parameter", "NAME=VALUE[@TIME]",
      "set a parameter of the plant, at a time or at the start; may be repeated", 0, 1},
     {"noise", "STUDY", "also write a noisy log with the sensors of this study", 0, 0},
-    {"plant-noise", NULL, "the plant noise that the study assumes acts on the machine", 0, 0},
+    {"process-noise", NULL, "the process noise that the study assumes acts on the machine", 0, 0},
     {"seed", "NUMBER", "of the noise; default 1", 0, 0},
     {"log", "FILE", "CSV or MAT file for the noisy log", 0, 0},
     {0}};

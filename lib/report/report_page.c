@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page around the plots: one file without network, font or anything else from outside, which its policy
- * forbids. Static plots stand in it for print and where no script runs; the script (report_page.js) puts
+ * forbids. It holds static plots for print and where no script runs; the script (report_page.js) puts
  * plots that can be zoomed in their place. */
 #include "lib/report/report_parts.h"
 
@@ -87,7 +87,7 @@ static void put_table(bramah__page *page, const bramah__table *table, size_t n)
   bramah__page_put(page, "</tbody></table></div></section>\n");
 }
 
-/* ---- beside the plots ---- */
+/* ---- events and contents ---- */
 
 static void put_place_of(bramah__page *page, const char *prefix, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One plot as SVG. The curves stand in an inner picture with ten units to a pixel, so that coordinates are
+/* Plots as SVG, in the page and as a picture for papers. The curves are in an inner picture with ten units to a pixel, so that coordinates are
  * short integers, and are drawn with relative steps: a hundred thousand points make a page of a megabyte. */
 #include "lib/report/report_parts.h"
 #include "lib/base/diag.h"
@@ -492,7 +492,7 @@ static const char *measured_css(const bramah__series *series)
   return n < 200 ? "m d" : "m";
 }
 
-/* An error or an innovation is mostly noise: it fills its band, whose edges therefore stand in front of it.
+/* An error or an innovation is mostly noise: it fills its band, whose edges are therefore drawn in front of it.
  */
 static void put_symmetric(bramah__page *page, const bramah__series *series, const frame *f)
 {
@@ -580,7 +580,7 @@ static bramah__range x_range(const bramah__plot *plot, bramah__range time)
   return (bramah__range){s->at[0].t - half, s->at[s->n - 1].t + half};
 }
 
-/* Everything that stands in the picture but the title. Returns 1 if some values lie beyond its axis. */
+/* Everything in the picture but the title. Returns 1 if some values lie beyond its axis. */
 static int put_picture(bramah__page *page, const bramah__plot *plot, bramah__range time)
 {
   bramah__range values = bramah__range_empty();
