@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah check: read files, say in plain words what they mean, report every mistake that can be told apart.
+/* bramah check: read files, say in plain words what they mean, report every mistake.
  */
+#include "bramah/sensor_study.h"
 #include "lib/cli/commands.h"
 #include "lib/cli/check.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/replay.h"
 #include "lib/cli/table.h"
+#include "lib/cli/tune_lab.h"
 
 #include <limits.h>
 #include <math.h>
@@ -29,14 +31,6 @@ static void tell(void *user, const bramah_diag *diag)
 {
   int *wrong = user;
   *wrong += report(diag);
-}
-
-/* Every mistake the files themselves show; 0 if there is none. */
-static int mistakes_of_machine(const char *path, size_t n_changes, const bramah_change *changes)
-{
-  int wrong = 0;
-  bramah_machine_check(path, n_changes, changes, tell, &wrong);
-  return wrong;
 }
 
 /* ---- which kind of file ---- */
@@ -194,6 +188,27 @@ static void explain_study(const bramah_session *session, int parameters)
   cli_warn_unobservable(session);
 }
 
+/* The tuning a study asks for. */
+static int check_tune(const char *path)
+{
+  cli_tune_lab lab = {.quiet = 1};
+  bramah_diag diag;
+  bramah_status status = cli_tune_lab_open(&lab, path, &diag);
+  if (!status) status = cli_tune_lab_add_parameters(&lab, &diag);
+  for (size_t i = 0; !status && i < lab.n; i++) {
+    const cli_tuned *t = &lab.tuned[i];
+    printf("  to be tuned: %s, now %s, from %.6g to %.6g%s%s", t->name, t->text, t->least, t->most,
+           *t->unit ? " " : "", t->unit);
+    for (size_t k = 0; k < t->n_also; k++) printf("%s %s", k ? "," : "; the same for", t->also[k]);
+    putchar('\n');
+  }
+  cli_tune_lab_close(&lab);
+  if (!status) return 0;
+  fflush(stdout);
+  cli_report(&diag);
+  return 1;
+}
+
 /* Without machine or study nothing is known of what the log should hold, but its rows can be read. */
 static int check_log_alone(check_logs logs)
 {
@@ -211,7 +226,7 @@ static int check_study(const char *path, check_logs logs, int parameters)
   if (!session) return wrong + check_log_alone(logs);
   explain_study(session, parameters);
   if (logs.n) wrong = cli_explain_log(logs.n, logs.names, bramah_session_machine(session), session);
-  if (!wrong && bramah_session_study(session)->tune.line) wrong = cli_check_tune(path);
+  if (!wrong && bramah_session_study(session)->tune.line) wrong = check_tune(path);
   bramah_session_close(session);
   return wrong;
 }
@@ -222,7 +237,8 @@ static int check_machine(const char *path, check_logs logs, int parameters)
 {
   bramah_machine_plant machine = {0};
   bramah_diag diag;
-  int wrong = mistakes_of_machine(path, 0, NULL);
+  int wrong = 0;
+  bramah_machine_check(path, 0, NULL, tell, &wrong);
   if (!wrong && bramah_machine_plant_open(&machine, path, 0, NULL, 0, &diag)) wrong = report(&diag);
   if (wrong) {
     wrong += check_log_alone(logs);
@@ -235,13 +251,51 @@ static int check_machine(const char *path, check_logs logs, int parameters)
   return wrong;
 }
 
+/* ---- plan ---- */
+
+static void explain_plan(const bramah_sensor_study *study)
+{
+  const bramah_sensor_study_layout *is = bramah_sensor_study_about(study);
+  const bramah_plan *plan = is->plan;
+  printf("plan: %s\n", plan->name);
+  printf("  truth: %s, %.6g s in steps of %.6g ms\n", plan->machine_file, plan->duration,
+         1e-6 * (double)is->step_ns);
+  for (size_t i = 0; i < is->n_signals; i++)
+    printf("  signal %s: %s, up to %.6g\n", plan->signals[i].name, plan->signals[i].output,
+           bramah_sensor_study_largest(study, 0, i));
+  for (size_t i = 0; i < is->n_studies; i++)
+    printf("  study %s: %s, %zu sensors\n", plan->studies[i].name, is->studies[i]->name,
+           is->studies[i]->n_sensors);
+  for (size_t i = 0; i < is->n_filters; i++)
+    printf("  filter %s: %zu changes of the studies\n", is->filters[i].name, is->filters[i].n_changes);
+  for (size_t i = 0; i < is->n_scenarios; i++)
+    printf("  scenario %s: %s\n", is->scenarios[i].name,
+           is->scenarios[i].title ? is->scenarios[i].title : "");
+  for (size_t i = 0; i < plan->n_rates; i++) printf("  rate %.6g Hz\n", plan->rates[i]);
+  printf("  %zu runs with %d seeds each\n", is->n_runs * (size_t)plan->seeds, plan->seeds);
+}
+
+/* Everything a sensor study needs, as far as the first mistake; the truth is simulated, nothing else is run. */
+static int check_plan(const char *path)
+{
+  const bramah_sensor_study_options one_seed = {.seeds = 1};
+  bramah_sensor_study *study = NULL;
+  bramah_diag diag;
+  if (bramah_sensor_study_open(path, &one_seed, &diag, &study)) {
+    return report(&diag);
+  }
+  explain_plan(study);
+  bramah_sensor_study_free(study);
+  return 0;
+}
+
 static int run(const cli_arguments *arguments)
 {
   const char *path = arguments->operands[0];
   const check_logs logs = {(size_t)arguments->n_operands - 1, arguments->operands + 1};
   const int parameters = cli_value(arguments, "parameters") != NULL;
   const int wrong = has_key(path, "study")  ? check_study(path, logs, parameters)
-                    : has_key(path, "plan") ? cli_check_plan(path)
+                    : has_key(path, "plan") ? check_plan(path)
                                             : check_machine(path, logs, parameters);
   if (wrong) {
     fflush(stdout);

@@ -13,11 +13,4 @@ void cli_explain_machine(const bramah_machine_plant *machine);
 int cli_explain_log(size_t n, const char *const *names, const bramah_machine_plant *machine,
                     const bramah_session *session);
 
-/* Everything a planned study needs, as far as the first mistake; the truth is simulated, nothing else is run.
- * Returns the number of mistakes. */
-int cli_check_plan(const char *path);
-
-/* The tuning a study asks for; returns the number of mistakes. */
-int cli_check_tune(const char *path);
-
 #endif
