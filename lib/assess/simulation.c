@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bramah/simulation.h"
-#include "bramah/noise.h"
+#include "bramah/assess.h"
 #include "lib/io/fail.h"
-#include "lib/io/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,10 +18,7 @@ struct bramah_simulation {
   double *row; /* time, outputs */
   bramah_study *study;
   bramah_simulated_log *log;
-  /* Process noise: a session on the machine with a filter that corrects nothing. */
-  bramah_session *assumed;
-  bramah_noise *noise;
-  double *dx;                               /* [n_error] */
+  bramah_process_noise *noise; /* NULL: none */
   size_t kinetic, potential, *work, n_work; /* outputs */
   double start;                             /* [J] energy */
   bramah_simulation_result result;
@@ -68,51 +64,6 @@ static void watch(bramah_simulation *s)
   r->violation = fmax(r->violation, bramah_coupled_constraint_violation(s->machine->coupled));
 }
 
-/* ---- process noise ---- */
-
-/* Densities of accelerations and pressures from the study; its augmented states and the noise of parameters
- * are left out. */
-static bramah_status open_noise(bramah_simulation *s, bramah_diag *diag)
-{
-  bramah_session *session = s->assumed = calloc(1, sizeof *session);
-  if (!session) return bramah__fail_memory(diag);
-  session->machine = *s->machine;
-  bramah_status status = bramah_study_load(s->options.study, diag, &session->study);
-  if (!status) status = bramah__session_make_room(session, diag);
-  if (!status) status = bramah__session_find_joints(session, diag);
-  if (!status) status = bramah__session_find_volumes(session, diag);
-  if (!status) {
-    bramah_filter_options options = bramah_session_filter_options(session);
-    options.n_augmented = options.n_parameter_noise = 0;
-    options.gate = NULL;
-    status =
-        bramah_filter_new(&session->machine.plant, 0, session->sensors, &options, diag, &session->filter);
-  }
-  if (!status)
-    status = bramah_noise_new(s->options.seed, bramah_noise_stream("plant noise"), diag, &s->noise);
-  if (status) return bramah__place(diag, s->options.study, 0);
-  s->dx = calloc(bramah_filter_n_error(session->filter) + 1, sizeof *s->dx);
-  return s->dx ? BRAMAH_OK : bramah__fail_memory(diag);
-}
-
-/* A step, then a displacement drawn from the covariance that a filter would add. */
-static bramah_status step_with_noise(bramah_simulation *s, bramah_diag *diag)
-{
-  bramah_filter *filter = s->assumed->filter;
-  const bramah_plant *plant = &s->assumed->machine.plant;
-  const bramah_status status = bramah_filter_predict(filter, diag);
-  if (status) return status;
-  size_t columns;
-  const size_t n = bramah_filter_n_error(filter);
-  const double *gamma = bramah_filter_last_noise(filter, &columns);
-  for (size_t r = 0; r < n; r++) s->dx[r] = 0.0;
-  for (size_t c = 0; c < columns; c++) {
-    const double w = bramah_noise_gaussian(s->noise, 1.0);
-    for (size_t r = 0; r < n; r++) s->dx[r] += gamma[r * columns + c] * w;
-  }
-  return plant->inject(plant->self, s->dx, diag);
-}
-
 /* ---- files ---- */
 
 static bramah_status create_truth(bramah_simulation *s, bramah_diag *diag)
@@ -151,7 +102,7 @@ static bramah_status prepare(bramah_simulation *s, bramah_diag *diag)
     if (!status) status = bramah_simulated_log_new(s->study, m->model, &m->plant, o->seed, diag, &s->log);
     if (status) bramah__place(diag, o->study, 0);
   }
-  if (!status && o->process_noise) status = open_noise(s, diag);
+  if (!status && o->process_noise) status = bramah_process_noise_new(o->study, o->seed, m, diag, &s->noise);
   if (!status) status = prepare_energy(s, diag);
   if (!status && o->truth) status = create_truth(s, diag);
   if (!status && s->log) status = bramah_simulated_log_create(s->log, o->log, diag);
@@ -182,10 +133,7 @@ void bramah_simulation_free(bramah_simulation *s)
   bramah_simulated_log_free(s->log);
   bramah_study_free(s->study);
   bramah_schedule_free(s->schedule);
-  if (s->assumed) s->assumed->machine = (bramah_machine_plant){0}; /* not the session's */
-  bramah_session_close(s->assumed);
-  bramah_noise_free(s->noise);
-  free(s->dx);
+  bramah_process_noise_free(s->noise);
   free(s->set);
   free(s->outputs);
   free(s->row);
@@ -215,7 +163,7 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   bramah_diag_clear(diag);
   if (r->rows) {
-    status = s->options.process_noise ? step_with_noise(s, diag) : plant->step(plant->self, diag);
+    status = s->noise ? bramah_process_noise_step(s->noise, diag) : plant->step(plant->self, diag);
     if (status) {
       const size_t used = strlen(diag->message);
       snprintf(diag->message + used, sizeof diag->message - used, " (after t = %.9g s)",
