@@ -2,11 +2,10 @@
 /* bramah check: read files, say in plain words what they mean, report every mistake.
  */
 #include "bramah/sensor_study.h"
-#include "lib/cli/commands.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/check.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/replay.h"
-#include "lib/cli/table.h"
 #include "lib/cli/tune_lab.h"
 
 #include <limits.h>

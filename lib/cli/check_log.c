@@ -3,7 +3,7 @@
  * wrong with it. */
 #include "lib/cli/check.h"
 #include "lib/cli/log_table.h"
-#include "lib/cli/message.h"
+#include "lib/cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>
