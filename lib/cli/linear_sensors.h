@@ -5,7 +5,7 @@
 
 #include "bramah/study.h"
 #include "bramah/linear.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
 
 typedef struct cli_linear_sensors {
   bramah_study *study;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah linearize: A, B, C and D of a machine with the names of rows and columns. */
-#include "lib/cli/cli.h"
+#include "lib/cli/commands.h"
 #include "bramah/linear.h"
 #include "bramah/log.h"
 #include "bramah/mat.h"
 #include "lib/cli/operating_point.h"
+#include "lib/cli/output_files.h"
 
 #include <errno.h>
 #include <math.h>

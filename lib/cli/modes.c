@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah modes: eigenvalues of a machine about a point, what takes part in them, and what follows from
  * them. */
-#include "lib/cli/cli.h"
+#include "lib/cli/commands.h"
 #include "lib/cli/modes_curves.h"
+#include "lib/cli/output_files.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include "bramah/linear.h"
 #include "lib/cli/operating_point.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/table.h"
 
 /* Modes and how their energy is shared: kinetic energy of the bodies, energy in oil and walls of the
  * volumes. */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah sweep: what a study makes of logs with many values of its figures. */
-#include "lib/cli/cli.h"
+#include "lib/cli/arguments.h"
+#include "lib/cli/commands.h"
+#include "lib/cli/output_files.h"
+#include "lib/cli/progress.h"
+#include "lib/cli/stop.h"
+#include "lib/cli/study_crew.h"
 #include "lib/cli/tune_search.h"
 #include "lib/cli/tune_vary.h"
 
@@ -93,7 +98,7 @@ static bramah_status open_work(sweep *s, bramah_diag *diag)
 {
   const size_t n = s->lab.n_logs, size = cli_tune_n_figures(&s->lab, 0);
   s->crew.lab = &s->lab;
-  s->crew.n_threads = s->threads ? (size_t)s->threads : s->crew.n_ranks > 1 ? 1 : cli_processors();
+  s->crew.n_threads = s->threads ? (size_t)s->threads : s->crew.n_ranks > 1 ? 1 : cli_crew_processors();
   s->logs = calloc(n + 1, sizeof *s->logs);
   s->block = calloc(CHUNK * n * size + 1, sizeof *s->block);
   s->figures = calloc(CHUNK * n + 1, sizeof *s->figures);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/truth.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah tune: the figures of a study from logs. */
 #define _POSIX_C_SOURCE 200809L /* isatty */
-#include "lib/cli/cli.h"
+#include "lib/cli/commands.h"
+#include "lib/cli/arguments.h"
+#include "lib/cli/output_files.h"
+#include "lib/cli/progress.h"
+#include "lib/cli/stop.h"
+#include "lib/cli/study_crew.h"
 #include "lib/cli/tune_output.h"
 #include "lib/cli/tune_report.h"
 #include "lib/cli/tune_validate.h"
@@ -198,7 +203,7 @@ static bramah_status open_search(tuning *t, bramah_diag *diag)
 static bramah_status open_crew(tuning *t, bramah_diag *diag)
 {
   t->crew.lab = &t->lab;
-  t->crew.n_threads = t->threads ? (size_t)t->threads : t->crew.n_ranks > 1 ? 1 : cli_processors();
+  t->crew.n_threads = t->threads ? (size_t)t->threads : t->crew.n_ranks > 1 ? 1 : cli_crew_processors();
   bramah_diag_clear(diag);
   bramah_status status = bramah_journal_open(t->journal, diag, &t->crew.journal);
   if (status) return status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _DEFAULT_SOURCE /* nanosleep */
 #include "lib/cli/tune_crew.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
+#include "lib/cli/stop.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_TUNE_JUDGE_H
 #define BRAMAH_LIB_CLI_TUNE_JUDGE_H
 
-#include "lib/cli/cli.h"
+#include "lib/cli/table.h"
 #include "lib/cli/tune_replay.h"
 
 /* Of one set of values over some logs. NaN: not known (no truth, no predictions). */

@@ -3,7 +3,7 @@
 #include "bramah/study.h"
 #include "bramah/assess.h"
 #include "bramah/units.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
 
 #include <math.h>
 #include <stdio.h>

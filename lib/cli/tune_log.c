@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_log.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
 #include "lib/cli/truth.h"
 
 #include <math.h>

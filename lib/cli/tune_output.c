@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "lib/cli/tune_output.h"
 #include "bramah/study.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
 #include "lib/cli/tune_validate.h"
 
 #include <errno.h>

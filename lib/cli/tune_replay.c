@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_replay.h"
 #include "bramah/likelihood.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
+#include "lib/cli/output_files.h"
+#include "lib/cli/stop.h"
 #include "lib/cli/tune_runner.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_runner.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_search.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
+#include "lib/cli/progress.h"
 
 #include <math.h>
 #include <stdio.h>

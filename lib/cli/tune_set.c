@@ -2,7 +2,7 @@
 /* Sets of values: as text, on their scales, and as a session. */
 #include "lib/cli/tune_lab.h"
 #include "bramah/units.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
 #include "lib/io/session.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the search begins. */
 #include "lib/cli/tune_search.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
 
 #include <math.h>
 #include <stdlib.h>

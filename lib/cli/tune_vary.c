@@ -2,7 +2,7 @@
 #include "lib/cli/tune_vary.h"
 #include "bramah/optimise.h"
 #include "bramah/units.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/message.h"
 
 #include <math.h>
 #include <stdio.h>

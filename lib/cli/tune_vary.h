@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_TUNE_VARY_H
 #define BRAMAH_LIB_CLI_TUNE_VARY_H
 
-#include "lib/cli/cli.h"
+#include "lib/cli/arguments.h"
 #include "lib/cli/tune_crew.h"
 #include "lib/cli/tune_judge.h"
 
