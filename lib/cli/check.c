@@ -2,11 +2,10 @@
 /* bramah check: read files, say in plain words what they mean, report every mistake.
  */
 #include "bramah/sensor_study.h"
-#include "lib/cli/commands.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/check.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/replay.h"
-#include "lib/cli/table.h"
 #include "lib/cli/tune_lab.h"
 
 #include <limits.h>
@@ -209,11 +208,33 @@ static int check_tune(const char *path)
   return 1;
 }
 
-/* Without machine or study nothing is known of what the log should hold, but its rows can be read. */
-static int check_log_alone(check_logs logs)
+/* After mistakes in a study the log is held against what can be understood of it; without machine or study
+ * nothing is known of what the log should hold, but its rows can be read. */
+static int check_log_alone(const char *study_path, check_logs logs)
 {
-  const bramah_machine_plant none = {.plant = {.step_ns = 1000000}};
-  return logs.n ? cli_explain_log(logs.n, logs.names, &none, NULL) : 0;
+  bramah_machine_plant machine = {0};
+  bramah_study *study = NULL;
+  bramah_sensor *sensors = NULL;
+  bramah_diag diag;
+  if (!logs.n) return 0;
+  bramah_diag_clear(&diag);
+  int known = study_path && !bramah_study_load(study_path, &diag, &study);
+  if (known)
+    known = !bramah_machine_plant_open(&machine, study->machine_file, study->n_changes, study->changes, 0,
+                                       &diag) &&
+            (sensors = calloc(study->n_sensors + 1, sizeof *sensors)) != NULL;
+  for (size_t i = 0; known && i < study->n_sensors; i++)
+    if (bramah_sensor_init(&study->sensors[i], &machine.plant, &diag, &sensors[i]))
+      sensors[i] = (bramah_sensor){.name = study->sensors[i].name};
+  if (!known) {
+    bramah_machine_plant_close(&machine);
+    machine = (bramah_machine_plant){.plant = {.step_ns = 1000000}};
+  }
+  const int wrong = cli_explain_log(logs.n, logs.names, &machine, known ? study : NULL, sensors);
+  if (known) bramah_machine_plant_close(&machine);
+  bramah_study_free(study);
+  free(sensors);
+  return wrong;
 }
 
 static int check_study(const char *path, check_logs logs, int parameters)
@@ -223,9 +244,11 @@ static int check_study(const char *path, check_logs logs, int parameters)
   int wrong = 0;
   bramah_session_check(path, tell, &wrong);
   if (!wrong && bramah_session_open(path, &diag, &session)) wrong = report(&diag);
-  if (!session) return wrong + check_log_alone(logs);
+  if (!session) return wrong + check_log_alone(path, logs);
   explain_study(session, parameters);
-  if (logs.n) wrong = cli_explain_log(logs.n, logs.names, bramah_session_machine(session), session);
+  if (logs.n)
+    wrong = cli_explain_log(logs.n, logs.names, bramah_session_machine(session),
+                            bramah_session_study(session), bramah_session_sensors(session));
   if (!wrong && bramah_session_study(session)->tune.line) wrong = check_tune(path);
   bramah_session_close(session);
   return wrong;
@@ -241,11 +264,11 @@ static int check_machine(const char *path, check_logs logs, int parameters)
   bramah_machine_check(path, 0, NULL, tell, &wrong);
   if (!wrong && bramah_machine_plant_open(&machine, path, 0, NULL, 0, &diag)) wrong = report(&diag);
   if (wrong) {
-    wrong += check_log_alone(logs);
+    wrong += check_log_alone(NULL, logs);
   } else {
     cli_explain_machine(&machine);
     if (parameters) cli_list_parameters(&machine.plant);
-    if (logs.n) wrong += cli_explain_log(logs.n, logs.names, &machine, NULL);
+    if (logs.n) wrong += cli_explain_log(logs.n, logs.names, &machine, NULL, NULL);
   }
   bramah_machine_plant_close(&machine);
   return wrong;

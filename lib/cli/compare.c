@@ -2,10 +2,8 @@
 /* bramah compare: how far two files are apart. JSON keys are listed in datasets/README.md. */
 #include "bramah/compare.h"
 #include "bramah/units.h"
-#include "lib/cli/commands.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/json.h"
-#include "lib/cli/output_files.h"
-#include "lib/cli/table.h"
 
 #include <math.h>
 #include <stdlib.h>

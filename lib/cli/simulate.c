@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah simulate: the true motion of a machine and, on request, what noisy sensors would have said of it. */
 #include "bramah/simulation.h"
-#include "lib/cli/commands.h"
-#include "lib/cli/output_files.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/parameters.h"
-#include "lib/cli/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
