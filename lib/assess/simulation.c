@@ -18,7 +18,7 @@ struct bramah_simulation {
   double *row; /* time, outputs */
   bramah_study *study;
   bramah_simulated_log *log;
-  bramah_process_noise *noise; /* NULL: none */
+  bramah_process_noise *noise;              /* NULL: none */
   size_t kinetic, potential, *work, n_work; /* outputs */
   double start;                             /* [J] energy */
   bramah_simulation_result result;
