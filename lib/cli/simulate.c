@@ -103,7 +103,9 @@ static void print_summary(const bramah_simulation *simulation, const bramah_mach
   if (o->n_parameters) fprintf(out, "parameters set: %zu; no energy balance\n", o->n_parameters);
   if (result.has_energy)
     fprintf(out, "energy balance: error at most %.3g J (work of the %s: up to %.4g J)\n", result.energy_error,
-            machine->machine->n_rotaries || machine->machine->n_motions ? "actuators" : "cylinders",
+            machine->machine->n_rotaries || machine->machine->n_motors || machine->machine->n_motions
+                ? "actuators"
+                : "cylinders",
             result.work);
   fprintf(out, "truth: %s\n", o->truth);
   size_t n;
