@@ -29,6 +29,7 @@
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>
 #include <bramah/session.h>
+#include <bramah/simulation.h>
 #include <bramah/study.h>
 #include <bramah/tune.h>
 #include <bramah/units.h>
