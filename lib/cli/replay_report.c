@@ -45,7 +45,7 @@ static double duration_quantile(const durations *d, double q)
 
 /* An output with its plots. */
 typedef struct plotted {
-  bramah_assess_output_info of;
+  bramah_assess_output of;
   size_t plot, error_plot; /* the latter where there is a truth */
 } plotted;
 
@@ -152,18 +152,20 @@ static int is_plotted(const cli_replay_report *r, size_t output, size_t pass)
 
 static void add_outputs(cli_replay_report *r)
 {
-  const size_t n = bramah_assess_n_outputs(r->assess),
-               passes = 2 * bramah_session_study(r->session)->n_joints + 1;
+  size_t n;
+  const bramah_assess_output *outputs = bramah_assess_outputs(r->assess, &n);
+  const bramah_augmented_estimate *augmented = bramah_assess_get_results(r->assess)->augmented;
+  const size_t passes = 2 * bramah_session_study(r->session)->n_joints + 1;
   for (size_t pass = 0; pass < passes; pass++)
     for (size_t i = 0; i < n; i++) {
-      const bramah_assess_output_info of = bramah_assess_output(r->assess, i);
+      const bramah_assess_output of = outputs[i];
       if (!is_plotted(r, of.output, pass)) continue;
       r->output[r->n_outputs++] =
           (plotted){.of = of, .plot = add_states_plot(r, "Estimated states", of.name, "", of.unit, 0)};
     }
   for (size_t i = 0; i < r->n_augmented; i++) {
-    const bramah_augmented_estimate of = bramah_assess_augmented(r->assess, i);
-    r->augmented[i] = add_states_plot(r, "Estimated parameters and inputs", of.name, "", of.unit, 0);
+    r->augmented[i] =
+        add_states_plot(r, "Estimated parameters and inputs", augmented[i].name, "", augmented[i].unit, 0);
   }
   for (size_t k = 0; k < r->n_outputs; k++) {
     plotted *p = &r->output[k];
@@ -194,7 +196,7 @@ static void add_sensors(cli_replay_report *r)
                .unit = s->unit.unit,
                .factor = s->unit.factor,
                .symmetric = 1,
-               .names = {[BRAMAH_REPORT_ESTIMATE] = "innovation", [BRAMAH_REPORT_MEASURED] = "held back"}});
+               .names = {[BRAMAH_REPORT_ESTIMATE] = "innovation", [BRAMAH_REPORT_MEASURED] = "rejected"}});
   }
   for (size_t i = 0; i < r->n_sensors; i++) {
     sensor *s = &r->sensor[i];
@@ -207,7 +209,7 @@ static void add_sensors(cli_replay_report *r)
                .unit = "1",
                .factor = 1.0,
                .band = "passes",
-               .names = {[BRAMAH_REPORT_ESTIMATE] = "fused", [BRAMAH_REPORT_MEASURED] = "held back"}});
+               .names = {[BRAMAH_REPORT_ESTIMATE] = "fused", [BRAMAH_REPORT_MEASURED] = "rejected"}});
   }
 }
 
@@ -239,15 +241,14 @@ static void explain(cli_replay_report *r)
   static const struct {
     const char *section, *text;
   } texts[] = {
-      {predictions,
-       "What each sensor told, over what the filter expected it to tell just before; the band is "
-       "that of the innovation, sensor noise included."},
+      {predictions, "What each sensor measured, over what the filter predicted just before; the band is "
+                    "that of the innovation, sensor noise included."},
       {innovations, "Measured minus predicted. In a filter that may be believed 95 % lie within the band, "
                     "without a trend."},
       {correlations, "Of the innovations over their standard deviations, sample after sample. What is white "
                      "stays within the band but for 5 % of the lags; positive values: the model misses "
                      "something that lasts."},
-      {gates, "Size of the innovation relative to its gate: above 1 a sample is held back."},
+      {gates, "Size of the innovation relative to its gate: above 1 a sample is rejected."},
       {consistency, "All innovations of a step against what the filter believes of them. The mean is 1 in a "
                     "filter that may be believed; above: it trusts itself too much."},
       {covariance, "Largest by smallest eigenvalue of the matrix of correlations of the error state, every "
@@ -342,10 +343,10 @@ static void watch_sample(cli_replay_report *r, sensor *s, double t, const bramah
   /* Of samples rejected in a row the first is told, and when it was over. */
   s->rejected = !y->accepted && !y->saturated ? rejected + 1 : 0;
   if (s->rejected == 1)
-    add_event(r, t, "gate", "%s: held back, innovation %.4g %s = %.3g σ", s->name,
+    add_event(r, t, "gate", "%s: rejected, innovation %.4g %s = %.3g σ", s->name,
               y->innovation * s->unit.factor, s->unit.unit, y->innovation / y->sigma);
   if (y->accepted && rejected > 1)
-    add_event(r, t, "gate", "%s: fused again after %llu samples held back", s->name,
+    add_event(r, t, "gate", "%s: fused again after %llu samples rejected", s->name,
               (unsigned long long)rejected);
   s->at_range = y->saturated ? at_range + 1 : 0;
   if (s->at_range == 1) add_event(r, t, "range", "%s: at an end of its range", s->name);
@@ -390,8 +391,8 @@ static void add_states(cli_replay_report *r, double t)
     if (model) add_point(r, p->plot, BRAMAH_REPORT_MODEL, t, model->output(model->self, i), NAN);
   }
   for (size_t i = 0; i < r->n_augmented; i++) {
-    const bramah_augmented_estimate of = bramah_assess_augmented(r->assess, i);
-    add_point(r, r->augmented[i], BRAMAH_REPORT_ESTIMATE, t, of.value, band * of.sigma);
+    const bramah_augmented_estimate *of = &estimate->augmented[i];
+    add_point(r, r->augmented[i], BRAMAH_REPORT_ESTIMATE, t, of->value, band * of->sigma);
   }
 }
 
@@ -439,12 +440,11 @@ static void watch_filter(cli_replay_report *r, double t)
   for (size_t i = 0; i < r->n_sensors; i++) {
     sensor *s = &r->sensor[i];
     const int faulty = bramah_filter_lost(r->filter, i);
-    if (faulty != s->faulty)
-      add_event(r, t, faulty ? "lost" : "found", "%s: %s", s->name, faulty ? "lost" : "found again");
+    if (faulty != s->faulty) add_event(r, t, "fault", "%s: %s", s->name, faulty ? "faulty" : "agrees again");
     s->faulty = faulty;
   }
   if (counts.recoveries > r->counts.recoveries)
-    add_event(r, t, "reset", "filter found wrong, its covariance opened");
+    add_event(r, t, "reset", "filter found wrong, its covariance reset");
   if (counts.limited > r->counts.limited) {
     if (!r->limit_row || r->rows - r->limit_row > LIMIT_TOLD_AFTER)
       add_event(r, t, "limit", "an estimated parameter is held at its limit");
@@ -484,7 +484,7 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
 static void add_correlation(cli_replay_report *r, size_t i)
 {
   enum { LAGS = BRAMAH_AUTOCORRELATION_LAGS };
-  const bramah_autocorrelation *sums = bramah_assess_whiteness(r->assess, i);
+  const bramah_autocorrelation *sums = bramah_assess_get_results(r->assess)->sensor[i].whiteness;
   const uint64_t most = sums->n / 4;
   const size_t lags = most < LAGS ? (size_t)most : LAGS;
   double correlation[LAGS];

@@ -4,7 +4,7 @@
 #include "bramah/log.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/parameters.h"
-#include "lib/cli/plant_noise.h"
+#include "bramah/assess.h"
 #include "lib/cli/progress.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ typedef struct simulation {
   bramah_schedule *schedule;
   bramah_study *study;         /* NULL: no noisy log is wanted */
   bramah_simulated_log *noisy; /* NULL: likewise */
-  cli_plant_noise *shaken;
+  bramah_process_noise *shaken;
   bramah_log_writer *writer;
   size_t *outputs, n_outputs; /* of the columns behind t */
   double *row;
@@ -106,22 +106,15 @@ static double output(const simulation *s, size_t i)
 static bramah_status prepare_energy(simulation *s, bramah_diag *diag)
 {
   energy_balance *e = &s->energy;
-  const bramah_machine *machine = s->machine.machine;
-  const size_t n_cylinders = machine->n_cylinders, n_linear = n_cylinders + machine->n_metered_cylinders,
-               n_actuators = n_linear + machine->n_rotaries;
-  const size_t n = n_actuators + machine->n_motions;
-  e->work = calloc(n + 1, sizeof *e->work);
+  e->work = calloc(s->machine.plant.n_output + 1, sizeof *e->work);
   if (!e->work) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   e->kinetic = (size_t)bramah_plant_find_output(&s->machine.plant, "energy.kinetic");
   e->potential = (size_t)bramah_plant_find_output(&s->machine.plant, "energy.potential");
-  for (size_t i = 0; i < n; i++) {
-    char name[256];
-    snprintf(name, sizeof name, "%s.work",
-             i < n_cylinders   ? machine->cylinders[i].name
-             : i < n_linear    ? machine->metered_cylinders[i - n_cylinders].name
-             : i < n_actuators ? machine->rotaries[i - n_linear].name
-                               : machine->motions[i - n_actuators].name);
-    e->work[e->n_work++] = (size_t)bramah_plant_find_output(&s->machine.plant, name);
+  for (size_t i = 0; i < s->machine.plant.n_output; i++) { /* of actuators and motions */
+    bramah_output_info info;
+    s->machine.plant.output_info(s->machine.plant.self, i, &info);
+    const size_t length = strlen(info.name);
+    if (length > 5 && strcmp(info.name + length - 5, ".work") == 0) e->work[e->n_work++] = i;
   }
   e->start = output(s, e->kinetic) + output(s, e->potential);
   return BRAMAH_OK;
@@ -215,7 +208,7 @@ static bramah_status prepare(simulation *s, const cli_arguments *arguments, size
   if (!status) status = cli_parameters_read(arguments, &s->machine.plant, &s->parameters, diag);
   if (!status) status = bramah_schedule_new(s->machine.machine, s->machine.model, diag, &s->schedule);
   if (!status && r->study) status = open_noisy(s, diag);
-  if (!status && r->shaken) status = cli_plant_noise_new(r->study, r->seed, &s->machine, diag, &s->shaken);
+  if (!status && r->shaken) status = bramah_process_noise_new(r->study, r->seed, &s->machine, diag, &s->shaken);
   if (!status) status = prepare_energy(s, diag);
   if (!status) status = create_truth(s, diag);
   if (!status && s->noisy) status = bramah_simulated_log_create(s->noisy, r->log, diag);
@@ -239,7 +232,7 @@ static bramah_status advance(simulation *s, int64_t time_ns, bramah_diag *diag)
 {
   const bramah_plant *plant = &s->machine.plant;
   const bramah_status status =
-      s->shaken ? cli_plant_noise_step(s->shaken, diag) : plant->step(plant->self, diag);
+      s->shaken ? bramah_process_noise_step(s->shaken, diag) : plant->step(plant->self, diag);
   if (!status) return BRAMAH_OK;
   cli_place(diag, s->request.machine, 0);
   const size_t used = strlen(diag->message);
@@ -300,7 +293,9 @@ static void print_summary(const simulation *s)
   if (s->parameters.n) fprintf(out, "parameters set: %zu; no energy balance\n", s->parameters.n);
   if (e->n_work && !s->parameters.n && !s->shaken)
     fprintf(out, "energy balance: error at most %.3g J (work of the %s: up to %.4g J)\n", e->worst,
-            s->machine.machine->n_rotaries || s->machine.machine->n_motions ? "actuators" : "cylinders",
+            s->machine.machine->n_rotaries || s->machine.machine->n_motors || s->machine.machine->n_motions
+                ? "actuators"
+                : "cylinders",
             e->most_work);
   fprintf(out, "truth: %s\n", r->output);
   if (s->noisy)
@@ -342,7 +337,7 @@ static void clean_up(simulation *s)
   bramah_log_finish(s->writer, &ignored);
   bramah_simulated_log_free(s->noisy);
   bramah_study_free(s->study);
-  cli_plant_noise_free(s->shaken);
+  bramah_process_noise_free(s->shaken);
   bramah_schedule_free(s->schedule);
   bramah_machine_plant_close(&s->machine);
   cli_parameters_free(&s->parameters);
