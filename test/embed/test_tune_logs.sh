@@ -35,7 +35,7 @@ tune:
 END
 logs=
 for n in 1 2 3 4 5 6 7 8 9 10; do
-  "$BRAMAH_PROGRAM" simulate four-bar.yaml --duration 0.2 --step 0.001 --output truth.csv --noise true.yaml --plant-noise \
+  "$BRAMAH_PROGRAM" simulate four-bar.yaml --duration 0.2 --step 0.001 --output truth.csv --noise true.yaml --process-noise \
     --seed "$n" --log "log$n.csv" >out
   logs="$logs log$n.csv"
 done
