@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The object of a linearization: memory, names, and the order of work. */
+/* The linearized equations: the object and its memory, A, then B and D. */
 #include "lib/linear/linearization_internal.h"
 #include "lib/linear/rolling.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
+#include "lib/hydraulics/metering.h"
+#include "lib/math/dense.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+/* The object of a linearization: memory, names, and the order of work. */
 
 int bramah__output_has_no_slope(bramah__output_code code)
 {
@@ -65,9 +70,7 @@ static void take_work(bramah_linearization *l, bramah__arena *arena, const brama
 {
   const bramah__circuit *circuit = &model->circuit;
   const size_t nn = model->n, nf = model->n_independent, np = circuit->n_volumes,
-               ns = bramah__n_spools(circuit),
-               nk = nn + model->n_dependent + bramah__count_rolling_rows(model),
-               N = 2 * nn + np + l->system.n_spool + circuit->n_friction_states;
+               ns = bramah__n_spools(circuit);
   bramah__state state;
   bramah__arena counted = bramah__arena_make(NULL, 0);
   bramah__state_layout(model, &counted, &state);
@@ -79,11 +82,6 @@ static void take_work(bramah_linearization *l, bramah__arena *arena, const brama
   l->row = BRAMAH__TAKE(arena, double, 2 * nf + np);
   l->dx = BRAMAH__TAKE(arena, double, 2 * nf + np);
   l->snap = bramah__arena_take(arena, state.size, 1);
-  l->K = BRAMAH__TAKE(arena, double, nk *nk);
-  l->rhs = BRAMAH__TAKE(arena, double, nk);
-  l->pivot = BRAMAH__TAKE(arena, int, nk);
-  for (int i = 0; i < 2; i++) l->F[i] = BRAMAH__TAKE(arena, double, N);
-  l->zero = BRAMAH__TAKE(arena, double, nn);
 }
 
 static const char *compose(bramah__arena *arena, const char *name, const char *suffix)
@@ -335,4 +333,282 @@ bramah_status bramah_linearization_run(bramah_linearization *l, bramah_coupled *
   if (status == BRAMAH_OK) status = bramah__linearize_inputs(l, plant, diag);
   if (status == BRAMAH_OK && l->roll.rows) status = bramah__roll_on(l, plant, diag);
   return status;
+}
+
+/* A of the linearized equations. Rows of the velocities come from the derivatives of the equations of motion
+ * (residual_derivative.c), all others from the derivatives of the elements, led along the constraints:
+ *
+ *   positions        z'_i
+ *   velocities       -r_a^-1 [r_z r_v r_p 0 r_q], r = Rz' (M z'' - Q)
+ *   pressures        by strokes s(z_i), stroke velocities v(z_i, z'_i), pressures, spools
+ *   spools           U' = (U_ref - U) / tau; those without lag are no states (linearization_inputs.c)
+ *   friction states  by v(z_i, z'_i) and themselves
+ *
+ * Source: Agundez et al. 2023, equation 64, without its restriction to one block of pressures. */
+
+size_t bramah__lagging_valves(const bramah__circuit *circuit, size_t *valve)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < bramah__n_spools(circuit); i++) {
+    if (bramah__is_direct(&circuit->valve[i])) continue;
+    if (valve) valve[n] = i;
+    n++;
+  }
+  return n;
+}
+
+double bramah__spool_follows(const bramah__valve *valve, double command)
+{
+  return fabs(command + valve->offset) > valve->limit ? 0.0 : 1.0;
+}
+
+void bramah__put_spools(const bramah_linearization *l, size_t rows, const double *by_U, double *to)
+{
+  const size_t n = l->system.n, ns = bramah__n_spools(&l->model->circuit), first = bramah__first_spool(l);
+  for (size_t r = 0; r < rows; r++)
+    for (size_t i = 0; i < l->system.n_spool; i++) to[r * n + first + i] = by_U[r * ns + l->spool[i]];
+}
+
+static double spool_rate(const bramah__valve *valve, double U, double command)
+{
+  return (bramah__spool_reference(valve, command) - U) / valve->time_constant;
+}
+
+void bramah__linear_rates(const bramah_linearization *l, const bramah_coupled *c, double *xd)
+{
+  const bramah_model *model = c->model;
+  const size_t nf = model->n_independent, nd = model->n_dependent;
+  for (size_t f = 0; f < nf; f++) {
+    xd[f] = c->state.zd[c->state.index[nd + f]];
+    xd[nf + f] = c->state.zdd[c->state.index[nd + f]];
+  }
+  memcpy(xd + 2 * nf, c->state.pd, l->system.n_pressure * sizeof *xd);
+  for (size_t i = 0; i < l->system.n_spool; i++) {
+    const bramah__valve *valve = &model->circuit.valve[l->spool[i]];
+    xd[bramah__first_spool(l) + i] = spool_rate(valve, c->state.U[l->spool[i]], c->state.u[valve->input]);
+  }
+  memcpy(xd + bramah__first_friction(l), c->state.xd, l->system.n_friction * sizeof *xd);
+}
+
+/* A force along cylinder q by something: added to the column of independent accelerations, `stride` apart. */
+static void cylinder_column(bramah_linearization *l, const bramah_coupled *c, size_t q, double force,
+                            double *column, size_t stride)
+{
+  const size_t nf = l->system.n_position;
+  for (size_t f = 0; f < nf; f++) l->column[f] = force * c->now->row_i[q * nf + f];
+  bramah__cholesky_solve(nf, c->now->Mi, l->column);
+  for (size_t f = 0; f < nf; f++) column[f * stride] += l->column[f];
+}
+
+void bramah__circuit_columns(bramah_linearization *l, bramah_coupled *c)
+{
+  bramah__derivative *d = &c->derivative;
+  bramah__circuit_derivatives(&c->model->circuit, c->state.p, c->now->s, c->now->v, c->state.U, d->circuit,
+                              d->pd, d->pd_p, d->pd_s, d->pd_v, l->by_U, l->by_supply);
+}
+
+/* Rates by the spools: those of the pressures and, by the drags of quasistatic actuators, which follow the rates of
+ * their virtual volumes, the accelerations. */
+static void spool_columns(bramah_linearization *l, const bramah_coupled *c)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t nf = l->system.n_position, ns = bramah__n_spools(circuit), first = bramah__first_spool(l);
+  memcpy(l->x_by_U + 2 * nf * ns, l->by_U, circuit->n_volumes * ns * sizeof *l->by_U);
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    const double per_rate = bramah__drag_per_rate(circuit, i), *by_U = l->by_U + port->volume * ns;
+    for (size_t k = 0; k < ns; k++)
+      if (by_U[k] != 0.0)
+        cylinder_column(l, c, port->cylinder, per_rate * by_U[k], l->x_by_U + nf * ns + k, ns);
+  }
+  bramah__put_spools(l, l->system.n, l->x_by_U, l->A);
+  for (size_t i = 0; i < l->system.n_spool; i++)
+    l->A[(first + i) * l->system.n + first + i] = -1.0 / circuit->valve[l->spool[i]].time_constant;
+}
+
+/* Friction states of cylinder q: their rows, and what they do to the velocities. */
+static void friction_rows(bramah_linearization *l, const bramah_coupled *c, size_t q)
+{
+  const bramah__cylinder *cylinder = &c->model->circuit.cylinder[q];
+  const size_t n = l->system.n, nf = l->system.n_position,
+               states = bramah__friction_states(cylinder->friction.kind),
+               first = bramah__first_friction(l) + cylinder->first_state;
+  const double *arm = c->now->row_i + q * nf, *v_zi = c->derivative.v_zi + q * nf;
+  bramah__friction_partials by;
+  if (states == 0) return;
+  bramah__friction_derivatives(&cylinder->friction, c->now->v[q], c->state.x + cylinder->first_state, &by);
+  for (size_t k = 0; k < states; k++) {
+    double *row = l->A + (first + k) * n;
+    for (size_t f = 0; f < nf; f++) {
+      row[f] += by.rate_by_v[k] * v_zi[f];
+      row[nf + f] += by.rate_by_v[k] * arm[f];
+    }
+    for (size_t j = 0; j < states; j++) row[first + j] = by.rate_by_x[k][j];
+    cylinder_column(l, c, q, -cylinder->friction_scale * by.force_by_x[k], l->A + nf * n + first + k, n);
+  }
+}
+
+bramah_status bramah__linearize_state(bramah_linearization *l, bramah_coupled *c)
+{
+  const size_t n = l->system.n, nf = l->system.n_position, ne = 2 * nf + l->system.n_pressure;
+  memset(l->A, 0, n * n * sizeof *l->A);
+  memset(l->x_by_U, 0, n * bramah__n_spools(&c->model->circuit) * sizeof *l->x_by_U);
+  const bramah_status status = bramah__rates_by_state(c);
+  if (status != BRAMAH_OK) return status;
+  for (size_t f = 0; f < nf; f++) l->A[f * n + nf + f] = 1.0;
+  for (size_t i = nf; i < ne; i++) memcpy(l->A + i * n, c->A + (i - nf) * ne, ne * sizeof *l->A);
+  bramah__circuit_columns(l, c);
+  spool_columns(l, c);
+  for (size_t q = 0; q < c->model->circuit.n_cylinders; q++) friction_rows(l, c, q);
+  return BRAMAH_OK;
+}
+
+/* B and D of the linearized equations. Commands reach the spools alone: the rates of those that lag, and
+ * whatever depends on those that do not, which are no states. Loads and supply pressures enter linearly and
+ * have exact columns; other parameters are differenced, and so is what outputs have of any parameter but
+ * offsets of commands: the plant is set to the displaced value at the same positions, velocities, pressures
+ * and friction states. */
+
+/* to [rows, n_u apart] += what stands in by_U [rows x n_spools] of this spool */
+static void add_direct(const bramah_linearization *l, size_t rows, const double *by_U, size_t spool,
+                       double *to)
+{
+  const size_t ns = bramah__n_spools(&l->model->circuit), nu = l->system.n_u;
+  for (size_t i = 0; i < rows; i++) to[i * nu] += by_U[i * ns + spool];
+}
+
+/* Column `column` of B and D by a command, or by an offset to it. */
+static void spool_column(bramah_linearization *l, const bramah_coupled *c, size_t input, size_t column)
+{
+  const size_t nu = l->system.n_u;
+  double *rate = l->B + bramah__first_spool(l) * nu + column;
+  for (size_t i = 0; i < bramah__n_spools(&c->model->circuit); i++) {
+    const bramah__valve *valve = &c->model->circuit.valve[i];
+    const int lags = !bramah__is_direct(valve),
+              follows = valve->input == input && bramah__spool_follows(valve, c->state.u[input]) > 0.0;
+    if (follows && lags) *rate = 1.0 / valve->time_constant;
+    if (follows && !lags) {
+      add_direct(l, l->system.n, l->x_by_U, i, l->B + column);
+      add_direct(l, l->system.n_y, l->y_by_U, i, l->D + column);
+    }
+    if (lags) rate += nu;
+  }
+}
+
+/* Independent accelerations by a generalised force of `l->column` [nf]. */
+static void force_column(bramah_linearization *l, const bramah_coupled *c, double *column)
+{
+  const size_t nf = l->system.n_position, nu = l->system.n_u;
+  bramah__cholesky_solve(nf, c->now->Mi, l->column);
+  for (size_t f = 0; f < nf; f++) column[(nf + f) * nu] = l->column[f];
+}
+
+/* Returns 1 if the parameter has an exact column of B, which is then filled; of offsets that of D too. */
+static int exact_column(bramah_linearization *l, bramah_coupled *c, const bramah__parameter *p, size_t at)
+{
+  const size_t nf = l->system.n_position, np = l->system.n_pressure, nu = l->system.n_u;
+  double *column = l->B + at;
+  switch (p->code) {
+  case BRAMAH__JOINT_LOAD:
+    for (size_t f = 0; f < nf; f++) l->column[f] = c->now->Rz[p->index * nf + f];
+    force_column(l, c, column);
+    return 1;
+  case BRAMAH__CYLINDER_LOAD:
+    for (size_t f = 0; f < nf; f++) l->column[f] = c->now->row_i[p->index * nf + f];
+    force_column(l, c, column);
+    return 1;
+  case BRAMAH__SUPPLY_PRESSURE:
+    for (size_t i = 0; i < np; i++)
+      column[(2 * nf + i) * nu] = l->by_supply[i * c->model->circuit.n_supplies + p->index];
+    return 1;
+  case BRAMAH__INPUT_OFFSET:
+    spool_column(l, c, p->index, at);
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+/* Small against the parameter; those that are zero by nature are loads [N m, N], in which all is linear, and
+ * payloads [kg]. */
+static double step_of(const bramah__parameter *p, double value)
+{
+  const double size = fmax(fabs(value), fabs(p->info.nominal));
+  if (size > 0.0) return 1e-5 * size;
+  return p->code == BRAMAH__PAYLOAD ? 1e-3 : 1.0;
+}
+
+/* Rates and outputs at a displaced parameter, side [n + n_y]. */
+static bramah_status look(bramah_linearization *l, bramah_coupled *c, size_t parameter, double value,
+                          double *side, bramah_diag *diag)
+{
+  memcpy(c->next.block, l->snap, c->state.size);
+  c->next.theta[parameter] = value;
+  const bramah_status status = bramah__adopt_candidate(c, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__linear_rates(l, c, side);
+  for (size_t i = 0; i < l->system.n_y; i++) side[l->system.n + i] = bramah__output_value(c, l->output[i]);
+  return BRAMAH_OK;
+}
+
+static void put_back(bramah_linearization *l, bramah_coupled *c)
+{
+  memcpy(c->state.block, l->snap, c->state.size);
+  bramah__apply_parameters(c, c->state.theta);
+  c->now_valid = 0;
+}
+
+/* Difference of second order of what `look` sees into side[0]: central, or one-sided at an end of the
+ * range. */
+static bramah_status differ(bramah_linearization *l, bramah_coupled *c, size_t parameter, bramah_diag *diag)
+{
+  const bramah__parameter *p = &c->model->parameter[parameter];
+  const double value = c->state.theta[parameter], h = step_of(p, value);
+  const int low = value - h<p->info.least, high = value + h> p->info.most;
+  const double at[3] = {low ? 0.0 : high ? 0.0 : -h, low ? h : high ? -h : h, low ? 2.0 * h : -2.0 * h};
+  const double w[3] = {low || high ? -1.5 : -0.5, low || high ? 2.0 : 0.5, low || high ? -0.5 : 0.0};
+  bramah_status status = BRAMAH_OK;
+  memcpy(l->snap, c->state.block, c->state.size);
+  for (int k = 0; k < 3 && status == BRAMAH_OK; k++)
+    if (w[k] != 0.0) status = look(l, c, parameter, value + at[k], l->side[k], diag);
+  put_back(l, c);
+  for (size_t i = 0; i < l->system.n + l->system.n_y; i++) {
+    double sum = w[0] * l->side[0][i] + w[1] * l->side[1][i];
+    if (w[2] != 0.0) sum += w[2] * l->side[2][i];
+    l->side[0][i] = sum / (high && !low ? -h : h);
+  }
+  if (status != BRAMAH_OK) return status;
+  return bramah__refresh(c, diag);
+}
+
+static bramah_status parameter_column(bramah_linearization *l, bramah_coupled *c, size_t k, bramah_diag *diag)
+{
+  const size_t n = l->system.n, nu = l->system.n_u, column = c->model->n_inputs + k;
+  const bramah__parameter *p = &c->model->parameter[l->parameter[k]];
+  if (bramah__factor_mass(c->model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  const int exact = exact_column(l, c, p, column);
+  if (exact && (l->system.n_y == 0 || p->code == BRAMAH__INPUT_OFFSET)) return BRAMAH_OK;
+  const bramah_status status = differ(l, c, l->parameter[k], diag);
+  if (status != BRAMAH_OK) return status;
+  for (size_t i = 0; i < n && !exact; i++) l->B[i * nu + column] = l->side[0][i];
+  for (size_t i = 0; i < l->system.n_y; i++) l->D[i * nu + column] = l->side[0][n + i];
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__linearize_inputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const size_t nu = l->system.n_u;
+  memset(l->B, 0, l->system.n * nu * sizeof *l->B);
+  memset(l->D, 0, l->system.n_y * nu * sizeof *l->D);
+  for (size_t i = 0; i < model->n_inputs; i++) spool_column(l, c, i, i);
+  for (size_t i = 0; i < l->system.n_y; i++) {
+    const bramah__output *output = &model->output[l->output[i]];
+    if (output->code == BRAMAH__INPUT_COMMAND) l->D[i * nu + output->index] = 1.0;
+  }
+  for (size_t k = 0; k < l->n_parameters; k++) {
+    const bramah_status status = parameter_column(l, c, k, diag);
+    if (status != BRAMAH_OK) return status;
+  }
+  return BRAMAH_OK;
 }

@@ -37,10 +37,6 @@ struct bramah_linearization {
   double *row, *dx;         /* [ne] */
   double *side[3];          /* [n + n_y] rates and outputs at displaced parameters */
   void *snap;               /* [state.size] */
-  /* redundant equations */
-  double *K, *rhs;     /* [(n + nd)^2], [n + nd] */
-  int *pivot;          /* [n + nd] */
-  double *F[2], *zero; /* [N], [N], [n] */
   bramah__roll roll;
   int own_memory;
 };

@@ -1,12 +1,169 @@
 /* SPDX-License-Identifier: MIT */
-/* From a state to poses, constraints, velocities and forces, in stages, so that finite differences repeat
- * only the stage that a perturbation reaches. */
+/* The state, and what follows from it. */
+#include "lib/plant/state.h"
 #include "lib/plant/constraints.h"
-#include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
+#include "lib/hydraulics/metering.h"
 
 #include <math.h>
 #include <string.h>
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+void bramah__state_layout(const bramah_model *model, bramah__arena *arena, bramah__state *state)
+{
+  const size_t n = model->n, np = model->circuit.n_volumes, nv = bramah__n_spools(&model->circuit);
+  const size_t nx = model->circuit.n_friction_states, nc = model->circuit.n_cylinders,
+               doubles = 3 * n + 2 * np + nv + model->n_inputs + nc + 2 * nx + model->m +
+                         2 * model->n_motions + 4 * model->n_balls + model->n_parameters;
+  const size_t ints = n + model->m;
+  state->size = doubles * sizeof(double) + sizeof(int64_t) + ints * sizeof(int);
+  state->size = (state->size + 7) / 8 * 8;
+  state->block = bramah__arena_take(arena, state->size, 1);
+  if (!state->block) return;
+  double *next = state->block;
+  state->z = next, next += n;
+  state->zd = next, next += n;
+  state->zdd = next, next += n;
+  state->p = next, next += np;
+  state->pd = next, next += np;
+  state->U = next, next += nv;
+  state->u = next, next += model->n_inputs;
+  state->work = next, next += nc;
+  state->x = next, next += nx;
+  state->xd = next, next += nx;
+  state->lambda = next, next += model->m;
+  state->drive = next, next += model->n_motions;
+  state->drive_work = next, next += model->n_motions;
+  state->base = next, next += 4 * model->n_balls;
+  state->theta = next, next += model->n_parameters;
+  state->time_ns = (int64_t *)(void *)next;
+  state->index = (int *)(void *)(state->time_ns + 1);
+  state->row = state->index + n;
+}
+
+void bramah__state_copy(const bramah__state *from, bramah__state *to)
+{
+  memcpy(to->block, from->block, from->size);
+}
+
+void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah__eval *eval)
+{
+  const size_t n = model->n, m = model->m, nc = model->circuit.n_cylinders, np = model->circuit.n_volumes;
+  const size_t nd = smaller(m, n), nf = n; /* upper bounds: the rank is known only after the assembly */
+  eval->pose = BRAMAH__TAKE(arena, bramah__pose, n);
+  eval->Phi = BRAMAH__TAKE(arena, double, m);
+  eval->Phi_z = BRAMAH__TAKE(arena, double, m *n);
+  eval->LU = BRAMAH__TAKE(arena, double, nd *nd);
+  eval->pivot = BRAMAH__TAKE(arena, int, nd);
+  eval->Rz = BRAMAH__TAKE(arena, double, n *nf);
+  eval->drift = BRAMAH__TAKE(arena, double, n);
+  eval->s = BRAMAH__TAKE(arena, double, nc);
+  eval->row = BRAMAH__TAKE(arena, double, nc *n);
+  eval->row_i = BRAMAH__TAKE(arena, double, nc *nf);
+  eval->Z = BRAMAH__TAKE(arena, double, 6 * n);
+  eval->Zd = BRAMAH__TAKE(arena, double, 6 * n);
+  eval->bias = BRAMAH__TAKE(arena, double, n);
+  eval->v = BRAMAH__TAKE(arena, double, nc);
+  eval->D = BRAMAH__TAKE(arena, double, n *nf);
+  eval->force = BRAMAH__TAKE(arena, double, nc);
+  eval->friction = BRAMAH__TAKE(arena, double, nc);
+  eval->stop = BRAMAH__TAKE(arena, double, nc);
+  eval->w = BRAMAH__TAKE(arena, double, model->circuit.n_metered);
+  eval->P = BRAMAH__TAKE(arena, double, model->circuit.n_metered_lines);
+  eval->mass = BRAMAH__TAKE(arena, double, n *n);
+  eval->Mi = BRAMAH__TAKE(arena, double, nf *nf);
+  eval->rhs = BRAMAH__TAKE(arena, double, nf);
+  eval->composite = BRAMAH__TAKE(arena, bramah__composite, n);
+  eval->W = BRAMAH__TAKE(arena, double, 6 * n);
+  eval->gamma = BRAMAH__TAKE(arena, double, m);
+  eval->tau = BRAMAH__TAKE(arena, double, n);
+  eval->column = BRAMAH__TAKE(arena, double, larger(n, m));
+  eval->MR = BRAMAH__TAKE(arena, double, n *nf);
+  eval->flow = BRAMAH__TAKE(arena, double, np);
+}
+
+static double seconds(const bramah__state *state) { return (double)*state->time_ns * 1e-9; }
+
+void bramah__constraint_residual(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  bramah__closure_residual(model->n_loops, model->loop, eval->pose, eval->Phi);
+  bramah__motion_residual(model->n_motions, model->motion, seconds(state), state->z, eval->Phi);
+}
+
+void bramah__constraint_jacobian(const bramah_model *model, bramah__eval *eval)
+{
+  bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, eval->pose, eval->Phi_z);
+  bramah__motion_jacobian(model->n, model->n_motions, model->motion, eval->Phi_z);
+}
+
+void bramah__constraint_bias(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, eval->gamma);
+  bramah__motion_bias(model->n_motions, model->motion, seconds(state), eval->gamma);
+}
+
+void bramah__constraint_quadratic(const bramah_model *model, bramah__eval *eval, double *gamma)
+{
+  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, gamma);
+  for (size_t i = 0; i < model->n_motions; i++) gamma[model->motion[i].row] = 0.0;
+}
+
+void bramah__constraint_rate(const bramah_model *model, const bramah__state *state, const bramah__eval *eval,
+                             double *rate)
+{
+  bramah__apply(model->m, model->n, eval->Phi_z, state->zd, rate);
+  bramah__motion_add_rate(model->n_motions, model->motion, seconds(state), rate);
+}
+
+void bramah__prescribe(const bramah_model *model, bramah__state *state)
+{
+  for (size_t i = 0; i < model->n_motions; i++) {
+    double f[3];
+    bramah__motion_at(&model->motion[i], seconds(state), f);
+    state->z[model->motion[i].joint] = f[0];
+  }
+}
+
+void bramah__fill_drift(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  const size_t nd = model->n_dependent;
+  double *Phi_t = eval->gamma;
+  memset(Phi_t, 0, model->m * sizeof *Phi_t);
+  bramah__motion_add_rate(model->n_motions, model->motion, seconds(state), Phi_t);
+  for (size_t k = 0; k < nd; k++) eval->column[k] = -Phi_t[state->row[k]];
+  bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
+  memset(eval->drift, 0, model->n * sizeof *eval->drift);
+  for (size_t k = 0; k < nd; k++) eval->drift[state->index[k]] = eval->column[k];
+  /* what they are but for rounding */
+  for (size_t i = 0; i < model->n_motions; i++)
+    eval->drift[model->motion[i].joint] = -Phi_t[model->motion[i].row];
+}
+
+static size_t place_in_use(const bramah_model *model, const bramah__state *state, size_t row)
+{
+  size_t k = 0;
+  while (k + 1 < model->n_dependent && (size_t)state->row[k] != row) k++;
+  return k;
+}
+
+void bramah__drive_forces(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                          double *force)
+{
+  const size_t n = model->n, nd = model->n_dependent;
+  if (model->n_motions == 0) return;
+  bramah__inverse_dynamics(model, state, eval, state->zdd);
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    for (size_t j = 0; j < n; j++) eval->tau[j] -= eval->row[c * n + j] * eval->force[c];
+  for (size_t k = 0; k < nd; k++) eval->column[k] = eval->tau[state->index[k]];
+  bramah__lu_solve_transposed(nd, eval->LU, eval->pivot, eval->column);
+  for (size_t i = 0; i < model->n_motions; i++)
+    force[i] = eval->column[place_in_use(model, state, model->motion[i].row)];
+}
+
+/* From a state to poses, constraints, velocities and forces, in stages, so that finite differences repeat
+ * only the stage that a perturbation reaches. */
 
 enum { CLOSE_ITERATIONS = 20 };
 
@@ -228,4 +385,128 @@ bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, 
   bramah__evaluate_motion(model, state, eval);
   bramah__evaluate_forces(model, state->p, state->U, state->x, state->xd, eval);
   return BRAMAH_OK;
+}
+
+/* Equations of motion of the independent coordinates (D 2.29): Rz' M Rz z''_i = Rz' (Q - M bias). */
+
+void bramah__expand_acceleration(const bramah_model *model, const bramah__eval *eval, const double *zdd_i,
+                                 double *zdd)
+{
+  if (eval->Rz_is_identity)
+    memcpy(zdd, zdd_i, model->n * sizeof *zdd);
+  else
+    bramah__apply(model->n, model->n_independent, eval->Rz, zdd_i, zdd);
+  for (size_t j = 0; j < model->n; j++) zdd[j] += eval->bias[j];
+}
+
+void bramah__inverse_dynamics(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                              const double *zdd)
+{
+  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, zdd, eval->Zd);
+  bramah__tree_force(&model->tree, eval->pose, eval->Z, eval->Zd, eval->W, eval->tau);
+  bramah__forces_subtract(&model->tree, &model->forces, eval->pose, eval->Z, state->z, state->zd, eval->tau);
+}
+
+/* Rz' times those forces. */
+static void project_inverse_dynamics(const bramah_model *model, const bramah__state *state,
+                                     bramah__eval *eval, const double *zdd, double *r)
+{
+  bramah__inverse_dynamics(model, state, eval, zdd);
+  bramah__project(model, eval, eval->tau, r);
+}
+
+static void subtract_cylinders(const bramah_model *model, const bramah__eval *eval, double *r)
+{
+  const size_t nf = model->n_independent;
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    for (size_t f = 0; f < nf; f++) r[f] -= eval->row_i[c * nf + f] * eval->force[c];
+}
+
+void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                       const double *zdd, double *r)
+{
+  project_inverse_dynamics(model, state, eval, zdd, r);
+  subtract_cylinders(model, eval, r);
+}
+
+/* Mi = Rz' M Rz */
+static void project_mass(const bramah_model *model, bramah__eval *eval)
+{
+  const size_t n = model->n, nf = model->n_independent;
+  if (eval->Rz_is_identity) {
+    memcpy(eval->Mi, eval->mass, n * n * sizeof(double));
+    return;
+  }
+  bramah__multiply(n, n, nf, eval->mass, eval->Rz, eval->MR);
+  for (size_t f = 0; f < nf; f++)
+    for (size_t g = 0; g <= f; g++) {
+      double sum = 0.0;
+      for (size_t j = 0; j < n; j++) sum += eval->Rz[j * nf + f] * eval->MR[j * nf + g];
+      eval->Mi[f * nf + g] = eval->Mi[g * nf + f] = sum;
+    }
+}
+
+bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
+{
+  if (eval->factored) return BRAMAH_OK;
+  bramah__tree_mass(&model->tree, eval->pose, eval->composite, eval->mass);
+  project_mass(model, eval);
+  if (bramah__cholesky_factor(model->n_independent, eval->Mi)) return BRAMAH_E_SINGULAR;
+  eval->factored = 1;
+  return BRAMAH_OK;
+}
+
+void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  project_inverse_dynamics(model, state, eval, eval->bias, eval->rhs);
+  for (size_t f = 0; f < model->n_independent; f++) eval->rhs[f] = -eval->rhs[f];
+}
+
+void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *eval, double *zdd_i)
+{
+  const size_t nf = model->n_independent;
+  for (size_t f = 0; f < nf; f++) {
+    zdd_i[f] = eval->rhs[f];
+    for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+      zdd_i[f] += eval->row_i[c * nf + f] * eval->force[c];
+  }
+  bramah__cholesky_solve(nf, eval->Mi, zdd_i);
+}
+
+/* gamma at rates w [n]: the quadratic form Phi_zz[w, w]. */
+static void quadratic(const bramah_model *model, bramah__eval *eval, const double *w, double *gamma)
+{
+  bramah__tree_velocity(&model->tree, eval->pose, w, eval->Z);
+  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, w, NULL, eval->Zd);
+  bramah__constraint_quadratic(model, eval, gamma);
+}
+
+/* Moving along Rz_f keeps Phi_z z' + Phi_t = 0, and Phi_t depends on time alone, so Phi_z^d dz'_d =
+ * -Phi_zz[Rz_f, z'] with all of z', the drift included; the bilinear form comes from the quadratic one: [a,
+ * b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the rates. */
+static void fill_D(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
+  for (size_t f = 0; f < nf; f++) {
+    double *sum = eval->tau;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+      for (size_t j = 0; j < n; j++) sum[j] = eval->Rz[j * nf + f] + sign * state->zd[j];
+      quadratic(model, eval, sum, eval->gamma);
+      for (size_t k = 0; k < nd; k++) {
+        const double part = 0.25 * sign * eval->gamma[state->row[k]];
+        eval->column[k] = sign > 0 ? -part : eval->column[k] - part;
+      }
+    }
+    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < nd; k++) eval->D[(size_t)state->index[k] * nf + f] = eval->column[k];
+  }
+  bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z); /* as it was */
+}
+
+void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  if (eval->D_known) return;
+  memset(eval->D, 0, model->n * model->n_independent * sizeof *eval->D);
+  if (model->n_dependent) fill_D(model, state, eval);
+  eval->D_known = 1;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The equations in all joint coordinates, constraints beside them: the derivatives of the open tree, the
- * geometric stiffness of the constraint forces, and the circuit by strokes. */
+ * geometric stiffness of the constraint forces, and the circuit by strokes. And the energies of a small motion. */
 #include "lib/linear/linearization_internal.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
+#include "lib/math/vector3.h"
 #include "lib/multibody/stiffness.h"
 
 #include <string.h>
@@ -158,5 +159,51 @@ bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_c
                               .Xq = t.Xq,
                               .Xv = t.Xv,
                               .Xx = t.Xx};
+  return BRAMAH_OK;
+}
+
+static bramah_status check(const bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
+{
+  if (c->base != l->model)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  return bramah__refresh(c, diag);
+}
+
+/* Kinetic energy of body j that moves with Z [6]. */
+static double kinetic(const bramah_model *model, const bramah__pose *pose, const double *Z, size_t j)
+{
+  double g[3], Jw[3];
+  bramah__cross3(Z + 3, pose[j].g, g);
+  bramah__axpy3(1.0, Z, g);
+  bramah__rotate3(pose[j].J, Z + 3, Jw);
+  return 0.5 * (model->tree.link[j].mass * bramah__dot3(g, g) + bramah__dot3(Z + 3, Jw));
+}
+
+bramah_status bramah_linearization_energies(bramah_linearization *l, bramah_coupled *plant, const double *dx,
+                                            double *body, double *volume, bramah_diag *diag)
+{
+  const bramah_model *model = plant->model;
+  const size_t n = model->n, nf = model->n_independent, np = model->circuit.n_volumes;
+  const bramah_status status = check(l, plant, diag);
+  if (status != BRAMAH_OK) return status;
+  if (l->roll.rows) bramah__unroll(l, dx, l->dx);
+  if (l->roll.rows) dx = l->dx;
+  double *zd = plant->probe_state.zd;
+  bramah__rate_derivative(model, &plant->state, plant->now);
+  for (size_t j = 0; j < n; j++) {
+    zd[j] = 0.0;
+    for (size_t f = 0; f < nf; f++)
+      zd[j] += plant->now->Rz[j * nf + f] * dx[nf + f] + plant->now->D[j * nf + f] * dx[f];
+  }
+  bramah__tree_velocity(&model->tree, plant->now->pose, zd, plant->derivative.Y);
+  for (size_t j = 0; j < n; j++) body[j] = kinetic(model, plant->now->pose, plant->derivative.Y + 6 * j, j);
+  bramah__circuit_columns(l, plant);
+  for (size_t i = 0; i < np; i++)
+    volume[i] = 0.5 * plant->derivative.circuit[np + i] * dx[2 * nf + i] * dx[2 * nf + i];
+  for (size_t i = 0; i < model->circuit.n_metered; i++) { /* the element between actuator and rod */
+    const size_t load = model->circuit.metered_port[i].volume;
+    const double compliance = model->circuit.metered[i].A_h / bramah__load_stiffness(&model->circuit, i);
+    volume[load] = 0.5 * compliance * dx[2 * nf + load] * dx[2 * nf + load];
+  }
   return BRAMAH_OK;
 }
