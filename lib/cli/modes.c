@@ -252,7 +252,7 @@ static bramah_status find_modes(analysis *a, bramah_diag *diag)
 static bramah_status run_at(const cli_arguments *arguments, const bramah_operating_point *point, bramah_diag *diag)
 {
   analysis a = {.system = bramah_operating_point_system(point), .point = bramah_operating_point_get(point)};
-  const char *output = cli_value(arguments, "output"), *response = cli_value(arguments, "response-output");
+  const char *output = cli_value(arguments, "output"), *response = cli_value(arguments, "curves");
   char where[400];
   FILE *out = cli_summary_stream(1, &output);
   bramah_status status = find_modes(&a, diag);
@@ -274,11 +274,11 @@ static bramah_status run_at(const cli_arguments *arguments, const bramah_operati
 static int run(const cli_arguments *arguments)
 {
   const char *const files[] = {arguments->operands[0], cli_value(arguments, "output"),
-                               cli_value(arguments, "response-output")};
+                               cli_value(arguments, "curves")};
   bramah_operating_point *point;
   bramah_diag diag;
   if (!files[2] != !cli_value(arguments, "response"))
-    return cli_wrong_use(arguments->command, "--response and --response-output go together");
+    return cli_wrong_use(arguments->command, "--response and --curves go together");
   if (cli_check_output(files[1], 1, files, &diag) || cli_check_output(files[2], 2, files, &diag))
     return cli_report(&diag);
   bramah_status status = cli_operating_point(arguments, &point, &diag);
@@ -292,8 +292,8 @@ static const cli_option options[] = {
     {"approaches", NULL, "also find the eigenvalues from the equations with constraints, in three ways", 0,
      0},
     {"output", "FILE", "CSV file for the modes with their shapes; - is standard output", 0, 0},
-    {"response", "INPUT:OUTPUT", "frequency response, for --response-output; may be repeated", 0, 1},
-    {"response-output", "FILE", "CSV file for these responses; - is standard output", 0, 0},
+    {"response", "INPUT:OUTPUT", "frequency response, for --curves; may be repeated", 0, 1},
+    {"curves", "FILE", "CSV file for these responses; - is standard output", 0, 0},
     {0}};
 
 const cli_command cli_modes_command = {

@@ -14,6 +14,8 @@ static const char *const *take(const cli_arguments *arguments, const char *optio
   return first;
 }
 
+static const char *const lists[] = {"set", "parameter", "command", "hold", "free", "input"};
+
 bramah_status cli_operating_point(const cli_arguments *arguments, bramah_operating_point **out, bramah_diag *diag)
 {
   const char **list = calloc((size_t)arguments->n_given + 1, sizeof *list), **next = list;
@@ -31,6 +33,9 @@ bramah_status cli_operating_point(const cli_arguments *arguments, bramah_operati
   o.sensors = cli_value(arguments, "sensors");
   const bramah_status status = bramah_operating_point_new(arguments->operands[0], &o, diag, out);
   free(list);
+  if (status && strcmp(diag->file, "at") == 0) snprintf(diag->file, sizeof diag->file, "--at");
+  for (size_t i = 0; status && i < sizeof lists / sizeof lists[0]; i++)
+    if (strcmp(diag->file, lists[i]) == 0) snprintf(diag->file, sizeof diag->file, "--%s", lists[i]);
   return status;
 }
 
