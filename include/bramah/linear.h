@@ -247,8 +247,8 @@ BRAMAH_API void bramah_modes_free(bramah_modes *modes);
  * share [n_modes x (bramah_model_n_joints + bramah_model_n_volumes)], each row with sum 1 (or 0). Errors: those of
  * bramah_linearization_energies, E_MEMORY. */
 BRAMAH_API bramah_status bramah_modes_energies(const bramah_modes *modes, const bramah_model *model,
-                                               bramah_linearization *l,
-                                               bramah_coupled *plant, double *share, bramah_diag *diag);
+                                               bramah_linearization *l, bramah_coupled *plant, double *share,
+                                               bramah_diag *diag);
 
 /* Zero-order hold: x_next = F x + G u for inputs held over step h [s]; F [n x n] = exp(A h), G [n x n_u] or
  * NULL. Source: Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM J.
@@ -329,7 +329,8 @@ BRAMAH_API void bramah_spectrum_free(bramah_spectrum *spectrum);
  * log, or an equilibrium. Part of libbramah-tools. Names and values are written as in files: "lift.pressure=3 MPa",
  * a number alone in SI. */
 typedef struct bramah_operating_point_options {
-  const char *at; /* "start" or NULL, a time ("2 s"), "log.csv@2 s", or "rest": where the machine comes to rest */
+  const char
+      *at; /* "start" or NULL, a time ("2 s"), "log.csv@2 s", or "rest": where the machine comes to rest */
   size_t n_set, n_parameter, n_command, n_hold, n_free, n_input;
   const char *const *set;       /* [n_set] "PATH=VALUE", other values for keys of the machine file */
   const char *const *parameter; /* [n_parameter] "NAME=VALUE", parameters of the plant from the start on */
@@ -337,7 +338,7 @@ typedef struct bramah_operating_point_options {
   const char *const *hold;      /* [n_hold] "OUTPUT=VALUE": an equilibrium where outputs have these values */
   const char *const *free;      /* [n_free] commands and parameters that its search may choose */
   const char *const *input;     /* [n_input] parameters that count as inputs beside the commands, loads say */
-  const char *sensors;          /* study file whose sensors are outputs behind those of the plant; NULL: none */
+  const char *sensors; /* study file whose sensors are outputs behind those of the plant; NULL: none */
 } bramah_operating_point_options;
 BRAMAH_API bramah_operating_point_options bramah_operating_point_options_default(void);
 
@@ -346,7 +347,8 @@ typedef struct bramah_operating_point bramah_operating_point;
 /* All of it; options NULL: at the start. Takes memory, released by bramah_operating_point_free (NULL allowed). *out is
  * NULL after an error. Errors: those of bramah_machine_load and of what is asked for; diag->file then names the option
  * ("hold") or the file. */
-BRAMAH_API bramah_status bramah_operating_point_new(const char *machine, const bramah_operating_point_options *options,
+BRAMAH_API bramah_status bramah_operating_point_new(const char *machine,
+                                                    const bramah_operating_point_options *options,
                                                     bramah_diag *diag, bramah_operating_point **out);
 BRAMAH_API void bramah_operating_point_free(bramah_operating_point *point);
 
@@ -360,7 +362,7 @@ typedef struct bramah_operating_point_info {
   bramah_linearization *linearization;
   int at_rest;                    /* 1: an equilibrium was searched for */
   bramah_equilibrium_report rest; /* how it was found */
-  double time;                    /* [s] of the simulation or of the row of a log: what was asked for, to a step or row */
+  double time; /* [s] of the simulation or of the row of a log: what was asked for, to a step or row */
 } bramah_operating_point_info;
 BRAMAH_API bramah_operating_point_info bramah_operating_point_get(const bramah_operating_point *point);
 

@@ -424,7 +424,8 @@ static bramah_status make(bramah_operating_point *point, const char *path,
   bramah_status status = open_machine(point, path, o, diag);
   if (!status) status = choose_columns(point, o, &n, diag);
   if (status) return status;
-  const bramah_linearization_options all = {.n_parameters = n, .parameters = point->columns, .all_outputs = 1};
+  const bramah_linearization_options all = {
+      .n_parameters = n, .parameters = point->columns, .all_outputs = 1};
   bramah_coupled *plant = point->machine.coupled;
   status = bramah_linearization_new(point->machine.model, &all, diag, &point->linearization);
   if (status) return status;

@@ -146,7 +146,8 @@ static void print_states(const bramah_linear_system *s, FILE *out)
     fprintf(out, "%s  %s = %.9g %s\n", i ? "" : "inputs:\n", s->u_name[i], s->u[i], s->u_unit[i]);
 }
 
-static void print_summary(const cli_arguments *arguments, const bramah_operating_point *point, const char *output)
+static void print_summary(const cli_arguments *arguments, const bramah_operating_point *point,
+                          const char *output)
 {
   const bramah_linear_system *s = bramah_operating_point_system(point);
   const bramah_operating_point_info info = bramah_operating_point_get(point);
@@ -169,7 +170,8 @@ static void print_summary(const cli_arguments *arguments, const bramah_operating
 /* ---- run ---- */
 
 /* A and B as they are, or of discrete time with step h [s]. */
-static bramah_status write_matrices(const bramah_linear_system *s, const char *output, double h, bramah_diag *diag)
+static bramah_status write_matrices(const bramah_linear_system *s, const char *output, double h,
+                                    bramah_diag *diag)
 {
   if (h <= 0.0) return write_file(output, &(matrices){s, s->A, s->B, 0.0}, diag);
   double *F = calloc(s->n * (s->n + s->n_u) + 1, sizeof *F), *G = F + s->n * s->n;

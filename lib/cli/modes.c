@@ -175,8 +175,8 @@ static bramah_status write_modes(const analysis *a, const char *path, bramah_dia
   fputc('\n', file);
   for (size_t k = 0; k < a->modes->n_modes; k++) {
     const bramah_mode *m = &a->modes->mode[k];
-    fprintf(file, "%zu,%.17g,%.17g,%.17g,%.17g,%.6g,%.6g,%s,%d", k + 1, m->re, m->im, m->frequency, m->damping,
-            m->condition, m->error, stability_name(m->stability), m->defective);
+    fprintf(file, "%zu,%.17g,%.17g,%.17g,%.17g,%.6g,%.6g,%s,%d", k + 1, m->re, m->im, m->frequency,
+            m->damping, m->condition, m->error, stability_name(m->stability), m->defective);
     for (size_t i = 0; i < a->n_shares; i++) fprintf(file, ",%.9g", a->share[k * a->n_shares + i]);
     for (size_t i = 0; i < s->n; i++) fprintf(file, ",%.9g", m->participation[i]);
     for (size_t i = 0; i < s->n; i++) fprintf(file, ",%.17g,%.17g", m->shape_re[i], m->shape_im[i]);
@@ -186,8 +186,8 @@ static bramah_status write_modes(const analysis *a, const char *path, bramah_dia
 }
 
 /* INPUT:OUTPUT over the frequencies w [FREQUENCIES]; re, im are scratch of the same length. */
-static bramah_status write_response(const analysis *a, const char *text, const double *w, double *re, double *im,
-                                    FILE *file, bramah_diag *diag)
+static bramah_status write_response(const analysis *a, const char *text, const double *w, double *re,
+                                    double *im, FILE *file, bramah_diag *diag)
 {
   const char *colon = strchr(text, ':');
   char input[256];
@@ -246,10 +246,12 @@ static bramah_status find_modes(analysis *a, bramah_diag *diag)
   a->n_shares = a->n_bodies + a->system->n_pressure;
   a->share = calloc(a->modes->n_modes * a->n_shares + 1, sizeof *a->share);
   if (!a->share) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  return bramah_modes_energies(a->modes, a->point.model, a->point.linearization, a->point.plant, a->share, diag);
+  return bramah_modes_energies(a->modes, a->point.model, a->point.linearization, a->point.plant, a->share,
+                               diag);
 }
 
-static bramah_status run_at(const cli_arguments *arguments, const bramah_operating_point *point, bramah_diag *diag)
+static bramah_status run_at(const cli_arguments *arguments, const bramah_operating_point *point,
+                            bramah_diag *diag)
 {
   analysis a = {.system = bramah_operating_point_system(point), .point = bramah_operating_point_get(point)};
   const char *output = cli_value(arguments, "output"), *response = cli_value(arguments, "curves");

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* All values of an option, into list [n_given], which moves on. */
-static const char *const *take(const cli_arguments *arguments, const char *option, const char ***list, size_t *n)
+static const char *const *take(const cli_arguments *arguments, const char *option, const char ***list,
+                               size_t *n)
 {
   const char **first = *list, *text;
   for (*n = 0; (text = cli_value_again(arguments, option, *n)); ++*n) *(*list)++ = text;
@@ -16,7 +17,8 @@ static const char *const *take(const cli_arguments *arguments, const char *optio
 
 static const char *const lists[] = {"set", "parameter", "command", "hold", "free", "input"};
 
-bramah_status cli_operating_point(const cli_arguments *arguments, bramah_operating_point **out, bramah_diag *diag)
+bramah_status cli_operating_point(const cli_arguments *arguments, bramah_operating_point **out,
+                                  bramah_diag *diag)
 {
   const char **list = calloc((size_t)arguments->n_given + 1, sizeof *list), **next = list;
   bramah_operating_point_options o = bramah_operating_point_options_default();
@@ -39,7 +41,8 @@ bramah_status cli_operating_point(const cli_arguments *arguments, bramah_operati
   return status;
 }
 
-void cli_say_where(const cli_arguments *arguments, const bramah_operating_point *point, char *out, size_t size)
+void cli_say_where(const cli_arguments *arguments, const bramah_operating_point *point, char *out,
+                   size_t size)
 {
   const bramah_operating_point_info info = bramah_operating_point_get(point);
   const char *at = cli_value(arguments, "at");

@@ -27,6 +27,7 @@ bramah_status cli_operating_point(const cli_arguments *arguments, bramah_operati
                                   bramah_diag *diag);
 
 /* "four-bar, linearized at 2 s" */
-void cli_say_where(const cli_arguments *arguments, const bramah_operating_point *point, char *out, size_t size);
+void cli_say_where(const cli_arguments *arguments, const bramah_operating_point *point, char *out,
+                   size_t size);
 
 #endif

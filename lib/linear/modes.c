@@ -237,10 +237,11 @@ void bramah_modes_free(bramah_modes *modes)
 }
 
 bramah_status bramah_modes_energies(const bramah_modes *modes, const bramah_model *model,
-                                               bramah_linearization *l, bramah_coupled *plant,
-                                    double *share, bramah_diag *diag)
+                                    bramah_linearization *l, bramah_coupled *plant, double *share,
+                                    bramah_diag *diag)
 {
-  const size_t n_bodies = bramah_model_n_joints(model), n = n_bodies + bramah_linearization_system(l)->n_pressure;
+  const size_t n_bodies = bramah_model_n_joints(model),
+               n = n_bodies + bramah_linearization_system(l)->n_pressure;
   double *energy = calloc(n + 1, sizeof *energy);
   bramah_status status = energy ? BRAMAH_OK : bramah__analysis_memory(diag);
   memset(share, 0, modes->n_modes * n * sizeof *share);

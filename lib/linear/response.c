@@ -15,19 +15,19 @@
 static const double theta13 = 5.371920351148152; /* largest 1-norm the approximant is good for */
 
 static const double pade[14] = {64764752532480000.0,
-                             32382376266240000.0,
-                             7771770303897600.0,
-                             1187353796428800.0,
-                             129060195264000.0,
-                             10559470521600.0,
-                             670442572800.0,
-                             33522128640.0,
-                             1323241920.0,
-                             40840800.0,
-                             960960.0,
-                             16380.0,
-                             182.0,
-                             1.0};
+                                32382376266240000.0,
+                                7771770303897600.0,
+                                1187353796428800.0,
+                                129060195264000.0,
+                                10559470521600.0,
+                                670442572800.0,
+                                33522128640.0,
+                                1323241920.0,
+                                40840800.0,
+                                960960.0,
+                                16380.0,
+                                182.0,
+                                1.0};
 
 static double norm_1(size_t n, const double *A)
 {
@@ -176,8 +176,8 @@ static int solve(const bramah__balanced *z, const double *b, double w, double *M
 }
 
 static bramah_status respond(const bramah_linear_system *s, const bramah__balanced *z, size_t y, size_t u,
-                         size_t n_w, const double *w, double *re, double *im, double *work, int *pivot,
-                         bramah_diag *diag)
+                             size_t n_w, const double *w, double *re, double *im, double *work, int *pivot,
+                             bramah_diag *diag)
 {
   const size_t n = s->n;
   double *M = work, *x = M + 2 * n * n, *b = x + 2 * n;

@@ -523,7 +523,8 @@ static bramah_status sort(const bramah_constrained *s, bramah_approach approach,
 /* ---- all of it ---- */
 
 static bramah_status solve_approach(const bramah_constrained *s, bramah_approach approach,
-                           const bramah_penalty_factors *factors, work *w, store *t, bramah_diag *diag)
+                                    const bramah_penalty_factors *factors, work *w, store *t,
+                                    bramah_diag *diag)
 {
   bramah__quadratic q;
   size_t *rank = &t->spectrum.rank;
