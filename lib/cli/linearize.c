@@ -22,14 +22,6 @@ typedef struct matrices {
 
 static void put_number(FILE *file, double value) { fprintf(file, ",%.17g", value); }
 
-static void put_header(FILE *file, const bramah_linear_system *s)
-{
-  fputs("row,unit,value,rate", file);
-  for (size_t i = 0; i < s->n; i++) fprintf(file, ",%s[%s]", s->x_name[i], s->x_unit[i]);
-  for (size_t i = 0; i < s->n_u; i++) fprintf(file, ",%s[%s]", s->u_name[i], s->u_unit[i]);
-  fputc('\n', file);
-}
-
 static void put_rows(FILE *file, const matrices *m)
 {
   const bramah_linear_system *s = m->s;
@@ -94,7 +86,10 @@ static bramah_status write_file(const char *path, const matrices *m, bramah_diag
   if (bramah_log_is_mat(path)) return write_mat(path, m, diag);
   FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
   if (!file) return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written: %s", strerror(errno));
-  put_header(file, m->s);
+  fputs("row,unit,value,rate", file);
+  for (size_t i = 0; i < m->s->n; i++) fprintf(file, ",%s[%s]", m->s->x_name[i], m->s->x_unit[i]);
+  for (size_t i = 0; i < m->s->n_u; i++) fprintf(file, ",%s[%s]", m->s->u_name[i], m->s->u_unit[i]);
+  fputc('\n', file);
   put_rows(file, m);
   const int failed = ferror(file) != 0 || (file != stdout && fclose(file) != 0);
   return failed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written") : BRAMAH_OK;
@@ -126,18 +121,6 @@ static int is_state(const bramah_linear_system *s, const char *name)
   return 0;
 }
 
-/* Spools among the outputs that are none of the states. */
-static void print_direct(const bramah_linear_system *s, FILE *out)
-{
-  size_t n = 0;
-  for (size_t i = 0; i < s->n_y; i++) {
-    const char *end = strrchr(s->y_name[i], '.');
-    if (!end || strcmp(end, ".spool") != 0 || is_state(s, s->y_name[i])) continue;
-    fprintf(out, "%s%s", n++ ? ", " : "without lag, no states: ", s->y_name[i]);
-  }
-  if (n) fputc('\n', out);
-}
-
 static void print_states(const bramah_linear_system *s, FILE *out)
 {
   fprintf(out, "states:\n");
@@ -161,7 +144,14 @@ static void print_summary(const cli_arguments *arguments, const bramah_operating
           "(%zu coordinates less %zu constraints; the redundant equations would be of order %zu)\n",
           s->n, s->n_position, s->n_velocity, s->n_pressure, s->n_spool, s->n_friction, c.n_coordinates,
           c.n_constraints, c.n_redundant);
-  print_direct(s, out);
+  /* Spools among the outputs that are none of the states. */
+  size_t n = 0;
+  for (size_t i = 0; i < s->n_y; i++) {
+    const char *end = strrchr(s->y_name[i], '.');
+    if (!end || strcmp(end, ".spool") != 0 || is_state(s, s->y_name[i])) continue;
+    fprintf(out, "%s%s", n++ ? ", " : "without lag, no states: ", s->y_name[i]);
+  }
+  if (n) fputc('\n', out);
   print_rest(&info, s, out);
   print_states(s, out);
   if (output) fprintf(out, "matrices: %s\n", output);

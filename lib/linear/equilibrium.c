@@ -21,7 +21,8 @@ bramah_status bramah__move_state(bramah_linearization *l, bramah_coupled *c, con
                                  bramah_diag *diag)
 {
   const bramah_model *model = c->model;
-  const size_t nd = model->n_dependent, nf = model->n_independent, np = l->system.n_pressure;
+  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
+               n_pressure = l->system.n_pressure;
   for (size_t i = 0; i < l->system.n; i++)
     if (!isfinite(dx[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, l->system.x_name[i], "the correction is not finite");
@@ -29,10 +30,10 @@ bramah_status bramah__move_state(bramah_linearization *l, bramah_coupled *c, con
   if (status != BRAMAH_OK) return status;
   bramah__state_copy(&c->state, &c->next);
   for (size_t j = 0; j < model->n; j++)
-    for (size_t f = 0; f < nf; f++) c->next.z[j] += c->now->Rz[j * nf + f] * dx[f];
-  for (size_t f = 0; f < nf; f++) c->next.zd[c->next.index[nd + f]] += dx[nf + f];
-  for (size_t i = 0; i < np; i++) c->next.p[i] += dx[2 * nf + i];
-  for (size_t i = 0; i < l->system.n_spool; i++) c->next.U[l->spool[i]] += dx[2 * nf + np + i];
+    for (size_t f = 0; f < n_dof; f++) c->next.z[j] += c->now->Rz[j * n_dof + f] * dx[f];
+  for (size_t f = 0; f < n_dof; f++) c->next.zd[c->next.index[n_dependent + f]] += dx[n_dof + f];
+  for (size_t i = 0; i < n_pressure; i++) c->next.p[i] += dx[2 * n_dof + i];
+  for (size_t i = 0; i < l->system.n_spool; i++) c->next.U[l->spool[i]] += dx[2 * n_dof + n_pressure + i];
   for (size_t i = 0; i < l->system.n_friction; i++) c->next.x[i] += dx[bramah__first_friction(l) + i];
   return bramah__adopt_candidate(c, diag);
 }
@@ -78,10 +79,10 @@ void bramah__return_state(bramah_coupled *c, const double *snap)
 bramah_status bramah__out_of_balance(const bramah_linearization *l, const bramah_coupled *c, size_t k,
                                      const char *what, bramah_diag *diag)
 {
-  const size_t nf = l->system.n_position;
-  const int moves = k < 2 * nf;
-  const char *name = moves ? c->model->body_name[(size_t)c->state.index[c->model->n_dependent + k % nf]]
-                           : c->model->volume_name[k - 2 * nf];
+  const size_t n_dof = l->system.n_position;
+  const int moves = k < 2 * n_dof;
+  const char *name = moves ? c->model->body_name[(size_t)c->state.index[c->model->n_dependent + k % n_dof]]
+                           : c->model->volume_name[k - 2 * n_dof];
   bramah__fail(diag, BRAMAH_E_NO_CONVERGENCE, name, what);
   bramah__add_text(diag, l->system.x_name[k]);
   bramah__add_text(diag, " changes by ");

@@ -103,37 +103,6 @@ static void sort_names(bramah__compiler *k)
   }
 }
 
-int bramah__normalise(const double *v, double *out)
-{
-  const double length = sqrt(bramah__dot3(v, v));
-  if (!(length > 0.0) || !isfinite(length)) return 0;
-  for (int i = 0; i < 3; i++) out[i] = v[i] / length;
-  return 1;
-}
-
-/* Right-handed orthonormal within rounding of typed numbers? */
-static int is_rotation(const double *R)
-{
-  double c[3];
-  bramah__cross3(R, R + 3, c);
-  for (int i = 0; i < 3; i++) {
-    if (fabs(bramah__dot3(R + 3 * i, R + 3 * i) - 1.0) > 1e-6) return 0;
-    if (fabs(c[i] - R[6 + i]) > 1e-6) return 0;
-  }
-  return 1;
-}
-
-static const double zero9[9] = {0}, identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-
-bramah_status bramah__joint_rotation(const bramah__compiler *k, const bramah_joint *joint, double *R)
-{
-  memcpy(R, joint->rotation, sizeof joint->rotation);
-  if (memcmp(R, zero9, sizeof zero9) == 0) memcpy(R, identity, sizeof identity);
-  if (is_rotation(R)) return BRAMAH_OK;
-  return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
-                              "the rotation of this joint is not a right-handed rotation matrix");
-}
-
 static bramah_status fill_joint(const bramah__compiler *k, const bramah_joint *joint, bramah__link *link)
 {
   link->revolute = joint->type == BRAMAH_JOINT_REVOLUTE;
@@ -146,18 +115,8 @@ static bramah_status fill_joint(const bramah__compiler *k, const bramah_joint *j
   memcpy(link->position, joint->position, sizeof link->position);
   const bramah_status status = bramah__joint_rotation(k, joint, link->rotation);
   if (status != BRAMAH_OK) return status;
-  link->turned = memcmp(link->rotation, identity, sizeof identity) != 0;
-  return BRAMAH_OK;
-}
-
-bramah_status bramah__check_body(const bramah__compiler *k, const bramah_body *body)
-{
-  const double *I = body->inertia;
-  if (!(body->mass >= 0.0) || !isfinite(body->mass))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, body->name, body->line, "the mass must not be negative");
-  if (!(I[0] >= 0.0 && I[1] >= 0.0 && I[2] >= 0.0))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, body->name, body->line,
-                                "moments of inertia must not be negative");
+  link->turned =
+      memcmp(link->rotation, (const double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof link->rotation) != 0;
   return BRAMAH_OK;
 }
 

@@ -8,39 +8,18 @@
 #include <math.h>
 #include <string.h>
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 void bramah__state_layout(const bramah_model *model, bramah__arena *arena, bramah__state *state)
 {
-  const size_t n = model->n, np = model->circuit.n_volumes, nv = bramah__n_spools(&model->circuit);
-  const size_t nx = model->circuit.n_friction_states, nc = model->circuit.n_cylinders,
-               doubles = 3 * n + 2 * np + nv + model->n_inputs + nc + 2 * nx + model->m +
-                         2 * model->n_motions + 4 * model->n_balls + model->n_parameters;
-  const size_t ints = n + model->m;
-  state->size = doubles * sizeof(double) + sizeof(int64_t) + ints * sizeof(int);
+  const size_t n = model->n, n_first_order = model->n_first_order, nc = model->circuit.n_cylinders;
+  unsigned char *next;
+#define ADD_SIZE(type, name, count) state->size += (count) * sizeof(type);
+#define CUT(type, name, count) state->name = (type *)(void *)next, next += (count) * sizeof(type);
+  state->size = 0;
+  BRAMAH__STATE_FIELDS(ADD_SIZE)
   state->size = (state->size + 7) / 8 * 8;
-  state->block = bramah__arena_take(arena, state->size, 1);
-  if (!state->block) return;
-  double *next = state->block;
-  state->z = next, next += n;
-  state->zd = next, next += n;
-  state->zdd = next, next += n;
-  state->p = next, next += np;
-  state->pd = next, next += np;
-  state->U = next, next += nv;
-  state->u = next, next += model->n_inputs;
-  state->work = next, next += nc;
-  state->x = next, next += nx;
-  state->xd = next, next += nx;
-  state->lambda = next, next += model->m;
-  state->drive = next, next += model->n_motions;
-  state->drive_work = next, next += model->n_motions;
-  state->base = next, next += 4 * model->n_balls;
-  state->theta = next, next += model->n_parameters;
-  state->time_ns = (int64_t *)(void *)next;
-  state->index = (int *)(void *)(state->time_ns + 1);
-  state->row = state->index + n;
+  state->block = next = bramah__arena_take(arena, state->size, 1);
+  if (!next) return;
+  BRAMAH__STATE_FIELDS(CUT)
 }
 
 void bramah__state_copy(const bramah__state *from, bramah__state *to)
@@ -50,38 +29,10 @@ void bramah__state_copy(const bramah__state *from, bramah__state *to)
 
 void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah__eval *eval)
 {
-  const size_t n = model->n, m = model->m, nc = model->circuit.n_cylinders, np = model->circuit.n_volumes;
-  const size_t nd = smaller(m, n), nf = n; /* upper bounds: the rank is known only after the assembly */
-  eval->pose = BRAMAH__TAKE(arena, bramah__pose, n);
-  eval->Phi = BRAMAH__TAKE(arena, double, m);
-  eval->Phi_z = BRAMAH__TAKE(arena, double, m *n);
-  eval->LU = BRAMAH__TAKE(arena, double, nd *nd);
-  eval->pivot = BRAMAH__TAKE(arena, int, nd);
-  eval->Rz = BRAMAH__TAKE(arena, double, n *nf);
-  eval->drift = BRAMAH__TAKE(arena, double, n);
-  eval->s = BRAMAH__TAKE(arena, double, nc);
-  eval->row = BRAMAH__TAKE(arena, double, nc *n);
-  eval->row_i = BRAMAH__TAKE(arena, double, nc *nf);
-  eval->Z = BRAMAH__TAKE(arena, double, 6 * n);
-  eval->Zd = BRAMAH__TAKE(arena, double, 6 * n);
-  eval->bias = BRAMAH__TAKE(arena, double, n);
-  eval->v = BRAMAH__TAKE(arena, double, nc);
-  eval->D = BRAMAH__TAKE(arena, double, n *nf);
-  eval->force = BRAMAH__TAKE(arena, double, nc);
-  eval->friction = BRAMAH__TAKE(arena, double, nc);
-  eval->stop = BRAMAH__TAKE(arena, double, nc);
-  eval->w = BRAMAH__TAKE(arena, double, model->circuit.n_metered);
-  eval->P = BRAMAH__TAKE(arena, double, model->circuit.n_metered_lines);
-  eval->mass = BRAMAH__TAKE(arena, double, n *n);
-  eval->Mi = BRAMAH__TAKE(arena, double, nf *nf);
-  eval->rhs = BRAMAH__TAKE(arena, double, nf);
-  eval->composite = BRAMAH__TAKE(arena, bramah__composite, n);
-  eval->W = BRAMAH__TAKE(arena, double, 6 * n);
-  eval->gamma = BRAMAH__TAKE(arena, double, m);
-  eval->tau = BRAMAH__TAKE(arena, double, n);
-  eval->column = BRAMAH__TAKE(arena, double, larger(n, m));
-  eval->MR = BRAMAH__TAKE(arena, double, n *nf);
-  eval->flow = BRAMAH__TAKE(arena, double, np);
+  const size_t n = model->n, m = model->m, nc = model->circuit.n_cylinders,
+               n_first_order = model->n_first_order, n_dependent = m < n ? m : n, n_dof = n;
+#define TAKE(type, name, count) eval->name = BRAMAH__TAKE(arena, type, count);
+  BRAMAH__EVAL_FIELDS(TAKE)
 }
 
 static double seconds(const bramah__state *state) { return (double)*state->time_ns * 1e-9; }
@@ -128,14 +79,14 @@ void bramah__prescribe(const bramah_model *model, bramah__state *state)
 
 void bramah__fill_drift(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
-  const size_t nd = model->n_dependent;
+  const size_t n_dependent = model->n_dependent;
   double *Phi_t = eval->gamma;
   memset(Phi_t, 0, model->m * sizeof *Phi_t);
   bramah__motion_add_rate(model->n_motions, model->motion, seconds(state), Phi_t);
-  for (size_t k = 0; k < nd; k++) eval->column[k] = -Phi_t[state->row[k]];
-  bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
+  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -Phi_t[state->row[k]];
+  bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
   memset(eval->drift, 0, model->n * sizeof *eval->drift);
-  for (size_t k = 0; k < nd; k++) eval->drift[state->index[k]] = eval->column[k];
+  for (size_t k = 0; k < n_dependent; k++) eval->drift[state->index[k]] = eval->column[k];
   /* what they are but for rounding */
   for (size_t i = 0; i < model->n_motions; i++)
     eval->drift[model->motion[i].joint] = -Phi_t[model->motion[i].row];
@@ -151,13 +102,13 @@ static size_t place_in_use(const bramah_model *model, const bramah__state *state
 void bramah__drive_forces(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                           double *force)
 {
-  const size_t n = model->n, nd = model->n_dependent;
+  const size_t n = model->n, n_dependent = model->n_dependent;
   if (model->n_motions == 0) return;
   bramah__inverse_dynamics(model, state, eval, state->zdd);
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     for (size_t j = 0; j < n; j++) eval->tau[j] -= eval->row[c * n + j] * eval->force[c];
-  for (size_t k = 0; k < nd; k++) eval->column[k] = eval->tau[state->index[k]];
-  bramah__lu_solve_transposed(nd, eval->LU, eval->pivot, eval->column);
+  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = eval->tau[state->index[k]];
+  bramah__lu_solve_transposed(n_dependent, eval->LU, eval->pivot, eval->column);
   for (size_t i = 0; i < model->n_motions; i++)
     force[i] = eval->column[place_in_use(model, state, model->motion[i].row)];
 }
@@ -171,28 +122,30 @@ enum { CLOSE_ITERATIONS = 20 };
 static bramah_status factor_dependent(const bramah_model *model, const bramah__state *state,
                                       bramah__eval *eval)
 {
-  const size_t n = model->n, nd = model->n_dependent;
+  const size_t n = model->n, n_dependent = model->n_dependent;
   bramah__constraint_jacobian(model, eval);
-  for (size_t k = 0; k < nd; k++)
-    for (size_t l = 0; l < nd; l++)
-      eval->LU[k * nd + l] = eval->Phi_z[(size_t)state->row[k] * n + (size_t)state->index[l]];
-  return bramah__lu_factor(nd, eval->LU, eval->pivot) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
+  for (size_t k = 0; k < n_dependent; k++)
+    for (size_t l = 0; l < n_dependent; l++)
+      eval->LU[k * n_dependent + l] = eval->Phi_z[(size_t)state->row[k] * n + (size_t)state->index[l]];
+  return bramah__lu_factor(n_dependent, eval->LU, eval->pivot) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
 }
 
 /* Rz = [-(Phi_z^d)^-1 Phi_z^i ; I], rows in the order of the joints (D 2.26). */
 static void fill_Rz(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
-  const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
-  if (nd == 0 && eval->Rz_is_identity) return;
-  eval->Rz_is_identity = nd == 0;
-  for (size_t f = 0; f < nf; f++) {
-    const size_t independent = (size_t)state->index[nd + f];
-    for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->Phi_z[(size_t)state->row[k] * n + independent];
-    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
-    for (size_t k = 0; k < nd; k++) eval->Rz[(size_t)state->index[k] * nf + f] = eval->column[k];
-    for (size_t g = 0; g < nf; g++) eval->Rz[(size_t)state->index[nd + g] * nf + f] = g == f ? 1.0 : 0.0;
+  const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
+  if (n_dependent == 0 && eval->Rz_is_identity) return;
+  eval->Rz_is_identity = n_dependent == 0;
+  for (size_t f = 0; f < n_dof; f++) {
+    const size_t independent = (size_t)state->index[n_dependent + f];
+    for (size_t k = 0; k < n_dependent; k++)
+      eval->column[k] = -eval->Phi_z[(size_t)state->row[k] * n + independent];
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < n_dependent; k++) eval->Rz[(size_t)state->index[k] * n_dof + f] = eval->column[k];
+    for (size_t g = 0; g < n_dof; g++)
+      eval->Rz[(size_t)state->index[n_dependent + g] * n_dof + f] = g == f ? 1.0 : 0.0;
     /* what they are but for rounding */
-    for (size_t i = 0; i < model->n_motions; i++) eval->Rz[model->motion[i].joint * nf + f] = 0.0;
+    for (size_t i = 0; i < model->n_motions; i++) eval->Rz[model->motion[i].joint * n_dof + f] = 0.0;
   }
 }
 
@@ -202,15 +155,6 @@ void bramah__project(const bramah_model *model, const bramah__eval *eval, const 
     memcpy(y, x, model->n * sizeof *y);
   else
     bramah__apply_transposed(model->n, model->n_independent, eval->Rz, x, y);
-}
-
-static void fill_lines(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
-{
-  const size_t n = model->n, nf = model->n_independent;
-  for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
-    eval->s[c] = bramah__line_length(&model->tree, &model->line[c], state->z, eval->pose, eval->row + c * n);
-    bramah__project(model, eval, eval->row + c * n, eval->row_i + c * nf);
-  }
 }
 
 /* cos(pitch) below which the yaw and roll of a spherical joint count as one motion: about 1.1 deg */
@@ -244,7 +188,11 @@ static bramah_status finish_position(const bramah_model *model, const bramah__st
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);
   if (model->n_motions) bramah__fill_drift(model, state, eval);
-  fill_lines(model, state, eval);
+  const size_t n = model->n, n_dof = model->n_independent;
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
+    eval->s[c] = bramah__line_length(&model->tree, &model->line[c], state->z, eval->pose, eval->row + c * n);
+    bramah__project(model, eval, eval->row + c * n, eval->row_i + c * n_dof);
+  }
   return BRAMAH_OK;
 }
 
@@ -265,7 +213,7 @@ static double violation(const bramah_model *model, const bramah__state *state, b
 
 bramah_status bramah__close_position(const bramah_model *model, bramah__state *state, bramah__eval *eval)
 {
-  const size_t nd = model->n_dependent;
+  const size_t n_dependent = model->n_dependent;
   for (int iteration = 0; iteration < CLOSE_ITERATIONS; iteration++) {
     bramah__prescribe(model, state);
     bramah__tree_pose(&model->tree, state->base, state->z, eval->pose);
@@ -273,9 +221,9 @@ bramah_status bramah__close_position(const bramah_model *model, bramah__state *s
     if (error <= model->closure_tolerance) return finish_position(model, state, eval);
     if (!isfinite(error)) return BRAMAH_E_CLOSURE;
     if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
-    for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->Phi[state->row[k]];
-    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
-    for (size_t k = 0; k < nd; k++) state->z[state->index[k]] += eval->column[k];
+    for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -eval->Phi[state->row[k]];
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < n_dependent; k++) state->z[state->index[k]] += eval->column[k];
   }
   return BRAMAH_E_CLOSURE;
 }
@@ -298,25 +246,26 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
 /* bias: joint accelerations when the independent ones vanish, [-(Phi_z^d)^-1 gamma ; 0] (D 2.28). */
 static void fill_bias(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
-  const size_t nd = model->n_dependent;
-  for (size_t f = nd; f < model->n; f++) eval->bias[state->index[f]] = 0.0;
-  if (nd == 0) return;
+  const size_t n_dependent = model->n_dependent;
+  for (size_t f = n_dependent; f < model->n; f++) eval->bias[state->index[f]] = 0.0;
+  if (n_dependent == 0) return;
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, NULL, eval->Zd);
   bramah__constraint_bias(model, state, eval);
-  for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->gamma[state->row[k]];
-  bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
-  for (size_t k = 0; k < nd; k++) eval->bias[state->index[k]] = eval->column[k];
+  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -eval->gamma[state->row[k]];
+  bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+  for (size_t k = 0; k < n_dependent; k++) eval->bias[state->index[k]] = eval->column[k];
   for (size_t i = 0; i < model->n_motions; i++)
     eval->bias[model->motion[i].joint] = -eval->gamma[model->motion[i].row];
 }
 
 void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval)
 {
-  const size_t nd = model->n_dependent, nf = model->n_independent;
-  for (size_t k = 0; k < nd; k++) {
+  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent;
+  for (size_t k = 0; k < n_dependent; k++) {
     const size_t j = (size_t)state->index[k];
     double rate = model->n_motions ? eval->drift[j] : 0.0;
-    for (size_t f = 0; f < nf; f++) rate += eval->Rz[j * nf + f] * state->zd[state->index[nd + f]];
+    for (size_t f = 0; f < n_dof; f++)
+      rate += eval->Rz[j * n_dof + f] * state->zd[state->index[n_dependent + f]];
     state->zd[j] = rate;
   }
 }
@@ -415,34 +364,29 @@ static void project_inverse_dynamics(const bramah_model *model, const bramah__st
   bramah__project(model, eval, eval->tau, r);
 }
 
-static void subtract_cylinders(const bramah_model *model, const bramah__eval *eval, double *r)
-{
-  const size_t nf = model->n_independent;
-  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    for (size_t f = 0; f < nf; f++) r[f] -= eval->row_i[c * nf + f] * eval->force[c];
-}
-
 void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                        const double *zdd, double *r)
 {
   project_inverse_dynamics(model, state, eval, zdd, r);
-  subtract_cylinders(model, eval, r);
+  const size_t n_dof = model->n_independent;
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    for (size_t f = 0; f < n_dof; f++) r[f] -= eval->row_i[c * n_dof + f] * eval->force[c];
 }
 
 /* Mi = Rz' M Rz */
 static void project_mass(const bramah_model *model, bramah__eval *eval)
 {
-  const size_t n = model->n, nf = model->n_independent;
+  const size_t n = model->n, n_dof = model->n_independent;
   if (eval->Rz_is_identity) {
     memcpy(eval->Mi, eval->mass, n * n * sizeof(double));
     return;
   }
-  bramah__multiply(n, n, nf, eval->mass, eval->Rz, eval->MR);
-  for (size_t f = 0; f < nf; f++)
+  bramah__multiply(n, n, n_dof, eval->mass, eval->Rz, eval->MR);
+  for (size_t f = 0; f < n_dof; f++)
     for (size_t g = 0; g <= f; g++) {
       double sum = 0.0;
-      for (size_t j = 0; j < n; j++) sum += eval->Rz[j * nf + f] * eval->MR[j * nf + g];
-      eval->Mi[f * nf + g] = eval->Mi[g * nf + f] = sum;
+      for (size_t j = 0; j < n; j++) sum += eval->Rz[j * n_dof + f] * eval->MR[j * n_dof + g];
+      eval->Mi[f * n_dof + g] = eval->Mi[g * n_dof + f] = sum;
     }
 }
 
@@ -464,13 +408,13 @@ void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state,
 
 void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *eval, double *zdd_i)
 {
-  const size_t nf = model->n_independent;
-  for (size_t f = 0; f < nf; f++) {
+  const size_t n_dof = model->n_independent;
+  for (size_t f = 0; f < n_dof; f++) {
     zdd_i[f] = eval->rhs[f];
     for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-      zdd_i[f] += eval->row_i[c * nf + f] * eval->force[c];
+      zdd_i[f] += eval->row_i[c * n_dof + f] * eval->force[c];
   }
-  bramah__cholesky_solve(nf, eval->Mi, zdd_i);
+  bramah__cholesky_solve(n_dof, eval->Mi, zdd_i);
 }
 
 /* gamma at rates w [n]: the quadratic form Phi_zz[w, w]. */
@@ -486,19 +430,19 @@ static void quadratic(const bramah_model *model, bramah__eval *eval, const doubl
  * b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the rates. */
 static void fill_D(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
-  const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
-  for (size_t f = 0; f < nf; f++) {
+  const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
+  for (size_t f = 0; f < n_dof; f++) {
     double *sum = eval->tau;
     for (int sign = 1; sign >= -1; sign -= 2) {
-      for (size_t j = 0; j < n; j++) sum[j] = eval->Rz[j * nf + f] + sign * state->zd[j];
+      for (size_t j = 0; j < n; j++) sum[j] = eval->Rz[j * n_dof + f] + sign * state->zd[j];
       quadratic(model, eval, sum, eval->gamma);
-      for (size_t k = 0; k < nd; k++) {
+      for (size_t k = 0; k < n_dependent; k++) {
         const double part = 0.25 * sign * eval->gamma[state->row[k]];
         eval->column[k] = sign > 0 ? -part : eval->column[k] - part;
       }
     }
-    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
-    for (size_t k = 0; k < nd; k++) eval->D[(size_t)state->index[k] * nf + f] = eval->column[k];
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < n_dependent; k++) eval->D[(size_t)state->index[k] * n_dof + f] = eval->column[k];
   }
   bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z); /* as it was */
 }

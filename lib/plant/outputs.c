@@ -43,12 +43,6 @@ int bramah__body_accelerates(bramah__output_code code)
   return code >= BRAMAH__BODY_FORCE_X && code <= BRAMAH__BODY_TURN_Z;
 }
 
-static void against(const double *gravity, double *up)
-{
-  const double length = sqrt(bramah__dot3(gravity, gravity));
-  for (int k = 0; k < 3; k++) up[k] = length > 0.0 ? -gravity[k] / length : 0.0;
-}
-
 /* Accelerations of all bodies at those of the joints. */
 static const double *accelerations(const bramah_coupled *c)
 {
@@ -64,7 +58,8 @@ static body_motion motion_of(const bramah_coupled *c, size_t body)
   body_motion m = {pose->A, pose->r, Z + 3, c->model->tree.gravity, NULL, {0}, {0}};
   bramah__copy3(Z, m.velocity);
   bramah__add_cross3(Z + 3, pose->r, m.velocity);
-  against(m.gravity, m.up);
+  const double length = sqrt(bramah__dot3(m.gravity, m.gravity));
+  for (int k = 0; k < 3; k++) m.up[k] = length > 0.0 ? -m.gravity[k] / length : 0.0;
   return m;
 }
 
@@ -453,7 +448,7 @@ static int all_zero(size_t n, const double *x)
   return 1;
 }
 
-/* What an output has of the pressures directly, row [2 nf + n_volumes]; 1 if that is all. */
+/* What an output has of the pressures directly, row [2 n_dof + n_volumes]; 1 if that is all. */
 static int pressure_part(const bramah_coupled *c, const bramah__output *output, double *row)
 {
   double *by_p = row + 2 * c->model->n_independent;
@@ -468,25 +463,12 @@ static int pressure_part(const bramah_coupled *c, const bramah__output *output, 
   return output->code == BRAMAH__VOLUME_PRESSURE || bramah__is_flow(output->code);
 }
 
-/* row += [ a Rz + b D, b Rz, 0 ] */
-static void add_motion(bramah_coupled *c, const double *a, const double *b, double *row)
-{
-  const size_t n = c->model->n, nf = c->model->n_independent;
-  const int moving = !all_zero(n, b);
-  if (moving) bramah__rate_derivative(c->model, &c->state, c->now);
-  for (size_t f = 0; f < nf; f++)
-    for (size_t j = 0; j < n; j++) {
-      row[f] += a[j] * c->now->Rz[j * nf + f] + (moving ? b[j] * c->now->D[j * nf + f] : 0.0);
-      row[nf + f] += b[j] * c->now->Rz[j * nf + f];
-    }
-}
-
 /* row += q Q, Q all joint accelerations by the error state. */
 static void add_acceleration(const bramah_coupled *c, const double *q, double *row)
 {
-  const size_t ne = 2 * c->model->n_independent + c->model->circuit.n_volumes;
+  const size_t n_error = 2 * c->model->n_independent + c->model->circuit.n_volumes;
   for (size_t j = 0; j < c->model->n; j++)
-    for (size_t k = 0; q[j] != 0.0 && k < ne; k++) row[k] += q[j] * c->Q[j * ne + k];
+    for (size_t k = 0; q[j] != 0.0 && k < n_error; k++) row[k] += q[j] * c->Q[j * n_error + k];
 }
 
 bramah_status bramah__output_row(void *self, size_t i, double *row)
@@ -510,7 +492,15 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
     return BRAMAH_E_UNSUPPORTED;
   else if (output->code == BRAMAH__CYLINDER_FORCE && c->model->circuit.cylinder[output->index].metered)
     bramah__drag_partials(c, output->index, by_p, a, b);
-  add_motion(c, a, b, row);
+  /* row += [ a Rz + b D, b Rz, 0 ] */
+  const size_t n = c->model->n, n_dof = c->model->n_independent;
+  const int moving = !all_zero(n, b);
+  if (moving) bramah__rate_derivative(c->model, &c->state, c->now);
+  for (size_t f = 0; f < n_dof; f++)
+    for (size_t j = 0; j < n; j++) {
+      row[f] += a[j] * c->now->Rz[j * n_dof + f] + (moving ? b[j] * c->now->D[j * n_dof + f] : 0.0);
+      row[n_dof + f] += b[j] * c->now->Rz[j * n_dof + f];
+    }
   if (accelerates) add_acceleration(c, q, row);
   return BRAMAH_OK;
 }
@@ -528,21 +518,21 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row)
   const bramah_status status = bramah__refresh(c, NULL);
   if (status != BRAMAH_OK) return status;
   const size_t ball = model->ball_of[output->index] - 1, j = model->ball[ball].first, k = output->index - j,
-               nf = model->n_independent;
+               n_dof = model->n_independent;
   double X[9], U[9];
   turn_partials(c, ball, X, U);
-  memset(row, 0, (2 * nf + model->circuit.n_volumes) * sizeof *row);
-  for (size_t f = 0; f < nf; f++)
-    for (size_t l = 0; l < 3; l++) row[f] += X[3 * k + l] * c->now->Rz[(j + l) * nf + f];
+  memset(row, 0, (2 * n_dof + model->circuit.n_volumes) * sizeof *row);
+  for (size_t f = 0; f < n_dof; f++)
+    for (size_t l = 0; l < 3; l++) row[f] += X[3 * k + l] * c->now->Rz[(j + l) * n_dof + f];
   return BRAMAH_OK;
 }
 
 void bramah__output_by_acceleration(bramah_coupled *c, size_t i, double *row)
 {
-  const size_t n = c->model->n, nf = c->model->n_independent;
+  const size_t n = c->model->n, n_dof = c->model->n_independent;
   double *a = c->probe_state.z, *b = c->probe_state.zd, *q = c->probe_state.zdd;
-  memset(row, 0, nf * sizeof *row);
+  memset(row, 0, n_dof * sizeof *row);
   if (!mechanical_partials(c, &c->model->output[i], a, b, q)) return;
   for (size_t j = 0; j < n; j++)
-    for (size_t f = 0; f < nf; f++) row[f] += q[j] * c->now->Rz[j * nf + f];
+    for (size_t f = 0; f < n_dof; f++) row[f] += q[j] * c->now->Rz[j * n_dof + f];
 }

@@ -36,9 +36,9 @@ static size_t column_of(const problem *q, size_t volume)
 static void balance_rows(const problem *q, double *A, double *b)
 {
   const bramah_model *m = q->model;
-  const size_t nf = m->n_independent;
+  const size_t n_dof = m->n_independent;
   const bramah__eval *now = q->c->now;
-  for (size_t f = 0; f < nf; f++) b[f] = -now->rhs[f];
+  for (size_t f = 0; f < n_dof; f++) b[f] = -now->rhs[f];
   for (size_t i = 0; i < m->circuit.n_cylinders; i++) {
     const bramah__cylinder *cylinder = &m->circuit.cylinder[i];
     const struct {
@@ -46,10 +46,10 @@ static void balance_rows(const problem *q, double *A, double *b)
       double area;
     } chambers[2] = {{cylinder->piston, cylinder->piston_area}, {cylinder->rod, -cylinder->rod_area}};
     const double stop = bramah__stop_force(&m->circuit, i, now->s[i], 0.0);
-    for (size_t f = 0; f < nf; f++) b[f] -= now->row_i[i * nf + f] * stop;
+    for (size_t f = 0; f < n_dof; f++) b[f] -= now->row_i[i * n_dof + f] * stop;
     for (int e = 0; e < 2; e++)
-      for (size_t f = 0; f < nf; f++) {
-        const double arm = now->row_i[i * nf + f] * chambers[e].area;
+      for (size_t f = 0; f < n_dof; f++) {
+        const double arm = now->row_i[i * n_dof + f] * chambers[e].area;
         if (is_open(q->machine, chambers[e].volume))
           A[f * q->n_open + column_of(q, chambers[e].volume)] += arm;
         else
@@ -131,10 +131,10 @@ static bramah_status undetermined(const problem *q, bramah_diag *diag)
 /* The joint, orifice or leakage whose balance a row is. */
 static const char *row_name(const problem *q, size_t r)
 {
-  const size_t nf = q->model->n_independent, n_orifices = q->machine->n_orifices;
-  if (r < nf) return q->model->joint_name[q->c->state.index[q->model->n_dependent + r]];
-  if (r < nf + n_orifices) return q->machine->orifices[r - nf].name;
-  return q->machine->leakages[r - nf - n_orifices].name;
+  const size_t n_dof = q->model->n_independent, n_orifices = q->machine->n_orifices;
+  if (r < n_dof) return q->model->joint_name[q->c->state.index[q->model->n_dependent + r]];
+  if (r < n_dof + n_orifices) return q->machine->orifices[r - n_dof].name;
+  return q->machine->leakages[r - n_dof - n_orifices].name;
 }
 
 /* What remains of b - A x after the solution says whether anything was out of balance that no pressure can
@@ -159,9 +159,9 @@ static bramah_status check_residual(const problem *q, const double *A, const dou
 static bramah_status check_still(const problem *q, const char *thing, int line, const size_t node[2],
                                  double Q, bramah_diag *diag)
 {
-  const size_t np = q->model->circuit.n_volumes;
-  const int open =
-      (node[0] < np && is_open(q->machine, node[0])) || (node[1] < np && is_open(q->machine, node[1]));
+  const size_t n_first_order = q->model->circuit.n_volumes;
+  const int open = (node[0] < n_first_order && is_open(q->machine, node[0])) ||
+                   (node[1] < n_first_order && is_open(q->machine, node[1]));
   if (!open || fabs(Q) <= still_flow) return BRAMAH_OK;
   bramah__fail(diag, BRAMAH_E_VALUE, thing, "oil flows through this at the equilibrium pressures: ");
   bramah__add_number(diag, Q, 4);

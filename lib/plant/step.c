@@ -27,10 +27,10 @@ static bramah_status place_candidate(bramah_coupled *c, const bramah__eval *from
   bramah__state *next = &c->next;
   bramah__eval *eval = c->trial;
   const double *change = c->newton.change;
-  const size_t nm = bramah__n_mechanical(c), nf = model->n_independent;
+  const size_t nm = bramah__n_mechanical(c), n_dof = model->n_independent;
   for (size_t k = 0; move && !c->formulation->all && k < model->n_dependent; k++) {
     const size_t j = (size_t)next->index[k];
-    for (size_t f = 0; f < nf; f++) next->z[j] += from->Rz[j * nf + f] * move[f];
+    for (size_t f = 0; f < n_dof; f++) next->z[j] += from->Rz[j * n_dof + f] * move[f];
   }
   for (size_t k = 0; move && k < nm; k++) {
     const size_t j = bramah__unknown_joint(c, k);
@@ -363,11 +363,25 @@ static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
- * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
- * misses that balance. */
-static void commit(bramah_coupled *c, int iterations)
+bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
 {
+  bramah_status status = bramah__refresh(c, diag);
+  if (status != BRAMAH_OK) return status;
+  c->report.last_iterations = c->report.last_evaluations = 0;
+  predict(c);
+  status = place_candidate(c, NULL, NULL);
+  if (status != BRAMAH_OK) return name_failure(c, status, diag);
+  int iterations = 0;
+  status = iterate(c, &iterations, diag);
+  c->report.last_iterations = (uint32_t)iterations;
+  if (status != BRAMAH_OK) return status;
+  status = check_strokes(c, diag);
+  if (status != BRAMAH_OK) return status;
+  status = finish(c);
+  if (status != BRAMAH_OK) return name_failure(c, status, diag);
+  /* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
+   * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
+   * misses that balance. */
   const bramah_model *model = c->model;
   for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
     const double load = model->circuit.cylinder[i].load; /* not the cylinder's work */
@@ -386,24 +400,5 @@ static void commit(bramah_coupled *c, int iterations)
   c->report.steps++;
   c->report.iterations += (uint64_t)iterations;
   if ((uint32_t)iterations > c->report.max_iterations) c->report.max_iterations = (uint32_t)iterations;
-}
-
-bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
-{
-  bramah_status status = bramah__refresh(c, diag);
-  if (status != BRAMAH_OK) return status;
-  c->report.last_iterations = c->report.last_evaluations = 0;
-  predict(c);
-  status = place_candidate(c, NULL, NULL);
-  if (status != BRAMAH_OK) return name_failure(c, status, diag);
-  int iterations = 0;
-  status = iterate(c, &iterations, diag);
-  c->report.last_iterations = (uint32_t)iterations;
-  if (status != BRAMAH_OK) return status;
-  status = check_strokes(c, diag);
-  if (status != BRAMAH_OK) return status;
-  status = finish(c);
-  if (status != BRAMAH_OK) return name_failure(c, status, diag);
-  commit(c, iterations);
   return BRAMAH_OK;
 }
