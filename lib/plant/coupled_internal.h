@@ -70,16 +70,16 @@
   X(double, column, n + n_first_order)
 
 typedef struct bramah__newton {
-  BRAMAH__NEWTON_FIELDS(BRAMAH__DECLARE)
+  BRAMAH__NEWTON_FIELDS(BRAMAH__FIELD_MEMBER)
 } bramah__newton;
 
 typedef struct bramah__derivative {
-  BRAMAH__DERIVATIVE_FIELDS(BRAMAH__DECLARE)
+  BRAMAH__DERIVATIVE_FIELDS(BRAMAH__FIELD_MEMBER)
   bramah__variation variation; /* [n x 6] each */
 } bramah__derivative;
 
 typedef struct bramah__transition {
-  BRAMAH__TRANSITION_FIELDS(BRAMAH__DECLARE)
+  BRAMAH__TRANSITION_FIELDS(BRAMAH__FIELD_MEMBER)
   bramah__state start; /* the state at the start of the step */
 } bramah__transition;
 

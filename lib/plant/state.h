@@ -5,8 +5,6 @@
 
 #include "lib/machine/model_internal.h"
 
-#define BRAMAH__DECLARE(type, name, count) type *name;
-
 /* The state is one block, in this order, that a snapshot copies. Numbers: n joints, n_first_order first-order states, nc cylinders. */
 #define BRAMAH__STATE_FIELDS(X)                                                                              \
   X(double, z, n) /* joint positions, rates, accelerations */                                                \
@@ -31,7 +29,7 @@
 typedef struct bramah__state {
   void *block;
   size_t size; /* bytes of the block */
-  BRAMAH__STATE_FIELDS(BRAMAH__DECLARE)
+  BRAMAH__STATE_FIELDS(BRAMAH__FIELD_MEMBER)
 } bramah__state;
 
 /* Quantities that follow from a state. Filled in stages: position, motion, forces. n_dependent and n_dof, the dependent and
@@ -74,7 +72,7 @@ typedef struct bramah__state {
   X(double, flow, n_first_order)
 
 typedef struct bramah__eval {
-  BRAMAH__EVAL_FIELDS(BRAMAH__DECLARE)
+  BRAMAH__EVAL_FIELDS(BRAMAH__FIELD_MEMBER)
   int Rz_is_identity; /* 1: without loops every coordinate is independent */
   int D_known;        /* 1: bramah__rate_derivative has filled D for this motion */
   int factored;       /* 1: Mi belongs to this pose */
