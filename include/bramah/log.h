@@ -95,7 +95,7 @@ BRAMAH_API int bramah_log_time_is_iso(const bramah_log_reader *reader);
 /* The same for one text ("2024-03-05T12:34:56.789+01:00"; without a zone it is UTC). Errors: E_SYNTAX. */
 BRAMAH_API bramah_status bramah_log_read_time(const char *text, int64_t *ns);
 /* And back, in UTC: out [n >= 36]. */
-BRAMAH_API void bramah_log_tell_time(int64_t ns, char *out, size_t n);
+BRAMAH_API void bramah_log_time_text(int64_t ns, char *out, size_t n);
 
 /* Next row: values [n_columns] in SI, present [n_columns] 0 where the cell is empty. *end = 1 at the end of
  * the file. Errors, with line and column: E_SYNTAX (text in a number, more or fewer cells than the header),

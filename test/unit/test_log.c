@@ -565,11 +565,11 @@ START_TEST(tells_times_as_it_reads_them)
   char text[36];
   int64_t back;
   for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
-    bramah_log_tell_time(ns[i], text, sizeof text);
+    bramah_log_time_text(ns[i], text, sizeof text);
     ck_assert_int_eq(bramah_log_read_time(text, &back), BRAMAH_OK);
     ck_assert_msg(back == ns[i], "%s", text);
   }
-  bramah_log_tell_time(INT64_C(951782400000000000), text, sizeof text);
+  bramah_log_time_text(INT64_C(951782400000000000), text, sizeof text);
   ck_assert_str_eq(text, "2000-02-29T00:00:00Z");
 }
 END_TEST

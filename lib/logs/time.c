@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/logs/log_time.h"
+/* Times as they are in logs. */
+#define _POSIX_C_SOURCE 200809L /* locale_t */
+#include "lib/logs/reader.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -208,7 +210,7 @@ static void date_of(int64_t days, int *year, int *month, int *day)
   *year = (int)(y + era * 400 + (*month <= 2));
 }
 
-void bramah__time_text(int64_t ns, char *out, size_t n)
+void bramah_log_time_text(int64_t ns, char *out, size_t n)
 {
   const int64_t second_ns = INT64_C(1000000000);
   int64_t seconds = ns / second_ns, rest = ns % second_ns;
