@@ -335,6 +335,58 @@ typedef struct bramah_simulated_sensor {
 BRAMAH_API void bramah_simulated_log_sensor(const bramah_simulated_log *log, size_t i,
                                             bramah_simulated_sensor *out);
 
+/* ---- reproducible noise (GSL) ---- */
+
+/* A stream of random numbers. Streams of one seed with different numbers are independent, so that the noise
+ * of a sensor does not depend on which other sensors there are. */
+typedef struct bramah_noise bramah_noise;
+/* Begin a stream. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_noise_new(uint64_t seed, uint64_t stream, bramah_diag *diag,
+                                          bramah_noise **out);
+BRAMAH_API void bramah_noise_free(bramah_noise *noise); /* NULL allowed */
+/* One sample of a normal distribution with mean 0 and standard deviation sigma. */
+BRAMAH_API double bramah_noise_gaussian(bramah_noise *noise, double sigma);
+/* A stream number from a name. */
+BRAMAH_API uint64_t bramah_noise_stream(const char *name);
+
+/* ---- matrices and texts in MAT files of version 5, as MATLAB, Octave and SciPy read them; needs no other library.
+ * Logs and estimates are written by bramah_log_create: a name that ends in .mat suffices ---- */
+
+typedef struct bramah_mat bramah_mat;
+
+/* Longest name of a variable or field, with the zero byte. */
+enum { BRAMAH_MAT_NAME = 64 };
+
+/* Create (replace) a file. Errors: E_FILE. Every function below reports the first error again once one has
+ * failed. */
+BRAMAH_API bramah_status bramah_mat_create(const char *path, bramah_diag *diag, bramah_mat **out);
+
+/* Names of variables and fields: a letter, then letters, digits and _, 63 at most; the names of one file
+ * differ. Errors of all that follow: E_ARGUMENT (name), E_VALUE (larger than the 2 GiB the format allows a
+ * variable), E_FILE. */
+
+/* A real matrix [n_rows x n_columns], given row-major; 0 x n is allowed. */
+BRAMAH_API bramah_status bramah_mat_add_matrix(bramah_mat *mat, const char *name, size_t n_rows,
+                                               size_t n_columns, const double *values, bramah_diag *diag);
+/* A text (UTF-8): a row of characters. */
+BRAMAH_API bramah_status bramah_mat_add_text(bramah_mat *mat, const char *name, const char *text,
+                                             bramah_diag *diag);
+/* A cell array of texts [n x 1]: names of states, for example. */
+BRAMAH_API bramah_status bramah_mat_add_texts(bramah_mat *mat, const char *name, size_t n,
+                                              const char *const *texts, bramah_diag *diag);
+/* A struct with a text per field: units of variables. fields [n], texts [n]. */
+BRAMAH_API bramah_status bramah_mat_add_struct(bramah_mat *mat, const char *name, size_t n,
+                                               const char *const *fields, const char *const *texts,
+                                               bramah_diag *diag);
+
+/* Write what is left and close; frees in any case; NULL allowed. Errors: E_FILE (disk full): the file is then
+ * incomplete. */
+BRAMAH_API bramah_status bramah_mat_finish(bramah_mat *mat, bramah_diag *diag);
+
+/* A text as a name MATLAB allows: other characters become _, x stands before what is no letter, the rest is
+ * cut off. out [BRAMAH_MAT_NAME]. */
+BRAMAH_API void bramah_mat_name(const char *text, char *out);
+
 #ifdef __cplusplus
 }
 #endif

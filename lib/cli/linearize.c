@@ -3,7 +3,6 @@
 #include "lib/cli/commands.h"
 #include "bramah/linear.h"
 #include "bramah/log.h"
-#include "bramah/mat.h"
 #include "lib/cli/operating_point.h"
 #include "lib/cli/output_files.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/plant_noise.h"
-#include "bramah/noise.h"
+#include "bramah/log.h"
 #include "lib/cli/message.h"
 #include "lib/io/session.h"
 

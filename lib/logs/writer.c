@@ -5,7 +5,7 @@
 #include "bramah/log.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
-#include "lib/logs/mat_columns.h"
+#include "lib/logs/mat_write.h"
 
 #include <csv.h>
 #include <errno.h>
