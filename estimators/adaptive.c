@@ -77,8 +77,8 @@ static size_t count_kind(const double *least, const double *most, size_t n)
 static size_t count_figures(const bramah_filter *filter, const bramah_adaptive_options *o)
 {
   const bramah_plant *plant = bramah_filter_plant(filter);
-  return count_kind(o->acceleration_least, o->acceleration_most, plant->n_position) +
-         count_kind(o->pressure_least, o->pressure_most, plant->n_pressure) +
+  return count_kind(o->acceleration_least, o->acceleration_most, plant->n_dof) +
+         count_kind(o->first_order_least, o->first_order_most, plant->n_first_order) +
          count_kind(o->sensor_least, o->sensor_most, bramah_filter_n_sensors(filter));
 }
 
@@ -91,7 +91,7 @@ static const char *mistake(const bramah_adaptive_options *o)
   if (o->every > (o->window ? o->window : WINDOW)) return "changes must not be further apart than the window";
   if (!(o->forgetting >= 0.0) || o->forgetting > 1.0) return "the forgetting must be within 0 and 1";
   if (!(o->smoothing >= 0.0) || o->smoothing >= 1.0) return "the smoothing must be at least 0 and below 1";
-  if (!o->acceleration_least != !o->acceleration_most || !o->pressure_least != !o->pressure_most ||
+  if (!o->acceleration_least != !o->acceleration_most || !o->first_order_least != !o->first_order_most ||
       !o->sensor_least != !o->sensor_most)
     return "limits come in pairs";
   return NULL;
@@ -114,12 +114,12 @@ static bramah_status check_options(const bramah_filter *filter, const bramah_ada
   if (count_figures(filter, o) == 0)
     return bramah__fail(diag, BRAMAH_E_VALUE, "adaptive", "nothing is to adapt");
   bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < p->n_position && status == BRAMAH_OK; i++)
+  for (size_t i = 0; i < p->n_dof && status == BRAMAH_OK; i++)
     status = check_limits(o->acceleration_least, o->acceleration_most, i,
-                          p->state_name(p->self, p->n_position + i), diag);
-  for (size_t i = 0; i < p->n_pressure && status == BRAMAH_OK; i++)
-    status = check_limits(o->pressure_least, o->pressure_most, i,
-                          p->state_name(p->self, 2 * p->n_position + i), diag);
+                          bramah_plant_state_name(p, p->n_dof + i), diag);
+  for (size_t i = 0; i < p->n_first_order && status == BRAMAH_OK; i++)
+    status = check_limits(o->first_order_least, o->first_order_most, i,
+                          bramah_plant_state_name(p, 2 * p->n_dof + i), diag);
   for (size_t i = 0; i < bramah_filter_n_sensors(filter) && status == BRAMAH_OK; i++)
     status = check_limits(o->sensor_least, o->sensor_most, i, bramah_filter_sensor(filter, i)->name, diag);
   return status;
@@ -131,8 +131,8 @@ static void take_sizes(bramah_adaptive *a, const bramah_filter *filter, const br
 {
   const bramah_plant *plant = bramah_filter_plant(filter);
   a->n = bramah_filter_n_error(filter);
-  a->nf = plant->n_position;
-  a->np = plant->n_pressure;
+  a->nf = plant->n_dof;
+  a->np = plant->n_first_order;
   a->ns = bramah_filter_n_sensors(filter);
   a->m = count_figures(filter, o);
   a->method = o->method;
@@ -208,7 +208,7 @@ size_t bramah_adaptive_size(const bramah_filter *filter, const bramah_adaptive_o
 static double present_noise(const bramah_filter *filter, bramah_adaptive_kind kind, size_t i)
 {
   if (kind == BRAMAH_ADAPTIVE_ACCELERATION) return bramah_filter_acceleration_noise(filter)[i];
-  if (kind == BRAMAH_ADAPTIVE_PRESSURE) return bramah_filter_pressure_noise(filter)[i];
+  if (kind == BRAMAH_ADAPTIVE_FIRST_ORDER) return bramah_filter_first_order_noise(filter)[i];
   return bramah_filter_sensor(filter, i)->sigma;
 }
 
@@ -233,7 +233,7 @@ static void take_figures(bramah_adaptive *a, const bramah_adaptive_options *o)
 {
   size_t k =
       take_kind(a, 0, BRAMAH_ADAPTIVE_ACCELERATION, o->acceleration_least, o->acceleration_most, a->nf);
-  k = take_kind(a, k, BRAMAH_ADAPTIVE_PRESSURE, o->pressure_least, o->pressure_most, a->np);
+  k = take_kind(a, k, BRAMAH_ADAPTIVE_FIRST_ORDER, o->first_order_least, o->first_order_most, a->np);
   take_kind(a, k, BRAMAH_ADAPTIVE_SENSOR, o->sensor_least, o->sensor_most, a->ns);
 }
 
@@ -241,14 +241,14 @@ static void take_figures(bramah_adaptive *a, const bramah_adaptive_options *o)
 static void tell_filter(bramah_adaptive *a)
 {
   const double *acceleration = bramah_filter_acceleration_noise(a->filter);
-  const double *pressure = bramah_filter_pressure_noise(a->filter);
+  const double *pressure = bramah_filter_first_order_noise(a->filter);
   for (size_t i = 0; i < a->nf; i++) a->acceleration[i] = acceleration[i];
   for (size_t i = 0; i < a->np; i++) a->pressure[i] = pressure[i];
   for (size_t k = 0; k < a->m; k++) {
     const double value = sqrt(a->theta[k]);
     if (a->kind[k] == BRAMAH_ADAPTIVE_ACCELERATION)
       a->acceleration[a->index[k]] = value;
-    else if (a->kind[k] == BRAMAH_ADAPTIVE_PRESSURE)
+    else if (a->kind[k] == BRAMAH_ADAPTIVE_FIRST_ORDER)
       a->pressure[a->index[k]] = value;
     else
       bramah_filter_set_sensor_sigma(a->filter, a->index[k], value, NULL);
@@ -326,7 +326,7 @@ void bramah_adaptive_predicted(bramah_adaptive *adaptive)
     if (a->kind[k] == BRAMAH_ADAPTIVE_ACCELERATION) {
       add_column(a, k, 2 * a->index[k]);
       add_column(a, k, 2 * a->index[k] + 1);
-    } else if (a->kind[k] == BRAMAH_ADAPTIVE_PRESSURE) {
+    } else if (a->kind[k] == BRAMAH_ADAPTIVE_FIRST_ORDER) {
       add_column(a, k, 2 * a->nf + a->index[k]);
     }
   }

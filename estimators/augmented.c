@@ -224,7 +224,7 @@ static int is_state(const bramah_filter *f, const bramah_sensor *sensor)
 {
   for (size_t t = 0; t < sensor->n_terms; t++) {
     bramah_output_info info;
-    f->plant.output_info(f->plant.self, sensor->output[t], &info);
+    bramah_plant_output_info(&f->plant, sensor->output[t], &info);
     if (info.kind == BRAMAH_OUTPUT_ACCELERATION || info.kind == BRAMAH_OUTPUT_OTHER) return 0;
   }
   return 1;

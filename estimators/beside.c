@@ -58,7 +58,7 @@ static bramah_status look_at_start(bramah_filter *f, bramah_diag *diag)
     status = bramah__row(f, i, row_beside(f, i), diag);
     f->beside[i].y = bramah__prediction(f, i);
   }
-  if (f->plant.coordinates) f->plant.coordinates(f->plant.self, f->coordinates);
+  bramah_plant_coordinates(&f->plant, f->coordinates);
   f->mean = mean;
   f->plant.restore(f->plant.self, f->snap);
   return status;
@@ -136,8 +136,7 @@ static double go_on(bramah_filter *f, const double *H, const double *HF)
 {
   const double *before = f->coordinates;
   double *now = f->coordinates + f->ne, sum = 0.0;
-  if (!f->plant.coordinates) return 0.0;
-  f->plant.coordinates(f->plant.self, now);
+  if (!bramah_plant_coordinates(&f->plant, now)) return 0.0;
   for (size_t k = 0; k < f->ne; k++) sum += (HF[k] - H[k]) * (now[k] - f->shift[k] - before[k]);
   return sum;
 }

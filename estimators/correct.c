@@ -104,19 +104,12 @@ static void count_gates(bramah_filter *f)
   }
 }
 
-/* Sensors that check each other: those of motion, and those of pressures, flows and forces. */
-static int is_hydraulic(const bramah_sensor *sensor)
-{
-  return sensor->kind == BRAMAH_SENSOR_PRESSURE || sensor->kind == BRAMAH_SENSOR_PRESSURE_DIFFERENCE ||
-         sensor->kind == BRAMAH_SENSOR_FLOW || sensor->kind == BRAMAH_SENSOR_LOAD_PIN;
-}
-
 /* Are all sensors with a gate lost, of one group (0, 1) or of both (2)? *n: how many. */
 static int all_lost(const bramah_filter *f, int group, size_t *n)
 {
   *n = 0;
   for (size_t i = 0; i < f->n_sensors; i++) {
-    if (f->gate[i] == 0.0 || (group < 2 && is_hydraulic(&f->sensor[i]) != group)) continue;
+    if (f->gate[i] == 0.0 || (group < 2 && f->sensor[i].group != group)) continue;
     if (f->reject[i] < f->patience) return 0;
     ++*n;
   }

@@ -14,9 +14,9 @@ enum { PATIENCE = 25 };
 static void take_sizes(bramah_filter *f, const bramah_plant *plant, size_t n_sensors,
                        const bramah_filter_options *o)
 {
-  f->plant = *plant;
-  f->nf = plant->n_position;
-  f->np = plant->n_pressure;
+  f->plant = bramah_plant_copy(plant);
+  f->nf = plant->n_dof;
+  f->np = plant->n_first_order;
   f->ne = 2 * f->nf + f->np;
   f->n = f->ne + bramah__augmented_states(o);
   f->n_sensors = n_sensors;
@@ -105,6 +105,11 @@ size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors, const bra
 
 /* ---- options ---- */
 
+void bramah_filter_options_default(bramah_filter_options *options)
+{
+  *options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER, .patience = PATIENCE};
+}
+
 static bramah_status check_words(const bramah_filter_options *o, bramah_diag *diag)
 {
   if (o->transition < BRAMAH_TRANSITION_PAPER || o->transition > BRAMAH_TRANSITION_STEP)
@@ -124,13 +129,17 @@ static bramah_status check_words(const bramah_filter_options *o, bramah_diag *di
 }
 
 /* What the plant must be able to do for this. */
-static bramah_status check_abilities(const bramah_plant *plant, const bramah_filter_options *o,
+static bramah_status check_abilities(const bramah_filter *f, const bramah_filter_options *o,
                                      bramah_diag *diag)
 {
+  const bramah_plant *plant = &f->plant;
   if (o->transition == BRAMAH_TRANSITION_PAPER_EXACT && !plant->acceleration_derivative)
     return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "transition",
                         "the plant has no analytic derivative of its accelerations");
-  if (o->transition == BRAMAH_TRANSITION_STEP && !plant->step_transition && !plant->coordinates)
+  if (o->transition == BRAMAH_TRANSITION_PAPER && !plant->accelerations && !plant->acceleration_jacobian)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "transition",
+                        "the plant does not tell its accelerations: take the transition of the step");
+  if (o->transition == BRAMAH_TRANSITION_STEP && !plant->step_transition && !f->has_coordinates)
     return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "transition",
                         "the plant has neither a derivative of its step nor coordinates to differentiate by");
   const int resolvent = o->transition == BRAMAH_TRANSITION_STEP && plant->step_transition;
@@ -143,7 +152,8 @@ static bramah_status check_abilities(const bramah_plant *plant, const bramah_fil
 static bramah_status take_options(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag)
 {
   bramah_status status = check_words(o, diag);
-  if (status == BRAMAH_OK) status = check_abilities(&f->plant, o, diag);
+  f->has_coordinates = bramah_plant_coordinates(&f->plant, f->coordinates);
+  if (status == BRAMAH_OK) status = check_abilities(f, o, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK && o->gate; i++) {
     if (!(o->gate[i] >= 0.0) || !isfinite(o->gate[i]))
       status = bramah__fail(diag, BRAMAH_E_VALUE, f->sensor[i].name, "the gate must not be negative");
@@ -180,6 +190,8 @@ bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, co
                                  const bramah_filter_options *options, void *mem, size_t size,
                                  bramah_diag *diag, bramah_filter **out)
 {
+  const bramah_status fit = bramah_plant_check(plant, diag);
+  if (fit != BRAMAH_OK) return fit;
   if ((uintptr_t)mem % BRAMAH__ALIGN)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "memory is not aligned to 64 bytes");
   if (mem && size >= sizeof(bramah_filter) && bramah__is_marked(mem))
@@ -198,6 +210,8 @@ bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, co
 bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
                                 const bramah_filter_options *options, bramah_diag *diag, bramah_filter **out)
 {
+  const bramah_status fit = bramah_plant_check(plant, diag);
+  if (fit != BRAMAH_OK) return fit;
   const size_t size = bramah_filter_size(plant, n_sensors, options);
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "filter", "out of memory");
@@ -235,14 +249,14 @@ bramah_status bramah_filter_set_sensor_sigma(bramah_filter *filter, size_t i, do
 
 bramah_status bramah_filter_set_inputs(bramah_filter *filter, const double *u, bramah_diag *diag)
 {
-  return filter->plant.set_inputs(filter->plant.self, u, diag);
+  return filter->plant.n_input ? filter->plant.set_inputs(filter->plant.self, u, diag) : BRAMAH_OK;
 }
 
 /* ---- covariance ---- */
 
 const char *bramah__error_name(const bramah_filter *f, size_t k)
 {
-  if (k < f->ne) return f->plant.state_name(f->plant.self, k);
+  if (k < f->ne) return bramah_plant_state_name(&f->plant, k);
   size_t i = f->n_augmented;
   while (i > 0 && f->own[i - 1].state > k) i--;
   return f->augmented[i - 1].name;
@@ -289,7 +303,7 @@ const double *bramah_filter_acceleration_noise(const bramah_filter *filter)
 {
   return filter->stated.acceleration;
 }
-const double *bramah_filter_pressure_noise(const bramah_filter *filter) { return filter->stated.pressure; }
+const double *bramah_filter_first_order_noise(const bramah_filter *filter) { return filter->stated.pressure; }
 const double *bramah_filter_covariance(const bramah_filter *filter) { return filter->P; }
 bramah_filter_report bramah_filter_get_report(const bramah_filter *filter) { return filter->progress.report; }
 
@@ -302,7 +316,7 @@ const double *bramah_filter_last_noise(const bramah_filter *filter, size_t *n_co
 double bramah_filter_output_sigma(bramah_filter *filter, size_t i)
 {
   bramah_output_info info;
-  filter->plant.output_info(filter->plant.self, i, &info);
+  bramah_plant_output_info(&filter->plant, i, &info);
   if (!info.has_row) return NAN;
   memset(filter->term, 0, filter->n * sizeof(double));
   if (bramah_plant_output_row(&filter->plant, i, filter->term, filter->row_snap, filter->dx_scratch, NULL) !=

@@ -40,7 +40,7 @@ struct bramah_filter {
   uint64_t identity; /* of what a snapshot must fit, see snapshot.c */
   bramah_plant plant;
   bramah_transition transition;
-  int resolvent, square_root, block;
+  int has_coordinates, resolvent, square_root, block;
   int iterations;
   unsigned patience;
   size_t n, ne, nf, np, nq; /* nq: columns of noise */

@@ -35,10 +35,10 @@ static bramah_observability *layout(const bramah_plant *plant, size_t n_sensors,
                                     const bramah_observability_options *options, bramah__arena *arena)
 {
   const size_t na = options ? options->n_augmented : 0, np = bramah_plant_n_error(plant), n = np + na,
-               nf = plant->n_position;
+               nf = plant->n_dof;
   bramah_observability *object = BRAMAH__TAKE(arena, bramah_observability, 1), counted = {0};
   bramah_observability *o = object ? object : &counted;
-  o->plant = *plant;
+  o->plant = bramah_plant_copy(plant);
   o->n = n;
   o->np = np;
   o->n_sensors = n_sensors;
@@ -118,6 +118,8 @@ bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sens
                                         const bramah_observability_options *options, void *mem, size_t size,
                                         bramah_diag *diag, bramah_observability **out)
 {
+  const bramah_status fit = bramah_plant_check(plant, diag);
+  if (fit != BRAMAH_OK) return fit;
   if ((uintptr_t)mem % BRAMAH__ALIGN)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "observability", "memory is not aligned to 64 bytes");
   bramah__arena arena = bramah__arena_make(mem, size);
@@ -136,6 +138,8 @@ bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_senso
                                        const bramah_observability_options *options, bramah_diag *diag,
                                        bramah_observability **out)
 {
+  const bramah_status fit = bramah_plant_check(plant, diag);
+  if (fit != BRAMAH_OK) return fit;
   const size_t size = bramah_observability_size(plant, n_sensors, options);
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "observability", "out of memory");
@@ -157,7 +161,7 @@ void bramah_observability_free(bramah_observability *o)
 
 static const char *name_of(const bramah_observability *o, size_t i)
 {
-  return i < o->np ? o->plant.state_name(o->plant.self, i) : o->augmented[i - o->np].name;
+  return i < o->np ? bramah_plant_state_name(&o->plant, i) : o->augmented[i - o->np].name;
 }
 
 /* ---- window ---- */
@@ -291,7 +295,7 @@ static int is_state(const bramah_plant *plant, const bramah_sensor *sensor)
 {
   for (size_t t = 0; t < sensor->n_terms; t++) {
     bramah_output_info info;
-    plant->output_info(plant->self, sensor->output[t], &info);
+    bramah_plant_output_info(plant, sensor->output[t], &info);
     if (info.kind == BRAMAH_OUTPUT_ACCELERATION || info.kind == BRAMAH_OUTPUT_OTHER) return 0;
   }
   return 1;
@@ -330,7 +334,7 @@ static bramah_status step_paper(bramah_observability *o, bramah_diag *diag)
   const double h = (double)plant->step_ns * 1e-9;
   bramah_status status = bramah_plant_acceleration_jacobian(plant, o->A, o->row_snap, o->dx, o->zdd, diag);
   if (status != BRAMAH_OK) return status;
-  bramah__transition_paper(plant->n_position, plant->n_pressure, h, o->A, o->Fp);
+  bramah__transition_paper(plant->n_dof, plant->n_first_order, h, o->A, o->Fp);
   return plant->step(plant->self, diag);
 }
 
@@ -345,8 +349,7 @@ static int displaced_step(bramah_observability *o, size_t k, double dx, double *
   if (plant->inject(plant->self, o->dx, NULL) != BRAMAH_OK || plant->step(plant->self, NULL) != BRAMAH_OK)
     return 0;
   if (plant->basis_change && plant->basis_change(plant->self, o->T)) return 0;
-  plant->coordinates(plant->self, x);
-  return 1;
+  return bramah_plant_coordinates(plant, x);
 }
 
 /* F by central differences of steps. They are wide, a hundredth of sigma, for an implicit step ends within a
@@ -354,7 +357,7 @@ static int displaced_step(bramah_observability *o, size_t k, double dx, double *
 static int differences(bramah_observability *o)
 {
   const bramah_plant *plant = &o->plant;
-  int good = plant->coordinates != NULL;
+  int good = 1;
   plant->save(plant->self, o->start);
   for (size_t k = 0; k < o->np && good; k++) {
     const double d = 0.01 * o->sigma[k];

@@ -45,7 +45,7 @@ static bramah_status paper(bramah_filter *f, bramah_diag *diag)
 static bramah_status step_from(bramah_filter *f, double *x, bramah_diag *diag)
 {
   const bramah_status status = f->plant.step(f->plant.self, diag);
-  f->plant.coordinates(f->plant.self, x);
+  bramah_plant_coordinates(&f->plant, x);
   return status;
 }
 
@@ -64,7 +64,7 @@ static bramah_status differenced_step(bramah_filter *f, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   f->plant.save(f->plant.self, f->snap);
   for (size_t k = 0; k < f->ne && status == BRAMAH_OK; k++) {
-    const double by = k < 2 * f->nf ? 1e-6 : 100.0;
+    const double by = bramah_plant_difference_step(&f->plant, k);
     status = displaced_step(f, k, by, above, diag);
     if (status == BRAMAH_OK) status = displaced_step(f, k, -by, below, diag);
     for (size_t r = 0; r < f->ne; r++) f->Fe[r * f->ne + k] = (above[r] - below[r]) / (2.0 * by);

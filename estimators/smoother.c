@@ -193,7 +193,7 @@ static bramah_status fail_state(const bramah_smoother *s, size_t i, const char *
 {
   const size_t n_plant = bramah_plant_n_error(&s->plant);
   return bramah__fail(diag, BRAMAH_E_NOT_SPD,
-                      i < n_plant ? s->plant.state_name(s->plant.self, i) : "smoother", message);
+                      i < n_plant ? bramah_plant_state_name(&s->plant, i) : "smoother", message);
 }
 
 /* Factor of D^-1 P- D^-1 with D the standard deviations: they span as many decades as radians and pascals do,
@@ -291,7 +291,7 @@ double bramah_smoother_output_sigma(bramah_smoother *smoother, size_t i)
   const double *P = at(s, s->shown).P;
   bramah_output_info info;
   double sum = 0.0;
-  s->plant.output_info(s->plant.self, i, &info);
+  bramah_plant_output_info(&s->plant, i, &info);
   if (!info.has_row || bramah_plant_output_row(&s->plant, i, s->row, s->row_snap, s->dx, NULL) != BRAMAH_OK)
     return NAN;
   for (size_t a = 0; a < n_plant; a++)

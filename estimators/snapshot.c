@@ -151,7 +151,7 @@ void bramah__identify(bramah_filter *f)
   hash = mix(hash, (uint64_t)f->square_root);
   for (size_t i = 0; i < f->plant.n_output; i++) {
     bramah_output_info info;
-    f->plant.output_info(f->plant.self, i, &info);
+    bramah_plant_output_info(&f->plant, i, &info);
     hash = mix_text(hash, info.name);
   }
   for (size_t i = 0; i < f->n_sensors; i++) hash = mix_text(hash, f->sensor[i].name);

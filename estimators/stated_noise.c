@@ -10,7 +10,7 @@ static double square(double x) { return x * x; }
 
 void bramah__stated_noise_layout(const bramah_plant *plant, bramah__arena *arena, bramah__stated_noise *noise)
 {
-  const size_t nf = plant->n_position, np = plant->n_pressure, ne = bramah_plant_n_error(plant);
+  const size_t nf = plant->n_dof, np = plant->n_first_order, ne = bramah_plant_n_error(plant);
   noise->nf = nf;
   noise->np = np;
   noise->basis = BRAMAH__TAKE(arena, size_t, nf);
@@ -70,17 +70,14 @@ static bramah_status take_basis(const bramah_plant *plant, const size_t *basis, 
                                 bramah_diag *diag)
 {
   for (size_t r = 0; r < noise->nf; r++) {
-    const char *name = plant->state_name(plant->self, r);
+    const char *name = bramah_plant_state_name(plant, r);
     const long own = basis ? (long)basis[r] : bramah_plant_find_output(plant, name);
-    if (own < 0 || (size_t)own + 1 >= plant->n_output)
-      return bramah__fail(diag, BRAMAH_E_REFERENCE, name,
-                          "the plant has no position output of this name followed by its rate");
-    bramah_output_info position, rate;
-    plant->output_info(plant->self, (size_t)own, &position);
-    plant->output_info(plant->self, (size_t)own + 1, &rate);
-    if (position.kind != BRAMAH_OUTPUT_POSITION || rate.kind != BRAMAH_OUTPUT_RATE)
-      return bramah__fail(diag, BRAMAH_E_VALUE, position.name,
-                          "the basis must name positions that are followed by their rates");
+    if (own < 0 || (size_t)own >= plant->n_output)
+      return bramah__fail(diag, BRAMAH_E_REFERENCE, name, "the plant has no position output of this name");
+    bramah_output_info position;
+    bramah_plant_output_info(plant, (size_t)own, &position);
+    if (position.kind != BRAMAH_OUTPUT_POSITION)
+      return bramah__fail(diag, BRAMAH_E_VALUE, position.name, "the basis must name positions");
     noise->basis[r] = (size_t)own;
   }
   return bramah__stated_noise_refresh(plant, noise, diag);
@@ -94,7 +91,7 @@ static bramah_status check(const bramah_plant *plant, size_t first, size_t n, co
 {
   for (size_t i = 0; i < n && sigma; i++) {
     if (isfinite(sigma[i]) && (sigma[i] > 0.0 || (zero_allowed && sigma[i] == 0.0))) continue;
-    bramah__fail(diag, BRAMAH_E_VALUE, plant->state_name(plant->self, first + i), what);
+    bramah__fail(diag, BRAMAH_E_VALUE, bramah_plant_state_name(plant, first + i), what);
     bramah__add_text(diag, zero_allowed ? " must not be negative" : " must be positive");
     return BRAMAH_E_VALUE;
   }
@@ -104,13 +101,13 @@ static bramah_status check(const bramah_plant *plant, size_t first, size_t n, co
 static bramah_status check_initial(const bramah_plant *plant, const bramah_filter_options *o,
                                    bramah_diag *diag)
 {
-  const size_t nf = plant->n_position;
+  const size_t nf = plant->n_dof;
   bramah_status status =
       check(plant, 0, nf, o->position_sigma, 0, "the initial standard deviation of the position", diag);
   if (status == BRAMAH_OK)
-    status = check(plant, nf, nf, o->velocity_sigma, 0, "the initial standard deviation of the rate", diag);
+    status = check(plant, nf, nf, o->rate_sigma, 0, "the initial standard deviation of the rate", diag);
   if (status == BRAMAH_OK)
-    status = check(plant, 2 * nf, plant->n_pressure, o->pressure_sigma, 0,
+    status = check(plant, 2 * nf, plant->n_first_order, o->first_order_sigma, 0,
                    "the initial standard deviation of the pressure", diag);
   return status;
 }
@@ -133,7 +130,7 @@ bramah_status bramah__stated_noise_take(const bramah_plant *plant, const bramah_
   bramah_status status = check_initial(plant, options, diag);
   if (status == BRAMAH_OK)
     status =
-        bramah__stated_noise_set(plant, options->acceleration_noise, options->pressure_noise, noise, diag);
+        bramah__stated_noise_set(plant, options->acceleration_noise, options->first_order_noise, noise, diag);
   return status == BRAMAH_OK ? take_basis(plant, options->basis, noise, diag) : status;
 }
 
@@ -143,7 +140,7 @@ void bramah__stated_noise_covariance(const bramah__stated_noise *noise, const br
                                      size_t n, double *P)
 {
   const size_t nf = noise->nf;
-  const double *sigma[2] = {options->position_sigma, options->velocity_sigma};
+  const double *sigma[2] = {options->position_sigma, options->rate_sigma};
   memset(P, 0, n * n * sizeof *P);
   for (size_t block = 0; block < 2; block++)
     for (size_t r = 0; r < nf; r++)
@@ -155,7 +152,7 @@ void bramah__stated_noise_covariance(const bramah__stated_noise *noise, const br
       }
   for (size_t i = 0; i < noise->np; i++) {
     const size_t k = 2 * nf + i;
-    P[k * n + k] = square(options->pressure_sigma[i]);
+    P[k * n + k] = square(options->first_order_sigma[i]);
   }
 }
 

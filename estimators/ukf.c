@@ -41,7 +41,7 @@ static bramah_ukf *layout(const bramah_plant *plant, size_t n_sensors, bramah__a
   const size_t n = bramah_plant_n_error(plant), points = 2 * n + 1;
   bramah_ukf *object = BRAMAH__TAKE(arena, bramah_ukf, 1), counted = {0};
   bramah_ukf *u = object ? object : &counted;
-  u->plant = *plant;
+  u->plant = bramah_plant_copy(plant);
   u->n = n;
   u->n_sensors = n_sensors;
   u->n_points = points;
@@ -93,7 +93,7 @@ void bramah_ukf_options_default(bramah_ukf_options *options)
 static void find_outputs(bramah_ukf *u)
 {
   for (size_t i = 0; i < u->n; i++) {
-    const long own = bramah_plant_find_output(&u->plant, u->plant.state_name(u->plant.self, i));
+    const long own = bramah_plant_find_output(&u->plant, bramah_plant_state_name(&u->plant, i));
     u->output[i] = own < 0 ? u->plant.n_output : (size_t)own;
   }
 }
@@ -108,17 +108,9 @@ static int outputs_are_coordinates(const bramah_ukf *u, const double *x)
 {
   for (size_t i = 0; i < u->n; i++) {
     if (u->output[i] == u->plant.n_output) return 0;
-    if (u->plant.coordinates && u->plant.output(u->plant.self, u->output[i]) != x[i]) return 0;
+    if (u->plant.output(u->plant.self, u->output[i]) != x[i]) return 0;
   }
   return 1;
-}
-
-static void read_coordinates(const bramah_ukf *u, double *x)
-{
-  if (u->plant.coordinates)
-    u->plant.coordinates(u->plant.self, x);
-  else
-    read_outputs(u, x);
 }
 
 /* ---- making and releasing ---- */
@@ -159,7 +151,7 @@ static bramah_status start(bramah_ukf *u, const bramah_sensor *sensors, const br
   if (status == BRAMAH_OK) bramah__stated_noise_covariance(&u->noise, options, u->n, u->P);
   if (status != BRAMAH_OK) return status;
   find_outputs(u);
-  if (u->plant.coordinates || outputs_are_coordinates(u, NULL)) return BRAMAH_OK;
+  if (bramah_plant_coordinates(&u->plant, u->x)) return BRAMAH_OK;
   return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "unscented", "the plant does not tell its coordinates");
 }
 
@@ -167,6 +159,8 @@ bramah_status bramah_ukf_init(const bramah_plant *plant, size_t n_sensors, const
                               const bramah_filter_options *options, const bramah_ukf_options *unscented,
                               void *mem, size_t size, bramah_diag *diag, bramah_ukf **out)
 {
+  const bramah_status fit = bramah_plant_check(plant, diag);
+  if (fit != BRAMAH_OK) return fit;
   if ((uintptr_t)mem % BRAMAH__ALIGN)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "unscented", "memory is not aligned to 64 bytes");
   bramah__arena arena = bramah__arena_make(mem, size);
@@ -181,6 +175,8 @@ bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors, const 
                              const bramah_filter_options *options, const bramah_ukf_options *unscented,
                              bramah_diag *diag, bramah_ukf **out)
 {
+  const bramah_status fit = bramah_plant_check(plant, diag);
+  if (fit != BRAMAH_OK) return fit;
   const size_t size = bramah_ukf_size(plant, n_sensors);
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "unscented", "out of memory");
@@ -202,7 +198,7 @@ void bramah_ukf_free(bramah_ukf *ukf)
 
 static bramah_status fail_state(const bramah_ukf *u, size_t i, const char *message, bramah_diag *diag)
 {
-  return bramah__fail(diag, BRAMAH_E_NOT_SPD, u->plant.state_name(u->plant.self, i), message);
+  return bramah__fail(diag, BRAMAH_E_NOT_SPD, bramah_plant_state_name(&u->plant, i), message);
 }
 
 static bramah_status check_covariance(const bramah_ukf *u, bramah_diag *diag)
@@ -238,7 +234,7 @@ static void offset(const bramah_ukf *u, size_t k, double *dx)
 static bramah_status name_point(const bramah_ukf *u, size_t k, bramah_status status, bramah_diag *diag)
 {
   bramah__add_text(diag, " (sigma point of ");
-  bramah__add_text(diag, u->plant.state_name(u->plant.self, (k - 1) / 2));
+  bramah__add_text(diag, bramah_plant_state_name(&u->plant, (k - 1) / 2));
   bramah__add_text(diag, ")");
   return status;
 }
@@ -276,7 +272,7 @@ static bramah_status step_centre(bramah_ukf *u, bramah_diag *diag)
   u->changed[0] = plant->basis_change ? plant->basis_change(plant->self, u->T) != 0 : 0;
   if (u->changed[0]) find_outputs(u);
   plant->save(plant->self, u->centre);
-  read_coordinates(u, u->x);
+  bramah_plant_coordinates(&u->plant, u->x);
   memcpy(u->X, u->x, u->n * sizeof(double));
   return BRAMAH_OK;
 }
@@ -293,11 +289,11 @@ static bramah_status step_point(bramah_ukf *u, size_t k, int readable, bramah_di
   if (status != BRAMAH_OK) return name_point(u, k, status, diag);
   u->changed[k] = plant->basis_change ? plant->basis_change(plant->self, u->work) != 0 : 0;
   if (!u->changed[0] && !u->changed[k])
-    read_coordinates(u, u->X + k * u->n);
+    bramah_plant_coordinates(&u->plant, u->X + k * u->n);
   else if (readable)
     read_outputs(u, u->X + k * u->n);
   else
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, plant->state_name(plant->self, (k - 1) / 2),
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, bramah_plant_state_name(plant, (k - 1) / 2),
                         "the plant goes over to coordinates here that are not outputs: sigma points "
                         "cannot be compared");
   return BRAMAH_OK;
@@ -534,7 +530,7 @@ const double *bramah_ukf_covariance(const bramah_ukf *ukf) { return ukf->P; }
 double bramah_ukf_output_sigma(bramah_ukf *ukf, size_t i)
 {
   bramah_output_info info;
-  ukf->plant.output_info(ukf->plant.self, i, &info);
+  bramah_plant_output_info(&ukf->plant, i, &info);
   if (!info.has_row ||
       bramah_plant_output_row(&ukf->plant, i, ukf->row, ukf->row_snap, ukf->row_dx, NULL) != BRAMAH_OK)
     return NAN;

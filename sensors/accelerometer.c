@@ -54,5 +54,5 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
                              : bramah__sensor_no_such(options, plant, "body", ".specific_force_x", diag);
 }
 
-const bramah__sensor_kind bramah__accelerometer = {BRAMAH_SENSOR_ACCELEROMETER, "accelerometer", "m/s^2",
+const bramah__sensor_kind bramah__accelerometer = {BRAMAH_SENSOR_ACCELEROMETER, "accelerometer", "m/s^2", 0,
                                                    bind};

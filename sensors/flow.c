@@ -26,4 +26,4 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
   return bramah__sensor_no_such(options, plant, "hydraulic element", ".flow", diag);
 }
 
-const bramah__sensor_kind bramah__flow = {BRAMAH_SENSOR_FLOW, "flow", "m^3/s", bind};
+const bramah__sensor_kind bramah__flow = {BRAMAH_SENSOR_FLOW, "flow", "m^3/s", 1, bind};

@@ -30,4 +30,4 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
   return bramah__sensor_no_such(options, plant, "joint", ".rate", diag);
 }
 
-const bramah__sensor_kind bramah__gyro = {BRAMAH_SENSOR_GYRO, "gyro", "rad/s", bind};
+const bramah__sensor_kind bramah__gyro = {BRAMAH_SENSOR_GYRO, "gyro", "rad/s", 0, bind};

@@ -42,7 +42,7 @@ static bramah_status bind_about(const bramah_sensor_options *options, const bram
   out->n_first = out->n_terms;
   if (status == BRAMAH_OK) status = bramah__sensor_add_vector(plant, options->at, ".up_", across, out);
   out->shape = BRAMAH_SENSOR_ANGLE;
-  out->wraps = 1;
+  out->period = BRAMAH__TURN;
   return status;
 }
 
@@ -63,4 +63,4 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
   return bramah__sensor_add_vector(plant, options->at, ".up_", e, out);
 }
 
-const bramah__sensor_kind bramah__inclinometer = {BRAMAH_SENSOR_INCLINOMETER, "inclinometer", "rad", bind};
+const bramah__sensor_kind bramah__inclinometer = {BRAMAH_SENSOR_INCLINOMETER, "inclinometer", "rad", 0, bind};

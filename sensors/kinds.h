@@ -9,7 +9,8 @@
 typedef struct bramah__sensor_kind {
   bramah_sensor_kind kind;
   const char *name;
-  const char *unit;
+  const char *unit; /* NULL: that of the output */
+  int group;        /* see bramah_sensor.group */
   bramah_status (*bind)(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,
                         bramah_sensor *out);
 } bramah__sensor_kind;
@@ -23,6 +24,9 @@ extern const bramah__sensor_kind bramah__stroke;
 extern const bramah__sensor_kind bramah__pressure_difference;
 extern const bramah__sensor_kind bramah__flow;
 extern const bramah__sensor_kind bramah__load_pin;
+extern const bramah__sensor_kind bramah__any_output;
+
+#define BRAMAH__TURN 6.28318530717958647693
 
 /* Does the plant have an output "<at><suffix>"? 0 for at = NULL. */
 int bramah__sensor_has(const bramah_plant *plant, const char *at, const char *suffix);

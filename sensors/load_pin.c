@@ -14,4 +14,4 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
   return bramah__sensor_no_such(options, plant, "cylinder", ".stroke", diag);
 }
 
-const bramah__sensor_kind bramah__load_pin = {BRAMAH_SENSOR_LOAD_PIN, "load-pin", "N", bind};
+const bramah__sensor_kind bramah__load_pin = {BRAMAH_SENSOR_LOAD_PIN, "load-pin", "N", 1, bind};

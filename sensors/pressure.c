@@ -11,4 +11,4 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
   return bramah__sensor_no_such(options, plant, "volume", ".pressure", diag);
 }
 
-const bramah__sensor_kind bramah__pressure = {BRAMAH_SENSOR_PRESSURE, "pressure", "Pa", bind};
+const bramah__sensor_kind bramah__pressure = {BRAMAH_SENSOR_PRESSURE, "pressure", "Pa", 1, bind};

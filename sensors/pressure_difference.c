@@ -19,4 +19,4 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
 }
 
 const bramah__sensor_kind bramah__pressure_difference = {BRAMAH_SENSOR_PRESSURE_DIFFERENCE,
-                                                         "pressure-difference", "Pa", bind};
+                                                         "pressure-difference", "Pa", 1, bind};

@@ -14,7 +14,8 @@ static const bramah__sensor_kind *const kinds[] = {&bramah__encoder,
                                                    &bramah__stroke,
                                                    &bramah__pressure_difference,
                                                    &bramah__flow,
-                                                   &bramah__load_pin};
+                                                   &bramah__load_pin,
+                                                   &bramah__any_output};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0], NAME_SIZE = 256 };
 
 static const bramah__sensor_kind *find_kind(bramah_sensor_kind kind)
@@ -33,7 +34,7 @@ const char *bramah_sensor_kind_name(bramah_sensor_kind kind)
 const char *bramah_sensor_kind_unit(bramah_sensor_kind kind)
 {
   const bramah__sensor_kind *k = find_kind(kind);
-  return k ? k->unit : "?";
+  return k && k->unit ? k->unit : "?";
 }
 
 int bramah_sensor_kind_find(const char *name)
@@ -129,7 +130,7 @@ bramah_status bramah__sensor_no_other(const bramah_sensor_options *options, cons
   for (size_t i = 0; at && i < plant->n_output; i++) {
     bramah_output_info info;
     char candidate[NAME_SIZE];
-    plant->output_info(plant->self, i, &info);
+    bramah_plant_output_info(plant, i, &info);
     if (!stem(info.name, suffix, candidate)) continue;
     const char *both[2] = {candidate, best};
     if (bramah__nearest(at, best[0] ? 2 : 1, both) == candidate) memcpy(best, candidate, sizeof best);
@@ -165,10 +166,12 @@ static bramah_status check_options(const bramah_sensor_options *options, bramah_
 bramah_status bramah_sensor_init(const bramah_sensor_options *options, const bramah_plant *plant,
                                  bramah_diag *diag, bramah_sensor *out)
 {
-  bramah_status status = check_options(options, diag);
+  bramah_status status = bramah_plant_check(plant, diag);
+  if (status == BRAMAH_OK) status = check_options(options, diag);
   if (status != BRAMAH_OK) return status;
   bramah_sensor sensor = {.name = options->name,
                           .kind = options->kind,
+                          .group = find_kind(options->kind)->group,
                           .sigma = options->sigma,
                           .period_ns = options->period_ns,
                           .delay_ns = options->delay_ns,
@@ -242,9 +245,8 @@ int bramah_sensor_is_saturated(const bramah_sensor *sensor, double y)
 
 double bramah_sensor_innovation(const bramah_sensor *sensor, double measured, double predicted)
 {
-  static const double turn = 6.28318530717958647693;
   const double y = measured - predicted;
-  return sensor->wraps ? remainder(y, turn) : y;
+  return sensor->period > 0.0 ? remainder(y, sensor->period) : y;
 }
 
 bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant *plant, double *H,

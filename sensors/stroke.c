@@ -11,4 +11,4 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
   return bramah__sensor_no_such(options, plant, "cylinder", ".stroke", diag);
 }
 
-const bramah__sensor_kind bramah__stroke = {BRAMAH_SENSOR_STROKE, "stroke", "m", bind};
+const bramah__sensor_kind bramah__stroke = {BRAMAH_SENSOR_STROKE, "stroke", "m", 0, bind};

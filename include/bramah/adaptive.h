@@ -52,10 +52,9 @@ typedef struct bramah_adaptive_options {
   size_t every;      /* corrections between changes; 0: a tenth of the window */
   double forgetting; /* weight of a correction by that of the next, 0 < f <= 1; 0 means 1 */
   double smoothing;  /* share of the former variance in the new one, 0 <= s < 1 */
-  const double *acceleration_least,
-      *acceleration_most;                       /* [n_position] in the basis of the filter's options */
-  const double *pressure_least, *pressure_most; /* [n_pressure] */
-  const double *sensor_least, *sensor_most;     /* [n_sensors] */
+  const double *acceleration_least, *acceleration_most; /* [n_dof] in the basis of the filter's options */
+  const double *first_order_least, *first_order_most;   /* [n_first_order] */
+  const double *sensor_least, *sensor_most;             /* [n_sensors] */
 } bramah_adaptive_options;
 
 typedef struct bramah_adaptive bramah_adaptive;
@@ -82,7 +81,7 @@ BRAMAH_API int bramah_adaptive_corrected(bramah_adaptive *adaptive);
 
 typedef enum bramah_adaptive_kind {
   BRAMAH_ADAPTIVE_ACCELERATION = 1,
-  BRAMAH_ADAPTIVE_PRESSURE = 2,
+  BRAMAH_ADAPTIVE_FIRST_ORDER = 2,
   BRAMAH_ADAPTIVE_SENSOR = 3
 } bramah_adaptive_kind;
 

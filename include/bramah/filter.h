@@ -87,19 +87,19 @@ typedef struct bramah_parameter_noise {
 } bramah_parameter_noise;
 
 /* Standard deviations in the plant's own units. Arrays are copied. `basis` says in which coordinates the
- * position, velocity and acceleration figures are meant: n_position indices of outputs of kind POSITION whose
- * velocities are the outputs that follow them; NULL means the coordinates that are independent at init. They
- * keep that meaning when the plant goes over to other independent coordinates. All that stands behind
- * pressure_noise may be zero. */
+ * values for positions, rates and accelerations are meant: n_dof indices of outputs of kind POSITION; NULL
+ * means the coordinates that are independent at init. They keep that meaning when the plant goes over to
+ * other independent coordinates. All that follows first_order_noise may be zero. */
 typedef struct bramah_filter_options {
   bramah_transition transition;
-  const size_t *basis;          /* [n_position] or NULL */
-  const double *position_sigma; /* [n_position] initial, rad or m, > 0 */
-  const double *velocity_sigma; /* [n_position] initial, rad/s or m/s, > 0 */
-  const double *pressure_sigma; /* [n_pressure] initial, Pa, > 0 */
-  /* [n_position] square root of the density, rad/s^2/sqrt(Hz), >= 0 (D 3.18) */
+  const size_t *basis;             /* [n_dof] or NULL */
+  const double *position_sigma;    /* [n_dof] initial, rad or m, > 0 */
+  const double *rate_sigma;        /* [n_dof] initial, rad/s or m/s, > 0 */
+  const double *first_order_sigma; /* [n_first_order] initial, in the unit of the state (Pa), > 0 */
+  /* Process noise: square roots of spectral densities >= 0. [n_dof] rad/s^2/sqrt(Hz) (D 3.18); [n_first_order]
+   * unit of the state per sqrt(s) (Pa/sqrt(s)) */
   const double *acceleration_noise;
-  const double *pressure_noise; /* [n_pressure] square root of the density, Pa/sqrt(s), >= 0 */
+  const double *first_order_noise;
   bramah_discretisation discretisation;
   bramah_covariance_form form;
   bramah_fusion fusion;
@@ -118,6 +118,10 @@ typedef struct bramah_filter_options {
   size_t n_parameter_noise;
   const bramah_parameter_noise *parameter_noise;
 } bramah_filter_options;
+
+/* Transition BRAMAH_TRANSITION_PAPER, Joseph form, sequential fusion, no gates, nothing augmented; the
+ * standard deviations and noises are left to give. */
+BRAMAH_API void bramah_filter_options_default(bramah_filter_options *options);
 
 typedef struct bramah_filter bramah_filter;
 
@@ -169,7 +173,7 @@ BRAMAH_API void bramah_filter_free(bramah_filter *filter);
 /* Other noise from the next step on, as in the options: NULL leaves that part as it is. Errors: E_VALUE
  * (nothing changed). */
 BRAMAH_API bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,
-                                                 const double *pressure_noise, bramah_diag *diag);
+                                                 const double *first_order_noise, bramah_diag *diag);
 /* Another standard deviation of sensor i > 0. Errors: E_VALUE; E_ARGUMENT (no such sensor). */
 BRAMAH_API bramah_status bramah_filter_set_sensor_sigma(bramah_filter *filter, size_t i, double sigma,
                                                         bramah_diag *diag);
@@ -236,13 +240,13 @@ BRAMAH_API const double *bramah_filter_last_variances(const bramah_filter *filte
 BRAMAH_API const double *bramah_filter_last_correction(const bramah_filter *filter);
 
 /* Gamma [n x *n_columns] of the last predict, Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and
- * 2 b + 1 acceleration b of the basis; 2 n_position + i pressure i; then augmented states and noisy
- * parameters. Those of an acceleration and of a pressure are proportional to its density. n_columns may be
+ * 2 b + 1 acceleration b of the basis; 2 n_dof + i first-order state i; then augmented states and noisy
+ * parameters. Those of an acceleration and of a first-order state are proportional to its density. n_columns may be
  * NULL. */
 BRAMAH_API const double *bramah_filter_last_noise(const bramah_filter *filter, size_t *n_columns);
-/* The noise of the coming step as in the options: [n_position], [n_pressure]. */
+/* The noise of the coming step as in the options: [n_dof], [n_first_order]. */
 BRAMAH_API const double *bramah_filter_acceleration_noise(const bramah_filter *filter);
-BRAMAH_API const double *bramah_filter_pressure_noise(const bramah_filter *filter);
+BRAMAH_API const double *bramah_filter_first_order_noise(const bramah_filter *filter);
 
 /* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);

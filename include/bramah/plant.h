@@ -2,10 +2,11 @@
 /* The plant interface: all that the filter, the sensors and the replay know of a simulation model. The
  * built-in coupled plant (bramah/coupled.h) fills one; somebody else's simulator can fill another.
  *
- * The error state has n = 2 n_position + n_pressure elements, in this order:
- *   [ errors of the independent positions; of the independent velocities; of the pressures ]
- * (dissertation 3.1) Functions return BRAMAH_OK or an error with the plant unchanged; none of them allocates.
- */
+ * The error state has n = 2 n_dof + n_first_order elements, in this order:
+ *   [ errors of the independent positions; of their rates; of the first-order states ]
+ * (dissertation 3.1) First-order states are whatever follows a differential equation of first order of its
+ * own: pressures, spools, bristles of friction, coil currents, the states of a foreign model, each in its
+ * unit. Functions return BRAMAH_OK or an error with the plant unchanged; none of them allocates. */
 #ifndef BRAMAH_PLANT_H
 #define BRAMAH_PLANT_H
 
@@ -20,9 +21,18 @@ typedef enum bramah_output_kind {
   BRAMAH_OUTPUT_POSITION = 1,     /* joint angle [rad] or position [m] */
   BRAMAH_OUTPUT_RATE = 2,         /* joint rate */
   BRAMAH_OUTPUT_ACCELERATION = 3, /* joint acceleration */
-  BRAMAH_OUTPUT_PRESSURE = 4,     /* [Pa] absolute; of metered cylinders a difference */
+  BRAMAH_OUTPUT_FIRST_ORDER = 4,  /* a first-order state itself: a pressure [Pa] absolute, a current [A] */
   BRAMAH_OUTPUT_OTHER = 5
 } bramah_output_kind;
+
+/* One element of the error state. */
+typedef struct bramah_state_info {
+  const char *name; /* in its present meaning, e.g. "crank.angle"; valid until the next call */
+  const char *unit; /* "rad" */
+  double scale;     /* typical magnitude > 0 [unit]: differences are made by small fractions of it */
+  double period;    /* values this far apart mean the same and the plant wraps (an angle: 2 pi); 0: none */
+  bramah_output_kind kind; /* POSITION, RATE or FIRST_ORDER: filled by bramah_plant_state_info */
+} bramah_state_info;
 
 /* A quantity the plant can tell: a column of a simulated log, a thing a sensor measures. */
 typedef struct bramah_output_info {
@@ -41,84 +51,127 @@ typedef struct bramah_parameter_info {
   double least, most; /* what the model accepts */
 } bramah_parameter_info;
 
-/* The table that a plant fills; copied by whoever takes it. */
+/* Grows when the meaning or the order of the members below changes; new members at the end do not count. */
+#define BRAMAH_PLANT_VERSION 2
+
+/* The first two members of every table: (bramah_plant){BRAMAH_PLANT_HEAD, .self = ...}. A plant whose table
+ * was compiled with an older and shorter bramah_plant goes on working: what it lacks counts as NULL. */
+#define BRAMAH_PLANT_HEAD .version = BRAMAH_PLANT_VERSION, .size = sizeof(bramah_plant)
+
+/* The table that a plant fills; copied by whoever takes it. Five functions are required, and set_inputs where
+ * there are inputs. All others may be NULL, with the consequence said there. Read a table that may be foreign
+ * by the functions below it (bramah_plant_output_info and so on), which fill in what is missing. */
 typedef struct bramah_plant {
-  void *self; /* handed to every function below */
-  size_t n_position;
-  size_t n_pressure;
+  uint32_t version; /* BRAMAH_PLANT_VERSION */
+  uint32_t size;    /* sizeof(bramah_plant) where the table was filled */
+  void *self;       /* handed to every function below */
+  int64_t step_ns;  /* length of one step > 0 */
+  size_t n_dof;     /* independent positions, and as many rates */
+  size_t n_first_order;
   size_t n_input;
   size_t n_output;
+  size_t n_parameter;
   size_t snapshot_size; /* bytes */
-  int64_t step_ns;      /* length of one step */
 
-  /* Name of error state i in its present meaning, e.g. "crank.angle"; valid until the next call. */
-  const char *(*state_name)(const void *self, size_t i);
-  /* Name of input i. */
-  const char *(*input_name)(const void *self, size_t i);
-  void (*output_info)(const void *self, size_t i, bramah_output_info *info);
+  /* ---- required ---- */
 
-  /* Inputs u [n_input], SI, held over the steps that follow until set again. */
-  bramah_status (*set_inputs)(void *self, const double *u, bramah_diag *diag);
   /* Advance by step_ns. */
   bramah_status (*step)(void *self, bramah_diag *diag);
-  /* Add dx [n] to the independent positions, velocities and pressures and move everything that depends on
-   * them: dependent positions and velocities along the constraints, accelerations and pressure rates anew. */
+  /* Add dx [n] to the independent positions, rates and first-order states and move everything that depends on
+   * them: dependent positions and rates along the constraints, accelerations and first-order rates anew. */
   bramah_status (*inject)(void *self, const double *dx, bramah_diag *diag);
-  /* Independent accelerations [n_position] at the present state. */
-  bramah_status (*accelerations)(void *self, double *zdd, bramah_diag *diag);
   /* Present value of output i. */
   double (*output)(void *self, size_t i);
   /* Copy the whole state to and from snap [snapshot_size bytes, 8-byte aligned]; restoring is exact to the
    * bit. */
   void (*save)(const void *self, void *snap);
   void (*restore)(void *self, const void *snap);
+  /* Inputs u [n_input], SI, held over the steps that follow until set again. NULL only where n_input is 0. */
+  bramah_status (*set_inputs)(void *self, const double *u, bramah_diag *diag);
 
-  /* Optional (NULL: finite differences through inject are used instead). */
+  /* ---- what things are called ---- */
 
-  /* Derivative of the independent accelerations by the error state, J [n_position x n] row-major. */
-  bramah_status (*acceleration_jacobian)(void *self, double *J, bramah_diag *diag);
-  /* Derivative of output i by the error state, row [n]; BRAMAH_E_UNSUPPORTED where the plant has none. */
+  /* Error state i < n. NULL: outputs i < n are the states, in this order; scale 1, no period. */
+  void (*state_info)(const void *self, size_t i, bramah_state_info *info);
+  /* Output i. NULL: outputs i < n are the states, in this order, with rows; others are called "output". */
+  void (*output_info)(const void *self, size_t i, bramah_output_info *info);
+  /* Name of input i. NULL: "input". */
+  const char *(*input_name)(const void *self, size_t i);
+
+  /* ---- state and derivatives ---- */
+
+  /* Present values x [n] of what the error state is about. NULL: the outputs that bear the names of the
+   * states. */
+  void (*coordinates)(void *self, double *x);
+  /* Advance by step_ns and write what the filter needs of the step, in the coordinates that were independent
+   * at its start (basis_change follows): F [n x n], the derivative of the error state at its end by that at
+   * its start; N [n x (n_dof + n_first_order)], the error at its end that a unit change of each independent
+   * rate and first-order state makes when it comes evenly over the step: white noise of spectral density q
+   * enters with N q step N'; G [n x n_par], the derivative by the parameters listed. N may be NULL. On error
+   * the plant is unchanged. NULL: differences of whole steps. */
+  bramah_status (*step_transition)(void *self, double *F, double *N, size_t n_par, const size_t *par,
+                                   double *G, bramah_diag *diag);
+  /* Derivative of output i by the error state, row [n]; BRAMAH_E_UNSUPPORTED where the plant has none. NULL:
+   * differences through inject. */
   bramah_status (*output_row)(void *self, size_t i, double *row);
   /* If the last step went over to other independent coordinates: write T [n x n], dx_new = T dx_old, forget
    * the change and return 1; else return 0. NULL: the coordinates never change. */
   int (*basis_change)(void *self, double *T);
   /* What is meant by standard deviation and noise of output i of kind POSITION where it is not the output
-   * itself: row [n] of a small displacement by the error state. BRAMAH_E_UNSUPPORTED: the output itself. */
+   * itself: row [n] of a small displacement by the error state. BRAMAH_E_UNSUPPORTED or NULL: the output
+   * itself. */
   bramah_status (*noise_row)(void *self, size_t i, double *row);
+  /* Iterations the last step or step_transition took, also where it failed. NULL: unknown. */
+  unsigned (*iterations)(const void *self);
 
-  /* Present values x [n] of what the error state is about: independent positions, velocities, pressures. */
-  void (*coordinates)(void *self, double *x);
+  /* ---- parameters: NULL where n_parameter is 0 ---- */
 
-  /* Parameters: their values are part of the state (saved and restored with it). Setting one re-evaluates
-   * accelerations and pressure rates as inject does; setting the value that stands does nothing. Errors:
-   * E_ARGUMENT (no such parameter), E_NOT_FINITE, E_VALUE (outside least ... most), and what the new value
-   * makes of the equations; nothing has changed then. n_parameter = 0: none. */
-  size_t n_parameter;
+  /* Their values are part of the state (saved and restored with it). Setting one re-evaluates accelerations
+   * and first-order rates as inject does; setting the value it has does nothing. Errors: E_ARGUMENT (no such
+   * parameter), E_NOT_FINITE, E_VALUE (outside least ... most), and what the new value makes of the
+   * equations; nothing has changed then. */
   void (*parameter_info)(const void *self, size_t i, bramah_parameter_info *info);
   double (*parameter)(const void *self, size_t i);
   bramah_status (*set_parameter)(void *self, size_t i, double value, bramah_diag *diag);
 
-  /* Derivative of the independent accelerations by the error state, J [n_position x n], analytic, and by the
-   * parameters listed, Jp [n_position x n_par]. */
+  /* ---- for the transitions of the papers (D 3.4), which are made of accelerations ---- */
+
+  /* Independent accelerations [n_dof] at the present state. NULL: no such transition. */
+  bramah_status (*accelerations)(void *self, double *zdd, bramah_diag *diag);
+  /* Derivative of the independent accelerations by the error state, J [n_dof x n] row-major, as the papers
+   * have it. NULL: differences through inject. */
+  bramah_status (*acceleration_jacobian)(void *self, double *J, bramah_diag *diag);
+  /* The same, analytic, and by the parameters listed, Jp [n_dof x n_par]. NULL: there is none. */
   bramah_status (*acceleration_derivative)(void *self, double *J, size_t n_par, const size_t *par, double *Jp,
                                            bramah_diag *diag);
-  /* Advance by step_ns and write what the filter needs of the step, in the coordinates that were independent
-   * at its start (basis_change follows): F [n x n], the derivative of the error state at its end by that at
-   * its start; N [n x (n_position + n_pressure)], the error at its end that a unit change of each independent
-   * velocity and pressure makes when it comes evenly over the step: white noise of density q enters with N q
-   * step N'; G [n x n_par], the derivative by the parameters listed. N may be NULL. On error the plant is
-   * unchanged. */
-  bramah_status (*step_transition)(void *self, double *F, double *N, size_t n_par, const size_t *par,
-                                   double *G, bramah_diag *diag);
-  /* Iterations the last step or step_transition took, also where it failed. NULL: unknown. */
-  unsigned (*iterations)(const void *self);
 } bramah_plant;
 
 /* Length n of the error state. */
 static inline size_t bramah_plant_n_error(const bramah_plant *plant)
 {
-  return 2 * plant->n_position + plant->n_pressure;
+  return 2 * plant->n_dof + plant->n_first_order;
 }
+
+/* Can this table be worked with? Errors: E_UNSUPPORTED names the function that is missing, or says that the
+ * table is of another version; E_VALUE (length of the step, a scale, outputs that are no states). Filters, sensors and analyses check it
+ * themselves. */
+BRAMAH_API bramah_status bramah_plant_check(const bramah_plant *plant, bramah_diag *diag);
+
+/* The table in full length: what one that has passed bramah_plant_check lacks is NULL. */
+BRAMAH_API bramah_plant bramah_plant_copy(const bramah_plant *plant);
+
+/* Error state i < n, output i, name of input i: what the plant says, or the defaults of the table. */
+BRAMAH_API void bramah_plant_state_info(const bramah_plant *plant, size_t i, bramah_state_info *info);
+BRAMAH_API const char *bramah_plant_state_name(const bramah_plant *plant, size_t i);
+BRAMAH_API void bramah_plant_output_info(const bramah_plant *plant, size_t i, bramah_output_info *info);
+BRAMAH_API const char *bramah_plant_input_name(const bramah_plant *plant, size_t i);
+
+/* Present values x [n] of what the error state is about. Returns 0 where the plant has neither the function
+ * nor an output of the name of each state. */
+BRAMAH_API int bramah_plant_coordinates(const bramah_plant *plant, double *x);
+
+/* Displacement of error state i by which differences are made: 1e-6 of its scale. */
+BRAMAH_API double bramah_plant_difference_step(const bramah_plant *plant, size_t i);
 
 /* Index of the output of that name, or -1. */
 BRAMAH_API long bramah_plant_find_output(const bramah_plant *plant, const char *name);
@@ -136,8 +189,9 @@ BRAMAH_API bramah_status bramah_plant_parameter_index(const bramah_plant *plant,
 BRAMAH_API bramah_status bramah_plant_output_row(const bramah_plant *plant, size_t i, double *row, void *snap,
                                                  double *dx, bramah_diag *diag);
 
-/* Derivative of the independent accelerations, J [n_position x n]: the plant's own, or differences through
- * inject. Scratch as above, and zdd [2 n_position]. */
+/* Derivative of the independent accelerations, J [n_dof x n]: the plant's own, or differences through
+ * inject. Scratch as above, and zdd [2 n_dof]. Errors: E_UNSUPPORTED (the plant does not tell its
+ * accelerations). */
 BRAMAH_API bramah_status bramah_plant_acceleration_jacobian(const bramah_plant *plant, double *J, void *snap,
                                                             double *dx, double *zdd, bramah_diag *diag);
 

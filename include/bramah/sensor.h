@@ -33,7 +33,9 @@ typedef enum bramah_sensor_kind {
   BRAMAH_SENSOR_FLOW = 8,
   /* Force of a cylinder on its pins [N], positive pushes them apart: pressures times areas less friction, and
    * stops. */
-  BRAMAH_SENSOR_LOAD_PIN = 9
+  BRAMAH_SENSOR_LOAD_PIN = 9,
+  /* Any output of the plant by its whole name ("motor.current"), in its unit: what plants of others have. */
+  BRAMAH_SENSOR_OUTPUT = 10
 } bramah_sensor_kind;
 
 /* The port of a directional valve a flow meter sits at. */
@@ -80,7 +82,10 @@ typedef struct bramah_sensor {
   const char *name;
   const char *unit; /* "rad", "rad/s", "Pa", "m", "m/s^2", "m^3/s", "N" */
   bramah_sensor_kind kind;
-  int wraps; /* 1: an angle, innovations are taken to (-pi, pi] */
+  double period; /* > 0: values this far apart are the same (an angle: 2 pi), innovations wrap; 0: none */
+  /* Sensors of one group check each other: should all of it disagree with the filter, it is the filter that
+   * is wrong. 0: motion; 1: pressures, flows, forces and whatever else */
+  int group;
   size_t n_terms;
   size_t output[BRAMAH_SENSOR_MAX_TERMS];
   double weight[BRAMAH_SENSOR_MAX_TERMS];

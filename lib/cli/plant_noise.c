@@ -19,10 +19,10 @@ static bramah_status open_filter(cli_plant_noise *p, bramah_diag *diag)
                                          .discretisation = session->study->discretisation,
                                          .basis = session->start.basis,
                                          .position_sigma = session->start.position_sigma,
-                                         .velocity_sigma = session->start.rate_sigma,
-                                         .pressure_sigma = session->start.pressure_sigma,
+                                         .rate_sigma = session->start.rate_sigma,
+                                         .first_order_sigma = session->start.pressure_sigma,
                                          .acceleration_noise = session->start.acceleration_noise,
-                                         .pressure_noise = session->start.pressure_noise};
+                                         .first_order_noise = session->start.pressure_noise};
   return bramah_filter_new(&session->machine.plant, 0, session->sensors, &options, diag, &session->filter);
 }
 

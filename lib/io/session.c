@@ -85,7 +85,7 @@ bramah_status bramah__session_open_machine(bramah_session *session, bramah_diag 
 bramah_status bramah__session_make_room(bramah_session *session, bramah_diag *diag)
 {
   bramah__start_values *s = &session->start;
-  const size_t n = session->machine.plant.n_position, np = session->machine.plant.n_pressure;
+  const size_t n = session->machine.plant.n_dof, np = session->machine.plant.n_first_order;
   session->sensors = calloc(session->study->n_sensors + 1, sizeof *session->sensors);
   s->joints = calloc(2 * n + 1, sizeof *s->joints);
   s->position = calloc(5 * n + 3 * np + 1, sizeof *s->position);
@@ -150,10 +150,10 @@ bramah_filter_options bramah_session_filter_options(const bramah_session *sessio
   return (bramah_filter_options){.transition = study->transition,
                                  .basis = s->basis,
                                  .position_sigma = s->position_sigma,
-                                 .velocity_sigma = s->rate_sigma,
-                                 .pressure_sigma = s->pressure_sigma,
+                                 .rate_sigma = s->rate_sigma,
+                                 .first_order_sigma = s->pressure_sigma,
                                  .acceleration_noise = s->acceleration_noise,
-                                 .pressure_noise = s->pressure_noise,
+                                 .first_order_noise = s->pressure_noise,
                                  .discretisation = study->discretisation,
                                  .form = study->form,
                                  .fusion = study->fusion,

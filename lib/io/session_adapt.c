@@ -19,19 +19,19 @@ static bramah_status make(const bramah_session *session, double *room, bramah_di
 {
   const bramah_study_adapt *from = &session->study->adapt;
   const bramah_plant *plant = bramah_filter_plant(session->filter);
-  const size_t nf = plant->n_position, np = plant->n_pressure, ns = bramah_filter_n_sensors(session->filter);
+  const size_t nf = plant->n_dof, np = plant->n_first_order, ns = bramah_filter_n_sensors(session->filter);
   double *acceleration = room, *pressure = acceleration + 2 * nf, *sensor = pressure + 2 * np;
   double *sigma = sensor + 2 * ns;
   for (size_t i = 0; i < ns; i++) sigma[i] = bramah_filter_sensor(session->filter, i)->sigma;
   take_limits(from->accelerations, nf, bramah_filter_acceleration_noise(session->filter), acceleration);
-  take_limits(from->pressures, np, bramah_filter_pressure_noise(session->filter), pressure);
+  take_limits(from->pressures, np, bramah_filter_first_order_noise(session->filter), pressure);
   take_limits(from->sensors, ns, sigma, sensor);
   const bramah_adaptive_options options = {.method = (bramah_adaptive_method)from->method,
                                            .window = (size_t)from->window,
                                            .acceleration_least = acceleration,
                                            .acceleration_most = acceleration + nf,
-                                           .pressure_least = pressure,
-                                           .pressure_most = pressure + np,
+                                           .first_order_least = pressure,
+                                           .first_order_most = pressure + np,
                                            .sensor_least = sensor,
                                            .sensor_most = sensor + ns};
   return bramah_adaptive_new(session->filter, &options, diag, out);
@@ -45,7 +45,7 @@ bramah_status bramah_session_new_adaptive(const bramah_session *session, bramah_
   *out = NULL;
   if (!study->adapt.line) return BRAMAH_OK;
   bramah_diag_clear(diag);
-  double *room = calloc(2 * (plant->n_position + plant->n_pressure) + 3 * study->n_sensors + 1, sizeof *room);
+  double *room = calloc(2 * (plant->n_dof + plant->n_first_order) + 3 * study->n_sensors + 1, sizeof *room);
   if (!room) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
   const bramah_status status = make(session, room, diag, out);
   free(room);

@@ -147,7 +147,7 @@ bramah_status bramah__session_find_joints(bramah_session *session, bramah_diag *
 {
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; !status && i < session->study->n_joints; i++)
-    if (i < session->machine.plant.n_position) status = take_joint(session, i, diag);
+    if (i < session->machine.plant.n_dof) status = take_joint(session, i, diag);
   return status ? status : check_count(session, diag);
 }
 

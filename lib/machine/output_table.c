@@ -17,9 +17,9 @@ static const kind joint_kinds[] = {
     {BRAMAH__JOINT_ACCELERATION, ".acceleration", "rad/s^2", "m/s^2", BRAMAH_OUTPUT_ACCELERATION, 1, 0},
 };
 static const kind volume_kinds[] = {
-    {BRAMAH__VOLUME_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_PRESSURE, 1, 0}};
+    {BRAMAH__VOLUME_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_FIRST_ORDER, 1, 0}};
 static const kind load_kinds[] = {
-    {BRAMAH__VOLUME_PRESSURE, ".load_pressure", "Pa", NULL, BRAMAH_OUTPUT_PRESSURE, 1, 0}};
+    {BRAMAH__VOLUME_PRESSURE, ".load_pressure", "Pa", NULL, BRAMAH_OUTPUT_FIRST_ORDER, 1, 0}};
 static const kind valve_kinds[] = {{BRAMAH__VALVE_SPOOL, ".spool", "V", NULL, BRAMAH_OUTPUT_OTHER, 0, 0}};
 static const kind cylinder_kinds[] = {
     {BRAMAH__CYLINDER_STROKE, ".stroke", "m", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},

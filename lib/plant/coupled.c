@@ -306,14 +306,16 @@ bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_d
   return bramah__adopt_candidate(c, diag);
 }
 
-static const char *state_name(const void *self, size_t i)
+/* Typical magnitudes: a radian or a metre, and as much per second; 100 bar. */
+static void state_info(const void *self, size_t i, bramah_state_info *info)
 {
   const bramah_coupled *c = self;
   const bramah_model *model = c->model;
   const size_t nf = model->n_independent;
-  if (i >= 2 * nf) return model->output[3 * model->n + (i - 2 * nf)].info.name;
-  const size_t joint = (size_t)c->state.index[model->n_dependent + i % nf];
-  return model->output[3 * joint + i / nf].info.name;
+  const size_t joint = i < 2 * nf ? (size_t)c->state.index[model->n_dependent + i % nf] : 0;
+  const bramah_output_info *output =
+      &model->output[i < 2 * nf ? 3 * joint + i / nf : 3 * model->n + (i - 2 * nf)].info;
+  *info = (bramah_state_info){.name = output->name, .unit = output->unit, .scale = i < 2 * nf ? 1.0 : 1e7};
 }
 
 static const char *input_name(const void *self, size_t i)
@@ -332,14 +334,16 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
 {
   const bramah_model *model = plant->model;
   return (bramah_plant){
+      BRAMAH_PLANT_HEAD,
       .self = plant,
-      .n_position = model->n_independent,
-      .n_pressure = model->circuit.n_volumes,
+      .step_ns = model->step_ns,
+      .n_dof = model->n_independent,
+      .n_first_order = model->circuit.n_volumes,
       .n_input = model->n_inputs,
       .n_output = model->n_outputs,
+      .n_parameter = model->n_parameters,
       .snapshot_size = plant->state.size,
-      .step_ns = model->step_ns,
-      .state_name = state_name,
+      .state_info = state_info,
       .input_name = input_name,
       .output_info = output_info,
       .set_inputs = set_inputs,
@@ -356,7 +360,6 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .step_transition = step_transition,
       .noise_row = bramah__noise_row,
       .coordinates = coordinates,
-      .n_parameter = model->n_parameters,
       .parameter_info = parameter_info,
       .parameter = parameter_value,
       .set_parameter = bramah__set_parameter,

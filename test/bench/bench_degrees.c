@@ -144,10 +144,10 @@ static void open_rig(rig *r, size_t n, bramah_transition transition, bramah_cova
   }
   const bramah_filter_options o = {.transition = transition,
                                    .position_sigma = sp,
-                                   .velocity_sigma = sv,
-                                   .pressure_sigma = spr,
+                                   .rate_sigma = sv,
+                                   .first_order_sigma = spr,
                                    .acceleration_noise = q,
-                                   .pressure_noise = qp,
+                                   .first_order_noise = qp,
                                    .form = form};
   must(bramah_filter_new(&r->plant, 3 * n, r->sensor, &o, &diag, &r->filter), &diag);
 }

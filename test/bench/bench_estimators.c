@@ -49,10 +49,10 @@ static void setup(rig *r)
   r->options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER,
                                        .basis = &r->basis,
                                        .position_sigma = &sp,
-                                       .velocity_sigma = &sv,
-                                       .pressure_sigma = spr,
+                                       .rate_sigma = &sv,
+                                       .first_order_sigma = spr,
                                        .acceleration_noise = &q,
-                                       .pressure_noise = qp};
+                                       .first_order_noise = qp};
 }
 
 /* What the sensors would show without noise: the times are the same. */
@@ -84,8 +84,8 @@ static double adaptive(rig *r, bramah_adaptive_method method)
   const bramah_adaptive_options o = {.method = method,
                                      .acceleration_least = &la,
                                      .acceleration_most = &ma,
-                                     .pressure_least = lp,
-                                     .pressure_most = mp};
+                                     .first_order_least = lp,
+                                     .first_order_most = mp};
   bramah_filter *filter;
   bramah_adaptive *a;
   must(bramah_coupled_reset(r->coupled, &diag), &diag);

@@ -217,10 +217,10 @@ static bramah_filter_options filter_options(const rig *r)
   return (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER,
                                  .basis = &basis,
                                  .position_sigma = &sp,
-                                 .velocity_sigma = &sv,
-                                 .pressure_sigma = spr,
+                                 .rate_sigma = &sv,
+                                 .first_order_sigma = spr,
                                  .acceleration_noise = &q,
-                                 .pressure_noise = qp};
+                                 .first_order_noise = qp};
 }
 
 /* The same replay by another filter. */

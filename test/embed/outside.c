@@ -26,10 +26,10 @@ int main(void)
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .basis = NULL,
                                          .position_sigma = &sigma,
-                                         .velocity_sigma = &sigma,
-                                         .pressure_sigma = NULL,
+                                         .rate_sigma = &sigma,
+                                         .first_order_sigma = NULL,
                                          .acceleration_noise = &noise,
-                                         .pressure_noise = NULL};
+                                         .first_order_noise = NULL};
   if (bramah_sensor_init(&encoder, &plant, &diag, &sensor)) return 1;
   if (bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter)) return 1;
   if (bramah_filter_correct(filter, &y, &present, &diag) || bramah_filter_predict(filter, &diag)) return 1;

@@ -37,10 +37,10 @@ static inline bramah_filter_options rig_options(void)
   static const double gate[RIG_SENSORS] = {6, 6, 6, 6};
   return (bramah_filter_options){.transition = BRAMAH_TRANSITION_STEP,
                                  .position_sigma = &sp,
-                                 .velocity_sigma = &sv,
-                                 .pressure_sigma = spr,
+                                 .rate_sigma = &sv,
+                                 .first_order_sigma = spr,
                                  .acceleration_noise = &q,
-                                 .pressure_noise = qp,
+                                 .first_order_noise = qp,
                                  .gate = gate};
 }
 

@@ -405,7 +405,7 @@ START_TEST(test_noise_at_run_time)
   const double q = 0.2, qp[3] = {1e6, 1e6, 1e6};
   bramah_filter_options o = rig_options();
   o.acceleration_noise = &q;
-  o.pressure_noise = qp;
+  o.first_order_noise = qp;
   rig_make_with(&twin, 1.1, &o);
   must(bramah_filter_set_noise(p.r.filter, &q, qp, &diag), &diag);
   for (int k = 0; k < 100; k++) {

@@ -146,8 +146,8 @@ static int adaptive_allocates_nothing(bramah_filter *filter)
                       most_sensor[4] = {1, 1e8, 1e8, 1e8};
   const bramah_adaptive_options o = {.acceleration_least = &least,
                                      .acceleration_most = &most,
-                                     .pressure_least = least_pressure,
-                                     .pressure_most = most_pressure,
+                                     .first_order_least = least_pressure,
+                                     .first_order_most = most_pressure,
                                      .sensor_least = least_sensor,
                                      .sensor_most = most_sensor};
   bramah_adaptive *adaptive;
@@ -290,10 +290,10 @@ int main(void)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
                                    .basis = NULL,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = spr,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = spr,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = qp};
+                                   .first_order_noise = qp};
   must(bramah_filter_new(&plant, 4, sensors, &o, &diag, &filter), &diag);
   void *start = malloc(bramah_filter_snapshot_size(filter));
   bramah_filter_save(filter, start);

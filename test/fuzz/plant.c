@@ -12,7 +12,7 @@ static void check_finite(const bramah_plant *plant, double *x)
 {
   plant->coordinates(plant->self, x);
   for (size_t i = 0; i < bramah_plant_n_error(plant); i++)
-    FUZZ_CHECK(isfinite(x[i]), "%s is %g", plant->state_name(plant->self, i), x[i]);
+    FUZZ_CHECK(isfinite(x[i]), "%s is %g", bramah_plant_state_name(plant, i), x[i]);
 }
 
 static void check_outputs(const bramah_plant *plant)

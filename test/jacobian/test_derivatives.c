@@ -106,7 +106,7 @@ static double tolerance_of(const bramah_output_info *info, double row, double di
   return strcmp(info->unit, "m^3/s") == 0 ? 1e-7 * fabs(difference) : 1e-7 * (1.0 + fabs(row));
 }
 
-static double step_of(const bramah_plant *p, size_t k) { return k < 2 * p->n_position ? 1e-5 : 100.0; }
+static double step_of(const bramah_plant *p, size_t k) { return k < 2 * p->n_dof ? 1e-5 : 100.0; }
 
 static void check_output_rows(const bramah_plant *p)
 {
@@ -132,7 +132,7 @@ static void check_output_rows(const bramah_plant *p)
       const double difference = (above - p->output(p->self, i)) / (2 * step);
       const double tolerance = tolerance_of(&info, row[k], difference);
       ck_assert_msg(fabs(row[k] - difference) <= tolerance, "%s by %s: %.12g, difference %.12g", info.name,
-                    p->state_name(p->self, k), row[k], difference);
+                    bramah_plant_state_name(p, k), row[k], difference);
     }
     p->restore(p->self, snap);
     checked++;
@@ -295,8 +295,8 @@ START_TEST(test_output_rows_of_closed_spatial_machines)
   must(bramah_coupled_new(closed, &diag, &moving), &diag);
   const bramah_plant p = bramah_coupled_plant(moving);
   const size_t rows[] = {0, 5, 3, 5, 4, 1};
-  ck_assert_uint_eq(p.n_position, N - rows[_i]);
-  for (size_t f = 0; f < p.n_position; f++) dx[p.n_position + f] = 0.5 * test_uniform(&seed);
+  ck_assert_uint_eq(p.n_dof, N - rows[_i]);
+  for (size_t f = 0; f < p.n_dof; f++) dx[p.n_dof + f] = 0.5 * test_uniform(&seed);
   must(p.inject(p.self, dx, &diag), &diag);
   check_output_rows(&p);
   ck_assert_double_lt(bramah_coupled_constraint_violation(moving), 1e-10);
@@ -335,7 +335,7 @@ START_TEST(test_acceleration_jacobian)
     must(plant.accelerations(plant.self, below, &diag), &diag);
     const double difference = (above[0] - below[0]) / (2 * step);
     ck_assert_msg(fabs(J[k] - difference) <= 2e-5 * fabs(difference), "%s: %.10g, difference %.10g",
-                  plant.state_name(plant.self, k), J[k], difference);
+                  bramah_plant_state_name(&plant, k), J[k], difference);
   }
 }
 END_TEST
@@ -462,7 +462,7 @@ START_TEST(test_step_tangent_of_closed_spatial_machines)
   must(bramah_model_new(m, &diag, &closed), &diag);
   must(bramah_coupled_new(closed, &diag, &moving), &diag);
   const bramah_plant p = bramah_coupled_plant(moving);
-  for (size_t f = 0; f < p.n_position; f++) dx[p.n_position + f] = 2.0 * test_uniform(&seed);
+  for (size_t f = 0; f < p.n_dof; f++) dx[p.n_dof + f] = 2.0 * test_uniform(&seed);
   must(p.inject(p.self, dx, &diag), &diag);
   if (_i >= 10) disturb(&p);
   check_step_tangent(moving, 1e-6);

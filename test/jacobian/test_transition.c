@@ -27,7 +27,7 @@ static void coordinates(const bramah_coupled *c, double *x)
 
 static double step_of(const bramah_plant *p, size_t k)
 {
-  return k < p->n_position ? 1e-6 : k < 2 * p->n_position ? 1e-5 : 200.0;
+  return k < p->n_dof ? 1e-6 : k < 2 * p->n_dof ? 1e-5 : 200.0;
 }
 
 static void displace(const bramah_plant *p, size_t k, double by)
@@ -40,7 +40,7 @@ static void displace(const bramah_plant *p, size_t k, double by)
 
 /* Sizes of what is compared: an error of a typical size in column k makes differences of typical size in row
  * r. */
-static double typical(const bramah_plant *p, size_t k) { return k < 2 * p->n_position ? 1e-3 : 1e4; }
+static double typical(const bramah_plant *p, size_t k) { return k < 2 * p->n_dof ? 1e-3 : 1e4; }
 
 static void check_transition(bramah_coupled *c, double tolerance)
 {
@@ -64,7 +64,7 @@ static void check_transition(bramah_coupled *c, double tolerance)
       const double slope = (x[1][r] - x[0][r]) / (2 * step_of(&p, k));
       const double scale = typical(&p, k) / typical(&p, r);
       ck_assert_msg(fabs(F[r * n + k] - slope) * scale < tolerance * (1.0 + fabs(slope) * scale),
-                    "%s by %s: %.10g, difference %.10g", p.state_name(p.self, r), p.state_name(p.self, k),
+                    "%s by %s: %.10g, difference %.10g", bramah_plant_state_name(&p, r), bramah_plant_state_name(&p, k),
                     F[r * n + k], slope);
     }
   }
@@ -84,11 +84,11 @@ static void check_accelerations(bramah_coupled *c, double tolerance)
       displace(&p, k, side ? step_of(&p, k) : -step_of(&p, k));
       must(p.accelerations(p.self, a[side], &diag), &diag);
     }
-    for (size_t r = 0; r < p.n_position; r++) {
+    for (size_t r = 0; r < p.n_dof; r++) {
       const double slope = (a[1][r] - a[0][r]) / (2 * step_of(&p, k));
       ck_assert_msg(
           fabs(J[r * n + k] - slope) * typical(&p, k) < tolerance * (1.0 + fabs(slope) * typical(&p, k)),
-          "acceleration %zu by %s: %.10g, difference %.10g", r, p.state_name(p.self, k), J[r * n + k], slope);
+          "acceleration %zu by %s: %.10g, difference %.10g", r, bramah_plant_state_name(&p, k), J[r * n + k], slope);
     }
   }
   p.restore(p.self, before);
@@ -129,7 +129,7 @@ static void check_parameters(bramah_coupled *c, double tolerance)
       const double slope = (x[1][r] - x[0][r]) / step;
       ck_assert_msg(
           fabs(G[r * m + k] - slope) * step < tolerance * (fabs(slope) * step + 1e-4 * typical(&p, r)),
-          "%s by %s: %.10g, difference %.10g", p.state_name(p.self, r), info.name, G[r * m + k], slope);
+          "%s by %s: %.10g, difference %.10g", bramah_plant_state_name(&p, r), info.name, G[r * m + k], slope);
     }
     const double by = (a[1][0] - a[0][0]) / step;
     ck_assert_double_eq_tol(Jp[k], by, 0.4 * tolerance * fabs(by) + 1e-9 / step);

@@ -95,10 +95,10 @@ static void open_linear(linear_rig *r, const double *acceleration, const double 
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_STEP,
                                          .discretisation = BRAMAH_DISCRETISATION_PUBLISHED,
                                          .position_sigma = zp,
-                                         .velocity_sigma = zv,
-                                         .pressure_sigma = pp,
+                                         .rate_sigma = zv,
+                                         .first_order_sigma = pp,
                                          .acceleration_noise = acceleration,
-                                         .pressure_noise = pressure,
+                                         .first_order_noise = pressure,
                                          .gate = gate,
                                          .patience = 5};
   must(bramah_filter_new(&r->plant, SENSORS, r->sensor, &options, &diag, &r->filter), &diag);
@@ -153,8 +153,8 @@ static void run_linear(linear_rig *r, const linear_log *log, int from, int to)
 static const bramah_adaptive_options plant_noise = {.window = 1000,
                                                     .acceleration_least = least_acceleration,
                                                     .acceleration_most = most_acceleration,
-                                                    .pressure_least = least_pressure,
-                                                    .pressure_most = most_pressure};
+                                                    .first_order_least = least_pressure,
+                                                    .first_order_most = most_pressure};
 
 /* ---- the greatest likelihood ---- */
 
@@ -264,7 +264,7 @@ START_TEST(test_finds_a_sensor)
   o.sensor_most = most;
   o.method = _i / 2 ? BRAMAH_ADAPTIVE_MATCHING : BRAMAH_ADAPTIVE_LIKELIHOOD;
   if (o.method == BRAMAH_ADAPTIVE_MATCHING)
-    o.acceleration_least = o.acceleration_most = o.pressure_least = o.pressure_most = NULL;
+    o.acceleration_least = o.acceleration_most = o.first_order_least = o.first_order_most = NULL;
   make_log(&shared_log, 17, 1);
   open_linear(&r, acceleration_truth, pressure_truth, factor, &o);
   for (size_t i = 1; i < SENSORS; i += 2)
@@ -498,11 +498,11 @@ START_TEST(test_refusals)
   o.every = 1001, refused(r.filter, o, "adaptive", "further apart"), o = plant_noise;
   o.forgetting = 1.1, refused(r.filter, o, "adaptive", "forgetting"), o = plant_noise;
   o.smoothing = 1.0, refused(r.filter, o, "adaptive", "smoothing"), o = plant_noise;
-  o.pressure_most = NULL, refused(r.filter, o, "adaptive", "pairs"), o = plant_noise;
+  o.first_order_most = NULL, refused(r.filter, o, "adaptive", "pairs"), o = plant_noise;
   o.method = (bramah_adaptive_method)2, refused(r.filter, o, "adaptive", "method"), o = plant_noise;
   o.acceleration_least = crossed, refused(r.filter, o, "left.rate", "in order"), o = plant_noise;
-  o.pressure_least = zero, refused(r.filter, o, "left.pressure", "positive"), o = plant_noise;
-  o = (bramah_adaptive_options){.pressure_least = zero, .pressure_most = zero};
+  o.first_order_least = zero, refused(r.filter, o, "left.pressure", "positive"), o = plant_noise;
+  o = (bramah_adaptive_options){.first_order_least = zero, .first_order_most = zero};
   refused(r.filter, o, "adaptive", "nothing");
   unsigned char small[64];
   bramah_adaptive *out;
@@ -520,7 +520,7 @@ START_TEST(test_starts_within_limits)
   open_linear(&r, low, high, 1.0, &plant_noise);
   for (int i = 0; i < 2; i++) {
     ck_assert_double_eq_tol(bramah_filter_acceleration_noise(r.filter)[i], 1e-3, 1e-15);
-    ck_assert_double_eq_tol(bramah_filter_pressure_noise(r.filter)[i], 1e7, 1e-6);
+    ck_assert_double_eq_tol(bramah_filter_first_order_noise(r.filter)[i], 1e7, 1e-6);
   }
   close_linear(&r);
 }

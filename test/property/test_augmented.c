@@ -58,10 +58,10 @@ static void make_filter(side *s, const bramah_augmented *augmented, size_t n, br
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
                                    .basis = &basis,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = spr,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = spr,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = qp,
+                                   .first_order_noise = qp,
                                    .form = form,
                                    .n_augmented = n,
                                    .augmented = augmented};

@@ -320,10 +320,10 @@ static bramah_filter *machine_filter(const machine *m)
   static const double sp = 0.02, sv = 0.05, spr[3] = {1e5, 1e5, 1e5}, q = 0.05, qp[3] = {1e6, 1e6, 1e6};
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = spr,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = spr,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = qp};
+                                   .first_order_noise = qp};
   bramah_filter *filter;
   must(bramah_filter_new(&m->plant, SENSORS, m->sensor, &o, &diag, &filter), &diag);
   return filter;

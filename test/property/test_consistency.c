@@ -50,10 +50,10 @@ static void make(side *s, const bramah_model *model, bramah_transition transitio
   const bramah_filter_options o = {.transition = transition,
                                    .basis = s->output,
                                    .position_sigma = &position_sigma,
-                                   .velocity_sigma = &rate_sigma,
-                                   .pressure_sigma = pressure_sigma,
+                                   .rate_sigma = &rate_sigma,
+                                   .first_order_sigma = pressure_sigma,
                                    .acceleration_noise = &acceleration_noise,
-                                   .pressure_noise = pressure_noise};
+                                   .first_order_noise = pressure_noise};
   must(bramah_filter_new(&s->plant, SENSORS, s->sensor, &o, &diag, &s->filter), &diag);
 }
 

@@ -36,10 +36,10 @@ static bramah_filter_options options_of(const rig *r)
   return (bramah_filter_options){.transition = BRAMAH_TRANSITION_STEP,
                                  .basis = &r->output[0],
                                  .position_sigma = &sp,
-                                 .velocity_sigma = &sv,
-                                 .pressure_sigma = spr,
+                                 .rate_sigma = &sv,
+                                 .first_order_sigma = spr,
                                  .acceleration_noise = &q,
-                                 .pressure_noise = qp,
+                                 .first_order_noise = qp,
                                  .gate = gate,
                                  .drift_gate = 6.0};
 }

@@ -54,10 +54,10 @@ static void rig_setup(rig *r)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
                                    .basis = &basis,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = spr,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = spr,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = qp};
+                                   .first_order_noise = qp};
   must(bramah_filter_new(&r->plant, 5, r->sensor, &o, &diag, &r->filter), &diag);
 }
 
@@ -147,10 +147,10 @@ START_TEST(test_consistent_through_a_basis_change)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
                                    .basis = &basis,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = NULL,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = NULL,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = NULL};
+                                   .first_order_noise = NULL};
   must(bramah_filter_new(&p, 1, &sensor, &o, &diag, &filter), &diag);
   double nis = 0.0;
   int inside = 0;

@@ -55,10 +55,10 @@ static void open_side(side *s, int64_t step_ns, int64_t delay_ns)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
                                    .basis = &basis,
                                    .position_sigma = &position_sigma,
-                                   .velocity_sigma = &rate_sigma,
-                                   .pressure_sigma = pressure_sigma,
+                                   .rate_sigma = &rate_sigma,
+                                   .first_order_sigma = pressure_sigma,
                                    .acceleration_noise = &acceleration_noise,
-                                   .pressure_noise = pressure_noise};
+                                   .first_order_noise = pressure_noise};
   must(bramah_filter_new(&s->plant, SENSORS, s->sensor, &o, &diag, &s->filter), &diag);
 }
 

@@ -48,10 +48,10 @@ static void make_pendulum(rig *r, int wrong)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
                                    .basis = NULL,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = NULL,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = NULL,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = NULL};
+                                   .first_order_noise = NULL};
   *r = (rig){.model = {wrong ? 1.1 : 0.8, 0.0, 0.0, 1.0, 0.1}};
   r->plant = pendulum_plant(&r->model, ms);
   bind(r, 2, options, &o);
@@ -69,10 +69,10 @@ static void make_four_bar(rig *r, int wrong)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
                                    .basis = NULL,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = spr,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = spr,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = qp};
+                                   .first_order_noise = qp};
   const double angle = (wrong ? 63.0 : 60.0) * 3.14159265358979323846 / 180.0, rest = 0.0;
   const size_t crank = 0;
   *r = (rig){0};
@@ -93,10 +93,10 @@ static void make_slider(rig *r, int wrong)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
                                    .basis = NULL,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = NULL,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = NULL,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = NULL};
+                                   .first_order_noise = NULL};
   *r = (rig){0};
   shaken_slider_describe(&r->slider, ms);
   driven_open(&r->slider);
@@ -264,10 +264,10 @@ static void assert_coordinates_change(void)
   make_slider(&r, 0);
   char first[64] = "";
   int changes = 0;
-  strncat(first, r.plant.state_name(r.plant.self, 0), sizeof first - 1);
+  strncat(first, bramah_plant_state_name(&r.plant, 0), sizeof first - 1);
   for (int k = 0; k < 600; k++) {
     must(r.plant.step(r.plant.self, &diag), &diag);
-    changes += strcmp(first, r.plant.state_name(r.plant.self, 0)) != 0;
+    changes += strcmp(first, bramah_plant_state_name(&r.plant, 0)) != 0;
   }
   ck_assert_int_gt(changes, 50);
   destroy(&r);

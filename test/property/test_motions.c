@@ -49,8 +49,8 @@ START_TEST(test_driven_slider)
 {
   driven_slider_describe(&d, 1000000);
   driven_open(&d);
-  ck_assert_uint_eq(d.p.n_position, 1);
-  ck_assert_str_eq(d.p.state_name(d.p.self, 0), "bob.angle");
+  ck_assert_uint_eq(d.p.n_dof, 1);
+  ck_assert_str_eq(bramah_plant_state_name(&d.p, 0), "bob.angle");
   check_slider(0.0, 1e-6);
   for (int k = 1; k <= 2200; k++) {
     step(&d);
@@ -280,7 +280,7 @@ START_TEST(test_change_of_coordinates)
     memcpy(index, d.c->state.index, sizeof index);
     memcpy(row, d.c->state.row, d.model->m * sizeof *row);
     step(&d);
-    ck_assert_str_ne(d.p.state_name(d.p.self, 0), "base.position");
+    ck_assert_str_ne(bramah_plant_state_name(&d.p, 0), "base.position");
     if (bramah_coupled_report(d.c).basis_changes == changes) continue;
     changes = bramah_coupled_report(d.c).basis_changes;
     check_map(index, row);
@@ -314,10 +314,10 @@ START_TEST(test_filter)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
                                    .basis = &basis,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = NULL,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = NULL,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = NULL};
+                                   .first_order_noise = NULL};
   must(bramah_filter_new(&d.p, 1, &sensor, &o, &diag, &filter), &diag);
   for (int k = 0; k < 3000; k++) {
     const unsigned char present = k % 5 == 0;

@@ -177,7 +177,7 @@ START_TEST(test_pendulum_against_many_runs)
       .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02};
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = &position_sigma,
-                                         .velocity_sigma = &velocity_sigma,
+                                         .rate_sigma = &velocity_sigma,
                                          .acceleration_noise = &acceleration_noise};
   static double squares[STEPS];
   const double P0[4] = {position_sigma * position_sigma, 0.0, 0.0, velocity_sigma * velocity_sigma},

@@ -60,10 +60,10 @@ static void open_side(side *s, double factor, const bramah_augmented *augmented)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
                                    .basis = &basis,
                                    .position_sigma = &position_sigma,
-                                   .velocity_sigma = &rate_sigma,
-                                   .pressure_sigma = pressure_sigma,
+                                   .rate_sigma = &rate_sigma,
+                                   .first_order_sigma = pressure_sigma,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = qp,
+                                   .first_order_noise = qp,
                                    .n_augmented = augmented ? 1 : 0,
                                    .augmented = augmented};
   must(bramah_filter_new(&s->plant, SENSORS, s->sensor, &o, &diag, &s->filter), &diag);
@@ -119,8 +119,8 @@ static void adapt(side *s, bramah_adaptive_method method)
                                      .window = 500,
                                      .acceleration_least = &la,
                                      .acceleration_most = &ma,
-                                     .pressure_least = lp,
-                                     .pressure_most = mp};
+                                     .first_order_least = lp,
+                                     .first_order_most = mp};
   must(bramah_adaptive_new(s->filter, &o, &diag, &s->adaptive), &diag);
 }
 
@@ -161,7 +161,7 @@ START_TEST(test_white_noise_is_found)
     ck_assert_double_gt(ratio, 1.0 / 1.3);
     ck_assert_double_lt(ratio, 1.3);
   }
-  ck_assert_double_eq(bramah_filter_pressure_noise(estimate.filter)[0], pressure_truth[0]);
+  ck_assert_double_eq(bramah_filter_first_order_noise(estimate.filter)[0], pressure_truth[0]);
   ck_assert_double_gt(fabs(nis[0] - 1.0), 0.1);
   ck_assert_double_lt(fabs(nis[1] - 1.0), 2.6 * sqrt(2.0 / (SENSORS * (STEPS - SETTLED))));
   close_side(&truth);

@@ -57,10 +57,10 @@ static void make_filter(side *s, double command_noise, double acceleration_noise
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
                                    .basis = &basis,
                                    .position_sigma = &sigmas[0],
-                                   .velocity_sigma = &sigmas[1],
-                                   .pressure_sigma = &sigmas[2],
+                                   .rate_sigma = &sigmas[1],
+                                   .first_order_sigma = &sigmas[2],
                                    .acceleration_noise = &acceleration_noise,
-                                   .pressure_noise = qp,
+                                   .first_order_noise = qp,
                                    .n_augmented = command_noise > 0.0,
                                    .augmented = &command};
   must(bramah_filter_new(&s->plant, SENSORS, s->sensor, &o, &diag, &s->filter), &diag);

@@ -524,7 +524,7 @@ START_TEST(test_rows_after_a_rebase)
 {
   describe(_i);
   make(&tree.machine);
-  const size_t n = bramah_plant_n_error(&plant), nf = plant.n_position;
+  const size_t n = bramah_plant_n_error(&plant), nf = plant.n_dof;
   for (int round = 0; round < 3; round++) {
     step_until_far();
     bramah__update_basis(coupled);
@@ -776,7 +776,7 @@ START_TEST(test_filter_follows_a_tumbling_body)
   must(bramah_coupled_start(coupled, 6, joints, at, rates, NULL, &diag), &diag);
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = sigma[0],
-                                         .velocity_sigma = sigma[1],
+                                         .rate_sigma = sigma[1],
                                          .acceleration_noise = noise};
   bramah_filter *filter;
   must(bramah_filter_new(&plant, N_SENSORS, sensors, &options, &diag, &filter), &diag);
@@ -825,7 +825,7 @@ START_TEST(test_covariance_is_the_same_after_a_rebase)
                noise[6] = {0};
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = sigma[0],
-                                         .velocity_sigma = sigma[1],
+                                         .rate_sigma = sigma[1],
                                          .acceleration_noise = noise};
   bramah_filter *filter;
   make_sensors();
@@ -869,7 +869,7 @@ START_TEST(test_filter_at_the_pole)
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .basis = basis,
                                          .position_sigma = sigma,
-                                         .velocity_sigma = sigma,
+                                         .rate_sigma = sigma,
                                          .acceleration_noise = noise};
   bramah_filter *filter;
   must(bramah_filter_new(&plant, 0, NULL, &options, &diag, &filter), &diag);

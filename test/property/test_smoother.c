@@ -220,10 +220,10 @@ static void smooth_four_bar(bramah_transition transition, const char *const *nam
   const bramah_filter_options o = {.transition = transition,
                                    .basis = &basis,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = spr,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = spr,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = qp};
+                                   .first_order_noise = qp};
   must(bramah_filter_new(&r.plant, SENSORS, sensor, &o, &diag, &filter), &diag);
   must(bramah_smoother_new(filter, STEPS + 1, &diag, &smoother), &diag);
   forward_on_four_bar(&truth, &r, sensor, filter, smoother, &c);
@@ -279,7 +279,7 @@ static void open_small(small *s, size_t capacity)
   static const double sp = 0.3, sv = 0.5, q = 0.02;
   static const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                                 .position_sigma = &sp,
-                                                .velocity_sigma = &sv,
+                                                .rate_sigma = &sv,
                                                 .acceleration_noise = &q};
   s->bob = (pendulum){0.8, 0.0, 0.0, 1.0, 0.1};
   s->plant = pendulum_plant(&s->bob, 1000000);
@@ -417,7 +417,7 @@ START_TEST(test_two_corrections_in_a_step)
   static const double sp = 0.3, sv = 0.5, q = 0.02;
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = &sp,
-                                         .velocity_sigma = &sv,
+                                         .rate_sigma = &sv,
                                          .acceleration_noise = &q};
   must(bramah_filter_new(&b.plant, 1, &b.sensor, &options, &diag, &b.filter), &diag);
   const unsigned char present = 1;

@@ -95,7 +95,7 @@ START_TEST(test_weights_on_the_pendulum)
   const bramah_plant plant = pendulum_plant(&model, 1000000);
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = &sigma[0],
-                                         .velocity_sigma = &sigma[1],
+                                         .rate_sigma = &sigma[1],
                                          .acceleration_noise = &density};
   bramah_ukf *ukf;
   must(bramah_ukf_new(&plant, 0, NULL, &options, &o, &diag, &ukf), &diag);
@@ -222,10 +222,10 @@ START_TEST(test_as_good_on_the_four_bar)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
                                    .basis = &output[0],
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = spr,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = spr,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = qp};
+                                   .first_order_noise = qp};
   must(bramah_filter_new(&e.plant, SENSORS, sensor, &o, &diag, &filter), &diag);
   must(bramah_ukf_new(&s.plant, SENSORS, sensor, &o, NULL, &diag, &ukf), &diag);
   for (int k = 0; k < STEPS; k++) {
@@ -286,13 +286,13 @@ START_TEST(test_through_a_change_of_coordinates)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
                                    .basis = &basis,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = NULL,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = NULL,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = NULL};
+                                   .first_order_noise = NULL};
   must(bramah_ukf_new(&p, 1, &sensor, &o, NULL, &diag, &ukf), &diag);
   char first[64];
-  snprintf(first, sizeof first, "%s", p.state_name(p.self, 0));
+  snprintf(first, sizeof first, "%s", bramah_plant_state_name(&p, 0));
   double nis = 0.0;
   int inside = 0, changes = 0;
   const int steps = 4000;
@@ -305,8 +305,8 @@ START_TEST(test_through_a_change_of_coordinates)
     inside += fabs(error) < 1.96 * bramah_ukf_output_sigma(ukf, basis);
     must(bramah_ukf_predict(ukf, &diag), &diag);
     must(t.step(t.self, &diag), &diag);
-    changes += strcmp(first, p.state_name(p.self, 0)) != 0;
-    snprintf(first, sizeof first, "%s", p.state_name(p.self, 0));
+    changes += strcmp(first, bramah_plant_state_name(&p, 0)) != 0;
+    snprintf(first, sizeof first, "%s", bramah_plant_state_name(&p, 0));
   }
   ck_assert_int_ge(changes, 1);
   ck_assert_double_eq_tol(nis / steps, 1.0, 0.1);
@@ -332,7 +332,7 @@ START_TEST(test_coordinates_of_the_plant)
   r.plant.coordinates(r.plant.self, x);
   for (size_t i = 0; i < 5; i++)
     ck_assert_double_eq(
-        x[i], r.plant.output(r.plant.self, must_find(&r.plant, r.plant.state_name(r.plant.self, i))));
+        x[i], r.plant.output(r.plant.self, must_find(&r.plant, bramah_plant_state_name(&r.plant, i))));
   must(r.plant.inject(r.plant.self, dx, &diag), &diag);
   r.plant.coordinates(r.plant.self, moved);
   for (size_t i = 0; i < 5; i++) ck_assert_double_eq_tol(moved[i], x[i] + dx[i], 1e-12 * fabs(x[i]) + 1e-15);
@@ -346,7 +346,7 @@ START_TEST(test_angles_wrap)
   static const double sp = 0.3, sv = 0.5, q = 0.02;
   static const bramah_sensor_options encoder = {
       .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02};
-  const bramah_filter_options o = {.position_sigma = &sp, .velocity_sigma = &sv, .acceleration_noise = &q};
+  const bramah_filter_options o = {.position_sigma = &sp, .rate_sigma = &sv, .acceleration_noise = &q};
   pendulum bob = {3.1, 0.0, 0.0, 1.0, 0.1};
   bramah_plant plant = pendulum_plant(&bob, 1000000);
   bramah_sensor sensor;
@@ -400,7 +400,7 @@ START_TEST(test_refuses)
                                    sizeof mem, &diag, &ukf),
                    BRAMAH_E_ARGUMENT);
   const double zero[2] = {0.0, 1.0};
-  run.options.pressure_sigma = zero;
+  run.options.first_order_sigma = zero;
   ck_assert_int_eq(bramah_ukf_new(&run.plant, LINEAR_SENSORS, run.sensor, &run.options, NULL, &diag, &ukf),
                    BRAMAH_E_VALUE);
   ck_assert_str_eq(diag.thing, "left.pressure");

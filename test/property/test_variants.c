@@ -30,10 +30,10 @@ static bramah_filter_options plain_options(const rig *r)
   return (bramah_filter_options){.transition = BRAMAH_TRANSITION_STEP,
                                  .basis = &r->basis,
                                  .position_sigma = &sp,
-                                 .velocity_sigma = &sv,
-                                 .pressure_sigma = spr,
+                                 .rate_sigma = &sv,
+                                 .first_order_sigma = spr,
                                  .acceleration_noise = &q,
-                                 .pressure_noise = qp};
+                                 .first_order_noise = qp};
 }
 
 static void open_rig(rig *r, int64_t step_ns)
@@ -215,7 +215,7 @@ START_TEST(test_noise_of_a_flywheel)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
                                    .discretisation = (bramah_discretisation)_i,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
+                                   .rate_sigma = &sv,
                                    .acceleration_noise = &density};
   const bramah_model *model;
   bramah_coupled *coupled;

@@ -3,7 +3,7 @@
  * wrong), four sensor sets at 1 kHz, with the machine and studies that are shipped: no worse than the
  * yardstick in any column, bands that hold the truth, better than sensors and model alone. */
 #include "bramah/coupled.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "bramah/log.h"
 #include "bramah/assess.h"
 #include "test/support/four_bar.h"
@@ -98,10 +98,10 @@ static bramah_filter *make_filter(rig *r, bramah_sensor *sensors)
   const bramah_filter_options options = {.transition = study->transition,
                                          .basis = &r->output[0],
                                          .position_sigma = &crank->position_sigma,
-                                         .velocity_sigma = &crank->rate_sigma,
-                                         .pressure_sigma = sigma,
+                                         .rate_sigma = &crank->rate_sigma,
+                                         .first_order_sigma = sigma,
                                          .acceleration_noise = &crank->acceleration_noise,
-                                         .pressure_noise = noise};
+                                         .first_order_noise = noise};
   bramah_filter *filter;
   must(bramah_filter_new(&r->plant, study->n_sensors, sensors, &options, &diag, &filter), &diag);
   return filter;

@@ -166,19 +166,22 @@ static const char *input_name(const void *self, size_t i) { return (void)self, (
 static const char *const output_name[N] = {"left.position", "left.rate",     "right.position",
                                            "right.rate",    "left.pressure", "right.pressure"};
 
-static const char *state_name(const void *self, size_t i)
+static void state_info(const void *self, size_t i, bramah_state_info *info)
 {
   static const char *const changed[N] = {"sum.position", "right.position", "sum.rate",
                                          "right.rate",   "left.pressure",  "right.pressure"};
   static const char *const plain[N] = {"left.position", "right.position", "left.rate",
                                        "right.rate",    "left.pressure",  "right.pressure"};
-  return ((const linear_plant *)self)->changed ? changed[i] : plain[i];
+  static const char *const unit[3] = {"m", "m/s", "Pa"};
+  *info = (bramah_state_info){.name = ((const linear_plant *)self)->changed ? changed[i] : plain[i],
+                              .unit = unit[i / 2],
+                              .scale = i < 4 ? 1.0 : 1e7};
 }
 
 static void output_info(const void *self, size_t i, bramah_output_info *info)
 {
   static const bramah_output_kind kind[3] = {BRAMAH_OUTPUT_POSITION, BRAMAH_OUTPUT_RATE,
-                                             BRAMAH_OUTPUT_PRESSURE};
+                                             BRAMAH_OUTPUT_FIRST_ORDER};
   static const char *const unit[3] = {"m", "m/s", "Pa"};
   const size_t k = i >= 4 ? 2 : i % 2;
   (void)self;
@@ -187,14 +190,15 @@ static void output_info(const void *self, size_t i, bramah_output_info *info)
 
 bramah_plant linear_plant_table(linear_plant *p)
 {
-  return (bramah_plant){.self = p,
-                        .n_position = 2,
-                        .n_pressure = 2,
+  return (bramah_plant){BRAMAH_PLANT_HEAD,
+                        .self = p,
+                        .n_dof = 2,
+                        .n_first_order = 2,
                         .n_input = 1,
                         .n_output = N,
                         .snapshot_size = sizeof *p,
                         .step_ns = (int64_t)(p->h * 1e9 + 0.5),
-                        .state_name = state_name,
+                        .state_info = state_info,
                         .input_name = input_name,
                         .output_info = output_info,
                         .set_inputs = set_inputs,

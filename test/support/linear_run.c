@@ -37,10 +37,10 @@ static void set_up(linear_run *run)
   }
   run->options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = position_sigma,
-                                         .velocity_sigma = velocity_sigma,
-                                         .pressure_sigma = pressure_sigma,
+                                         .rate_sigma = velocity_sigma,
+                                         .first_order_sigma = pressure_sigma,
                                          .acceleration_noise = acceleration_noise,
-                                         .pressure_noise = pressure_noise};
+                                         .first_order_noise = pressure_noise};
 }
 
 /* White acceleration over one step moves velocity by a and position by b (D 3.18). */

@@ -51,22 +51,22 @@ static double output(void *self, size_t i)
 static void save(const void *self, void *snap) { memcpy(snap, self, sizeof(pendulum)); }
 static void restore(void *self, const void *snap) { memcpy(self, snap, sizeof(pendulum)); }
 static const char *input_name(const void *self, size_t i) { return (void)self, (void)i, "torque"; }
-static const char *state_name(const void *self, size_t i) { return (void)self, i ? "bob.rate" : "bob.angle"; }
 static void output_info(const void *self, size_t i, bramah_output_info *info)
 {
-  *info = (bramah_output_info){state_name(self, i), i ? "rad/s" : "rad",
+  (void)self;
+  *info = (bramah_output_info){i ? "bob.rate" : "bob.angle", i ? "rad/s" : "rad",
                                i ? BRAMAH_OUTPUT_RATE : BRAMAH_OUTPUT_POSITION, 1, 0};
 }
 
 bramah_plant pendulum_plant(pendulum *p, int64_t step_ns)
 {
-  return (bramah_plant){.self = p,
-                        .n_position = 1,
+  return (bramah_plant){BRAMAH_PLANT_HEAD,
+                        .self = p,
+                        .n_dof = 1,
                         .n_input = 1,
                         .n_output = 2,
                         .snapshot_size = sizeof *p,
                         .step_ns = step_ns,
-                        .state_name = state_name,
                         .input_name = input_name,
                         .output_info = output_info,
                         .set_inputs = set_inputs,

@@ -25,7 +25,7 @@ static bramah_filter *make(bramah_plant *plant, bramah_sensor *sensors)
   must(bramah_sensor_init(&gyro, plant, &diag, &sensors[1]), &diag);
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = &position_sigma,
-                                         .velocity_sigma = &velocity_sigma,
+                                         .rate_sigma = &velocity_sigma,
                                          .acceleration_noise = &acceleration_noise};
   bramah_filter *filter;
   must(bramah_filter_new(plant, 2, sensors, &options, &diag, &filter), &diag);
@@ -186,7 +186,7 @@ START_TEST(test_saturated_samples)
   must(bramah_sensor_init(&limited, &plant, &diag, &sensor), &diag);
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = &position_sigma,
-                                         .velocity_sigma = &velocity_sigma,
+                                         .rate_sigma = &velocity_sigma,
                                          .acceleration_noise = &acceleration_noise,
                                          .fusion = _i ? BRAMAH_FUSION_BLOCK : BRAMAH_FUSION_SEQUENTIAL,
                                          .iterations = _i ? 3 : 1,
@@ -268,7 +268,7 @@ START_TEST(test_augmented_covariance)
                                  .noise = noise};
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = &position_sigma,
-                                         .velocity_sigma = &velocity_sigma,
+                                         .rate_sigma = &velocity_sigma,
                                          .acceleration_noise = &acceleration_noise,
                                          .n_augmented = 1,
                                          .augmented = &bias};
@@ -312,7 +312,7 @@ START_TEST(test_drift_gate)
   const double gate = 10.0;
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = &position_sigma,
-                                         .velocity_sigma = &velocity_sigma,
+                                         .rate_sigma = &velocity_sigma,
                                          .acceleration_noise = &acceleration_noise,
                                          .gate = &gate,
                                          .drift_gate = 6.0,
@@ -347,7 +347,7 @@ START_TEST(test_bad_options)
   const double zero = 0.0, negative = -1.0;
   const bramah_filter_options good = {.transition = BRAMAH_TRANSITION_PAPER,
                                       .position_sigma = &position_sigma,
-                                      .velocity_sigma = &velocity_sigma,
+                                      .rate_sigma = &velocity_sigma,
                                       .acceleration_noise = &acceleration_noise};
   bramah_filter_options bad = good;
   bad.position_sigma = &zero;
@@ -414,7 +414,7 @@ START_TEST(test_failing_recovery_changes_nothing)
   const double gate = 3.0, y = 3.0;
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = &position_sigma,
-                                         .velocity_sigma = &velocity_sigma,
+                                         .rate_sigma = &velocity_sigma,
                                          .acceleration_noise = &acceleration_noise,
                                          .gate = &gate,
                                          .patience = 2,

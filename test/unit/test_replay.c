@@ -58,7 +58,7 @@ static void rig_setup_delayed(rig *r, int64_t delay_ns)
   must(bramah_sensor_init(&encoder, &r->plant, &diag, &r->sensor), &diag);
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
                                          .position_sigma = &sp,
-                                         .velocity_sigma = &sv,
+                                         .rate_sigma = &sv,
                                          .acceleration_noise = &q};
   must(bramah_filter_new(&r->plant, 1, &r->sensor, &options, &diag, &r->filter), &diag);
 }

@@ -57,10 +57,10 @@ static void setup(rig *r, int64_t window_ms, size_t every, size_t room)
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
                                    .basis = NULL,
                                    .position_sigma = &sp,
-                                   .velocity_sigma = &sv,
-                                   .pressure_sigma = NULL,
+                                   .rate_sigma = &sv,
+                                   .first_order_sigma = NULL,
                                    .acceleration_noise = &q,
-                                   .pressure_noise = NULL};
+                                   .first_order_noise = NULL};
   const bramah_rewind_options w = {window_ms * ms, every, room};
   r->model = (pendulum){0.4, 0.0, 0.0, 1.0, 0.1};
   r->plant = pendulum_plant(&r->model, ms);

@@ -234,7 +234,7 @@ START_TEST(test_inclinometer_wraps)
   const bramah_sensor full = bind(&m, inclinometer(1, 0, 1)), half = bind(&m, inclinometer(1, 0, 0));
   ck_assert_double_eq_tol(bramah_sensor_innovation(&full, -pi + 0.05, bramah_sensor_predict(&full, &m.p)),
                           0.1, 1e-12);
-  ck_assert(full.wraps && !half.wraps);
+  ck_assert(full.period == 2.0 * pi && half.period == 0.0);
   ck_assert_str_eq(full.unit, "rad");
   /* about an axis that is not across the direction: only its part across it counts */
   bramah_sensor_options askew = inclinometer(1, 0, 1);
@@ -369,7 +369,7 @@ static void check_row(const machine *m, bramah_sensor_options options)
   m->p.save(m->p.self, snap);
   double largest = 0.0;
   for (size_t k = 0; k < n; k++) {
-    const double step = k < 2 * m->p.n_position ? 1e-5 : 100.0;
+    const double step = k < 2 * m->p.n_dof ? 1e-5 : 100.0;
     double side[2];
     for (int s = 0; s < 2; s++) {
       memset(dx, 0, sizeof dx);

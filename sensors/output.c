@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Any output of a plant by its whole name, in its unit. It wraps as the state of that name does. */
+#include "sensors/kinds.h"
+
+#include <string.h>
+
+static bramah_status bind(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,
+                          bramah_sensor *out)
+{
+  bramah_output_info info;
+  if (!options->at || bramah__sensor_add_term(plant, options->at, "", 1.0, out) != BRAMAH_OK)
+    return bramah__sensor_no_such(options, plant, "output", "", diag);
+  bramah_plant_output_info(plant, out->output[0], &info);
+  out->unit = info.unit;
+  out->group = info.kind == BRAMAH_OUTPUT_FIRST_ORDER || info.kind == BRAMAH_OUTPUT_OTHER;
+  for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
+    bramah_state_info state;
+    bramah_plant_state_info(plant, i, &state);
+    if (strcmp(state.name, info.name) == 0) out->period = state.period;
+  }
+  return BRAMAH_OK;
+}
+
+const bramah__sensor_kind bramah__any_output = {BRAMAH_SENSOR_OUTPUT, "output", NULL, 0, bind};
