@@ -14,8 +14,8 @@ static const double most_figure = 1e18;
 
 /* ---- what the study says ---- */
 
-static bramah_status fail_figure(const bramah_study *study, const bramah_study_value *figure,
-                                 const char *key, bramah_diag *diag)
+static bramah_status fail_figure(const bramah_study *study, const bramah_study_value *figure, const char *key,
+                                 bramah_diag *diag)
 {
   snprintf(diag->thing, sizeof diag->thing, "time.%s", key);
   snprintf(diag->file, sizeof diag->file, "%s", study->file);
@@ -35,9 +35,8 @@ static bramah_status read_figure(const bramah_study *study, const bramah_study_v
 }
 
 /* The same as a whole number: of units of which `per_unit` make one of the figure's. */
-static bramah_status read_whole(const bramah_study *study, const bramah_study_value *figure,
-                                const char *unit, double per_unit, const char *key, int64_t *out,
-                                bramah_diag *diag)
+static bramah_status read_whole(const bramah_study *study, const bramah_study_value *figure, const char *unit,
+                                double per_unit, const char *key, int64_t *out, bramah_diag *diag)
 {
   double value;
   const bramah_status status = read_figure(study, figure, unit, key, &value, diag);

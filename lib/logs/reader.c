@@ -318,7 +318,7 @@ static bramah_status fail_cell(bramah_log_reader *reader)
   if (is_time && f->status == BRAMAH_E_TIME)
     wrong = "' has no time zone where rows before have one, or one where they have none";
   else if (is_time && f->status == BRAMAH_E_VALUE)
-    wrong = reader->clock.whole ? "' is not a whole number" : "' cannot be told in nanoseconds";
+    wrong = reader->clock.whole ? "' is not a whole number" : "' does not fit into nanoseconds";
   else if (is_time && f->status == BRAMAH_E_SYNTAX && reader->clock.iso)
     wrong = "' is not a time like 2024-03-05T12:34:56.789Z";
   else if (f->status != BRAMAH_E_SYNTAX)

@@ -536,7 +536,7 @@ static const struct {
   int counter, line;
   const char *message;
 } bad_times[] = {
-    {"t[s]\n1\n1e12\n", NULL, 0, 3, "'1e12' cannot be told in nanoseconds"},
+    {"t[s]\n1\n1e12\n", NULL, 0, 3, "'1e12' does not fit into nanoseconds"},
     {"n\n1\n1.5\n", NULL, 1, 3, "'1.5' is not a whole number"},
     {"t[s]\nnoon\n", NULL, 0, 2, "'noon' is not a number"},
     {"t\n2024-02-30T00:00:00Z\n", "iso8601", 0, 2, "is not a time like"},
