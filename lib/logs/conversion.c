@@ -1,67 +1,56 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From what a device writes to times and values: its clock, its columns. */
+#define _POSIX_C_SOURCE 200809L /* locale_t */
+#include "lib/io/quantity.h"
+#include "lib/logs/reader.h"
 #include "lib/logs/stream.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What sums and differences of these stay within: readings of the clock, times of the log, figures of the
+/* What sums and differences of these stay within: readings of the clock, times of the log, numbers of the
  * study. */
 static const int64_t most_reading = INT64_C(4000000000000000000);
 static const int64_t most_time = INT64_C(3000000000000000000);
-static const double most_figure = 1e18;
+static const double most_value = 1e18;
 
 /* ---- what the study says ---- */
 
-static bramah_status fail_figure(const bramah_study *study, const bramah_study_value *figure, const char *key,
-                                 bramah_diag *diag)
+static bramah_status fail_time(const bramah_study *study, const bramah_study_value *stated, const char *key,
+                               bramah_diag *diag)
 {
   snprintf(diag->thing, sizeof diag->thing, "time.%s", key);
   snprintf(diag->file, sizeof diag->file, "%s", study->file);
-  diag->line = figure->line;
-  diag->column = figure->column;
+  diag->line = stated->line;
+  diag->column = stated->column;
   return diag->status;
 }
 
-/* A figure in `unit`; 0 where it is not given. */
-static bramah_status read_figure(const bramah_study *study, const bramah_study_value *figure,
-                                 const char *unit, const char *key, double *out, bramah_diag *diag)
+/* A value in `unit`; 0 where it is not given. */
+static bramah_status read_value(const bramah_study *study, const bramah_study_value *stated, const char *unit,
+                                const char *key, double *out, bramah_diag *diag)
 {
   *out = 0.0;
   bramah_diag_clear(diag);
-  if (!figure->text || !bramah_quantity_parse(figure->text, unit, out, diag)) return BRAMAH_OK;
-  return fail_figure(study, figure, key, diag);
+  if (!stated->text || !bramah_quantity_parse(stated->text, unit, out, diag)) return BRAMAH_OK;
+  return fail_time(study, stated, key, diag);
 }
 
-/* The same as a whole number: of units of which `per_unit` make one of the figure's. */
-static bramah_status read_whole(const bramah_study *study, const bramah_study_value *figure, const char *unit,
+/* The same as a whole number: of units of which `per_unit` make one of the value's. */
+static bramah_status read_whole(const bramah_study *study, const bramah_study_value *stated, const char *unit,
                                 double per_unit, const char *key, int64_t *out, bramah_diag *diag)
 {
   double value;
-  const bramah_status status = read_figure(study, figure, unit, key, &value, diag);
+  const bramah_status status = read_value(study, stated, unit, key, &value, diag);
   if (status) return status;
   value *= per_unit;
-  if (!(fabs(value) <= most_figure)) {
-    bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "%s is more than a clock can show", figure->text);
-    return fail_figure(study, figure, key, diag);
+  if (!(fabs(value) <= most_value)) {
+    bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "%s is more than a clock can show", stated->text);
+    return fail_time(study, stated, key, diag);
   }
   *out = llround(value);
   return BRAMAH_OK;
-}
-
-static bramah_status read_wrap(bramah__clock *clock, const bramah_study *study, const bramah_study_time *time,
-                               bramah_diag *diag)
-{
-  const int counts = clock->rate > 0.0;
-  return read_whole(study, &time->wrap, counts ? "1" : "s", counts ? 1.0 : 1e9, "wrap", &clock->wrap, diag);
-}
-
-/* An entry of log.files has the origin of the log. Of a date where its clock has none, or the other way round,
- * it makes nothing. */
-static int is_taken_over(const bramah_study *study, const bramah_study_time *time)
-{
-  return time->origin.text == study->time.origin.text && time->line != study->time.line;
 }
 
 static bramah_status read_origin(bramah__clock *clock, const bramah_study *study,
@@ -76,13 +65,17 @@ static bramah_status read_origin(bramah__clock *clock, const bramah_study *study
   }
   int64_t zero;
   const int states_date = bramah_log_read_time(time->origin.text, &zero) == BRAMAH_OK;
-  if (states_date != clock->is_date && is_taken_over(study, time)) return BRAMAH_OK;
+  /* An entry of log.files has the origin of the log: of a date where its clock has none, or the other way round,
+   * it makes nothing. */
+  if (states_date != clock->is_date && time->origin.text == study->time.origin.text &&
+      time->line != study->time.line)
+    return BRAMAH_OK;
   clock->origin = BRAMAH__ORIGIN_STATED;
   if (states_date != clock->is_date) {
     bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
                   states_date ? "a date, but the log's times have none"
                               : "a date is wanted, as the log's times have one");
-    return fail_figure(study, &time->origin, "origin", diag);
+    return fail_time(study, &time->origin, "origin", diag);
   }
   if (states_date) return clock->zero = zero, BRAMAH_OK;
   return read_whole(study, &time->origin, "s", 1e9, "origin", &clock->zero, diag);
@@ -95,24 +88,16 @@ bramah_status bramah__clock_make(bramah__clock *clock, const bramah_study *study
       (bramah__clock){.is_date = is_date, .origin = is_date ? BRAMAH__ORIGIN_FIRST : BRAMAH__ORIGIN_NONE};
   if (!study) return BRAMAH_OK;
   clock->drift = time->drift;
-  bramah_status status = read_figure(study, &time->rate, "Hz", "rate", &clock->rate, diag);
+  bramah_status status = read_value(study, &time->rate, "Hz", "rate", &clock->rate, diag);
   if (!status) status = read_whole(study, &time->offset, "s", 1e9, "offset", &clock->offset, diag);
-  if (!status) status = read_wrap(clock, study, time, diag);
+  const int counts = clock->rate > 0.0;
+  if (!status)
+    status =
+        read_whole(study, &time->wrap, counts ? "1" : "s", counts ? 1.0 : 1e9, "wrap", &clock->wrap, diag);
   return status ? status : read_origin(clock, study, time, diag);
 }
 
 /* ---- readings ---- */
-
-/* The clock has begun anew, or a late row is from before that. */
-static int64_t unwind(bramah__clock *clock, int64_t reading)
-{
-  const int64_t change = reading - clock->last;
-  if (clock->started && change < -(clock->wrap / 2)) clock->unwound += clock->wrap, clock->wraps++;
-  if (clock->started && change > clock->wrap / 2)
-    clock->unwound -= clock->wrap, clock->wraps -= clock->wraps > 0;
-  clock->last = reading;
-  return reading + clock->unwound;
-}
 
 static int is_within(int64_t ns, int64_t most) { return ns <= most && ns >= -most; }
 
@@ -120,7 +105,12 @@ int bramah__clock_read(bramah__clock *clock, int64_t reading, int64_t *ns)
 {
   if (clock->wrap) {
     if (!is_within(reading, most_reading / 2) || !is_within(clock->unwound, most_reading)) return 0;
-    reading = unwind(clock, reading);
+    /* The clock has begun anew, or a late row is from before that. */
+    const int64_t change = clock->started ? reading - clock->last : 0;
+    if (change < -(clock->wrap / 2)) clock->unwound += clock->wrap, clock->wraps++;
+    if (change > clock->wrap / 2) clock->unwound -= clock->wrap, clock->wraps -= clock->wraps > 0;
+    clock->last = reading;
+    reading += clock->unwound;
   }
   if (!is_within(reading, most_reading)) return 0;
   if (clock->rate > 0.0) {
@@ -165,25 +155,15 @@ int bramah__column_map_is_needed(const bramah_study_column *from)
                   from->sign < 0.0);
 }
 
-static int is_bare(const char *unit)
-{
-  return !unit || !*unit || strcmp(unit, "counts") == 0 || strcmp(unit, "-") == 0 || strcmp(unit, "1") == 0;
-}
-
 static bramah_status fail_value(const bramah_study *study, const bramah_study_column *from,
-                                const bramah_study_value *figure, const char *key, bramah_diag *diag)
+                                const bramah_study_value *stated, const char *key, bramah_diag *diag)
 {
   const bramah_status status = diag->status;
   snprintf(diag->thing, sizeof diag->thing, "%s.%s", from->target, key);
   snprintf(diag->file, sizeof diag->file, "%s", study->file);
-  diag->line = figure->line;
-  diag->column = figure->column;
+  diag->line = stated->line;
+  diag->column = stated->column;
   return status;
-}
-
-static int same_dimension(bramah_dimension a, bramah_dimension b)
-{
-  return a.m == b.m && a.kg == b.kg && a.s == b.s && a.volt == b.volt && a.rad == b.rad;
 }
 
 /* A scale without unit leaves the unit of the column as it is; one with a unit takes it into that of the
@@ -223,25 +203,11 @@ static bramah_status read_jump(bramah__column_map *map, const bramah_study *stud
   return BRAMAH_OK;
 }
 
-static bramah_status fail_no_unit(const bramah_study *study, const bramah_study_column *from, raw_unit raw,
-                                  const char *si_unit, bramah_diag *diag)
-{
-  if (*raw.text)
-    return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
-                         "the column is in %s; expected a unit like %s, or a scale that leads to it",
-                         raw.text, si_unit);
-  return bramah__failf(
-      diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
-      "the column '%s' has no unit: give it one in the header (%s[%s]) or by 'unit', or counts a "
-      "'scale' in %s",
-      from->name, from->name, si_unit, si_unit);
-}
-
 bramah_status bramah__column_map_make(bramah__column_map *map, const bramah_study *study,
                                       const bramah_study_column *from, const char *unit, const char *si_unit,
                                       bramah_diag *diag)
 {
-  raw_unit raw = {is_bare(unit) ? "" : unit, 1.0};
+  raw_unit raw = {bramah__log_is_no_unit(unit) ? "" : unit, 1.0};
   bramah_dimension have = {0}, want = {0};
   double ignored, scale;
   int pure;
@@ -250,7 +216,15 @@ bramah_status bramah__column_map_make(bramah__column_map *map, const bramah_stud
   if (!status && strcmp(si_unit, "1") != 0) status = bramah_unit_parse(si_unit, &ignored, &want, diag);
   if (!status) status = read_scale(study, from, raw, si_unit, &scale, &pure, diag);
   if (status) return status;
-  if (pure && !same_dimension(have, want)) return fail_no_unit(study, from, raw, si_unit, diag);
+  if (pure && *raw.text && !bramah__same_dimension(have, want))
+    return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
+                         "the column is in %s; expected a unit like %s, or a scale that leads to it",
+                         raw.text, si_unit);
+  if (pure && !bramah__same_dimension(have, want))
+    return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
+                         "the column '%s' has no unit: give it one in the header (%s[%s]) or by 'unit', or "
+                         "counts a 'scale' in %s",
+                         from->name, from->name, si_unit, si_unit);
   *map = (bramah__column_map){.factor = (from->sign < 0.0 ? -1.0 : 1.0) * scale * raw.factor, .last = NAN};
   if (from->offset.text && bramah_quantity_parse(from->offset.text, si_unit, &map->offset, diag))
     return fail_value(study, from, &from->offset, "offset", diag);
@@ -267,11 +241,12 @@ static bramah_status check_units(const bramah_study *study, const bramah_study_c
   bramah_dimension dimension, wanted = {0};
   const char *unit = bramah_log_column_unit(reader, column);
   bramah_diag ignored;
-  if (is_bare(unit) || !from->unit) return BRAMAH_OK;
+  if (bramah__log_is_no_unit(unit) || !from->unit) return BRAMAH_OK;
   if (bramah_log_unit(reader, column, &factor, &dimension, &ignored))
     return BRAMAH_OK; /* unknown: the study's */
-  if (is_bare(from->unit) || bramah_unit_parse(from->unit, &stated, &wanted, &ignored)) stated = 1.0;
-  if (factor == stated && same_dimension(dimension, wanted)) return BRAMAH_OK;
+  if (bramah__log_is_no_unit(from->unit) || bramah_unit_parse(from->unit, &stated, &wanted, &ignored))
+    stated = 1.0;
+  if (factor == stated && bramah__same_dimension(dimension, wanted)) return BRAMAH_OK;
   return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
                        "'unit' says %s, but the header of the log says %s[%s]", from->unit, from->name, unit);
 }
@@ -300,7 +275,7 @@ const char *bramah__column_map_unit(const bramah_study_column *from, const char 
 {
   bramah_diag ignored;
   double scale;
-  if (from->unit) return is_bare(from->unit) ? "" : from->unit;
+  if (from->unit) return bramah__log_is_no_unit(from->unit) ? "" : from->unit;
   if (!from->scale.text || bramah_quantity_parse(from->scale.text, "1", &scale, &ignored) == BRAMAH_OK)
     return si_unit;
   return "";

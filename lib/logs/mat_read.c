@@ -130,15 +130,6 @@ static bramah_status check_whole(bramah_log_reader *reader, uint64_t *size)
 
 /* ---- opening ---- */
 
-static int keep_variable(bramah__mat_log *mat, matvar_t *v)
-{
-  matvar_t **list = realloc(mat->variable, (mat->n_variables + 1) * sizeof *list);
-  if (!list) return Mat_VarFree(v), 0;
-  mat->variable = list;
-  list[mat->n_variables++] = v;
-  return 1;
-}
-
 static bramah_status read_directory(bramah_log_reader *reader, bramah__mat_log *mat)
 {
   mat->file = Mat_Open(reader->path, MAT_ACC_RDONLY);
@@ -146,8 +137,12 @@ static bramah_status read_directory(bramah_log_reader *reader, bramah__mat_log *
     return bramah__log_fail(
         reader, BRAMAH_E_SYNTAX, NULL, 0, 0,
         "this is no MAT file, or one of a version that is not supported here, or it is damaged");
-  for (matvar_t *v; (v = Mat_VarReadNextInfo(mat->file));)
-    if (!keep_variable(mat, v)) return bramah__log_fail_memory(reader);
+  for (matvar_t *v; (v = Mat_VarReadNextInfo(mat->file));) {
+    matvar_t **list = realloc(mat->variable, (mat->n_variables + 1) * sizeof *list);
+    if (!list) return Mat_VarFree(v), bramah__log_fail_memory(reader);
+    mat->variable = list;
+    list[mat->n_variables++] = v;
+  }
   return bramah__mat_find_series(mat) ? bramah__log_fail_memory(reader) : BRAMAH_OK;
 }
 
@@ -165,16 +160,6 @@ static int find_missing(bramah_log_reader *reader, bramah__mat_log *mat)
     at += *at == ' ';
   }
   return 1;
-}
-
-static size_t n_with_columns(const bramah__mat_log *mat, unsigned char *has)
-{
-  size_t n = 0;
-  memset(has, 0, mat->n_groups);
-  for (size_t i = 0; i < mat->n_series; i++)
-    if (!mat->series[i].why_not && !mat->series[i].is_time) has[mat->series[i].group] = 1;
-  for (size_t g = 0; g < mat->n_groups; g++) n += has[g];
-  return n;
 }
 
 static bramah_status add_column(bramah_log_reader *reader, const char *name, const char *unit, size_t series)
@@ -235,7 +220,10 @@ static bramah_status choose_columns(bramah_log_reader *reader)
   mat->of_column = calloc(mat->n_series + 2, sizeof *mat->of_column);
   mat->here = calloc(mat->n_groups + 1, 1);
   if (!has || !mat->of_column || !mat->here) return free(has), bramah__log_fail_memory(reader);
-  const size_t n = n_with_columns(mat, has);
+  size_t n = 0;
+  for (size_t i = 0; i < mat->n_series; i++)
+    if (!mat->series[i].why_not && !mat->series[i].is_time) has[mat->series[i].group] = 1;
+  for (size_t g = 0; g < mat->n_groups; g++) n += has[g];
   bramah_status status = n > 1 ? join_times(reader, has) : BRAMAH_OK;
   for (size_t i = 0; !status && i < mat->n_series; i++) {
     const bramah__mat_series *s = &mat->series[i];
@@ -368,22 +356,7 @@ static bramah_status read_time(const bramah_log_reader *reader, const bramah__ma
   return BRAMAH_OK;
 }
 
-/* Of the column of times; in a log whose times nobody asked for, ns. */
-static int64_t scale_of(const bramah_log_reader *reader)
-{
-  if (reader->time_column != SIZE_MAX) return reader->clock.scale;
-  const double scale = reader->columns[0].factor * 1e9;
-  return scale >= 1.0 && scale < 1e14 ? llround(scale) : 1;
-}
-
 /* ---- rows ---- */
-
-static int is_missing(const bramah__mat_log *mat, double value)
-{
-  for (size_t i = 0; i < mat->n_missing; i++)
-    if (value == mat->missing[i]) return 1;
-  return isnan(value);
-}
 
 static bramah_status take_cell(bramah_log_reader *reader, size_t column, bramah__mat_series *s, size_t row)
 {
@@ -391,7 +364,10 @@ static bramah_status take_cell(bramah_log_reader *reader, size_t column, bramah_
   if (status) return status;
   const double value = value_of(s, row), factor = reader->columns[column].factor;
   const int is_time = column == reader->time_column;
-  if (is_missing(reader->source, value)) return BRAMAH_OK;
+  const bramah__mat_log *mat = reader->source;
+  if (isnan(value)) return BRAMAH_OK;
+  for (size_t i = 0; i < mat->n_missing; i++)
+    if (value == mat->missing[i]) return BRAMAH_OK;
   reader->present[column] = 1;
   if (is_time) status = read_time(reader, s, row, reader->clock.scale, &reader->time);
   reader->values[column] = is_time ? (double)reader->time / (double)reader->clock.scale : value * factor;
@@ -410,10 +386,16 @@ static bramah_status take_cell(bramah_log_reader *reader, size_t column, bramah_
 static bramah_status look_at(bramah_log_reader *reader, size_t group, int64_t *ns)
 {
   bramah__mat_log *mat = reader->source;
+  const size_t row = mat->group[group].row;
   bramah__mat_series *time = &mat->series[mat->group[group].time];
+  int64_t scale = reader->clock.scale;
+  if (reader->time_column == SIZE_MAX) { /* a log whose times nobody asked for: ns */
+    const double factor = reader->columns[0].factor * 1e9;
+    scale = factor >= 1.0 && factor < 1e14 ? llround(factor) : 1;
+  }
   *ns = INT64_MIN;
-  const bramah_status status = fetch(reader, time, mat->group[group].row);
-  if (!status && read_time(reader, time, mat->group[group].row, scale_of(reader), ns)) *ns = INT64_MIN;
+  const bramah_status status = fetch(reader, time, row);
+  if (!status && read_time(reader, time, row, scale, ns)) *ns = INT64_MIN;
   return status;
 }
 
@@ -436,30 +418,6 @@ static bramah_status choose_groups(bramah_log_reader *reader, unsigned char *her
   return BRAMAH_OK;
 }
 
-static void begin_row(bramah_log_reader *reader)
-{
-  bramah__mat_log *mat = reader->source;
-  if (mat->row < INT_MAX) mat->row++;
-  reader->row_line = mat->row;
-  for (size_t i = 0; i < reader->n_columns; i++) reader->values[i] = NAN;
-  memset(reader->present, 0, reader->n_columns);
-}
-
-/* Cells of the groups that have this row. */
-static bramah_status take_cells(bramah_log_reader *reader, const unsigned char *here, size_t first)
-{
-  bramah__mat_log *mat = reader->source;
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < reader->n_columns; i++) {
-    size_t of = mat->of_column[i];
-    if (reader->columns[i].ignored) continue;
-    if (of == SIZE_MAX) of = mat->group[first].time;
-    bramah__mat_series *s = &mat->series[of];
-    if (here[s->group]) status = take_cell(reader, i, s, mat->group[s->group].row);
-  }
-  return status;
-}
-
 static bramah_status next_row(bramah_log_reader *reader, int *end)
 {
   bramah__mat_log *mat = reader->source;
@@ -473,12 +431,19 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
     mat->here[first] = 1;
   *end = !status && (first == SIZE_MAX || mat->group[first].row == mat->group[first].n);
   if (status || *end) return status;
-  begin_row(reader);
-  status = take_cells(reader, mat->here, first);
-  if (status) return status;
-  for (size_t g = 0; g < mat->n_groups; g++)
+  if (mat->row < INT_MAX) mat->row++;
+  reader->row_line = mat->row;
+  for (size_t i = 0; !status && i < reader->n_columns; i++) { /* cells of the groups that have this row */
+    const size_t of = mat->of_column[i] == SIZE_MAX ? mat->group[first].time : mat->of_column[i];
+    bramah__mat_series *s = &mat->series[of];
+    reader->values[i] = NAN;
+    reader->present[i] = 0;
+    if (!reader->columns[i].ignored && mat->here[s->group])
+      status = take_cell(reader, i, s, mat->group[s->group].row);
+  }
+  for (size_t g = 0; !status && g < mat->n_groups; g++)
     if (mat->here[g]) mat->group[g].row++, mat->rows++;
-  return BRAMAH_OK;
+  return status;
 }
 
 /* ---- what is known ---- */

@@ -70,13 +70,6 @@ static void put_padding(bramah_mat *mat, uint64_t written)
   put(mat, "\0\0\0\0\0\0\0", (size_t)(padded(written) - written));
 }
 
-static void put_bytes(bramah_mat *mat, const char *bytes, size_t n)
-{
-  put_tag(mat, MI_INT8, n);
-  put(mat, bytes, n);
-  put_padding(mat, n);
-}
-
 /* ---- matrices ---- */
 
 /* What stands before the data: flags, dimensions, name. */
@@ -92,7 +85,9 @@ static void put_head(bramah_mat *mat, uint32_t class_type, size_t n_rows, size_t
   put(mat, flags, sizeof flags);
   put_tag(mat, MI_INT32, sizeof size);
   put(mat, size, sizeof size);
-  put_bytes(mat, name, strlen(name));
+  put_tag(mat, MI_INT8, strlen(name));
+  put(mat, name, strlen(name));
+  put_padding(mat, strlen(name));
 }
 
 static bramah_status check_name(bramah_mat *mat, const char *name, bramah_diag *diag)
@@ -223,19 +218,6 @@ bramah_status bramah_mat_add_struct(bramah_mat *mat, const char *name, size_t n,
 
 /* ---- the file ---- */
 
-static void put_header(bramah_mat *mat)
-{
-  char text[124];
-  const uint16_t version = 0x0100, order = 0x4D49; /* reads "MI" where bytes stand as they did here */
-  memset(text, ' ', 116);
-  memset(text + 116, 0, 8); /* no data of subsystems */
-  static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION_TEXT;
-  memcpy(text, says, sizeof says - 1);
-  put(mat, text, sizeof text);
-  put(mat, &version, sizeof version);
-  put(mat, &order, sizeof order);
-}
-
 bramah_status bramah_mat_create(const char *path, bramah_diag *diag, bramah_mat **out)
 {
   bramah_mat *mat = calloc(1, sizeof *mat);
@@ -249,7 +231,14 @@ bramah_status bramah_mat_create(const char *path, bramah_diag *diag, bramah_mat 
     fail_system(mat, "cannot create: ");
     return bramah_mat_finish(mat, diag);
   }
-  put_header(mat);
+  char text[124];
+  const uint16_t head[2] = {0x0100, 0x4D49}; /* version; reads "MI" where bytes are ordered as here */
+  static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION_TEXT;
+  memset(text, ' ', 116);
+  memset(text + 116, 0, 8); /* no data of subsystems */
+  memcpy(text, says, sizeof says - 1);
+  put(mat, text, sizeof text);
+  put(mat, head, sizeof head);
   *out = mat;
   return BRAMAH_OK; /* a failure to write shows in the end */
 }
@@ -326,21 +315,16 @@ bramah_status bramah__mat_columns_create(const char *path, bramah_diag *diag, br
 
 /* ---- columns ---- */
 
-static int is_taken(const bramah__mat_columns *c, const char *field)
-{
-  if (strcmp(field, "units") == 0 || strcmp(field, "names") == 0) return 1;
-  for (size_t i = 0; i < c->n; i++)
-    if (strcmp(c->fields[i], field) == 0) return 1;
-  return 0;
-}
-
 /* A name of its own for each column. */
 static void make_field(const bramah__mat_columns *c, const char *name, char *field)
 {
   char whole[BRAMAH_MAT_NAME], tail[24] = "_";
   bramah_mat_name(name, whole);
   memcpy(field, whole, sizeof whole);
-  for (int64_t k = 2; is_taken(c, field); k++) {
+  for (int64_t k = 2;; k++) {
+    int taken = strcmp(field, "units") == 0 || strcmp(field, "names") == 0;
+    for (size_t i = 0; i < c->n; i++) taken |= strcmp(c->fields[i], field) == 0;
+    if (!taken) return;
     const size_t n = 1 + bramah__format_integer(tail + 1, k), length = strlen(whole);
     const size_t kept = length + n < BRAMAH_MAT_NAME ? length : BRAMAH_MAT_NAME - 1 - n;
     memcpy(field + kept, tail, n + 1);

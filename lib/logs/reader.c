@@ -42,14 +42,12 @@ bramah_status bramah__log_fail_system(bramah_log_reader *reader, const char *wha
   return BRAMAH_E_FILE;
 }
 
-static void add_texts(bramah_diag *diag, size_t n, const char *const *texts)
-{
-  for (size_t i = 0; i < n; i++) bramah__add_text(diag, texts[i]);
-}
-
+/* Texts one after the other, appended to the message. */
 #define ADD_TEXTS(diag, ...)                                                                                 \
-  add_texts(diag, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *),                               \
-            (const char *const[]){__VA_ARGS__})
+  do {                                                                                                       \
+    const char *const texts[] = {__VA_ARGS__};                                                               \
+    for (size_t at = 0; at < sizeof texts / sizeof texts[0]; at++) bramah__add_text(diag, texts[at]);        \
+  } while (0)
 
 /* ---- opening and closing ---- */
 
@@ -110,7 +108,7 @@ void bramah_log_close(bramah_log_reader *reader)
 
 int bramah__log_is_no_unit(const char *unit)
 {
-  return !*unit || strcmp(unit, "-") == 0 || strcmp(unit, "1") == 0 || strcmp(unit, "counts") == 0;
+  return !unit || !*unit || strcmp(unit, "-") == 0 || strcmp(unit, "1") == 0 || strcmp(unit, "counts") == 0;
 }
 
 bramah_status bramah__log_set_unit(bramah_log_reader *reader, size_t column, const char *unit)

@@ -102,7 +102,7 @@ bramah_status bramah__log_add_column(bramah_log_reader *reader, const char *name
                                      int position);
 /* Give a column its unit. One we do not know may belong to a column that nobody wants. Errors: E_MEMORY. */
 bramah_status bramah__log_set_unit(bramah_log_reader *reader, size_t column, const char *unit);
-/* "", "-", "1" and "counts" */
+/* NULL, "", "-", "1" and "counts" */
 int bramah__log_is_no_unit(const char *unit);
 /* A bad cell, noted in the fault: no sample and counted, where bad cells are skipped. */
 void bramah__log_bad_cell(bramah_log_reader *reader, size_t column, int line);

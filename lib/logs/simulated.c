@@ -187,22 +187,20 @@ bramah_status bramah_simulated_log_create(bramah_simulated_log *log, const char 
   return status;
 }
 
-/* What the device shows: the truth with noise, rounded and limited. */
-static double sample(simulated_sensor *s, const bramah_plant *plant)
-{
-  const double noisy =
-      bramah_sensor_predict(&s->sensor, plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
-  const double y = bramah_sensor_digitize(&s->sensor, noisy);
-  s->samples++;
-  s->saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
-  return y;
-}
-
-/* Measure at step k; what arrives then was measured `delay` steps before. NaN: nothing. */
+/* Measure at step k: the truth with noise, rounded and limited. What arrives then was measured `delay` steps before.
+ * NaN: nothing. */
 static double arrival(simulated_sensor *s, uint64_t k, const bramah_plant *plant)
 {
   const uint64_t n = s->delay + 1;
-  s->in_transit[k % n] = k % s->every ? NAN : sample(s, plant);
+  double y = NAN;
+  if (k % s->every == 0) {
+    const double noisy =
+        bramah_sensor_predict(&s->sensor, plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
+    y = bramah_sensor_digitize(&s->sensor, noisy);
+    s->samples++;
+    s->saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
+  }
+  s->in_transit[k % n] = y;
   return s->in_transit[(k + 1) % n]; /* the oldest */
 }
 
