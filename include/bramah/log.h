@@ -144,7 +144,7 @@ BRAMAH_API bramah_status bramah_log_stream_open(const bramah_session *session, s
                                                 bramah_log_stream **out);
 
 /* The same for the inputs of a model (NULL: none) and the sensors [study->n_sensors] of a study (NULL: none, and
- * no sensors). With `tell` (NULL allowed) every mistake goes there and none
+ * no sensors; one without unit is left out). With `tell` (NULL allowed) every mistake goes there and none
  * to diag, and columns that are not found are no error: *out is NULL only where no row can be read. */
 BRAMAH_API bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah_model *model,
                                                     const bramah_sensor *sensors, size_t n,

@@ -239,6 +239,7 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
     status = pass(m, feed_input(stream, bramah_model_input_name(model, i), i, diag), diag);
   for (size_t i = 0; !status && i < stream->n_sensors; i++) {
     const bramah_study_column *from = &stream->study->sensor_columns[i];
+    if (!sensors[i].unit) continue; /* it could not be made */
     const bramah__target target = {
         .name = from->name, .si_unit = sensors[i].unit, .from = from, .slot = stream->n_inputs + i};
     status = pass(m, feed(stream, &target, "sensor", sensors[i].name, diag), diag);
