@@ -233,7 +233,7 @@ bramah_status bramah_mat_create(const char *path, bramah_diag *diag, bramah_mat 
   }
   char text[124];
   const uint16_t head[2] = {0x0100, 0x4D49}; /* version; reads "MI" where bytes are ordered as here */
-  static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION_TEXT;
+  static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION;
   memset(text, ' ', 116);
   memset(text + 116, 0, 8); /* no data of subsystems */
   memcpy(text, says, sizeof says - 1);
