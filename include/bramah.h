@@ -24,8 +24,6 @@
 #include <bramah/assess.h>
 #include <bramah/compare.h>
 #include <bramah/log.h>
-#include <bramah/mat.h>
-#include <bramah/noise.h>
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>
 #include <bramah/session.h>
