@@ -7,8 +7,8 @@
  *
  * A snapshot shows the filter at its point before the correction, so that a sample of that point can still
  * join. */
-#include "bramah/rewind.h"
-#include "estimators/snapshot.h"
+#include "bramah/replay.h"
+#include "estimators/filter_internal.h"
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
 

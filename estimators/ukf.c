@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bramah/ukf.h"
-#include "estimators/stated_noise.h"
+#include "estimators/process_noise.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
@@ -14,7 +14,7 @@ struct bramah_ukf {
   size_t n, n_sensors, n_points;
   bramah_sensor *sensor;
   bramah_innovation *innovation;
-  bramah__stated_noise noise;
+  bramah__process_noise noise;
   double reach, weight, central; /* sqrt(n + lambda); of a point; of the central point in covariances */
   double *P, *P_before;          /* [n x n] */
   double *root, *Q, *T, *work;   /* [n x n] */
@@ -47,7 +47,7 @@ static bramah_ukf *layout(const bramah_plant *plant, size_t n_sensors, bramah__a
   u->n_points = points;
   u->sensor = BRAMAH__TAKE(arena, bramah_sensor, n_sensors);
   u->innovation = BRAMAH__TAKE(arena, bramah_innovation, n_sensors);
-  bramah__stated_noise_layout(plant, arena, &u->noise);
+  bramah__process_noise_layout(plant, arena, &u->noise);
   u->P = BRAMAH__TAKE(arena, double, n *n);
   u->P_before = BRAMAH__TAKE(arena, double, n *n);
   u->root = BRAMAH__TAKE(arena, double, n *n);
@@ -147,8 +147,8 @@ static bramah_status start(bramah_ukf *u, const bramah_sensor *sensors, const br
   if (u->n_sensors) memcpy(u->sensor, sensors, u->n_sensors * sizeof *sensors);
   bramah_status status = check_options(u, options, diag);
   if (status == BRAMAH_OK) status = take_weights(u, unscented, diag);
-  if (status == BRAMAH_OK) status = bramah__stated_noise_take(&u->plant, options, &u->noise, diag);
-  if (status == BRAMAH_OK) bramah__stated_noise_covariance(&u->noise, options, u->n, u->P);
+  if (status == BRAMAH_OK) status = bramah__process_noise_take(&u->plant, options, &u->noise, diag);
+  if (status == BRAMAH_OK) bramah__process_noise_covariance(&u->noise, options, u->n, u->P);
   if (status != BRAMAH_OK) return status;
   find_outputs(u);
   if (bramah_plant_coordinates(&u->plant, u->x)) return BRAMAH_OK;
@@ -328,7 +328,7 @@ static void add_noise(bramah_ukf *u)
   const size_t n = u->n;
   memset(u->Q, 0, n * n * sizeof(double));
   memset(u->work, 0, n * n * sizeof(double));
-  bramah__stated_noise_columns(&u->noise, (double)u->plant.step_ns * 1e-9, n, u->work);
+  bramah__process_noise_columns(&u->noise, (double)u->plant.step_ns * 1e-9, n, u->work);
   bramah__add_outer(n, n, u->work, u->Q);
   if (u->changed[0]) bramah__propagate(n, u->T, u->Q, u->work);
   for (size_t i = 0; i < n * n; i++) u->P[i] += u->Q[i];
@@ -337,7 +337,7 @@ static void add_noise(bramah_ukf *u)
 static bramah_status advance(bramah_ukf *u, bramah_diag *diag)
 {
   bramah_status status = draw(u, diag);
-  if (status == BRAMAH_OK) status = bramah__stated_noise_refresh(&u->plant, &u->noise, diag);
+  if (status == BRAMAH_OK) status = bramah__process_noise_refresh(&u->plant, &u->noise, diag);
   if (status == BRAMAH_OK) status = step_centre(u, diag);
   const int readable = status == BRAMAH_OK && outputs_are_coordinates(u, u->x);
   for (size_t k = 1; k < u->n_points && status == BRAMAH_OK; k++) status = step_point(u, k, readable, diag);

@@ -62,7 +62,7 @@ BRAMAH_API void bramah_ukf_free(bramah_ukf *ukf); /* NULL allowed; only for bram
 /* One cycle, as for the filter of bramah/filter.h. On error plant and covariance are as before the call.
  * Errors: those of the plant, of which one that a sigma point meets names its state; E_NOT_FINITE;
  * E_NOT_SPD. All samples count as measured at the present time: nothing like bramah_filter_correct_at is
- * there, and neither bramah/replay.h nor bramah/rewind.h runs this filter. Compare the two by samples on the
+ * there, and neither bramah/replay.h nor bramah/replay.h runs this filter. Compare the two by samples on the
  * grid of the step, or by the same shifted ones given to bramah_filter_correct. */
 BRAMAH_API bramah_status bramah_ukf_set_inputs(bramah_ukf *ukf, const double *u, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules of the rewind buffer: what it takes and refuses, several samples at a step, what it tells of them,
  * errors. */
-#include "bramah/rewind.h"
+#include "bramah/replay.h"
 #include "test/support/four_bar.h"
 #include "test/support/pendulum.h"
 #include "test/support/run.h"
