@@ -4,7 +4,7 @@
 
 #include "wire.h"
 
-#include <bramah/files.h>
+#include <bramah/study.h>
 
 typedef struct run_options {
   int64_t ticks;

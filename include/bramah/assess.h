@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether a filter can be trusted: statistics of its innovations and errors. Part of libbramah-tools. */
+/* A log through the filter of a study, and whether the filter can be trusted: what `bramah replay` does, with
+ * results as structures; and the statistics it rests on. Part of libbramah-tools.
+ *
+ *   bramah_assess_new(session, bramah_log_stream_next, log, NULL, &diag, &a);
+ *   while (!(status = bramah_assess_next(a, &end, &diag)) && !end) ... bramah_assess_estimate(a) ...
+ *   const bramah_verdict *verdict = bramah_assess_verdict(a);
+ */
 #ifndef BRAMAH_ASSESS_H
 #define BRAMAH_ASSESS_H
 
-#include <stdint.h>
-#include "bramah/status.h"
+#include "bramah/session.h"
+#include "bramah/replay.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- statistics ---- */
 
 /* Running sums of squares of errors and of the largest magnitude of the true signal. Zero-initialise. */
 typedef struct bramah_rmse {
@@ -92,6 +100,214 @@ BRAMAH_API bramah_status bramah_conditioning(size_t n, const double *P, double *
 
 /* Probability that a chi-square variable with so many degrees of freedom (> 0) exceeds x. */
 BRAMAH_API double bramah_chi_square_above(double x, double degrees_of_freedom);
+
+/* ---- a log through a filter ---- */
+
+typedef struct bramah_assess bramah_assess;
+
+typedef struct bramah_assess_options {
+  int64_t to_ns;        /* no estimate is later; default INT64_MAX */
+  const char *truth;    /* file with the true motion, CSV or MAT; default NULL: none */
+  int model_alone;      /* 1: the model runs along without corrections; default 0 */
+  int whiteness;        /* 1: autocorrelations of the innovations of each sensor; default 0 */
+  int64_t smooth_to_ns; /* keep all steps up to this time of the log for the backward pass; default INT64_MIN:
+                            none */
+  size_t smooth_memory; /* [bytes] at most, for them; default 2e9 */
+  double (*clock)(void);    /* [s] by which the time of each step is taken; default NULL: it is not */
+  bramah_listener listener; /* is told of every sample when it is fused or rejected; default: none */
+  /* Told in words what the user should know and is no error: the model without corrections cannot go on, the
+   * snapshot knows no truth. Default NULL. */
+  void (*tell)(void *user, const char *text);
+  void *tell_user;
+} bramah_assess_options;
+
+/* All of them at their defaults. */
+BRAMAH_API void bramah_assess_options_default(bramah_assess_options *options);
+
+/* Prepare the rows of `source` for the filter of a session, which must stand at its start and outlive the
+ * assessment; nothing is read yet. With what the study asks for: noise that adapts, delays, and for unknown
+ * inputs a second filter to which the estimated commands are given as known (see bramah_assess_input_cost). If
+ * the source is bramah_log_stream_next, mistakes are told with file and line, and snapshots hold the place in
+ * the log. options NULL: defaults. Takes memory, release it with bramah_assess_free. Errors: those of
+ * bramah_replay_new, bramah_session_new_adaptive and of opening the truth; E_UNIT (truth); E_VALUE (noise that
+ * adapts together with delays or the backward pass). */
+BRAMAH_API bramah_status bramah_assess_new(bramah_session *session, bramah_source source, void *source_user,
+                                           const bramah_assess_options *options, bramah_diag *diag,
+                                           bramah_assess **out);
+BRAMAH_API void bramah_assess_free(bramah_assess *assess); /* NULL allowed */
+
+/* Go on to the next estimate and count, compare and judge it; *end = 1 when there is none. Errors: those of
+ * bramah_replay_next, of the truth and, at the first estimate, of bramah_smoother_new (E_MEMORY). All results
+ * are then those of the estimates before. */
+BRAMAH_API bramah_status bramah_assess_next(bramah_assess *assess, int *end, bramah_diag *diag);
+/* Next until the end. */
+BRAMAH_API bramah_status bramah_assess_run(bramah_assess *assess, bramah_diag *diag);
+
+/* The backward pass, once, after the last estimate that is wanted (estimates that use what was measured later
+ * too); then bramah_assess_smooth_next goes through the same times again, from the first on, as
+ * bramah_assess_next does, and bramah_assess_estimate tells the smoothed values. Plant and filter of the
+ * session are moved by it. Errors: E_ARGUMENT (no smooth_to_ns, or no estimate), those of bramah_smoother_run
+ * and bramah_smoother_show, those of the truth, which is read a second time. */
+BRAMAH_API bramah_status bramah_assess_smooth(bramah_assess *assess, bramah_diag *diag);
+BRAMAH_API bramah_status bramah_assess_smooth_next(bramah_assess *assess, int *end, bramah_diag *diag);
+
+/* The whole state into a file, to go on later as if the run had not been interrupted; the path always holds a
+ * whole snapshot. Between two estimates. text: of the caller's, kept with it. For the same study and machine
+ * files, version and kind of computer. Errors: E_FILE, E_MEMORY. */
+BRAMAH_API bramah_status bramah_assess_save(bramah_assess *assess, const char *path, const char *text,
+                                            bramah_diag *diag);
+/* Before the first estimate: go on from such a file, in the same log (of which the rows used before are passed
+ * over) or in what follows. text [size]: the caller's. Errors: E_FILE, E_SYNTAX (no snapshot, or damaged),
+ * E_VALUE (of another study, machine or version), E_UNSUPPORTED (with the backward pass). */
+BRAMAH_API bramah_status bramah_assess_resume(bramah_assess *assess, const char *path, char *text,
+                                              size_t size, bramah_diag *diag);
+
+/* ---- its results, at any time ---- */
+
+/* The present estimate, in SI. Arrays last as long as the assessment. */
+typedef struct bramah_estimate {
+  int64_t time_ns;                     /* of the log */
+  int corrected;                       /* 1: a measurement was fused at this time */
+  const double *value, *sigma, *truth; /* [n_output of the plant]; sigma and truth NaN where there is none */
+  const double *measured;              /* [n_sensors] fused or rejected last at this time; NaN: none */
+  const bramah_innovation *innovation; /* [n_sensors] as bramah_replay_innovations */
+} bramah_estimate;
+
+/* Standard deviations are computed when first asked for. Outputs that are hidden have no values. */
+BRAMAH_API const bramah_estimate *bramah_assess_estimate(bramah_assess *assess);
+
+/* An output of the plant that is no hidden one, i < bramah_assess_n_outputs, in the plant's order. */
+typedef struct bramah_assess_output_info {
+  size_t output; /* of the plant */
+  const char *name, *unit;
+  int has_sigma; /* 1: its estimate has a standard deviation */
+  int has_truth; /* 1: the truth has it, and it has a standard deviation */
+  long sensor;   /* the one that measures just this, -1: none */
+} bramah_assess_output_info;
+BRAMAH_API size_t bramah_assess_n_outputs(const bramah_assess *assess);
+BRAMAH_API bramah_assess_output_info bramah_assess_output(const bramah_assess *assess, size_t i);
+
+/* What it runs on: for its counts; plant of the model alone, NULL when there is none (any more). */
+BRAMAH_API const bramah_replay *bramah_assess_replay(const bramah_assess *assess);
+BRAMAH_API const bramah_plant *bramah_assess_model(const bramah_assess *assess);
+
+typedef struct bramah_assess_totals {
+  uint64_t estimates, resumed;         /* all; of them before the snapshot this run went on from */
+  int64_t first_ns, last_ns;           /* of all estimates */
+  int64_t begin_ns;                    /* first of this run, or where the snapshot ended */
+  uint64_t without_truth;              /* estimates without a row of the truth within half a step */
+  double nees;                         /* mean per state against the truth, NaN where it is not known */
+  uint64_t nees_times;                 /* at which it was */
+  double filter_seconds, step_seconds; /* of the clock, for filter and replay without reading; last step */
+  size_t smooth_bytes, smooth_steps;   /* memory of the backward pass; steps it has gone through */
+} bramah_assess_totals;
+BRAMAH_API bramah_assess_totals bramah_assess_get_totals(const bramah_assess *assess);
+
+/* Innovations of a sensor, or of all together. NaN where nothing was fused. */
+typedef struct bramah_consistency {
+  const char *name, *unit; /* of the sensor; NULL: all together */
+  uint64_t samples, fused, gated, saturated;
+  double nis;       /* mean NIS per degree of freedom */
+  double expected;  /* what the gates leave of 1 */
+  double low, high; /* 95 % band of nis, about what is expected */
+  double lag_1;     /* correlation of a normalised innovation with the one before; of sensors only */
+} bramah_consistency;
+BRAMAH_API bramah_consistency bramah_assess_sensor(const bramah_assess *assess, size_t i);
+BRAMAH_API bramah_consistency bramah_assess_all_sensors(const bramah_assess *assess);
+/* Of the normalised innovations of sensor i that were fused since the start or the snapshot; NULL without the
+ * option `whiteness`. */
+BRAMAH_API const bramah_autocorrelation *bramah_assess_whiteness(const bramah_assess *assess, size_t i);
+
+/* Events: counts, and times of those that come seldom. */
+enum { BRAMAH_EVENT_TIMES = 16 };
+typedef struct bramah_event {
+  uint64_t n;
+  int lasts;                                                 /* 1: the last one is not over */
+  double begin[BRAMAH_EVENT_TIMES], end[BRAMAH_EVENT_TIMES]; /* [s] of the log, of the first so many */
+} bramah_event;
+/* Sensor i counted as faulty (bramah_filter_lost). */
+BRAMAH_API const bramah_event *bramah_assess_fault(const bramah_assess *assess, size_t i);
+/* The filter was found wrong and its covariance reset; without ends. */
+BRAMAH_API const bramah_event *bramah_assess_recoveries(const bramah_assess *assess);
+
+/* Errors of an output against the truth: of the estimate, the model alone, the raw sensor, the smoothed
+ * estimate. */
+typedef struct bramah_accuracy {
+  size_t output; /* of the plant */
+  const char *name, *unit;
+  bramah_rmse estimate, model, measured, smoothed;
+  uint64_t judged, within; /* errors that have a sigma; of them those within 2 * 1.96 sigma */
+} bramah_accuracy;
+BRAMAH_API size_t bramah_assess_n_accuracies(const bramah_assess *assess); /* 0 without a truth */
+BRAMAH_API const bramah_accuracy *bramah_assess_accuracy(const bramah_assess *assess, size_t i);
+
+/* An augmented state of the filter, i < bramah_filter_n_augmented: the present estimate, after the backward pass
+ * that of the filter at its end. */
+typedef struct bramah_augmented_estimate {
+  const char *name, *at, *unit; /* at: parameter or sensor */
+  int is_bias;
+  int is_shown; /* 1: an output of the plant shows it: the command of an unknown input */
+  double value, sigma;
+} bramah_augmented_estimate;
+BRAMAH_API bramah_augmented_estimate bramah_assess_augmented(const bramah_assess *assess, size_t i);
+
+/* Noise that adapts, at present, by what the study states: i < bramah_assess_n_adapted. */
+typedef struct bramah_adapted {
+  const char *name; /* of the sensor, or of the state: valid until the next call */
+  double factor, sigma;
+  int limited; /* 1: the last change was held at a limit */
+} bramah_adapted;
+BRAMAH_API size_t bramah_assess_n_adapted(const bramah_assess *assess);
+BRAMAH_API bramah_adapted bramah_assess_adapted(const bramah_assess *assess, size_t i);
+
+/* What it costs not to know inputs: mean standard deviations of an output, i < bramah_assess_n_input_costs. The
+ * second filter has the same measurements and is given the commands as the first one has estimated them. */
+typedef struct bramah_input_cost {
+  const char *name, *unit;
+  double sigma;
+  double sigma_known; /* NaN: the output is the command itself */
+} bramah_input_cost;
+BRAMAH_API size_t bramah_assess_n_input_costs(const bramah_assess *assess); /* 0: all inputs are known */
+BRAMAH_API bramah_input_cost bramah_assess_input_cost(const bramah_assess *assess, size_t i);
+
+/* Whether the filter may be believed: its innovations and, with a truth, its errors against what it says of
+ * them. A statistical band alone would fail any filter on a long enough log, so each check also has a tolerance
+ * an engineer can live with; it fails beyond both. A check with fewer than 50 samples is left out. */
+typedef enum bramah_check_kind {
+  BRAMAH_CHECK_NIS = 0,        /* mean NIS of a sensor, by what its gate leaves: 1/9 to 2.25 */
+  BRAMAH_CHECK_LAG = 1,        /* its correlation at lag 1: -0.7 to 0.7 */
+  BRAMAH_CHECK_GATED = 2,      /* [%] of its samples that the gate rejects: at most 10 */
+  BRAMAH_CHECK_FAULT = 3,      /* it counts as faulty at the end: no */
+  BRAMAH_CHECK_RECOVERIES = 4, /* times the filter was found wrong: none */
+  BRAMAH_CHECK_ERRORS = 5,     /* [%] of the errors of an output within 2 * 1.96 sigma: at least 90 */
+  BRAMAH_CHECK_NEES = 6        /* mean NEES per state: at most 4 */
+} bramah_check_kind;
+
+typedef struct bramah_finding {
+  bramah_check_kind kind;
+  const char *what;          /* "mean NIS" */
+  const char *at;            /* sensor or output, or "" */
+  const char *unit;          /* "%" or "" */
+  double value, least, most; /* tolerated; most infinite: no limit */
+  int passed;
+} bramah_finding;
+
+typedef struct bramah_verdict {
+  int consistent;                /* 1: no check failed */
+  size_t n, n_failed;            /* checks */
+  const bramah_finding *finding; /* [n] */
+} bramah_verdict;
+/* Of all estimates so far; valid until the next call. */
+BRAMAH_API const bramah_verdict *bramah_assess_verdict(bramah_assess *assess);
+
+/* ---- before a run, and in simulations ---- */
+
+/* States that the sensors of a session do not see, unknown inputs among them, by looking a short time ahead from
+ * where its filter starts, on a plant of its own: their names into names [size], cut to fit; *n how many (0: all
+ * are seen, or their errors die out); *horizon [s] looked at. Errors: those of bramah_session_start and
+ * bramah_observability_run. */
+BRAMAH_API bramah_status bramah_assess_unseen(const bramah_session *session, char *names, size_t size,
+                                              size_t *n, double *horizon, bramah_diag *diag);
 
 #ifdef __cplusplus
 }

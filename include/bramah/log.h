@@ -121,7 +121,7 @@ BRAMAH_API const char *bramah_log_path(const bramah_log_reader *reader);
 
 typedef struct bramah_log_stream bramah_log_stream;
 typedef struct bramah_session bramah_session; /* bramah/session.h */
-typedef struct bramah_study bramah_study;     /* bramah/files.h */
+typedef struct bramah_study bramah_study;     /* bramah/study.h */
 typedef struct bramah_model bramah_model;     /* bramah/machine.h */
 typedef struct bramah_sensor bramah_sensor;   /* bramah/sensor.h */
 typedef struct bramah_sample bramah_sample;   /* bramah/replay.h */
@@ -334,6 +334,27 @@ typedef struct bramah_simulated_sensor {
 /* Sensor i of the study. */
 BRAMAH_API void bramah_simulated_log_sensor(const bramah_simulated_log *log, size_t i,
                                             bramah_simulated_sensor *out);
+
+/* ---- the true motion, to compare with ---- */
+
+typedef struct bramah_truth bramah_truth;
+
+/* Open a file that has a column t[s], which ascends, and outputs of a plant by their names. Errors: those of
+ * bramah_log_open and bramah_log_find, E_TIME, E_MEMORY. Allocates. */
+BRAMAH_API bramah_status bramah_truth_open(const char *path, bramah_diag *diag, bramah_truth **out);
+BRAMAH_API void bramah_truth_close(bramah_truth *truth); /* NULL allowed */
+
+/* Column of that name, read in this unit. *column -1 if there is none of the name. Errors: E_UNIT (of another
+ * dimension). */
+BRAMAH_API bramah_status bramah_truth_find(const bramah_truth *truth, const char *name, const char *unit,
+                                           long *column, bramah_diag *diag);
+
+/* Go to the row nearest to a time; times ascend. It matches if it is not further away than the tolerance.
+ * Memory does not grow. Errors: those of bramah_log_next, E_TIME (time goes back). */
+BRAMAH_API bramah_status bramah_truth_seek(bramah_truth *truth, int64_t time_ns, int64_t tolerance_ns,
+                                           int *matched, bramah_diag *diag);
+/* Value in a column of the row that matched; NaN if none did or the cell is empty. */
+BRAMAH_API double bramah_truth_value(const bramah_truth *truth, size_t column);
 
 #ifdef __cplusplus
 }

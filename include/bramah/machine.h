@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Description of a machine: bodies, joints, loops, hydraulics. Plain structures that the caller fills (by
- * hand, or with bramah_machine_load of bramah/files.h) and that bramah_model_new compiles and checks. SI
+ * hand, or with bramah_machine_load of bramah/study.h) and that bramah_model_new compiles and checks. SI
  * units throughout, angles in rad, pressures absolute. Elements refer to each other by name; "ground" is the
  * inertial frame. `line` is the line of the description in its file (0: none) and only serves error messages.
  */

@@ -12,7 +12,7 @@
 #define BRAMAH_SENSOR_STUDY_H
 
 #include <stdint.h>
-#include "bramah/files.h"
+#include "bramah/study.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,7 +13,7 @@
 
 #include "bramah/adaptive.h"
 #include "bramah/coupled.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "bramah/filter.h"
 
 #ifdef __cplusplus

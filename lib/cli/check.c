@@ -2,13 +2,13 @@
 /* bramah check: read files, say in plain words what they mean, report every mistake that can be told apart.
  */
 #include "lib/cli/commands.h"
-#include "lib/cli/augmented.h"
 #include "lib/cli/check.h"
-#include "lib/cli/observable.h"
 #include "lib/cli/parameters.h"
+#include "lib/cli/replay.h"
 #include "lib/cli/table.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +140,44 @@ static void explain_filter(const bramah_study *study)
   if (study->drift_gate > 0.0) printf("  drift gate: %.6g sigma of the running mean\n", study->drift_gate);
 }
 
+/* The name of an unknown command has a dot, which no name in a file may have. */
+static const char *what_of(const bramah_augmented *a)
+{
+  if (a->kind == BRAMAH_AUGMENTED_BIAS) return "bias of";
+  return strchr(a->name, '.') ? "unknown input, parameter" : "parameter";
+}
+
+static void explain_augmented(const bramah_session *session, size_t i)
+{
+  const bramah_augmented *a = &bramah_session_filter_options(session).augmented[i];
+  const bramah_plant *plant = bramah_session_plant(session);
+  const cli_readable unit = cli_readable_unit(bramah_session_augmented_unit(session, i));
+  const long p = a->kind == BRAMAH_AUGMENTED_PARAMETER ? bramah_plant_find_parameter(plant, a->at) : -1;
+  printf("  estimated %s: %s %s [%s], starts at %.6g, sigma %.6g; ", a->name, what_of(a), a->at, unit.unit,
+         p < 0 ? 0.0 : unit.factor * plant->parameter(plant->self, (size_t)p), unit.factor * a->sigma);
+  if (a->time_constant > 0.0)
+    printf("Gauss-Markov of order %d, time constant %.6g s", a->order == 2 ? 2 : 1, a->time_constant);
+  else
+    printf(a->noise > 0.0 ? "random walk" : "constant");
+  if (a->noise > 0.0)
+    printf(", noise %.6g %s/s^%s", unit.factor * a->noise, unit.unit, a->order == 2 ? "1.5" : "0.5");
+  if (a->least < a->most && a->least > -HUGE_VAL) printf(", at least %.6g", unit.factor * a->least);
+  if (a->least < a->most && a->most < HUGE_VAL) printf(", at most %.6g", unit.factor * a->most);
+  printf("\n");
+}
+
+/* A line for each augmented state and each noise on a parameter. */
+static void explain_augmented_states(const bramah_session *session)
+{
+  const bramah_filter_options options = bramah_session_filter_options(session);
+  for (size_t i = 0; i < options.n_augmented; i++) explain_augmented(session, i);
+  for (size_t i = 0; i < options.n_parameter_noise; i++) {
+    const cli_readable unit = cli_readable_unit(bramah_session_noise_unit(session, i));
+    printf("  noise on %s: %.6g %s/Hz^0.5\n", options.parameter_noise[i].at,
+           unit.factor * options.parameter_noise[i].density, unit.unit);
+  }
+}
+
 static void explain_study(const bramah_session *session, int parameters)
 {
   const bramah_study *study = bramah_session_study(session);
@@ -150,7 +188,7 @@ static void explain_study(const bramah_session *session, int parameters)
     printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
   for (size_t i = 0; i < study->n_sensors; i++) explain_sensor(study, i, &bramah_session_sensors(session)[i]);
   explain_filter(study);
-  cli_augmented_explain(session);
+  explain_augmented_states(session);
   for (size_t i = 0; i < study->n_joints; i++) explain_joint(session, i);
   for (size_t i = 0; i < study->n_volumes; i++) explain_volume(&study->volumes[i]);
   cli_warn_unobservable(session);

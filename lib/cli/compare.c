@@ -1,15 +1,180 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah compare: how far two files are apart. */
-#include "lib/cli/compare.h"
+/* bramah compare: how far two files are apart. JSON keys are listed in datasets/README.md. */
+#include "bramah/compare.h"
 #include "bramah/units.h"
 #include "lib/cli/commands.h"
+#include "lib/cli/json.h"
 #include "lib/cli/output_files.h"
+#include "lib/cli/table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- options ---- */
+/* ---- terminal ---- */
+
+/* The unit people read, and the factor from SI to it. */
+static cli_readable readable(const bramah_compared_column *column)
+{
+  if (column->factor == 1.0) return cli_readable_unit(column->unit);
+  return (cli_readable){column->unit, 1.0 / column->factor};
+}
+
+static void print_file(const bramah_compared_file *file, char name, FILE *out)
+{
+  enum { SHOWN = 6 };
+  fprintf(out, "%c: %s, %llu rows from %.9g to %.9g s\n", name, file->path, (unsigned long long)file->rows,
+          cli_seconds(file->first_ns), cli_seconds(file->last_ns));
+  if (file->before || file->between || file->after)
+    fprintf(out,
+            "  rows without a partner: %llu before the other file begins, %llu between, %llu after it ends\n",
+            (unsigned long long)file->before, (unsigned long long)file->between,
+            (unsigned long long)file->after);
+  if (!file->n_alone) return;
+  fprintf(out, "  columns of %c alone:", name);
+  for (size_t i = 0; i < file->n_alone && i < SHOWN; i++) fprintf(out, " %s", file->alone[i]);
+  if (file->n_alone > SHOWN) fprintf(out, " and %zu more", file->n_alone - SHOWN);
+  fputc('\n', out);
+}
+
+static void print_columns(const bramah_comparison *c, FILE *out)
+{
+  static const char *const header[] = {"column", "unit",  "pairs",           "RMS", "largest", "at s",
+                                       "RMS σ",  "max σ", "beyond tolerance"};
+  cli_table table = cli_table_make("Differences", "llrrrrrrl", header);
+  size_t same = 0;
+  for (size_t i = 0; i < c->n_columns; i++) {
+    const bramah_compared_column *column = &c->columns[i];
+    const cli_readable unit = readable(column);
+    if (column->n && column->largest.difference == 0.0) {
+      same++;
+      continue;
+    }
+    cli_table_add(&table, "%s", column->name);
+    cli_table_add(&table, "%s", unit.unit);
+    cli_table_add(&table, "%llu", (unsigned long long)column->n);
+    cli_table_add_number(&table, unit.factor * column->rms);
+    cli_table_add_number(&table, column->n ? unit.factor * column->largest.difference : (double)NAN);
+    cli_table_add(&table, "%.9g", cli_seconds(column->largest.time_ns));
+    cli_table_add_number(&table, column->rms_sigmas);
+    cli_table_add_number(&table, column->most_sigmas);
+    if (column->beyond)
+      cli_table_add(&table, "%llu from %.9g s on", (unsigned long long)column->beyond,
+                    cli_seconds(column->first.time_ns));
+    else
+      cli_table_add(&table, "%s", column->judged ? "" : "not judged");
+  }
+  if (table.n_cells) cli_table_print(&table, out);
+  if (same) fprintf(out, "\ncolumns without any difference: %zu of %zu\n", same, c->n_columns);
+  cli_table_free(&table);
+}
+
+static void print(const bramah_comparison *c, int all, int different, FILE *out)
+{
+  uint64_t alone[2] = {0, 0};
+  for (int i = 0; i < 2; i++) print_file(&c->file[i], "AB"[i], out);
+  fprintf(out, "pairs of rows: %llu", (unsigned long long)c->pairs);
+  if (c->furthest_ns) fprintf(out, ", at most %.3g s apart", 1e-9 * (double)c->furthest_ns);
+  fputc('\n', out);
+  for (size_t i = 0; i < c->n_columns; i++)
+    for (int file = 0; file < 2; file++) alone[file] += c->columns[i].alone[file];
+  if (alone[0] || alone[1])
+    fprintf(out, "cells empty in one file only: %llu in A, %llu in B\n", (unsigned long long)alone[1],
+            (unsigned long long)alone[0]);
+  print_columns(c, out);
+  if (c->first) {
+    const bramah_compared_pair *first = &c->first->first;
+    const cli_readable unit = readable(c->first);
+    fprintf(out,
+            "\nfirst beyond the tolerance: t = %.9g s, %s: %.9g and %.9g%s%s, %.4g apart, tolerated %.4g\n",
+            cli_seconds(first->time_ns), c->first->name, unit.factor * first->value[0],
+            unit.factor * first->value[1], *unit.unit ? " " : "", unit.unit, unit.factor * first->difference,
+            unit.factor * first->tolerance);
+  }
+  if (all && c->lacks) fputs("\nB lacks something that A has\n", out);
+  fprintf(out, "\nverdict: %s\n", different ? "different" : "the same within tolerance");
+}
+
+/* ---- JSON ---- */
+
+static void put_file(cli_json *json, const char *name, const bramah_compared_file *file)
+{
+  cli_json_open(json, name, '{');
+  cli_json_text(json, "file", file->path);
+  cli_json_count(json, "rows", file->rows);
+  cli_json_number(json, "first", cli_seconds(file->first_ns));
+  cli_json_number(json, "last", cli_seconds(file->last_ns));
+  cli_json_open(json, "alone", '{');
+  cli_json_count(json, "before", file->before);
+  cli_json_count(json, "between", file->between);
+  cli_json_count(json, "after", file->after);
+  cli_json_close(json, '}');
+  cli_json_open(json, "columns_alone", '[');
+  for (size_t k = 0; k < file->n_alone; k++) cli_json_text(json, NULL, file->alone[k]);
+  cli_json_close(json, ']');
+  cli_json_close(json, '}');
+}
+
+static void put_first(cli_json *json, const char *name, const bramah_compared_pair *first)
+{
+  cli_json_open(json, "first_beyond", '{');
+  if (name) cli_json_text(json, "column", name);
+  cli_json_number(json, "time", cli_seconds(first->time_ns));
+  cli_json_number(json, "a", first->value[0]);
+  cli_json_number(json, "b", first->value[1]);
+  cli_json_number(json, "tolerated", first->tolerance);
+  cli_json_close(json, '}');
+}
+
+static void put_column(cli_json *json, const bramah_compared_column *column)
+{
+  const bramah_compared_pair *largest = &column->largest;
+  const int some = column->n > 0;
+  cli_json_open(json, NULL, '{');
+  cli_json_text(json, "column", column->name);
+  cli_json_text(json, "unit", column->unit);
+  cli_json_number(json, "unit_in_si", column->factor);
+  cli_json_count(json, "pairs", column->n);
+  cli_json_count(json, "cells_of_a_alone", column->alone[0]);
+  cli_json_count(json, "cells_of_b_alone", column->alone[1]);
+  cli_json_number(json, "rms", column->rms);
+  cli_json_number(json, "largest", some ? largest->difference : (double)NAN);
+  cli_json_number(json, "largest_time", some ? cli_seconds(largest->time_ns) : (double)NAN);
+  cli_json_number(json, "largest_a", some ? largest->value[0] : (double)NAN);
+  cli_json_number(json, "largest_b", some ? largest->value[1] : (double)NAN);
+  cli_json_number(json, "rms_sigmas", column->rms_sigmas);
+  cli_json_number(json, "largest_sigmas", column->most_sigmas);
+  cli_json_number(json, "largest_sigmas_time",
+                  column->n_sigma ? cli_seconds(column->most_sigmas_ns) : (double)NAN);
+  cli_json_flag(json, "judged", column->judged);
+  cli_json_count(json, "beyond", column->beyond);
+  if (column->beyond) put_first(json, NULL, &column->first);
+  cli_json_close(json, '}');
+}
+
+static bramah_status write_json(const bramah_comparison *c, const char *path, int code, bramah_diag *diag)
+{
+  cli_json json = {0};
+  const bramah_status status = cli_json_create(&json, path, diag);
+  if (status) return status;
+  cli_json_open(&json, NULL, '{');
+  cli_json_text(&json, "bramah", bramah_version());
+  cli_json_text(&json, "command", "compare");
+  put_file(&json, "a", &c->file[0]);
+  put_file(&json, "b", &c->file[1]);
+  cli_json_count(&json, "pairs", c->pairs);
+  cli_json_number(&json, "furthest_apart", 1e-9 * (double)c->furthest_ns);
+  cli_json_open(&json, "columns", '[');
+  for (size_t i = 0; i < c->n_columns; i++) put_column(&json, &c->columns[i]);
+  cli_json_close(&json, ']');
+  if (c->first) put_first(&json, c->first->name, &c->first->first);
+  cli_json_flag(&json, "same", code == CLI_OK);
+  cli_json_count(&json, "exit_code", (uint64_t)code);
+  cli_json_close(&json, '}');
+  return cli_json_finish(&json, diag);
+}
+
+/* ---- the command ---- */
 
 static int read_factor(const cli_arguments *arguments, const char *name, double *out)
 {
@@ -21,160 +186,77 @@ static int read_factor(const cli_arguments *arguments, const char *name, double 
   return cli_wrong_use(arguments->command, "--%s: '%s' is not a number from 0 on", name, text);
 }
 
-static int read_options(const cli_arguments *arguments, cli_comparison *c)
+static int read_options(const cli_arguments *arguments, bramah_compare_options *o)
 {
-  const char *time = cli_value(arguments, "time");
-  *c = (cli_comparison){.path = {arguments->operands[0], arguments->operands[1]},
-                        .time = time ? time : "t",
-                        .json_path = cli_value(arguments, "json"),
-                        .all = cli_value(arguments, "all") != NULL,
-                        .from_ns = INT64_MIN,
-                        .to_ns = INT64_MAX};
-  c->columns.turns = cli_value(arguments, "turns") != NULL;
-  int code = read_factor(arguments, "relative", &c->columns.relative);
-  if (!code) code = read_factor(arguments, "sigmas", &c->columns.sigmas);
-  if (!code) code = cli_moment_value(arguments, "from", &c->from_ns);
-  if (!code) code = cli_moment_value(arguments, "to", &c->to_ns);
-  if (!code) code = cli_time_value(arguments, "within", &c->within_ns);
+  const char *const *path = arguments->operands;
+  if (cli_value(arguments, "time")) o->time = cli_value(arguments, "time");
+  o->turns = cli_value(arguments, "turns") != NULL;
+  int code = read_factor(arguments, "relative", &o->relative);
+  if (!code) code = read_factor(arguments, "sigmas", &o->sigmas);
+  if (!code) code = cli_moment_value(arguments, "from", &o->from_ns);
+  if (!code) code = cli_moment_value(arguments, "to", &o->to_ns);
+  if (!code) code = cli_time_value(arguments, "within", &o->within_ns);
   if (code) return code;
-  const int stream = strcmp(c->path[0], "-") == 0 || strcmp(c->path[1], "-") == 0;
-  if (strcmp(c->path[0], c->path[1]) == 0 && stream)
+  const int stream = strcmp(path[0], "-") == 0 || strcmp(path[1], "-") == 0;
+  if (strcmp(path[0], path[1]) == 0 && stream)
     return cli_wrong_use(arguments->command, "only one of the files can be standard input");
-  if (stream && c->columns.relative > 0.0)
+  if (stream && o->relative > 0.0)
     return cli_wrong_use(arguments->command, "--relative reads the files twice: it needs files, not a pipe");
   return 0;
 }
 
-/* "crank.angle=0.1 deg" */
-static int read_tolerance(const cli_arguments *arguments, const cli_columns *columns, const char *text)
+/* "crank.angle=0.1 deg": the text is cut in two. */
+static int read_tolerance(const cli_arguments *arguments, const char *text, char *name, size_t size,
+                          bramah_tolerance *out)
 {
   const char *equals = strchr(text, '=');
-  bramah_diag diag;
-  char name[256];
-  if (!equals || (size_t)(equals - text) >= sizeof name)
+  if (!equals || (size_t)(equals - text) >= size)
     return cli_wrong_use(arguments->command, "--tolerance: '%s' is not of the form COLUMN=VALUE", text);
-  snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-  cli_shared *shared = cli_columns_find(columns, name);
-  if (!shared) return cli_wrong_use(arguments->command, "--tolerance: no column '%s' is compared", name);
-  bramah_diag_clear(&diag);
-  if (bramah_quantity_parse(equals + 1, shared->expected, &shared->tolerance, &diag) != BRAMAH_OK)
-    return cli_wrong_use(arguments->command, "--tolerance %s: %s", name, diag.message);
-  if (shared->tolerance >= 0.0) return 0;
-  return cli_wrong_use(arguments->command, "--tolerance %s: '%s' is negative", name, equals + 1);
+  snprintf(name, size, "%.*s", (int)(equals - text), text);
+  *out = (bramah_tolerance){name, equals + 1};
+  return 0;
 }
 
-static int read_tolerances(const cli_arguments *arguments, const cli_columns *columns)
+static int compare(const cli_arguments *arguments, const bramah_compare_options *options)
 {
-  int code = 0;
-  const char *text;
-  for (size_t i = 0; !code && (text = cli_value_again(arguments, "tolerance", i)); i++)
-    code = read_tolerance(arguments, columns, text);
-  return code;
-}
-
-/* ---- running ---- */
-
-static bramah_status open_pairs(cli_comparison *c, bramah_diag *diag)
-{
-  const bramah_status status = cli_pairs_open(&c->pairs, c->path, c->time, diag);
-  c->pairs.from_ns = c->from_ns;
-  c->pairs.to_ns = c->to_ns;
-  c->pairs.within_ns = (uint64_t)c->within_ns;
-  return status;
-}
-
-static bramah_status init_columns(cli_comparison *c, const cli_arguments *arguments, bramah_diag *diag)
-{
-  const char **names = calloc((size_t)arguments->n_given + 1, sizeof *names);
-  size_t n = 0;
-  if (!names) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  while ((names[n] = cli_value_again(arguments, "column", n))) n++;
-  const bramah_status status = cli_columns_init(&c->columns, &c->pairs, n, names, diag);
-  free(names);
-  if (status || c->columns.n) return status;
-  return cli_fail(diag, BRAMAH_E_COLUMN, c->path[1], 0, NULL, "no column has the name of one in %s",
-                  c->path[0]);
-}
-
-typedef void each_pair(cli_columns *columns, const cli_pairs *pairs);
-
-static bramah_status go_through(cli_comparison *c, each_pair *each, bramah_diag *diag)
-{
-  for (;;) {
-    int end;
-    const bramah_status status = cli_pairs_next(&c->pairs, &end, diag);
-    if (status || end) return status;
-    each(&c->columns, &c->pairs);
-  }
-}
-
-/* The first pass of two. The columns keep names from the reader, so it is the second one that is opened for
- * it. */
-static bramah_status measure(cli_comparison *c, bramah_diag *diag)
-{
-  const cli_pairs kept = c->pairs;
-  bramah_status status = BRAMAH_OK;
-  if (!(c->columns.relative > 0.0)) return BRAMAH_OK;
-  status = open_pairs(c, diag);
-  if (!status) status = go_through(c, cli_columns_measure, diag);
-  cli_pairs_close(&c->pairs);
-  c->pairs = kept;
-  return status;
-}
-
-static bramah_status check_pairs(const cli_comparison *c, bramah_diag *diag)
-{
-  const cli_side *a = &c->pairs.side[0], *b = &c->pairs.side[1];
-  if (c->pairs.n) return BRAMAH_OK;
-  if (!a->rows || !b->rows)
-    return cli_fail(diag, BRAMAH_E_EMPTY, c->path[a->rows ? 1 : 0], 0, NULL,
-                    "the file has no row between --from and --to");
-  return cli_fail(
-      diag, BRAMAH_E_TIME, NULL, 0, NULL,
-      "no row of %s (%.9g to %.9g s) has a partner in %s (%.9g to %.9g s); --within TIME takes the "
-      "nearest",
-      c->path[0], cli_seconds(a->first_ns), cli_seconds(a->last_ns), c->path[1], cli_seconds(b->first_ns),
-      cli_seconds(b->last_ns));
-}
-
-static bramah_status compare(cli_comparison *c, bramah_diag *diag)
-{
-  bramah_status status = measure(c, diag);
-  if (!status) status = cli_check_output(c->json_path, 2, c->path, diag);
-  if (!status) status = go_through(c, cli_columns_add, diag);
-  if (!status) status = check_pairs(c, diag);
-  return status || !c->json_path ? status : cli_json_create(&c->json, c->json_path, diag);
-}
-
-static int conclude(cli_comparison *c)
-{
-  const char *const outputs[] = {c->json_path};
+  const char *json = cli_value(arguments, "json");
+  const int all = cli_value(arguments, "all") != NULL;
+  bramah_comparison *c = NULL;
   bramah_diag diag;
-  c->different = cli_columns_first(&c->columns) != NULL || (c->all && cli_comparison_lacks(c));
-  const int code = c->different ? CLI_DIFFERENT : CLI_OK;
-  cli_comparison_print(c, cli_summary_stream(1, outputs));
-  if (!c->json.file) return code;
-  cli_comparison_write(c, code);
-  return cli_json_finish(&c->json, &diag) ? cli_report(&diag) : code;
+  bramah_status status = cli_check_output(json, 2, arguments->operands, &diag);
+  if (!status) status = bramah_compare(arguments->operands[0], arguments->operands[1], options, &diag, &c);
+  if (status == BRAMAH_E_ARGUMENT)
+    return cli_wrong_use(arguments->command, "--tolerance%s%s: %s", diag.thing[0] ? " " : "", diag.thing,
+                         diag.message);
+  if (status) return cli_report(&diag);
+  const int code = c->first || (all && c->lacks) ? CLI_DIFFERENT : CLI_OK;
+  print(c, all, code != CLI_OK, cli_summary_stream(1, &json));
+  if (json) status = write_json(c, json, code, &diag);
+  bramah_comparison_free(c);
+  return status ? cli_report(&diag) : code;
 }
 
 static int run(const cli_arguments *arguments)
 {
-  cli_comparison c;
-  bramah_diag diag, ignored;
-  int code = read_options(arguments, &c);
-  if (code) return code;
-  bramah_status status = open_pairs(&c, &diag);
-  if (!status) status = init_columns(&c, arguments, &diag);
-  if (!status) code = read_tolerances(arguments, &c.columns);
-  if (!status && !code) status = compare(&c, &diag);
-  if (status)
-    code = cli_report(&diag);
-  else if (!code)
-    code = conclude(&c);
-  if (c.json.file) cli_json_finish(&c.json, &ignored);
-  cli_columns_free(&c.columns);
-  cli_pairs_close(&c.pairs);
+  typedef char name[256];
+  bramah_compare_options o = bramah_compare_options_default();
+  const size_t room = (size_t)arguments->n_given + 1;
+  const char **columns = calloc(room, sizeof *columns);
+  bramah_tolerance *tolerances = calloc(room, sizeof *tolerances);
+  name *names = calloc(room, sizeof *names);
+  int code = columns && tolerances && names ? read_options(arguments, &o) : CLI_FAILED;
+  const char *text;
+  while (!code && (text = cli_value_again(arguments, "column", o.n_columns))) columns[o.n_columns++] = text;
+  while (!code && (text = cli_value_again(arguments, "tolerance", o.n_tolerances))) {
+    const size_t i = o.n_tolerances++;
+    code = read_tolerance(arguments, text, names[i], sizeof names[i], &tolerances[i]);
+  }
+  o.columns = columns;
+  o.tolerances = tolerances;
+  if (!code) code = compare(arguments, &o);
+  free(columns);
+  free(tolerances);
+  free(names);
   return code;
 }
 

@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_LINEAR_SENSORS_H
 #define BRAMAH_LIB_CLI_LINEAR_SENSORS_H
 
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "bramah/linear.h"
 #include "lib/cli/message.h"
 

@@ -2,43 +2,306 @@
 /* bramah replay: a log through the filter of a study. */
 #include "lib/cli/replay.h"
 #include "lib/cli/commands.h"
-#include "lib/cli/observable.h"
 #include "lib/cli/output_files.h"
-#include "lib/cli/pictures.h"
+#include "lib/cli/progress.h"
 #include "lib/cli/stop.h"
 
+#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- the file of estimates ---- */
+
+/* A row per step, with what only the filter knows if wanted: augmented states and innovations. */
+typedef struct estimate_file {
+  bramah_log_writer *writer;
+  bramah_assess *assess;
+  size_t n_augmented, n_sensors; /* whose columns it has */
+  double *row;
+} estimate_file;
+
+/* The column name + first, and name + second if there is one. */
+static bramah_status add_pair(estimate_file *file, const char *name, const char *unit, const char *first,
+                              const char *second, bramah_diag *diag)
+{
+  char text[256];
+  snprintf(text, sizeof text, "%s%s", name, first);
+  const bramah_status status = bramah_log_add_column(file->writer, text, unit, *first ? 6 : 10, diag);
+  if (status || !second) return status;
+  snprintf(text, sizeof text, "%s%s", name, second);
+  return bramah_log_add_column(file->writer, text, *first ? "" : unit, 6, diag);
+}
+
+static bramah_status create_file(estimate_file *file, const char *path, const cli_replay_run *r,
+                                 int of_filter, bramah_diag *diag)
+{
+  const bramah_filter *filter = bramah_session_filter(r->session);
+  const size_t n_outputs = bramah_assess_n_outputs(r->assess);
+  *file = (estimate_file){.assess = r->assess,
+                          .n_augmented = of_filter ? bramah_filter_n_augmented(filter) : 0,
+                          .n_sensors = of_filter ? bramah_filter_n_sensors(filter) : 0};
+  file->row = calloc(1 + 2 * (n_outputs + file->n_augmented + file->n_sensors), sizeof *file->row);
+  bramah_diag_clear(diag);
+  if (!file->row) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  bramah_status status = bramah_log_create(path, diag, &file->writer);
+  if (!status) status = bramah_log_add_column(file->writer, "t", "s", 15, diag);
+  for (size_t i = 0; !status && i < n_outputs; i++) {
+    const bramah_assess_output_info of = bramah_assess_output(r->assess, i);
+    status = add_pair(file, of.name, of.unit, "", of.has_sigma ? ".sigma" : NULL, diag);
+  }
+  for (size_t i = 0; !status && i < file->n_augmented; i++) {
+    const bramah_augmented_estimate of = bramah_assess_augmented(r->assess, i);
+    if (!of.is_shown) status = add_pair(file, of.name, of.unit, "", ".sigma", diag);
+  }
+  for (size_t i = 0; !status && i < file->n_sensors; i++) {
+    const bramah_sensor *of = bramah_filter_sensor(filter, i);
+    status = add_pair(file, of->name, of->unit, ".innovation", ".nis", diag);
+  }
+  if (status) cli_place(diag, path, 0);
+  return status;
+}
+
+static bramah_status write_row(const estimate_file *file, bramah_diag *diag)
+{
+  const bramah_estimate *estimate = bramah_assess_estimate(file->assess);
+  const size_t n_outputs = bramah_assess_n_outputs(file->assess);
+  double *cell = file->row;
+  *cell++ = cli_seconds(estimate->time_ns);
+  for (size_t i = 0; i < n_outputs; i++) {
+    const bramah_assess_output_info of = bramah_assess_output(file->assess, i);
+    *cell++ = estimate->value[of.output];
+    if (of.has_sigma) *cell++ = estimate->sigma[of.output];
+  }
+  for (size_t i = 0; i < file->n_augmented; i++) {
+    const bramah_augmented_estimate of = bramah_assess_augmented(file->assess, i);
+    if (of.is_shown) continue;
+    *cell++ = of.value;
+    *cell++ = of.sigma;
+  }
+  for (size_t i = 0; i < file->n_sensors; i++) {
+    const bramah_innovation *of = &estimate->innovation[i];
+    *cell++ = of->present ? of->innovation : NAN;
+    *cell++ = of->present ? of->nis : NAN;
+  }
+  return bramah_log_write(file->writer, file->row, diag);
+}
+
+static bramah_status close_file(estimate_file *file, bramah_diag *diag)
+{
+  const bramah_status status = bramah_log_finish(file->writer, diag);
+  free(file->row);
+  *file = (estimate_file){0};
+  return status;
+}
+
+/* ---- preparation ---- */
+
+/* No file is written that is read in the same run, or twice. */
+static bramah_status check_files(const cli_replay_run *r, bramah_diag *diag)
+{
+  const cli_replay_request *q = &r->request;
+  const char *const files[] = {q->study,   q->truth,  bramah_session_study(r->session)->machine_file,
+                               q->output,  q->report, q->smooth,
+                               q->json,    q->plot,   q->plot_data,
+                               q->snapshot};
+  enum { READ = 3, N = sizeof files / sizeof files[0] };
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = READ; !status && i < N; i++) {
+    status = cli_check_output(files[i], i, files, diag);
+    for (size_t k = 0; !status && k < bramah_log_stream_n_files(r->log); k++) {
+      const char *log = bramah_log_stream_file(r->log, k);
+      status = cli_check_output(files[i], 1, &log, diag);
+    }
+    /* The next snapshot may take the place of the one that is gone on from. */
+    if (!status && q->resume && i != N - 1) status = cli_check_output(files[i], 1, &q->resume, diag);
+  }
+  return status;
+}
+
+static void note(void *user, const char *text)
+{
+  (void)user;
+  cli_note("%s", text);
+}
+
+static int is_stopped(void *user)
+{
+  (void)user;
+  return cli_stop_signal() != 0;
+}
+
+/* A snapshot keeps how many estimates were written, and where to: the rest must go elsewhere. */
+static bramah_status resume(cli_replay_run *r, bramah_diag *diag)
+{
+  const cli_replay_request *q = &r->request;
+  char text[4200] = "";
+  int used = 0;
+  const bramah_status status = bramah_assess_resume(r->assess, q->resume, text, sizeof text, diag);
+  if (status) return status;
+  if (sscanf(text, "%" SCNu64 " %n", &r->written, &used) != 1) r->written = 0;
+  const char *before = text + used;
+  if (strcmp(q->output, "-") != 0 && cli_check_output(q->output, 1, &before, diag))
+    return cli_fail(diag, BRAMAH_E_FILE, q->output, 0, NULL,
+                    "this file holds the estimates up to the snapshot and would be overwritten: write the "
+                    "rest to another one");
+  return BRAMAH_OK;
+}
+
+static bramah_status open_smooth(const cli_replay_request *q, const bramah_session *session,
+                                 bramah_assess_options *options, bramah_diag *diag)
+{
+  if (q->truth && !cli_is_regular(q->truth))
+    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, q->truth, 0, NULL,
+                    "--smooth needs the truth as a file: it is read a second time");
+  const bramah_status status =
+      bramah_log_last_time(session, q->n_logs, q->logs, &options->smooth_to_ns, diag);
+  if (status == BRAMAH_E_UNSUPPORTED && diag->line == 0)
+    return cli_fail(diag, status, q->logs[0], 0, NULL,
+                    "--smooth needs a file, no pipe: it is read a second time to know its end");
+  return status;
+}
+
+/* Open and check everything, and begin the file of estimates. */
+static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag *diag)
+{
+  const cli_replay_request *q = &r->request;
+  bramah_assess_options options;
+  bramah_status status = bramah_session_open(q->study, diag, &r->session);
+  if (!status) status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &r->log);
+  if (status) return status;
+  bramah_log_stream_limit(r->log, q->from_ns, q->to_ns);
+  bramah_log_stream_stop(r->log, is_stopped, NULL);
+  if (q->plots) status = cli_replay_report_new(r->session, diag, &r->report);
+  if (!status) status = check_files(r, diag);
+  bramah_assess_options_default(&options);
+  options.to_ns = q->to_ns;
+  options.truth = q->truth;
+  options.model_alone = q->truth || q->plots;
+  options.whiteness = q->plots;
+  options.clock = cli_clock;
+  options.tell = note;
+  if (q->plots) options.listener = (bramah_listener){r->report, cli_replay_report_sample};
+  if (!status && q->smooth) status = open_smooth(q, r->session, &options, diag);
+  if (!status)
+    status = bramah_assess_new(r->session, bramah_log_stream_next, r->log, &options, diag, &r->assess);
+  if (!status && q->plots) status = cli_replay_report_begin(r->report, r->assess, diag);
+  if (!status && q->resume) status = resume(r, diag);
+  if (!status && q->json) status = cli_json_create(&r->json, q->json, diag);
+  return status ? status : create_file(file, q->output, r, 1, diag);
+}
+
+/* ---- rows ---- */
+
+static bramah_status save(cli_replay_run *r, const estimate_file *file, bramah_diag *diag)
+{
+  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
+  char text[4200];
+  snprintf(text, sizeof text, "%" PRIu64 " %s", r->written, r->request.output);
+  bramah_status status = bramah_log_flush(file->writer, diag);
+  if (!status) status = bramah_assess_save(r->assess, r->request.snapshot, text, diag);
+  if (status) return status;
+  r->saved = totals.estimates;
+  r->snapshot_ns = totals.last_ns;
+  return BRAMAH_OK;
+}
+
+/* How long the run will be, by the share of the log that was read. */
+static void expect_end(const cli_replay_run *r, const bramah_assess_totals *totals, cli_progress *progress)
+{
+  const double share = progress->shown ? bramah_log_stream_share(r->log) : NAN;
+  const int64_t done = totals->last_ns - totals->begin_ns;
+  if (!(share > 0.0) || done <= 0) return;
+  const double most = (double)r->request.to_ns - (double)totals->begin_ns;
+  progress->total_ns = llround(fmin(fmin((double)done / share, most), 9e18));
+}
+
+/* The present estimate into file, report and snapshot. */
+static bramah_status deliver(cli_replay_run *r, const estimate_file *file, cli_progress *progress,
+                             bramah_diag *diag)
+{
+  const cli_replay_request *q = &r->request;
+  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
+  const int wanted = (totals.estimates - 1) % q->every == 0;
+  bramah_status status = wanted ? write_row(file, diag) : BRAMAH_OK;
+  if (status) return status;
+  r->written += (uint64_t)wanted;
+  if (totals.estimates == 1) r->snapshot_ns = totals.last_ns;
+  if (q->plots) status = cli_replay_report_estimate(r->report, diag);
+  if (totals.estimates % 1024 == 0) expect_end(r, &totals, progress);
+  cli_progress_update(progress, totals.last_ns - totals.begin_ns);
+  if (status || !q->snapshot) return status;
+  /* After the last estimate the replay still fuses what is on its way; a log that goes on has that later. */
+  const int due = q->snapshot_every_ns && totals.last_ns - r->snapshot_ns >= q->snapshot_every_ns;
+  return due || bramah_replay_exhausted(bramah_assess_replay(r->assess)) ? save(r, file, diag) : BRAMAH_OK;
+}
+
+/* Go through the log. After an error the estimates up to it are kept. */
+static bramah_status go_through(cli_replay_run *r, const estimate_file *file, bramah_diag *diag)
+{
+  const double begin = cli_clock();
+  cli_progress progress = cli_progress_begin(0);
+  bramah_status status = BRAMAH_OK;
+  r->saved = UINT64_MAX;
+  r->snapshot_ns = INT64_MAX;
+  if (r->request.resume && r->request.snapshot) status = save(r, file, diag); /* perhaps nothing is to come */
+  for (int end = 0; !status && !end && !cli_stop_signal();) {
+    status = bramah_assess_next(r->assess, &end, diag);
+    if (!status && !end) status = deliver(r, file, &progress, diag);
+  }
+  cli_progress_end(&progress);
+  if (!status && r->request.snapshot && r->saved != bramah_assess_get_totals(r->assess).estimates)
+    status = save(r, file, diag);
+  r->seconds = cli_clock() - begin;
+  return status;
+}
+
+/* The estimates once more, backwards. */
+static bramah_status smooth(cli_replay_run *r, bramah_diag *diag)
+{
+  estimate_file file = {0};
+  bramah_diag ignored;
+  const cli_replay_request *q = &r->request;
+  if (!q->smooth || !bramah_assess_get_totals(r->assess).estimates) return BRAMAH_OK;
+  bramah_status status = bramah_assess_smooth(r->assess, diag);
+  if (!status) status = create_file(&file, q->smooth, r, 0, diag);
+  for (int end = 0; !status && !end;) {
+    const uint64_t k = bramah_assess_get_totals(r->assess).smooth_steps;
+    status = bramah_assess_smooth_next(r->assess, &end, diag);
+    if (!status && !end && k % q->every == 0) status = write_row(&file, diag);
+  }
+  const bramah_status closed = close_file(&file, status ? &ignored : diag);
+  return status ? status : closed;
+}
+
+/* ---- the command ---- */
 
 /* Mistakes go before a signal, and that before doubts about the filter. */
 static int exit_code(const cli_replay_run *r)
 {
   if (r->outcome) return CLI_FAILED;
   if (cli_stop_signal()) return CLI_STOPPED + cli_stop_signal();
-  return r->verdict.failed ? CLI_UNTRUSTED : CLI_OK;
-}
-
-static void tell_stop(const cli_replay_run *r)
-{
-  const char *snapshot = r->request.snapshot;
-  if (!cli_stop_signal() || r->outcome) return;
-  cli_note("stopped by %s after t = %.9g s; the estimates up to there are complete%s%s", cli_stop_name(),
-           cli_seconds(r->last_ns), snapshot ? "; go on with --resume " : "", snapshot ? snapshot : "");
+  return bramah_assess_verdict(r->assess)->consistent ? CLI_OK : CLI_UNTRUSTED;
 }
 
 /* After a bad row everything up to it is finished as usual; then the mistake is told. */
-static int replay(cli_replay_run *r)
+static int replay(cli_replay_run *r, estimate_file *file)
 {
   bramah_diag later;
-  if (cli_replay_prepare(r, &r->mistake)) return cli_report(&r->mistake);
+  const char *snapshot = r->request.snapshot;
+  if (prepare(r, file, &r->mistake)) return cli_report(&r->mistake);
   cli_warn_unobservable(r->session);
   cli_stop_catch();
-  r->outcome = cli_replay_rows(r, &r->mistake);
-  const bramah_status closed = cli_replay_finish(r, &later);
+  r->outcome = go_through(r, file, &r->mistake);
+  const bramah_status closed = close_file(file, &later);
   if (r->outcome) cli_report(&r->mistake);
   if (closed) return cli_report(&later);
-  tell_stop(r);
-  const int not_smoothed = cli_replay_smooth(r, &later) != BRAMAH_OK && cli_report(&later);
+  if (cli_stop_signal() && !r->outcome)
+    cli_note("stopped by %s after t = %.9g s; the estimates up to there are complete%s%s", cli_stop_name(),
+             cli_seconds(bramah_assess_get_totals(r->assess).last_ns),
+             snapshot ? "; go on with --resume " : "", snapshot ? snapshot : "");
+  const int not_smoothed = smooth(r, &later) != BRAMAH_OK && cli_report(&later);
   int code = cli_replay_conclude(r, &later) ? cli_report(&later) : CLI_OK;
   if (!code) code = not_smoothed ? CLI_FAILED : exit_code(r);
   return cli_replay_json(r, code, &later) ? cli_report(&later) : code;
@@ -70,18 +333,24 @@ static int check_streams(const cli_arguments *arguments)
   return 0;
 }
 
+static int is_picture(const char *path)
+{
+  const size_t n = strlen(path);
+  return n > 4 && (strcmp(path + n - 4, ".svg") == 0 ||
+                   (strcmp(path + n - 4, ".png") == 0 && bramah_report_has_png()));
+}
+
 /* What cannot be asked for together. */
 static int check_request(const cli_arguments *arguments, const cli_replay_request *q)
 {
   const cli_command *command = arguments->command;
-  if (q->plot && !cli_is_picture(q->plot))
+  if (q->plot && !is_picture(q->plot))
     return cli_wrong_use(command, "--plot needs a file that ends in .svg%s, not '%s'",
                          bramah_report_has_png() ? " or .png" : " (this build cannot write .png)", q->plot);
-  if (q->plot_only && !q->plot) return cli_wrong_use(command, "--plot-only needs --plot FILE");
   if (q->snapshot_every_ns && !q->snapshot)
     return cli_wrong_use(command, "--snapshot-every needs --snapshot FILE");
   if (q->snapshot && strcmp(q->snapshot, "-") == 0)
-    return cli_wrong_use(command, "--snapshot needs a file: it is written beside and renamed");
+    return cli_wrong_use(command, "--snapshot needs a file: it is written to a file of its own and renamed");
   if (q->resume && q->smooth)
     return cli_wrong_use(command, "--smooth needs the whole run: it does not go with --resume");
   if (q->resume && q->from_ns != INT64_MIN)
@@ -99,18 +368,15 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
                             .report = cli_value(arguments, "report"),
                             .plot = cli_value(arguments, "plot"),
                             .plot_data = cli_value(arguments, "plot-data"),
-                            .plot_only = cli_value(arguments, "plot-only"),
                             .smooth = cli_value(arguments, "smooth"),
                             .json = cli_value(arguments, "json"),
                             .snapshot = cli_value(arguments, "snapshot"),
                             .resume = cli_value(arguments, "resume"),
                             .every = 1,
-                            .smooth_megabytes = 2000,
                             .from_ns = INT64_MIN,
                             .to_ns = INT64_MAX};
   q->plots = q->report || q->plot || q->plot_data;
   int code = cli_count_value(arguments, "every", 1, &q->every);
-  if (!code) code = cli_count_value(arguments, "smooth-memory", 1, &q->smooth_megabytes);
   if (!code) code = read_window(arguments, q);
   return code ? code : check_request(arguments, q);
 }
@@ -118,9 +384,16 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
 static int run(const cli_arguments *arguments)
 {
   cli_replay_run r = {0};
+  estimate_file file = {0};
+  bramah_diag ignored;
   int code = read_request(arguments, &r.request);
-  if (!code) code = replay(&r);
-  cli_replay_close(&r);
+  if (!code) code = replay(&r, &file);
+  close_file(&file, &ignored);
+  cli_replay_report_free(r.report);
+  bramah_assess_free(r.assess);
+  bramah_log_stream_close(r.log);
+  bramah_session_close(r.session);
+  if (r.json.file) cli_json_finish(&r.json, &ignored);
   return code;
 }
 
@@ -129,7 +402,6 @@ static const cli_option options[] = {
     {"truth", "FILE", "CSV or MAT file with the true motion, to compare with", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"plot", "FILE", "the plots as a picture for papers, .svg or .png", 0, 0},
-    {"plot-only", "TITLES", "those of --plot, by their titles in the report, with commas", 0, 0},
     {"plot-data", "FILE", "CSV file with every number the plots show; - is standard output", 0, 0},
     {"json", "FILE", "the summary for programs, as JSON; - is standard output", 0, 0},
     {"from", "TIME", "begin at the first row of the log at this time or later", 0, 0},
@@ -139,7 +411,6 @@ static const cli_option options[] = {
     {"snapshot-every", "TIME", "and whenever the log has gone on by so much", 0, 0},
     {"resume", "FILE", "go on from a snapshot with what comes after it in the log", 0, 0},
     {"smooth", "FILE", "CSV or MAT file for estimates that use what was measured later too", 0, 0},
-    {"smooth-memory", "MB", "how much memory they may take (2000)", 0, 0},
     {0}};
 
 const cli_command cli_replay = {

@@ -2,7 +2,6 @@
 /* The summary of a replay for programs. Keys are explained in datasets/README.md and stay as they are; new
  * ones may come. Values are in SI units, times in seconds of the log. */
 #include "lib/cli/log_table.h"
-#include "lib/cli/augmented.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/replay.h"
 
@@ -53,17 +52,17 @@ static void put_options(const cli_replay_run *r, cli_json *json)
   cli_json_close(json, '}');
 }
 
-static void put_rows(const cli_replay_run *r, cli_json *json)
+static void put_rows(const cli_replay_run *r, const bramah_assess_totals *totals, cli_json *json)
 {
-  const bramah_replay_counts counts = bramah_replay_report(r->replay);
-  const bramah_rewind *rewind = bramah_replay_rewind(r->replay);
+  const bramah_replay_counts counts = bramah_replay_report(bramah_assess_replay(r->assess));
+  const bramah_rewind *rewind = bramah_replay_rewind(bramah_assess_replay(r->assess));
   const bramah_rewind_counts late = rewind ? bramah_rewind_report(rewind) : (bramah_rewind_counts){0};
-  const bramah_log_totals totals = bramah_log_stream_totals(r->log);
+  const bramah_log_totals log = bramah_log_stream_totals(r->log);
   cli_json_open(json, "rows", '{');
   cli_json_count(json, "log", counts.samples);
-  cli_json_count(json, "before_from", totals.skipped);
-  cli_json_count(json, "used_before_resume", totals.used_before);
-  cli_json_count(json, "estimates", r->rows);
+  cli_json_count(json, "before_from", log.skipped);
+  cli_json_count(json, "used_before_resume", log.used_before);
+  cli_json_count(json, "estimates", totals->estimates);
   cli_json_count(json, "written", r->written);
   cli_json_count(json, "beside_grid", counts.off_grid);
   cli_json_number(json, "largest_shift", cli_seconds(counts.max_shift_ns));
@@ -72,73 +71,69 @@ static void put_rows(const cli_replay_run *r, cli_json *json)
   cli_json_count(json, "before_start", late.before_start);
   cli_json_count(json, "rewinds", late.rewinds);
   cli_json_count(json, "steps_again", late.recomputed);
-  cli_json_count(json, "without_truth", r->truth.unmatched);
+  cli_json_count(json, "without_truth", totals->without_truth);
   cli_json_close(json, '}');
 }
 
-static void put_run(const cli_replay_run *r, cli_json *json)
+static void put_run(const cli_replay_run *r, const bramah_assess_totals *totals, cli_json *json)
 {
-  const double duration = cli_seconds(r->last_ns - r->begin_ns);
+  const double duration = cli_seconds(totals->last_ns - totals->begin_ns), seconds = totals->filter_seconds;
   cli_json_open(json, "time", '{');
-  put_time(json, "first", r->first_ns, r->rows > 0);
-  put_time(json, "last", r->last_ns, r->rows > 0);
-  cli_json_number(json, "step", cli_seconds(r->estimate.plant->step_ns));
+  put_time(json, "first", totals->first_ns, totals->estimates > 0);
+  put_time(json, "last", totals->last_ns, totals->estimates > 0);
+  cli_json_number(json, "step", cli_seconds(bramah_session_plant(r->session)->step_ns));
   cli_json_close(json, '}');
   cli_json_open(json, "speed", '{');
-  cli_json_number(json, "filter_seconds", r->filter_seconds);
+  cli_json_number(json, "filter_seconds", seconds);
   cli_json_number(json, "seconds", r->seconds);
-  cli_json_number(json, "times_real_time", r->filter_seconds > 0.0 ? duration / r->filter_seconds : NAN);
+  cli_json_number(json, "times_real_time", seconds > 0.0 ? duration / seconds : NAN);
   cli_json_close(json, '}');
 }
 
-static void put_innovations(const cli_innovations *innovations, cli_json *json)
+static void put_innovations(const bramah_consistency *c, cli_json *json)
 {
-  const bramah_nis *nis = &innovations->nis;
-  const double expected = nis->dof > 0.0 ? innovations->share / nis->dof : NAN;
-  double low = NAN, high = NAN;
-  bramah_diag ignored;
-  if (!nis->n || bramah_nis_band(nis->dof, 0.95, &low, &high, &ignored)) low = high = NAN;
-  cli_json_count(json, "samples", innovations->present);
-  cli_json_count(json, "fused", nis->n ? (uint64_t)llround(nis->dof) : 0);
-  cli_json_count(json, "gated", innovations->gated);
-  cli_json_count(json, "saturated", innovations->saturated);
-  cli_json_number(json, "nis_mean", nis->n ? bramah_nis_mean(nis) : NAN);
-  cli_json_number(json, "nis_expected", expected);
-  cli_json_number(json, "nis_band_low", expected * low);
-  cli_json_number(json, "nis_band_high", expected * high);
+  cli_json_count(json, "samples", c->samples);
+  cli_json_count(json, "fused", c->fused);
+  cli_json_count(json, "gated", c->gated);
+  cli_json_count(json, "saturated", c->saturated);
+  cli_json_number(json, "nis_mean", c->nis);
+  cli_json_number(json, "nis_expected", c->expected);
+  cli_json_number(json, "nis_band_low", c->low);
+  cli_json_number(json, "nis_band_high", c->high);
 }
 
 static void put_sensors(const cli_replay_run *r, cli_json *json)
 {
+  const bramah_consistency all = bramah_assess_all_sensors(r->assess);
   cli_json_open(json, "sensors", '[');
-  for (size_t i = 0; i < r->consistency.n_sensors; i++) {
-    const bramah_sensor *sensor = bramah_filter_sensor(bramah_session_filter(r->session), i);
-    const cli_innovations *innovations = &r->consistency.sensor[i];
+  for (size_t i = 0; i < bramah_session_n_sensors(r->session); i++) {
+    const bramah_consistency c = bramah_assess_sensor(r->assess, i);
+    const bramah_event *fault = bramah_assess_fault(r->assess, i);
     cli_json_open(json, NULL, '{');
-    cli_json_text(json, "name", sensor->name);
-    cli_json_text(json, "unit", sensor->unit);
-    put_innovations(innovations, json);
-    cli_json_number(json, "lag_1", innovations->squares > 0.0 ? cli_innovations_lag(innovations) : NAN);
-    cli_json_count(json, "lost_times", r->events.lost[i].n);
-    cli_json_flag(json, "lost_at_end", r->events.away[i]);
+    cli_json_text(json, "name", c.name);
+    cli_json_text(json, "unit", c.unit);
+    put_innovations(&c, json);
+    cli_json_number(json, "lag_1", c.lag_1);
+    cli_json_count(json, "lost_times", fault->n);
+    cli_json_flag(json, "lost_at_end", fault->lasts);
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
   cli_json_open(json, "all_sensors", '{');
-  put_innovations(&r->consistency.all, json);
+  put_innovations(&all, json);
   cli_json_close(json, '}');
 }
 
 static void put_events(const cli_replay_run *r, cli_json *json)
 {
-  const bramah_filter_report *report = &r->events.report;
+  const bramah_filter_report report = bramah_filter_get_report(bramah_session_filter(r->session));
   cli_json_open(json, "events", '{');
-  cli_json_count(json, "fused", report->accepted);
-  cli_json_count(json, "gated", report->gated);
-  cli_json_count(json, "saturated", report->saturated);
-  cli_json_count(json, "limited", report->limited);
-  cli_json_count(json, "lost", report->lost);
-  cli_json_count(json, "recoveries", report->recoveries);
+  cli_json_count(json, "fused", report.accepted);
+  cli_json_count(json, "gated", report.gated);
+  cli_json_count(json, "saturated", report.saturated);
+  cli_json_count(json, "limited", report.limited);
+  cli_json_count(json, "lost", report.lost);
+  cli_json_count(json, "recoveries", report.recoveries);
   cli_json_close(json, '}');
 }
 
@@ -146,47 +141,60 @@ static void put_augmented(const cli_replay_run *r, cli_json *json)
 {
   cli_json_open(json, "estimated", '[');
   for (size_t i = 0; i < bramah_filter_n_augmented(bramah_session_filter(r->session)); i++) {
+    const bramah_augmented_estimate a = bramah_assess_augmented(r->assess, i);
     cli_json_open(json, NULL, '{');
-    cli_json_text(json, "name", bramah_filter_augmented(bramah_session_filter(r->session), i)->name);
-    cli_json_text(json, "unit", cli_augmented_unit(bramah_session_filter(r->session), i));
-    cli_json_number(json, "value", r->augmented[2 * i]);
-    cli_json_number(json, "sigma", r->augmented[2 * i + 1]);
+    cli_json_text(json, "name", a.name);
+    cli_json_text(json, "unit", a.unit);
+    cli_json_number(json, "value", a.value);
+    cli_json_number(json, "sigma", a.sigma);
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
 }
 
-static void put_error(const cli_replay_run *r, const cli_compared *c, cli_json *json)
+static void put_costs(const cli_replay_run *r, cli_json *json)
 {
-  const bramah_plant *plant = r->estimate.plant;
-  bramah_output_info info;
-  plant->output_info(plant->self, c->output, &info);
-  cli_json_open(json, NULL, '{');
-  cli_json_text(json, "output", info.name);
-  cli_json_text(json, "unit", info.unit);
-  cli_json_number(json, "rmse", bramah_rmse_value(&c->estimate));
-  cli_json_number(json, "percent_of_max", bramah_rmse_percent(&c->estimate));
-  cli_json_number(json, "inside", bramah_rmse_inside(&c->estimate));
-  cli_json_number(json, "within_twice", c->judged ? (double)c->within / (double)c->judged : NAN);
-  cli_json_number(json, "rmse_model_alone", bramah_rmse_value(&c->model));
-  cli_json_number(json, "rmse_sensor", bramah_rmse_value(&c->measured));
-  cli_json_close(json, '}');
+  if (!bramah_study_n_unknown_inputs(bramah_session_study(r->session))) return;
+  cli_json_open(json, "unknown_commands", '[');
+  for (size_t i = 0; i < bramah_assess_n_input_costs(r->assess); i++) {
+    const bramah_input_cost cost = bramah_assess_input_cost(r->assess, i);
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "output", cost.name);
+    cli_json_text(json, "unit", cost.unit);
+    cli_json_number(json, "sigma", cost.sigma);
+    cli_json_number(json, "sigma_known", cost.sigma_known);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
 }
 
-static void put_errors(const cli_replay_run *r, cli_json *json)
+static void put_errors(const cli_replay_run *r, const bramah_assess_totals *totals, cli_json *json)
 {
   if (!r->request.truth) return;
   cli_json_open(json, "errors", '[');
-  for (size_t k = 0; k < r->accuracy.n; k++) put_error(r, &r->accuracy.compared[k], json);
+  for (size_t k = 0; k < bramah_assess_n_accuracies(r->assess); k++) {
+    const bramah_accuracy *c = bramah_assess_accuracy(r->assess, k);
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "output", c->name);
+    cli_json_text(json, "unit", c->unit);
+    cli_json_number(json, "rmse", bramah_rmse_value(&c->estimate));
+    cli_json_number(json, "percent_of_max", bramah_rmse_percent(&c->estimate));
+    cli_json_number(json, "inside", bramah_rmse_inside(&c->estimate));
+    cli_json_number(json, "within_twice", c->judged ? (double)c->within / (double)c->judged : NAN);
+    cli_json_number(json, "rmse_model_alone", bramah_rmse_value(&c->model));
+    cli_json_number(json, "rmse_sensor", bramah_rmse_value(&c->measured));
+    cli_json_close(json, '}');
+  }
   cli_json_close(json, ']');
-  cli_json_number(json, "nees_mean", r->nees.sum.n ? bramah_nis_mean(&r->nees.sum) : NAN);
+  cli_json_number(json, "nees_mean", totals->nees);
 }
 
 static void put_verdict(const cli_replay_run *r, int code, cli_json *json)
 {
+  const bramah_verdict *verdict = bramah_assess_verdict(r->assess);
   cli_json_open(json, "checks", '[');
-  for (size_t i = 0; i < r->verdict.n; i++) {
-    const cli_verdict_check *check = &r->verdict.check[i];
+  for (size_t i = 0; i < verdict->n; i++) {
+    const bramah_finding *check = &verdict->finding[i];
     cli_json_open(json, NULL, '{');
     cli_json_text(json, "check", check->what);
     cli_json_text(json, "at", *check->at ? check->at : NULL);
@@ -198,7 +206,7 @@ static void put_verdict(const cli_replay_run *r, int code, cli_json *json)
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
-  cli_json_text(json, "verdict", r->verdict.failed ? "not consistent" : "consistent");
+  cli_json_text(json, "verdict", verdict->consistent ? "consistent" : "not consistent");
   char text[1024];
   if (r->outcome) bramah_diag_format(&r->mistake, text, sizeof text);
   cli_json_text(json, "error", r->outcome ? text : NULL);
@@ -208,6 +216,7 @@ static void put_verdict(const cli_replay_run *r, int code, cli_json *json)
 bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
 {
   cli_json *json = &r->json;
+  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
   if (!json->file) return BRAMAH_OK;
   cli_json_open(json, NULL, '{');
   cli_json_text(json, "bramah", bramah_version());
@@ -215,14 +224,14 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   put_study(r, json);
   put_files(r, json);
   put_options(r, json);
-  put_rows(r, json);
+  put_rows(r, &totals, json);
   cli_log_json(r->log, json);
-  put_run(r, json);
+  put_run(r, &totals, json);
   put_sensors(r, json);
   put_events(r, json);
   put_augmented(r, json);
-  cli_unknown_json(&r->unknown, &r->estimate, json);
-  put_errors(r, json);
+  put_costs(r, json);
+  put_errors(r, &totals, json);
   put_verdict(r, code, json);
   cli_json_close(json, '}');
   return cli_json_finish(json, diag);

@@ -1,48 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The plots of a replay in the HTML report. */
+/* The plots of a replay: estimates and errors; of each sensor its measurements over their predictions, its
+ * innovations, how near they came to the gate, their autocorrelation; of the filter NIS, condition of its
+ * covariance, time per step, the machine's pose; and events. */
 #ifndef BRAMAH_LIB_CLI_REPLAY_REPORT_H
 #define BRAMAH_LIB_CLI_REPLAY_REPORT_H
 
+#include "bramah/assess.h"
 #include "bramah/report.h"
-#include "lib/cli/estimate.h"
-#include "lib/cli/filter_report.h"
-#include "lib/cli/sensors_report.h"
-#include "lib/cli/truth.h"
 
-/* An output with its plot; the truth may be missing. */
-typedef struct cli_plotted {
-  size_t output, plot;
-  size_t error_plot; /* where there is a truth */
-  long truth;        /* column, -1: none */
-  long sensor;       /* that measures just this, -1: none */
-} cli_plotted;
+typedef struct cli_replay_report cli_replay_report;
 
-typedef struct cli_replay_report {
-  bramah_report *report;
-  size_t n;
-  cli_plotted *plotted;
-  size_t n_augmented;
-  size_t *augmented_plot; /* [n_augmented] */
-  cli_sensors_report sensors;
-  cli_filter_report filter;
-} cli_replay_report;
-
-/* Begin the report: angles and rates of the joints the study starts from, every pressure, errors (truth may
- * be NULL), then sensors and filter. Released by cli_replay_report_free in any case. */
-bramah_status cli_replay_report_init(cli_replay_report *report, const bramah_session *session,
-                                     const cli_estimate *estimate, const cli_truth *truth, bramah_diag *diag);
+/* Begin the report of a study: released by cli_replay_report_free in any case (NULL allowed). The assessment is
+ * given before the first sample. */
+bramah_status cli_replay_report_new(const bramah_session *session, bramah_diag *diag,
+                                    cli_replay_report **out);
 void cli_replay_report_free(cli_replay_report *report);
+bramah_status cli_replay_report_begin(cli_replay_report *report, bramah_assess *assess, bramah_diag *diag);
 
-/* Add a sample measured at t [s]. */
-bramah_status cli_replay_report_innovation(cli_replay_report *report, double t, const bramah_rewind_use *use);
+/* Listener of the assessment; user is the report. */
+void cli_replay_report_sample(void *report, const bramah_rewind_use *use);
 
-/* Add the present time, after a step of so many seconds of the clock; other arguments as for
- * cli_accuracy_add. */
-bramah_status cli_replay_report_add(cli_replay_report *report, double t, const cli_estimate *estimate,
-                                    const cli_truth *truth, const bramah_plant *model, const double *measured,
-                                    double seconds);
+/* Add the present estimate. Errors: E_MEMORY. */
+bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag *diag);
 
-/* At the end, before it is written. */
+/* At the end, before it is written: autocorrelations, and how long the steps took. Errors: E_MEMORY. */
 bramah_status cli_replay_report_finish(cli_replay_report *report);
+bramah_report *cli_replay_report_page(const cli_replay_report *report);
 
 #endif

@@ -2,165 +2,431 @@
 /* What a replay tells at its end: the summary, the tables, the report. */
 #include "lib/cli/log_table.h"
 #include "lib/cli/output_files.h"
-#include "lib/cli/pictures.h"
 #include "lib/cli/replay.h"
+#include "lib/cli/table.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-/* Two decimals would pretend too much: a machine's load moves them. */
-static void print_speed(const cli_replay_run *r, FILE *out)
+typedef unsigned long long count;
+
+void cli_warn_unobservable(const bramah_session *session)
 {
-  const double duration = cli_seconds(r->last_ns - r->begin_ns);
-  if (duration > 0.0)
-    fprintf(out, "speed: filter alone %.0f × real time, with files and comparisons %.0f × real time\n",
-            duration / r->filter_seconds, duration / r->seconds);
+  bramah_diag diag;
+  char names[512];
+  size_t n = 0;
+  double horizon;
+  if (bramah_assess_unseen(session, names, sizeof names, &n, &horizon, &diag))
+    cli_note("what the sensors see could not be looked at: %s", diag.message);
+  else if (n)
+    cli_note("warning: the sensors do not see %s: in %.3g s they tell no more of %s than is known at the "
+             "start, and errors there do not die out",
+             names, horizon, n == 1 ? "it" : "them");
 }
 
-static void print_delays(const cli_replay_run *r, FILE *out)
-{
-  const bramah_rewind *rewind = bramah_replay_rewind(r->replay);
-  if (!rewind) return;
-  const bramah_rewind_counts counts = bramah_rewind_report(rewind);
-  fprintf(
-      out,
-      "late samples: %llu; %llu rewinds, the deepest %.9g s, %llu steps made again; each row shows what was "
-      "known\n  at its time\n",
-      (unsigned long long)counts.late, (unsigned long long)counts.rewinds, cli_seconds(counts.deepest_ns),
-      (unsigned long long)counts.recomputed);
-  if (counts.before_start)
-    fprintf(out, "samples measured before the first row, not used: %llu\n",
-            (unsigned long long)counts.before_start);
-  if (counts.crowded)
-    fprintf(out, "samples left out, too many in one step: %llu\n", (unsigned long long)counts.crowded);
-}
+/* ---- lines ---- */
 
-static void print_window(const cli_replay_run *r, FILE *out)
+static void print_counts(const cli_replay_run *r, const bramah_assess_totals *totals, FILE *out)
 {
-  const bramah_log_totals totals = bramah_log_stream_totals(r->log);
-  if (totals.skipped)
-    fprintf(out, "rows before --from, not used: %llu\n", (unsigned long long)totals.skipped);
-  if (!r->request.resume) return;
-  fprintf(out, "gone on from %s: %llu estimates before it, %llu after\n", r->request.resume,
-          (unsigned long long)r->begin_rows, (unsigned long long)(r->rows - r->begin_rows));
-  if (totals.used_before)
-    fprintf(out, "rows of the log that were used before: %llu\n", (unsigned long long)totals.used_before);
-}
-
-static void print_counts(const cli_replay_run *r, FILE *out)
-{
-  const bramah_replay_counts counts = bramah_replay_report(r->replay);
+  const bramah_replay *replay = bramah_assess_replay(r->assess);
+  const bramah_replay_counts counts = bramah_replay_report(replay);
+  const bramah_log_totals log = bramah_log_stream_totals(r->log);
+  const bramah_rewind *rewind = bramah_replay_rewind(replay);
   fprintf(out, "rows: %llu from the log, %llu estimates, %llu written; %.9g s in steps of %.9g s\n",
-          (unsigned long long)counts.samples, (unsigned long long)r->rows, (unsigned long long)r->written,
-          cli_seconds(r->last_ns - r->first_ns), cli_seconds(r->estimate.plant->step_ns));
-  fprintf(out, "measurements used: %llu\n", (unsigned long long)r->events.report.accepted);
+          (count)counts.samples, (count)totals->estimates, (count)r->written,
+          cli_seconds(totals->last_ns - totals->first_ns),
+          cli_seconds(bramah_session_plant(r->session)->step_ns));
+  fprintf(out, "measurements used: %llu\n",
+          (count)bramah_filter_get_report(bramah_session_filter(r->session)).accepted);
   if (counts.off_grid)
     fprintf(
         out,
         "rows beside the grid of steps: %llu, fused at the nearest step with their own time, at most %.3g s "
         "away\n",
-        (unsigned long long)counts.off_grid, cli_seconds(counts.max_shift_ns));
-  print_window(r, out);
-  print_delays(r, out);
-  if (counts.merged && bramah_replay_rewind(r->replay))
-    fprintf(out, "rows that came after the estimate of their step, fused by the next: %llu\n",
-            (unsigned long long)counts.merged);
-  else if (counts.merged)
+        (count)counts.off_grid, cli_seconds(counts.max_shift_ns));
+  if (log.skipped) fprintf(out, "rows before --from, not used: %llu\n", (count)log.skipped);
+  if (r->request.resume)
+    fprintf(out, "gone on from %s: %llu estimates before it, %llu after\n", r->request.resume,
+            (count)totals->resumed, (count)(totals->estimates - totals->resumed));
+  if (r->request.resume && log.used_before)
+    fprintf(out, "rows of the log that were used before: %llu\n", (count)log.used_before);
+  if (rewind) {
+    const bramah_rewind_counts late = bramah_rewind_report(rewind);
+    fprintf(
+        out,
+        "late samples: %llu; %llu rewinds, the deepest %.9g s, %llu steps made again; each row shows what "
+        "was known\n  at its time\n",
+        (count)late.late, (count)late.rewinds, cli_seconds(late.deepest_ns), (count)late.recomputed);
+    if (late.before_start)
+      fprintf(out, "samples measured before the first row, not used: %llu\n", (count)late.before_start);
+    if (late.crowded) fprintf(out, "samples left out, too many in one step: %llu\n", (count)late.crowded);
+  }
+  if (counts.merged)
     fprintf(out,
-            "rows fused into a step already written: %llu (more of them in a step than are read ahead)\n",
-            (unsigned long long)counts.merged);
-  if (r->request.truth && r->truth.unmatched)
+            rewind ? "rows that came after the estimate of their step, fused by the next: %llu\n"
+                   : "rows fused into a step already written: %llu (more of them in a step than are read "
+                     "ahead)\n",
+            (count)counts.merged);
+  if (totals->without_truth)
     fprintf(out, "estimates without a row of the truth within half a step: %llu\n",
-            (unsigned long long)r->truth.unmatched);
+            (count)totals->without_truth);
 }
 
-static void print_summary(const cli_replay_run *r, FILE *out)
+static void print_summary(const cli_replay_run *r, const bramah_assess_totals *totals, FILE *out)
 {
   const bramah_study *study = bramah_session_study(r->session);
+  const double duration = cli_seconds(totals->last_ns - totals->begin_ns);
   fprintf(out, "study: %s (%s)\n", study->name, study->file);
   fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
           bramah_model_name(bramah_session_model(r->session)), study->machine_file, study->n_changes,
           study->n_changes == 1 ? "" : "s");
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
-  print_counts(r, out);
-  print_speed(r, out);
+  print_counts(r, totals, out);
+  if (duration > 0.0) /* two decimals would pretend too much: a machine's load moves them */
+    fprintf(out, "speed: filter alone %.0f × real time, with files and comparisons %.0f × real time\n",
+            duration / totals->filter_seconds, duration / r->seconds);
 }
 
-static bramah_status note(const cli_replay_run *r, const char *name, const char *value)
+/* ---- tables ---- */
+
+/* What a correlation says (of white ones it is within 1.96 / sqrt(n) 95 % of the time; less than a tenth is
+ * nothing to speak of): what is not modelled pushes innovations the same way again and again; too much
+ * plant noise makes the filter follow the noise of the sensor and take it back. */
+static const char *colour(const bramah_consistency *c)
 {
-  return bramah_report_note(r->report.report, name, value);
+  const double limit = fmax(0.1, 1.96 / sqrt((double)c->fused));
+  if (c->lag_1 > limit) return ", correlated: something is not modelled";
+  return c->lag_1 < -limit ? ", anticorrelated: less plant noise would do" : "";
 }
 
-static bramah_status add_notes(const cli_replay_run *r)
+static void add_consistency(cli_table *table, const bramah_consistency *c, int left_out)
+{
+  const double whole = c->samples ? (double)c->samples : 1.0;
+  cli_table_add(table, "%s", c->name ? c->name : "all together");
+  cli_table_add(table, "%llu", (count)c->fused);
+  if (left_out) cli_table_add(table, "%.3g", 100.0 * (double)c->gated / whole);
+  if (left_out) cli_table_add(table, "%.3g", 100.0 * (double)c->saturated / whole);
+  if (isnan(c->low)) {
+    for (int i = 0; i < 4; i++) cli_table_add(table, "%s", i < 3 ? "" : "no sample");
+    return;
+  }
+  cli_table_add(table, "%.4f", c->nis);
+  cli_table_add(table, "%.4f to %.4f", c->low, c->high);
+  cli_table_add(table, isnan(c->lag_1) ? "" : "%.2f", c->lag_1);
+  cli_table_add(table, "%s%s",
+                c->nis > c->high  ? "innovations larger than assumed"
+                : c->nis < c->low ? "innovations smaller than assumed"
+                                  : "consistent",
+                colour(c));
+}
+
+static cli_table consistency_table(const cli_replay_run *r)
+{
+  static const char *const header[] = {"sensor", "samples", "mean NIS", "95 % band", "lag 1", "verdict"};
+  static const char *const long_header[] = {"sensor",   "samples",   "gated %", "at range %",
+                                            "mean NIS", "95 % band", "lag 1",   "verdict"};
+  const bramah_consistency all = bramah_assess_all_sensors(r->assess);
+  const int left_out = all.gated + all.saturated > 0;
+  const size_t n = bramah_session_n_sensors(r->session);
+  cli_table table =
+      left_out ? cli_table_make("Innovations of what was fused (NIS per degree of freedom)", "lrrrrrrl",
+                                long_header)
+               : cli_table_make("Innovations (NIS per degree of freedom: 1 is expected)", "lrrrrl", header);
+  for (size_t i = 0; i < n; i++) {
+    const bramah_consistency c = bramah_assess_sensor(r->assess, i);
+    add_consistency(&table, &c, left_out);
+  }
+  if (n > 1) add_consistency(&table, &all, left_out);
+  return table;
+}
+
+/* Times into a cell, dots where it is full. */
+static void list_times(const bramah_event *event, int with_ends, char *cell)
+{
+  size_t used = 0;
+  cell[0] = '\0';
+  for (uint64_t i = 0; i < 2 * event->n; i++) {
+    static const char more[] = ", …";
+    const uint64_t k = i / 2;
+    const int is_end = i % 2 != 0;
+    char next[48] = "";
+    if (is_end && (!with_ends || (event->lasts && k + 1 == event->n))) continue;
+    if (k < BRAMAH_EVENT_TIMES)
+      snprintf(next, sizeof next, "%s%.9g",
+               is_end ? " to "
+               : k    ? ", "
+                      : "",
+               is_end ? event->end[k] : event->begin[k]);
+    const int fits = k < BRAMAH_EVENT_TIMES && used + strlen(next) + sizeof more < CLI_CELL;
+    snprintf(cell + used, CLI_CELL - used, "%s", fits ? next : more);
+    if (!fits) return;
+    used += strlen(next);
+  }
+}
+
+static void add_event(cli_table *table, const char *what, uint64_t n, const char *times)
+{
+  if (!n) return;
+  cli_table_add(table, "%s", what);
+  cli_table_add(table, "%llu", (count)n);
+  cli_table_add(table, "%s", times);
+}
+
+static cli_table events_table(const cli_replay_run *r)
+{
+  static const char *const header[] = {"event", "times", "at [s]"};
+  const bramah_filter *filter = bramah_session_filter(r->session);
+  const bramah_filter_report report = bramah_filter_get_report(filter);
+  cli_table table = cli_table_make("Events", "lrl", header);
+  char name[CLI_CELL], times[CLI_CELL], text[CLI_CELL];
+  add_event(&table, "measurement held back by its gate", report.gated, "");
+  add_event(&table, "measurement at an end of the sensor's range, not used", report.saturated, "");
+  add_event(&table, "estimate held at its limit", report.limited, "");
+  for (size_t i = 0; i < bramah_session_n_sensors(r->session); i++) {
+    const bramah_event *fault = bramah_assess_fault(r->assess, i);
+    list_times(fault, 1, times);
+    snprintf(name, sizeof name, "sensor %s lost", bramah_filter_sensor(filter, i)->name);
+    snprintf(text, sizeof text, "%.60s%s", times, fault->lasts ? " to the end" : "");
+    add_event(&table, name, fault->n, text);
+  }
+  list_times(bramah_assess_recoveries(r->assess), 0, times);
+  add_event(&table, "filter found wrong, its covariance opened", report.recoveries, times);
+  return table;
+}
+
+static cli_table augmented_table(const cli_replay_run *r)
+{
+  static const char *const header[] = {"estimated", "", "unit", "at the end", "sigma"};
+  cli_table table = cli_table_make("Estimated beside the state", "lllrr", header);
+  for (size_t i = 0; i < bramah_filter_n_augmented(bramah_session_filter(r->session)); i++) {
+    const bramah_augmented_estimate a = bramah_assess_augmented(r->assess, i);
+    const cli_readable unit = cli_readable_unit(a.unit);
+    cli_table_add(&table, "%s", a.name);
+    cli_table_add(&table, "%s%s", a.is_bias ? "bias of " : "", a.at);
+    cli_table_add(&table, "%s", unit.unit);
+    cli_table_add(&table, "%.6g", unit.factor * a.value);
+    cli_table_add_number(&table, unit.factor * a.sigma);
+  }
+  return table;
+}
+
+static cli_table costs_table(const cli_replay_run *r)
+{
+  static const char *const header[] = {"output", "unit", "unknown commands", "known", "factor"};
+  cli_table table = cli_table_make("What unknown commands cost (mean standard deviations; known: a second "
+                                   "filter, told the estimated commands)",
+                                   "llrrr", header);
+  for (size_t i = 0; i < bramah_assess_n_input_costs(r->assess); i++) {
+    const bramah_input_cost cost = bramah_assess_input_cost(r->assess, i);
+    const cli_readable unit = cli_readable_unit(cost.unit);
+    cli_table_add(&table, "%s", cost.name);
+    cli_table_add(&table, "%s", unit.unit);
+    cli_table_add_number(&table, unit.factor * cost.sigma);
+    cli_table_add_number(&table, unit.factor * cost.sigma_known);
+    cli_table_add_number(&table, cost.sigma / cost.sigma_known);
+  }
+  return table;
+}
+
+static cli_table adapted_table(const cli_replay_run *r)
+{
+  static const char *const header[] = {"noise of", "times what is stated", "sigma of this", ""};
+  cli_table table = cli_table_make("Adapted noise, at the end", "lrrl", header);
+  for (size_t i = 0; i < bramah_assess_n_adapted(r->assess); i++) {
+    const bramah_adapted noise = bramah_assess_adapted(r->assess, i);
+    cli_table_add(&table, "%s", noise.name);
+    cli_table_add(&table, "%.3g", noise.factor);
+    cli_table_add_number(&table, noise.sigma);
+    cli_table_add(&table, "%s", noise.limited ? "at its limit" : "");
+  }
+  return table;
+}
+
+static void add_accuracy(cli_table *table, const bramah_accuracy *c, const bramah_rmse *of,
+                         const bramah_rmse *first, const bramah_rmse *second, int before)
+{
+  const cli_readable unit = cli_readable_unit(c->unit);
+  cli_table_add(table, "%s", c->name);
+  cli_table_add(table, "%s", unit.unit);
+  cli_table_add_number(table, unit.factor * bramah_rmse_value(first));
+  if (before) cli_table_add_number(table, unit.factor * bramah_rmse_value(second));
+  cli_table_add(table, "%.3f", bramah_rmse_percent(of));
+  cli_table_add(table, "%.1f", 100.0 * bramah_rmse_inside(of));
+}
+
+static cli_table accuracy_table(const cli_replay_run *r)
+{
+  static const char *const header[] = {"output",       "unit",        "RMSE",      "% of max",
+                                       "in ±1.96 σ %", "model alone", "raw sensor"};
+  cli_table table = cli_table_make("Errors against the truth (RMSE; % of the largest magnitude of the truth)",
+                                   "llrrrrr", header);
+  for (size_t k = 0; k < bramah_assess_n_accuracies(r->assess); k++) {
+    const bramah_accuracy *c = bramah_assess_accuracy(r->assess, k);
+    const double factor = cli_readable_unit(c->unit).factor;
+    add_accuracy(&table, c, &c->estimate, &c->estimate, NULL, 0);
+    cli_table_add_number(&table, factor * bramah_rmse_value(&c->model));
+    cli_table_add_number(&table, factor * bramah_rmse_value(&c->measured));
+  }
+  return table;
+}
+
+static cli_table smooth_table(const cli_replay_run *r)
+{
+  static const char *const header[] = {"output", "unit", "filtered", "smoothed", "% of max", "in ±1.96 σ %"};
+  cli_table table = cli_table_make(
+      "Smoothed: errors against the truth (RMSE; % and share are of the smoothed)", "llrrrr", header);
+  for (size_t k = 0; k < bramah_assess_n_accuracies(r->assess); k++) {
+    const bramah_accuracy *c = bramah_assess_accuracy(r->assess, k);
+    add_accuracy(&table, c, &c->smoothed, &c->estimate, &c->smoothed, 1);
+  }
+  return table;
+}
+
+/* ---- verdict ---- */
+
+/* "0.25 to 2", "at most 10" */
+static const char *tolerated(const bramah_finding *finding, char text[64])
+{
+  if (isinf(finding->most))
+    snprintf(text, 64, "at least %.3g", finding->least);
+  else if (finding->least == 0.0)
+    snprintf(text, 64, finding->most > 0.0 ? "at most %.3g" : "%.3g", finding->most);
+  else
+    snprintf(text, 64, "%.3g to %.3g", finding->least, finding->most);
+  return text;
+}
+
+/* How far beyond its limits, by their distance; negative within. */
+static double beyond(const bramah_finding *finding)
+{
+  const double scale = isinf(finding->most) ? finding->least : fmax(finding->most - finding->least, 1e-9);
+  return fmax(finding->least - finding->value, finding->value - finding->most) / scale;
+}
+
+/* Of each kind of check the one that is nearest to its limit, or furthest beyond. */
+static cli_table verdict_table(const bramah_verdict *verdict)
+{
+  static const char *const header[] = {"check", "value", "unit", "tolerated", "result", "worst of"};
+  cli_table table = cli_table_make("Checks", "lrlrll", header);
+  unsigned told = 0; /* kinds */
+  char text[64];
+  for (size_t first = 0; first < verdict->n; first++) {
+    const bramah_finding *worst = &verdict->finding[first];
+    size_t n = 0, failed = 0;
+    if (told & 1u << worst->kind) continue;
+    told |= 1u << worst->kind;
+    for (size_t i = first; i < verdict->n; i++) {
+      const bramah_finding *finding = &verdict->finding[i];
+      if (finding->kind != worst->kind) continue;
+      if (beyond(finding) > beyond(worst)) worst = finding;
+      n++;
+      failed += !finding->passed;
+    }
+    cli_table_add(&table, "%s", worst->what);
+    cli_table_add_number(&table, worst->value);
+    cli_table_add(&table, "%s", worst->unit);
+    cli_table_add(&table, "%s", tolerated(worst, text));
+    if (failed)
+      cli_table_add(&table, "FAIL %zu of %zu", failed, n);
+    else
+      cli_table_add(&table, "%s", "pass");
+    cli_table_add(&table, "%s", n > 1 ? worst->at : "");
+  }
+  return table;
+}
+
+/* "crank_gyro: mean NIS 3.2, tolerated 0.25 to 2" */
+static void print_verdict(const bramah_verdict *verdict, FILE *out)
+{
+  char text[64];
+  if (verdict->consistent)
+    fprintf(out, "\nverdict: consistent, %zu checks passed\n", verdict->n);
+  else
+    fprintf(out, "\nverdict: not consistent, %zu of %zu checks failed\n", verdict->n_failed, verdict->n);
+  for (size_t i = 0; i < verdict->n; i++) {
+    const bramah_finding *f = &verdict->finding[i];
+    if (!f->passed)
+      fprintf(out, "  %s%s%s %.3g%s%s, tolerated %s\n", f->at, *f->at ? ": " : "", f->what, f->value,
+              *f->unit ? " " : "", f->unit, tolerated(f, text));
+  }
+}
+
+/* ---- the report ---- */
+
+static bramah_status add_notes(const cli_replay_run *r, bramah_report *page)
 {
   const bramah_study *study = bramah_session_study(r->session);
-  const double duration = cli_seconds(r->last_ns - r->first_ns);
-  const double here = cli_seconds(r->last_ns - r->begin_ns);
+  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
+  const double here = cli_seconds(totals.last_ns - totals.begin_ns);
   char rows[128], speed[128];
-  snprintf(rows, sizeof rows, "%llu over %.9g s in steps of %.9g s", (unsigned long long)r->rows, duration,
-           cli_seconds(r->estimate.plant->step_ns));
-  snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / r->filter_seconds);
-  bramah_status status = note(r, "study", study->file);
-  if (!status) status = note(r, "machine", study->machine_file);
-  for (size_t i = 0; !status && i < r->request.n_logs; i++) status = note(r, "log", r->request.logs[i]);
-  if (!status && r->request.truth) status = note(r, "truth", r->request.truth);
-  if (!status) status = note(r, "estimates", rows);
-  return status || here <= 0.0 ? status : note(r, "speed", speed);
+  snprintf(rows, sizeof rows, "%llu over %.9g s in steps of %.9g s", (count)totals.estimates,
+           cli_seconds(totals.last_ns - totals.first_ns),
+           cli_seconds(bramah_session_plant(r->session)->step_ns));
+  snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / totals.filter_seconds);
+  bramah_status status = bramah_report_note(page, "study", study->file);
+  if (!status) status = bramah_report_note(page, "machine", study->machine_file);
+  for (size_t i = 0; !status && i < r->request.n_logs; i++)
+    status = bramah_report_note(page, "log", r->request.logs[i]);
+  if (!status && r->request.truth) status = bramah_report_note(page, "truth", r->request.truth);
+  if (!status) status = bramah_report_note(page, "estimates", rows);
+  return status || here <= 0.0 ? status : bramah_report_note(page, "speed", speed);
 }
 
-static bramah_status write_report(cli_replay_run *r, size_t n_tables, const cli_table *tables,
+static bramah_status write_report(const cli_replay_run *r, size_t n_tables, const cli_table *tables,
                                   bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
+  bramah_report *page = cli_replay_report_page(r->report);
   bramah_status status = BRAMAH_OK;
   if (r->outcome)
-    status = bramah_report_event(r->report.report, cli_seconds(r->last_ns), "end", r->mistake.message);
-  if (!status) status = add_notes(r);
-  for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], r->report.report);
-  if (!status) status = cli_replay_report_finish(&r->report);
-  if (status) return cli_fail(diag, status, r->request.report, 0, NULL, "the report cannot be completed");
-  if (q->report) status = bramah_report_write(r->report.report, q->report, diag);
+    status = bramah_report_event(page, cli_seconds(bramah_assess_get_totals(r->assess).last_ns), "end",
+                                 r->mistake.message);
+  if (!status) status = add_notes(r, page);
+  for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], page);
+  if (!status) status = cli_replay_report_finish(r->report);
+  if (status) return cli_fail(diag, status, q->report, 0, NULL, "the report cannot be completed");
+  if (q->report) status = bramah_report_write(page, q->report, diag);
   if (status) return cli_place(diag, q->report, 0), status;
-  if (q->plot) status = cli_write_picture(r->report.report, q->plot, q->plot_only, diag);
-  if (!status && q->plot_data) status = bramah_report_write_data(r->report.report, q->plot_data, diag);
+  if (q->plot) status = bramah_report_write_picture(page, q->plot, 0, NULL, diag);
+  if (!status && q->plot_data) status = bramah_report_write_data(page, q->plot_data, diag);
   return status;
 }
 
-/* Tables on the terminal and into the report. */
 bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   const char *const outputs[] = {q->output, q->report, q->smooth, q->json, q->plot_data};
+  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
+  const bramah_verdict *verdict = bramah_assess_verdict(r->assess);
   FILE *out = cli_summary_stream(5, outputs);
-  cli_table tables[10];
-  size_t n = 0;
   bramah_status status = BRAMAH_OK;
-  print_summary(r, out);
-  tables[n++] = cli_log_table(r->log, bramah_session_model(r->session));
-  tables[n++] = cli_consistency_table(&r->consistency, bramah_session_filter(r->session));
-  const cli_table events = cli_events_table(&r->events, bramah_session_filter(r->session));
-  if (events.n_cells) tables[n++] = events;
-  if (r->estimated.n_cells) tables[n++] = r->estimated;
-  r->estimated = (cli_table){0}; /* freed below */
-  if (r->unknown.n) tables[n++] = cli_unknown_table(&r->unknown, &r->estimate);
-  if (r->adapt.adaptive) tables[n++] = cli_adapt_table(&r->adapt, bramah_session_filter(r->session));
-  if (q->truth) tables[n++] = cli_accuracy_table(&r->accuracy, r->estimate.plant);
-  if (q->truth && r->smooth.written)
-    tables[n++] = cli_smooth_table(&r->smooth, &r->accuracy, r->estimate.plant);
-  r->verdict = cli_verdict_make(&r->consistency, &r->events, q->truth ? &r->accuracy : NULL, &r->nees,
-                                bramah_session_filter(r->session));
-  tables[n++] = cli_verdict_table(&r->verdict);
-  for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
-  cli_verdict_print(&r->verdict, out);
+  print_summary(r, &totals, out);
+  cli_table tables[] = {cli_log_table(r->log, bramah_session_model(r->session)),
+                        consistency_table(r),
+                        events_table(r),
+                        augmented_table(r),
+                        costs_table(r),
+                        adapted_table(r),
+                        accuracy_table(r),
+                        totals.smooth_steps ? smooth_table(r) : (cli_table){0},
+                        verdict_table(verdict)};
+  size_t n = 0;
+  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    if (tables[i].n_cells) cli_table_print(&tables[i], out);
+    if (tables[i].n_cells) tables[n++] = tables[i];
+  }
+  print_verdict(verdict, out);
   if (q->plots) status = write_report(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   fprintf(out, "\nestimates: %s\n", q->output);
-  if (r->smooth.written)
-    fprintf(out, "smoothed: %s, %zu steps kept in %.3g MB\n", q->smooth, r->smooth.written,
-            r->smooth.megabytes);
+  if (totals.smooth_steps)
+    fprintf(out, "smoothed: %s, %zu steps kept in %.3g MB\n", q->smooth, totals.smooth_steps,
+            1e-6 * (double)totals.smooth_bytes);
   if (q->report && !status) fprintf(out, "report: %s\n", q->report);
   if (q->plot && !status) fprintf(out, "plots: %s\n", q->plot);
   if (q->plot_data && !status) fprintf(out, "plotted numbers: %s\n", q->plot_data);
-  if (q->snapshot && r->saved_rows == r->rows) fprintf(out, "snapshot: %s\n", q->snapshot);
+  if (q->snapshot && r->saved == totals.estimates) fprintf(out, "snapshot: %s\n", q->snapshot);
   if (q->json && out == stdout) fprintf(out, "json: %s\n", q->json);
   return status;
 }

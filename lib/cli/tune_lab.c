@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_lab.h"
-#include "bramah/edit.h"
+#include "bramah/study.h"
 #include "bramah/assess.h"
 #include "bramah/units.h"
 #include "lib/cli/message.h"
@@ -184,7 +184,7 @@ bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, si
 /* ---- bounds ---- */
 
 /* A bound in the unit of the value. */
-static bramah_status convert(const cli_tune_lab *lab, const cli_tuned *t, const bramah_study_figure *from,
+static bramah_status convert(const cli_tune_lab *lab, const cli_tuned *t, const bramah_study_value *from,
                              double *out, bramah_diag *diag)
 {
   double si;

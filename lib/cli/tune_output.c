@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "lib/cli/tune_output.h"
-#include "bramah/edit.h"
+#include "bramah/study.h"
 #include "lib/cli/message.h"
 #include "lib/cli/tune_validate.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t, strerror_l */
-#include "bramah/edit.h"
+#include "bramah/study.h"
 #include "lib/base/diag.h"
 #include "lib/io/yaml.h"
 

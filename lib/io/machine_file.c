@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A machine file as a whole: its inputs and integrator, and the loading. */
 #define _GNU_SOURCE /* locale_t */
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_elements.h"
 #include "lib/io/machine_file.h"

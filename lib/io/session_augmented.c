@@ -45,7 +45,7 @@ static bramah_status place(bramah_diag *diag, bramah_status status, const bramah
 
 /* That of a figure of an augmented state: "inputs.valve.unknown.sigma" of an unknown input. */
 static bramah_status place_figure(bramah_diag *diag, bramah_status status, const bramah_study *study,
-                                  const bramah_study_augmented *from, const bramah_study_figure *figure,
+                                  const bramah_study_augmented *from, const bramah_study_value *figure,
                                   const char *key)
 {
   char in_unknown[64];
@@ -57,7 +57,7 @@ static bramah_status place_figure(bramah_diag *diag, bramah_status status, const
 
 /* A figure in `unit` and what stands behind it ("/s^0.5"); left alone if it is not given. */
 static bramah_status figure_value(const bramah_study_augmented *from, const bramah_study *study,
-                                  const bramah_study_figure *figure, const char *key, const char *unit,
+                                  const bramah_study_value *figure, const char *key, const char *unit,
                                   const char *per, double *out, bramah_diag *diag)
 {
   char expected[128];
@@ -89,7 +89,7 @@ static void fail_outside(bramah_diag *diag, double start, const char *unit)
 static bramah_status take_limits(const bramah_study_augmented *from, const bramah_study *study,
                                  const char *unit, double start, bramah_augmented *out, bramah_diag *diag)
 {
-  const bramah_study_figure *any = from->least.text ? &from->least : &from->most;
+  const bramah_study_value *any = from->least.text ? &from->least : &from->most;
   if (!any->text) return BRAMAH_OK;
   out->least = -HUGE_VAL;
   out->most = HUGE_VAL;

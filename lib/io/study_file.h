@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_IO_STUDY_FILE_H
 #define BRAMAH_LIB_IO_STUDY_FILE_H
 
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "lib/io/schema.h"
 
 /* A sensor with its column, to be taken apart into the arrays of the study. */
@@ -52,7 +52,7 @@ extern const bramah__table bramah__unknown_table; /* fills a bramah__augmented_d
 extern const bramah__table bramah__parameter_noise_table;
 extern const bramah__table bramah__log_table; /* of a bramah_study_log */
 
-/* A quantity of any dimension, kept as text: the member is a bramah_study_figure. */
+/* A quantity of any dimension, kept as text: the member is a bramah_study_value. */
 bramah__read bramah__read_figure;
 
 /* What a sensor or input may say of its column; the member is a bramah_study_column (study_log.c). */
@@ -70,7 +70,7 @@ bramah__read bramah__read_time;     /* bramah_study_time: a column, or keys */
 /* Names of files that columns refer to must exist. */
 bramah_status bramah__check_log_files(bramah__reader *reader, const bramah_study *study);
 
-/* A quantity of any dimension, kept as text: bramah_study_figure. */
+/* A quantity of any dimension, kept as text: bramah_study_value. */
 bramah__read bramah__read_figure;
 
 /* Drafts into the arrays of the study. */

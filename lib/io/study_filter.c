@@ -121,7 +121,7 @@ const bramah__table bramah__adapt_table = {.keys = adapt_keys, .finish = finish_
 bramah_status bramah__read_figure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                   void *object)
 {
-  bramah_study_figure *figure = (bramah_study_figure *)(void *)((unsigned char *)object + key->offset);
+  bramah_study_value *figure = (bramah_study_value *)(void *)((unsigned char *)object + key->offset);
   bramah__quantity q;
   const bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
   if (status) return status;

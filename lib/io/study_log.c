@@ -54,8 +54,8 @@ static bramah_status read_drift(bramah__reader *reader, const bramah__item *item
 static bramah_status read_origin(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                  void *object)
 {
-  bramah_study_figure *figure = member(object, key->offset);
-  const bramah__key text = {.name = "origin", .offset = offsetof(bramah_study_figure, text)};
+  bramah_study_value *figure = member(object, key->offset);
+  const bramah__key text = {.name = "origin", .offset = offsetof(bramah_study_value, text)};
   const bramah_status status = bramah__read_text(reader, item, &text, figure);
   double seconds;
   int64_t ns;

@@ -7,7 +7,7 @@
 
 #include <locale.h>
 
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "bramah/status.h"
 #include "lib/io/pool.h"
 

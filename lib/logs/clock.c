@@ -13,7 +13,7 @@ static const double most_figure = 1e18;
 
 /* ---- what the study says ---- */
 
-static bramah_status fail_figure(const bramah_study *study, const bramah_study_figure *figure,
+static bramah_status fail_figure(const bramah_study *study, const bramah_study_value *figure,
                                  const char *key, bramah_diag *diag)
 {
   snprintf(diag->thing, sizeof diag->thing, "time.%s", key);
@@ -24,7 +24,7 @@ static bramah_status fail_figure(const bramah_study *study, const bramah_study_f
 }
 
 /* A figure in `unit`; 0 where it is not given. */
-static bramah_status read_figure(const bramah_study *study, const bramah_study_figure *figure,
+static bramah_status read_figure(const bramah_study *study, const bramah_study_value *figure,
                                  const char *unit, const char *key, double *out, bramah_diag *diag)
 {
   *out = 0.0;
@@ -34,7 +34,7 @@ static bramah_status read_figure(const bramah_study *study, const bramah_study_f
 }
 
 /* The same as a whole number: of units of which `per_unit` make one of the figure's. */
-static bramah_status read_whole(const bramah_study *study, const bramah_study_figure *figure,
+static bramah_status read_whole(const bramah_study *study, const bramah_study_value *figure,
                                 const char *unit, double per_unit, const char *key, int64_t *out,
                                 bramah_diag *diag)
 {

@@ -23,7 +23,7 @@ static int is_bare(const char *unit)
 }
 
 static bramah_status fail_figure(const bramah_study *study, const bramah_study_column *from,
-                                 const bramah_study_figure *figure, const char *key, bramah_diag *diag)
+                                 const bramah_study_value *figure, const char *key, bramah_diag *diag)
 {
   const bramah_status status = diag->status;
   snprintf(diag->thing, sizeof diag->thing, "%s.%s", from->target, key);

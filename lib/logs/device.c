@@ -50,7 +50,7 @@ bramah_status bramah__device_open_file(const bramah_study *study, const bramah__
   return status;
 }
 
-static void complete(bramah_study_figure *figure, const bramah_study_figure *from)
+static void complete(bramah_study_value *figure, const bramah_study_value *from)
 {
   if (!figure->text) *figure = *from;
 }

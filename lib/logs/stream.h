@@ -5,7 +5,7 @@
 #ifndef BRAMAH_LIB_LOGS_STREAM_H
 #define BRAMAH_LIB_LOGS_STREAM_H
 
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "bramah/log.h"
 #include "lib/io/fail.h"
 

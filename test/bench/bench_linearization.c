@@ -4,7 +4,7 @@
  * MATLAB: programs, not methods. Prints what it ran on. Nothing here can fail for being slow. */
 #define _GNU_SOURCE
 #include "bramah/linear.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "test/bench/bench.h"
 #include "test/support/examples_2017.h"
 #include "test/support/four_bar.h"

@@ -4,7 +4,7 @@
  * machine cannot be read or stepped. */
 #define _GNU_SOURCE
 #include "bramah/coupled.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "test/bench/bench.h"
 #include "test/support/four_bar.h"
 

@@ -192,7 +192,7 @@ says out 'Adapted noise, at the end'
 factor=$(awk '$1 == "coupler.rate" || $1 == "crank.rate" { print $2; exit }' "$work/out")
 awk -v f="$factor" 'BEGIN { exit !(f > 0.004 && f < 0.5) }' || fail "the noise did not adapt: $factor"
 run 1 replay adapt.yaml "$BRAMAH_SOURCE_ROOT/datasets/four-bar/log.csv" --output other.csv --smooth smooth.csv
-says err 'adapt: --smooth needs noise that does not adapt'
+says err 'adapt: the backward pass needs noise that does not adapt'
 sed 's/\[0.005, 2\]/[2, 0.5]/' adapt.yaml >wrong.yaml
 run 1 check wrong.yaml
 says err 'adapt.accelerations: two factors are expected, the smaller first'

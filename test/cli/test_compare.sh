@@ -88,7 +88,7 @@ run 0 compare longer.csv a.csv
 # Rows 0.2 ms and more beside each other: none is taken for another unless it is asked for, then the nearest, each once.
 awk -F, -v OFS=, 'NR > 1 { $1 += 0.0002 * NR } { print }' a.csv >beside.csv
 run 1 compare a.csv beside.csv
-says err 'no row of a.csv (0 to 0.3 s) has a partner in beside.csv (0.0004 to 0.301 s); --within TIME takes the nearest'
+says err 'no row of a.csv (0 to 0.3 s) has a partner in beside.csv (0.0004 to 0.301 s); a distance (within) takes the nearest'
 run 0 compare a.csv beside.csv --within '1 ms'
 says out 'pairs of rows: 4, at most 0.001 s apart'
 run 0 compare a.csv beside.csv --within '0.7 ms'
@@ -160,7 +160,7 @@ run 1 compare a.csv force.csv
 says err 'force.csv:1:30: x: the column is in N; expected a unit like m'
 run 1 compare a.csv b.csv --time clock
 run 1 compare a.csv b.csv --from 5
-says err 'a.csv: the file has no row between --from and --to'
+says err 'a.csv: the file has no row within the times asked for'
 printf 't[s],y\n0,1\n' >foreign.csv
 run 1 compare a.csv foreign.csv
 says err 'foreign.csv: no column has the name of one in a.csv'

@@ -60,14 +60,8 @@ near "$(awk -F, '$1 == "p1: innovation / gate of 4 σ" && $3 == "fused" && $10 !
 # ---- pictures ----
 
 grep -qF '<svg xmlns="http://www.w3.org/2000/svg"' plots.svg || fail 'no picture'
-run 0 replay gated.yaml odd.csv --output estimate.csv --plot two.svg --plot-only 'p1: innovation, crank.angle'
-same "$(grep -c 'class="h"' two.svg)" 2 'plots in the picture'
-run 1 replay gated.yaml odd.csv --output estimate.csv --plot two.svg --plot-only crank.angel
-says err "did you mean 'crank.angle'?"
 run 2 replay gated.yaml odd.csv --output estimate.csv --plot two.pdf
 says err 'ends in .svg'
-run 2 replay gated.yaml odd.csv --output estimate.csv --plot-only crank.angle
-says err '--plot-only needs --plot FILE'
 run 1 replay gated.yaml odd.csv --output estimate.csv --plot-data odd.csv
 run 1 replay gated.yaml odd.csv --output estimate.csv --plot estimate.svg --report estimate.svg
 

@@ -59,6 +59,3 @@ run 1 replay "$study" - --output estimate.csv --smooth smooth.csv <log.csv
 says err '--smooth needs a file'
 run 1 replay "$study" log.csv --output estimate.csv --smooth log.csv
 run 1 replay "$study" log.csv --output estimate.csv --smooth estimate.csv
-make_log 2
-run 1 replay "$study" log.csv --output estimate.csv --smooth smooth.csv --smooth-memory 1
-says err 'steps would take 2 MB, more than the 1 MB allowed'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "test/fuzz/four_bar.h"
 #include "bramah/coupled.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "test/fuzz/fuzz.h"
 
 static const bramah_model *model;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Any bytes as a machine file: check and load agree, and what loads is compiled and steps. */
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/plant.h"
 

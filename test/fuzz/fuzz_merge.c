@@ -2,7 +2,7 @@
 /* A study and the files of a log, separated by lines that begin with "=====": rows of all files come out
  * merged by time, every number finite, with a place that exists; and a second time the same. */
 #define _GNU_SOURCE /* memmem */
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "bramah/log.h"
 #include "bramah/replay.h"
 #include "test/fuzz/four_bar.h"

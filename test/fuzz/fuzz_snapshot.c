@@ -6,7 +6,8 @@
  * guards: pieces of their names that are empty, or have their size, get those of a replay of ours, so that
  * the other pieces come to be looked at. */
 #define _GNU_SOURCE /* mkdtemp by scratch.h */
-#include "lib/cli/replay.h"
+#include "bramah/log.h"
+#include "lib/assess/assess_internal.h"
 #include "test/fuzz/fuzz.h"
 #include "test/support/scratch.h"
 
@@ -17,23 +18,23 @@
 
 enum { HEAD = 24, NAME = 24, PIECE = NAME + 8, SUM = 8, MOST_PIECES = 64, ROWS = 3 };
 
-/* Head as in snapshot_file.h. */
+/* Head as in snapshot.h. */
 static void seal(unsigned char *bytes, size_t size)
 {
-  const uint32_t format[2] = {1, 0x01020304};
+  const uint32_t format[2] = {2, 0x01020304};
   const uint64_t length = size;
   memcpy(bytes, "BRAMAHSN", 8);
   memcpy(bytes + 8, format, sizeof format);
   memcpy(bytes + 16, &length, sizeof length);
-  const uint64_t sum = cli_hash(bytes, size - SUM, CLI_HASH_START);
+  const uint64_t sum = bramah__hash(bytes, size - SUM, BRAMAH__HASH_START);
   memcpy(bytes + size - SUM, &sum, sizeof sum);
 }
 
-static bramah_status read_bytes(const uint8_t *data, size_t size, cli_snapshot *s)
+static bramah_status read_bytes(const uint8_t *data, size_t size, bramah__snapshot *s)
 {
   bramah_diag diag = {0};
   const char *path = fuzz_file(data, size);
-  const bramah_status status = cli_snapshot_read(s, path, &diag);
+  const bramah_status status = bramah__snapshot_read(s, path, &diag);
   if (status) fuzz_check_diag(&diag, status, path, 0);
   FUZZ_CHECK(status || (s->size == size && !memcmp(s->bytes, data, size)), "other bytes");
   return status;
@@ -41,9 +42,9 @@ static bramah_status read_bytes(const uint8_t *data, size_t size, cli_snapshot *
 
 static void is_refused(const uint8_t *data, size_t size)
 {
-  cli_snapshot s = {0};
+  bramah__snapshot s = {0};
   FUZZ_CHECK(read_bytes(data, size, &s) != BRAMAH_OK, "a damaged snapshot is read");
-  cli_snapshot_free(&s);
+  bramah__snapshot_free(&s);
 }
 
 /* Of a good snapshot [size + 1 bytes of room]. */
@@ -67,7 +68,7 @@ typedef struct part {
 } part;
 
 /* In their order, as the file says they are. *beyond: the name of one that is larger than the file, or "". */
-static size_t list_parts(const cli_snapshot *s, part *parts, char beyond[NAME + 1])
+static size_t list_parts(const bramah__snapshot *s, part *parts, char beyond[NAME + 1])
 {
   size_t n = 0;
   beyond[0] = '\0';
@@ -84,16 +85,16 @@ static size_t list_parts(const cli_snapshot *s, part *parts, char beyond[NAME + 
   return n;
 }
 
-static void check_parts(const cli_snapshot *s, const part *parts, size_t n, const char *beyond)
+static void check_parts(const bramah__snapshot *s, const part *parts, size_t n, const char *beyond)
 {
   size_t size, same = 0;
   for (size_t i = 0; i < n; i++) same += strcmp(parts[i].name, beyond) == 0;
-  FUZZ_CHECK(same || !*beyond || !cli_snapshot_find(s, beyond, &size), "piece '%s' is too large", beyond);
-  FUZZ_CHECK(!cli_snapshot_find(s, "no such piece of any", &size), "found");
+  FUZZ_CHECK(same || !*beyond || !bramah__snapshot_find(s, beyond, &size), "piece '%s' is too large", beyond);
+  FUZZ_CHECK(!bramah__snapshot_find(s, "no such piece of any", &size), "found");
   for (size_t i = 0; i < n; i++) {
     size_t first = 0;
     while (strcmp(parts[first].name, parts[i].name) != 0) first++;
-    const unsigned char *found = cli_snapshot_find(s, parts[i].name, &size);
+    const unsigned char *found = bramah__snapshot_find(s, parts[i].name, &size);
     FUZZ_CHECK(found == parts[first].bytes && size == parts[first].size, "piece '%s'", parts[i].name);
     FUZZ_CHECK(((size_t)(found - s->bytes)) % 8 == 0, "piece '%s' is not aligned", parts[i].name);
   }
@@ -101,81 +102,81 @@ static void check_parts(const cli_snapshot *s, const part *parts, size_t n, cons
 
 /* ---- a replay of ours ---- */
 
-static cli_replay_run run;
-static cli_snapshot genuine;
-static char folder[SCRATCH_NAME], output[SCRATCH_NAME + 16], snapshot[SCRATCH_NAME + 16];
+static bramah_session *session;
+static bramah_log_stream *stream;
+static bramah_assess *assess;
+static bramah__snapshot genuine;
+static char snapshot[SCRATCH_NAME];
 
-static void remove_files(void)
+static void close_replay(void)
 {
-  remove(output);
+  bramah_assess_free(assess);
+  bramah_log_stream_close(stream);
+  bramah_session_close(session);
+  bramah__snapshot_free(&genuine);
   remove(snapshot);
-  rmdir(folder);
 }
 
 static void open_replay(void)
 {
   static const char *const logs[] = {LOG};
   bramah_diag diag = {0};
-  FUZZ_CHECK(scratch_folder(folder), "no folder");
-  atexit(remove_files);
-  snprintf(output, sizeof output, "%s/estimate.csv", folder);
-  snprintf(snapshot, sizeof snapshot, "%s/snapshot", folder);
-  run.request = (cli_replay_request){.study = STUDY,
-                                     .logs = logs,
-                                     .n_logs = 1,
-                                     .output = output,
-                                     .snapshot = snapshot,
-                                     .every = 1,
-                                     .from_ns = INT64_MIN,
-                                     .to_ns = ROWS * 1000000};
-  FUZZ_CHECK(!cli_replay_prepare(&run, &diag), "%s: %s", diag.file, diag.message);
-  FUZZ_CHECK(!cli_replay_rows(&run, &diag), "%s: %s", diag.file, diag.message);
-  FUZZ_CHECK(!cli_snapshot_read(&genuine, snapshot, &diag), "%s", diag.message);
-  run.request.output = "-"; /* the old one may be named in the snapshot */
+  bramah_assess_options options;
+  bramah_assess_options_default(&options);
+  options.to_ns = ROWS * 1000000;
+  FUZZ_CHECK(scratch_file(snapshot), "no file");
+  atexit(close_replay);
+  FUZZ_CHECK(!bramah_session_open(STUDY, &diag, &session), "%s: %s", diag.file, diag.message);
+  FUZZ_CHECK(!bramah_log_stream_open(session, 1, logs, &diag, &stream), "%s: %s", diag.file, diag.message);
+  FUZZ_CHECK(!bramah_assess_new(session, bramah_log_stream_next, stream, &options, &diag, &assess), "%s",
+             diag.message);
+  FUZZ_CHECK(!bramah_assess_run(assess, &diag), "%s: %s", diag.file, diag.message);
+  FUZZ_CHECK(!bramah_assess_save(assess, snapshot, "ours", &diag), "%s: %s", diag.file, diag.message);
+  FUZZ_CHECK(!bramah__snapshot_read(&genuine, snapshot, &diag), "%s", diag.message);
 }
 
 static int is_state(const char *name) { return strcmp(name, "replay") == 0 || strcmp(name, "identity") == 0; }
 
 /* The pieces in a snapshot for the replay of ours. */
-static void assemble(const part *parts, size_t n, cli_snapshot *out)
+static void assemble(const part *parts, size_t n, bramah__snapshot *out)
 {
-  cli_snapshot_clear(out);
+  bramah__snapshot_clear(out);
   for (size_t i = 0; i < n; i++) {
     size_t size = 0;
-    const void *own = cli_snapshot_find(&genuine, parts[i].name, &size);
+    const void *own = bramah__snapshot_find(&genuine, parts[i].name, &size);
     if (own && (!parts[i].size || (is_state(parts[i].name) && parts[i].size == size)))
-      cli_snapshot_put(out, parts[i].name, own, size);
+      bramah__snapshot_put(out, parts[i].name, own, size);
     else
-      cli_snapshot_put(out, parts[i].name, parts[i].bytes, parts[i].size);
+      bramah__snapshot_put(out, parts[i].name, parts[i].bytes, parts[i].size);
   }
-  FUZZ_CHECK(cli_snapshot_add(out, "", 0), "no memory");
+  FUZZ_CHECK(bramah__snapshot_add(out, "", 0), "no memory");
   seal(out->bytes, out->size); /* the sum takes the place of the last eight bytes */
 }
 
-static void is_same_piece(const cli_snapshot *a, const cli_snapshot *b, const char *name)
+static void is_same_piece(const bramah__snapshot *a, const bramah__snapshot *b, const char *name)
 {
   size_t n = 0, m = 0;
-  const void *one = cli_snapshot_find(a, name, &n), *other = cli_snapshot_find(b, name, &m);
+  const void *one = bramah__snapshot_find(a, name, &n), *other = bramah__snapshot_find(b, name, &m);
   FUZZ_CHECK(one && other && n == m && memcmp(one, other, n) == 0, "piece '%s' is not what was taken over",
              name);
 }
 
 /* Go on from it, and back to where the replay was. */
-static void check_resume(const cli_snapshot *s)
+static void check_resume(const bramah__snapshot *s)
 {
-  static const char *const kept[] = {"replay", "innovations", "all innovations", "lost",
-                                     "away",   "recoveries",  "events",          "identity"};
+  static const char *const kept[] = {"replay", "innovations", "all innovations",
+                                     "faults", "recoveries",  "identity"};
   bramah_diag diag = {0};
+  char text[64];
   const char *path = fuzz_file(s->bytes, s->size);
-  run.request.resume = path;
-  const bramah_status status = cli_replay_resume(&run, &diag);
+  const bramah_status status = bramah_assess_resume(assess, path, text, sizeof text, &diag);
   if (status) {
     fuzz_check_diag(&diag, status, path, 0);
     FUZZ_CHECK(strcmp(diag.file, path) == 0, "the message is about '%s'", diag.file);
     return;
   }
-  FUZZ_CHECK(!cli_replay_save(&run, &diag), "%s", diag.message);
-  for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) is_same_piece(s, &run.kept, kept[i]);
+  FUZZ_CHECK(!bramah_assess_save(assess, snapshot, text, &diag), "%s", diag.message);
+  for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) is_same_piece(s, &assess->snapshot, kept[i]);
 }
 
 /* ---- the whole ---- */
@@ -184,7 +185,7 @@ static void check_sealed(const uint8_t *data, size_t size)
 {
   static part parts[MOST_PIECES];
   char beyond[NAME + 1];
-  cli_snapshot s = {0}, whole = {0};
+  bramah__snapshot s = {0}, whole = {0};
   unsigned char *bytes = malloc(size + 1);
   FUZZ_CHECK(bytes, "no memory");
   memcpy(bytes, data, size);
@@ -195,17 +196,17 @@ static void check_sealed(const uint8_t *data, size_t size)
   assemble(parts, n, &whole);
   check_resume(&whole);
   check_damages(bytes, size);
-  cli_snapshot_free(&whole);
-  cli_snapshot_free(&s);
+  bramah__snapshot_free(&whole);
+  bramah__snapshot_free(&s);
   free(bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  cli_snapshot s = {0};
+  bramah__snapshot s = {0};
   if (!genuine.bytes) open_replay();
   (void)read_bytes(data, size, &s);
-  cli_snapshot_free(&s);
+  bramah__snapshot_free(&s);
   if (size >= HEAD + SUM) check_sealed(data, size);
   return 0;
 }

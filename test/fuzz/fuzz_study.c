@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Any bytes as a study file: check and load agree; the sensors of what loads are bound to a plant and
  * measure, and its changes are applied to that plant's machine file. */
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "bramah/units.h"
 #include "test/fuzz/four_bar.h"
 #include "test/fuzz/fuzz.h"
@@ -27,7 +27,7 @@ static void check_sensor(const bramah_sensor_options *options, int lines)
   (void)bramah_sensor_is_saturated(&sensor, shown);
 }
 
-static void check_figure(const bramah_study_figure *figure)
+static void check_figure(const bramah_study_value *figure)
 {
   double si;
   bramah_diag diag;

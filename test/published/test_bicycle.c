@@ -2,7 +2,7 @@
 /* Rolling: the benchmark bicycle of Meijaard, Papadopoulos, Ruina, Schwab (2007) as it is shipped, a disc
  * that rolls upright and a sleigh on a knife edge against formulas on paper. */
 #include "bramah/linear.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

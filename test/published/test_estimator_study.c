@@ -3,7 +3,7 @@
  * wrong), four sensor sets at 1 kHz, with the machine and studies that are shipped: no worse than the
  * yardstick in any column, bands that hold the truth, better than sensors and model alone. */
 #include "bramah/coupled.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "bramah/noise.h"
 #include "bramah/assess.h"
 #include "test/support/four_bar.h"

@@ -3,7 +3,7 @@
  * its printed state is an equilibrium, the cylinder at rest carries the force the model of the paper gives.
  */
 #include "bramah/coupled.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

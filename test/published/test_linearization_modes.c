@@ -4,7 +4,7 @@
  * differences (Fig. 14). What both take: test/bench/bench_linearization.c. */
 #define _GNU_SOURCE
 #include "bramah/linear.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "lib/math/spectral.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"

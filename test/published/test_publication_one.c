@@ -3,7 +3,7 @@
  * the publication finds by full pivoting, equilibrium, printed work; the lifting four-bar against the
  * independent reference of the case studies at three steps. */
 #include "bramah/coupled.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exchanging values in the text of a file: everything else stays as it was. */
 #define _XOPEN_SOURCE 700 /* temporary files */
-#include "bramah/edit.h"
+#include "bramah/study.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bramah/coupled.h"
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "bramah/machine.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bramah/files.h"
+#include "bramah/study.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 

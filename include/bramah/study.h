@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Machine and study files (YAML). Part of libbramah-tools. */
-#ifndef BRAMAH_FILES_H
-#define BRAMAH_FILES_H
+/* Machine and study files (YAML), held in memory. Part of libbramah-tools. */
+#ifndef BRAMAH_STUDY_H
+#define BRAMAH_STUDY_H
 
 #include "bramah/filter.h"
 #include "bramah/log.h"
 #include "bramah/machine.h"
 #include "bramah/sensor.h"
+#include "bramah/units.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- machine and study files ---- */
 
 /* A value of a file to be read otherwise: `path` is the keys joined by dots ("bodies.crank.mass"), `value`
  * the text that stands there instead ("18 kg"). `file` and `line` say where the change was written, for
@@ -63,12 +66,15 @@ typedef struct bramah_volume_start {
   double noise;     /* [Pa/sqrt(s)] >= 0 */
 } bramah_volume_start;
 
-/* A figure whose unit depends on the machine: the text that stands in the file, known to be a number with a
- * unit. Its value comes from bramah_quantity_parse with the unit that is expected. */
-typedef struct bramah_study_figure {
+/* A value whose unit depends on the machine: the text of the file, known to be a number with a unit. Its number
+ * comes from bramah_study_value_get with the unit that is expected. */
+typedef struct bramah_study_value {
   const char *text; /* NULL: not given */
   int line, column;
-} bramah_study_figure;
+  int is_set; /* 1: by bramah_study_set; then `si` counts and not the text */
+  double si;
+  bramah_dimension dimension;
+} bramah_study_value;
 
 /* A column of the log and what it feeds: value = offset + sign * scale * column, in SI; a pressure over the
  * atmosphere has that added. */
@@ -76,26 +82,25 @@ typedef struct bramah_study_column {
   const char *name;   /* as in the log's header, without unit */
   const char *target; /* input or sensor */
   int line;
-  const char *file;           /* one of log.files, in which the column stands; NULL: wherever it does */
-  const char *unit;           /* of the column; "counts": a bare number; NULL: that of the header */
-  bramah_study_figure scale;  /* its unit times that of the column is one of the target; not given: 1 */
-  bramah_study_figure offset; /* in a unit of the target; not given: 0 */
-  bramah_study_figure wrap;   /* scale * column jumps by this much; without unit: the column does */
-  double sign;                /* 1 or -1 */
-  int gauge;                  /* 1: the column tells the pressure over that of the atmosphere */
+  const char *file;          /* one of log.files, in which the column stands; NULL: wherever it does */
+  const char *unit;          /* of the column; "counts": a bare number; NULL: that of the header */
+  bramah_study_value scale;  /* its unit times that of the column is one of the target; not given: 1 */
+  bramah_study_value offset; /* in a unit of the target; not given: 0 */
+  bramah_study_value wrap;   /* scale * column jumps by this much; without unit: the column does */
+  double sign;               /* 1 or -1 */
+  int gauge;                 /* 1: the column tells the pressure over that of the atmosphere */
 } bramah_study_column;
 
 /* The times of a log, or of one of its files. */
 typedef struct bramah_study_time {
   const char *column; /* NULL: that of the log, "t" */
   int line;
-  const char *unit;           /* NULL: that of the header; "iso8601" */
-  bramah_study_figure rate;   /* the column counts samples at this rate; not given: it holds times */
-  bramah_study_figure wrap;   /* the clock begins anew after so much; a counter: after so many */
-  bramah_study_figure offset; /* what is added to the times */
-  double drift;               /* the clock gains so many seconds per second, counted from its first row */
-  bramah_study_figure
-      origin; /* the log's time that is 0: "first" row, a time, an ISO 8601 text; see README */
+  const char *unit;          /* NULL: that of the header; "iso8601" */
+  bramah_study_value rate;   /* the column counts samples at this rate; not given: it holds times */
+  bramah_study_value wrap;   /* the clock begins anew after so much; a counter: after so many */
+  bramah_study_value offset; /* what is added to the times */
+  double drift;              /* the clock gains so many seconds per second, counted from its first row */
+  bramah_study_value origin; /* the log's time that is 0: "first" row, a time, an ISO 8601 text; see README */
 } bramah_study_time;
 
 /* One file of a log, or several that follow each other. */
@@ -129,18 +134,18 @@ typedef struct bramah_study_augmented {
   const char *at;    /* parameter of the machine, or sensor of the study */
   const char *input; /* the input whose unknown command this is (`at` is its offset), or NULL */
   int at_line;
-  int order;                       /* 1 or 2; 0: not given */
-  double time_constant;            /* [s], 0: a random walk */
-  bramah_study_figure sigma;       /* in the unit of the parameter or sensor */
-  bramah_study_figure noise;       /* unit/s^0.5, order 2: unit/s^1.5; may be missing: none */
-  bramah_study_figure least, most; /* either may be missing */
+  int order;                      /* 1 or 2; 0: not given */
+  double time_constant;           /* [s], 0: a random walk */
+  bramah_study_value sigma;       /* in the unit of the parameter or sensor */
+  bramah_study_value noise;       /* unit/s^0.5, order 2: unit/s^1.5; may be missing: none */
+  bramah_study_value least, most; /* either may be missing */
 } bramah_study_augmented;
 
 /* White noise on a parameter of the machine. */
 typedef struct bramah_study_parameter_noise {
   const char *at;
   int line;
-  bramah_study_figure density; /* unit/Hz^0.5 */
+  bramah_study_value density; /* unit/Hz^0.5 */
 } bramah_study_parameter_noise;
 
 /* Noise that adapts while a log is replayed (bramah/adaptive.h): limits as factors on what the study states,
@@ -173,9 +178,9 @@ typedef enum bramah_tune_method {
 typedef struct bramah_study_tuned {
   const char *path;
   int line;
-  bramah_study_figure least, most; /* bounds */
-  bramah_study_figure step;        /* by which it is changed to see what changes; may be missing */
-  int linear;                      /* 1: its scale is linear; 0: logarithmic */
+  bramah_study_value least, most; /* bounds */
+  bramah_study_value step;        /* by which it is changed to see what changes; may be missing */
+  int linear;                     /* 1: its scale is linear; 0: logarithmic */
   size_t n_also;
   const char *const *also; /* further paths that take the same value */
 } bramah_study_tuned;
@@ -238,6 +243,90 @@ BRAMAH_API bramah_status bramah_study_load_changed(const char *path, size_t n_ch
                                                    const bramah_change *changes, bramah_diag *diag,
                                                    bramah_study **out);
 BRAMAH_API void bramah_study_free(bramah_study *study); /* NULL allowed */
+
+/* The number of a value, in SI, where a unit of the dimension of `expected` is wanted ("m", "Pa"). Errors:
+ * E_UNIT, E_VALUE, without a place. */
+BRAMAH_API bramah_status bramah_study_value_get(const bramah_study_value *value, const char *expected,
+                                                double *si, bramah_diag *diag);
+
+/* ---- a study in memory ----
+ *
+ * A study keeps what its file held when it was read, and so it does with its machine file from the first time
+ * that one is needed; neither is read again. Values are changed in memory, by references. */
+
+/* A single value of the study ("volumes.v1.noise", "sensors.p2.sigma") or, behind "machine.", of its machine
+ * with the study's changes ("machine.hydraulics.oil.bulk_modulus"). Good for the study it was found in and its
+ * copies; texts live as long as that study. */
+typedef struct bramah_study_ref {
+  const char *path;
+  const char *text; /* as it is written */
+  int line;         /* in its file, 0: unknown */
+  int is_number;    /* 0: a word; then what follows means nothing */
+  double number;    /* as written, before its unit */
+  const char *unit; /* as written, "" for none */
+  double factor;    /* of the unit, to SI */
+  bramah_dimension dimension;
+  int in_machine;
+  size_t depth;
+  unsigned short at[16]; /* [depth] which element, from the root down */
+} bramah_study_ref;
+
+/* Find a value by its path: keys joined by dots, elements of lists by their number from 0; "changes." is
+ * followed by a path of the machine. Errors: E_KEY (nothing there; suggests the nearest key), E_VALUE (keys
+ * and values or a list are there), E_UNIT; those of reading the machine file. */
+BRAMAH_API bramah_status bramah_study_find(bramah_study *study, const char *path, bramah_study_ref *out,
+                                           bramah_diag *diag);
+
+/* A value for a reference: `si` (with the dimension of the reference), or `text` where that is not NULL, as a
+ * file would have it. */
+typedef struct bramah_study_setting {
+  const bramah_study_ref *ref;
+  double si;
+  const char *text;
+} bramah_study_setting;
+
+/* Set values, all or none; of several for one place the last one counts. Whatever points into the study
+ * (names, arrays) is to be fetched anew. Errors: those of bramah_study_load, with the place of the value. What
+ * a value of the machine is worth shows when a session is made. */
+BRAMAH_API bramah_status bramah_study_set(bramah_study *study, size_t n, const bramah_study_setting *settings,
+                                          bramah_diag *diag);
+
+/* A study of its own with the same values; the original, which holds the contents of the files, must outlive
+ * it. Copies may be made and set on threads of their own. Errors: E_MEMORY; those of reading the machine file. */
+BRAMAH_API bramah_status bramah_study_copy(bramah_study *study, bramah_diag *diag, bramah_study **out);
+
+/* A number for what is in memory: the contents of the study and its machine file and all values that were
+ * set. Errors: those of reading the machine file. */
+BRAMAH_API bramah_status bramah_study_hash(bramah_study *study, uint64_t *out, bramah_diag *diag);
+
+/* ---- a file of which some values are exchanged; all else, comments included, stays as written ---- */
+
+typedef struct bramah_edit bramah_edit;
+
+/* Edit the file of a study as it is in memory; the study must outlive the edit. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_edit_study(const bramah_study *study, bramah_diag *diag, bramah_edit **out);
+/* Read a file. Errors: E_FILE, E_EMPTY, E_SYNTAX, E_MEMORY. */
+BRAMAH_API bramah_status bramah_edit_open(const char *path, bramah_diag *diag, bramah_edit **out);
+BRAMAH_API void bramah_edit_free(bramah_edit *edit); /* NULL allowed */
+
+/* The single value at a path of keys joined by dots ("volumes.v1.noise", elements of lists by their index);
+ * behind "changes." all that follows is one key. *text lives as long as the edit; *line may be NULL. Errors:
+ * E_KEY (nothing there; suggests the nearest key), E_VALUE (keys and values or a list stand there). */
+BRAMAH_API bramah_status bramah_edit_find(const bramah_edit *edit, const char *path, const char **text,
+                                          int *line, bramah_diag *diag);
+
+/* Write another value there, and a comment line above it (NULL: none). A key that `changes` does not have yet
+ * is added, the section too. Of several values for one place the last one counts. Texts are copied. Errors: as above;
+ * E_UNSUPPORTED where an alias shares the value with another place, where a value is empty or
+ * goes over several lines, or where a key to be added has more than 600 characters or its value more than
+ * 100. */
+BRAMAH_API bramah_status bramah_edit_set(bramah_edit *edit, const char *path, const char *value,
+                                         const char *comment, bramah_diag *diag);
+
+/* Write the text with all changes, `head` (NULL: none) as a comment in front, to a file ("-": standard
+ * output). Errors: E_FILE, E_MEMORY. */
+BRAMAH_API bramah_status bramah_edit_write(const bramah_edit *edit, const char *path, const char *head,
+                                           bramah_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* An assessment and its parts. run.c steps it, estimate.c tells what it estimates, consistency.c counts
+ * innovations and events, accuracy.c compares with the truth, unknown_inputs.c runs the second filter, smooth.c
+ * is the backward pass, snapshot.c its file, verdict.c judges. */
+#ifndef BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
+#define BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
+
+#include "bramah/assess.h"
+#include "bramah/log.h"
+#include "bramah/smoother.h"
+#include "bramah/observability.h"
+#include "lib/assess/snapshot.h"
+#include "lib/io/fail.h"
+
+/* Sums over the innovations of a sensor, or of all. */
+typedef struct bramah__innovations {
+  bramah_nis nis;  /* of those fused */
+  double expected; /* sum over them of what their gates leave of a mean NIS of 1 */
+  uint64_t present, gated, saturated;
+  double last, products,
+      squares; /* normalised: the last one, sums of products with the one before, squares */
+} bramah__innovations;
+
+/* A filter with known inputs that runs along (unknown_inputs.c). */
+typedef struct bramah__known_inputs {
+  size_t n;            /* unknown inputs; 0: there is no second filter */
+  size_t n_rows, room; /* rows of the log that it has not taken yet */
+  unsigned char *rows; /* [room x row_size] time, values, flags */
+  size_t n_values;     /* of a row: inputs and sensors */
+  bramah_coupled *coupled;
+  bramah_plant plant;
+  bramah_filter *filter; /* NULL: there is none, or it has ended */
+  bramah_replay *replay;
+  size_t *parameter; /* [n] of the plant */
+  double *sum[2];    /* [n_output] of sigma: unknown commands, known ones */
+  uint64_t count;
+} bramah__known_inputs;
+
+struct bramah_assess {
+  bramah_session *session;
+  bramah_assess_options options;
+  bramah_source source;
+  void *source_user;
+  bramah_log_stream *log; /* the source, if it is one; else NULL */
+  const bramah_study *study;
+  bramah_filter *filter;
+  const bramah_plant *plant;
+  bramah_replay *replay;
+  size_t n_sensors, n_augmented;
+  bramah_assess_totals totals;
+  bramah_filter_report counts; /* at the step before */
+  double reading;              /* [s] of the clock, within the source */
+  uint64_t study_hash, machine_hash;
+
+  /* estimate.c */
+  bramah_estimate estimate;
+  int taken; /* the estimate holds the values of the present step */
+  size_t n_outputs;
+  bramah_assess_output_info *output; /* [n_outputs] */
+  double *value, *sigma, *truth;     /* [n_output of the plant] */
+  double *measured;                  /* [n_sensors] */
+  size_t *shown_as;                  /* [n_augmented] output of the plant, or n_output */
+  double *augmented;                 /* [n_augmented x 2] value and sigma, kept by the backward pass */
+
+  /* consistency.c */
+  bramah__innovations *sensor, all;  /* [n_sensors] */
+  bramah_autocorrelation *whiteness; /* [n_sensors] or NULL */
+  bramah_event *fault, recoveries;   /* [n_sensors] */
+
+  /* accuracy.c */
+  bramah_truth *rows; /* of the truth; NULL: none */
+  size_t n_accuracies;
+  bramah_accuracy *accuracy; /* [n_accuracies] */
+  long *column;              /* [n_output of the plant] of the truth, -1: none */
+  bramah_nis nees;
+  char (*state)[128]; /* [n] names of the error states at the last time; NULL: no NEES */
+  long *state_column; /* [n] of the truth, -1: none */
+  double *error;      /* [n] and P [n x n], work [n (n + 2)], x [n] behind it */
+
+  /* model alone */
+  bramah_coupled *free_model;
+  bramah_plant model;
+  int model_runs; /* 0: there is none, or it could not be integrated any further */
+
+  bramah__known_inputs known;
+
+  /* noise that adapts */
+  bramah_adaptive *adaptive; /* NULL: none */
+  double *stated;            /* [n_dof + n_first_order + n_sensors] */
+
+  /* smooth.c */
+  bramah_smoother *smoother;
+  int64_t smooth_from_ns; /* time of the log at its first step */
+  int smoothing;          /* the backward pass was made */
+
+  bramah__snapshot snapshot; /* memory of the last one written */
+  bramah_verdict verdict;
+  bramah_finding *finding; /* [4 n_sensors + n_accuracies + 2] */
+};
+
+void bramah__assess_tell(const bramah_assess *a, const char *format, ...) BRAMAH__PRINTF(2, 3);
+
+/* estimate.c. Errors: E_MEMORY. */
+bramah_status bramah__estimate_init(bramah_assess *a, bramah_diag *diag);
+
+/* consistency.c: a sample that is used; the present step. */
+bramah_status bramah__consistency_init(bramah_assess *a, bramah_diag *diag);
+void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use);
+void bramah__consistency_step(bramah_assess *a);
+void bramah__events_watch(bramah_assess *a);
+
+/* accuracy.c: open the truth and find its columns; go to the present time; compare the present estimate, or
+ * the smoothed one. Where there is no truth nothing is done. */
+bramah_status bramah__accuracy_init(bramah_assess *a, bramah_diag *diag);
+bramah_status bramah__accuracy_seek(bramah_assess *a, int64_t time_ns, int *matched, bramah_diag *diag);
+void bramah__accuracy_step(bramah_assess *a);
+void bramah__accuracy_smoothed(bramah_assess *a);
+
+/* unknown_inputs.c: the source of the replay, which keeps rows for the second filter; after each step of the
+ * first the same step of the second. */
+bramah_status bramah__known_init(bramah_assess *a, const bramah_replay_options *options, bramah_diag *diag);
+void bramah__known_free(bramah__known_inputs *known);
+bramah_status bramah__known_keep(bramah_assess *a, const bramah_sample *sample, bramah_diag *diag);
+void bramah__known_step(bramah_assess *a);
+void bramah__known_save(const bramah_assess *a, bramah__snapshot *snapshot);
+bramah_status bramah__known_resume(bramah_assess *a, const bramah__snapshot *snapshot, bramah_diag *diag);
+
+/* smooth.c: at the first step, take memory and record. */
+bramah_status bramah__smooth_begin(bramah_assess *a, bramah_diag *diag);
+
+#endif

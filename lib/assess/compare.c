@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bramah/compare.h"
+#include "lib/io/fail.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct line {
+  int64_t time_ns;
+  double *values;         /* [columns] */
+  unsigned char *present; /* [columns] */
+} line;
+
+/* One file while it is read. */
+typedef struct reading {
+  bramah_log_reader *reader;
+  bramah_compared_file *file;
+  size_t time; /* column */
+  line row[2];
+  int now;         /* the present row */
+  int here, more;  /* there is a present row, and one after it */
+  int64_t last_ns; /* of all rows read */
+} reading;
+
+typedef struct shared {
+  size_t at[2];
+  const char *expected; /* unit in which a value without one is read */
+  int is_angle;
+  int sigma_side;   /* whose <name>.sigma is used: 0, 1; -1: there is none */
+  size_t sigma;     /* its column */
+  double tolerance; /* given for this column; NaN: none */
+  double scale;     /* largest magnitude */
+  double squares, sigma_squares;
+} shared;
+
+typedef struct work {
+  bramah_comparison result; /* first: the caller's pointer is ours */
+  bramah_compare_options options;
+  reading side[2];
+  shared *columns; /* [n_columns] of the result */
+} work;
+
+/* ---- one file ---- */
+
+static bramah_status open_side(work *w, int s, bramah_diag *diag)
+{
+  reading *side = &w->side[s];
+  side->file = &w->result.file[s];
+  side->last_ns = INT64_MIN;
+  bramah_diag_clear(diag);
+  bramah_status status = bramah_log_open(side->file->path, diag, &side->reader);
+  if (!status) status = bramah_log_find(side->reader, w->options.time, "s", &side->time, diag);
+  if (status) return bramah__place(diag, side->file->path, 0);
+  const size_t n = bramah_log_n_columns(side->reader);
+  for (int i = 0; i < 2; i++) {
+    side->row[i].values = calloc(n, sizeof(double));
+    side->row[i].present = calloc(n, 1);
+    if (!side->row[i].values || !side->row[i].present) return bramah__fail_memory(diag);
+  }
+  return BRAMAH_OK;
+}
+
+static void close_side(reading *side)
+{
+  bramah_log_close(side->reader);
+  for (int i = 0; i < 2; i++) {
+    free(side->row[i].values);
+    free(side->row[i].present);
+  }
+}
+
+/* Read the row after the present one, the first within the window. */
+static bramah_status read_next(const work *w, reading *side, bramah_diag *diag)
+{
+  line *row = &side->row[!side->now];
+  do {
+    int end;
+    const bramah_status status = bramah_log_next(side->reader, row->values, row->present, &end, diag);
+    side->more = !status && !end;
+    if (!side->more) return status;
+    const double time = row->present[side->time] ? row->values[side->time] : (double)NAN;
+    const char *wrong = isnan(time)           ? "the time of this row is missing"
+                        : !(fabs(time) < 9e9) ? "this time cannot be told in nanoseconds"
+                                              : NULL;
+    if (!wrong) row->time_ns = llround(time * 1e9);
+    if (!wrong && side->last_ns != INT64_MIN && row->time_ns <= side->last_ns)
+      wrong = "time does not go forward";
+    if (wrong)
+      return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(side->reader), bramah_log_line(side->reader),
+                           bramah_log_column_name(side->reader, side->time), "%s", wrong);
+    side->last_ns = row->time_ns;
+  } while (row->time_ns < w->options.from_ns);
+  if (row->time_ns > w->options.to_ns) side->more = 0;
+  return BRAMAH_OK;
+}
+
+static bramah_status advance(const work *w, reading *side, bramah_diag *diag)
+{
+  side->here = side->more;
+  if (!side->more) return BRAMAH_OK;
+  side->now = !side->now;
+  side->file->last_ns = side->row[side->now].time_ns;
+  if (!side->file->rows++) side->file->first_ns = side->file->last_ns;
+  return read_next(w, side, diag);
+}
+
+/* ---- pairs of rows ---- */
+
+static int64_t time_of(const reading *side) { return side->row[side->now].time_ns; }
+
+/* The file whose present row has no partner; NULL: the two are a pair. Times are within 9e18 ns. */
+static reading *lonely(work *w)
+{
+  reading *a = &w->side[0], *b = &w->side[1];
+  if (!a->here) return b;
+  if (!b->here) return a;
+  reading *early = time_of(a) <= time_of(b) ? a : b, *late = early == a ? b : a;
+  const uint64_t gap = (uint64_t)time_of(late) - (uint64_t)time_of(early);
+  if (gap > (uint64_t)w->options.within_ns) return early;
+  if (!gap || !early->more) return NULL;
+  /* The next row of the early file may be nearer. */
+  const int64_t next = early->row[!early->now].time_ns, is = time_of(late);
+  const uint64_t other = next > is ? (uint64_t)next - (uint64_t)is : (uint64_t)is - (uint64_t)next;
+  return other < gap ? early : NULL;
+}
+
+/* Next pair; *end = 1 at the end of both. */
+static bramah_status next_pair(work *w, int *end, bramah_diag *diag)
+{
+  reading *a = &w->side[0], *b = &w->side[1], *alone;
+  bramah_status status = BRAMAH_OK;
+  for (int i = 0; !status && i < 2; i++) {
+    if (w->side[i].last_ns == INT64_MIN) status = read_next(w, &w->side[i], diag);
+    if (!status) status = advance(w, &w->side[i], diag);
+  }
+  while (!status && (a->here || b->here) && (alone = lonely(w))) {
+    const reading *other = alone == a ? b : a;
+    if (other->file->rows && time_of(alone) < other->file->first_ns)
+      alone->file->before++;
+    else if (!other->here)
+      alone->file->after++;
+    else
+      alone->file->between++;
+    status = advance(w, alone, diag);
+  }
+  *end = !a->here;
+  if (status || *end) return status;
+  const int64_t gap = llabs(time_of(a) - time_of(b));
+  if (gap > w->result.furthest_ns) w->result.furthest_ns = gap;
+  w->result.pairs++;
+  return BRAMAH_OK;
+}
+
+static double value_of(const work *w, int side, size_t column)
+{
+  const line *row = &w->side[side].row[w->side[side].now];
+  return row->present[column] ? row->values[column] : (double)NAN;
+}
+
+/* ---- which columns ---- */
+
+/* -1: none of the name. */
+static long find_name(const bramah_log_reader *reader, const char *name)
+{
+  const size_t n = bramah_log_n_columns(reader);
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(bramah_log_column_name(reader, i), name) == 0) return (long)i;
+  return -1;
+}
+
+/* A column of the first file, which the second one has too. */
+static bramah_status share(work *w, size_t at, bramah_diag *diag)
+{
+  const bramah_log_reader *a = w->side[0].reader, *b = w->side[1].reader;
+  bramah_compared_column result = {.name = bramah_log_column_name(a, at),
+                                   .unit = bramah_log_column_unit(a, at)};
+  shared c = {.at = {at, 0}, .tolerance = (double)NAN, .sigma_side = -1};
+  bramah_dimension dimension = {0};
+  char name[256];
+  const char *unit = result.unit; /* readers of logs take some marks for no unit */
+  c.expected = !*unit || strcmp(unit, "-") == 0 || strcmp(unit, "counts") == 0 ? "1" : unit;
+  bramah_status status = bramah_log_unit(a, at, &result.factor, &dimension, diag);
+  if (status) return bramah__place(diag, bramah_log_path(a), 0);
+  status = bramah_log_find(b, result.name, c.expected, &c.at[1], diag);
+  if (status) return bramah__place(diag, bramah_log_path(b), 0);
+  c.is_angle = dimension.rad == 2 && !dimension.m && !dimension.kg && !dimension.s && !dimension.volt;
+  snprintf(name, sizeof name, "%s.sigma", result.name);
+  for (int side = 1; side >= 0; side--) {
+    const long sigma = find_name(w->side[side].reader, name);
+    if (sigma < 0) continue;
+    c.sigma_side = side;
+    c.sigma = (size_t)sigma;
+  }
+  w->columns[w->result.n_columns] = c;
+  w->result.columns[w->result.n_columns++] = result;
+  return BRAMAH_OK;
+}
+
+static bramah_status share_all(work *w, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (int s = 0; s < 2; s++) {
+    const reading *here = &w->side[s], *there = &w->side[!s];
+    const size_t n = bramah_log_n_columns(here->reader);
+    for (size_t i = 0; !status && i < n; i++) {
+      const char *name = bramah_log_column_name(here->reader, i);
+      if (i == here->time) continue;
+      if (find_name(there->reader, name) < 0)
+        here->file->alone[here->file->n_alone++] = name;
+      else if (s == 0)
+        status = share(w, i, diag);
+    }
+  }
+  return status;
+}
+
+static bramah_status share_named(work *w, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < w->options.n_columns; i++) {
+    size_t at;
+    status = bramah_log_find_name(w->side[0].reader, w->options.columns[i], &at, diag);
+    if (status) return bramah__place(diag, bramah_log_path(w->side[0].reader), 0);
+    status = share(w, at, diag);
+  }
+  return status;
+}
+
+static bramah_status find_columns(work *w, bramah_diag *diag)
+{
+  const size_t n = bramah_log_n_columns(w->side[0].reader) + w->options.n_columns + 1;
+  w->columns = calloc(n, sizeof *w->columns);
+  w->result.columns = calloc(n, sizeof *w->result.columns);
+  for (int i = 0; i < 2; i++)
+    w->result.file[i].alone = calloc(bramah_log_n_columns(w->side[i].reader) + 1, sizeof(const char *));
+  if (!w->columns || !w->result.columns || !w->result.file[0].alone || !w->result.file[1].alone)
+    return bramah__fail_memory(diag);
+  const bramah_status status = w->options.n_columns ? share_named(w, diag) : share_all(w, diag);
+  if (status || w->result.n_columns) return status;
+  return bramah__failf(diag, BRAMAH_E_COLUMN, w->result.file[1].path, 0, NULL,
+                       "no column has the name of one in %s", w->result.file[0].path);
+}
+
+static bramah_status read_tolerances(work *w, bramah_diag *diag)
+{
+  for (size_t i = 0; i < w->options.n_tolerances; i++) {
+    const bramah_tolerance *t = &w->options.tolerances[i];
+    size_t k = 0;
+    while (k < w->result.n_columns && strcmp(w->result.columns[k].name, t->column) != 0) k++;
+    if (k == w->result.n_columns)
+      return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, NULL, "no column '%s' is compared", t->column);
+    bramah_diag_clear(diag);
+    if (bramah_quantity_parse(t->value, w->columns[k].expected, &w->columns[k].tolerance, diag)) {
+      snprintf(diag->thing, sizeof diag->thing, "%s", t->column);
+      return diag->status = BRAMAH_E_ARGUMENT;
+    }
+    if (w->columns[k].tolerance < 0.0)
+      return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, t->column, "'%s' is negative", t->value);
+  }
+  for (size_t k = 0; k < w->result.n_columns; k++)
+    w->result.columns[k].judged = !(w->options.sigmas > 0.0) || w->columns[k].sigma_side >= 0 ||
+                                  w->options.relative > 0.0 || !isnan(w->columns[k].tolerance);
+  return BRAMAH_OK;
+}
+
+/* ---- differences ---- */
+
+/* Largest magnitude of each column in either file, for relative tolerances. */
+static void measure(work *w)
+{
+  for (size_t i = 0; i < w->result.n_columns; i++)
+    for (int side = 0; side < 2; side++) /* fmax leaves out what is not a number */
+      w->columns[i].scale = fmax(w->columns[i].scale, fabs(value_of(w, side, w->columns[i].at[side])));
+}
+
+static void add_values(const work *w, shared *c, bramah_compared_column *result)
+{
+  static const double turn = 6.28318530717958647693;
+  const double a = value_of(w, 0, c->at[0]), b = value_of(w, 1, c->at[1]);
+  if (isnan(a) || isnan(b)) {
+    result->alone[0] += (uint64_t)!isnan(a);
+    result->alone[1] += (uint64_t)!isnan(b);
+    return;
+  }
+  const double sigma = c->sigma_side < 0 ? (double)NAN : value_of(w, c->sigma_side, c->sigma);
+  const bramah_compared_pair pair = {
+      .time_ns = time_of(&w->side[0]),
+      .value = {a, b},
+      .difference = fabs(w->options.turns && c->is_angle ? remainder(a - b, turn) : a - b),
+      .tolerance = fmax(fmax(c->tolerance, w->options.relative * c->scale),
+                        sigma > 0.0 ? w->options.sigmas * sigma : 0.0)};
+  c->squares += pair.difference * pair.difference;
+  if (!result->n++ || pair.difference > result->largest.difference) result->largest = pair;
+  if (sigma > 0.0) {
+    const double sigmas = pair.difference / sigma;
+    result->n_sigma++;
+    c->sigma_squares += sigmas * sigmas;
+    if (sigmas > result->most_sigmas) {
+      result->most_sigmas = sigmas;
+      result->most_sigmas_ns = pair.time_ns;
+    }
+  }
+  if (pair.difference > pair.tolerance && result->judged && !result->beyond++) result->first = pair;
+}
+
+static void add(work *w)
+{
+  for (size_t i = 0; i < w->result.n_columns; i++) add_values(w, &w->columns[i], &w->result.columns[i]);
+}
+
+static bramah_status go_through(work *w, void (*each)(work *), bramah_diag *diag)
+{
+  for (;;) {
+    int end;
+    const bramah_status status = next_pair(w, &end, diag);
+    if (status || end) return status;
+    each(w);
+  }
+}
+
+/* The first pass of two, with readers of its own. */
+static bramah_status measure_all(const work *w, bramah_diag *diag)
+{
+  work pass = {.options = w->options, .columns = w->columns, .result.n_columns = w->result.n_columns};
+  bramah_status status = BRAMAH_OK;
+  for (int i = 0; !status && i < 2; i++) {
+    pass.result.file[i].path = w->result.file[i].path;
+    status = open_side(&pass, i, diag);
+  }
+  if (!status) status = go_through(&pass, measure, diag);
+  for (int i = 0; i < 2; i++) close_side(&pass.side[i]);
+  return status;
+}
+
+static bramah_status conclude(work *w, bramah_diag *diag)
+{
+  bramah_comparison *r = &w->result;
+  const bramah_compared_file *a = &r->file[0], *b = &r->file[1];
+  if (!a->rows || !b->rows)
+    return bramah__failf(diag, BRAMAH_E_EMPTY, a->rows ? b->path : a->path, 0, NULL,
+                         "the file has no row within the times asked for");
+  if (!r->pairs)
+    return bramah__failf(
+        diag, BRAMAH_E_TIME, NULL, 0, NULL,
+        "no row of %s (%.9g to %.9g s) has a partner in %s (%.9g to %.9g s); a distance (within) takes "
+        "the nearest",
+        a->path, 1e-9 * (double)a->first_ns, 1e-9 * (double)a->last_ns, b->path, 1e-9 * (double)b->first_ns,
+        1e-9 * (double)b->last_ns);
+  r->lacks = a->n_alone || a->before || a->between || a->after;
+  for (size_t i = 0; i < r->n_columns; i++) {
+    bramah_compared_column *c = &r->columns[i];
+    c->rms = c->n ? sqrt(w->columns[i].squares / (double)c->n) : (double)NAN;
+    c->rms_sigmas = c->n_sigma ? sqrt(w->columns[i].sigma_squares / (double)c->n_sigma) : (double)NAN;
+    if (!c->n_sigma) c->most_sigmas = (double)NAN;
+    r->lacks |= c->alone[0] > 0;
+    if (c->beyond && (!r->first || c->first.time_ns < r->first->first.time_ns)) r->first = c;
+  }
+  return BRAMAH_OK;
+}
+
+bramah_compare_options bramah_compare_options_default(void)
+{
+  return (bramah_compare_options){.time = "t", .from_ns = INT64_MIN, .to_ns = INT64_MAX};
+}
+
+bramah_status bramah_compare(const char *a, const char *b, const bramah_compare_options *options,
+                             bramah_diag *diag, bramah_comparison **out)
+{
+  work *w = calloc(1, sizeof *w);
+  if (!w) return bramah__fail_memory(diag);
+  w->options = options ? *options : bramah_compare_options_default();
+  w->result.file[0].path = a;
+  w->result.file[1].path = b;
+  bramah_status status = open_side(w, 0, diag);
+  if (!status) status = open_side(w, 1, diag);
+  if (!status) status = find_columns(w, diag);
+  if (!status) status = read_tolerances(w, diag);
+  if (!status && w->options.relative > 0.0) status = measure_all(w, diag);
+  if (!status) status = go_through(w, add, diag);
+  if (!status) status = conclude(w, diag);
+  if (status)
+    bramah_comparison_free(&w->result);
+  else
+    *out = &w->result;
+  return status;
+}
+
+void bramah_comparison_free(bramah_comparison *comparison)
+{
+  work *w = (work *)comparison;
+  if (!w) return;
+  for (int i = 0; i < 2; i++) {
+    close_side(&w->side[i]);
+    free(comparison->file[i].alone);
+  }
+  free(comparison->columns);
+  free(w->columns);
+  free(w);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A log through the filter of a study, step by step. */
+#include "lib/assess/assess_internal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bramah_assess_options_default(bramah_assess_options *options)
+{
+  *options =
+      (bramah_assess_options){.to_ns = INT64_MAX, .smooth_to_ns = INT64_MIN, .smooth_memory = 2000000000u};
+}
+
+void bramah__assess_tell(const bramah_assess *a, const char *format, ...)
+{
+  char text[1024];
+  va_list list;
+  if (!a->options.tell) return;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  a->options.tell(a->options.tell_user, text);
+}
+
+static double clock_of(const bramah_assess *a) { return a->options.clock ? a->options.clock() : 0.0; }
+
+/* ---- source and listener of the replay ---- */
+
+static bramah_status next_row(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
+{
+  bramah_assess *a = user;
+  const double begin = clock_of(a);
+  const bramah_status status = a->source(a->source_user, sample, end, diag);
+  a->reading += clock_of(a) - begin;
+  return status || *end ? status : bramah__known_keep(a, sample, diag);
+}
+
+static void take_sample(void *user, const bramah_rewind_use *use)
+{
+  bramah_assess *a = user;
+  a->measured[use->sensor] = use->y;
+  bramah__consistency_add(a, use);
+  if (a->options.listener.used) a->options.listener.used(a->options.listener.user, use);
+}
+
+/* ---- noise that adapts ---- */
+
+static bramah_status adapt_predicted(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  (void)filter, (void)diag;
+  bramah_adaptive_predicted(user);
+  return BRAMAH_OK;
+}
+
+static bramah_status adapt_corrected(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  (void)filter, (void)diag;
+  bramah_adaptive_corrected(user);
+  return BRAMAH_OK;
+}
+
+static bramah_status init_adaptive(bramah_assess *a, bramah_diag *diag)
+{
+  const int line = a->study->adapt.line;
+  const size_t n_dof = a->plant->n_dof, n_first = a->plant->n_first_order;
+  if (!line) return BRAMAH_OK;
+  if (a->options.smooth_to_ns != INT64_MIN)
+    return bramah__failf(diag, BRAMAH_E_VALUE, a->study->file, line, "adapt",
+                         "the backward pass needs noise that does not adapt");
+  if (bramah_replay_rewind(a->replay))
+    return bramah__failf(diag, BRAMAH_E_VALUE, a->study->file, line, "adapt",
+                         "noise does not adapt where sensors have a delay");
+  a->stated = calloc(n_dof + n_first + a->n_sensors + 1, sizeof *a->stated);
+  if (!a->stated) return bramah__fail_memory(diag);
+  memcpy(a->stated, bramah_filter_acceleration_noise(a->filter), n_dof * sizeof *a->stated);
+  memcpy(a->stated + n_dof, bramah_filter_first_order_noise(a->filter), n_first * sizeof *a->stated);
+  for (size_t i = 0; i < a->n_sensors; i++)
+    a->stated[n_dof + n_first + i] = bramah_filter_sensor(a->filter, i)->sigma;
+  const bramah_status status = bramah_session_new_adaptive(a->session, diag, &a->adaptive);
+  const bramah_watcher watcher = {a->adaptive, adapt_predicted, adapt_corrected, NULL};
+  if (!status) bramah_replay_watch(a->replay, &watcher);
+  return status;
+}
+
+/* ---- model alone ---- */
+
+static bramah_status init_model(bramah_assess *a, bramah_diag *diag)
+{
+  if (!a->options.model_alone) return BRAMAH_OK;
+  bramah_status status = bramah_coupled_new(bramah_session_model(a->session), diag, &a->free_model);
+  if (!status) status = bramah_session_start(a->session, a->free_model, diag);
+  if (status) return status;
+  a->model = bramah_coupled_plant(a->free_model);
+  a->model_runs = 1;
+  return BRAMAH_OK;
+}
+
+/* With the commands that the filter's plant had during its last step. Without corrections the model may run to
+ * where it cannot be integrated any more: the comparison ends there, not the replay. */
+static void step_model(bramah_assess *a)
+{
+  bramah_diag diag;
+  if (!a->model_runs) return;
+  bramah_status status = a->model.set_inputs(a->model.self, bramah_replay_inputs(a->replay), &diag);
+  if (!status) status = a->model.step(a->model.self, &diag);
+  if (!status) return;
+  a->model_runs = 0;
+  bramah__assess_tell(a, "the model without corrections ends at t = %.9g s: %s",
+                      (double)a->totals.last_ns / 1e9, diag.message);
+}
+
+const bramah_plant *bramah_assess_model(const bramah_assess *a) { return a->model_runs ? &a->model : NULL; }
+const bramah_replay *bramah_assess_replay(const bramah_assess *a) { return a->replay; }
+
+/* ---- making one ---- */
+
+static bramah_status init(bramah_assess *a, bramah_diag *diag)
+{
+  const bramah_listener listener = {a, take_sample};
+  bramah_replay_options options;
+  bramah_replay_options_default(&options);
+  options.gather = 1;
+  options.max_gap_ns = a->study->log.longest_gap_ns;
+  bramah_status status = bramah_replay_new(a->filter, &options, next_row, a, diag, &a->replay);
+  if (!status) status = bramah__known_init(a, &options, diag);
+  if (!status) status = bramah__estimate_init(a, diag);
+  if (!status) status = bramah__consistency_init(a, diag);
+  if (!status) status = bramah__accuracy_init(a, diag);
+  if (!status) status = init_model(a, diag);
+  if (!status) status = init_adaptive(a, diag);
+  if (status) return status;
+  bramah_replay_listen(a->replay, &listener);
+  a->finding = calloc(4 * a->n_sensors + a->n_accuracies + 2, sizeof *a->finding);
+  return a->finding ? BRAMAH_OK : bramah__fail_memory(diag);
+}
+
+bramah_status bramah_assess_new(bramah_session *session, bramah_source source, void *source_user,
+                                const bramah_assess_options *options, bramah_diag *diag, bramah_assess **out)
+{
+  bramah_assess *a = calloc(1, sizeof *a);
+  bramah_diag_clear(diag);
+  if (!a) return bramah__fail_memory(diag);
+  *a = (bramah_assess){.session = session,
+                       .source = source,
+                       .source_user = source_user,
+                       .log = source == bramah_log_stream_next ? source_user : NULL,
+                       .study = bramah_session_study(session),
+                       .filter = bramah_session_filter(session)};
+  if (options)
+    a->options = *options;
+  else
+    bramah_assess_options_default(&a->options);
+  a->plant = bramah_filter_plant(a->filter);
+  a->n_sensors = bramah_filter_n_sensors(a->filter);
+  a->n_augmented = bramah_filter_n_augmented(a->filter);
+  a->study_hash = bramah__hash_file(a->study->file);
+  a->machine_hash = bramah__hash_file(a->study->machine_file);
+  const bramah_status status = init(a, diag);
+  if (status)
+    bramah_assess_free(a);
+  else
+    *out = a;
+  return status;
+}
+
+void bramah_assess_free(bramah_assess *a)
+{
+  if (!a) return;
+  bramah_smoother_free(a->smoother);
+  bramah_adaptive_free(a->adaptive);
+  bramah__known_free(&a->known);
+  bramah_truth_close(a->rows);
+  bramah_coupled_free(a->free_model);
+  bramah_replay_free(a->replay);
+  bramah__snapshot_free(&a->snapshot);
+  free(a->output);
+  free(a->value);
+  free(a->shown_as);
+  free(a->sensor);
+  free(a->whiteness);
+  free(a->fault);
+  free(a->accuracy);
+  free(a->column);
+  free(a->state);
+  free(a->state_column);
+  free(a->error);
+  free(a->stated);
+  free(a->finding);
+  free(a);
+}
+
+/* ---- a step ---- */
+
+/* What the filter or the replay complain about came with the row in use. */
+static bramah_status place(const bramah_assess *a, bramah_diag *diag)
+{
+  int line = 0;
+  if (!a->log) return diag->status;
+  const char *path = bramah_log_stream_place(a->log, bramah_replay_mark(a->replay), &line);
+  return bramah__place(diag, path, line);
+}
+
+/* The present step is in the filter. */
+static bramah_status take_step(bramah_assess *a, bramah_diag *diag)
+{
+  bramah_assess_totals *totals = &a->totals;
+  int matched = 0;
+  bramah__consistency_step(a);
+  bramah__known_step(a);
+  bramah__events_watch(a);
+  bramah_status status = BRAMAH_OK;
+  if (!totals->estimates && a->options.smooth_to_ns != INT64_MIN) status = bramah__smooth_begin(a, diag);
+  if (totals->estimates) step_model(a);
+  if (!status && a->rows) status = bramah__accuracy_seek(a, totals->last_ns, &matched, diag);
+  if (status) return status;
+  if (a->rows) {
+    totals->without_truth += !matched;
+    bramah_assess_estimate(a);
+    bramah__accuracy_step(a);
+  }
+  if (totals->estimates++ == totals->resumed) totals->begin_ns = totals->last_ns;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
+{
+  bramah_assess_totals *totals = &a->totals;
+  int64_t time_ns;
+  bramah_diag_clear(diag);
+  *end = totals->estimates && totals->last_ns > a->options.to_ns - a->plant->step_ns;
+  if (*end) return BRAMAH_OK;
+  const double begin = clock_of(a), reading = a->reading;
+  for (size_t i = 0; i < a->n_sensors; i++) a->measured[i] = NAN;
+  a->taken = 0;
+  const bramah_status status = bramah_replay_next(a->replay, &time_ns, &a->estimate.corrected, end, diag);
+  totals->step_seconds = clock_of(a) - begin - (a->reading - reading);
+  totals->filter_seconds += totals->step_seconds;
+  if (status || *end) { /* late samples may have been fused */
+    bramah__events_watch(a);
+    return status ? place(a, diag) : BRAMAH_OK;
+  }
+  if (!totals->estimates) totals->first_ns = time_ns;
+  a->estimate.time_ns = totals->last_ns = time_ns;
+  return take_step(a, diag);
+}
+
+bramah_status bramah_assess_run(bramah_assess *a, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (int end = 0; !status && !end;) status = bramah_assess_next(a, &end, diag);
+  return status;
+}
+
+bramah_assess_totals bramah_assess_get_totals(const bramah_assess *a)
+{
+  bramah_assess_totals totals = a->totals;
+  totals.nees = bramah_nis_mean(&a->nees);
+  totals.nees_times = a->nees.n;
+  return totals;
+}
+
+/* ---- before a run ---- */
+
+bramah_status bramah_assess_unseen(const bramah_session *session, char *names, size_t size, size_t *n,
+                                   double *horizon, bramah_diag *diag)
+{
+  const bramah_filter *filter = bramah_session_filter(session);
+  const double *P = bramah_filter_covariance(filter);
+  const size_t n_filter = bramah_filter_n_error(filter);
+  const size_t n_plant = bramah_plant_n_error(bramah_filter_plant(filter));
+  bramah_coupled *coupled = NULL;
+  bramah_observability *o = NULL;
+  bramah_observability_options options;
+  double *sigma = calloc(n_filter + 1, sizeof *sigma);
+  bramah_diag_clear(diag);
+  if (!sigma) return bramah__fail_memory(diag);
+  bramah_status status = bramah_coupled_new(bramah_session_model(session), diag, &coupled);
+  if (!status) status = bramah_session_start(session, coupled, diag);
+  /* Other parameters are left out: from where a run starts, often at rest, most of them cannot be seen yet (a
+   * pump behind a closed valve), which would be no news. */
+  bramah_observability_options_default(&options);
+  options.augmented = bramah_session_filter_options(session).augmented;
+  options.n_augmented = bramah_study_n_unknown_inputs(bramah_session_study(session));
+  for (size_t i = 0; i < n_plant; i++) sigma[i] = sqrt(P[i * n_filter + i]);
+  for (size_t k = 0; k < options.n_augmented; k++) sigma[n_plant + k] = options.augmented[k].sigma;
+  if (!status) {
+    const bramah_plant plant = bramah_coupled_plant(coupled);
+    status = bramah_observability_new(&plant, bramah_filter_n_sensors(filter),
+                                      bramah_session_sensors(session), &options, diag, &o);
+    if (!status) status = bramah_observability_run(o, sigma, diag);
+    if (!status) {
+      const bramah_observability_result result = bramah_observability_report(o);
+      *n = bramah_observability_names(o, names, size);
+      if (!result.lasting) *n = 0;
+      *horizon = result.horizon;
+    }
+  }
+  bramah_observability_free(o);
+  bramah_coupled_free(coupled);
+  free(sigma);
+  return status;
+}

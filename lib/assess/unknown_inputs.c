@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What it costs not to know the commands of a machine. Along with the filter, which estimates them, runs a second
+ * one of the same study to which they are given: at each step as the first has estimated them so far. Both have
+ * the same measurements; what their standard deviations differ by is the cost. Where all inputs are known there
+ * is no second filter. */
+#include "lib/assess/assess_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rows ---- */
+
+/* Of the queue: time, values of inputs and sensors, flags. */
+static size_t row_size(const bramah__known_inputs *known)
+{
+  return sizeof(int64_t) + known->n_values * (sizeof(double) + 1);
+}
+
+bramah_status bramah__known_keep(bramah_assess *a, const bramah_sample *sample, bramah_diag *diag)
+{
+  bramah__known_inputs *known = &a->known;
+  const size_t n_inputs = a->plant->n_input, size = row_size(known);
+  if (!known->filter) return BRAMAH_OK;
+  if (known->n_rows == known->room) {
+    const size_t room = 2 * known->room + 8;
+    unsigned char *rows = realloc(known->rows, room * size);
+    if (!rows) return bramah__fail_memory(diag);
+    known->rows = rows;
+    known->room = room;
+  }
+  unsigned char *row = known->rows + known->n_rows++ * size;
+  unsigned char *values = row + sizeof(int64_t), *flags = values + known->n_values * sizeof(double);
+  memcpy(row, &sample->time_ns, sizeof sample->time_ns);
+  memcpy(values, sample->inputs, n_inputs * sizeof(double));
+  memcpy(values + n_inputs * sizeof(double), sample->y, a->n_sensors * sizeof(double));
+  memcpy(flags, sample->has_input, n_inputs);
+  memcpy(flags + n_inputs, sample->present, a->n_sensors);
+  return BRAMAH_OK;
+}
+
+/* bramah_source of the second filter: the oldest row kept. It looks as far ahead as the first. */
+static bramah_status take_row(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
+{
+  bramah_assess *a = user;
+  bramah__known_inputs *known = &a->known;
+  const size_t n_inputs = a->plant->n_input, size = row_size(known);
+  const unsigned char *values = known->rows + sizeof(int64_t),
+                      *flags = values + known->n_values * sizeof(double);
+  (void)diag;
+  *end = known->n_rows == 0;
+  if (*end) return BRAMAH_OK;
+  memcpy(&sample->time_ns, known->rows, sizeof sample->time_ns);
+  memcpy(sample->inputs, values, n_inputs * sizeof(double));
+  memcpy(sample->y, values + n_inputs * sizeof(double), a->n_sensors * sizeof(double));
+  memcpy(sample->has_input, flags, n_inputs);
+  memcpy(sample->present, flags + n_inputs, a->n_sensors);
+  memmove(known->rows, known->rows + size, --known->n_rows * size);
+  return BRAMAH_OK;
+}
+
+/* ---- second filter ---- */
+
+/* The unknown commands are the first augmented states: the second filter has the others. */
+bramah_status bramah__known_init(bramah_assess *a, const bramah_replay_options *replay, bramah_diag *diag)
+{
+  bramah__known_inputs *known = &a->known;
+  const size_t n_output = a->plant->n_output;
+  known->n = bramah_study_n_unknown_inputs(a->study);
+  known->n_values = a->plant->n_input + a->n_sensors;
+  if (!known->n) return BRAMAH_OK;
+  known->parameter = calloc(known->n, sizeof *known->parameter);
+  known->sum[0] = calloc(2 * n_output + 1, sizeof *known->sum[0]);
+  if (!known->parameter || !known->sum[0]) return bramah__fail_memory(diag);
+  known->sum[1] = known->sum[0] + n_output;
+  for (size_t k = 0; k < known->n; k++)
+    known->parameter[k] = (size_t)bramah_plant_find_parameter(a->plant, a->study->augmented[k].at);
+  bramah_filter_options options = bramah_session_filter_options(a->session);
+  options.augmented += known->n;
+  options.n_augmented -= known->n;
+  bramah_status status = bramah_coupled_new(bramah_session_model(a->session), diag, &known->coupled);
+  if (!status) status = bramah_session_start(a->session, known->coupled, diag);
+  if (status) return status;
+  known->plant = bramah_coupled_plant(known->coupled);
+  bramah_coupled_set_injection(known->coupled, (bramah_injection)a->study->injection);
+  status = bramah_filter_new(&known->plant, a->n_sensors, bramah_session_sensors(a->session), &options, diag,
+                             &known->filter);
+  return status ? status : bramah_replay_new(known->filter, replay, take_row, a, diag, &known->replay);
+}
+
+static void end_filter(bramah__known_inputs *known)
+{
+  bramah_replay_free(known->replay);
+  bramah_filter_free(known->filter);
+  bramah_coupled_free(known->coupled);
+  known->replay = NULL;
+  known->filter = NULL;
+  known->coupled = NULL;
+}
+
+void bramah__known_free(bramah__known_inputs *known)
+{
+  end_filter(known);
+  free(known->rows);
+  free(known->parameter);
+  free(known->sum[0]);
+}
+
+/* ---- steps ---- */
+
+/* What the first filter knows now holds over the second one's next step. Noise that adapts is the same for
+ * both. */
+static bramah_status pass_on(bramah_assess *a, bramah_diag *diag)
+{
+  bramah__known_inputs *known = &a->known;
+  const bramah_plant *from = a->plant, *to = &known->plant;
+  bramah_status status = BRAMAH_OK;
+  for (size_t k = 0; !status && k < known->n; k++) {
+    const size_t p = known->parameter[k];
+    status = to->set_parameter(to->self, p, from->parameter(from->self, p), diag);
+  }
+  if (status || !a->adaptive) return status;
+  status = bramah_filter_set_noise(known->filter, bramah_filter_acceleration_noise(a->filter),
+                                   bramah_filter_first_order_noise(a->filter), diag);
+  for (size_t i = 0; !status && i < a->n_sensors; i++)
+    status =
+        bramah_filter_set_sensor_sigma(known->filter, i, bramah_filter_sensor(a->filter, i)->sigma, diag);
+  return status;
+}
+
+void bramah__known_step(bramah_assess *a)
+{
+  bramah__known_inputs *known = &a->known;
+  bramah_diag diag;
+  int64_t time_ns;
+  int corrected, end = 0;
+  if (!known->filter) return;
+  bramah_diag_clear(&diag);
+  bramah_status status = bramah_replay_next(known->replay, &time_ns, &corrected, &end, &diag);
+  if (!status && !end) status = pass_on(a, &diag);
+  if (status || end) { /* given up; the replay goes on without */
+    if (status)
+      bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s",
+                          (double)a->totals.last_ns / 1e9, diag.message);
+    end_filter(known);
+    return;
+  }
+  for (size_t c = 0; c < a->n_outputs; c++) {
+    const size_t i = a->output[c].output;
+    const double sigma = a->output[c].has_sigma ? bramah_filter_output_sigma(a->filter, i) : (double)NAN;
+    if (isnan(sigma)) continue; /* a command itself */
+    known->sum[0][i] += sigma;
+    known->sum[1][i] += bramah_filter_output_sigma(known->filter, i);
+  }
+  for (size_t k = 0; k < known->n; k++)
+    known->sum[0][a->shown_as[k]] += bramah_filter_augmented_sigma(a->filter, k);
+  known->count++;
+}
+
+size_t bramah_assess_n_input_costs(const bramah_assess *a)
+{
+  size_t n = 0;
+  for (size_t c = 0; a->known.count && c < a->n_outputs; c++) n += a->output[c].has_sigma != 0;
+  return n;
+}
+
+bramah_input_cost bramah_assess_input_cost(const bramah_assess *a, size_t i)
+{
+  size_t c = 0;
+  for (; !a->output[c].has_sigma || i; c++) i -= a->output[c].has_sigma != 0;
+  const bramah_assess_output_info *out = &a->output[c];
+  bramah_output_info info;
+  bramah_plant_output_info(a->plant, out->output, &info);
+  const double n = (double)a->known.count;
+  return (bramah_input_cost){.name = out->name,
+                             .unit = out->unit,
+                             .sigma = a->known.sum[0][out->output] / n,
+                             .sigma_known = info.has_row ? a->known.sum[1][out->output] / n : (double)NAN};
+}
+
+/* ---- snapshots ---- */
+
+/* Between two steps both filters have taken the same rows: the queue is empty. */
+void bramah__known_save(const bramah_assess *a, bramah__snapshot *snapshot)
+{
+  const bramah__known_inputs *known = &a->known;
+  if (!known->filter) return;
+  void *replay = bramah__snapshot_add(snapshot, "known replay", bramah_replay_snapshot_size(known->replay));
+  if (replay) bramah_replay_save(known->replay, replay);
+  bramah__snapshot_put(snapshot, "known count", &known->count, sizeof known->count);
+  bramah__snapshot_put(snapshot, "known sigmas", known->sum[0],
+                       2 * a->plant->n_output * sizeof *known->sum[0]);
+}
+
+/* A snapshot without it ends the second filter: it had ended before. */
+bramah_status bramah__known_resume(bramah_assess *a, const bramah__snapshot *snapshot, bramah_diag *diag)
+{
+  bramah__known_inputs *known = &a->known;
+  size_t size;
+  const void *replay = bramah__snapshot_find(snapshot, "known replay", &size);
+  if (!known->filter) return BRAMAH_OK;
+  if (!replay) return end_filter(known), BRAMAH_OK;
+  if (size == bramah_replay_snapshot_size(known->replay) &&
+      bramah__snapshot_get(snapshot, "known count", &known->count, sizeof known->count) &&
+      bramah__snapshot_get(snapshot, "known sigmas", known->sum[0],
+                           2 * a->plant->n_output * sizeof *known->sum[0]) &&
+      bramah_replay_restore(known->replay, replay) == BRAMAH_OK)
+    return BRAMAH_OK;
+  return bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
+                       "the filter with known commands in the snapshot is of another study, or damaged");
+}
