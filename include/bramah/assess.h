@@ -105,6 +105,7 @@ BRAMAH_API double bramah_chi_square_above(double x, double degrees_of_freedom);
 
 typedef struct bramah_assess bramah_assess;
 
+/* What is wanted besides the filter itself. */
 typedef struct bramah_assess_options {
   int64_t to_ns;        /* no estimate is later; default INT64_MAX */
   const char *truth;    /* file with the true motion, CSV or MAT; default NULL: none */
@@ -184,13 +185,16 @@ typedef struct bramah_assess_output_info {
   int has_truth; /* 1: the truth has it, and it has a standard deviation */
   long sensor;   /* the one that measures just this, -1: none */
 } bramah_assess_output_info;
+/* How many there are. */
 BRAMAH_API size_t bramah_assess_n_outputs(const bramah_assess *assess);
+/* Output i < n_outputs. */
 BRAMAH_API bramah_assess_output_info bramah_assess_output(const bramah_assess *assess, size_t i);
 
 /* What it runs on: for its counts; plant of the model alone, NULL when there is none (any more). */
 BRAMAH_API const bramah_replay *bramah_assess_replay(const bramah_assess *assess);
 BRAMAH_API const bramah_plant *bramah_assess_model(const bramah_assess *assess);
 
+/* Counts and times of the whole run. */
 typedef struct bramah_assess_totals {
   uint64_t estimates, resumed;         /* all; of them before the snapshot this run went on from */
   int64_t first_ns, last_ns;           /* of all estimates */
@@ -201,6 +205,7 @@ typedef struct bramah_assess_totals {
   double filter_seconds, step_seconds; /* of the clock, for filter and replay without reading; last step */
   size_t smooth_bytes, smooth_steps;   /* memory of the backward pass; steps it has gone through */
 } bramah_assess_totals;
+/* As of the present estimate. */
 BRAMAH_API bramah_assess_totals bramah_assess_get_totals(const bramah_assess *assess);
 
 /* Innovations of a sensor, or of all together. NaN where nothing was fused. */
@@ -212,14 +217,16 @@ typedef struct bramah_consistency {
   double low, high; /* 95 % band of nis, about what is expected */
   double lag_1;     /* correlation of a normalised innovation with the one before; of sensors only */
 } bramah_consistency;
+/* Of sensor i, in the order of the study. */
 BRAMAH_API bramah_consistency bramah_assess_sensor(const bramah_assess *assess, size_t i);
+/* Of all together: the joint NIS of what was fused at one time. */
 BRAMAH_API bramah_consistency bramah_assess_all_sensors(const bramah_assess *assess);
 /* Of the normalised innovations of sensor i that were fused since the start or the snapshot; NULL without the
  * option `whiteness`. */
 BRAMAH_API const bramah_autocorrelation *bramah_assess_whiteness(const bramah_assess *assess, size_t i);
 
-/* Events: counts, and times of those that come seldom. */
 enum { BRAMAH_EVENT_TIMES = 16 };
+/* Something that comes seldom: how often, and when. */
 typedef struct bramah_event {
   uint64_t n;
   int lasts;                                                 /* 1: the last one is not over */
@@ -239,6 +246,7 @@ typedef struct bramah_accuracy {
   uint64_t judged, within; /* errors that have a sigma; of them those within 2 * 1.96 sigma */
 } bramah_accuracy;
 BRAMAH_API size_t bramah_assess_n_accuracies(const bramah_assess *assess); /* 0 without a truth */
+/* Accuracy i < n_accuracies, in the order of the outputs. */
 BRAMAH_API const bramah_accuracy *bramah_assess_accuracy(const bramah_assess *assess, size_t i);
 
 /* An augmented state of the filter, i < bramah_filter_n_augmented: the present estimate, after the backward pass
@@ -249,15 +257,18 @@ typedef struct bramah_augmented_estimate {
   int is_shown; /* 1: an output of the plant shows it: the command of an unknown input */
   double value, sigma;
 } bramah_augmented_estimate;
+/* Augmented state i. */
 BRAMAH_API bramah_augmented_estimate bramah_assess_augmented(const bramah_assess *assess, size_t i);
 
 /* Noise that adapts, at present, by what the study states: i < bramah_assess_n_adapted. */
 typedef struct bramah_adapted {
-  const char *name; /* of the sensor, or of the state: valid until the next call */
+  const char *name; /* of the sensor, or of the rate or state it acts on */
   double factor, sigma;
   int limited; /* 1: the last change was held at a limit */
 } bramah_adapted;
+/* How many densities and standard deviations adapt; 0: none. */
 BRAMAH_API size_t bramah_assess_n_adapted(const bramah_assess *assess);
+/* One of them. */
 BRAMAH_API bramah_adapted bramah_assess_adapted(const bramah_assess *assess, size_t i);
 
 /* What it costs not to know inputs: mean standard deviations of an output, i < bramah_assess_n_input_costs. The
@@ -268,6 +279,7 @@ typedef struct bramah_input_cost {
   double sigma_known; /* NaN: the output is the command itself */
 } bramah_input_cost;
 BRAMAH_API size_t bramah_assess_n_input_costs(const bramah_assess *assess); /* 0: all inputs are known */
+/* Cost i. */
 BRAMAH_API bramah_input_cost bramah_assess_input_cost(const bramah_assess *assess, size_t i);
 
 /* Whether the filter may be believed: its innovations and, with a truth, its errors against what it says of
@@ -283,6 +295,7 @@ typedef enum bramah_check_kind {
   BRAMAH_CHECK_NEES = 6        /* mean NEES per state: at most 4 */
 } bramah_check_kind;
 
+/* One check. */
 typedef struct bramah_finding {
   bramah_check_kind kind;
   const char *what;          /* "mean NIS" */
@@ -292,6 +305,7 @@ typedef struct bramah_finding {
   int passed;
 } bramah_finding;
 
+/* All checks. */
 typedef struct bramah_verdict {
   int consistent;                /* 1: no check failed */
   size_t n, n_failed;            /* checks */

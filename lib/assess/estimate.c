@@ -85,13 +85,18 @@ size_t bramah_assess_n_adapted(const bramah_assess *a)
   return a->adaptive ? bramah_adaptive_count(a->adaptive) : 0;
 }
 
+/* Noise of accelerations is stated for joints, whatever coordinates are independent now. */
 bramah_adapted bramah_assess_adapted(const bramah_assess *a, size_t i)
 {
   const bramah_adaptive_figure noise = bramah_adaptive_get(a->adaptive, i);
   const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
   const double stated = a->stated[first[noise.kind] + noise.index];
-  const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR
-                         ? bramah_filter_sensor(a->filter, noise.index)->name
-                         : bramah_plant_state_name(a->plant, n_dof + first[noise.kind] + noise.index);
+  bramah_output_info rate = {.name = ""};
+  if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
+    bramah_plant_output_info(a->plant, bramah_session_joint_output(a->session, noise.index) + 1, &rate);
+  const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR ? bramah_filter_sensor(a->filter, noise.index)->name
+                     : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION
+                         ? rate.name
+                         : bramah_plant_state_name(a->plant, 2 * n_dof + noise.index);
   return (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
 }
