@@ -363,8 +363,8 @@ static int differences(bramah_observability *o)
   for (size_t k = 0; k < o->np && good; k++) {
     const double d = 0.01 * o->sigma[k];
     good = displaced_step(o, k, d, o->side[0]) && displaced_step(o, k, -d, o->side[1]);
-    for (size_t i = 0; i < o->np && good; i++)
-      o->Fp[i * o->np + k] = (o->side[0][i] - o->side[1][i]) / (2.0 * d);
+    if (good) bramah_plant_subtract(plant, o->side[0], o->side[1], o->side[0]);
+    for (size_t i = 0; i < o->np && good; i++) o->Fp[i * o->np + k] = o->side[0][i] / (2.0 * d);
   }
   plant->restore(plant->self, o->start);
   return good;

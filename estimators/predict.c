@@ -68,7 +68,8 @@ static bramah_status differenced_step(bramah_filter *f, bramah_diag *diag)
     const double by = bramah_plant_difference_step(&f->plant, k);
     status = displaced_step(f, k, by, above, diag);
     if (status == BRAMAH_OK) status = displaced_step(f, k, -by, below, diag);
-    for (size_t r = 0; r < f->ne; r++) f->work.Fe[r * f->ne + k] = (above[r] - below[r]) / (2.0 * by);
+    bramah_plant_subtract(&f->plant, above, below, above);
+    for (size_t r = 0; r < f->ne; r++) f->work.Fe[r * f->ne + k] = above[r] / (2.0 * by);
   }
   f->plant.restore(f->plant.self, f->work.snap);
   return status;
@@ -86,8 +87,8 @@ static bramah_status differenced_parameters(bramah_filter *f, bramah_diag *diag)
       if (status == BRAMAH_OK) status = step_from(f, side ? above : below, diag);
       f->plant.restore(f->plant.self, f->work.snap);
     }
-    for (size_t r = 0; r < f->ne; r++)
-      f->work.G[r * f->n_par + j] = (above[r] - below[r]) / (2.0 * f->par_step[j]);
+    bramah_plant_subtract(&f->plant, above, below, above);
+    for (size_t r = 0; r < f->ne; r++) f->work.G[r * f->n_par + j] = above[r] / (2.0 * f->par_step[j]);
   }
   return status;
 }

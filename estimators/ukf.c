@@ -303,11 +303,12 @@ static bramah_status step_point(bramah_ukf *u, size_t k, int readable, bramah_di
 static void take_mean(bramah_ukf *u)
 {
   const size_t n = u->n;
+  for (size_t k = 0; k < u->n_points; k++) bramah_plant_subtract(&u->plant, u->X + k * n, u->x, u->X + k * n);
   for (size_t i = 0; i < n; i++) {
     double sum = 0.0;
-    for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * n + i] - u->x[i];
+    for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * n + i];
     u->dx[i] = u->weight * sum;
-    for (size_t k = 0; k < u->n_points; k++) u->X[k * n + i] = u->X[k * n + i] - u->x[i] - u->dx[i];
+    for (size_t k = 0; k < u->n_points; k++) u->X[k * n + i] -= u->dx[i];
   }
 }
 
