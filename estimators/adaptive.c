@@ -560,7 +560,7 @@ static void change_noise(bramah_adaptive *a)
     a->low[k] = fmax(a->least[k], a->theta[k] / stride);
     a->high[k] = fmin(a->most[k], a->theta[k] * stride);
   }
-  bramah__window_sum(a->m, a->ring, a->window, p->last, p->count, a->forgetting, a->A, a->b);
+  bramah__window_sum(a->m, a->ring, a->window, (size_t)p->last, (size_t)p->count, a->forgetting, a->A, a->b);
   bramah__window_solve(a->m, a->A, a->b, a->theta, a->low, a->high, a->x);
   for (size_t k = 0; k < a->m; k++) {
     a->at[k] = a->x[k] <= a->least[k] || a->x[k] >= a->most[k];

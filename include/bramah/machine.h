@@ -527,12 +527,6 @@ typedef enum bramah_formulation {
   BRAMAH_FORMULATION_PENALTY = 2               /* all three penalty figures (D 2.30-2.33) */
 } bramah_formulation;
 
-/* Where Newton's tangent comes from. Both lead to the same solution within the tolerances. */
-typedef enum bramah_tangent_kind {
-  BRAMAH_TANGENT_ANALYTIC = 0,
-  BRAMAH_TANGENT_DIFFERENCES = 1 /* forward differences as in the papers: slower, for comparison */
-} bramah_tangent_kind;
-
 /* Implicit trapezoidal rule with Newton. Zero means default. Source: spec equations 4. */
 typedef struct bramah_integrator {
   int64_t step_ns;           /* time step; default 1 000 000 ns */
@@ -543,7 +537,6 @@ typedef struct bramah_integrator {
   double penalty_factor;    /* alpha, default 1e11 (augmented Lagrangian), 1e8 (penalty) */
   double penalty_frequency; /* Omega [rad/s], default 100 */
   double penalty_damping;   /* zeta [-], default 1 */
-  bramah_tangent_kind tangent;
 } bramah_integrator;
 
 /* A whole machine, as a file or a program describes it; what bramah_model_new compiles. */

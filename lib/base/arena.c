@@ -54,10 +54,19 @@ int bramah__is_marked(const void *mem)
 
 void *bramah__aligned_new(size_t size)
 {
-  size_t rounded = (size + BRAMAH__ALIGN - 1) / BRAMAH__ALIGN * BRAMAH__ALIGN;
-  void *mem = aligned_alloc(BRAMAH__ALIGN, rounded ? rounded : BRAMAH__ALIGN);
-  if (mem) memset(mem, 0, rounded);
+  /* By malloc, for aligned_alloc is not everywhere (newlib): what it gave stands before the aligned memory. */
+  const size_t extra = BRAMAH__ALIGN - 1 + sizeof(void *);
+  unsigned char *raw = size > SIZE_MAX - extra ? NULL : malloc(size + extra), *mem = raw;
+  if (!raw) return NULL;
+  mem += extra - ((uintptr_t)raw + extra) % BRAMAH__ALIGN;
+  memset(mem, 0, size);
+  memcpy(mem - sizeof raw, &raw, sizeof raw);
   return mem;
 }
 
-void bramah__aligned_free(void *mem) { free(mem); }
+void bramah__aligned_free(void *mem)
+{
+  void *raw = NULL;
+  if (mem) memcpy(&raw, (unsigned char *)mem - sizeof raw, sizeof raw);
+  free(raw);
+}

@@ -74,9 +74,6 @@ static bramah_status read_step(bramah__reader *reader, const bramah__item *item,
   return BRAMAH_OK;
 }
 
-static const bramah__word tangents[] = {
-    {"analytic", BRAMAH_TANGENT_ANALYTIC}, {"differences", BRAMAH_TANGENT_DIFFERENCES}, {NULL, 0}};
-
 static const bramah__word formulations[] = {{"partitioning", BRAMAH_FORMULATION_PARTITIONING},
                                             {"augmented-lagrangian", BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN},
                                             {"penalty", BRAMAH_FORMULATION_PENALTY},
@@ -89,7 +86,6 @@ static const bramah__key integrator_keys[] = {
     BRAMAH__KEY("pressure_tolerance", bramah__read_quantity, bramah_integrator, pressure_tolerance,
                 .unit = "Pa", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("max_iterations", bramah__read_integer, bramah_integrator, max_iterations, .required = 0),
-    BRAMAH__KEY("tangent", bramah__read_word, bramah_integrator, tangent, .words = tangents),
     BRAMAH__KEY("formulation", bramah__read_word, bramah_integrator, formulation, .words = formulations),
     BRAMAH__KEY("penalty_factor", bramah__read_quantity, bramah_integrator, penalty_factor, .unit = "1",
                 .range = BRAMAH__POSITIVE),

@@ -64,23 +64,17 @@ static void take_tables(bramah_linearization *l, bramah__arena *arena)
 static void take_work(bramah_linearization *l, bramah__arena *arena, const bramah_model *model)
 {
   const bramah__circuit *circuit = &model->circuit;
-  const size_t nn = model->n, nf = model->n_independent, np = circuit->n_volumes, nc = circuit->n_cylinders,
+  const size_t nn = model->n, nf = model->n_independent, np = circuit->n_volumes,
                ns = bramah__n_spools(circuit),
                nk = nn + model->n_dependent + bramah__count_rolling_rows(model),
                N = 2 * nn + np + l->system.n_spool + circuit->n_friction_states;
   bramah__state state;
   bramah__arena counted = bramah__arena_make(NULL, 0);
   bramah__state_layout(model, &counted, &state);
-  l->by_p = BRAMAH__TAKE(arena, double, np *np);
-  l->by_s = BRAMAH__TAKE(arena, double, np *nc);
-  l->by_v = BRAMAH__TAKE(arena, double, np *nc);
   l->by_U = BRAMAH__TAKE(arena, double, np *ns);
   l->x_by_U = BRAMAH__TAKE(arena, double, l->system.n *ns);
   l->y_by_U = BRAMAH__TAKE(arena, double, l->system.n_y *ns);
   l->by_supply = BRAMAH__TAKE(arena, double, np * circuit->n_supplies);
-  l->pd = BRAMAH__TAKE(arena, double, np);
-  l->circuit = BRAMAH__TAKE(arena, double, BRAMAH__CIRCUIT_SCRATCH *np);
-  l->v_zi = BRAMAH__TAKE(arena, double, nc *nf);
   l->column = BRAMAH__TAKE(arena, double, nn);
   l->row = BRAMAH__TAKE(arena, double, 2 * nf + np);
   l->dx = BRAMAH__TAKE(arena, double, 2 * nf + np);

@@ -45,7 +45,7 @@ static void find_multipliers(bramah_coupled *c)
   const bramah_model *model = c->model;
   const bramah__eval *now = c->now;
   const size_t n = model->n, nd = model->n_dependent;
-  double *mu = c->linear.mu, *g = c->now->column;
+  double *mu = c->derivative.mu, *g = c->now->column;
   for (size_t k = 0; k < nd; k++) {
     const size_t j = (size_t)c->state.index[k];
     g[k] = -now->tau[j];
@@ -59,30 +59,28 @@ static void find_multipliers(bramah_coupled *c)
 static void mechanical(bramah_coupled *c, const tables *t)
 {
   const bramah_model *model = c->model;
-  const size_t n = model->n;
+  const bramah__derivative *d = &c->derivative;
+  const size_t n = model->n, np = model->n_first_order, k = n_other(model);
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
-  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
-    bramah__force_slopes(c, i, &c->linear.F_s[i], &c->linear.F_v[i]);
-  if (model->circuit.n_metered) bramah__linear_circuit(model, c->state.p, c->state.U, c->now, &c->linear);
+  bramah__state_slopes(c);
+  bramah__derive_circuit(model, c->state.p, c->state.U, c->now, &c->derivative);
   find_multipliers(c);
-  bramah__linear_open(model, c->now, &c->linear);
-  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, c->now->pose, c->linear.mu,
-                                c->linear.K);
-  memcpy(t->M, c->linear.M, n * n * sizeof *t->M);
-  memcpy(t->C, c->linear.C, n * n * sizeof *t->C);
-  memcpy(t->K, c->linear.K, n * n * sizeof *t->K);
-  for (size_t k = 0; k < model->n_dependent; k++)
-    memcpy(t->Phi + k * n, c->now->Phi_z + (size_t)c->state.row[k] * n, n * sizeof *t->Phi);
-}
-
-/* A rate that follows stroke and stroke velocity of cylinder q. */
-static void follow_stroke(const bramah_coupled *c, size_t q, double by_s, double by_v, double *Xq, double *Xv)
-{
-  const size_t n = c->model->n;
-  for (size_t j = 0; j < n; j++) {
-    Xq[j] += by_s * c->now->row[q * n + j] + by_v * c->linear.v_z[q * n + j];
-    Xv[j] += by_v * c->now->row[q * n + j];
+  bramah__derive_all(model, c->now, &c->derivative);
+  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, c->now->pose, d->mu, d->K);
+  memcpy(t->M, d->M, n * n * sizeof *t->M);
+  memcpy(t->C, d->C, n * n * sizeof *t->C);
+  memcpy(t->K, d->K, n * n * sizeof *t->K);
+  for (size_t r = 0; r < model->n_dependent; r++)
+    memcpy(t->Phi + r * n, c->now->Phi_z + (size_t)c->state.row[r] * n, n * sizeof *t->Phi);
+  const bramah__arms arms = bramah__all_arms(model, c->now, d);
+  bramah__force_by_pressures(model, d, arms, t->P, k);
+  bramah__rates_by_motion(model, d, arms, 1.0, 0.0, t->Xq, n);
+  bramah__rates_by_motion(model, d, arms, 0.0, 1.0, t->Xv, n);
+  for (size_t i = 0; i < np * n; i++) { /* of the residual they are, and belong to the other side here */
+    t->Xq[i] = 0.0 - t->Xq[i];
+    t->Xv[i] = 0.0 - t->Xv[i];
   }
+  for (size_t i = 0; i < np; i++) memcpy(t->Xx + i * k, d->pd_p + i * np, np * sizeof *t->Xx);
 }
 
 /* A force along cylinder q by something. */
@@ -92,40 +90,21 @@ static void push(const bramah_coupled *c, size_t q, double by, size_t k, size_t 
   for (size_t j = 0; j < n; j++) P[j * k + column] -= by * c->now->row[q * n + j];
 }
 
-/* Drags of quasistatic actuators by pressures and spools; by velocities they stand in K and C already. */
-static void drags(const bramah_linearization *l, const bramah_coupled *c, size_t k, const tables *t)
+/* Rates of pressures by the spools, and the drags of quasistatic actuators that follow them. */
+static void spools(bramah_linearization *l, bramah_coupled *c, size_t k, const tables *t)
 {
   const bramah__circuit *circuit = &c->model->circuit;
   const size_t np = circuit->n_volumes, ns = bramah__n_spools(circuit);
-  for (size_t i = 0; i < circuit->n_metered; i++) {
-    const bramah__metered_port *port = &circuit->metered_port[i];
-    const double per_rate = bramah__drag_per_rate(circuit, i);
-    for (size_t j = 0; j < np; j++)
-      push(c, port->cylinder, per_rate * l->by_p[port->volume * np + j], k, j, t->P);
-    for (size_t j = 0; j < l->system.n_spool; j++)
-      push(c, port->cylinder, per_rate * l->by_U[port->volume * ns + l->spool[j]], k, np + j, t->P);
-  }
-}
-
-static void pressures(bramah_linearization *l, const bramah_coupled *c, size_t k, const tables *t)
-{
-  const bramah__circuit *circuit = &c->model->circuit;
-  const size_t n = c->model->n, np = circuit->n_volumes, nc = circuit->n_cylinders,
-               ns = bramah__n_spools(circuit);
-  bramah__circuit_derivatives(circuit, c->state.p, c->now->s, c->now->v, c->state.U, l->circuit, l->pd,
-                              l->by_p, l->by_s, l->by_v, l->by_U, l->by_supply);
-  for (size_t i = 0; i < np; i++) {
-    for (size_t q = 0; q < nc; q++)
-      follow_stroke(c, q, l->by_s[i * nc + q], l->by_v[i * nc + q], t->Xq + i * n, t->Xv + i * n);
-    memcpy(t->Xx + i * k, l->by_p + i * np, np * sizeof *t->Xx);
-    for (size_t j = 0; j < l->system.n_spool; j++) t->Xx[i * k + np + j] = l->by_U[i * ns + l->spool[j]];
-  }
-  for (size_t i = 0; i < l->system.n_spool; i++)
-    t->Xx[(np + i) * k + np + i] = -1.0 / circuit->valve[l->spool[i]].time_constant;
-  drags(l, c, k, t);
-  for (size_t q = 0; q < nc; q++) {
-    push(c, q, circuit->cylinder[q].piston_area, k, circuit->cylinder[q].piston, t->P);
-    push(c, q, -circuit->cylinder[q].rod_area, k, circuit->cylinder[q].rod, t->P);
+  bramah__circuit_columns(l, c);
+  for (size_t j = 0; j < l->system.n_spool; j++) {
+    const size_t spool = l->spool[j];
+    for (size_t i = 0; i < np; i++) t->Xx[i * k + np + j] = l->by_U[i * ns + spool];
+    t->Xx[(np + j) * k + np + j] = -1.0 / circuit->valve[spool].time_constant;
+    for (size_t i = 0; i < circuit->n_metered; i++) {
+      const bramah__metered_port *port = &circuit->metered_port[i];
+      push(c, port->cylinder, bramah__drag_per_rate(circuit, i) * l->by_U[port->volume * ns + spool], k,
+           np + j, t->P);
+    }
   }
 }
 
@@ -141,7 +120,10 @@ static void friction(const bramah_linearization *l, const bramah_coupled *c, siz
     if (states == 0) continue;
     bramah__friction_derivatives(&cylinder->friction, c->now->v[q], c->state.x + cylinder->first_state, &by);
     for (size_t i = 0; i < states; i++) {
-      follow_stroke(c, q, 0.0, by.rate_by_v[i], t->Xq + (at + i) * n, t->Xv + (at + i) * n);
+      for (size_t j = 0; j < n; j++) {
+        t->Xq[(at + i) * n + j] += by.rate_by_v[i] * c->derivative.v_z[q * n + j];
+        t->Xv[(at + i) * n + j] += by.rate_by_v[i] * c->now->row[q * n + j];
+      }
       for (size_t j = 0; j < states; j++) t->Xx[(at + i) * k + at + j] = by.rate_by_x[i][j];
       push(c, q, -cylinder->friction_scale * by.force_by_x[i], k, at + i, t->P);
     }
@@ -163,7 +145,7 @@ bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_c
   const tables t = place(model, work);
   memset(work, 0, bramah_linearization_constrained_work(model) * sizeof *work);
   mechanical(plant, &t);
-  pressures(l, plant, k, &t);
+  spools(l, plant, k, &t);
   friction(l, plant, k, &t);
   *out = (bramah_constrained){.n = model->n,
                               .m = model->n_dependent,

@@ -4,7 +4,7 @@
 #define BRAMAH_LIB_LINEAR_LINEARIZATION_INTERNAL_H
 
 #include "bramah/linear.h"
-#include "lib/plant/coupled_internal.h"
+#include "lib/plant/residual_derivative.h"
 
 /* Work of rolling machines (linearization_rolling.c); nf the plant's independent coordinates. */
 typedef struct bramah__roll {
@@ -31,14 +31,12 @@ struct bramah_linearization {
   const char **x_name, **x_unit, **u_name, **u_unit, **y_name, **y_unit;
   const char **friction_name; /* [n_friction] */
   /* work */
-  double *by_p, *by_s, *by_v, *by_U, *by_supply, *pd,
-      *circuit;            /* as bramah__circuit_derivatives fills them */
-  double *x_by_U, *y_by_U; /* [n x ns], [n_y x ns] rates and outputs by all spools, direct ones too */
-  double *v_zi;            /* [nc x nf] stroke velocities by independent positions at held rates */
-  double *column;          /* [n] */
-  double *row, *dx;        /* [ne] */
-  double *side[3];         /* [n + n_y] rates and outputs at displaced parameters */
-  void *snap;              /* [state.size] */
+  double *by_U, *by_supply; /* as bramah__circuit_derivatives fills them */
+  double *x_by_U, *y_by_U;  /* [n x ns], [n_y x ns] rates and outputs by all spools, direct ones too */
+  double *column;           /* [n] */
+  double *row, *dx;         /* [ne] */
+  double *side[3];          /* [n + n_y] rates and outputs at displaced parameters */
+  void *snap;               /* [state.size] */
   /* redundant equations */
   double *K, *rhs;     /* [(n + nd)^2], [n + nd] */
   int *pivot;          /* [n + nd] */
@@ -63,7 +61,6 @@ void bramah__unroll(const bramah_linearization *l, const double *dx, double *out
 size_t bramah__lagging_valves(const bramah__circuit *circuit, size_t *valve);
 
 /* Places in the state. */
-static inline size_t bramah__n_velocities(const bramah_linearization *l) { return 2 * l->system.n_position; }
 static inline size_t bramah__first_spool(const bramah_linearization *l)
 {
   return 2 * l->system.n_position + l->system.n_pressure;
@@ -73,8 +70,10 @@ static inline size_t bramah__first_friction(const bramah_linearization *l)
   return bramah__first_spool(l) + l->system.n_spool;
 }
 
-/* A at the state of the plant, whose evaluation must be up to date; leaves the derivatives of the circuit,
- * v_zi and x_by_U. */
+/* l->by_U and l->by_supply at the state of the plant; c->derivative gets the derivatives of the circuit. */
+void bramah__circuit_columns(bramah_linearization *l, bramah_coupled *c);
+
+/* A at the state of the plant, whose evaluation must be up to date; leaves these and x_by_U. */
 bramah_status bramah__linearize_state(bramah_linearization *l, bramah_coupled *c);
 
 /* B and D. A, C and both of x_by_U and y_by_U must stand. */

@@ -15,10 +15,11 @@ static void friction_row(const bramah_linearization *l, const bramah_coupled *c,
 {
   const size_t nf = l->system.n_position;
   const bramah__cylinder *cylinder = &c->model->circuit.cylinder[q];
+  const double *v_zi = c->derivative.v_zi + q * nf;
   const double slope = cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, c->now->v[q],
                                                                          c->state.x + cylinder->first_state);
   for (size_t f = 0; f < nf; f++) {
-    row[f] = slope * l->v_zi[q * nf + f];
+    row[f] = slope * v_zi[f];
     row[nf + f] = slope * c->now->row_i[q * nf + f];
   }
 }

@@ -152,11 +152,11 @@ bramah_status bramah_linearization_energies(bramah_linearization *l, bramah_coup
     for (size_t f = 0; f < nf; f++)
       zd[j] += plant->now->Rz[j * nf + f] * dx[nf + f] + plant->now->D[j * nf + f] * dx[f];
   }
-  bramah__tree_velocity(&model->tree, plant->now->pose, zd, plant->linear.Y);
-  for (size_t j = 0; j < n; j++) body[j] = kinetic(model, plant->now->pose, plant->linear.Y + 6 * j, j);
-  bramah__circuit_derivatives(&model->circuit, plant->state.p, plant->now->s, plant->now->v, plant->state.U,
-                              l->circuit, l->pd, l->by_p, l->by_s, l->by_v, NULL, NULL);
-  for (size_t i = 0; i < np; i++) volume[i] = 0.5 * l->circuit[np + i] * dx[2 * nf + i] * dx[2 * nf + i];
+  bramah__tree_velocity(&model->tree, plant->now->pose, zd, plant->derivative.Y);
+  for (size_t j = 0; j < n; j++) body[j] = kinetic(model, plant->now->pose, plant->derivative.Y + 6 * j, j);
+  bramah__circuit_columns(l, plant);
+  for (size_t i = 0; i < np; i++)
+    volume[i] = 0.5 * plant->derivative.circuit[np + i] * dx[2 * nf + i] * dx[2 * nf + i];
   for (size_t i = 0; i < model->circuit.n_metered; i++) { /* the element between actuator and rod */
     const size_t load = model->circuit.metered_port[i].volume;
     const double compliance = model->circuit.metered[i].A_h / bramah__load_stiffness(&model->circuit, i);

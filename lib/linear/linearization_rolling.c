@@ -8,7 +8,7 @@
  * as the rows turn with the positions; accelerations alike. The order is 2n - 2m - l (+ r + u), l the
  * nonholonomic rows.
  *
- * r is differentiated on paper (linear.c); B and its rate are differenced along the coordinates, to fourth
+ * r is differentiated on paper (residual_derivative.c); B and its rate are differenced along the coordinates, to fourth
  * order.
  *
  * Source: Agundez et al. 2023, equations 31-64, with the coordinates of the tree. */
@@ -188,13 +188,12 @@ static bramah_status differentiate_motion(bramah_linearization *l, bramah_couple
   bramah__inverse_dynamics(model, &c->state, c->now, r->zdd);
   bramah__apply_transposed(r->rows, n, r->B, r->lambda, r->force);
   for (size_t j = 0; j < n; j++) c->now->tau[j] += r->force[j];
-  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
-    bramah__force_slopes(c, i, &c->linear.F_s[i], &c->linear.F_v[i]);
-  if (model->circuit.n_metered) bramah__linear_circuit(model, c->state.p, c->state.U, c->now, &c->linear);
-  bramah__linear_reduce(model, &c->state, c->now, &c->linear);
+  bramah__state_slopes(c);
+  if (model->circuit.n_metered) bramah__derive_circuit(model, c->state.p, c->state.U, c->now, &c->derivative);
+  bramah__derive_independent(model, &c->state, c->now, &c->derivative);
   for (size_t f = 0; f < nf; f++) {
-    bramah__linear_column(model, c->now, &c->linear, f, 1.0, 0.0, 0.0, r->rz + f, nf);
-    bramah__linear_column(model, c->now, &c->linear, f, 0.0, 1.0, 0.0, r->rv + f, nf);
+    bramah__derivative_column(model, c->now, &c->derivative, f, 1.0, 0.0, 0.0, r->rz + f, nf);
+    bramah__derivative_column(model, c->now, &c->derivative, f, 0.0, 1.0, 0.0, r->rv + f, nf);
   }
   return BRAMAH_OK;
 }
@@ -203,9 +202,9 @@ static void find_mass(bramah_linearization *l, bramah_coupled *c)
 {
   const size_t nf = c->model->n_independent;
   bramah__inverse_dynamics(c->model, &c->state, c->now, c->state.zdd);
-  bramah__linear_reduce(c->model, &c->state, c->now, &c->linear);
+  bramah__derive_independent(c->model, &c->state, c->now, &c->derivative);
   for (size_t f = 0; f < nf; f++)
-    bramah__linear_column(c->model, c->now, &c->linear, f, 0.0, 0.0, 1.0, l->roll.M + f, nf);
+    bramah__derivative_column(c->model, c->now, &c->derivative, f, 0.0, 0.0, 1.0, l->roll.M + f, nf);
 }
 
 /* ---- derivatives of the rows ---- */

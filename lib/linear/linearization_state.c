@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A of the linearized equations. Rows of the velocities come from the derivatives of the equations of motion
- * (transition.c), all others from the derivatives of the elements, led along the constraints:
+ * (residual_derivative.c), all others from the derivatives of the elements, led along the constraints:
  *
  *   positions        z'_i
  *   velocities       -r_a^-1 [r_z r_v r_p 0 r_q], r = Rz' (M z'' - Q)
@@ -60,20 +60,6 @@ void bramah__linear_rates(const bramah_linearization *l, const bramah_coupled *c
   memcpy(xd + bramah__first_friction(l), c->state.xd, l->system.n_friction * sizeof *xd);
 }
 
-/* Rows of positions and velocities as far as the error state reaches. */
-static bramah_status motion_rows(bramah_linearization *l, bramah_coupled *c)
-{
-  const size_t n = l->system.n, nf = l->system.n_position, ne = 2 * nf + l->system.n_pressure;
-  const bramah_status status = bramah__accelerations_by_state(c, c->transition.A);
-  if (status != BRAMAH_OK) return status;
-  memcpy(l->v_zi, c->linear.v_zi, c->model->circuit.n_cylinders * nf * sizeof *l->v_zi);
-  for (size_t f = 0; f < nf; f++) {
-    l->A[f * n + nf + f] = 1.0;
-    memcpy(l->A + (nf + f) * n, c->transition.A + f * ne, ne * sizeof *l->A);
-  }
-  return BRAMAH_OK;
-}
-
 /* A force along cylinder q by something: added to the column of independent accelerations, `stride` apart. */
 static void cylinder_column(bramah_linearization *l, const bramah_coupled *c, size_t q, double force,
                             double *column, size_t stride)
@@ -84,23 +70,20 @@ static void cylinder_column(bramah_linearization *l, const bramah_coupled *c, si
   for (size_t f = 0; f < nf; f++) column[f * stride] += l->column[f];
 }
 
-/* What depends on the stroke and its velocity, led to positions and velocities: row [n] of A. */
-static void follow_stroke(const bramah_linearization *l, const bramah_coupled *c, size_t q, double by_s,
-                          double by_v, double *row)
+void bramah__circuit_columns(bramah_linearization *l, bramah_coupled *c)
 {
-  const size_t nf = l->system.n_position;
-  const double *arm = c->now->row_i + q * nf, *v_zi = l->v_zi + q * nf;
-  for (size_t f = 0; f < nf; f++) {
-    row[f] += by_s * arm[f] + by_v * v_zi[f];
-    row[nf + f] += by_v * arm[f];
-  }
+  bramah__derivative *d = &c->derivative;
+  bramah__circuit_derivatives(&c->model->circuit, c->state.p, c->now->s, c->now->v, c->state.U, d->circuit,
+                              d->pd, d->pd_p, d->pd_s, d->pd_v, l->by_U, l->by_supply);
 }
 
-/* Drags of quasistatic actuators follow the rates of their virtual volumes, and so the spools. */
-static void drag_columns(bramah_linearization *l, const bramah_coupled *c)
+/* Rates by the spools: those of the pressures and, by the drags of quasistatic actuators, which follow the rates of
+ * their virtual volumes, the accelerations. */
+static void spool_columns(bramah_linearization *l, const bramah_coupled *c)
 {
   const bramah__circuit *circuit = &c->model->circuit;
-  const size_t nf = l->system.n_position, ns = bramah__n_spools(circuit);
+  const size_t nf = l->system.n_position, ns = bramah__n_spools(circuit), first = bramah__first_spool(l);
+  memcpy(l->x_by_U + 2 * nf * ns, l->by_U, circuit->n_volumes * ns * sizeof *l->by_U);
   for (size_t i = 0; i < circuit->n_metered; i++) {
     const bramah__metered_port *port = &circuit->metered_port[i];
     const double per_rate = bramah__drag_per_rate(circuit, i), *by_U = l->by_U + port->volume * ns;
@@ -108,28 +91,9 @@ static void drag_columns(bramah_linearization *l, const bramah_coupled *c)
       if (by_U[k] != 0.0)
         cylinder_column(l, c, port->cylinder, per_rate * by_U[k], l->x_by_U + nf * ns + k, ns);
   }
-}
-
-static void pressure_rows(bramah_linearization *l, const bramah_coupled *c)
-{
-  const bramah__circuit *circuit = &c->model->circuit;
-  const size_t n = l->system.n, np = circuit->n_volumes, nc = circuit->n_cylinders,
-               ns = bramah__n_spools(circuit), first = 2 * l->system.n_position;
-  bramah__circuit_derivatives(circuit, c->state.p, c->now->s, c->now->v, c->state.U, l->circuit, l->pd,
-                              l->by_p, l->by_s, l->by_v, l->by_U, l->by_supply);
-  for (size_t i = 0; i < np; i++) {
-    double *row = l->A + (first + i) * n;
-    for (size_t q = 0; q < nc; q++) follow_stroke(l, c, q, l->by_s[i * nc + q], l->by_v[i * nc + q], row);
-    memcpy(row + first, l->by_p + i * np, np * sizeof *row);
-  }
-  memcpy(l->x_by_U + first * ns, l->by_U, np * ns * sizeof *l->by_U);
-}
-
-static void spool_rows(bramah_linearization *l, const bramah_coupled *c)
-{
-  const size_t first = bramah__first_spool(l);
+  bramah__put_spools(l, l->system.n, l->x_by_U, l->A);
   for (size_t i = 0; i < l->system.n_spool; i++)
-    l->A[(first + i) * l->system.n + first + i] = -1.0 / c->model->circuit.valve[l->spool[i]].time_constant;
+    l->A[(first + i) * l->system.n + first + i] = -1.0 / circuit->valve[l->spool[i]].time_constant;
 }
 
 /* Friction states of cylinder q: their rows, and what they do to the velocities. */
@@ -139,12 +103,16 @@ static void friction_rows(bramah_linearization *l, const bramah_coupled *c, size
   const size_t n = l->system.n, nf = l->system.n_position,
                states = bramah__friction_states(cylinder->friction.kind),
                first = bramah__first_friction(l) + cylinder->first_state;
+  const double *arm = c->now->row_i + q * nf, *v_zi = c->derivative.v_zi + q * nf;
   bramah__friction_partials by;
   if (states == 0) return;
   bramah__friction_derivatives(&cylinder->friction, c->now->v[q], c->state.x + cylinder->first_state, &by);
   for (size_t k = 0; k < states; k++) {
     double *row = l->A + (first + k) * n;
-    follow_stroke(l, c, q, 0.0, by.rate_by_v[k], row);
+    for (size_t f = 0; f < nf; f++) {
+      row[f] += by.rate_by_v[k] * v_zi[f];
+      row[nf + f] += by.rate_by_v[k] * arm[f];
+    }
     for (size_t j = 0; j < states; j++) row[first + j] = by.rate_by_x[k][j];
     cylinder_column(l, c, q, -cylinder->friction_scale * by.force_by_x[k], l->A + nf * n + first + k, n);
   }
@@ -152,14 +120,15 @@ static void friction_rows(bramah_linearization *l, const bramah_coupled *c, size
 
 bramah_status bramah__linearize_state(bramah_linearization *l, bramah_coupled *c)
 {
-  memset(l->A, 0, l->system.n * l->system.n * sizeof *l->A);
-  memset(l->x_by_U, 0, l->system.n * bramah__n_spools(&c->model->circuit) * sizeof *l->x_by_U);
-  const bramah_status status = motion_rows(l, c);
+  const size_t n = l->system.n, nf = l->system.n_position, ne = 2 * nf + l->system.n_pressure;
+  memset(l->A, 0, n * n * sizeof *l->A);
+  memset(l->x_by_U, 0, n * bramah__n_spools(&c->model->circuit) * sizeof *l->x_by_U);
+  const bramah_status status = bramah__rates_by_state(c);
   if (status != BRAMAH_OK) return status;
-  pressure_rows(l, c);
-  drag_columns(l, c);
-  bramah__put_spools(l, l->system.n, l->x_by_U, l->A);
-  spool_rows(l, c);
+  for (size_t f = 0; f < nf; f++) l->A[f * n + nf + f] = 1.0;
+  for (size_t i = nf; i < ne; i++) memcpy(l->A + i * n, c->A + (i - nf) * ne, ne * sizeof *l->A);
+  bramah__circuit_columns(l, c);
+  spool_columns(l, c);
   for (size_t q = 0; q < c->model->circuit.n_cylinders; q++) friction_rows(l, c, q);
   return BRAMAH_OK;
 }

@@ -42,6 +42,7 @@ static void count(const bramah_machine *machine, bramah_model *model)
   for (size_t i = 0; i < machine->n_metered_cylinders; i++)
     model->circuit.n_friction_states +=
         bramah__friction_states((bramah__friction_kind)machine->metered_cylinders[i].friction.model);
+  model->n_first_order = model->circuit.n_volumes;
   model->n_parameters = bramah__count_parameters(machine);
 }
 
@@ -173,6 +174,8 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   model->z0 = BRAMAH__TAKE(arena, double, n);
   model->zd0 = BRAMAH__TAKE(arena, double, n);
   model->p0 = BRAMAH__TAKE(arena, double, model->circuit.n_volumes);
+  model->first_order_scale = BRAMAH__TAKE(arena, double, model->n_first_order);
+  model->first_order_tolerance = BRAMAH__TAKE(arena, double, model->n_first_order);
   model->U0 = BRAMAH__TAKE(arena, double, bramah__n_spools(&model->circuit));
   model->index0 = BRAMAH__TAKE(arena, int, n);
   model->row0 = BRAMAH__TAKE(arena, int, model->m);
@@ -217,18 +220,18 @@ static bramah_status take_integrator(bramah__compiler *k)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty figures must be positive");
   if ((int)in->formulation < 0 || in->formulation > BRAMAH_FORMULATION_PENALTY)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the formulation is unknown");
-  if ((int)in->tangent < 0 || in->tangent > BRAMAH_TANGENT_DIFFERENCES)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the kind of tangent is unknown");
   if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->max_iterations < 0)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0,
                                 "step, tolerances and iterations must be positive");
   m->step_ns = in->step_ns ? in->step_ns : 1000000;
   m->h = (double)m->step_ns * 1e-9;
   m->position_tolerance = in->position_tolerance > 0 ? in->position_tolerance : 1e-7;
-  m->pressure_tolerance = in->pressure_tolerance > 0 ? in->pressure_tolerance : 1e-2;
+  for (size_t i = 0; i < m->n_first_order; i++) {
+    m->first_order_scale[i] = 1e6;
+    m->first_order_tolerance[i] = in->pressure_tolerance > 0 ? in->pressure_tolerance : 1e-2;
+  }
   m->max_iterations = in->max_iterations ? in->max_iterations : 25;
   m->formulation = in->formulation;
-  m->tangent = in->tangent;
   /* The penalty method puts its factor before accelerations, the Lagrangian before positions: beyond 1e7 the
    * former's equations are too ill-conditioned for the pressure tolerance. */
   const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 1e8 : 1e11;

@@ -146,9 +146,13 @@ struct bramah_model {
   int *row0;                /* [m] constraint rows in use first */
   double potential0;        /* [J] of the initial pose */
   double closure_tolerance; /* [m] */
+  /* States of the circuit that have a rate: the pressures of the volumes. Size of each, which unknowns are scaled by,
+   * and the correction that ends an iteration. */
+  size_t n_first_order;
+  double *first_order_scale, *first_order_tolerance; /* [n_first_order] */
   int64_t step_ns;
   double h; /* [s] */
-  double position_tolerance, pressure_tolerance;
+  double position_tolerance;
   int max_iterations;
   size_t n_bodies_named; /* bodies that are not welded, and those between the links of compound joints */
   size_t n_balls;
@@ -160,7 +164,6 @@ struct bramah_model {
   size_t n_rolling;
   bramah__rolling *rolling; /* [n_rolling] wheels, then edges */
   bramah_formulation formulation;
-  bramah_tangent_kind tangent;
   double penalty_factor, penalty_frequency, penalty_damping; /* alpha, Omega, zeta */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dense matrices, row-major. Small ones (n <= BRAMAH__SMALL) are handled by plain loops, larger ones by BLAS
- * and LAPACK: small factorisations cost less than the library call, and small products, though no faster than
+ * and LAPACK where they are built in (-Dopenblas), else by the same loops: small factorisations cost less than the library call, and small products, though no faster than
  * BLAS, stay clear of its shared buffers, which a filter in a control loop must not wait for
  * (test/bench/bench_math.c prints the figures). */
 #ifndef BRAMAH_LIB_MATH_DENSE_H

@@ -2,15 +2,21 @@
 /* The built-in plant behind the plant interface. */
 #include "lib/plant/constraints.h"
 #include "lib/plant/formulation.h"
+#include "lib/plant/step.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>
 
+#define TAKE_NEWTON(type, name, count) c->newton.name = BRAMAH__TAKE(arena, type, count);
+#define TAKE_DERIVATIVE(type, name, count) c->derivative.name = BRAMAH__TAKE(arena, type, count);
+#define TAKE_TRANSITION(type, name, count) c->transition.name = BRAMAH__TAKE(arena, type, count);
+
 bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena *arena)
 {
-  const size_t n = model->n, np = model->circuit.n_volumes, nx = n + np, ne = 2 * n + np;
+  const size_t n = model->n, nc = model->circuit.n_cylinders, np = model->n_first_order, nx = n + np,
+               ne = 2 * n + np;
   bramah_coupled *object = BRAMAH__TAKE(arena, bramah_coupled, 1), counted = {0};
   bramah_coupled *c = object ? object : &counted;
   c->model = model;
@@ -24,26 +30,20 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->T = BRAMAH__TAKE(arena, double, ne *ne);
   c->T_step = BRAMAH__TAKE(arena, double, ne *ne);
   c->T_work = BRAMAH__TAKE(arena, double, ne *ne);
-  c->newton.change = BRAMAH__TAKE(arena, double, nx);
-  c->newton.correction = BRAMAH__TAKE(arena, double, nx);
-  c->newton.move = BRAMAH__TAKE(arena, double, nx);
-  c->newton.weight = BRAMAH__TAKE(arena, double, nx);
-  c->newton.base = BRAMAH__TAKE(arena, double, nx);
-  c->newton.f = BRAMAH__TAKE(arena, double, nx);
-  c->newton.g = BRAMAH__TAKE(arena, double, nx);
-  c->newton.J = BRAMAH__TAKE(arena, double, nx *nx);
-  c->newton.Jzz = BRAMAH__TAKE(arena, double, n *n);
-  c->newton.scale = BRAMAH__TAKE(arena, double, nx);
-  c->newton.pivot = BRAMAH__TAKE(arena, int, nx);
-  bramah__linear_layout(model, arena, &c->linear);
-  bramah__transition_layout(model, arena, &c->transition);
+  BRAMAH__NEWTON_FIELDS(TAKE_NEWTON)
+  BRAMAH__DERIVATIVE_FIELDS(TAKE_DERIVATIVE)
+  c->derivative.variation.pi = BRAMAH__TAKE(arena, double, 6 * n);
+  c->derivative.variation.pid = BRAMAH__TAKE(arena, double, 6 * n);
+  c->derivative.variation.pidd = BRAMAH__TAKE(arena, double, 6 * n);
+  BRAMAH__TRANSITION_FIELDS(TAKE_TRANSITION)
+  bramah__state_layout(model, arena, &c->transition.start);
   c->zdd_i = BRAMAH__TAKE(arena, double, n);
   c->zdd_base = BRAMAH__TAKE(arena, double, n);
   c->D = BRAMAH__TAKE(arena, double, n *n);
   c->index_work = BRAMAH__TAKE(arena, int, n);
   c->row_work = BRAMAH__TAKE(arena, int, model->m);
   c->Phi_z_work = BRAMAH__TAKE(arena, double, model->m *n);
-  c->J = BRAMAH__TAKE(arena, double, model->n_independent *ne);
+  c->A = BRAMAH__TAKE(arena, double, (n + np) * ne);
   c->Q = BRAMAH__TAKE(arena, double, n *ne);
   c->Q_state = bramah__arena_take(arena, c->state.size, 1);
   return object;
@@ -62,9 +62,9 @@ static const size_t shortest_sweep = 6;
 
 static int can_sweep(const bramah_model *model)
 {
-  return model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->tangent == BRAMAH_TANGENT_ANALYTIC &&
-         model->n >= shortest_sweep && model->n_dependent == 0 && model->circuit.n_volumes == 0 &&
-         model->circuit.n_cylinders == 0 && model->forces.n_springs == 0 && model->forces.n_loads == 0;
+  return model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->n >= shortest_sweep &&
+         model->n_dependent == 0 && model->circuit.n_volumes == 0 && model->circuit.n_cylinders == 0 &&
+         model->forces.n_springs == 0 && model->forces.n_loads == 0;
 }
 
 static void choose_formulation(bramah_coupled *c)
@@ -75,8 +75,9 @@ static void choose_formulation(bramah_coupled *c)
       [BRAMAH_FORMULATION_PENALTY] = &bramah__penalty};
   c->formulation = formulations[c->model->formulation];
   c->sweeps = can_sweep(c->model);
-  const size_t nm = c->formulation->n_mechanical(c->model);
-  for (size_t k = 0; k < nm + c->model->circuit.n_volumes; k++) c->newton.scale[k] = k < nm ? 1.0 : 1e6;
+  const size_t nm = bramah__n_mechanical(c);
+  for (size_t k = 0; k < bramah__n_unknowns(c); k++)
+    c->newton.tolerance[k] = k < nm ? c->model->position_tolerance : c->model->first_order_tolerance[k - nm];
 }
 
 bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size, bramah_diag *diag,

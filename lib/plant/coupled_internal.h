@@ -6,50 +6,85 @@
 #define BRAMAH_LIB_PLANT_COUPLED_INTERNAL_H
 
 #include "bramah/coupled.h"
-#include "lib/plant/residual_derivative.h"
+#include "lib/multibody/variation.h"
+#include "lib/plant/state.h"
 
-/* Newton iteration of one step: unknowns [dz_i; dp] [nx], the changes over the step. */
+/* Newton iteration of one step: unknowns [dz; dp] [nx], the changes over the step. */
+#define BRAMAH__NEWTON_FIELDS(X)                                                                             \
+  X(double, change, nx)                                                                                      \
+  X(double, correction, nx)                                                                                  \
+  X(double, move, nx)      /* the part of it that is taken */                                                \
+  X(double, weight, nx)    /* of the rows of J */                                                            \
+  X(double, f, nx)         /* residual ... */                                                                \
+  X(double, g, nx)         /* ... and the correction that it asks for with the last tangent */               \
+  X(double, J, nx *nx)     /* tangent, then its factors */                                                   \
+  X(double, Jzz, n *n)     /* its mechanical part, for projections */                                        \
+  X(double, tolerance, nx) /* of a correction that ends the iteration */                                     \
+  X(int, pivot, nx)
+
+/* Derivatives about one motion (residual_derivative.c). */
+#define BRAMAH__DERIVATIVE_FIELDS(X)                                                                         \
+  X(double, F_s, nc) /* given by the caller: how the force of each cylinder changes with stroke ... */       \
+  X(double, F_v, nc) /* ... and velocity */                                                                  \
+  X(double, K, n *n) /* all coordinates: dg/dz, dg/dz', dg/dz'' of g = M z'' - Q */                          \
+  X(double, C, n *n)                                                                                         \
+  X(double, M, n *n)                                                                                         \
+  X(double, v_z, nc *n) /* stroke velocities by positions at held rates */                                   \
+  X(double, D, n *n)    /* [n x nf] independent coordinates */                                               \
+  X(double, E, n *n)    /* [n x nf] */                                                                       \
+  X(double, v_zi, nc *n)                                                                                     \
+  X(double, pd, np) /* rates of the first-order states, by these ... */                                      \
+  X(double, pd_p, np *np)                                                                                    \
+  X(double, pd_s, np *nc) /* ... by strokes and stroke velocities */                                         \
+  X(double, pd_v, np *nc)                                                                                    \
+  X(bramah__moving, moving, n) /* scratch from here on */                                                    \
+  X(bramah__sweep, sweep, n)                                                                                 \
+  X(double, row, n)                                                                                          \
+  X(double, rate_row, n)                                                                                     \
+  X(double, dz, n)                                                                                           \
+  X(double, dzd, n)                                                                                          \
+  X(double, dzdd, n)                                                                                         \
+  X(double, dtau, n)                                                                                         \
+  X(double, Y, 6 * n)                                                                                        \
+  X(double, mu, model->m)                                                                                    \
+  X(unsigned char, used, model->m) /* 1: constraint row in use */                                            \
+  X(double, circuit, BRAMAH__CIRCUIT_SCRATCH *np)
+
+/* Transition of the error state over a step (transition.c); ne = 2 nf + np. */
+#define BRAMAH__TRANSITION_FIELDS(X)                                                                         \
+  X(double, V, nc * 2 * n) /* [nc x 2 nf] stroke velocities by positions and rates, at the start */          \
+  X(double, v, nc)         /* stroke velocities there */                                                     \
+  X(double, by_start, nc)  /* friction at the end by the velocity at the start */                            \
+  X(double, r_v, n *n)     /* [nf x nf] imbalance by rates and accelerations at the end */                   \
+  X(double, r_a, n *n)                                                                                       \
+  X(double, s_v, np *n)         /* [np x nf] rates of the first-order states by rates, there */              \
+  X(double, rhs, (n + np) * ne) /* right-hand side, then solution */                                         \
+  X(double, X_par, (n + np) * model->n_parameters)                                                           \
+  X(double, theta,                                                                                           \
+    model->n_parameters) /* for differences by parameters: these, friction rates, spools, residuals */       \
+  X(double, xd, model->circuit.n_friction_states)                                                            \
+  X(double, U, bramah__n_spools(&model->circuit))                                                            \
+  X(double, f, n + np)                                                                                       \
+  X(double, f0, n + np)                                                                                      \
+  X(double, column, n + np)
+
+#define BRAMAH__DECLARE(type, name, count) type *name;
+
 typedef struct bramah__newton {
-  double *change;     /* [nx] */
-  double *correction; /* [nx] */
-  double *move;       /* [nx] the part of it that is taken */
-  double *weight;     /* [nx] of the rows of the residual */
-  double *base;       /* [nx] residual that differences start from */
-  double *f, *g;      /* [nx] residual and perturbed residual */
-  double *J;          /* [nx x nx] */
-  double *Jzz;        /* [n x n] its mechanical part, for projections */
-  double *scale;      /* [nx] typical size of an unknown */
-  int *pivot;         /* [nx] */
+  BRAMAH__NEWTON_FIELDS(BRAMAH__DECLARE)
 } bramah__newton;
 
-typedef struct bramah__formulation bramah__formulation;
+typedef struct bramah__derivative {
+  BRAMAH__DERIVATIVE_FIELDS(BRAMAH__DECLARE)
+  bramah__variation variation; /* [n x 6] each */
+} bramah__derivative;
 
-/* Factors of a matrix whose rows were scaled by `weight` and whose columns by `scale`. */
-typedef struct bramah__factors {
-  const double *LU, *weight, *scale;
-  const int *pivot;
-} bramah__factors;
-
-/* Work of the transition (transition.c); ne = 2 nf + np, nx = nf + np. */
 typedef struct bramah__transition {
-  double *A;              /* [nf x ne] independent accelerations by the state, at the start of the step */
-  double *S;              /* [np x ne] pressure rates by the state, there */
-  double *V;              /* [nc x 2 nf] stroke velocities by positions and rates, there */
-  bramah__state start;    /* the state there */
-  double *v;              /* [nc] stroke velocities there */
-  double *by_start;       /* [nc] friction at the end by the velocity at the start */
-  double *r_v, *r_a;      /* [nf x nf] imbalance by rates and accelerations at the end */
-  double *J;              /* [nx x nx] */
-  double *X;              /* [nx x ne] right-hand side, then solution */
-  double *X_par;          /* [nx x n_parameters] */
-  double *theta, *xd, *U; /* [n_parameters], [n_friction_states], [n_spools] for differences by parameters */
-  double *f, *f0;         /* [nx] */
-  double *column, *weight, *scale; /* [nx] */
-  bramah__factors factors;         /* of J, or Newton's own */
-  int *pivot;                      /* [nx] */
+  BRAMAH__TRANSITION_FIELDS(BRAMAH__DECLARE)
+  bramah__state start; /* the state at the start of the step */
 } bramah__transition;
 
-void bramah__transition_layout(const bramah_model *model, bramah__arena *arena, bramah__transition *t);
+typedef struct bramah__formulation bramah__formulation;
 
 /* A plant's own copy of the model, with tables of its own where parameters stand: the model is shared. */
 typedef struct bramah__own {
@@ -83,14 +118,14 @@ struct bramah_coupled {
   double *T; /* [n_error x n_error] of the changes of coordinates that nobody has asked about yet */
   double *T_step, *T_work; /* [n_error x n_error] of the present change; scratch */
   bramah__newton newton;
-  bramah__linear linear;
+  bramah__derivative derivative;
   bramah__transition transition;
   int sweeps;                   /* 1: an open tree without forces between bodies, solved body by body */
   double *zdd_i, *zdd_base, *D; /* [nf], [nf], [n x nf] scratch */
   int *index_work, *row_work;
   double *Phi_z_work;
-  double *J,
-      *Q; /* [nf x n_error], [n x n_error] accelerations by the error state; of the joints, at Q_state */
+  double *A; /* [(nf + np) x n_error] accelerations and rates of the first-order states by the error state */
+  double *Q; /* [n x n_error] accelerations of the joints by it, at Q_state */
   void *Q_state; /* [state.size] */
   int Q_valid;
   bramah_step_report report;
@@ -102,17 +137,6 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
 
 /* Bring `now` up to date with the state. */
 bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag);
-
-/* One implicit trapezoidal step; on success the state has advanced and `now` belongs to it. */
-bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag);
-
-/* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
-bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);
-
-/* Tangent df/dx of the step's residual at the candidate, J [nx x nx], whose residual must have been evaluated
- * last: analytic, or by forward differences from the residual c->newton.f at `change`. */
-void bramah__step_tangent(bramah_coupled *c, double *J);
-void bramah__step_tangent_differences(bramah_coupled *c, const double *change, double *J);
 
 /* Accelerations and pressure rates of the state from the equations of motion. `now` must belong to it. */
 bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval,
@@ -156,18 +180,6 @@ void bramah__metered_partials(bramah_coupled *c, const bramah__output *output, d
 
 /* What the drag of a metered cylinder adds to the derivatives of its force. */
 void bramah__drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, double *a, double *b);
-
-/* How the force of cylinder i follows its stroke and velocity, its friction states held [N/m, N s/m]. */
-void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, double *by_v);
-
-/* Derivative of the independent accelerations by the error state, A [nf x ne], analytic, at the motion of
- * c->state, to which `now` must belong. Leaves the derivatives of the motion in c->linear. Returns
- * E_SINGULAR. */
-bramah_status bramah__accelerations_by_state(bramah_coupled *c, double *A);
-
-/* Fill c->Q with the derivative of all joint accelerations by the error state, unless it belongs to this
- * state already. */
-bramah_status bramah__joint_acceleration_rows(bramah_coupled *c);
 
 /* J [nf x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);

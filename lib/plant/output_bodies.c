@@ -13,7 +13,7 @@
  *   specific force at the origin o: pi''_o + 2 theta' x o' + theta x g,   pi''_o = pi''_linear + theta'' x o.
  *
  * Source: ours, from the variation of dissertation 2.4-2.12. */
-#include "lib/plant/coupled_internal.h"
+#include "lib/plant/residual_derivative.h"
 #include "lib/multibody/twist.h"
 
 #include <math.h>
@@ -49,8 +49,9 @@ static void against(const double *gravity, double *up)
 /* Accelerations of all bodies at those of the joints. */
 static const double *accelerations(const bramah_coupled *c)
 {
-  bramah__tree_acceleration(&c->model->tree, c->now->pose, c->now->Z, c->state.zd, c->state.zdd, c->linear.Y);
-  return c->linear.Y;
+  bramah__tree_acceleration(&c->model->tree, c->now->pose, c->now->Z, c->state.zd, c->state.zdd,
+                            c->derivative.Y);
+  return c->derivative.Y;
 }
 
 static body_motion motion_of(const bramah_coupled *c, size_t body)

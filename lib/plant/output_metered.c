@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Outputs of metered cylinders and pump lines: pressures and flows that follow from the load pressures, the
  * stroke velocities and the spools. */
-#include "lib/plant/coupled_internal.h"
+#include "lib/plant/residual_derivative.h"
 #include "lib/hydraulics/metering.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ static void add_velocity(bramah_coupled *c, size_t cylinder, double factor, doub
 {
   const size_t n = c->model->n;
   const double *row = c->now->row + cylinder * n;
-  double *rate = c->linear.rate_row;
+  double *rate = c->derivative.rate_row;
   bramah__line_rate_derivative(&c->model->tree, &c->model->line[cylinder], c->now->pose, c->now->Z, rate);
   for (size_t j = 0; j < n; j++) {
     a[j] += factor * rate[j];
@@ -117,10 +117,10 @@ void bramah__drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, dou
 {
   const bramah_model *model = c->model;
   const size_t i = bramah__metered_of(&model->circuit, cylinder);
-  bramah__linear_circuit(model, c->state.p, c->state.U, c->now, &c->linear);
-  bramah__metered_by_pressure(model, &c->linear, i, 1.0, by_p);
+  bramah__derive_circuit(model, c->state.p, c->state.U, c->now, &c->derivative);
+  bramah__metered_by_pressure(model, &c->derivative, i, 1.0, by_p);
   for (size_t k = 0; k < model->circuit.n_metered; k++) {
-    const double slope = bramah__metered_by_velocity(model, &c->linear, i, k);
+    const double slope = bramah__metered_by_velocity(model, &c->derivative, i, k);
     if (slope != 0.0) add_velocity(c, model->circuit.metered_port[k].cylinder, slope, a, b);
   }
 }

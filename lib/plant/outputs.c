@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the plant can tell: joint motion, pressures, spools, cylinders, energies, flows; and how each depends
  * on the error state. */
-#include "lib/plant/coupled_internal.h"
+#include "lib/plant/residual_derivative.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>

@@ -1,102 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/plant/residual_derivative.h"
+#include "lib/plant/formulation.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
 #include "lib/multibody/stiffness.h"
 
+#include <math.h>
 #include <string.h>
 
-void bramah__linear_layout(const bramah_model *model, bramah__arena *arena, bramah__linear *linear)
-{
-  const size_t n = model->n, nc = model->circuit.n_cylinders, np = model->circuit.n_volumes;
-  linear->F_s = BRAMAH__TAKE(arena, double, nc);
-  linear->F_v = BRAMAH__TAKE(arena, double, nc);
-  linear->K = BRAMAH__TAKE(arena, double, n *n);
-  linear->C = BRAMAH__TAKE(arena, double, n *n);
-  linear->M = BRAMAH__TAKE(arena, double, n *n);
-  linear->v_z = BRAMAH__TAKE(arena, double, nc *n);
-  linear->D = BRAMAH__TAKE(arena, double, n *n);
-  linear->E = BRAMAH__TAKE(arena, double, n *n);
-  linear->v_zi = BRAMAH__TAKE(arena, double, nc *n);
-  linear->pd = BRAMAH__TAKE(arena, double, np);
-  linear->pd_p = BRAMAH__TAKE(arena, double, np *np);
-  linear->pd_s = BRAMAH__TAKE(arena, double, np *nc);
-  linear->pd_v = BRAMAH__TAKE(arena, double, np *nc);
-  linear->moving = BRAMAH__TAKE(arena, bramah__moving, n);
-  linear->sweep = BRAMAH__TAKE(arena, bramah__sweep, n);
-  linear->variation.pi = BRAMAH__TAKE(arena, double, 6 * n);
-  linear->variation.pid = BRAMAH__TAKE(arena, double, 6 * n);
-  linear->variation.pidd = BRAMAH__TAKE(arena, double, 6 * n);
-  linear->row = BRAMAH__TAKE(arena, double, n);
-  linear->rate_row = BRAMAH__TAKE(arena, double, n);
-  linear->dz = BRAMAH__TAKE(arena, double, n);
-  linear->dzd = BRAMAH__TAKE(arena, double, n);
-  linear->dzdd = BRAMAH__TAKE(arena, double, n);
-  linear->dtau = BRAMAH__TAKE(arena, double, n);
-  linear->Y = BRAMAH__TAKE(arena, double, 6 * n);
-  linear->mu = BRAMAH__TAKE(arena, double, model->m);
-  linear->used = BRAMAH__TAKE(arena, unsigned char, model->m);
-  linear->circuit = BRAMAH__TAKE(arena, double, BRAMAH__CIRCUIT_SCRATCH *np);
-}
+/* ---- the motion ---- */
 
 /* How stroke velocities change with positions at held rates. */
-static void stroke_rate_rows(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear)
+static void stroke_rate_rows(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
 {
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
-    bramah__line_rate_derivative(&model->tree, &model->line[i], eval->pose, eval->Z,
-                                 linear->v_z + i * model->n);
+    bramah__line_rate_derivative(&model->tree, &model->line[i], eval->pose, eval->Z, d->v_z + i * model->n);
 }
 
-double bramah__metered_by_velocity(const bramah_model *model, const bramah__linear *linear, size_t i,
-                                   size_t k)
+double bramah__metered_by_velocity(const bramah_model *model, const bramah__derivative *d, size_t i, size_t k)
 {
   const bramah__circuit *circuit = &model->circuit;
   return bramah__drag_per_rate(circuit, i) *
-         linear->pd_v[circuit->metered_port[i].volume * circuit->n_cylinders +
-                      circuit->metered_port[k].cylinder];
+         d->pd_v[circuit->metered_port[i].volume * circuit->n_cylinders + circuit->metered_port[k].cylinder];
 }
 
-void bramah__metered_by_pressure(const bramah_model *model, const bramah__linear *linear, size_t i,
+void bramah__metered_by_pressure(const bramah_model *model, const bramah__derivative *d, size_t i,
                                  double factor, double *by_p)
 {
   const bramah__circuit *circuit = &model->circuit;
-  const double *row = linear->pd_p + circuit->metered_port[i].volume * circuit->n_volumes;
+  const double *row = d->pd_p + circuit->metered_port[i].volume * circuit->n_volumes;
   const double per_rate = factor * bramah__drag_per_rate(circuit, i);
   for (size_t j = circuit->n_volumes - circuit->n_metered; j < circuit->n_volumes; j++)
     by_p[j] += per_rate * row[j];
 }
 
 /* K, C of the drags of quasistatic actuators, which see the stroke velocities of all on their line. */
-static void add_drags(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear)
+static void add_drags(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
 {
   const size_t n = model->n;
   const bramah__metered_port *port = model->circuit.metered_port;
   for (size_t i = 0; i < model->circuit.n_metered; i++)
     for (size_t k = 0; k < model->circuit.n_metered; k++) {
-      const double slope = bramah__metered_by_velocity(model, linear, i, k);
+      const double slope = bramah__metered_by_velocity(model, d, i, k);
       const double *row = eval->row + port[i].cylinder * n, *moved = eval->row + port[k].cylinder * n,
-                   *turned = linear->v_z + port[k].cylinder * n;
+                   *turned = d->v_z + port[k].cylinder * n;
       for (size_t a = 0; a < n && slope != 0.0; a++)
         for (size_t b = 0; b < n; b++) {
-          linear->K[a * n + b] -= slope * row[a] * turned[b];
-          linear->C[a * n + b] -= slope * row[a] * moved[b];
+          d->K[a * n + b] -= slope * row[a] * turned[b];
+          d->C[a * n + b] -= slope * row[a] * moved[b];
         }
     }
 }
 
-void bramah__linear_open(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear)
+void bramah__derive_all(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
 {
   const bramah__tree *tree = &model->tree;
   const size_t n = model->n;
-  bramah__tree_moving(tree, eval->pose, eval->Z, eval->Zd, linear->moving);
-  bramah__tree_tangent(tree, eval->pose, linear->moving, eval->Z, eval->W, linear->K, linear->C, linear->M);
-  bramah__forces_add_tangent(tree, &model->forces, eval->pose, eval->Z, linear->row, linear->rate_row,
-                             linear->K, linear->C);
-  stroke_rate_rows(model, eval, linear);
+  bramah__tree_moving(tree, eval->pose, eval->Z, eval->Zd, d->moving);
+  bramah__tree_tangent(tree, eval->pose, d->moving, eval->Z, eval->W, d->K, d->C, d->M);
+  bramah__forces_add_tangent(tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K, d->C);
+  stroke_rate_rows(model, eval, d);
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
-    bramah__line_add_tangent(tree, &model->line[i], eval->pose, eval->force[i], linear->F_s[i],
-                             linear->F_v[i], eval->row + i * n, linear->v_z + i * n, linear->K, linear->C);
-  if (model->circuit.n_metered) add_drags(model, eval, linear);
+    bramah__line_add_tangent(tree, &model->line[i], eval->pose, eval->force[i], d->F_s[i], d->F_v[i],
+                             eval->row + i * n, d->v_z + i * n, d->K, d->C);
+  if (model->circuit.n_metered) add_drags(model, eval, d);
 }
 
 /* Multipliers of the constraints in use: Phi_z^d' mu = -g_d. */
@@ -116,15 +83,14 @@ static void multipliers(const bramah_model *model, const bramah__state *state, b
 }
 
 /* Dependent entries of column f of out [n x nf] = -factor (Phi_z^d)^-1 (change of Phi'' under dz, dz' in
- * linear). */
+ * d). */
 static void dependent_column(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                             bramah__linear *linear, double factor, size_t f, double *out)
+                             bramah__derivative *d, double factor, size_t f, double *out)
 {
   const size_t nd = model->n_dependent, nf = model->n_independent;
-  bramah__vary_tree(&model->tree, eval->pose, linear->moving, linear->dz, linear->dzd, linear->dzdd,
-                    &linear->variation);
-  bramah__vary_closure(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, &linear->variation,
-                       linear->used, eval->gamma);
+  bramah__vary_tree(&model->tree, eval->pose, d->moving, d->dz, d->dzd, d->dzdd, &d->variation);
+  bramah__vary_closure(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, &d->variation, d->used,
+                       eval->gamma);
   for (size_t i = 0; i < model->n_motions; i++) eval->gamma[model->motion[i].row] = 0.0; /* z_j is given */
   for (size_t k = 0; k < nd; k++) eval->column[k] = -factor * eval->gamma[state->row[k]];
   bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
@@ -133,166 +99,347 @@ static void dependent_column(const bramah_model *model, const bramah__state *sta
 
 /* D from the acceleration that a change of rates alone makes, 2 Phi_z' Rz; then E. */
 static void follow_constraints(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                               bramah__linear *linear)
+                               bramah__derivative *d)
 {
   const size_t n = model->n, nf = model->n_independent;
-  memset(linear->D, 0, n * nf * sizeof(double));
-  memset(linear->E, 0, n * nf * sizeof(double));
-  memset(linear->dzdd, 0, n * sizeof(double));
+  memset(d->D, 0, n * nf * sizeof(double));
+  memset(d->E, 0, n * nf * sizeof(double));
+  memset(d->dzdd, 0, n * sizeof(double));
   for (size_t f = 0; f < nf; f++) {
-    memset(linear->dz, 0, n * sizeof(double));
-    for (size_t j = 0; j < n; j++) linear->dzd[j] = eval->Rz[j * nf + f];
-    dependent_column(model, state, eval, linear, 0.5, f, linear->D);
+    memset(d->dz, 0, n * sizeof(double));
+    for (size_t j = 0; j < n; j++) d->dzd[j] = eval->Rz[j * nf + f];
+    dependent_column(model, state, eval, d, 0.5, f, d->D);
     for (size_t j = 0; j < n; j++) {
-      linear->dz[j] = eval->Rz[j * nf + f];
-      linear->dzd[j] = linear->D[j * nf + f];
+      d->dz[j] = eval->Rz[j * nf + f];
+      d->dzd[j] = d->D[j * nf + f];
     }
-    dependent_column(model, state, eval, linear, 1.0, f, linear->E);
+    dependent_column(model, state, eval, d, 1.0, f, d->E);
   }
 }
 
-static void reduce_velocities(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear)
+static void reduce_velocities(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
 {
   const size_t n = model->n, nf = model->n_independent;
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     for (size_t f = 0; f < nf; f++) {
       double sum = 0.0;
       for (size_t j = 0; j < n; j++)
-        sum += linear->v_z[c * n + j] * eval->Rz[j * nf + f] + eval->row[c * n + j] * linear->D[j * nf + f];
-      linear->v_zi[c * nf + f] = sum;
+        sum += d->v_z[c * n + j] * eval->Rz[j * nf + f] + eval->row[c * n + j] * d->D[j * nf + f];
+      d->v_zi[c * nf + f] = sum;
     }
 }
 
 /* K, C: what is left beside the inertia: springs and loads, and the constraint forces. */
 static void other_stiffness(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                            bramah__linear *linear)
+                            bramah__derivative *d)
 {
   const size_t nn = model->n * model->n;
-  memset(linear->K, 0, nn * sizeof(double));
-  memset(linear->C, 0, nn * sizeof(double));
-  bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, linear->row, linear->rate_row,
-                             linear->K, linear->C);
-  multipliers(model, state, eval, linear->mu, linear->used);
-  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, eval->pose, linear->mu, linear->K);
+  memset(d->K, 0, nn * sizeof(double));
+  memset(d->C, 0, nn * sizeof(double));
+  bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K,
+                             d->C);
+  multipliers(model, state, eval, d->mu, d->used);
+  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, eval->pose, d->mu, d->K);
 }
 
-void bramah__linear_reduce(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                           bramah__linear *linear)
+void bramah__derive_independent(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                                bramah__derivative *d)
 {
   if (eval->Rz_is_identity) {
-    bramah__linear_open(model, eval, linear);
-    memset(linear->D, 0, model->n * model->n * sizeof(double));
-    memset(linear->E, 0, model->n * model->n * sizeof(double));
-    memcpy(linear->v_zi, linear->v_z, model->circuit.n_cylinders * model->n * sizeof(double));
+    bramah__derive_all(model, eval, d);
+    memset(d->D, 0, model->n * model->n * sizeof(double));
+    memset(d->E, 0, model->n * model->n * sizeof(double));
+    memcpy(d->v_zi, d->v_z, model->circuit.n_cylinders * model->n * sizeof(double));
     return;
   }
-  bramah__tree_moving(&model->tree, eval->pose, eval->Z, eval->Zd, linear->moving);
-  other_stiffness(model, state, eval, linear);
-  stroke_rate_rows(model, eval, linear);
-  follow_constraints(model, state, eval, linear);
-  reduce_velocities(model, eval, linear);
+  bramah__tree_moving(&model->tree, eval->pose, eval->Z, eval->Zd, d->moving);
+  other_stiffness(model, state, eval, d);
+  stroke_rate_rows(model, eval, d);
+  follow_constraints(model, state, eval, d);
+  reduce_velocities(model, eval, d);
 }
 
 /* The motion of all joints as an independent one moves by c0, c1, c2. */
-static void direction(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear, size_t f,
+static void direction(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d, size_t f,
                       double c0, double c1, double c2)
 {
   const size_t nf = model->n_independent;
   for (size_t j = 0; j < model->n; j++) {
-    const double Rz = eval->Rz[j * nf + f], D = linear->D[j * nf + f];
-    linear->dz[j] = c0 * Rz;
-    linear->dzd[j] = c0 * D + c1 * Rz;
-    linear->dzdd[j] = c0 * linear->E[j * nf + f] + 2.0 * c1 * D + c2 * Rz;
+    const double Rz = eval->Rz[j * nf + f], D = d->D[j * nf + f];
+    d->dz[j] = c0 * Rz;
+    d->dzd[j] = c0 * D + c1 * Rz;
+    d->dzdd[j] = c0 * d->E[j * nf + f] + 2.0 * c1 * D + c2 * Rz;
   }
-  bramah__vary_tree(&model->tree, eval->pose, linear->moving, linear->dz, linear->dzd, linear->dzdd,
-                    &linear->variation);
+  bramah__vary_tree(&model->tree, eval->pose, d->moving, d->dz, d->dzd, d->dzdd, &d->variation);
 }
 
-static void add_matrices(const bramah_model *model, bramah__linear *linear)
+static void add_matrices(const bramah_model *model, bramah__derivative *d)
 {
   const size_t n = model->n;
   const int damped = model->forces.n_springs + model->forces.n_joint_springs > 0;
   for (size_t j = 0; j < n; j++) {
     double sum = 0.0;
-    for (size_t k = 0; k < n; k++) sum += linear->K[j * n + k] * linear->dz[k];
-    for (size_t k = 0; damped && k < n; k++) sum += linear->C[j * n + k] * linear->dzd[k];
-    linear->dtau[j] += sum;
+    for (size_t k = 0; k < n; k++) sum += d->K[j * n + k] * d->dz[k];
+    for (size_t k = 0; damped && k < n; k++) sum += d->C[j * n + k] * d->dzd[k];
+    d->dtau[j] += sum;
   }
 }
 
 /* A cylinder's force changes, and so does its direction: the second derivatives of its length are symmetric,
  * so that what bramah__line_rate_derivative gives for the velocities pi is the change of its row. */
-static void subtract_cylinders(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear,
+static void subtract_cylinders(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
                                int displaced)
 {
   const size_t n = model->n;
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
-    const double *row = eval->row + c * n, *v_z = linear->v_z + c * n;
+    const double *row = eval->row + c * n, *v_z = d->v_z + c * n;
     double stroke = 0.0, velocity = 0.0;
     for (size_t j = 0; j < n; j++) {
-      stroke += row[j] * linear->dz[j];
-      velocity += row[j] * linear->dzd[j] + v_z[j] * linear->dz[j];
+      stroke += row[j] * d->dz[j];
+      velocity += row[j] * d->dzd[j] + v_z[j] * d->dz[j];
     }
-    const double change = linear->F_s[c] * stroke + linear->F_v[c] * velocity;
-    for (size_t j = 0; j < n; j++) linear->dtau[j] -= row[j] * change;
+    const double change = d->F_s[c] * stroke + d->F_v[c] * velocity;
+    for (size_t j = 0; j < n; j++) d->dtau[j] -= row[j] * change;
     if (!displaced) continue;
-    bramah__line_rate_derivative(&model->tree, &model->line[c], eval->pose, linear->variation.pi,
-                                 linear->rate_row);
-    for (size_t j = 0; j < n; j++) linear->dtau[j] -= linear->rate_row[j] * eval->force[c];
+    bramah__line_rate_derivative(&model->tree, &model->line[c], eval->pose, d->variation.pi, d->rate_row);
+    for (size_t j = 0; j < n; j++) d->dtau[j] -= d->rate_row[j] * eval->force[c];
   }
 }
 
 /* The same of the drags of quasistatic actuators. */
-static void subtract_drags(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear)
+static void subtract_drags(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
 {
   const size_t n = model->n;
   const bramah__metered_port *port = model->circuit.metered_port;
   for (size_t k = 0; k < model->circuit.n_metered; k++) {
-    const double *moved = eval->row + port[k].cylinder * n, *turned = linear->v_z + port[k].cylinder * n;
+    const double *moved = eval->row + port[k].cylinder * n, *turned = d->v_z + port[k].cylinder * n;
     double velocity = 0.0;
-    for (size_t j = 0; j < n; j++) velocity += moved[j] * linear->dzd[j] + turned[j] * linear->dz[j];
+    for (size_t j = 0; j < n; j++) velocity += moved[j] * d->dzd[j] + turned[j] * d->dz[j];
     for (size_t i = 0; i < model->circuit.n_metered; i++) {
-      const double change = velocity * bramah__metered_by_velocity(model, linear, i, k);
-      for (size_t j = 0; j < n; j++) linear->dtau[j] -= eval->row[port[i].cylinder * n + j] * change;
+      const double change = velocity * bramah__metered_by_velocity(model, d, i, k);
+      for (size_t j = 0; j < n; j++) d->dtau[j] -= eval->row[port[i].cylinder * n + j] * change;
     }
   }
 }
 
-static void open_column(const bramah_model *model, const bramah__linear *linear, size_t f, double c0,
+static void open_column(const bramah_model *model, const bramah__derivative *d, size_t f, double c0,
                         double c1, double c2, double *column, size_t stride)
 {
   const size_t n = model->n;
   for (size_t j = 0; j < n; j++)
-    column[j * stride] = c0 * linear->K[j * n + f] + c1 * linear->C[j * n + f] + c2 * linear->M[j * n + f];
+    column[j * stride] = c0 * d->K[j * n + f] + c1 * d->C[j * n + f] + c2 * d->M[j * n + f];
 }
 
-void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear,
-                           size_t f, double c0, double c1, double c2, double *column, size_t stride)
+void bramah__derivative_column(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
+                               size_t f, double c0, double c1, double c2, double *column, size_t stride)
 {
   const size_t n = model->n, nf = model->n_independent;
   if (eval->Rz_is_identity) {
-    open_column(model, linear, f, c0, c1, c2, column, stride);
+    open_column(model, d, f, c0, c1, c2, column, stride);
     return;
   }
-  direction(model, eval, linear, f, c0, c1, c2);
-  bramah__vary_force(&model->tree, eval->pose, linear->moving, eval->Z, eval->W, linear->dz,
-                     &linear->variation, linear->Y, linear->dtau);
-  add_matrices(model, linear);
-  subtract_cylinders(model, eval, linear, c0 != 0.0);
-  if (model->circuit.n_metered) subtract_drags(model, eval, linear);
+  direction(model, eval, d, f, c0, c1, c2);
+  bramah__vary_force(&model->tree, eval->pose, d->moving, eval->Z, eval->W, d->dz, &d->variation, d->Y,
+                     d->dtau);
+  add_matrices(model, d);
+  subtract_cylinders(model, eval, d, c0 != 0.0);
+  if (model->circuit.n_metered) subtract_drags(model, eval, d);
   for (size_t g = 0; g < nf; g++) {
     double sum = 0.0;
-    for (size_t j = 0; j < n; j++) sum += eval->Rz[j * nf + g] * linear->dtau[j];
+    for (size_t j = 0; j < n; j++) sum += eval->Rz[j * nf + g] * d->dtau[j];
     column[g * stride] = sum;
   }
 }
 
-void bramah__linear_circuit(const bramah_model *model, const double *p, const double *U,
-                            const bramah__eval *eval, bramah__linear *linear)
+/* ---- the circuit ---- */
+
+void bramah__derive_circuit(const bramah_model *model, const double *p, const double *U,
+                            const bramah__eval *eval, bramah__derivative *d)
 {
-  bramah__fluid_derivatives(&model->circuit, p, eval->s, eval->v, U, linear->circuit, linear->pd,
-                            linear->pd_p, linear->pd_s, linear->pd_v, NULL, NULL);
+  bramah__fluid_derivatives(&model->circuit, p, eval->s, eval->v, U, d->circuit, d->pd, d->pd_p, d->pd_s,
+                            d->pd_v, NULL, NULL);
   if (model->circuit.n_metered)
-    bramah__metered_derivatives(&model->circuit, p, eval->v, U, eval->w, eval->P, linear->pd, linear->pd_p,
-                                linear->pd_v, NULL);
+    bramah__metered_derivatives(&model->circuit, p, eval->v, U, eval->w, eval->P, d->pd, d->pd_p, d->pd_v,
+                                NULL);
+}
+
+void bramah__rates_by_motion(const bramah_model *model, const bramah__derivative *d, bramah__arms arms,
+                             double c0, double c1, double *X, size_t ld)
+{
+  const size_t nc = model->circuit.n_cylinders;
+  for (size_t i = 0; i < model->n_first_order; i++) {
+    double *row = X + i * ld;
+    memset(row, 0, arms.n * sizeof *row);
+    for (size_t q = 0; q < nc; q++) {
+      const double by_s = d->pd_s[i * nc + q], by_v = d->pd_v[i * nc + q];
+      if (by_s == 0.0 && by_v == 0.0) continue;
+      const double *stroke = arms.stroke + q * arms.n, *rate = arms.rate + q * arms.n;
+      for (size_t k = 0; k < arms.n; k++)
+        row[k] -= by_s * c0 * stroke[k] + by_v * (c0 * rate[k] + c1 * stroke[k]);
+    }
+  }
+}
+
+void bramah__force_by_pressures(const bramah_model *model, const bramah__derivative *d, bramah__arms arms,
+                                double *X, size_t ld)
+{
+  for (size_t k = 0; k < arms.n; k++) memset(X + k * ld, 0, model->n_first_order * sizeof *X);
+  for (size_t q = 0; q < model->circuit.n_cylinders; q++) {
+    const bramah__cylinder *cylinder = &model->circuit.cylinder[q];
+    for (size_t k = 0; k < arms.n; k++) {
+      const double arm = arms.stroke[q * arms.n + k];
+      X[k * ld + cylinder->piston] -= arm * cylinder->piston_area;
+      X[k * ld + cylinder->rod] += arm * cylinder->rod_area;
+    }
+  }
+  for (size_t i = 0; i < model->circuit.n_metered; i++)
+    for (size_t k = 0; k < arms.n; k++)
+      bramah__metered_by_pressure(
+          model, d, i, -arms.stroke[model->circuit.metered_port[i].cylinder * arms.n + k], X + k * ld);
+}
+
+/* ---- first use: the accelerations and rates of a state ---- */
+
+void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, double *by_v)
+{
+  const bramah__cylinder *cylinder = &c->model->circuit.cylinder[i];
+  const double *x = c->state.x + cylinder->first_state;
+  bramah__stop_slopes(&c->model->circuit, i, c->now->s[i], c->now->v[i], by_s, by_v);
+  *by_v -= cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, c->now->v[i], x);
+}
+
+void bramah__state_slopes(bramah_coupled *c)
+{
+  for (size_t i = 0; i < c->model->circuit.n_cylinders; i++)
+    bramah__force_slopes(c, i, &c->derivative.F_s[i], &c->derivative.F_v[i]);
+}
+
+bramah_status bramah__rates_by_state(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  bramah__eval *now = c->now;
+  bramah__derivative *d = &c->derivative;
+  const size_t nf = model->n_independent, np = model->n_first_order, ne = 2 * nf + np;
+  double *A = c->A, *S = A + nf * ne;
+  bramah__inverse_dynamics(model, &c->state, now, c->state.zdd);
+  bramah__state_slopes(c);
+  bramah__derive_circuit(model, c->state.p, c->state.U, now, d);
+  bramah__derive_independent(model, &c->state, now, d);
+  if (bramah__factor_mass(model, now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  const bramah__arms arms = bramah__independent_arms(model, now, d);
+  for (size_t f = 0; f < nf; f++) {
+    bramah__derivative_column(model, now, d, f, 1.0, 0.0, 0.0, A + f, ne);
+    bramah__derivative_column(model, now, d, f, 0.0, 1.0, 0.0, A + nf + f, ne);
+  }
+  bramah__force_by_pressures(model, d, arms, A + 2 * nf, ne);
+  for (size_t k = 0; k < ne; k++) {
+    double *column = d->dz;
+    for (size_t f = 0; f < nf; f++) column[f] = -A[f * ne + k];
+    bramah__cholesky_solve(nf, now->Mi, column);
+    for (size_t f = 0; f < nf; f++) A[f * ne + k] = column[f];
+  }
+  bramah__rates_by_motion(model, d, arms, 1.0, 0.0, S, ne);
+  bramah__rates_by_motion(model, d, arms, 0.0, 1.0, S + nf, ne);
+  for (size_t i = 0; i < np; i++) {
+    for (size_t k = 0; k < 2 * nf; k++) S[i * ne + k] = 0.0 - S[i * ne + k];
+    memcpy(S + i * ne + 2 * nf, d->pd_p + i * np, np * sizeof *S);
+  }
+  return BRAMAH_OK;
+}
+
+/* The dependent accelerations gain E dz and 2 D dz' where the independent ones are held. The bytes of the state say
+ * whether the last answer still holds. */
+bramah_status bramah__joint_acceleration_rows(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t nf = model->n_independent, ne = 2 * nf + model->n_first_order;
+  if (c->Q_valid && memcmp(c->Q_state, c->state.block, c->state.size) == 0) return BRAMAH_OK;
+  c->Q_valid = 0;
+  const bramah_status status = bramah__rates_by_state(c);
+  if (status != BRAMAH_OK) return status;
+  bramah__multiply(model->n, nf, ne, c->now->Rz, c->A, c->Q);
+  for (size_t j = 0; j < model->n; j++)
+    for (size_t f = 0; f < nf; f++) {
+      c->Q[j * ne + f] += c->derivative.E[j * nf + f];
+      c->Q[j * ne + nf + f] += 2.0 * c->derivative.D[j * nf + f];
+    }
+  memcpy(c->Q_state, c->state.block, c->state.size);
+  c->Q_valid = 1;
+  return BRAMAH_OK;
+}
+
+/* ---- second use: the tangent of a step ---- */
+
+void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const double *v,
+                         const bramah__state *start, double *by_start)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  for (size_t i = 0; i < circuit->n_cylinders; i++) {
+    const bramah__cylinder *cylinder = &circuit->cylinder[i];
+    const size_t first = cylinder->first_state;
+    double friction, at_start, by_s, by_v;
+    bramah__friction_step_slopes(&cylinder->friction, c->model->h, end->v[i], v[i], start->x + first,
+                                 start->xd + first, &friction, &at_start);
+    bramah__stop_slopes(circuit, i, end->s[i], end->v[i], &by_s, &by_v);
+    if (by_start) by_start[i] = cylinder->friction_scale * at_start;
+    c->derivative.F_s[i] = by_s;
+    c->derivative.F_v[i] = by_v - cylinder->friction_scale * friction;
+  }
+}
+
+/* All of J but its mechanical block. Rows of virtual volumes take the change of the stroke itself, which leaves the
+ * change of its velocity at held rates. */
+static void first_order_blocks(const bramah_coupled *c, bramah__arms arms, double *J)
+{
+  const bramah_model *model = c->model;
+  const bramah__circuit *circuit = &model->circuit;
+  const bramah__derivative *d = &c->derivative;
+  const size_t nm = arms.n, np = model->n_first_order, nx = nm + np;
+  const double c1 = 2.0 / model->h;
+  bramah__force_by_pressures(model, d, arms, J + nm, nx);
+  bramah__rates_by_motion(model, d, arms, 1.0, c1, J + nm * nx, nx);
+  for (size_t i = 0; i < np; i++)
+    for (size_t j = 0; j < np; j++) J[(nm + i) * nx + nm + j] = (i == j ? c1 : 0.0) - d->pd_p[i * np + j];
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const double *rate = arms.rate + circuit->metered_port[i].cylinder * nm;
+    double *row = J + (nm + circuit->metered_port[i].volume) * nx;
+    for (size_t k = 0; k < nm; k++) row[k] -= bramah__load_stiffness(circuit, i) * rate[k];
+  }
+}
+
+void bramah__independent_tangent(bramah_coupled *c, const bramah__state *state, bramah__eval *eval, double *J)
+{
+  const bramah_model *model = c->model;
+  const size_t nf = model->n_independent, nx = nf + model->n_first_order;
+  const double c1 = 2.0 / model->h;
+  bramah__derive_circuit(model, state->p, state->U, eval, &c->derivative);
+  bramah__derive_independent(model, state, eval, &c->derivative);
+  for (size_t f = 0; f < nf; f++)
+    bramah__derivative_column(model, eval, &c->derivative, f, 1.0, c1, 4.0 / (model->h * model->h), J + f,
+                              nx);
+  first_order_blocks(c, bramah__independent_arms(model, eval, &c->derivative), J);
+}
+
+void bramah__step_tangent(bramah_coupled *c, double *J)
+{
+  const bramah_model *model = c->model;
+  const bramah__derivative *d = &c->derivative;
+  bramah__eval *eval = c->trial;
+  const size_t n = model->n, nx = n + model->n_first_order;
+  const double c1 = 2.0 / model->h, c2 = 4.0 / (model->h * model->h);
+  bramah__step_slopes(c, eval, c->now->v, &c->state, NULL);
+  if (!c->formulation->all) {
+    bramah__independent_tangent(c, &c->next, eval, J);
+    return;
+  }
+  bramah__derive_circuit(model, c->next.p, c->next.U, eval, &c->derivative);
+  /* the last accelerations may have been those with z'' = 0, for the constraints */
+  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, c->next.zd, c->next.zdd, eval->Zd);
+  bramah__derive_all(model, eval, &c->derivative);
+  if (c->formulation->add_stiffness) c->formulation->add_stiffness(c);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      J[i * nx + j] = d->K[i * n + j] + c1 * d->C[i * n + j] + c2 * d->M[i * n + j];
+  c->formulation->add_tangent(c, J, nx);
+  first_order_blocks(c, bramah__all_arms(model, eval, d), J);
 }

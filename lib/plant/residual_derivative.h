@@ -1,68 +1,103 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives of the equations of motion and of the pressure rates about one motion of the plant: what
- * Newton's tangent, the transition of the filter and the linearization are made of.
+/* The derivative of the one residual of the plant,
  *
- *   open tree    g(z, z', z'') = M z'' - Q with every force (cylinders, springs, loads), all coordinates
- *   partitioned  r(z_i, z'_i, z''_i) = Rz' g (D 2.29), the other coordinates following along the constraints
+ *   r(z, z', z'', p) = [ Rz' (M z'' - Q) ; -u0(p, z, z') ]      (D 2.29, 2.55 ff.)
  *
- * A displacement dz_i along the constraints moves all joints by Rz dz_i, their rates by D dz_i and their
- * accelerations by E dz_i; a change dz'_i of the independent rates changes the accelerations by 2 D dz'_i. */
+ * whose first part is of the mechanical unknowns and whose second holds the rates of the first-order states. With
+ * R_z, R_v, R_a, R_p its derivatives by positions, rates, accelerations and first-order states:
+ *
+ *   the step           J = R_z + c1 R_v + c2 R_a, R_p + c1 [0; 1]     Newton's tangent, c1 = 2/h, c2 = c1^2
+ *   the transition     F = -J^-1 R_k                                  (transition.c) R_k: by what step k left
+ *   the linearization  A = -R_a^-1 [R_z R_v R_p]                      (lib/linear)
+ *
+ * The three take it as columns c0 R_z + c1 R_v + c2 R_a of a motion, which costs no more than one of them alone.
+ *
+ * Mechanical unknowns are all joint coordinates (the open tree, with every force: cylinders, springs, loads), or the
+ * independent ones, which all others follow along the constraints: a displacement dz_i moves all joints by Rz dz_i,
+ * their rates by D dz_i and their accelerations by E dz_i; a change dz'_i of the independent rates changes the
+ * accelerations by 2 D dz'_i. */
 #ifndef BRAMAH_LIB_PLANT_RESIDUAL_DERIVATIVE_H
 #define BRAMAH_LIB_PLANT_RESIDUAL_DERIVATIVE_H
 
-#include "lib/multibody/variation.h"
-#include "lib/plant/state.h"
+#include "lib/plant/coupled_internal.h"
 
-typedef struct bramah__linear {
-  /* given by the caller: how the force of each cylinder changes with its stroke and velocity [n_cylinders] */
-  double *F_s, *F_v;
-  /* open tree */
-  double *K, *C, *M; /* [n x n] dg/dz, dg/dz', dg/dz'' */
-  double *v_z;       /* [n_cylinders x n] stroke velocity by positions at held rates */
-  /* partitioned */
-  double *D, *E; /* [n x nf] */
-  double *v_zi;  /* [n_cylinders x nf] */
-  /* hydraulics: rates of the pressures by pressures, strokes, stroke velocities */
-  double *pd, *pd_p, *pd_s, *pd_v; /* [np], [np x np], [np x n_cylinders] */
-  /* scratch */
-  bramah__moving *moving;         /* [n] */
-  bramah__sweep *sweep;           /* [n] */
-  bramah__variation variation;    /* [n x 6] each */
-  double *row, *rate_row;         /* [n] */
-  double *dz, *dzd, *dzdd, *dtau; /* [n] */
-  double *Y;                      /* [n x 6] */
-  double *mu;                     /* [m] */
-  unsigned char *used;            /* [m] 1: constraint row in use */
-  double *circuit;                /* [BRAMAH__CIRCUIT_SCRATCH np] */
-} bramah__linear;
+/* How the strokes of the cylinders follow n mechanical unknowns, and their velocities at held rates,
+ * [n_cylinders x n]. */
+typedef struct bramah__arms {
+  size_t n;
+  const double *stroke, *rate;
+} bramah__arms;
 
-void bramah__linear_layout(const bramah_model *model, bramah__arena *arena, bramah__linear *linear);
+static inline bramah__arms bramah__all_arms(const bramah_model *model, const bramah__eval *eval,
+                                            const bramah__derivative *d)
+{
+  return (bramah__arms){model->n, eval->row, d->v_z};
+}
 
-/* Open tree at the motion of `eval`: poses, velocities Z, accelerations Zd and wrenches W of this motion must
+static inline bramah__arms bramah__independent_arms(const bramah_model *model, const bramah__eval *eval,
+                                                    const bramah__derivative *d)
+{
+  return (bramah__arms){model->n_independent, eval->row_i, d->v_zi};
+}
+
+/* All coordinates, at the motion of `eval`: poses, velocities Z, accelerations Zd and wrenches W of this motion must
  * stand there (bramah__inverse_dynamics leaves them), and strokes and forces. */
-void bramah__linear_open(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear);
+void bramah__derive_all(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d);
 
-/* Partitioned: prepare the derivatives at the motion of `eval` (as above; eval->tau must hold the inverse
+/* Independent coordinates: prepare the derivatives at the motion of `eval` (as above; eval->tau must hold the inverse
  * dynamics too), which fills D, E and v_zi; then take columns. */
-void bramah__linear_reduce(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                           bramah__linear *linear);
+void bramah__derive_independent(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                                bramah__derivative *d);
 
 /* column [nf] of r as independent coordinate f moves by c0 dx, its rate by c1 dx and its acceleration by c2
  * dx: c0 dr/dz_i + c1 dr/dz'_i + c2 dr/dz''_i. Its entries stand `stride` apart. */
-void bramah__linear_column(const bramah_model *model, const bramah__eval *eval, bramah__linear *linear,
-                           size_t f, double c0, double c1, double c2, double *column, size_t stride);
+void bramah__derivative_column(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
+                               size_t f, double c0, double c1, double c2, double *column, size_t stride);
 
 /* Rates of the pressures p at spools U, strokes and velocities of `eval`, whose forces must be those at p and
  * U, and their derivatives. With quasistatic actuators it comes before all of the above: their forces follow
  * the stroke velocities by the derivatives that it leaves in pd_v. */
-void bramah__linear_circuit(const bramah_model *model, const double *p, const double *U,
-                            const bramah__eval *eval, bramah__linear *linear);
+void bramah__derive_circuit(const bramah_model *model, const double *p, const double *U,
+                            const bramah__eval *eval, bramah__derivative *d);
+
+/* Rows of the residual of the first-order states, X [n_first_order x arms.n] `ld` apart, as each unknown moves by c0,
+ * its rate by c1. */
+void bramah__rates_by_motion(const bramah_model *model, const bramah__derivative *d, bramah__arms arms,
+                             double c0, double c1, double *X, size_t ld);
+
+/* Mechanical rows by the first-order states, X [arms.n x n_first_order] `ld` apart. */
+void bramah__force_by_pressures(const bramah_model *model, const bramah__derivative *d, bramah__arms arms,
+                                double *X, size_t ld);
+
+/* How the force of cylinder i follows its stroke and velocity at c->state, its friction states held [N/m, N s/m];
+ * those of all cylinders into c->derivative. */
+void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, double *by_v);
+void bramah__state_slopes(bramah_coupled *c);
+
+/* The same at the end of a step from `start`, where the strokes moved with v: friction states follow the velocity by
+ * their own trapezoidal rule. by_start [n_cylinders], or NULL: friction by the velocity at the start. */
+void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const double *v,
+                         const bramah__state *start, double *by_start);
+
+/* c->A [(n_dof + n_first_order) x n_error]: independent accelerations and rates of the first-order states by the
+ * error state, at c->state, to which `now` must belong; friction states are held. Returns E_SINGULAR. */
+bramah_status bramah__rates_by_state(bramah_coupled *c);
+
+/* Fill c->Q with the derivative of all joint accelerations by the error state, unless it belongs to this state
+ * already. */
+bramah_status bramah__joint_acceleration_rows(bramah_coupled *c);
+
+/* Tangent J [nx x nx] of the step's residual at the candidate, whose residual must have been evaluated last; of the
+ * independent coordinates at any end of a step, whose slopes must stand in c->derivative. */
+void bramah__step_tangent(bramah_coupled *c, double *J);
+void bramah__independent_tangent(bramah_coupled *c, const bramah__state *state, bramah__eval *eval,
+                                 double *J);
 
 /* How the force of the cylinder of quasistatic actuator i follows the stroke velocity of the cylinder of
  * actuator k, both on one line [N s/m], and the pressures, added to by_p [n_volumes] times `factor`. */
-double bramah__metered_by_velocity(const bramah_model *model, const bramah__linear *linear, size_t i,
+double bramah__metered_by_velocity(const bramah_model *model, const bramah__derivative *d, size_t i,
                                    size_t k);
-void bramah__metered_by_pressure(const bramah_model *model, const bramah__linear *linear, size_t i,
+void bramah__metered_by_pressure(const bramah_model *model, const bramah__derivative *d, size_t i,
                                  double factor, double *by_p);
 
 #endif

@@ -5,7 +5,9 @@
  * Unknowns are the changes over the step, [dz_i ; dp], rather than the values themselves: z' = 2/h dz - z'_k
  * and z'' = 4/h^2 dz - 4/h z'_k - z''_k then lose no digits to cancellation. The spools follow a linear
  * equation of their own and are advanced before the iteration. Commands are held over the step. */
-#include "lib/plant/step_internal.h"
+#include "lib/plant/step.h"
+#include "lib/plant/residual.h"
+#include "lib/plant/residual_derivative.h"
 #include "lib/plant/constraints.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
@@ -26,14 +28,14 @@ static void predict(bramah_coupled *c)
   *c->next.time_ns += model->step_ns;
   for (size_t j = 0; j < n; j++) c->next.z[j] += h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
   for (size_t k = 0; k < nm; k++) {
-    const size_t j = c->formulation->joint(c, k);
+    const size_t j = bramah__unknown_joint(c, k);
     c->newton.change[k] = h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
   }
   /* After a correction by the filter the pressures relax within microseconds; their rates then say nothing
    * about a whole step. A guess within the laminar range costs half the iterations
    * (test/bench/bench_filter.c). */
   const double longest = 0.1 * model->circuit.transition_pressure;
-  for (size_t i = 0; i < model->circuit.n_volumes; i++)
+  for (size_t i = 0; i < model->n_first_order; i++)
     c->newton.change[nm + i] = fmin(fmax(h * c->state.pd[i], -longest), longest);
   for (size_t i = model->circuit.n_volumes - model->circuit.n_metered; i < model->circuit.n_volumes; i++)
     c->newton.change[nm + i] = h * c->state.pd[i];
@@ -46,13 +48,11 @@ static void predict(bramah_coupled *c)
 /* Index of the unknown whose correction exceeds its tolerance most; nx when none does. */
 static size_t worst_unknown(const bramah_coupled *c)
 {
-  const bramah_model *model = c->model;
-  const size_t nx = bramah__n_unknowns(c), nm = bramah__n_mechanical(c);
+  const size_t nx = bramah__n_unknowns(c);
   size_t worst = nx;
   double excess = 1.0;
   for (size_t k = 0; k < nx; k++) {
-    const double tolerance = k < nm ? model->position_tolerance : model->pressure_tolerance;
-    const double ratio = fabs(c->newton.correction[k]) / tolerance;
+    const double ratio = fabs(c->newton.correction[k]) / c->newton.tolerance[k];
     if (!(ratio <= excess)) excess = ratio, worst = k;
   }
   return worst;
@@ -61,7 +61,7 @@ static size_t worst_unknown(const bramah_coupled *c)
 static const char *unknown_name(const bramah_coupled *c, size_t k)
 {
   const bramah_model *model = c->model;
-  if (k < bramah__n_mechanical(c)) return model->joint_name[c->formulation->joint(c, k)];
+  if (k < bramah__n_mechanical(c)) return model->joint_name[bramah__unknown_joint(c, k)];
   return model->volume_name[k - bramah__n_mechanical(c)];
 }
 
@@ -74,65 +74,120 @@ static bramah_status move_candidate(bramah_coupled *c, double part)
     newton->move[k] = part * newton->correction[k];
     newton->change[k] += newton->move[k];
   }
-  bramah__set_positions(c, c->trial, newton->change, newton->move, &c->next);
-  return bramah__place_candidate(c, newton->change, &c->next, c->trial);
-}
-
-static void residual(bramah_coupled *c)
-{
-  c->report.last_evaluations++;
-  bramah__mechanical_residual(c, c->newton.change, &c->next, c->trial, c->newton.f);
-  bramah__hydraulic_residual(c, c->newton.change, c->next.p, &c->next, c->trial, c->newton.f);
+  return bramah__place_candidate(c, c->trial, newton->move);
 }
 
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f)
 {
-  const bramah_status status = bramah__refresh(c, NULL);
+  bramah_status status = bramah__refresh(c, NULL);
   if (status != BRAMAH_OK) return status;
   predict(c);
   memcpy(c->newton.change, change, bramah__n_unknowns(c) * sizeof(double));
-  bramah__set_positions(c, c->now, change, change, &c->next);
-  const bramah_status placed = bramah__place_candidate(c, change, &c->next, c->trial);
-  if (placed != BRAMAH_OK) return placed;
-  residual(c);
+  status = bramah__place_candidate(c, c->now, change);
+  if (status != BRAMAH_OK) return status;
+  bramah__residual(c);
   memcpy(f, c->newton.f, bramah__n_unknowns(c) * sizeof(double));
   return BRAMAH_OK;
 }
 
+/* ---- the tangent ---- */
+
+bramah_status bramah__factor_tangent(bramah_coupled *c, size_t nm)
+{
+  bramah__newton *newton = &c->newton;
+  const size_t nx = nm + c->model->n_first_order;
+  for (size_t r = 0; r < nx; r++) {
+    double largest = 0.0, *row = newton->J + r * nx;
+    for (size_t k = 0; k < nx; k++) {
+      row[k] *= k < nm ? 1.0 : c->model->first_order_scale[k - nm];
+      largest = fmax(largest, fabs(row[k]));
+    }
+    newton->weight[r] = largest > 0.0 ? 1.0 / largest : 1.0;
+    for (size_t k = 0; k < nx; k++) row[k] *= newton->weight[r];
+  }
+  return bramah__lu_factor(nx, newton->J, newton->pivot) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
+}
+
+void bramah__solve_tangent(const bramah_coupled *c, size_t nm, double *x)
+{
+  const bramah__newton *newton = &c->newton;
+  const size_t nx = nm + c->model->n_first_order;
+  for (size_t r = 0; r < nx; r++) x[r] *= newton->weight[r];
+  bramah__lu_solve(nx, newton->J, newton->pivot, x);
+  for (size_t k = nm; k < nx; k++) x[k] *= c->model->first_order_scale[k - nm];
+}
+
+/* Long open chains are not formed at all but eliminated body by body. */
+static bramah_status sweep_factor(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  bramah__derivative *d = &c->derivative;
+  const double h = model->h;
+  double *diag = d->row;
+  memset(diag, 0, model->n * sizeof *diag);
+  for (size_t i = 0; i < model->forces.n_joint_springs; i++) {
+    const bramah__joint_spring *spring = &model->forces.joint_spring[i];
+    diag[spring->joint] += spring->stiffness + 2.0 / h * spring->damping;
+  }
+  bramah__tree_moving(&model->tree, c->trial->pose, c->trial->Z, c->trial->Zd, d->moving);
+  const size_t bad = bramah__sweep_factor(&model->tree, c->trial->pose, d->moving, c->trial->Z, c->trial->W,
+                                          2.0 / h, 4.0 / (h * h), diag, d->sweep);
+  return bad ? BRAMAH_E_SINGULAR : BRAMAH_OK;
+}
+
+/* The tangent at the candidate, whose residual must have been evaluated, and its factors. */
+static bramah_status new_tangent(bramah_coupled *c)
+{
+  const size_t nx = bramah__n_unknowns(c), nm = bramah__n_mechanical(c);
+  if (c->sweeps) return sweep_factor(c);
+  bramah__step_tangent(c, c->newton.J);
+  for (size_t k = 0; c->formulation->finish && k < nm; k++) /* for the projections */
+    memcpy(c->newton.Jzz + k * nm, c->newton.J + k * nx, nm * sizeof(double));
+  return bramah__factor_tangent(c, nm);
+}
+
+/* x = -J^-1 f with the last tangent */
+static void ask_correction(bramah_coupled *c, double *x)
+{
+  const size_t nx = bramah__n_unknowns(c);
+  if (c->sweeps) {
+    bramah__sweep_solve(&c->model->tree, c->derivative.sweep, c->newton.f, x);
+    return;
+  }
+  for (size_t r = 0; r < nx; r++) x[r] = -c->newton.f[r];
+  bramah__solve_tangent(c, bramah__n_mechanical(c), x);
+}
+
+/* ---- the iteration ---- */
+
 /* Size of a correction in units of the tolerances, squared. */
 static double size_of(const bramah_coupled *c, const double *correction)
 {
-  const size_t nx = bramah__n_unknowns(c), nm = bramah__n_mechanical(c);
   double sum = 0.0;
-  for (size_t k = 0; k < nx; k++) {
-    const double part =
-        correction[k] / (k < nm ? c->model->position_tolerance : c->model->pressure_tolerance);
+  for (size_t k = 0; k < bramah__n_unknowns(c); k++) {
+    const double part = correction[k] / c->newton.tolerance[k];
     sum += part * part;
   }
   return sum;
 }
 
-/* Size of the correction that the present residual would ask for with the factors of the last tangent (the
- * natural monotonicity test of P. Deuflhard): unlike the residual itself it does not mind stiff constraints
- * or units. */
-static double next_size(bramah_coupled *c)
-{
-  bramah__newton *newton = &c->newton;
-  bramah__tangent_solve(c, newton->f, newton->g);
-  return size_of(c, newton->g);
-}
-
 /* Take the correction; halve it while it does not bring the solution nearer. A square-root flow is why: far
  * from its root Newton throws sgn(x) sqrt|x| from x to -x and back for ever. Where the dependent positions
- * cannot be closed the way is also too long. Leaves the residual of the new candidate in newton->f. */
+ * cannot be closed the way is also too long. Nearer is what asks for a smaller correction with the factors of the
+ * last tangent (the natural monotonicity test of P. Deuflhard): unlike the residual itself it does not mind stiff
+ * constraints or units. Leaves the residual of the new candidate in newton->f. */
 static bramah_status correct(bramah_coupled *c)
 {
   const double before = size_of(c, c->newton.correction);
   bramah_status status = move_candidate(c, 1.0);
   double part = 1.0;
   for (int halving = 0;; halving++) {
-    if (status == BRAMAH_OK) residual(c);
-    const int better = status == BRAMAH_OK && next_size(c) < before;
+    int better = 0;
+    if (status == BRAMAH_OK) {
+      bramah__residual(c);
+      ask_correction(c, c->newton.g);
+      better = size_of(c, c->newton.g) < before;
+    }
     if (better || halving == HALVINGS) return status;
     part *= 0.5;
     status = move_candidate(c, -part);
@@ -160,36 +215,24 @@ static bramah_status name_failure(const bramah_coupled *c, bramah_status status,
   return fail_at(c, status, c->model->name, "the state is no longer finite", diag);
 }
 
-/* Do the constraints hold well enough? Improves the multipliers, which changes the residual. */
-static int constraints_hold(bramah_coupled *c)
-{
-  if (!c->formulation->update) return 1;
-  const int hold = c->formulation->update(c);
-  residual(c);
-  return hold;
-}
-
-static int all_finite(size_t n, const double *x)
-{
-  for (size_t k = 0; k < n; k++)
-    if (!isfinite(x[k])) return 0;
-  return 1;
-}
-
 static bramah_status iterate(bramah_coupled *c, int *iterations, bramah_diag *diag)
 {
-  bramah__newton *newton = &c->newton;
   const size_t nx = bramah__n_unknowns(c);
-  residual(c);
+  bramah__residual(c);
   for (*iterations = 1;; ++*iterations) {
-    bramah_status status = bramah__tangent_factor(c);
+    bramah_status status = new_tangent(c);
     if (status != BRAMAH_OK) return name_failure(c, status, diag);
-    bramah__tangent_solve(c, newton->f, newton->correction);
-    if (!all_finite(nx, newton->correction)) return name_failure(c, BRAMAH_E_NOT_FINITE, diag);
+    ask_correction(c, c->newton.correction);
+    for (size_t k = 0; k < nx; k++)
+      if (!isfinite(c->newton.correction[k])) return name_failure(c, BRAMAH_E_NOT_FINITE, diag);
     const size_t worst = worst_unknown(c);
     status = worst == nx ? move_candidate(c, 1.0) : correct(c);
     if (status != BRAMAH_OK) return name_failure(c, status, diag);
-    const int hold = constraints_hold(c);
+    int hold = 1;
+    if (c->formulation->update) { /* improves the multipliers, which changes the residual */
+      hold = c->formulation->update(c);
+      bramah__residual(c);
+    }
     if (worst == nx && hold) return BRAMAH_OK;
     if (*iterations == c->model->max_iterations)
       return fail_at(c, BRAMAH_E_NO_CONVERGENCE,
@@ -198,37 +241,26 @@ static bramah_status iterate(bramah_coupled *c, int *iterations, bramah_diag *di
   }
 }
 
-/* Rates of the load pressures, which the step does not carry over but evaluates anew. */
-static void finish_loads(const bramah_model *model, const bramah__eval *eval, bramah__state *next)
-{
-  for (size_t i = 0; i < model->circuit.n_metered; i++) {
-    const bramah__metered_port *port = &model->circuit.metered_port[i];
-    next->pd[port->volume] =
-        bramah__load_stiffness(&model->circuit, i) * (eval->w[i] - eval->v[port->cylinder]);
-  }
-}
-
 /* Accelerations and pressure rates of the converged step, as the trapezoidal rule has them, and what the
- * formulation does after the iteration. */
+ * formulation does after the iteration. Rates of load pressures are not carried over but evaluated anew. */
 static bramah_status finish(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
+  const bramah__circuit *circuit = &model->circuit;
   const size_t nm = bramah__n_mechanical(c);
-  bramah__set_accelerations(c, c->newton.change, &c->next, c->trial);
-  if (c->formulation->finish) {
-    const bramah_status status = c->formulation->finish(c);
-    if (status != BRAMAH_OK) return status;
-  }
-  /* Formulations that do not close the loops have left the independent coordinates aside: evaluate them for
-   * the filter. */
-  if (!c->formulation->complete_rates) {
-    const bramah_status status = bramah__evaluate(model, &c->next, c->trial);
-    if (status != BRAMAH_OK) return status;
-  }
-  for (size_t i = 0; i < model->circuit.n_volumes; i++)
+  bramah_status status = BRAMAH_OK;
+  bramah__set_accelerations(c);
+  if (c->formulation->finish) status = c->formulation->finish(c);
+  /* all coordinates were unknowns: the filter wants the independent ones */
+  if (status == BRAMAH_OK && c->formulation->all) status = bramah__evaluate(model, &c->next, c->trial);
+  for (size_t i = 0; i < model->n_first_order; i++)
     c->next.pd[i] = 2.0 / model->h * c->newton.change[nm + i] - c->state.pd[i];
-  finish_loads(model, c->trial, &c->next);
-  return BRAMAH_OK;
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    c->next.pd[port->volume] =
+        bramah__load_stiffness(circuit, i) * (c->trial->w[i] - c->trial->v[port->cylinder]);
+  }
+  return status;
 }
 
 static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
@@ -249,28 +281,22 @@ static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* The same sum for the drives of prescribed motions. */
-static void add_drive_work(bramah_coupled *c)
-{
-  const bramah_model *model = c->model;
-  bramah__drive_forces(model, &c->next, c->trial, c->next.drive);
-  for (size_t i = 0; i < model->n_motions; i++) {
-    const size_t j = model->motion[i].joint;
-    c->next.drive_work[i] += 0.5 * (c->state.drive[i] + c->next.drive[i]) * (c->next.z[j] - c->state.z[j]);
-  }
-}
-
 /* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
  * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
  * misses that balance. */
 static void commit(bramah_coupled *c, int iterations)
 {
-  for (size_t i = 0; i < c->model->circuit.n_cylinders; i++) {
-    const double load = c->model->circuit.cylinder[i].load; /* not the cylinder's work */
+  const bramah_model *model = c->model;
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
+    const double load = model->circuit.cylinder[i].load; /* not the cylinder's work */
     c->next.work[i] +=
         0.5 * (c->now->force[i] - load + (c->trial->force[i] - load)) * (c->trial->s[i] - c->now->s[i]);
   }
-  add_drive_work(c);
+  bramah__drive_forces(model, &c->next, c->trial, c->next.drive);
+  for (size_t i = 0; i < model->n_motions; i++) {
+    const size_t j = model->motion[i].joint;
+    c->next.drive_work[i] += 0.5 * (c->state.drive[i] + c->next.drive[i]) * (c->next.z[j] - c->state.z[j]);
+  }
   bramah__state_copy(&c->next, &c->state);
   bramah__eval *swap = c->now;
   c->now = c->trial;
@@ -286,7 +312,7 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
   if (status != BRAMAH_OK) return status;
   c->report.last_iterations = c->report.last_evaluations = 0;
   predict(c);
-  status = bramah__place_candidate(c, c->newton.change, &c->next, c->trial);
+  status = bramah__place_candidate(c, NULL, NULL);
   if (status != BRAMAH_OK) return name_failure(c, status, diag);
   int iterations = 0;
   status = iterate(c, &iterations, diag);

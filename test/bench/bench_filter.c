@@ -4,7 +4,8 @@
 #define _GNU_SOURCE
 #include "bramah/filter.h"
 #include "bramah/replay.h"
-#include "lib/plant/coupled_internal.h"
+#include "lib/plant/residual_derivative.h"
+#include "lib/plant/step.h"
 #include "test/bench/bench.h"
 #include "test/support/four_bar.h"
 

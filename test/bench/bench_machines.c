@@ -31,14 +31,13 @@ typedef struct rig {
   double u[MOST_INPUTS];
 } rig;
 
-static void open_rig(rig *r, const char *name, bramah_formulation formulation, bramah_tangent_kind tangent)
+static void open_rig(rig *r, const char *name, bramah_formulation formulation)
 {
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
   char path[1024];
   snprintf(path, sizeof path, "%s/datasets/%s/%s.yaml", root ? root : ".", name, name);
   must(bramah_machine_load(path, 0, NULL, &diag, &r->machine), &diag);
   r->machine->integrator.formulation = formulation;
-  r->machine->integrator.tangent = tangent;
   must(bramah_model_new(r->machine, &diag, &r->model), &diag);
   must(bramah_coupled_new(r->model, &diag, &r->coupled), &diag);
   r->plant = bramah_coupled_plant(r->coupled);
@@ -98,7 +97,7 @@ static void print_shipped(const char *name)
 {
   for (int f = 0; f < 3; f++) {
     rig r;
-    open_rig(&r, name, (bramah_formulation)f, BRAMAH_TANGENT_ANALYTIC);
+    open_rig(&r, name, (bramah_formulation)f);
     const double us = rig_us(&r);
     const bramah_step_report report = bramah_coupled_report(r.coupled);
     char loops[16] = "-";
@@ -160,14 +159,13 @@ static void describe_chain(bramah_machine *machine, size_t n)
 }
 
 /* Median over runs of `steps` steps from the start; *iterations: Newton's mean count. */
-static double chain_us_by(size_t n, int steps, bramah_tangent_kind tangent, double *iterations)
+static double chain_us(size_t n, int steps, double *iterations)
 {
   bramah_machine machine;
   const bramah_model *model;
   bramah_coupled *c;
   double us[RUNS];
   describe_chain(&machine, n);
-  machine.integrator.tangent = tangent;
   must(bramah_model_new(&machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
   const bramah_plant p = bramah_coupled_plant(c);
@@ -182,11 +180,6 @@ static double chain_us_by(size_t n, int steps, bramah_tangent_kind tangent, doub
   bramah_coupled_free(c);
   bramah_model_free(model);
   return bench_median(us, RUNS);
-}
-
-static double chain_us(size_t n, int steps, double *iterations)
-{
-  return chain_us_by(n, steps, BRAMAH_TANGENT_ANALYTIC, iterations);
 }
 
 /* Least squares of log(us) over log(n): the exponent. */
@@ -219,53 +212,10 @@ static void print_chains(void)
   printf("\ncost grows as n^%.2f over all lengths (least squares).\n", slope(COUNT, log_n, log_us));
 }
 
-/* ---- Newton's tangent: analytic against differences ---- */
-
-static double step_us(const char *name, bramah_formulation formulation, bramah_tangent_kind tangent)
-{
-  rig r;
-  open_rig(&r, name, formulation, tangent);
-  const double us = rig_us(&r);
-  close_rig(&r);
-  return us;
-}
-
-static double tree_us(size_t n, bramah_tangent_kind tangent)
-{
-  double iterations;
-  return chain_us_by(n, 50, tangent, &iterations);
-}
-
-static void print_ratio(const char *name, const char *formulation, double analytic, double differences)
-{
-  printf("%-18s %-21s %10.2f %12.2f %8.2f\n", name, formulation, analytic, differences,
-         analytic / differences);
-}
-
-static void print_tangents(void)
-{
-  printf("\nwhole step with the analytic tangent and with forward differences [us], and their ratio\n\n"
-         "%-18s %-21s %10s %12s %8s\n",
-         "machine", "formulation", "analytic", "differences", "ratio");
-  for (size_t i = 0; i < N_SHIPPED; i++)
-    for (int f = 0; f < 2; f++)
-      print_ratio(shipped[i], formulations[f],
-                  step_us(shipped[i], (bramah_formulation)f, BRAMAH_TANGENT_ANALYTIC),
-                  step_us(shipped[i], (bramah_formulation)f, BRAMAH_TANGENT_DIFFERENCES));
-  static const size_t lengths[] = {2, 4, 5, 6, 8, 16, 64};
-  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "chain of %u", (unsigned)lengths[i]);
-    print_ratio(name, formulations[0], tree_us(lengths[i], BRAMAH_TANGENT_ANALYTIC),
-                tree_us(lengths[i], BRAMAH_TANGENT_DIFFERENCES));
-  }
-}
-
 int main(void)
 {
   bench_print_machine();
   print_machines();
   print_chains();
-  print_tangents();
   return EXIT_SUCCESS;
 }

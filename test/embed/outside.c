@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* A program outside the tree: a pendulum described in C, stepped and filtered. Built by check_install.sh
  * against the installed library with pkg-config alone. */
-#include <bramah/coupled.h>
-#include <bramah/filter.h>
+#define BRAMAH_CORE_ONLY /* libbramah alone: no files, MIT */
+#include <bramah.h>
 #include <stdio.h>
 
 int main(void)
 {
-  const bramah_body body = {"bob", 0, 1.0, {0.5, 0, 0}, {0, 0.1, 0.1, 0, 0, 0}};
-  bramah_joint joint = {"pin", 0,   BRAMAH_JOINT_REVOLUTE, "ground", "bob", {0, 0, 0}, {0}, {0, 0, 1},
-                        0.3,   0.0, BRAMAH_INITIAL_GIVEN};
-  bramah_machine machine = {"pendulum", NULL, {0, -9.81, 0}, 0, 0,    1, &body, 1,
-                            &joint,     0,    NULL,          0, NULL, 0, NULL,  0,
-                            NULL,       0,    NULL,          0, NULL, 0, NULL,  {1000000, 0, 0, 0}};
-  const bramah_sensor_options encoder = {"encoder", 0, BRAMAH_SENSOR_ENCODER, "pin", {0, 0, 0}, 0.01, 0};
+  const bramah_body body = {
+      .name = "bob", .mass = 1.0, .centre_of_mass = {0.5, 0, 0}, .inertia = {0, 0.1, 0.1, 0, 0, 0}};
+  const bramah_joint joint = {.name = "pin",
+                              .type = BRAMAH_JOINT_REVOLUTE,
+                              .parent = "ground",
+                              .child = "bob",
+                              .axis = {0, 0, 1},
+                              .initial_position = 0.3,
+                              .initial = BRAMAH_INITIAL_GIVEN};
+  const bramah_machine machine = {.name = "pendulum",
+                                  .gravity = {0, -9.81, 0},
+                                  .n_bodies = 1,
+                                  .bodies = &body,
+                                  .n_joints = 1,
+                                  .joints = &joint};
+  const bramah_sensor_options encoder = {
+      .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "pin", .sigma = 0.01};
   const double sigma = 0.1, noise = 0.01, y = 0.25;
   const unsigned char present = 1;
   bramah_diag diag;
@@ -24,12 +34,9 @@ int main(void)
   if (bramah_model_new(&machine, &diag, &model) || bramah_coupled_new(model, &diag, &coupled)) return 1;
   const bramah_plant plant = bramah_coupled_plant(coupled);
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
-                                         .basis = NULL,
                                          .position_sigma = &sigma,
                                          .rate_sigma = &sigma,
-                                         .first_order_sigma = NULL,
-                                         .acceleration_noise = &noise,
-                                         .first_order_noise = NULL};
+                                         .acceleration_noise = &noise};
   if (bramah_sensor_init(&encoder, &plant, &diag, &sensor)) return 1;
   if (bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter)) return 1;
   if (bramah_filter_correct(filter, &y, &present, &diag) || bramah_filter_predict(filter, &diag)) return 1;

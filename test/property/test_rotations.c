@@ -5,6 +5,7 @@
 #include "bramah/filter.h"
 #include "lib/math/vector3.h"
 #include "lib/plant/coupled_internal.h"
+#include "lib/plant/step.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

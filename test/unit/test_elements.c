@@ -3,7 +3,8 @@
  * compiler refuses. */
 #include "bramah/coupled.h"
 #include "lib/hydraulics/circuit.h"
-#include "lib/plant/coupled_internal.h"
+#include "lib/plant/residual_derivative.h"
+#include "lib/plant/step.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

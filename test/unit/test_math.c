@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Products and factorisations, small (own loops) and large (BLAS, LAPACK), against their definitions. */
+/* Products and factorisations, small (own loops) and large (BLAS and LAPACK, where they are built in), against their definitions. */
 #include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -129,6 +129,65 @@ START_TEST(test_least_squares)
 }
 END_TEST
 
+/* Tall, wide and of half the rank: the residual is normal to the columns, the solution lies in the span of
+ * the rows. */
+START_TEST(test_large_least_squares)
+{
+  static const size_t sizes[][3] = {{40, 24, 24}, {24, 40, 24}, {30, 30, 20}, {36, 20, 10}, {20, 36, 10}};
+  static double A[LARGEST * LARGEST], L[LARGEST * LARGEST], R[LARGEST * LARGEST], copy[LARGEST * LARGEST],
+      work[4 * LARGEST * LARGEST];
+  double b[LARGEST], x[LARGEST] = {0}, r[LARGEST], normal[LARGEST], y[LARGEST] = {0}, back[LARGEST];
+  const size_t m = sizes[_i][0], n = sizes[_i][1], rank = sizes[_i][2];
+  unsigned seed = 5;
+  fill(m * rank, L, &seed);
+  fill(rank * n, R, &seed);
+  fill(m, b, &seed);
+  bramah__multiply(m, rank, n, L, R, A);
+  memcpy(copy, A, sizeof A);
+  memcpy(x, b, m * sizeof *b);
+  ck_assert_uint_le(bramah__least_squares_work(m, n), sizeof work / sizeof *work);
+  ck_assert_int_eq(bramah__least_squares(m, n, copy, x, 1e-10, work), (int)rank);
+  bramah__apply(m, n, A, x, r);
+  for (size_t i = 0; i < m; i++) r[i] -= b[i];
+  bramah__apply_transposed(m, n, A, r, normal);
+  for (size_t j = 0; j < n; j++) ck_assert_double_eq_tol(normal[j], 0.0, 1e-10);
+  /* x = A' y for some y */
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) copy[j * m + i] = A[i * n + j];
+  memcpy(y, x, n * sizeof *x);
+  ck_assert_int_eq(bramah__least_squares(n, m, copy, y, 1e-10, work), (int)rank);
+  bramah__apply_transposed(m, n, A, y, back);
+  for (size_t j = 0; j < n; j++) ck_assert_double_eq_tol(back[j], x[j], 1e-10);
+}
+END_TEST
+
+START_TEST(test_symmetric_eigen)
+{
+  static const size_t sizes[] = {1, 2, 7, 40};
+  static double A[LARGEST * LARGEST], V[LARGEST * LARGEST], work[2 * LARGEST * LARGEST];
+  double w[LARGEST], Av[LARGEST];
+  const size_t n = sizes[_i];
+  unsigned seed = 17;
+  fill(n * n, A, &seed);
+  bramah__symmetrise(n, A);
+  if (n > 2) /* one that is zero */
+    for (size_t j = 0; j < n; j++) A[n + j] = A[j * n + 1] = 0.0;
+  memcpy(V, A, n * n * sizeof *A);
+  ck_assert_uint_le(bramah__symmetric_eigen_work(n), sizeof work / sizeof *work);
+  ck_assert_int_eq(bramah__symmetric_eigen(n, V, w, work), 0);
+  for (size_t k = 0; k < n; k++) {
+    ck_assert(k == 0 || w[k] >= w[k - 1]);
+    bramah__apply(n, n, A, V + k * n, Av);
+    for (size_t i = 0; i < n; i++) ck_assert_double_eq_tol(Av[i], w[k] * V[k * n + i], 1e-12);
+    for (size_t l = 0; l <= k; l++) {
+      double dot = 0.0;
+      for (size_t i = 0; i < n; i++) dot += V[k * n + i] * V[l * n + i];
+      ck_assert_double_eq_tol(dot, k == l, 1e-12);
+    }
+  }
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("math");
@@ -139,5 +198,7 @@ int main(void)
   tcase_add_loop_test(cases, test_not_finite, 0, 5);
   tcase_add_test(cases, test_singular_is_reported);
   tcase_add_test(cases, test_least_squares);
+  tcase_add_loop_test(cases, test_large_least_squares, 0, 5);
+  tcase_add_loop_test(cases, test_symmetric_eigen, 0, 4);
   return run_suite(suite);
 }

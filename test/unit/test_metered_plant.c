@@ -169,14 +169,13 @@ START_TEST(test_starts_at_rest)
 }
 END_TEST
 
-/* Each formulation, and each kind of tangent, solves the same equations. */
+/* Each formulation solves the same equations. */
 START_TEST(test_formulations_agree)
 {
-  double angle[6];
-  for (int i = 0; i < 6; i++) {
+  double angle[3];
+  for (int i = 0; i < 3; i++) {
     setup();
-    bar.bar.machine.integrator.formulation = (bramah_formulation)(i % 3);
-    bar.bar.machine.integrator.tangent = i < 3 ? BRAMAH_TANGENT_ANALYTIC : BRAMAH_TANGENT_DIFFERENCES;
+    bar.bar.machine.integrator.formulation = (bramah_formulation)i;
     build();
     command(7, 4, 5, 1);
     run(100);
@@ -184,7 +183,7 @@ START_TEST(test_formulations_agree)
     teardown();
   }
   ck_assert_double_gt(fabs(angle[0] - 0.5235987755982988), 1e-3);
-  for (int i = 1; i < 6; i++) ck_assert_double_eq_tol(angle[i], angle[0], 2e-6);
+  for (int i = 1; i < 3; i++) ck_assert_double_eq_tol(angle[i], angle[0], 2e-6);
 }
 END_TEST
 

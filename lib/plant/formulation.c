@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Formulations in all joint coordinates. The penalty method holds the loops by stiff, critically damped
+/* The formulations of a closed-loop step.
+ *
+ * Coordinate partitioning (double-step, dissertation 2.26-2.29): the independent coordinates are the unknowns, the
+ * others follow from the loops, which are closed to machine precision at every iterate.
+ *
+ * Two in all joint coordinates. The penalty method holds the loops by stiff, critically damped
  * oscillators of the constraint equations (dissertation 2.30-2.33); the index-3 augmented Lagrangian by
  * multipliers that are improved at each iterate, with projections of rates and accelerations after the step
  * (2.20-2.23). Redundant constraints do no harm. */
@@ -15,10 +20,6 @@
  * small. */
 static const double closed_enough = 1e-11;
 
-static size_t n_mechanical(const bramah_model *model) { return model->n; }
-
-static size_t joint(const bramah_coupled *c, size_t k) { return (void)c, k; }
-
 static void fill_lines(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
@@ -27,7 +28,7 @@ static void fill_lines(const bramah_model *model, const bramah__state *state, br
 }
 
 /* Nothing is closed here: constraints are only looked at. */
-static bramah_status place(const bramah_model *model, bramah__state *next, bramah__eval *eval)
+static bramah_status place_all(const bramah_model *model, bramah__state *next, bramah__eval *eval)
 {
   eval->factored = 0;
   eval->D_known = 0;
@@ -37,17 +38,6 @@ static bramah_status place(const bramah_model *model, bramah__state *next, brama
   bramah__constraint_jacobian(model, eval);
   fill_lines(model, next, eval);
   return BRAMAH_OK;
-}
-
-static void accelerations(const bramah_model *model, const bramah__eval *eval, const double *a, double *zdd)
-{
-  (void)eval;
-  memcpy(zdd, a, model->n * sizeof *zdd);
-}
-
-static const double *arm(const bramah_model *model, const bramah__eval *eval, size_t i)
-{
-  return eval->row + i * model->n;
 }
 
 /* f = M z'' - Q of the open tree, cylinders included. */
@@ -90,19 +80,6 @@ static void add_stiffness(const bramah_coupled *c, double stiffness, double *J, 
   }
 }
 
-static void lagrangian_tangent(const bramah_coupled *c, double *J, size_t nx)
-{
-  add_stiffness(c, c->model->penalty_factor, J, nx);
-}
-
-/* z'' and z' follow z by 4/h^2 and 2/h. */
-static void penalty_tangent(const bramah_coupled *c, double *J, size_t nx)
-{
-  const double Omega = c->model->penalty_frequency, h = c->model->h;
-  const double per_position = 4.0 / (h * h) + 4.0 * c->model->penalty_damping * Omega / h + Omega * Omega;
-  add_stiffness(c, c->model->penalty_factor * per_position, J, nx);
-}
-
 /* Second derivative of the constraints by time, Phi_z z'' + gamma, into eval->column [m]. */
 static void constraint_acceleration(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
                                     const double *zdd)
@@ -129,45 +106,29 @@ static void penalty_imbalance(const bramah_model *model, const bramah__state *ne
   add_constraint_forces(model, eval, eval->column, f);
 }
 
-/* Derivatives of the open tree. The last evaluation of accelerations may have been one with z'' = 0, for the
- * constraints. */
-static void open_tree(bramah_coupled *c)
-{
-  bramah__eval *eval = c->trial;
-  bramah__tree_acceleration(&c->model->tree, eval->pose, eval->Z, c->next.zd, c->next.zdd, eval->Zd);
-  bramah__linear_open(c->model, eval, &c->linear);
-}
-
-static void store_tangent(const bramah_coupled *c, double c1, double c2, double *J, size_t nx)
-{
-  const bramah__linear *linear = &c->linear;
-  const size_t n = c->model->n;
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < n; j++)
-      J[i * nx + j] = linear->K[i * n + j] + c1 * linear->C[i * n + j] + c2 * linear->M[i * n + j];
-}
-
 /* The constraint forces Phi_z' (alpha Phi + lambda) also turn with the machine: small beside alpha Phi_z'
  * Phi_z, but known. */
-static void lagrangian_full_tangent(bramah_coupled *c, double c1, double c2, double *J, size_t nx)
+static void lagrangian_stiffness(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
-  double *mu = c->linear.mu;
-  open_tree(c);
+  double *mu = c->derivative.mu;
   for (size_t k = 0; k < model->m; k++) mu[k] = model->penalty_factor * c->trial->Phi[k] + c->next.lambda[k];
-  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, c->trial->pose, mu, c->linear.K);
-  store_tangent(c, c1, c2, J, nx);
-  lagrangian_tangent(c, J, nx);
+  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, c->trial->pose, mu,
+                                c->derivative.K);
 }
 
-static void penalty_full_tangent(bramah_coupled *c, double c1, double c2, double *J, size_t nx)
+static void lagrangian_tangent(const bramah_coupled *c, double *J, size_t nx)
 {
-  open_tree(c);
-  store_tangent(c, c1, c2, J, nx);
-  penalty_tangent(c, J, nx);
+  add_stiffness(c, c->model->penalty_factor, J, nx);
 }
 
-static const double *rate_arm(const bramah_coupled *c, size_t i) { return c->linear.v_z + i * c->model->n; }
+/* z'' and z' follow z by 4/h^2 and 2/h. */
+static void penalty_tangent(const bramah_coupled *c, double *J, size_t nx)
+{
+  const double Omega = c->model->penalty_frequency, h = c->model->h;
+  const double per_position = 4.0 / (h * h) + 4.0 * c->model->penalty_damping * Omega / h + Omega * Omega;
+  add_stiffness(c, c->model->penalty_factor * per_position, J, nx);
+}
 
 /* lambda += alpha Phi (D 2.21) */
 static int update_multipliers(bramah_coupled *c)
@@ -208,26 +169,16 @@ static bramah_status project_motion(bramah_coupled *c)
   return BRAMAH_OK;
 }
 
-const bramah__formulation bramah__augmented_lagrangian = {.n_mechanical = n_mechanical,
-                                                          .joint = joint,
-                                                          .place = place,
-                                                          .accelerations = accelerations,
+const bramah__formulation bramah__partitioning = {.place = bramah__close_position,
+                                                  .imbalance = bramah__imbalance};
+
+const bramah__formulation bramah__augmented_lagrangian = {.all = 1,
+                                                          .place = place_all,
                                                           .imbalance = lagrangian_imbalance,
-                                                          .differenced = open_imbalance,
+                                                          .add_stiffness = lagrangian_stiffness,
                                                           .add_tangent = lagrangian_tangent,
-                                                          .arm = arm,
-                                                          .tangent = lagrangian_full_tangent,
-                                                          .rate_arm = rate_arm,
                                                           .update = update_multipliers,
                                                           .finish = project_motion};
 
-const bramah__formulation bramah__penalty = {.n_mechanical = n_mechanical,
-                                             .joint = joint,
-                                             .place = place,
-                                             .accelerations = accelerations,
-                                             .imbalance = penalty_imbalance,
-                                             .differenced = open_imbalance,
-                                             .add_tangent = penalty_tangent,
-                                             .arm = arm,
-                                             .tangent = penalty_full_tangent,
-                                             .rate_arm = rate_arm};
+const bramah__formulation bramah__penalty = {
+    .all = 1, .place = place_all, .imbalance = penalty_imbalance, .add_tangent = penalty_tangent};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* All of bramah. With BRAMAH_CORE_ONLY defined: libbramah alone (MIT), which has no files. A library built with
+ * -Dtools=disabled has no other; pkg-config defines it then. */
+#ifndef BRAMAH_H
+#define BRAMAH_H
+
+#include <bramah/adaptive.h>
+#include <bramah/coupled.h>
+#include <bramah/filter.h>
+#include <bramah/linear.h>
+#include <bramah/machine.h>
+#include <bramah/observability.h>
+#include <bramah/pcrb.h>
+#include <bramah/plant.h>
+#include <bramah/replay.h>
+#include <bramah/rewind.h>
+#include <bramah/sensor.h>
+#include <bramah/smoother.h>
+#include <bramah/status.h>
+#include <bramah/ukf.h>
+
+/* libbramah-tools: files, logs, tuning, reports */
+#ifndef BRAMAH_CORE_ONLY
+#include <bramah/assess.h>
+#include <bramah/compare.h>
+#include <bramah/journal.h>
+#include <bramah/likelihood.h>
+#include <bramah/log.h>
+#include <bramah/mat.h>
+#include <bramah/noise.h>
+#include <bramah/optimise.h>
+#include <bramah/report.h>
+#include <bramah/sensor_study.h>
+#include <bramah/session.h>
+#include <bramah/study.h>
+#include <bramah/units.h>
+#endif
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Least squares and symmetric eigenproblems: by LAPACK where it is built in, else by rotations (one-sided
+ * Jacobi: Hestenes 1958; Golub and Van Loan, Matrix Computations, section 8.6.3), which are slow for large
+ * matrices and right for all. */
+#include "lib/math/dense.h"
+#include "lib/math/lapack.h"
+
+#include <float.h>
+#include <math.h>
+
+#ifdef BRAMAH_HAS_LAPACK
+
+/* What LAPACK asks for at least: more would be other blocks, and other bits. */
+static size_t least_squares_room(size_t m, size_t n)
+{
+  const size_t small = m < n ? m : n, large = m < n ? n : m;
+  const size_t room = 3 * small + (2 * small > large ? 2 * small : large);
+  return (room ? room : 1) + 1;
+}
+
+size_t bramah__least_squares_work(size_t m, size_t n)
+{
+  /* transposed copy, singular values, room */
+  return m * n + (m < n ? m : n) + least_squares_room(m, n);
+}
+
+int bramah__least_squares(size_t m, size_t n, double *A, double *b, double rcond, double *work)
+{
+  if (m == 0 || n == 0) return 0;
+  const size_t small = m < n ? m : n, large = m < n ? n : m;
+  double *copy = work, *singular = work + m * n, *rest = singular + small;
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) copy[j * m + i] = A[i * n + j];
+  const int im = (int)m, in = (int)n, one = 1, ldb = (int)large, lwork = (int)least_squares_room(m, n);
+  int rank = 0, info = 0;
+  dgelss_(&im, &in, &one, copy, &im, b, &ldb, singular, &rcond, &rank, rest, &lwork, &info);
+  return info == 0 ? rank : -1;
+}
+
+size_t bramah__symmetric_eigen_work(size_t n) { return 3 * n + 1; }
+
+int bramah__symmetric_eigen(size_t n, double *A, double *w, double *work)
+{
+  const int in = (int)n, lwork = (int)bramah__symmetric_eigen_work(n);
+  int info = 0;
+  if (n == 0) return 0;
+  dsyev_("V", "L", &in, A, &in, w, work, &lwork, &info); /* its columns are our rows */
+  return info == 0 ? 0 : -1;
+}
+
+#else
+
+static double dot(size_t n, const double *a, const double *b)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+static void rotate(size_t n, double c, double s, double *a, double *b)
+{
+  for (size_t i = 0; i < n; i++) {
+    const double x = a[i], y = b[i];
+    a[i] = c * x - s * y;
+    b[i] = s * x + c * y;
+  }
+}
+
+/* Rotate the rows of R [k x n] until they are orthogonal, V [k x k], orthogonal too, along with them: R = V
+ * R_before. Returns 0, or -1 if a number is not finite or sixty sweeps are not enough. */
+static int orthogonalise(size_t k, size_t n, double *R, double *V)
+{
+  for (size_t i = 0; i < k; i++)
+    for (size_t j = 0; j < k; j++) V[i * k + j] = i == j;
+  for (int sweep = 0; sweep < 60; sweep++) {
+    int rotated = 0;
+    for (size_t p = 0; p < k; p++)
+      for (size_t q = p + 1; q < k; q++) {
+        double *a = R + p * n, *b = R + q * n;
+        const double aa = dot(n, a, a), bb = dot(n, b, b), ab = dot(n, a, b);
+        if (!isfinite(aa + bb)) return -1;
+        if (fabs(ab) <= DBL_EPSILON * (double)n * sqrt(aa) * sqrt(bb)) continue;
+        const double zeta = (bb - aa) / (2.0 * ab), t = copysign(1.0, zeta) / (fabs(zeta) + hypot(1.0, zeta)),
+                     c = 1.0 / hypot(1.0, t);
+        rotate(n, c, c * t, a, b);
+        rotate(k, c, c * t, V + p * k, V + q * k);
+        rotated = 1;
+      }
+    if (!rotated) return 0;
+  }
+  return -1;
+}
+
+size_t bramah__least_squares_work(size_t m, size_t n)
+{
+  const size_t small = m < n ? m : n, large = m < n ? n : m;
+  return small * (large + small + 2); /* rows, their rotation, their squares, coefficients */
+}
+
+int bramah__least_squares(size_t m, size_t n, double *A, double *b, double rcond, double *work)
+{
+  if (m == 0 || n == 0) return 0;
+  const int tall = m >= n;
+  const size_t small = tall ? n : m, large = tall ? m : n;
+  double *R = work, *V = R + small * large, *square = V + small * small, *x = square + small, largest = 0.0;
+  int rank = 0;
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) R[tall ? j * large + i : i * large + j] = A[i * n + j];
+  if (orthogonalise(small, large, R, V)) return -1;
+  for (size_t i = 0; i < small; i++) {
+    square[i] = dot(large, R + i * large, R + i * large);
+    largest = fmax(largest, square[i]);
+  }
+  /* tall: A' = V' R, x = V' R b / square; else A = V' R, x = R' V b / square */
+  for (size_t i = 0; i < small; i++) {
+    const int counts = square[i] > 0.0 && sqrt(square[i]) > rcond * sqrt(largest);
+    rank += counts;
+    x[i] = !counts ? 0.0 : (tall ? dot(m, R + i * large, b) : dot(m, V + i * small, b)) / square[i];
+  }
+  for (size_t j = 0; j < n; j++) {
+    b[j] = 0.0;
+    for (size_t i = 0; i < small; i++) b[j] += x[i] * (tall ? V[i * small + j] : R[i * large + j]);
+  }
+  return rank;
+}
+
+size_t bramah__symmetric_eigen_work(size_t n) { return 2 * n * n; }
+
+int bramah__symmetric_eigen(size_t n, double *A, double *w, double *work)
+{
+  double *R = work, *V = R + n * n, shift = 0.0;
+  /* Shifted so that no eigenvalue is negative (Gershgorin), the rows of V that make those of A + shift
+   * orthogonal are its eigenvectors: (A + shift) v = (w + shift) v. */
+  for (size_t i = 0; i < n; i++) {
+    double sum = 0.0;
+    for (size_t j = 0; j < n; j++) sum += fabs(A[i * n + j]);
+    shift = fmax(shift, sum);
+  }
+  for (size_t i = 0; i < n * n; i++) R[i] = A[i];
+  for (size_t i = 0; i < n; i++) R[i * n + i] += shift;
+  if (orthogonalise(n, n, R, V)) return -1;
+  for (size_t i = 0; i < n; i++) w[i] = dot(n, R + i * n, V + i * n) - shift;
+  for (size_t i = 0; i < n; i++) { /* the least that is left */
+    size_t least = i;
+    for (size_t j = i + 1; j < n; j++)
+      if (w[j] < w[least]) least = j;
+    const double t = w[least];
+    w[least] = w[i];
+    w[i] = t;
+    for (size_t j = 0; j < n; j++) {
+      A[i * n + j] = V[least * n + j];
+      V[least * n + j] = V[i * n + j];
+    }
+  }
+  return 0;
+}
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/math/dense.h"
+#include "lib/math/lapack.h"
+
+#include <math.h>
+
+/* ---- products ---- */
+
+#ifdef BRAMAH_HAS_LAPACK
+static void multiply_large(char transb, size_t m, size_t k, size_t n, const double *A, const double *B,
+                           double *C)
+{
+  /* Row-major C = A B is column-major C' = B' A'. */
+  const int im = (int)m, ik = (int)k, in = (int)n, ldb = transb == 'N' ? in : ik;
+  const double one = 1.0, zero = 0.0;
+  dgemm_(&transb, "N", &in, &im, &ik, &one, B, &ldb, A, &ik, &zero, C, &in);
+}
+
+static int is_small(size_t m, size_t k, size_t n)
+{
+  return m * k * n <= (size_t)BRAMAH__SMALL * BRAMAH__SMALL * BRAMAH__SMALL;
+}
+#endif
+
+/* Four columns at a time: the sums stay in registers and do not wait for each other. `stride_l` and
+ * `stride_j` are the steps in B along the sum and from column to column. */
+static void small_row(size_t k, size_t n, const double *a, const double *B, size_t stride_l, size_t stride_j,
+                      double *restrict row)
+{
+  size_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const double *b = B + j * stride_j;
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+    for (size_t l = 0; l < k; l++, b += stride_l) {
+      s0 += a[l] * b[0];
+      s1 += a[l] * b[stride_j];
+      s2 += a[l] * b[2 * stride_j];
+      s3 += a[l] * b[3 * stride_j];
+    }
+    row[j] = s0;
+    row[j + 1] = s1;
+    row[j + 2] = s2;
+    row[j + 3] = s3;
+  }
+  for (; j < n; j++) {
+    double sum = 0.0;
+    for (size_t l = 0; l < k; l++) sum += a[l] * B[l * stride_l + j * stride_j];
+    row[j] = sum;
+  }
+}
+
+void bramah__multiply(size_t m, size_t k, size_t n, const double *A, const double *B, double *C)
+{
+#ifdef BRAMAH_HAS_LAPACK
+  if (!is_small(m, k, n)) {
+    multiply_large('N', m, k, n, A, B, C);
+    return;
+  }
+#endif
+  for (size_t i = 0; i < m; i++) small_row(k, n, A + i * k, B, n, 1, C + i * n);
+}
+
+void bramah__multiply_transposed(size_t m, size_t k, size_t n, const double *A, const double *B, double *C)
+{
+#ifdef BRAMAH_HAS_LAPACK
+  if (!is_small(m, k, n)) {
+    multiply_large('T', m, k, n, A, B, C);
+    return;
+  }
+#endif
+  for (size_t i = 0; i < m; i++) small_row(k, n, A + i * k, B, 1, k, C + i * n);
+}
+
+void bramah__apply(size_t m, size_t n, const double *A, const double *x, double *y)
+{
+  for (size_t i = 0; i < m; i++) {
+    double sum = 0.0;
+    for (size_t j = 0; j < n; j++) sum += A[i * n + j] * x[j];
+    y[i] = sum;
+  }
+}
+
+void bramah__apply_transposed(size_t m, size_t n, const double *A, const double *x, double *y)
+{
+  for (size_t j = 0; j < n; j++) y[j] = 0.0;
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) y[j] += A[i * n + j] * x[i];
+}
+
+void bramah__symmetrise(size_t n, double *P)
+{
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < i; j++) P[i * n + j] = P[j * n + i] = 0.5 * (P[i * n + j] + P[j * n + i]);
+}
+
+/* ---- factorisations ---- */
+
+static void swap(double *a, double *b)
+{
+  const double t = *a;
+  *a = *b;
+  *b = t;
+}
+
+#ifdef BRAMAH_HAS_LAPACK
+/* LAPACK lets what is no number pass; some of it always ends on the diagonal. */
+static size_t not_finite(size_t n, const double *A)
+{
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(A[i * n + i])) return i + 1;
+  return 0;
+}
+#endif
+
+size_t bramah__lu_factor(size_t n, double *A, int *pivot)
+{
+#ifdef BRAMAH_HAS_LAPACK
+  if (n > BRAMAH__SMALL) {
+    /* LAPACK sees the transpose; the solvers ask for the other side accordingly. */
+    int in = (int)n, info = 0;
+    dgetrf_(&in, &in, A, &in, pivot, &info);
+    return info > 0 ? (size_t)info : not_finite(n, A);
+  }
+#endif
+  for (size_t k = 0; k < n; k++) {
+    size_t p = k;
+    for (size_t i = k + 1; i < n; i++)
+      if (fabs(A[i * n + k]) > fabs(A[p * n + k])) p = i;
+    pivot[k] = (int)p;
+    if (!(fabs(A[p * n + k]) > 0.0) || !isfinite(A[p * n + k])) return k + 1;
+    if (p != k)
+      for (size_t j = 0; j < n; j++) swap(&A[k * n + j], &A[p * n + j]);
+    const double inverse = 1.0 / A[k * n + k];
+    for (size_t i = k + 1; i < n; i++) {
+      const double factor = A[i * n + k] *= inverse;
+      for (size_t j = k + 1; j < n; j++) A[i * n + j] -= factor * A[k * n + j];
+    }
+  }
+  return 0;
+}
+
+void bramah__lu_solve(size_t n, const double *LU, const int *pivot, double *b)
+{
+#ifdef BRAMAH_HAS_LAPACK
+  if (n > BRAMAH__SMALL) {
+    const int in = (int)n, one = 1;
+    int info = 0;
+    dgetrs_("T", &in, &one, LU, &in, pivot, b, &in, &info);
+    return;
+  }
+#endif
+  for (size_t k = 0; k < n; k++) {
+    if ((size_t)pivot[k] != k) swap(&b[k], &b[pivot[k]]);
+  }
+  for (size_t i = 1; i < n; i++)
+    for (size_t j = 0; j < i; j++) b[i] -= LU[i * n + j] * b[j];
+  for (size_t i = n; i-- > 0;) {
+    for (size_t j = i + 1; j < n; j++) b[i] -= LU[i * n + j] * b[j];
+    b[i] /= LU[i * n + i];
+  }
+}
+
+void bramah__lu_solve_transposed(size_t n, const double *LU, const int *pivot, double *b)
+{
+#ifdef BRAMAH_HAS_LAPACK
+  if (n > BRAMAH__SMALL) {
+    const int in = (int)n, one = 1;
+    int info = 0;
+    dgetrs_("N", &in, &one, LU, &in, pivot, b, &in, &info);
+    return;
+  }
+#endif
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < i; j++) b[i] -= LU[j * n + i] * b[j];
+    b[i] /= LU[i * n + i];
+  }
+  for (size_t i = n; i-- > 0;)
+    for (size_t j = i + 1; j < n; j++) b[i] -= LU[j * n + i] * b[j];
+  for (size_t k = n; k-- > 0;) {
+    if ((size_t)pivot[k] != k) swap(&b[k], &b[pivot[k]]);
+  }
+}
+
+size_t bramah__cholesky_factor(size_t n, double *A)
+{
+#ifdef BRAMAH_HAS_LAPACK
+  if (n > BRAMAH__SMALL) {
+    int in = (int)n, info = 0;
+    dpotrf_("U", &in, A, &in, &info); /* upper of the transpose: our lower */
+    return info > 0 ? (size_t)info : not_finite(n, A);
+  }
+#endif
+  for (size_t j = 0; j < n; j++) {
+    double d = A[j * n + j];
+    for (size_t k = 0; k < j; k++) d -= A[j * n + k] * A[j * n + k];
+    if (!(d > 0.0) || !isfinite(d)) return j + 1;
+    const double root = sqrt(d), inverse = 1.0 / root;
+    A[j * n + j] = root;
+    for (size_t i = j + 1; i < n; i++) {
+      double s = A[i * n + j];
+      for (size_t k = 0; k < j; k++) s -= A[i * n + k] * A[j * n + k];
+      A[i * n + j] = s * inverse;
+    }
+  }
+  return 0;
+}
+
+void bramah__cholesky_solve(size_t n, const double *L, double *b)
+{
+#ifdef BRAMAH_HAS_LAPACK
+  if (n > BRAMAH__SMALL) {
+    const int in = (int)n, one = 1;
+    int info = 0;
+    dpotrs_("U", &in, &one, L, &in, b, &in, &info);
+    return;
+  }
+#endif
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < i; j++) b[i] -= L[i * n + j] * b[j];
+    b[i] /= L[i * n + i];
+  }
+  for (size_t i = n; i-- > 0;) {
+    for (size_t j = i + 1; j < n; j++) b[i] -= L[j * n + i] * b[j];
+    b[i] /= L[i * n + i];
+  }
+}
