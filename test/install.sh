@@ -32,7 +32,6 @@ find_missing() {
   need libnlopt-dev pkg-config --exists nlopt # optional for the build: a global search of bramah tune
   need libopenmpi-dev has_mpi                  # optional for the build: bramah-mpi
   need libjs-dygraphs test -f /usr/share/javascript/dygraphs/dygraph.min.js
-  need librsvg2-dev pkg-config --exists librsvg-2.0
   [ -z "${need_browser:-}" ] || need chromium command -v chromium
   need doxygen command -v doxygen
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff

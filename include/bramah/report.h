@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A replay to look at: one self-contained HTML page, static pictures (SVG, PNG), and every plotted number as
+/* A replay to look at: one self-contained HTML page, static pictures (SVG), and every plotted number as
  * CSV. Part of libbramah-tools.
  *
  * The page needs no network. Where the build found dygraphs its plots can be zoomed and follow a time cursor;
@@ -56,9 +56,6 @@ typedef struct bramah_report_plot {
 /* Add a plot; its number through *number. Errors: E_VALUE (factor not finite), E_MEMORY. */
 BRAMAH_API bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot *plot,
                                            size_t *number);
-/* The same for a plot over time without further wishes. */
-BRAMAH_API bramah_status bramah_report_add_plot(bramah_report *report, const char *title, const char *unit,
-                                                double factor, int symmetric, size_t *plot);
 /* One or two sentences under the heading of a section. Sections stand in the order in which they were first
  * named here or by a plot; those without a plot are left out. */
 BRAMAH_API bramah_status bramah_report_explain(bramah_report *report, const char *section, const char *text);
@@ -94,15 +91,13 @@ BRAMAH_API bramah_status bramah_report_add_table(bramah_report *report, const ch
 BRAMAH_API bramah_status bramah_report_write(const bramah_report *report, const char *path,
                                              bramah_diag *diag);
 
-/* Whether plots of the page can be zoomed: built with dygraphs. Whether PNG can be written: with librsvg. */
+/* Whether plots of the page can be zoomed: built with dygraphs. */
 BRAMAH_API int bramah_report_is_interactive(void);
-BRAMAH_API int bramah_report_has_png(void);
 
-/* Write static plots below each other, light, for papers: those of the given titles [n] in their order, or
- * all (n = 0). The format goes by the ending of the path, .svg or .png (1520 pixels wide). Errors: E_FILE;
- * E_REFERENCE (no plot of that title); E_VALUE (another ending); E_UNSUPPORTED (PNG without librsvg). */
-BRAMAH_API bramah_status bramah_report_write_picture(const bramah_report *report, const char *path, size_t n,
-                                                     const char *const *titles, bramah_diag *diag);
+/* Write static plots below each other as SVG, light, for papers. Errors: E_FILE; E_VALUE (the path does not
+ * end in .svg). */
+BRAMAH_API bramah_status bramah_report_write_picture(const bramah_report *report, const char *path,
+                                                     bramah_diag *diag);
 
 /* Write every number the plots show as CSV: a row per point with columns plot, unit, series, x, steps, min,
  * mean, max, low, high (in the plot's unit; x in s or lags; steps: how many the point stands for; low and

@@ -333,20 +333,13 @@ static int check_streams(const cli_arguments *arguments)
   return 0;
 }
 
-static int is_picture(const char *path)
-{
-  const size_t n = strlen(path);
-  return n > 4 && (strcmp(path + n - 4, ".svg") == 0 ||
-                   (strcmp(path + n - 4, ".png") == 0 && bramah_report_has_png()));
-}
-
 /* What cannot be asked for together. */
 static int check_request(const cli_arguments *arguments, const cli_replay_request *q)
 {
   const cli_command *command = arguments->command;
-  if (q->plot && !is_picture(q->plot))
-    return cli_wrong_use(command, "--plot needs a file that ends in .svg%s, not '%s'",
-                         bramah_report_has_png() ? " or .png" : " (this build cannot write .png)", q->plot);
+  const size_t n = q->plot ? strlen(q->plot) : 0;
+  if (q->plot && (n < 5 || strcmp(q->plot + n - 4, ".svg") != 0))
+    return cli_wrong_use(command, "--plot needs a file that ends in .svg, not '%s'", q->plot);
   if (q->snapshot_every_ns && !q->snapshot)
     return cli_wrong_use(command, "--snapshot-every needs --snapshot FILE");
   if (q->snapshot && strcmp(q->snapshot, "-") == 0)
@@ -401,7 +394,7 @@ static const cli_option options[] = {
     {"output", "FILE", "CSV or MAT file for the estimates; - is standard output", 1, 0},
     {"truth", "FILE", "CSV or MAT file with the true motion, to compare with", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
-    {"plot", "FILE", "the plots as a picture for papers, .svg or .png", 0, 0},
+    {"plot", "FILE", "the plots as a picture for papers, .svg", 0, 0},
     {"plot-data", "FILE", "CSV file with every number the plots show; - is standard output", 0, 0},
     {"json", "FILE", "the summary for programs, as JSON; - is standard output", 0, 0},
     {"from", "TIME", "begin at the first row of the log at this time or later", 0, 0},

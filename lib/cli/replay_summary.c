@@ -388,7 +388,7 @@ static bramah_status write_report(const cli_replay_run *r, size_t n_tables, cons
   if (status) return cli_fail(diag, status, q->report, 0, NULL, "the report cannot be completed");
   if (q->report) status = bramah_report_write(page, q->report, diag);
   if (status) return cli_place(diag, q->report, 0), status;
-  if (q->plot) status = bramah_report_write_picture(page, q->plot, 0, NULL, diag);
+  if (q->plot) status = bramah_report_write_picture(page, q->plot, diag);
   if (!status && q->plot_data) status = bramah_report_write_data(page, q->plot_data, diag);
   return status;
 }

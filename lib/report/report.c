@@ -48,6 +48,23 @@ static void free_table(bramah__table *table)
   free_texts(table->texts, (table->n_rows + 1) * table->n_columns);
 }
 
+static void free_machine(bramah__machine *machine)
+{
+  for (size_t i = 0; i < machine->n_parts; i++) free(machine->parts[i].name);
+  free(machine->parts);
+  free(machine->t);
+  free(machine->points);
+  *machine = (bramah__machine){0};
+}
+
+static void free_events(bramah__events *events)
+{
+  for (size_t i = 0; i < events->n; i++) free(events->at[i].text);
+  for (size_t i = 0; i < events->n_kinds; i++) free(events->kinds[i].name);
+  free(events->at);
+  free(events->kinds);
+}
+
 void bramah_report_free(bramah_report *report)
 {
   if (!report) return;
@@ -61,8 +78,8 @@ void bramah_report_free(bramah_report *report)
     free(report->sections[i].title);
     free(report->sections[i].text);
   }
-  bramah__machine_free(&report->machine);
-  bramah__events_free(&report->events);
+  free_machine(&report->machine);
+  free_events(&report->events);
   free(report->sections);
   free(report->notes);
   free(report->plots);
@@ -151,13 +168,6 @@ bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot 
   return BRAMAH_OK;
 }
 
-bramah_status bramah_report_add_plot(bramah_report *report, const char *title, const char *unit,
-                                     double factor, int symmetric, size_t *plot)
-{
-  const bramah_report_plot plain = {.title = title, .unit = unit, .factor = factor, .symmetric = symmetric};
-  return bramah_report_add(report, &plain, plot);
-}
-
 /* In the unit of the plot already; the band NaN for none. */
 static bramah_status add_point(bramah__plot *p, bramah_report_series series, double t, double value,
                                double low, double high)
@@ -230,6 +240,137 @@ bramah_status bramah_report_add_table(bramah_report *report, const char *title, 
   return BRAMAH_OK;
 }
 
+/* ---- poses ---- */
+
+bramah_status bramah_report_machine(bramah_report *report, size_t n_parts, const bramah_skeleton_part *parts)
+{
+  bramah__machine *m = &report->machine;
+  if (m->n_parts || !n_parts) return BRAMAH_E_ARGUMENT;
+  m->parts = calloc(n_parts, sizeof *m->parts);
+  m->t = calloc(BRAMAH__POSES, sizeof *m->t);
+  m->points = calloc(BRAMAH__POSES * n_parts * 6, sizeof *m->points);
+  int complete = m->parts && m->t && m->points;
+  m->n_parts = m->parts ? n_parts : 0;
+  m->stride = 1;
+  for (size_t i = 0; complete && i < n_parts; i++) {
+    m->parts[i] = (bramah__part){parts[i].kind, strdup(parts[i].name)};
+    complete = m->parts[i].name != NULL;
+  }
+  if (complete) return BRAMAH_OK;
+  free_machine(m);
+  return BRAMAH_E_MEMORY;
+}
+
+int bramah_report_wants_pose(bramah_report *report)
+{
+  bramah__machine *m = &report->machine;
+  return m->n_parts && m->asked++ % m->stride == 0;
+}
+
+/* Every other pose goes. The next one that is asked for is the one after the last. */
+static void thin_out(bramah__machine *m)
+{
+  const size_t size = 6 * m->n_parts;
+  for (size_t i = 1; 2 * i < m->n_poses; i++) {
+    m->t[i] = m->t[2 * i];
+    memcpy(m->points + i * size, m->points + 2 * i * size, size * sizeof *m->points);
+  }
+  m->n_poses = (m->n_poses + 1) / 2;
+  m->stride *= 2;
+}
+
+bramah_status bramah_report_pose(bramah_report *report, double t, const double *points)
+{
+  bramah__machine *m = &report->machine;
+  if (!m->n_parts) return BRAMAH_E_ARGUMENT;
+  if (!isfinite(t) || (m->n_poses && t < m->t[m->n_poses - 1])) return BRAMAH_E_TIME;
+  if (m->n_poses == BRAMAH__POSES) thin_out(m);
+  m->t[m->n_poses] = t;
+  for (size_t i = 0; i < 6 * m->n_parts; i++) m->points[m->n_poses * 6 * m->n_parts + i] = (float)points[i];
+  m->n_poses++;
+  return BRAMAH_OK;
+}
+
+/* ---- events ---- */
+
+static bramah_status find_kind(bramah__events *events, const char *name, size_t *kind)
+{
+  for (*kind = 0; *kind < events->n_kinds; ++*kind)
+    if (strcmp(events->kinds[*kind].name, name) == 0) return BRAMAH_OK;
+  bramah__event_kind *kinds = realloc(events->kinds, (events->n_kinds + 1) * sizeof *kinds);
+  if (!kinds) return BRAMAH_E_MEMORY;
+  events->kinds = kinds;
+  kinds[events->n_kinds] = (bramah__event_kind){strdup(name), 0};
+  if (!kinds[events->n_kinds].name) return BRAMAH_E_MEMORY;
+  events->n_kinds++;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_report_event(bramah_report *report, double t, const char *kind, const char *text)
+{
+  bramah__events *events = &report->events;
+  size_t k;
+  if (!isfinite(t)) return BRAMAH_E_TIME;
+  const bramah_status status = find_kind(events, kind, &k);
+  if (status != BRAMAH_OK) return status;
+  if (events->kinds[k].n++ >= BRAMAH__EVENTS_OF_KIND) return BRAMAH_OK;
+  if (events->n == events->room) {
+    const size_t room = events->room ? 2 * events->room : 32;
+    bramah__event *at = realloc(events->at, room * sizeof *at);
+    if (!at) return BRAMAH_E_MEMORY;
+    events->at = at;
+    events->room = room;
+  }
+  const bramah__event event = {t, k, events->n, strdup(text)};
+  if (!event.text) return BRAMAH_E_MEMORY;
+  events->at[events->n++] = event;
+  return BRAMAH_OK;
+}
+
+static int by_time(const void *a, const void *b)
+{
+  const bramah__event *x = *(bramah__event *const *)a, *y = *(bramah__event *const *)b;
+  if (x->t < y->t || x->t > y->t) return x->t < y->t ? -1 : 1;
+  return (x->number > y->number) - (x->number < y->number);
+}
+
+const bramah__event **bramah__events_sorted(const bramah__events *events)
+{
+  const bramah__event **sorted = malloc((events->n + 1) * sizeof *sorted);
+  for (size_t i = 0; sorted && i < events->n; i++) sorted[i] = &events->at[i];
+  if (sorted) qsort(sorted, events->n, sizeof *sorted, by_time);
+  return sorted;
+}
+
+/* ---- time ---- */
+
+static bramah__range whole_time(const bramah_report *report)
+{
+  bramah__range range = bramah__range_empty();
+  for (size_t p = 0; p < report->n_plots; p++)
+    for (int s = 0; s < BRAMAH__N_SERIES; s++) {
+      const bramah__curve *curve = report->plots[p].curve[s];
+      if (!curve || report->plots[p].axis != BRAMAH_REPORT_TIME) continue;
+      bramah__range_include(&range, curve->series.start);
+      bramah__range_include(&range, curve->series.t_last);
+    }
+  return range;
+}
+
+double bramah__report_start(const bramah_report *report)
+{
+  const bramah__range range = whole_time(report);
+  return bramah__range_is_empty(range) ? 0.0 : range.low;
+}
+
+bramah__range bramah__report_time(const bramah_report *report)
+{
+  const bramah__range range = whole_time(report);
+  if (bramah__range_is_empty(range)) return (bramah__range){0.0, 1.0};
+  const double smallest = 1e-9 + 1e-9 * (range.high < 0.0 ? -range.low : range.high);
+  if (range.high - range.low < smallest) return (bramah__range){range.low - 0.5, range.low + 0.5};
+  return bramah__range_snap(range);
+}
 bramah_status bramah_report_write(const bramah_report *report, const char *path, bramah_diag *diag)
 {
   bramah__page *page;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Text on its way into a file or into memory. */
+/* Text on its way into a file. */
 #define _POSIX_C_SOURCE 200809L /* strerror_r that returns an int, O_CLOEXEC */
 #include "lib/report/report_parts.h"
 #include "lib/base/diag.h"
@@ -26,14 +26,10 @@ bramah_status bramah__page_open(const char *path, bramah_diag *diag, bramah__pag
   bramah__page *page = malloc(sizeof *page);
   if (!page) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
   page->error = 0;
-  page->used = page->length = page->room = 0;
-  page->memory = NULL;
-  page->fd = -1;
-  if (path && strcmp(path, "-") == 0)
-    page->fd = dup(STDOUT_FILENO);
-  else if (path)
-    page->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (path && page->fd < 0) {
+  page->used = 0;
+  page->fd = strcmp(path, "-") == 0 ? dup(STDOUT_FILENO)
+                                    : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (page->fd < 0) {
     const int reason = errno;
     free(page);
     return fail_system(diag, path, "cannot create: ", reason);
@@ -42,43 +38,24 @@ bramah_status bramah__page_open(const char *path, bramah_diag *diag, bramah__pag
   return BRAMAH_OK;
 }
 
-bramah_status bramah__page_close(bramah__page *page, const char *path, bramah_diag *diag)
-{
-  bramah__page_flush(page);
-  int error = page->error;
-  if (page->fd >= 0 && close(page->fd) != 0 && !error && errno != EINTR) error = errno;
-  free(page);
-  if (error == ENOMEM && !path) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
-  return error ? fail_system(diag, path, "cannot write: ", error) : BRAMAH_OK;
-}
-
-static void flush_to_memory(bramah__page *page)
-{
-  const size_t wanted = page->length + page->used + 1;
-  if (wanted > page->room) {
-    char *memory = realloc(page->memory, 2 * wanted);
-    if (!memory) {
-      page->error = ENOMEM;
-      return;
-    }
-    page->memory = memory;
-    page->room = 2 * wanted;
-  }
-  memcpy(page->memory + page->length, page->buffer, page->used);
-  page->length += page->used;
-  page->memory[page->length] = '\0';
-}
-
-void bramah__page_flush(bramah__page *page)
+static void flush(bramah__page *page)
 {
   size_t done = 0;
-  if (page->fd < 0) flush_to_memory(page);
-  while (page->fd >= 0 && done < page->used && !page->error) {
+  while (done < page->used && !page->error) {
     const ssize_t n = write(page->fd, page->buffer + done, page->used - done);
     if (n > 0) done += (size_t)n;
     if (n < 0 && errno != EINTR) page->error = errno;
   }
   page->used = 0;
+}
+
+bramah_status bramah__page_close(bramah__page *page, const char *path, bramah_diag *diag)
+{
+  flush(page);
+  int error = page->error;
+  if (close(page->fd) != 0 && !error && errno != EINTR) error = errno;
+  free(page);
+  return error ? fail_system(diag, path, "cannot write: ", error) : BRAMAH_OK;
 }
 
 void bramah__page_put_bytes(bramah__page *page, const char *bytes, size_t n)
@@ -89,7 +66,7 @@ void bramah__page_put_bytes(bramah__page *page, const char *bytes, size_t n)
     page->used += part;
     bytes += part;
     n -= part;
-    if (page->used == sizeof page->buffer) bramah__page_flush(page);
+    if (page->used == sizeof page->buffer) flush(page);
   }
 }
 

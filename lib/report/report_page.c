@@ -174,34 +174,6 @@ static void put_section(bramah__page *page, const bramah_report *report, size_t 
   bramah__page_put(page, "</div></section>\n");
 }
 
-static bramah__range whole_time(const bramah_report *report)
-{
-  bramah__range range = bramah__range_empty();
-  for (size_t p = 0; p < report->n_plots; p++)
-    for (int s = 0; s < BRAMAH__N_SERIES; s++) {
-      const bramah__curve *curve = report->plots[p].curve[s];
-      if (!curve || report->plots[p].axis != BRAMAH_REPORT_TIME) continue;
-      bramah__range_include(&range, curve->series.start);
-      bramah__range_include(&range, curve->series.t_last);
-    }
-  return range;
-}
-
-double bramah__report_start(const bramah_report *report)
-{
-  const bramah__range range = whole_time(report);
-  return bramah__range_is_empty(range) ? 0.0 : range.low;
-}
-
-bramah__range bramah__report_time(const bramah_report *report)
-{
-  const bramah__range range = whole_time(report);
-  if (bramah__range_is_empty(range)) return (bramah__range){0.0, 1.0};
-  const double smallest = 1e-9 + 1e-9 * (range.high < 0.0 ? -range.low : range.high);
-  if (range.high - range.low < smallest) return (bramah__range){range.low - 0.5, range.low + 0.5};
-  return bramah__range_snap(range);
-}
-
 /* ---- all of it ---- */
 
 int bramah_report_is_interactive(void) { return bramah__dygraphs_js[0] != '\0'; }

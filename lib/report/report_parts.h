@@ -2,17 +2,11 @@
 /* The parts of a report:
  *
  *   report.c         the object that is filled
- *   report_series.c  points into time bins
- *   report_axis.c    ranges and round tick values
- *   report_samples.c points as they are, or so many to a sample
- *   report_plot.c    one plot as SVG
- *   report_legend.c  what stands above a plot
- *   report_machine.c poses of the machine, events
+ *   report_points.c  points, ranges, ticks
  *   report_file.c    a file being written
- *   report_data.c    what the page's script needs
+ *   report_plot.c    plots as SVG: in the page and as a picture for papers
+ *   report_data.c    the numbers: what the page's script needs, and as CSV
  *   report_page.c    the page
- *   report_csv.c     the numbers as CSV
- *   report_picture.c SVG and PNG for papers
  *   report_page.js, report_page.css, report_paper.css: embedded by the build */
 #ifndef BRAMAH_LIB_REPORT_REPORT_PARTS_H
 #define BRAMAH_LIB_REPORT_REPORT_PARTS_H
@@ -137,7 +131,6 @@ typedef struct bramah__note {
 
 /* The series of a plot as they are drawn, from back to front, and what its legend calls them. */
 extern const bramah_report_series bramah__drawn[BRAMAH__N_SERIES];
-const char *bramah__series_css(bramah_report_series series);
 const char *bramah__series_name(const bramah__plot *plot, bramah_report_series series);
 const char *bramah__band_name(const bramah__plot *plot);
 const char *bramah__x_name(const bramah__plot *plot);
@@ -159,7 +152,6 @@ typedef struct bramah__machine {
   double *t;     /* [BRAMAH__POSES] */
   float *points; /* [BRAMAH__POSES x n_parts x 6] */
 } bramah__machine;
-void bramah__machine_free(bramah__machine *machine);
 
 typedef struct bramah__event {
   double t;
@@ -178,7 +170,6 @@ typedef struct bramah__events {
   bramah__event *at;
   bramah__event_kind *kinds;
 } bramah__events;
-void bramah__events_free(bramah__events *events);
 /* The events in the order of their times, [n] to be freed; NULL without memory. */
 const bramah__event **bramah__events_sorted(const bramah__events *events);
 
@@ -200,13 +191,10 @@ typedef struct bramah__page {
   int fd;
   int error; /* errno */
   size_t used;
-  char *memory; /* not NULL: it goes here instead, terminated */
-  size_t length, room;
   char buffer[1 << 14];
 } bramah__page;
 
-/* A page into a new file, or into memory (path NULL); bramah__page_close tells what went wrong and releases
- * all but `memory`. */
+/* A page into a new file (-: standard output); bramah__page_close tells what went wrong and releases it. */
 bramah_status bramah__page_open(const char *path, bramah_diag *diag, bramah__page **out);
 bramah_status bramah__page_close(bramah__page *page, const char *path, bramah_diag *diag);
 
@@ -215,7 +203,6 @@ void bramah__page_put_bytes(bramah__page *page, const char *bytes, size_t n);
 void bramah__page_put_escaped(bramah__page *page, const char *text); /* as text between tags or in quotes */
 void bramah__page_put_integer(bramah__page *page, int64_t value);
 void bramah__page_put_number(bramah__page *page, double value, int digits);
-void bramah__page_flush(bramah__page *page);
 
 /* ---- what the build embeds ---- */
 
@@ -233,10 +220,6 @@ void bramah__data_write(bramah__page *page, const bramah_report *report);
 /* One plot with its caption, over this range of time; number n of the page. */
 void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__range time, size_t n);
 
-/* What stands above a plot: its caption in the page, title and legend in a picture. */
-void bramah__legend_caption(bramah__page *page, const bramah__plot *plot, int cut);
-void bramah__legend_picture(bramah__page *page, const bramah__plot *plot, int64_t top);
-int bramah__plot_banded(const bramah__plot *plot);
 /* Range of its vertical axis; returns 0 if there is nothing to show. */
 int bramah__plot_range(const bramah__plot *plot, bramah__range *range);
 
@@ -246,12 +229,5 @@ int bramah__plot_range(const bramah__plot *plot, bramah__range *range);
 bramah__range bramah__report_time(const bramah_report *report);
 /* Where it begins [s]. */
 double bramah__report_start(const bramah_report *report);
-
-/* A plot with title and legend as part of an SVG picture, so many pixels from its top. */
-enum { BRAMAH__PICTURE_WIDTH = 760, BRAMAH__PICTURE_HEIGHT = 312 };
-void bramah__plot_picture(bramah__page *page, const bramah__plot *plot, bramah__range time, int64_t top);
-
-/* SVG text [n] into a PNG file so many times its size. */
-bramah_status bramah__png_write(const char *svg, size_t n, double scale, const char *path, bramah_diag *diag);
 
 #endif

@@ -2,6 +2,7 @@
 /* One plot as SVG. The curves stand in an inner picture with ten units to a pixel, so that coordinates are
  * short integers, and are drawn with relative steps: a hundred thousand points make a page of a megabyte. */
 #include "lib/report/report_parts.h"
+#include "lib/base/diag.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,11 +11,12 @@
 enum { WIDTH = 760, HEIGHT = 280, LEFT = 76, RIGHT = 14, TOP = 30, BOTTOM = 42 };
 enum { INNER_WIDTH = WIDTH - LEFT - RIGHT, INNER_HEIGHT = HEIGHT - TOP - BOTTOM, UNITS = 10 };
 enum { X_TICKS = 8, Y_TICKS = 5 };
+enum { PICTURE_WIDTH = 760, PICTURE_HEIGHT = 312 }; /* of a plot with title and legend */
 
 const bramah_report_series bramah__drawn[BRAMAH__N_SERIES] = {BRAMAH_REPORT_MEASURED, BRAMAH_REPORT_MODEL,
                                                               BRAMAH_REPORT_ESTIMATE, BRAMAH_REPORT_TRUTH};
 
-const char *bramah__series_css(bramah_report_series series)
+static const char *css_of(bramah_report_series series)
 {
   static const char *const css[BRAMAH__N_SERIES] = {[BRAMAH_REPORT_ESTIMATE] = "e",
                                                     [BRAMAH_REPORT_TRUTH] = "t",
@@ -248,6 +250,135 @@ static int reaches_beyond(const bramah__plot *plot, bramah__range range)
   return 0;
 }
 
+/* ---- title and legend: each kind of curve has a stroke of its own besides its colour ---- */
+
+/* A symmetric plot shows an error or an innovation: its title says which. */
+const char *bramah__series_name(const bramah__plot *plot, bramah_report_series series)
+{
+  static const char *const names[2][BRAMAH__N_SERIES] = {{"estimate", "truth", "measured", "model alone"},
+                                                         {"value", "truth", "left out", "model alone"}};
+  return plot->names[series] ? plot->names[series] : names[plot->symmetric != 0][series];
+}
+
+const char *bramah__band_name(const bramah__plot *plot)
+{
+  return plot->band ? plot->band
+                    : "\xC2\xB1"
+                      "1.96 \xCF\x83";
+}
+
+const char *bramah__x_name(const bramah__plot *plot)
+{
+  if (plot->axis == BRAMAH_REPORT_TIME) return "time [s]";
+  return plot->x ? plot->x : "lag [samples]";
+}
+
+/* One entry: class and outline of its key in 260 x 100 units, and its name. */
+typedef struct entry {
+  const char *css, *path, *name;
+  char role; /* e t m a, b: the band */
+} entry;
+
+enum { MOST = BRAMAH__N_SERIES + 1 };
+
+/* From front to back. */
+static size_t entries(const bramah__plot *plot, entry *out)
+{
+  size_t n = 0;
+  for (size_t k = BRAMAH__N_SERIES; k-- > 0;) {
+    const bramah_report_series s = bramah__drawn[k];
+    const char *css = css_of(s), *name = bramah__series_name(plot, s);
+    if (!plot->curve[s]) continue;
+    if (s == BRAMAH_REPORT_MEASURED)
+      out[n++] = (entry){"m d", "M60 30v40M130 20v60M200 40v30", name, *css};
+    else if (plot->axis == BRAMAH_REPORT_LAG)
+      out[n++] = (entry){"e st", "M60 95v-90M130 95v-50M200 95v-25", name, *css};
+    else
+      out[n++] = (entry){css, "M10 50h240", name, *css};
+    if (s == BRAMAH_REPORT_ESTIMATE && series_has_band(series_of(plot, BRAMAH_REPORT_ESTIMATE)))
+      out[n++] = (entry){plot->symmetric ? "b bo" : "b", "M5 5h250v90h-250z", bramah__band_name(plot), 'b'};
+  }
+  return n;
+}
+
+static void put_key(bramah__page *page, const entry *e)
+{
+  bramah__page_put(page, "<path class=\"");
+  bramah__page_put(page, e->css);
+  bramah__page_put(page, "\" d=\"");
+  bramah__page_put(page, e->path);
+  bramah__page_put(page, "\"/></svg>");
+}
+
+static void put_caption(bramah__page *page, const bramah__plot *plot, int cut)
+{
+  entry e[MOST];
+  const size_t n = entries(plot, e);
+  bramah__page_put(page, "<figcaption><strong>");
+  bramah__page_put_escaped(page, plot->title);
+  bramah__page_put(page, "</strong>\n");
+  if (cut) bramah__page_put(page, "<em class=\"cut\">some values lie beyond the axis</em>\n");
+  bramah__page_put(page, "<span class=\"l\">\n");
+  for (size_t i = 0; i < n; i++) {
+    bramah__page_put(page, "<span data-role=\"");
+    bramah__page_put(page, (char[]){e[i].role, '\0'});
+    bramah__page_put(page, "\"><svg class=\"k\" viewBox=\"0 0 260 100\" aria-hidden=\"true\">");
+    put_key(page, &e[i]);
+    bramah__page_put_escaped(page, e[i].name);
+    bramah__page_put(page, "</span>\n");
+  }
+  bramah__page_put(page, "</span>\n</figcaption>\n");
+}
+
+/* About how wide a text is [px]: there is nobody to ask. Continuation bytes of UTF-8 take no room. */
+static int64_t width_of(const char *text)
+{
+  int64_t tenths = 0;
+  for (; *text; text++) {
+    if (((unsigned char)*text & 0xc0u) == 0x80u) continue;
+    if (strchr("mwMW%", *text))
+      tenths += 124;
+    else
+      tenths += strchr("fijlrt.,:;'|! ", *text) ? 46 : 81;
+  }
+  return tenths / 10;
+}
+
+static void put_picture_entry(bramah__page *page, const entry *e, int64_t x, int64_t y)
+{
+  bramah__page_put(page, "<svg class=\"k\" x=\"");
+  bramah__page_put_integer(page, x);
+  bramah__page_put(page, "\" y=\"");
+  bramah__page_put_integer(page, y - 9);
+  bramah__page_put(page, "\" width=\"26\" height=\"10\" viewBox=\"0 0 260 100\">");
+  put_key(page, e);
+  bramah__page_put(page, "<text class=\"w\" x=\"");
+  bramah__page_put_integer(page, x + 32);
+  bramah__page_put(page, "\" y=\"");
+  bramah__page_put_integer(page, y);
+  bramah__page_put(page, "\">");
+  bramah__page_put_escaped(page, e->name);
+  bramah__page_put(page, "</text>\n");
+}
+
+/* The legend ends at the right edge of the axis. */
+static void put_picture_legend(bramah__page *page, const bramah__plot *plot, int64_t top)
+{
+  entry e[MOST];
+  const size_t n = entries(plot, e);
+  int64_t x = PICTURE_WIDTH - 14 + 16;
+  bramah__page_put(page, "<text class=\"h\" x=\"76\" y=\"");
+  bramah__page_put_integer(page, top + 24);
+  bramah__page_put(page, "\">");
+  bramah__page_put_escaped(page, plot->title);
+  bramah__page_put(page, "</text>\n");
+  for (size_t i = 0; i < n; i++) x -= 48 + width_of(e[i].name);
+  for (size_t i = 0; i < n; i++) {
+    put_picture_entry(page, &e[i], x, top + 24);
+    x += 48 + width_of(e[i].name);
+  }
+}
+
 /* ---- around the curves ---- */
 
 static void put_place(bramah__page *page, const char *name, int64_t tenths)
@@ -415,7 +546,7 @@ static void put_curves(bramah__page *page, const bramah__plot *plot, const frame
     else if (bramah__drawn[k] == BRAMAH_REPORT_ESTIMATE)
       put_estimate(page, plot, series, f);
     else
-      draw_line(page, f, series, bramah__series_css(bramah__drawn[k]));
+      draw_line(page, f, series, css_of(bramah__drawn[k]));
   }
 }
 
@@ -473,17 +604,12 @@ static int is_cut(const bramah__plot *plot)
   return bramah__plot_range(plot, &values) && reaches_beyond(plot, values);
 }
 
-int bramah__plot_banded(const bramah__plot *plot)
-{
-  return series_has_band(series_of(plot, BRAMAH_REPORT_ESTIMATE));
-}
-
 void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__range time, size_t n)
 {
   bramah__page_put(page, "<figure data-plot=\"");
   bramah__page_put_integer(page, (int64_t)n);
   bramah__page_put(page, "\">");
-  bramah__legend_caption(page, plot, is_cut(plot));
+  put_caption(page, plot, is_cut(plot));
   bramah__page_put(page, "<svg class=\"p\" role=\"img\" viewBox=\"0 0 ");
   bramah__page_put_integer(page, WIDTH);
   bramah__page_put(page, " ");
@@ -497,11 +623,11 @@ void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__ra
   bramah__page_put(page, "</svg></figure>\n");
 }
 
-void bramah__plot_picture(bramah__page *page, const bramah__plot *plot, bramah__range time, int64_t top)
+static void put_in_picture(bramah__page *page, const bramah__plot *plot, bramah__range time, int64_t top)
 {
-  bramah__legend_picture(page, plot, top);
+  put_picture_legend(page, plot, top);
   bramah__page_put(page, "<svg class=\"p\" x=\"0\" y=\"");
-  bramah__page_put_integer(page, top + BRAMAH__PICTURE_HEIGHT - HEIGHT - 6);
+  bramah__page_put_integer(page, top + PICTURE_HEIGHT - HEIGHT - 6);
   bramah__page_put(page, "\" width=\"");
   bramah__page_put_integer(page, WIDTH);
   bramah__page_put(page, "\" height=\"");
@@ -509,4 +635,41 @@ void bramah__plot_picture(bramah__page *page, const bramah__plot *plot, bramah__
   bramah__page_put(page, "\">\n");
   put_picture(page, plot, time);
   bramah__page_put(page, "</svg>\n");
+}
+
+/* ---- pictures for papers ---- */
+
+static void put_svg(bramah__page *page, const bramah_report *report)
+{
+  const int64_t height = (int64_t)(report->n_plots ? report->n_plots : 1) * PICTURE_HEIGHT + 6;
+  bramah__page_put(page, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"");
+  bramah__page_put_integer(page, PICTURE_WIDTH);
+  bramah__page_put(page, "\" height=\"");
+  bramah__page_put_integer(page, height);
+  bramah__page_put(page, "\" viewBox=\"0 0 ");
+  bramah__page_put_integer(page, PICTURE_WIDTH);
+  bramah__page_put(page, " ");
+  bramah__page_put_integer(page, height);
+  bramah__page_put(page, "\">\n<title>");
+  bramah__page_put_escaped(page, report->title);
+  bramah__page_put(page, "</title>\n<style>\n");
+  bramah__page_put(page, bramah__paper_css);
+  bramah__page_put(page, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+  for (size_t i = 0; i < report->n_plots; i++)
+    put_in_picture(page, &report->plots[i], bramah__report_time(report), (int64_t)i * PICTURE_HEIGHT);
+  bramah__page_put(page, "</svg>\n");
+}
+
+bramah_status bramah_report_write_picture(const bramah_report *report, const char *path, bramah_diag *diag)
+{
+  bramah__page *page;
+  const size_t length = strlen(path);
+  if (length < 4 || strcmp(path + length - 4, ".svg") != 0) {
+    bramah__fail(diag, BRAMAH_E_VALUE, NULL, "plots are written as .svg");
+    return bramah__at(diag, path, 0, 0), BRAMAH_E_VALUE;
+  }
+  const bramah_status status = bramah__page_open(path, diag, &page);
+  if (status) return status;
+  put_svg(page, report);
+  return bramah__page_close(page, path, diag);
 }

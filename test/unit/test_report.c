@@ -260,7 +260,8 @@ static void assert_well_formed(void)
 static size_t add_plot(const char *title, int symmetric)
 {
   size_t plot = 99;
-  ck_assert_int_eq(bramah_report_add_plot(report, title, "MPa", 1e-6, symmetric, &plot), BRAMAH_OK);
+  const bramah_report_plot wanted = {.title = title, .unit = "MPa", .factor = 1e-6, .symmetric = symmetric};
+  ck_assert_int_eq(bramah_report_add(report, &wanted, &plot), BRAMAH_OK);
   return plot;
 }
 
@@ -432,7 +433,8 @@ START_TEST(refuses_bad_points)
   ck_assert_int_eq(bramah_report_point(report, p, e, 2, (double)INFINITY, 0), BRAMAH_OK);
   ck_assert_int_eq(bramah_report_point(report, p, e, 2, 1, (double)INFINITY), BRAMAH_OK);
   size_t plot;
-  ck_assert_int_eq(bramah_report_add_plot(report, "x", "m", (double)NAN, 0, &plot), BRAMAH_E_VALUE);
+  const bramah_report_plot wrong = {.title = "x", .unit = "m", .factor = (double)NAN};
+  ck_assert_int_eq(bramah_report_add(report, &wrong, &plot), BRAMAH_E_VALUE);
   write_page();
   assert_well_formed();
   ASSERT_LACKS("nan");

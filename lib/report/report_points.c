@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The points of a plot: in time bins for static plots, as they are or so many to a sample for the page's script;
+ * ranges and round tick values of axes. */
+#include "lib/report/report_parts.h"
+#include "lib/base/text.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- bins ---- */
+
+/* Join two neighbouring bins into the earlier one. */
+static void join_bins(bramah__bin *bin, const bramah__bin *later)
+{
+  if (!later->n) return;
+  if (!bin->n) {
+    *bin = *later;
+    return;
+  }
+  bin->n += later->n;
+  bin->t_last = later->t_last;
+  bin->last = later->last;
+  if (later->min < bin->min) {
+    bin->min = later->min;
+    bin->t_min = later->t_min;
+  }
+  if (later->max > bin->max) {
+    bin->max = later->max;
+    bin->t_max = later->t_max;
+  }
+  bin->low = fmin(bin->low, later->low); /* of a number and NaN: the number */
+  bin->high = fmax(bin->high, later->high);
+}
+
+static void halve_resolution(bramah__series *series)
+{
+  size_t n = (series->n_bins + 1) / 2;
+  for (size_t i = 0; i < n; i++) {
+    bramah__bin joined = series->bin[2 * i];
+    if (2 * i + 1 < series->n_bins) join_bins(&joined, &series->bin[2 * i + 1]);
+    series->bin[i] = joined;
+  }
+  series->n_bins = n;
+  series->width *= 2.0;
+}
+
+/* Index of the bin of a time, which there is after as many doublings as it takes. */
+static size_t bin_index(bramah__series *series, double t)
+{
+  while (!((t - series->start) / series->width < (double)BRAMAH__BINS)) halve_resolution(series);
+  return (size_t)((t - series->start) / series->width);
+}
+
+static void start_series(bramah__series *series, double t)
+{
+  series->start = t;
+  series->width =
+      0x1p-20; /* a microsecond: finer than any log; the first thousand points double it as need be */
+}
+
+void bramah__series_add(bramah__series *series, double t, double value, double low, double high)
+{
+  if (!series->n_bins) start_series(series, t);
+  size_t i = bin_index(series, t);
+  while (series->n_bins <= i) series->bin[series->n_bins++].n = 0;
+  bramah__bin point = {1, t, t, t, t, value, value, value, value, low, high};
+  join_bins(&series->bin[i], &point);
+  series->t_last = t;
+}
+
+/* ---- samples ---- */
+
+static float narrow(double value) { return (float)fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX); }
+
+/* fmin and fmax would have to be told that NaN is no number to keep. */
+static float narrow_or_none(double value) { return isnan(value) ? NAN : narrow(value); }
+
+static void halve_samples(bramah__samples *samples)
+{
+  const size_t n = samples->n / 2;
+  for (size_t i = 0; i < n; i++) {
+    const bramah__sample a = samples->at[2 * i], b = samples->at[2 * i + 1];
+    samples->at[i] = (bramah__sample){
+        0.5 * a.t + 0.5 * b.t, fminf(a.min, b.min),  0.5f * a.mean + 0.5f * b.mean, fmaxf(a.max, b.max),
+        fminf(a.low, b.low),   fmaxf(a.high, b.high)}; /* of a number and NaN: the number */
+  }
+  samples->n = n;
+  samples->steps *= 2;
+}
+
+static bramah_status make_room(bramah__samples *samples)
+{
+  if (samples->n < samples->room) return BRAMAH_OK;
+  size_t room = samples->room ? 4 * samples->room : 64;
+  if (room > BRAMAH__SAMPLES) room = BRAMAH__SAMPLES;
+  bramah__sample *at = realloc(samples->at, room * sizeof *at);
+  if (!at) return BRAMAH_E_MEMORY;
+  samples->at = at;
+  samples->room = room;
+  return BRAMAH_OK;
+}
+
+static void join_samples(bramah__sample *s, uint64_t n, const bramah__sample *point)
+{
+  const double share = 1.0 / (double)n;
+  s->t += share * (point->t - s->t);
+  s->mean = narrow((double)s->mean + share * ((double)point->mean - (double)s->mean));
+  s->min = fminf(s->min, point->min);
+  s->max = fmaxf(s->max, point->max);
+  s->low = fminf(s->low, point->low);
+  s->high = fmaxf(s->high, point->high);
+}
+
+bramah_status bramah__samples_add(bramah__samples *samples, double t, double value, double low, double high)
+{
+  const float v = narrow(value);
+  const bramah__sample point = {t, v, v, v, narrow_or_none(low), narrow_or_none(high)};
+  if (!samples->steps) samples->steps = 1;
+  if (samples->n && samples->in_last < samples->steps) {
+    join_samples(&samples->at[samples->n - 1], ++samples->in_last, &point);
+    return BRAMAH_OK;
+  }
+  if (samples->n == BRAMAH__SAMPLES) halve_samples(samples);
+  const bramah_status status = make_room(samples);
+  if (status != BRAMAH_OK) return status;
+  samples->at[samples->n++] = point;
+  samples->in_last = 1;
+  return BRAMAH_OK;
+}
+
+int bramah__samples_single(const bramah__samples *samples) { return samples->steps <= 1; }
+
+int bramah__samples_banded(const bramah__samples *samples)
+{
+  for (size_t i = 0; i < samples->n; i++)
+    if (!isnan(samples->at[i].low) || !isnan(samples->at[i].high)) return 1;
+  return 0;
+}
+
+/* ---- axes ---- */
+
+bramah__range bramah__range_empty(void) { return (bramah__range){(double)INFINITY, -(double)INFINITY}; }
+
+int bramah__range_is_empty(bramah__range range) { return range.low > range.high; }
+
+void bramah__range_include(bramah__range *range, double value)
+{
+  if (value < range->low) range->low = value;
+  if (value > range->high) range->high = value;
+}
+
+static int ascending(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Widen to a width that can be labelled: a constant gets a tenth of itself, noise below a millionth is left
+ * flat. */
+static bramah__range with_width(bramah__range range)
+{
+  double middle = 0.5 * range.low + 0.5 * range.high, size = fmax(fabs(range.low), fabs(range.high));
+  double half = 0.5 * range.high - 0.5 * range.low;
+  if (size < 1e-300)
+    half = 1.0;
+  else if (half < 1e-14 * size)
+    half = 0.1 * size;
+  else if (half < 5e-7 * size)
+    half = 5e-7 * size;
+  return (bramah__range){middle - half, middle + half};
+}
+
+bramah__range bramah__range_of(double *values, size_t n)
+{
+  qsort(values, n, sizeof *values, ascending);
+  bramah__range all = {values[0], values[n - 1]};
+  bramah__range most = {values[n / 50], values[n - 1 - n / 50]};
+  double width = most.high - most.low;
+  /* Two of a hundred at each end may go, but only where showing them would flatten the rest. */
+  if (width > 0.0 && all.low < most.low - 2.0 * width) all.low = most.low - 0.5 * width;
+  if (width > 0.0 && all.high > most.high + 2.0 * width) all.high = most.high + 0.5 * width;
+  all = with_width(all);
+  double air = 0.05 * (all.high - all.low);
+  return (bramah__range){all.low - air, all.high + air};
+}
+
+/* Exponent of three that keeps labels short. */
+static int label_exponent(double size)
+{
+  if (size >= 0.01 && size < 1e6) return 0;
+  return 3 * (int)floor(log10(size) / 3.0);
+}
+
+bramah__ticks bramah__ticks_of(bramah__range range, int about)
+{
+  double raw = (range.high - range.low) / about;
+  bramah__ticks ticks = {0};
+  ticks.power = (int)floor(log10(raw));
+  double leading = raw / pow(10.0, ticks.power);
+  ticks.mantissa = leading < 1.5 ? 1 : leading < 3.5 ? 2 : leading < 7.5 ? 5 : 1;
+  if (leading >= 7.5) ticks.power++;
+  double step = ticks.mantissa * pow(10.0, ticks.power);
+  ticks.first = (int64_t)ceil(range.low / step - 1e-9);
+  ticks.last = (int64_t)floor(range.high / step + 1e-9);
+  ticks.exponent = label_exponent(fmax(fabs(range.low), fabs(range.high)));
+  return ticks;
+}
+
+bramah__range bramah__range_snap(bramah__range range)
+{
+  double near = 0.01 * (range.high - range.low);
+  bramah__ticks ticks = bramah__ticks_of(range, 8);
+  double below = bramah__tick_value(&ticks, ticks.first - 1),
+         above = bramah__tick_value(&ticks, ticks.last + 1);
+  if (range.low - below < near) range.low = below;
+  if (above - range.high < near) range.high = above;
+  return range;
+}
+
+double bramah__tick_value(const bramah__ticks *ticks, int64_t k)
+{
+  return (double)(k * ticks->mantissa) * pow(10.0, ticks->power);
+}
+
+/* Digits are shifted as text: a label is never 0.30000000000000004. */
+void bramah__tick_label(char *out, const bramah__ticks *ticks, int64_t k)
+{
+  char digits[BRAMAH__NUMBER_SIZE];
+  int shift = ticks->power - ticks->exponent;
+  size_t n = bramah__format_integer(digits, k < 0 ? -k * ticks->mantissa : k * ticks->mantissa), used = 0;
+  out[0] = '\0';
+  if (k < 0) used = bramah__append(out, BRAMAH__LABEL_SIZE, used, "\xE2\x88\x92"); /* minus sign */
+  if (shift >= 0 || k == 0) {
+    used = bramah__append(out, BRAMAH__LABEL_SIZE, used, digits);
+    for (int i = 0; i < shift && k; i++) used = bramah__append(out, BRAMAH__LABEL_SIZE, used, "0");
+    return;
+  }
+  size_t decimals = (size_t)-shift;
+  if (n <= decimals) used = bramah__append(out, BRAMAH__LABEL_SIZE, used, "0");
+  for (size_t i = n <= decimals ? 0 : n - decimals, whole = 0; whole < i; whole++)
+    used = bramah__append(out, BRAMAH__LABEL_SIZE, used, (char[]){digits[whole], '\0'});
+  used = bramah__append(out, BRAMAH__LABEL_SIZE, used, ".");
+  for (size_t i = n; i < decimals; i++) used = bramah__append(out, BRAMAH__LABEL_SIZE, used, "0");
+  bramah__append(out, BRAMAH__LABEL_SIZE, used, digits + (n <= decimals ? 0 : n - decimals));
+}
