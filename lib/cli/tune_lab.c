@@ -41,69 +41,45 @@ static int is_between(const char *path, const char *front, const char *name, con
 static void find_kind(const cli_tune_lab *lab, cli_tuned *t)
 {
   const bramah_study *study = bramah_session_study(lab->session);
-  const size_t n = strlen(t->path);
-  if (t->in_machine) return;
+  const size_t n = strlen(t->name);
+  if (t->ref.in_machine) return;
   for (size_t i = 0; i < study->n_sensors; i++) {
-    if (is_between(t->path, "sensors.", study->sensors[i].name, ".sigma"))
+    if (is_between(t->name, "sensors.", study->sensors[i].name, ".sigma"))
       t->kind = CLI_TUNE_SENSOR, t->index = i;
-    if (is_between(t->path, "sensors.", study->sensors[i].name, ".delay"))
+    if (is_between(t->name, "sensors.", study->sensors[i].name, ".delay"))
       t->kind = CLI_TUNE_DELAY, t->index = i;
   }
   for (size_t i = 0; i < study->n_joints; i++)
-    if (is_between(t->path, "joints.", study->joints[i].joint, ".acceleration_noise"))
+    if (is_between(t->name, "joints.", study->joints[i].joint, ".acceleration_noise"))
       t->kind = CLI_TUNE_ACCELERATION, t->index = i;
   for (size_t i = 0; i < study->n_volumes; i++)
-    if (is_between(t->path, "volumes.", study->volumes[i].volume, ".noise"))
+    if (is_between(t->name, "volumes.", study->volumes[i].volume, ".noise"))
       t->kind = CLI_TUNE_PRESSURE, t->index = i;
-  if (after(t->path, "parameter_noise.") ||
-      (after(t->path, "augmented.") && n > 6 && strcmp(t->path + n - 6, ".noise") == 0))
+  if (after(t->name, "parameter_noise.") ||
+      (after(t->name, "augmented.") && n > 6 && strcmp(t->name + n - 6, ".noise") == 0))
     t->kind = CLI_TUNE_NOISE;
 }
 
-/* The value that stands in the files: a change of the study goes before the machine file. */
-static bramah_status look_up(const cli_tune_lab *lab, const cli_tuned *t, char **text, bramah_diag *diag)
+static int same_dimension(const bramah_study_ref *a, const bramah_study_ref *b)
 {
-  const bramah_study *study = bramah_session_study(lab->session);
-  bramah_edit *file = NULL;
-  const char *found = NULL;
-  for (size_t i = 0; t->in_machine && i < study->n_changes; i++)
-    if (strcmp(study->changes[i].path, t->path) == 0) found = study->changes[i].value;
-  bramah_status status = BRAMAH_OK;
-  if (!found) status = bramah_edit_open(t->in_machine ? study->machine_file : lab->path, diag, &file);
-  if (!status && !found) status = bramah_edit_find(file, t->path, &found, NULL, diag);
-  if (!status) {
-    *text = copy(found);
-    if (!*text) status = fail_memory(diag);
-  }
-  bramah_edit_free(file);
-  return status;
+  const bramah_dimension x = a->dimension, y = b->dimension;
+  return x.m == y.m && x.kg == y.kg && x.s == y.s && x.volt == y.volt && x.rad == y.rad;
 }
 
-/* A further place must be there too. */
-static bramah_status check_also(const cli_tune_lab *lab, const cli_tuned *t, bramah_diag *diag)
+/* The places and the value as it stands. Without a number (a word) the unit is NULL. */
+static bramah_status look_up(cli_tune_lab *lab, cli_tuned *t, bramah_diag *diag)
 {
-  for (size_t i = 0; i < t->n_also; i++) {
-    const char *rest = after(t->also[i], "machine.");
-    const cli_tuned other = {.path = rest ? rest : t->also[i], .in_machine = rest != NULL};
-    char *text = NULL;
-    const bramah_status status = look_up(lab, &other, &text, diag);
-    free(text);
-    if (status) return status;
-  }
+  bramah_status status = bramah_study_find(lab->study, t->name, &t->ref, diag);
+  t->also_ref = calloc(t->n_also + 1, sizeof *t->also_ref);
+  if (!t->also_ref) return fail_memory(diag);
+  for (size_t i = 0; !status && i < t->n_also; i++)
+    status = bramah_study_find(lab->study, t->also[i], &t->also_ref[i], diag);
+  if (status) return status;
+  t->text = t->ref.text;
+  t->start = t->ref.number;
+  t->factor = t->ref.factor;
+  t->unit = t->ref.is_number ? t->ref.unit : NULL;
   return BRAMAH_OK;
-}
-
-/* "0.5 bar/s^0.5" into number and unit. Without a number (a word, a list) the unit is NULL. */
-static bramah_status split_value(cli_tuned *t, bramah_diag *diag)
-{
-  char *end;
-  bramah_dimension dimension;
-  t->start = strtod(t->text, &end);
-  t->factor = 1.0;
-  if (end == t->text) return BRAMAH_OK;
-  while (*end == ' ') end++;
-  t->unit = end;
-  return *end ? bramah_unit_parse(end, &t->factor, &dimension, diag) : BRAMAH_OK;
 }
 
 /* Logs are read once: what says how to read them cannot vary, but for an offset, which is easily added. */
@@ -154,6 +130,17 @@ static bramah_status check_once(const cli_tune_lab *lab, const cli_tuned *t, bra
                   owner->name);
 }
 
+/* What takes the value of another must have its dimension. */
+static bramah_status check_units(const cli_tune_lab *lab, const cli_tuned *t, bramah_diag *diag)
+{
+  for (size_t i = 0; t->ref.is_number && i < t->n_also; i++)
+    if (t->also_ref[i].is_number && !same_dimension(&t->ref, &t->also_ref[i]))
+      return cli_fail(diag, BRAMAH_E_UNIT, lab->path, t->line, t->also[i],
+                      "its value '%s' has another unit than '%s' of %s", t->also_ref[i].text, t->text,
+                      t->name);
+  return BRAMAH_OK;
+}
+
 bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, size_t n_also,
                                const char *const *also, cli_tuned **out, bramah_diag *diag)
 {
@@ -162,13 +149,8 @@ bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, si
   cli_tuned *t = &lab->tuned[lab->n++];
   *t = (cli_tuned){.name = copy(name), .line = line, .n_also = n_also, .also = also};
   if (!t->name) return fail_memory(diag);
-  const char *rest = after(t->name, "machine.");
-  t->path = rest ? rest : t->name;
-  t->in_machine = rest != NULL;
   bramah_diag_clear(diag);
-  bramah_status status = look_up(lab, t, &t->text, diag);
-  if (!status) status = check_also(lab, t, diag);
-  if (!status) status = split_value(t, diag);
+  bramah_status status = look_up(lab, t, diag);
   if (status) { /* not where the name leads to nothing, but where it is asked for */
     snprintf(diag->file, sizeof diag->file, "%s", line ? lab->path : "--vary");
     diag->line = line;
@@ -178,7 +160,8 @@ bramah_status cli_tune_lab_add(cli_tune_lab *lab, const char *name, int line, si
   find_kind(lab, t);
   *out = t;
   status = check_logs_stay(lab, t, diag);
-  return status ? status : check_once(lab, t, diag);
+  if (!status) status = check_once(lab, t, diag);
+  return status ? status : check_units(lab, t, diag);
 }
 
 /* ---- bounds ---- */
@@ -243,7 +226,11 @@ bramah_status cli_tune_lab_open(cli_tune_lab *lab, const char *path, bramah_diag
   lab->path = path;
   lab->tuned = calloc(CLI_TUNE_MOST, sizeof *lab->tuned);
   if (!lab->tuned) return fail_memory(diag);
-  const bramah_status status = bramah_session_open(path, diag, &lab->session);
+  bramah_study *copied = NULL;
+  bramah_status status = bramah_study_load(path, diag, &lab->study);
+  if (!status) status = bramah_study_copy(lab->study, diag, &copied);
+  if (status) cli_place(diag, path, 0);
+  if (!status) status = bramah_session_new(copied, 0, diag, &lab->session);
   if (status) return status;
   const bramah_study *study = bramah_session_study(lab->session);
   lab->n_sensors = study->n_sensors;
@@ -258,7 +245,7 @@ void cli_tune_lab_close(cli_tune_lab *lab)
 {
   for (size_t i = 0; i < lab->n; i++) {
     free(lab->tuned[i].name);
-    free(lab->tuned[i].text);
+    free(lab->tuned[i].also_ref);
   }
   for (size_t i = 0; i < lab->n_logs; i++) cli_tune_log_free(&lab->logs[i]);
   free(lab->tuned);
@@ -266,6 +253,7 @@ void cli_tune_lab_close(cli_tune_lab *lab)
   free(lab->outputs);
   free(lab->edges);
   bramah_session_close(lab->session);
+  bramah_study_free(lab->study);
 }
 
 /* Outputs compared with the truth: those of the section, or positions and rates of the study's joints and
@@ -314,16 +302,6 @@ bramah_status cli_tune_lab_read(cli_tune_lab *lab, size_t n, const char *const *
   return status;
 }
 
-static uint64_t hash_file(uint64_t hash, const char *path)
-{
-  char block[4096];
-  FILE *file = fopen(path, "rb");
-  if (!file) return hash;
-  for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;) hash = cli_tune_hash(hash, block, n);
-  fclose(file);
-  return hash;
-}
-
 /* By bisection: a bin more or less does not need more. */
 static double exceeded_by(double share, double dof)
 {
@@ -354,9 +332,10 @@ static int moves_machine(const char *name)
 bramah_status cli_tune_lab_seal(cli_tune_lab *lab, bramah_diag *diag)
 {
   const char *version = bramah_version();
-  uint64_t hash = cli_tune_hash(0, version, strlen(version));
-  hash = hash_file(hash, lab->path);
-  hash = hash_file(hash, bramah_session_study(lab->session)->machine_file);
+  uint64_t hash = cli_tune_hash(0, version, strlen(version)), of_study;
+  const bramah_status status = bramah_study_hash(lab->study, &of_study, diag);
+  if (status) return status;
+  hash = cli_tune_hash(hash, &of_study, sizeof of_study);
   hash = cli_tune_hash(hash, &lab->ahead, sizeof lab->ahead);
   hash = cli_tune_hash(hash, &lab->settle_ns, sizeof lab->settle_ns);
   hash = cli_tune_hash(hash, lab->outputs, lab->n_outputs * sizeof *lab->outputs);

@@ -18,18 +18,18 @@ typedef enum cli_tune_kind {
 
 /* One figure that varies. Numbers are in the unit in which the value stands in its file. */
 typedef struct cli_tuned {
-  char *name;       /* as given: "volumes.v1.noise", "machine.hydraulics.oil.bulk_modulus" */
-  const char *path; /* without "machine." */
-  int in_machine;   /* 1: of the machine file */
+  char *name; /* as given: "volumes.v1.noise", "machine.hydraulics.oil.bulk_modulus" */
+  bramah_study_ref ref;
   size_t n_also;
-  const char *const *also; /* further places, as given */
-  int line;                /* of the study */
-  char *text;              /* the value as it stands */
-  const char *unit;        /* in `text`, "" for none */
-  double factor;           /* to SI */
-  double start;            /* `text` as a number */
-  double least, most;      /* bounds, for tuning */
-  double step;             /* 0: default */
+  const char *const *also;    /* further places, as given */
+  bramah_study_ref *also_ref; /* [n_also] */
+  int line;                   /* of the study */
+  const char *text;           /* the value as it stands */
+  const char *unit;           /* in `text`, "" for none */
+  double factor;              /* to SI */
+  double start;               /* `text` as a number */
+  double least, most;         /* bounds, for tuning */
+  double step;                /* 0: default */
   int linear;
   cli_tune_kind kind;
   size_t index;
@@ -40,7 +40,8 @@ enum { CLI_TUNE_MOST = 64, CLI_TUNE_CHECKS = 20, CLI_TUNE_BINS = 20, CLI_TUNE_TE
 typedef struct cli_tune_lab {
   const char *path;        /* of the study */
   int quiet;               /* 1: notes are said elsewhere */
-  bramah_session *session; /* as the files say: names, units, the start */
+  bramah_study *study;     /* in memory; what varies is set in copies of it */
+  bramah_session *session; /* of a copy, as the files say: names, units, the start */
   size_t n;
   cli_tuned *tuned; /* [n] */
   size_t n_logs;
@@ -88,11 +89,9 @@ double cli_tune_neighbour(const cli_tune_lab *lab, const char *set, size_t j, ch
  * delay_ns [n_sensors]. Released by cli_tune_session_close in any case. */
 typedef struct cli_tune_session {
   bramah_session *session;
-  bramah_change *changes; /* of the machine */
-  char *values;           /* texts they point into */
-  int64_t *delay_ns;      /* [n_sensors] */
-  double *shift;          /* [n_sensors] to be added to what the log says [SI] */
-  int shared;             /* the model is the lab's */
+  int64_t *delay_ns; /* [n_sensors] */
+  double *shift;     /* [n_sensors] to be added to what the log says [SI] */
+  int shared;        /* the model is the lab's */
 } cli_tune_session;
 bramah_status cli_tune_session_open(cli_tune_session *session, const cli_tune_lab *lab, const char *set,
                                     bramah_diag *diag);

@@ -78,7 +78,7 @@ bramah_status cli_tune_write_study(const char *path, const cli_tune_lab *lab, co
   double x[CLI_TUNE_MOST];
   cli_tune_set_numbers(lab, set, x);
   bramah_diag_clear(diag);
-  bramah_status status = bramah_edit_open(lab->path, diag, &edit);
+  bramah_status status = bramah_edit_study(lab->study, diag, &edit);
   if (!status) status = carry_machine(edit, lab, path, diag);
   for (size_t i = 0; !status && i < lab->n; i++) status = set_figure(edit, lab, i, x[i], certainty, diag);
   if (!status) status = bramah_edit_write(edit, path, head, diag);

@@ -74,28 +74,6 @@ double cli_tune_neighbour(const cli_tune_lab *lab, const char *set, size_t j, ch
 
 /* ---- sessions ---- */
 
-typedef struct change_list {
-  size_t n;
-  bramah_change *items;
-} change_list;
-
-static void put(change_list *list, const char *path, const char *value, const cli_tune_lab *lab, int line)
-{
-  for (size_t i = 0; i < list->n; i++)
-    if (strcmp(list->items[i].path, path) == 0) {
-      list->items[i].value = value;
-      return;
-    }
-  list->items[list->n++] = (bramah_change){.path = path, .value = value, .file = lab->path, .line = line};
-}
-
-static void put_named(change_list *study, change_list *machine, const char *name, const char *value,
-                      const cli_tune_lab *lab, int line)
-{
-  const int in_machine = strncmp(name, "machine.", 8) == 0;
-  put(in_machine ? machine : study, in_machine ? name + 8 : name, value, lab, line);
-}
-
 /* Take the set apart: a terminated text per value. */
 static char *split(const cli_tune_lab *lab, const char *set, const char **value)
 {
@@ -112,64 +90,34 @@ static char *split(const cli_tune_lab *lab, const char *set, const char **value)
   return texts;
 }
 
-static size_t count_places(const cli_tune_lab *lab)
+/* A number as a file would have it becomes one in SI; all else is set as text. */
+static bramah_study_setting setting_of(const cli_tuned *t, const bramah_study_ref *ref, const char *value)
 {
-  size_t n = lab->n;
-  for (size_t i = 0; i < lab->n; i++) n += lab->tuned[i].n_also;
-  return n;
+  bramah_study_setting out = {.ref = ref, .text = value};
+  if (!t->unit || !*t->unit || !ref->is_number) return out;
+  if (bramah_quantity_parse(value, t->unit, &out.si, NULL) == BRAMAH_OK) out.text = NULL;
+  return out;
 }
 
-static void sort_changes(const cli_tune_lab *lab, const char *const *value, change_list *study,
-                         change_list *machine)
-{
-  for (size_t i = 0; i < lab->n; i++) {
-    const cli_tuned *t = &lab->tuned[i];
-    put_named(study, machine, t->name, value[i], lab, t->line);
-    for (size_t k = 0; k < t->n_also; k++) put_named(study, machine, t->also[k], value[i], lab, t->line);
-  }
-}
-
-/* Of the study's own changes of the machine those that are tuned are left out. */
-static void prepend_own(const bramah_study *study, change_list *machine, bramah_change *room)
-{
-  change_list all = {.items = room};
-  for (size_t i = 0; i < study->n_changes; i++) all.items[all.n++] = study->changes[i];
-  for (size_t i = 0; i < machine->n; i++) {
-    size_t k = 0;
-    while (k < all.n && strcmp(all.items[k].path, machine->items[i].path) != 0) k++;
-    all.items[k] = machine->items[i];
-    if (k == all.n) all.n++;
-  }
-  *machine = all;
-}
-
-static bramah_status change_machine(cli_tune_session *s, change_list *machine, bramah_diag *diag)
-{
-  bramah_study *study = s->session->study;
-  s->changes = calloc(study->n_changes + machine->n + 1, sizeof *s->changes);
-  if (!s->changes) return fail_memory(diag);
-  prepend_own(study, machine, s->changes);
-  study->n_changes = machine->n;
-  study->changes = s->changes;
-  return BRAMAH_OK;
-}
-
+/* A copy of the study with the values set. */
 static bramah_status load(cli_tune_session *s, const cli_tune_lab *lab, const char *set, bramah_diag *diag)
 {
   const char *value[CLI_TUNE_MOST];
-  const size_t places = count_places(lab);
-  bramah_change *room = calloc(2 * places + 1, sizeof *room);
-  s->values = split(lab, set, value);
-  bramah_status status = room && s->values ? BRAMAH_OK : fail_memory(diag);
-  if (!status) {
-    change_list study = {.items = room}, machine = {.items = room + places};
-    sort_changes(lab, value, &study, &machine);
-    bramah_diag_clear(diag);
-    status = bramah_study_load_changed(lab->path, study.n, study.items, diag, &s->session->study);
-    if (status) cli_place(diag, lab->path, 0);
-    if (!status) status = change_machine(s, &machine, diag);
+  size_t n = lab->n, k = 0;
+  for (size_t i = 0; i < lab->n; i++) n += lab->tuned[i].n_also;
+  bramah_study_setting *settings = calloc(n + 1, sizeof *settings);
+  char *texts = split(lab, set, value);
+  for (size_t i = 0; settings && texts && i < lab->n; i++) {
+    const cli_tuned *t = &lab->tuned[i];
+    settings[k++] = setting_of(t, &t->ref, value[i]);
+    for (size_t j = 0; j < t->n_also; j++) settings[k++] = setting_of(t, &t->also_ref[j], value[i]);
   }
-  free(room);
+  bramah_status status = settings && texts ? BRAMAH_OK : fail_memory(diag);
+  if (!status) status = bramah_study_copy(lab->study, diag, &s->session->study);
+  if (!status) status = bramah_study_set(s->session->study, k, settings, diag);
+  if (status) cli_place(diag, lab->path, 0);
+  free(settings);
+  free(texts);
   return status;
 }
 
@@ -206,8 +154,9 @@ static double offset_of(const bramah_study *study, size_t i, const char *unit)
 {
   double value = 0.0;
   bramah_diag ignored;
-  const char *text = study->sensor_columns ? study->sensor_columns[i].offset.text : NULL;
-  if (text && bramah_quantity_parse(text, unit, &value, &ignored)) return 0.0; /* the session has told */
+  const bramah_study_value *offset = study->sensor_columns ? &study->sensor_columns[i].offset : NULL;
+  if (offset && offset->text && bramah_study_value_get(offset, unit, &value, &ignored))
+    return 0.0; /* the session has told */
   return value;
 }
 
@@ -244,8 +193,6 @@ void cli_tune_session_close(cli_tune_session *session)
     session->session->machine.machine = NULL;
   }
   bramah_session_close(session->session);
-  free(session->changes);
-  free(session->values);
   free(session->delay_ns);
   free(session->shift);
   *session = (cli_tune_session){0};

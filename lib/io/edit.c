@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* locale_t, strerror_l */
 #include "bramah/study.h"
 #include "lib/base/diag.h"
-#include "lib/io/yaml.h"
+#include "lib/io/study_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,9 +22,10 @@ typedef struct piece {
 
 struct bramah_edit {
   bramah__pool keep;
-  bramah__reader reader;
-  bramah__node *root;
-  char *text; /* as in the file */
+  bramah__source *own; /* NULL: that of a study */
+  const char *file;
+  const bramah__node *root;
+  const char *text; /* as in the file */
   size_t length;
   const char *newline; /* as the file ends its lines */
   piece *first, **last;
@@ -34,52 +35,42 @@ struct bramah_edit {
 
 /* ---- reading ---- */
 
-static bramah_status read_bytes(bramah_edit *e, const char *path)
+static bramah_status make_edit(const bramah__source *source, bramah__source *own, bramah_diag *diag,
+                               bramah_edit **out)
 {
-  FILE *file = fopen(path, "rb");
-  long size = -1;
-  if (file && fseek(file, 0, SEEK_END) == 0) size = ftell(file);
-  if (size >= 0) {
-    rewind(file);
-    e->text = malloc((size_t)size + 1);
-    if (e->text) e->length = fread(e->text, 1, (size_t)size, file);
+  bramah_edit *e = calloc(1, sizeof *e);
+  if (!e) {
+    bramah__source_free(own);
+    return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory to read the file");
   }
-  if (file) fclose(file);
-  if (!e->text || e->length != (size_t)size) {
-    bramah__fail(e->reader.diag, BRAMAH_E_FILE, NULL, "cannot be read");
-    return bramah__at(e->reader.diag, path, 0, 0);
-  }
-  e->text[e->length] = '\0';
+  e->last = &e->first;
+  e->own = own;
+  e->file = source->file;
+  e->root = source->root;
+  e->text = source->text;
+  e->length = source->length;
   e->newline = strstr(e->text, "\r\n") ? "\r\n" : "\n";
+  *out = e;
   return BRAMAH_OK;
 }
 
 bramah_status bramah_edit_open(const char *path, bramah_diag *diag, bramah_edit **out)
 {
-  bramah_edit *e = calloc(1, sizeof *e);
-  if (!e) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory to read the file");
-  e->last = &e->first;
-  bramah_status status = bramah__reader_open(&e->reader, &e->keep, path, diag);
-  if (!status) {
-    e->reader.file = bramah__pool_text(&e->keep, path, strlen(path));
-    if (!e->reader.file) status = bramah__no_memory(&e->reader);
-  }
-  if (!status) status = read_bytes(e, path);
-  if (!status) status = bramah__yaml_load(&e->reader, &e->root);
-  e->reader.diag = &e->reader.unheard; /* the caller's may be gone at the next call */
-  if (status)
-    bramah_edit_free(e);
-  else
-    *out = e;
-  return status;
+  bramah__source *source;
+  const bramah_status status = bramah__source_open(path, diag, &source);
+  return status ? status : make_edit(source, source, diag, out);
+}
+
+bramah_status bramah_edit_study(const bramah_study *study, bramah_diag *diag, bramah_edit **out)
+{
+  return make_edit(((const bramah__study_draft *)study)->source, NULL, diag, out);
 }
 
 void bramah_edit_free(bramah_edit *edit)
 {
   if (!edit) return;
-  bramah__reader_close(&edit->reader);
+  bramah__source_free(edit->own);
   bramah__pool_free(&edit->keep);
-  free(edit->text);
   free(edit);
 }
 
@@ -89,59 +80,15 @@ static bramah_status fail_place(const bramah_edit *e, bramah_status status, cons
                                 const char *message, const bramah__node *node, bramah_diag *diag)
 {
   bramah__fail(diag, status, path, message);
-  return bramah__at(diag, e->reader.file, node ? node->line : 0, node ? node->column : 0);
-}
-
-static bramah_status fail_missing(const bramah_edit *e, const char *path, const bramah__node *node,
-                                  const char *part, bramah_diag *diag)
-{
-  const char *names[256];
-  size_t n = 0;
-  for (; node->kind == BRAMAH__NODE_MAPPING && n < node->n && n < sizeof names / sizeof names[0]; n++)
-    names[n] = node->keys[n]->text ? node->keys[n]->text : "";
-  fail_place(e, BRAMAH_E_KEY, path, "the file has no '", NULL, diag);
-  bramah__add_text(diag, part);
-  bramah__add_text(diag, "' there");
-  if (n) bramah__add_suggestion(diag, part, n, names, "; there are ");
-  return bramah__at(diag, e->reader.file, node->line, node->column);
-}
-
-static const bramah__node *element(const bramah__node *node, const char *part)
-{
-  if (node->kind != BRAMAH__NODE_LIST) return bramah__node_find(node, part);
-  char *end;
-  const unsigned long i = strtoul(part, &end, 10);
-  return *part >= '0' && *part <= '9' && !*end && i < node->n ? node->items[i] : NULL;
-}
-
-static bramah_status walk(const bramah_edit *e, const char *path, const bramah__node **out, bramah_diag *diag)
-{
-  const bramah__node *node = e->root;
-  char part[256];
-  int whole = 0; /* the rest is one key */
-  for (const char *p = path; p;) {
-    const char *dot = whole ? NULL : strchr(p, '.');
-    const size_t n = dot ? (size_t)(dot - p) : strlen(p);
-    if (n == 0 || n >= sizeof part)
-      return fail_place(e, BRAMAH_E_KEY, path, "a path is keys joined by dots, such as volumes.v1.noise",
-                        NULL, diag);
-    memcpy(part, p, n);
-    part[n] = '\0';
-    const bramah__node *next = element(node, part);
-    if (!next) return fail_missing(e, path, node, part, diag);
-    whole = node == e->root && strcmp(part, "changes") == 0;
-    node = next;
-    p = dot ? dot + 1 : NULL;
-  }
-  *out = node;
-  return BRAMAH_OK;
+  return bramah__at(diag, e->file, node ? node->line : 0, node ? node->column : 0);
 }
 
 static bramah_status find(const bramah_edit *e, const char *path, const bramah__node **out, bramah_diag *diag)
 {
-  const bramah_status status = walk(e, path, out, diag);
-  if (status || (*out)->kind == BRAMAH__NODE_SCALAR) return status;
-  return fail_place(e, BRAMAH_E_VALUE, path, "a single value is expected at this place", *out, diag);
+  bramah__position place;
+  const bramah_status status = bramah__tree_find(e->root, e->file, path, &place, diag);
+  *out = place.node;
+  return status;
 }
 
 bramah_status bramah_edit_find(const bramah_edit *edit, const char *path, const char **text, int *line,
@@ -381,7 +328,13 @@ bramah_status bramah_edit_write(const bramah_edit *edit, const char *path, const
     failed |= standard ? fflush(file) != 0 : fclose(file) != 0;
   }
   if (!failed) return BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_FILE, NULL, "cannot be written: ");
-  bramah__add_text(diag, strerror_l(errno, edit->reader.c_locale));
+  const int error = errno;
+  locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  bramah__fail(diag, BRAMAH_E_FILE, NULL, "cannot be written");
+  if (c_locale) {
+    bramah__add_text(diag, ": ");
+    bramah__add_text(diag, strerror_l(error, c_locale));
+    freelocale(c_locale);
+  }
   return bramah__at(diag, path, 0, 0);
 }

@@ -210,12 +210,15 @@ static void set_defaults(bramah_machine *machine)
       .step_ns = 1000000, .position_tolerance = 1e-7, .pressure_tolerance = 1e-2, .max_iterations = 25};
 }
 
-static bramah_status read_machine(bramah__reader *reader, size_t n_changes, const bramah_change *changes,
-                                  bramah__loaded *out)
+/* The changes first, then what was set. source NULL: the reader's file. */
+static bramah_status read_machine(bramah__reader *reader, const bramah__source *source, size_t n_changes,
+                                  const bramah_change *changes, size_t n_settings,
+                                  const bramah_study_setting *settings, bramah__loaded *out)
 {
-  bramah__node *root;
-  bramah_status status = bramah__yaml_load(reader, &root);
+  bramah__node *root = source ? source->root : NULL;
+  bramah_status status = source ? BRAMAH_OK : bramah__yaml_load(reader, &root);
   if (!status) status = bramah__changes_apply(reader, n_changes, changes, &root);
+  if (!status) status = bramah__apply_settings(reader, n_settings, settings, 1, &root);
   if (status) return status;
   bramah__item item = {.node = root};
   set_defaults(&out->machine);
@@ -242,7 +245,7 @@ bramah_status bramah_machine_check(const char *path, size_t n_changes, const bra
     reader.draft = machine;
     reader.tell = tell;
     reader.tell_user = user;
-    if (!status) status = read_machine(&reader, n_changes, changes, machine);
+    if (!status) status = read_machine(&reader, NULL, n_changes, changes, 0, NULL, machine);
     bramah__reader_close(&reader);
     bramah_machine_free(&machine->machine);
   }
@@ -251,21 +254,37 @@ bramah_status bramah_machine_check(const char *path, size_t n_changes, const bra
   return status;
 }
 
-bramah_status bramah_machine_load(const char *path, size_t n_changes, const bramah_change *changes,
-                                  bramah_diag *diag, bramah_machine **out)
+static bramah_status load_machine(const char *path, const bramah__source *source, size_t n_changes,
+                                  const bramah_change *changes, size_t n_settings,
+                                  const bramah_study_setting *settings, bramah_diag *diag,
+                                  bramah_machine **out)
 {
   bramah__loaded *machine = calloc(1, sizeof *machine);
   bramah__reader reader;
   if (!machine) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a machine");
   bramah_status status = bramah__reader_open(&reader, &machine->pool, path, diag);
   reader.draft = machine;
-  if (!status) status = read_machine(&reader, n_changes, changes, machine);
+  if (!status) status = read_machine(&reader, source, n_changes, changes, n_settings, settings, machine);
   bramah__reader_close(&reader);
   if (status)
     bramah_machine_free(&machine->machine);
   else
     *out = &machine->machine;
   return status;
+}
+
+bramah_status bramah_machine_load(const char *path, size_t n_changes, const bramah_change *changes,
+                                  bramah_diag *diag, bramah_machine **out)
+{
+  return load_machine(path, NULL, n_changes, changes, 0, NULL, diag, out);
+}
+
+bramah_status bramah__machine_read(const bramah__source *source, size_t n_changes,
+                                   const bramah_change *changes, size_t n_settings,
+                                   const bramah_study_setting *settings, bramah_diag *diag,
+                                   bramah_machine **out)
+{
+  return load_machine(source->file, source, n_changes, changes, n_settings, settings, diag, out);
 }
 
 void bramah_machine_free(bramah_machine *machine)

@@ -33,6 +33,12 @@ extern const bramah__table bramah__rotary_table;
 /* 1: the joint coordinate of that name turns, 2: it slides, 0: there is none. */
 int bramah__coordinate_kind(const bramah_machine *machine, const char *name);
 
+/* As bramah_machine_load, of a file in memory and with values set after the changes. */
+bramah_status bramah__machine_read(const bramah__source *source, size_t n_changes,
+                                   const bramah_change *changes, size_t n_settings,
+                                   const bramah_study_setting *settings, bramah_diag *diag,
+                                   bramah_machine **out);
+
 /* Every name of the file that refers to an element refers to one that is there; names of volumes and supplies
  * differ. Errors: E_REFERENCE, E_KEY. */
 bramah_status bramah__machine_check(bramah__reader *reader, const bramah__item *root,

@@ -106,6 +106,10 @@ int bramah__item_line(const bramah__item *item) { return item->key ? item->key->
 const char *bramah__item_text(bramah__reader *reader, const bramah__item *item, bramah_status *status)
 {
   *status = BRAMAH_OK;
+  if (item->node->is_set) {
+    *status = bramah__fail_item(reader, item, BRAMAH_E_VALUE, "no number can be set here");
+    return NULL;
+  }
   if (item->node->kind == BRAMAH__NODE_SCALAR && *item->node->text) return item->node->text;
   if (item->node->kind == BRAMAH__NODE_SCALAR)
     *status = bramah__fail_item(reader, item, BRAMAH_E_VALUE, "a value is missing");
@@ -135,10 +139,27 @@ static bramah_status check_range(bramah__reader *reader, const bramah__item *ite
   return BRAMAH_E_VALUE;
 }
 
+/* Of a value that was set: the number's own text is for messages. */
+static bramah_status take_set_value(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                    bramah__quantity *out)
+{
+  const bramah__node *node = item->node;
+  const char *unit = bramah__unit_of(node->text);
+  *out = (bramah__quantity){.si = node->si,
+                            .dimension = node->dimension,
+                            .number = node->text,
+                            .number_length = unit ? (size_t)(unit - node->text) : 0,
+                            .unit = unit ? unit : ""};
+  const bramah_status status =
+      key->unit ? bramah__quantity_expect(out, key->unit, key->other_unit, reader->diag) : BRAMAH_OK;
+  return status ? locate(reader, item, node) : check_range(reader, item, key->range, out->si);
+}
+
 bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     const char *lent, bramah__quantity *out)
 {
   bramah_status status;
+  if (item->node->is_set) return take_set_value(reader, item, key, out);
   const char *text = bramah__item_text(reader, item, &status);
   if (!text) return status;
   status = bramah__quantity_read(reader->c_locale, text, lent, out, reader->diag);
@@ -176,6 +197,13 @@ bramah_status bramah__read_integer(bramah__reader *reader, const bramah__item *i
 {
   bramah_status status;
   int value = 0;
+  if (item->node->is_set) {
+    const double si = item->node->si;
+    if (!(si >= 1.0 && si <= 999999999.0) || si != floor(si))
+      return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "a whole number from 1 on is expected");
+    *(int *)member(object, key->offset) = (int)si;
+    return BRAMAH_OK;
+  }
   const char *text = bramah__item_text(reader, item, &status);
   if (!text) return status;
   size_t digits = strspn(text, "0123456789");

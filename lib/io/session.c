@@ -43,11 +43,12 @@ static bramah_status make_direct(bramah_machine_plant *machine, const bramah_stu
 
 /* study NULL: all inputs are known. */
 static bramah_status open_machine(bramah_machine_plant *machine, const char *path, size_t n_changes,
-                                  const bramah_change *changes, int64_t step_ns, const bramah_study *study,
+                                  const bramah_change *changes, int64_t step_ns, bramah_study *study,
                                   bramah_diag *diag)
 {
   bramah_diag_clear(diag);
-  bramah_status status = bramah_machine_load(path, n_changes, changes, diag, &machine->machine);
+  bramah_status status = study ? bramah__study_load_machine(study, diag, &machine->machine)
+                               : bramah_machine_load(path, n_changes, changes, diag, &machine->machine);
   if (!status && step_ns) machine->machine->integrator.step_ns = step_ns;
   if (!status && study) status = make_direct(machine, study, diag);
   if (!status) status = bramah_model_new(machine->machine, diag, &machine->model);
@@ -77,7 +78,7 @@ void bramah_machine_plant_close(bramah_machine_plant *machine)
 
 bramah_status bramah__session_open_machine(bramah_session *session, bramah_diag *diag)
 {
-  const bramah_study *study = session->study;
+  bramah_study *study = session->study;
   return open_machine(&session->machine, study->machine_file, study->n_changes, study->changes,
                       session->step_ns, study, diag);
 }

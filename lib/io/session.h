@@ -48,6 +48,9 @@ bramah_status bramah__session_open_filter(bramah_session *session, bramah_diag *
 bramah_status bramah__session_open_on_machine(bramah_session *session, bramah_diag *diag);
 bramah_status bramah__session_open_study(bramah_session *session, bramah_diag *diag);
 
+/* The study's machine with its changes and what was set, from memory. */
+bramah_status bramah__study_load_machine(bramah_study *study, bramah_diag *diag, bramah_machine **out);
+
 /* The sensor whose bias augmented state i of the study is; n_sensors for a parameter. */
 size_t bramah__study_augmented_sensor(const bramah_study *study, size_t i);
 

@@ -63,7 +63,7 @@ static bramah_status figure_value(const bramah_study_augmented *from, const bram
   char expected[128];
   if (!figure->text) return BRAMAH_OK;
   snprintf(expected, sizeof expected, "%s%s", unit, per);
-  const bramah_status status = bramah_quantity_parse(figure->text, expected, out, diag);
+  const bramah_status status = bramah_study_value_get(figure, expected, out, diag);
   if (!status) return BRAMAH_OK;
   return place_figure(diag, status, study, from, figure, key);
 }
@@ -160,7 +160,7 @@ bramah_status bramah__session_bind_parameter_noise(bramah_session *session, size
   bramah__bound_augmented *augmented = &session->augmented;
   augmented->noise[i].at = from->at;
   augmented->noise_unit[i] = info.unit;
-  status = bramah_quantity_parse(from->density.text, expected, &augmented->noise[i].density, diag);
+  status = bramah_study_value_get(&from->density, expected, &augmented->noise[i].density, diag);
   if (!status) return BRAMAH_OK;
   return place(diag, status, study, from->density.line, from->density.column, "parameter_noise", from->at,
                "");

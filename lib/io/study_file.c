@@ -189,13 +189,8 @@ static const bramah__key study_keys[] = {
 
 static const bramah__table study_table = {.keys = study_keys};
 
-static bramah_status read_study(bramah__reader *reader, size_t n_changes, const bramah_change *changes,
-                                bramah__study_draft *out)
+static bramah_status read_study(bramah__reader *reader, const bramah__node *root, bramah__study_draft *out)
 {
-  bramah__node *root;
-  bramah_status status = bramah__yaml_load(reader, &root);
-  if (!status) status = bramah__changes_apply(reader, n_changes, changes, &root);
-  if (status) return status;
   bramah__item item = {.node = root};
   out->study.transition = BRAMAH_TRANSITION_PAPER;
   out->study.time.column = "t";
@@ -203,7 +198,7 @@ static bramah_status read_study(bramah__reader *reader, size_t n_changes, const 
   out->study.log.atmosphere = 101325.0;
   out->study.file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
   if (!out->study.file) return bramah__no_memory(reader);
-  status = bramah__read_table(reader, &item, &study_table, out);
+  bramah_status status = bramah__read_table(reader, &item, &study_table, out);
   if (!status && reader->told) return reader->first;
   out->study.time_column = out->study.time.column;
   if (!status) status = convert_inputs(reader, out);
@@ -223,12 +218,48 @@ bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *us
     reader.draft = study;
     reader.tell = tell;
     reader.tell_user = user;
-    if (!status) status = read_study(&reader, 0, NULL, study);
+    bramah__node *root;
+    if (!status) status = bramah__yaml_load(&reader, &root);
+    if (!status) status = read_study(&reader, root, study);
     bramah__reader_close(&reader);
     bramah_study_free(&study->study);
   }
   if (study && reader.told) return reader.first;
   if (status) tell(user, &diag);
+  return status;
+}
+
+/* The tree with the changes, which belongs to the source from now on. */
+static bramah_status change_source(bramah__study_draft *draft, size_t n, const bramah_change *changes,
+                                   bramah_diag *diag)
+{
+  bramah__reader reader;
+  bramah__source *source = draft->own;
+  bramah_status status = bramah__reader_open(&reader, &source->names, source->file, diag);
+  reader.scratch = source->tree;
+  draft->root = source->root;
+  for (size_t i = 0; !status && i < n; i++) {
+    bramah_change own = changes[i]; /* its file is told of after the caller's has gone */
+    if (own.file) own.file = bramah__pool_text(&source->names, own.file, strlen(own.file));
+    status = bramah__changes_apply(&reader, 1, &own, &draft->root);
+    draft->changes_hash = bramah__fnv(draft->changes_hash, own.path, strlen(own.path) + 1);
+    draft->changes_hash = bramah__fnv(draft->changes_hash, own.value, strlen(own.value) + 1);
+  }
+  source->tree = reader.scratch;
+  reader.scratch = (bramah__pool){0};
+  bramah__reader_close(&reader);
+  return status;
+}
+
+bramah_status bramah__study_read(bramah__study_draft *draft, bramah_diag *diag)
+{
+  bramah__reader reader;
+  bramah__node *root = draft->root;
+  bramah_status status = bramah__reader_open(&reader, &draft->pool, draft->source->file, diag);
+  reader.draft = draft;
+  if (!status) status = bramah__apply_settings(&reader, draft->n_settings, draft->settings, 0, &root);
+  if (!status) status = read_study(&reader, root, draft);
+  bramah__reader_close(&reader);
   return status;
 }
 
@@ -240,24 +271,26 @@ bramah_status bramah_study_load(const char *path, bramah_diag *diag, bramah_stud
 bramah_status bramah_study_load_changed(const char *path, size_t n_changes, const bramah_change *changes,
                                         bramah_diag *diag, bramah_study **out)
 {
-  bramah__study_draft *study = calloc(1, sizeof *study);
-  bramah__reader reader;
-  if (!study) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
-  bramah_status status = bramah__reader_open(&reader, &study->pool, path, diag);
-  reader.draft = study;
-  if (!status) status = read_study(&reader, n_changes, changes, study);
-  bramah__reader_close(&reader);
+  bramah__study_draft *draft = calloc(1, sizeof *draft);
+  if (!draft) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
+  bramah_status status = bramah__source_open(path, diag, &draft->own);
+  draft->source = draft->own;
+  if (!status) status = change_source(draft, n_changes, changes, diag);
+  if (!status) status = bramah__study_read(draft, diag);
   if (status)
-    bramah_study_free(&study->study);
+    bramah_study_free(&draft->study);
   else
-    *out = &study->study;
+    *out = &draft->study;
   return status;
 }
 
 void bramah_study_free(bramah_study *study)
 {
-  bramah__study_draft *whole = (bramah__study_draft *)study;
-  if (!whole) return;
-  bramah__pool_free(&whole->pool);
-  free(whole);
+  bramah__study_draft *draft = (bramah__study_draft *)study;
+  if (!draft) return;
+  bramah__pool_free(&draft->pool);
+  bramah__pool_free(&draft->refs);
+  bramah__source_free(draft->own);
+  bramah__source_free(draft->own_machine);
+  free(draft);
 }

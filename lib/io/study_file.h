@@ -40,7 +40,20 @@ typedef struct bramah__study_draft {
   size_t n_inputs;                    /* with the unknown ones */
   bramah__augmented_draft *augmented; /* [study.n_augmented] */
   double gate;                        /* of all sensors that have none of their own, 0: none */
+  /* What it was read from; a copy owns no source. */
+  bramah__source *own, *own_machine;
+  const bramah__source *source, *machine_source; /* machine NULL: not needed yet */
+  bramah__node *root;                            /* of the source, with the changes it was loaded with */
+  uint64_t changes_hash;                         /* of these */
+  size_t n_settings;
+  const bramah_study_setting *settings; /* [n_settings] values that were set, each place once */
+  bramah__pool refs;                    /* texts of references */
 } bramah__study_draft;
+
+/* Fill a draft from its source, root and settings. */
+bramah_status bramah__study_read(bramah__study_draft *draft, bramah_diag *diag);
+/* Read the machine file, unless it was read before. */
+bramah_status bramah__study_hold_machine(bramah_study *study, bramah_diag *diag);
 
 /* Tables of the sections (study_sensors.c, study_filter.c). */
 extern const bramah__table bramah__sensor_table;

@@ -128,6 +128,9 @@ bramah_status bramah__read_figure(bramah__reader *reader, const bramah__item *it
   figure->text = bramah__pool_text(reader->keep, item->node->text, strlen(item->node->text));
   figure->line = item->node->line;
   figure->column = item->node->column;
+  figure->is_set = item->node->is_set;
+  figure->si = item->node->si;
+  figure->dimension = item->node->dimension;
   return figure->text ? BRAMAH_OK : bramah__no_memory(reader);
 }
 

@@ -269,6 +269,40 @@ bramah_status bramah__yaml_load(bramah__reader *reader, bramah__node **root)
   return status ? status : check_root(reader, *root);
 }
 
+bramah_status bramah__source_open(const char *path, bramah_diag *diag, bramah__source **out)
+{
+  bramah__source *source = calloc(1, sizeof *source);
+  bramah__reader reader;
+  *out = NULL;
+  if (!source) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory to read the file");
+  bramah_status status = bramah__reader_open(&reader, &source->names, path, diag);
+  source->file = status ? NULL : bramah__pool_text(&source->names, path, strlen(path));
+  if (!status && !source->file) status = bramah__no_memory(&reader);
+  if (!status) reader.file = source->file;
+  origin at = {.file = source->file};
+  if (!status) status = read_file(&reader, &source->text, &source->length);
+  if (!status) status = parse_text(&reader, &at, source->text, source->length, &source->root);
+  if (!status) status = check_root(&reader, source->root);
+  if (!status) source->text[source->length] = '\0';
+  source->tree = reader.scratch;
+  reader.scratch = (bramah__pool){0};
+  bramah__reader_close(&reader);
+  if (status)
+    bramah__source_free(source);
+  else
+    *out = source;
+  return status;
+}
+
+void bramah__source_free(bramah__source *source)
+{
+  if (!source) return;
+  bramah__pool_free(&source->names);
+  bramah__pool_free(&source->tree);
+  free(source->text);
+  free(source);
+}
+
 static size_t find_index(const bramah__node *mapping, const char *key)
 {
   size_t i = 0;
@@ -436,6 +470,34 @@ bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bram
     bramah_status status = apply_change(reader, &changes[i], root);
     if (status) return status;
   }
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__tree_set(bramah__reader *reader, const bramah_study_setting *setting,
+                               bramah__node **root)
+{
+  const bramah_study_ref *ref = setting->ref;
+  bramah__node **place = root;
+  for (size_t d = 0;; d++) {
+    bramah__node *node = *place = copy_node(reader, *place);
+    if (!node) return bramah__no_memory(reader);
+    const int scalar = node->kind == BRAMAH__NODE_SCALAR;
+    if (d == ref->depth ? !scalar : scalar || ref->at[d] >= node->n) {
+      bramah__fail(reader->diag, BRAMAH_E_KEY, ref->path, "the value is not where it was found");
+      return bramah__at(reader->diag, reader->file, 0, 0);
+    }
+    if (d == ref->depth) break;
+    place = &node->items[ref->at[d]];
+  }
+  bramah__node *node = *place;
+  if (setting->text) {
+    const bramah_change change = {
+        .path = ref->path, .value = setting->text, .file = node->file, .line = node->line};
+    return parse_value(reader, &change, place);
+  }
+  node->is_set = 1;
+  node->si = setting->si;
+  node->dimension = ref->dimension;
   return BRAMAH_OK;
 }
 

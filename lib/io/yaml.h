@@ -26,7 +26,19 @@ typedef struct bramah__node {
   struct bramah__node **items; /* list and mapping: [n] */
   const char *file;            /* may be NULL for a change that comes from no file */
   int line, column;            /* from 1; 0 unknown */
+  int is_set;                  /* scalar: 1 if it is this number, whatever the text says */
+  double si;
+  bramah_dimension dimension;
 } bramah__node;
+
+/* A file as it was read: its bytes and its tree. It does not change. */
+typedef struct bramah__source {
+  const char *file;
+  char *text; /* [length + 1], a 0 at its end */
+  size_t length;
+  bramah__node *root;
+  bramah__pool names, tree;
+} bramah__source;
 
 /* One load: where results and the tree live, how numbers are read, whom to tell. */
 typedef struct bramah__reader {
@@ -53,6 +65,32 @@ bramah_status bramah__no_memory(bramah__reader *reader);
 /* Read reader->file: exactly one document whose root is a mapping. Errors: E_FILE, E_EMPTY, E_SYNTAX,
  * E_MEMORY. */
 bramah_status bramah__yaml_load(bramah__reader *reader, bramah__node **root);
+
+/* The same, to be kept. Released by bramah__source_free. */
+bramah_status bramah__source_open(const char *path, bramah_diag *diag, bramah__source **out);
+void bramah__source_free(bramah__source *source); /* NULL allowed */
+
+/* A scalar of a tree and the way to it. */
+enum { BRAMAH__DEEPEST_PLACE = 16 };
+typedef struct bramah__position {
+  size_t depth;
+  unsigned short at[BRAMAH__DEEPEST_PLACE]; /* [depth] which element, from the root down */
+  const bramah__node *node, *parent;
+} bramah__position;
+
+/* Find it by keys joined by dots; behind "changes." all that follows is one key. Errors: E_KEY (nothing there;
+ * suggests the nearest key), E_VALUE (no scalar). */
+bramah_status bramah__tree_find(const bramah__node *root, const char *file, const char *path,
+                                bramah__position *out, bramah_diag *diag);
+/* Exchange a value in a copy of the way down to it. Errors: E_KEY (the tree is another one), E_SYNTAX. */
+bramah_status bramah__tree_set(bramah__reader *reader, const bramah_study_setting *setting,
+                               bramah__node **root);
+/* All of those in the machine's tree, or in the study's. */
+bramah_status bramah__apply_settings(bramah__reader *reader, size_t n, const bramah_study_setting *settings,
+                                     int in_machine, bramah__node **root);
+
+/* FNV-1a, continued from a former hash (0: a new one). */
+uint64_t bramah__fnv(uint64_t hash, const void *data, size_t n);
 
 /* Put the changes in. Errors: E_KEY where the place does not exist, E_SYNTAX in a value. */
 bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bramah_change *changes,

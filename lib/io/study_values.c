@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A study held in memory: its values found by their path, set, copied. The trees of the files are never
+ * changed: a value that is set is exchanged in a copy of the way down to it, which is read by the same tables
+ * as the file was. */
+#define _GNU_SOURCE /* locale_t, strtod_l */
+#include "lib/io/study_file.h"
+#include "lib/base/diag.h"
+#include "lib/base/text.h"
+#include "lib/io/fail.h"
+#include "lib/io/machine_file.h"
+#include "lib/io/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- places ---- */
+
+static bramah_status fail_missing(const char *file, const char *path, const bramah__node *node,
+                                  const char *part, bramah_diag *diag)
+{
+  const char *names[256];
+  size_t n = 0;
+  for (; node->kind == BRAMAH__NODE_MAPPING && n < node->n && n < sizeof names / sizeof names[0]; n++)
+    names[n] = node->keys[n]->text ? node->keys[n]->text : "";
+  bramah__fail(diag, BRAMAH_E_KEY, path, "the file has no '");
+  bramah__add_text(diag, part);
+  bramah__add_text(diag, "' there");
+  if (n) bramah__add_suggestion(diag, part, n, names, "; there are ");
+  return bramah__at(diag, file, node->line, node->column);
+}
+
+/* Index of the element of that name or number; node->n: there is none. */
+static size_t index_of(const bramah__node *node, const char *part)
+{
+  char *end;
+  if (node->kind == BRAMAH__NODE_SCALAR) return node->n;
+  for (size_t i = 0; node->kind == BRAMAH__NODE_MAPPING && i < node->n; i++)
+    if (node->keys[i]->kind == BRAMAH__NODE_SCALAR && strcmp(node->keys[i]->text, part) == 0) return i;
+  const unsigned long i = strtoul(part, &end, 10);
+  const int is_index = node->kind == BRAMAH__NODE_LIST && *part >= '0' && *part <= '9' && !*end;
+  return is_index && i < node->n ? (size_t)i : node->n;
+}
+
+bramah_status bramah__tree_find(const bramah__node *root, const char *file, const char *path,
+                                bramah__position *out, bramah_diag *diag)
+{
+  const bramah__node *node = root;
+  char part[256];
+  int whole = 0; /* the rest is one key */
+  out->depth = 0;
+  out->parent = NULL;
+  for (const char *p = path; p;) {
+    const char *dot = whole ? NULL : strchr(p, '.');
+    const size_t n = dot ? (size_t)(dot - p) : strlen(p);
+    if (n == 0 || n >= sizeof part || out->depth == BRAMAH__DEEPEST_PLACE) {
+      bramah__fail(diag, BRAMAH_E_KEY, path, "a path is keys joined by dots, such as volumes.v1.noise");
+      return bramah__at(diag, file, 0, 0);
+    }
+    memcpy(part, p, n);
+    part[n] = '\0';
+    const size_t i = index_of(node, part);
+    if (node->kind == BRAMAH__NODE_SCALAR || i >= node->n) return fail_missing(file, path, node, part, diag);
+    whole = node == root && strcmp(part, "changes") == 0;
+    out->at[out->depth++] = (unsigned short)i;
+    out->parent = node;
+    node = node->items[i];
+    p = dot ? dot + 1 : NULL;
+  }
+  out->node = node;
+  if (node->kind == BRAMAH__NODE_SCALAR) return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_VALUE, path, "a single value is expected at this place");
+  return bramah__at(diag, file, node->line, node->column);
+}
+
+/* ---- references ---- */
+
+static const char *after(const char *text, const char *prefix)
+{
+  const size_t n = strlen(prefix);
+  return strncmp(text, prefix, n) == 0 ? text + n : NULL;
+}
+
+/* Element of a list without a unit of its own: that of the last one, as the reader of lists has it. */
+static const char *lent_unit(const bramah__position *place)
+{
+  const bramah__node *list = place->parent;
+  if (!list || list->kind != BRAMAH__NODE_LIST) return "";
+  const bramah__node *last = list->items[list->n - 1];
+  const char *unit = last->kind == BRAMAH__NODE_SCALAR ? bramah__unit_of(last->text) : NULL;
+  return unit ? unit : "";
+}
+
+static bramah_status fill_ref(bramah__reader *reader, const bramah__position *place, bramah_study_ref *out)
+{
+  bramah__quantity q;
+  out->text = bramah__pool_text(reader->keep, place->node->text, strlen(place->node->text));
+  if (!out->text) return bramah__no_memory(reader);
+  out->line = place->node->line;
+  out->depth = place->depth;
+  memcpy(out->at, place->at, sizeof out->at);
+  out->unit = "";
+  out->factor = 1.0;
+  const char *own = bramah__unit_of(out->text);
+  if (!own) return BRAMAH_OK; /* a word */
+  const char *lent = lent_unit(place);
+  const bramah_status status = bramah__quantity_read(reader->c_locale, out->text, lent, &q, reader->diag);
+  if (status) return bramah__at(reader->diag, place->node->file, place->node->line, place->node->column);
+  out->is_number = 1;
+  out->number = strtod_l(out->text, NULL, reader->c_locale);
+  out->unit = own;
+  out->dimension = q.dimension;
+  if (!*q.unit) return BRAMAH_OK;
+  return bramah_unit_parse(q.unit, &out->factor, &out->dimension, reader->diag);
+}
+
+bramah_status bramah_study_find(bramah_study *study, const char *path, bramah_study_ref *out,
+                                bramah_diag *diag)
+{
+  bramah__study_draft *draft = (bramah__study_draft *)study;
+  const char *rest = after(path, "machine.");
+  bramah__reader reader;
+  bramah__position place;
+  if (!rest) rest = after(path, "changes.");
+  *out = (bramah_study_ref){.in_machine = rest != NULL};
+  bramah_status status = rest ? bramah__study_hold_machine(study, diag) : BRAMAH_OK;
+  if (status) return status;
+  const bramah__source *source = rest ? draft->machine_source : draft->source;
+  status = bramah__reader_open(&reader, &draft->refs, source->file, diag);
+  bramah__node *root = rest ? source->root : draft->root;
+  if (!status && rest) status = bramah__changes_apply(&reader, study->n_changes, study->changes, &root);
+  if (!status) status = bramah__tree_find(root, source->file, rest ? rest : path, &place, reader.diag);
+  if (!status) status = fill_ref(&reader, &place, out);
+  if (!status) out->path = bramah__pool_text(&draft->refs, path, strlen(path));
+  if (!status && !out->path) status = bramah__no_memory(&reader);
+  bramah__reader_close(&reader);
+  return status;
+}
+
+/* ---- settings ---- */
+
+static int same_place(const bramah_study_ref *a, const bramah_study_ref *b)
+{
+  return a->in_machine == b->in_machine && a->depth == b->depth &&
+         memcmp(a->at, b->at, a->depth * sizeof a->at[0]) == 0;
+}
+
+/* Those of `from` and then n more, the last one of a place; in the pool of `to`. */
+static bramah_status take_settings(bramah__study_draft *to, const bramah__study_draft *from, size_t n,
+                                   const bramah_study_setting *more, bramah_diag *diag)
+{
+  const size_t all = from->n_settings + n;
+  bramah_study_setting *settings = bramah__pool_take(&to->pool, all, sizeof *settings);
+  bramah_study_ref *refs = bramah__pool_take(&to->pool, all, sizeof *refs);
+  if (!settings || !refs) return bramah__fail_memory(diag);
+  for (size_t i = 0; i < all; i++) {
+    const bramah_study_setting *one = i < from->n_settings ? &from->settings[i] : &more[i - from->n_settings];
+    size_t k = 0;
+    while (k < to->n_settings && !same_place(&refs[k], one->ref)) k++;
+    refs[k] = *one->ref;
+    settings[k] = (bramah_study_setting){.ref = &refs[k], .si = one->si};
+    if (one->text && !(settings[k].text = bramah__pool_text(&to->pool, one->text, strlen(one->text))))
+      return bramah__fail_memory(diag);
+    if (k == to->n_settings) to->n_settings++;
+  }
+  to->settings = settings;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__apply_settings(bramah__reader *reader, size_t n, const bramah_study_setting *settings,
+                                     int in_machine, bramah__node **root)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < n; i++)
+    if (settings[i].ref->in_machine == in_machine) status = bramah__tree_set(reader, &settings[i], root);
+  return status;
+}
+
+/* A draft with the files and settings of another and n more, read anew; it owns no file. */
+static bramah_status derive(const bramah__study_draft *from, size_t n, const bramah_study_setting *settings,
+                            bramah_diag *diag, bramah__study_draft **out)
+{
+  bramah__study_draft *to = calloc(1, sizeof *to);
+  if (!to) return bramah__fail_memory(diag);
+  to->source = from->source;
+  to->machine_source = from->machine_source;
+  to->root = from->root;
+  to->changes_hash = from->changes_hash;
+  bramah_status status = take_settings(to, from, n, settings, diag);
+  if (!status) status = bramah__study_read(to, diag);
+  if (status)
+    bramah_study_free(&to->study);
+  else
+    *out = to;
+  return status;
+}
+
+bramah_status bramah_study_copy(bramah_study *study, bramah_diag *diag, bramah_study **out)
+{
+  bramah__study_draft *copy = NULL;
+  *out = NULL;
+  bramah_status status = bramah__study_hold_machine(study, diag);
+  if (!status) status = derive((bramah__study_draft *)study, 0, NULL, diag, &copy);
+  if (!status) *out = &copy->study;
+  return status;
+}
+
+bramah_status bramah_study_set(bramah_study *study, size_t n, const bramah_study_setting *settings,
+                               bramah_diag *diag)
+{
+  bramah__study_draft *draft = (bramah__study_draft *)study, *next = NULL;
+  bramah_diag_clear(diag);
+  const bramah_status status = derive(draft, n, settings, diag, &next);
+  if (status) return status;
+  const bramah__study_draft old = *draft;
+  *draft = *next;
+  draft->own = old.own;
+  draft->own_machine = old.own_machine;
+  draft->refs = old.refs;
+  *next = (bramah__study_draft){.pool = old.pool};
+  bramah_study_free(&next->study);
+  return BRAMAH_OK;
+}
+
+/* ---- the machine ---- */
+
+bramah_status bramah__study_hold_machine(bramah_study *study, bramah_diag *diag)
+{
+  bramah__study_draft *draft = (bramah__study_draft *)study;
+  if (draft->machine_source && strcmp(draft->machine_source->file, study->machine_file) == 0)
+    return BRAMAH_OK;
+  bramah__source *source;
+  const bramah_status status = bramah__source_open(study->machine_file, diag, &source);
+  if (status) return status;
+  bramah__source_free(draft->own_machine);
+  draft->machine_source = draft->own_machine = source;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__study_load_machine(bramah_study *study, bramah_diag *diag, bramah_machine **out)
+{
+  const bramah__study_draft *draft = (const bramah__study_draft *)study;
+  bramah_status status = bramah__study_hold_machine(study, diag);
+  return status ? status
+                : bramah__machine_read(draft->machine_source, study->n_changes, study->changes,
+                                       draft->n_settings, draft->settings, diag, out);
+}
+
+/* ---- identity ---- */
+
+uint64_t bramah__fnv(uint64_t hash, const void *data, size_t n)
+{
+  const unsigned char *byte = data;
+  if (!hash) hash = UINT64_C(14695981039346656037);
+  for (size_t i = 0; i < n; i++) hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
+  return hash;
+}
+
+bramah_status bramah_study_hash(bramah_study *study, uint64_t *out, bramah_diag *diag)
+{
+  const bramah__study_draft *draft = (const bramah__study_draft *)study;
+  const bramah_status status = bramah__study_hold_machine(study, diag);
+  if (status) return status;
+  uint64_t hash = bramah__fnv(draft->changes_hash, draft->source->text, draft->source->length + 1);
+  hash = bramah__fnv(hash, draft->machine_source->text, draft->machine_source->length + 1);
+  for (size_t i = 0; i < draft->n_settings; i++) {
+    const bramah_study_setting *s = &draft->settings[i];
+    hash = bramah__fnv(hash, s->ref->path, strlen(s->ref->path) + 1);
+    hash =
+        s->text ? bramah__fnv(hash, s->text, strlen(s->text) + 1) : bramah__fnv(hash, &s->si, sizeof s->si);
+  }
+  *out = hash;
+  return BRAMAH_OK;
+}
+
+/* ---- values whose unit the machine knows ---- */
+
+bramah_status bramah_study_value_get(const bramah_study_value *value, const char *expected, double *si,
+                                     bramah_diag *diag)
+{
+  if (!value->is_set) return bramah_quantity_parse(value->text, expected, si, diag);
+  const char *unit = bramah__unit_of(value->text);
+  const bramah__quantity q = {.si = value->si,
+                              .dimension = value->dimension,
+                              .number = value->text,
+                              .number_length = unit ? (size_t)(unit - value->text) : 0,
+                              .unit = unit ? unit : ""};
+  const bramah_status status = bramah__quantity_expect(&q, expected, NULL, diag);
+  if (!status) *si = value->si;
+  return status;
+}
