@@ -36,7 +36,13 @@ find_missing() {
   need doxygen command -v doxygen
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
+  [ -z "${need_arm:-}" ] || need gcc-arm-none-eabi command -v arm-none-eabi-gcc
+  [ -z "${need_arm:-}" ] || need libnewlib-arm-none-eabi has_newlib
   [ -z "${need_clang:-}" ] || need clang command -v clang
+}
+
+has_newlib() {
+  echo 'int main(void) { return 0; }' | arm-none-eabi-gcc --specs=rdimon.specs -x c - -o /dev/null
 }
 
 has_mpi() {

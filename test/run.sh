@@ -3,15 +3,17 @@
 #   N passed, N failed, N skipped
 # and the exit code is not 0 if a test failed or none ran.
 #
-# usage: sh test/run.sh [--asan] [--tsan] [--valgrind] [--clang] [--long] [--fuzz N] [--golden]
+# usage: sh test/run.sh [--asan] [--tsan] [--valgrind] [--clang] [--long] [--arm] [--fuzz N] [--golden]
 #   --asan      with the address and undefined-behaviour sanitizers, in build-asan/
 #   --tsan      the tests with threads, with the thread sanitizer, in build-tsan/
 #   --valgrind  under valgrind
 #   --clang     with clang, in build-clang/
 #   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles, the controller for 60 s
+#   --arm       the core for a microcontroller too, with the compiler of the distribution
 #   --fuzz N    nothing else but the fuzz harnesses, with N inputs each; findings go to build-fuzz/findings/
 #   --golden    no tests: keep the estimates of every dataset as they are now in test/golden, to be looked at and committed
-# Without options a few seconds of fuzzing follow the tests where clang has libFuzzer.
+# Without options follow: the libraries static, shared, the core alone and in a project of others, and for a microcontroller where
+# arm-none-eabi-gcc is there; a few seconds of fuzzing where clang has libFuzzer.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=test/install.sh
@@ -35,16 +37,18 @@ valgrind=
 long=
 golden=
 fuzz=
-short_fuzz=1
+short_fuzz=1 other_builds=1
 while [ $# -gt 0 ]; do
   argument=$1
   shift
   [ "$argument" = --long ] || short_fuzz=
+  case $argument in --long | --clang | --arm) ;; *) other_builds= ;; esac
   case $argument in
   --asan) asan=1 ;;
   --tsan) tsan=1 ;;
   --valgrind) valgrind=1 need_valgrind=1 ;;
   --clang) build=build-clang need_clang=1 ;;
+  --arm) need_arm=1 ;;
   --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-100} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 &&
     export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS ;;
   --golden) golden=1 ;;
@@ -63,7 +67,7 @@ while [ $# -gt 0 ]; do
     exit 0
     ;;
   *)
-    echo "unknown option '$argument'; there are --asan, --tsan, --valgrind, --clang, --long, --fuzz and --golden" >&2
+    echo "unknown option '$argument'; there are --asan, --tsan, --valgrind, --clang, --long, --arm, --fuzz and --golden" >&2
     exit 2
     ;;
   esac
@@ -140,6 +144,54 @@ test_all() {
   fi
 }
 
+# A build that is not tested as a whole counts as one test. other_build NAME COMMAND...: run in that folder.
+other_build() {
+  name=$1
+  shift
+  if (cd "$root/$build-$name" && "$@") >"$root/$build-$name/last-output" 2>&1; then
+    passed=$((passed + 1))
+    echo "$name: builds and works"
+  else
+    failed=$((failed + 1))
+    tail -n 30 "$root/$build-$name/last-output"
+    echo "$name: FAILED" >&2
+  fi
+}
+
+# Quick to compile: these are about what is in the libraries, not about what comes out.
+build_others() {
+  quick='-Doptimization=0 -Ddebug=false'
+  for kind in static shared; do
+    # shellcheck disable=SC2086
+    setup_build "$root/$build-$kind" $quick -Ddefault_library=$kind -Dmpi=disabled >/dev/null
+    other_build $kind sh -ec 'ninja lib/cli/bramah datasets/embedding/own_plant test/embed/outside
+      lib/cli/bramah --version && datasets/embedding/own_plant && test/embed/outside'
+  done
+  # shellcheck disable=SC2086
+  setup_build "$root/$build-core" $quick -Ddefault_library=static -Dtools=disabled -Dopenblas=disabled >/dev/null
+  other_build core sh -ec 'ninja datasets/embedding/own_plant test/embed/outside test/unit/test_math test/unit/test_model test/unit/test_filter \
+      test/property/test_observability
+    meson test --no-rebuild math model filter observability own_plant outside'
+  # In a project of others, which has it in its folder subprojects.
+  parent=$root/$build-parent
+  mkdir -p "$parent/subprojects"
+  [ -e "$parent/subprojects/bramah" ] || ln -s "$root" "$parent/subprojects/bramah"
+  cp "$root/test/embed/outside.c" "$parent"
+  cat >"$parent/meson.build" <<'END'
+project('parent', 'c')
+bramah = dependency('bramah', fallback: 'bramah', default_options: ['tools=disabled', 'openblas=disabled'])
+test('outside', executable('outside', 'outside.c', dependencies: bramah))
+END
+  other_build parent sh -ec '[ -f build/build.ninja ] || meson setup build . -Doptimization=0
+    meson test -C build outside'
+  if command -v arm-none-eabi-gcc >/dev/null; then
+    setup_build "$root/$build-arm" --cross-file "$root/test/embed/arm-none-eabi.ini" -Dtools=disabled >/dev/null
+    other_build arm ninja
+  else
+    echo "no arm-none-eabi-gcc (--arm): the core is not compiled for a microcontroller"
+  fi
+}
+
 # The harnesses are compiled in a folder of their own: libFuzzer counts the branches of all that they link.
 fuzz_all() {
   CC=clang setup_build "$root/build-fuzz" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=2
@@ -164,6 +216,7 @@ if [ -z "$fuzz" ]; then
     exit 0
   fi
   test_all
+  [ -z "$other_builds" ] || build_others
 fi
 if [ -n "$fuzz$short_fuzz" ]; then
   if install_fuzzer; then

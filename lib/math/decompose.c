@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Least squares and symmetric eigenproblems: by LAPACK where it is built in, else by rotations (one-sided
- * Jacobi: Hestenes 1958; Golub and Van Loan, Matrix Computations, section 8.6.3), which are slow for large
- * matrices and right for all. */
+/* Least squares and symmetric eigenproblems: by LAPACK where it is built in, else by the rotations of
+ * Jacobi, one-sided for least squares (Golub and Van Loan, Matrix Computations, sections 8.5 and 8.6.3), which are
+ * slow for large matrices and right for all. */
 #include "lib/math/dense.h"
 #include "lib/math/lapack.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #ifdef BRAMAH_HAS_LAPACK
 
@@ -57,38 +58,57 @@ static double dot(size_t n, const double *a, const double *b)
   return sum;
 }
 
-static void rotate(size_t n, double c, double s, double *a, double *b)
+typedef struct rotation {
+  double c, s, t; /* cosine, sine, tangent */
+} rotation;
+
+/* That which makes [aa ab; ab bb] diagonal. */
+static rotation rotation_of(double aa, double bb, double ab)
 {
-  for (size_t i = 0; i < n; i++) {
-    const double x = a[i], y = b[i];
-    a[i] = c * x - s * y;
-    b[i] = s * x + c * y;
+  const double zeta = (bb - aa) / (2.0 * ab), t = copysign(1.0, zeta) / (fabs(zeta) + hypot(1.0, zeta)),
+               c = 1.0 / hypot(1.0, t);
+  return (rotation){c, c * t, t};
+}
+
+/* Of n pairs, `stride` apart. */
+static void rotate(size_t n, rotation r, double *a, double *b, size_t stride)
+{
+  for (size_t i = 0; i < n; i++, a += stride, b += stride) {
+    const double x = *a, y = *b;
+    *a = r.c * x - r.s * y;
+    *b = r.s * x + r.c * y;
   }
 }
 
+static void set_unit(size_t n, double *V)
+{
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++) V[i * n + j] = i == j;
+}
+
+enum { MOST_SWEEPS = 60 };
+
 /* Rotate the rows of R [k x n] until they are orthogonal, V [k x k], orthogonal too, along with them: R = V
- * R_before. Returns 0, or -1 if a number is not finite or sixty sweeps are not enough. */
+ * R_before. Returns 0, or -1 if a number is not finite or the sweeps are not enough. */
 static int orthogonalise(size_t k, size_t n, double *R, double *V)
 {
-  for (size_t i = 0; i < k; i++)
-    for (size_t j = 0; j < k; j++) V[i * k + j] = i == j;
-  for (int sweep = 0; sweep < 60; sweep++) {
-    int rotated = 0;
+  int rotated = 1;
+  set_unit(k, V);
+  for (int sweep = 0; rotated; sweep++) {
+    rotated = 0;
     for (size_t p = 0; p < k; p++)
       for (size_t q = p + 1; q < k; q++) {
         double *a = R + p * n, *b = R + q * n;
         const double aa = dot(n, a, a), bb = dot(n, b, b), ab = dot(n, a, b);
-        if (!isfinite(aa + bb)) return -1;
+        if (!isfinite(aa + bb) || sweep == MOST_SWEEPS) return -1;
         if (fabs(ab) <= DBL_EPSILON * (double)n * sqrt(aa) * sqrt(bb)) continue;
-        const double zeta = (bb - aa) / (2.0 * ab), t = copysign(1.0, zeta) / (fabs(zeta) + hypot(1.0, zeta)),
-                     c = 1.0 / hypot(1.0, t);
-        rotate(n, c, c * t, a, b);
-        rotate(k, c, c * t, V + p * k, V + q * k);
+        const rotation r = rotation_of(aa, bb, ab);
+        rotate(n, r, a, b, 1);
+        rotate(k, r, V + p * k, V + q * k, 1);
         rotated = 1;
       }
-    if (!rotated) return 0;
   }
-  return -1;
+  return 0;
 }
 
 size_t bramah__least_squares_work(size_t m, size_t n)
@@ -124,33 +144,41 @@ int bramah__least_squares(size_t m, size_t n, double *A, double *b, double rcond
   return rank;
 }
 
-size_t bramah__symmetric_eigen_work(size_t n) { return 2 * n * n; }
+size_t bramah__symmetric_eigen_work(size_t n) { return n * n; }
 
 int bramah__symmetric_eigen(size_t n, double *A, double *w, double *work)
 {
-  double *R = work, *V = R + n * n, shift = 0.0;
-  /* Shifted so that no eigenvalue is negative (Gershgorin), the rows of V that make those of A + shift
-   * orthogonal are its eigenvectors: (A + shift) v = (w + shift) v. */
-  for (size_t i = 0; i < n; i++) {
-    double sum = 0.0;
-    for (size_t j = 0; j < n; j++) sum += fabs(A[i * n + j]);
-    shift = fmax(shift, sum);
+  double *R = work, *V = A;
+  int rotated = n > 1;
+  memcpy(R, A, n * n * sizeof *A);
+  set_unit(n, V);
+  for (int sweep = 0; rotated; sweep++) {
+    rotated = 0;
+    for (size_t p = 0; p < n; p++)
+      for (size_t q = p + 1; q < n; q++) {
+        const double pp = R[p * n + p], qq = R[q * n + q], pq = R[p * n + q];
+        if (!isfinite(pp + qq + pq) || sweep == MOST_SWEEPS) return -1;
+        if (fabs(pq) <= DBL_EPSILON * sqrt(fabs(pp)) * sqrt(fabs(qq))) continue;
+        const rotation r = rotation_of(pp, qq, pq);
+        rotate(n, r, R + p * n, R + q * n, 1);
+        rotate(n, r, R + p, R + q, n);
+        R[p * n + p] = pp - r.t * pq;
+        R[q * n + q] = qq + r.t * pq;
+        R[p * n + q] = R[q * n + p] = 0.0;
+        rotate(n, r, V + p * n, V + q * n, 1);
+        rotated = 1;
+      }
   }
-  for (size_t i = 0; i < n * n; i++) R[i] = A[i];
-  for (size_t i = 0; i < n; i++) R[i * n + i] += shift;
-  if (orthogonalise(n, n, R, V)) return -1;
-  for (size_t i = 0; i < n; i++) w[i] = dot(n, R + i * n, V + i * n) - shift;
-  for (size_t i = 0; i < n; i++) { /* the least that is left */
+  for (size_t i = 0; i < n; i++) w[i] = R[i * n + i];
+  for (size_t i = 0; i < n; i++) {
     size_t least = i;
     for (size_t j = i + 1; j < n; j++)
       if (w[j] < w[least]) least = j;
+    if (least == i) continue;
     const double t = w[least];
     w[least] = w[i];
     w[i] = t;
-    for (size_t j = 0; j < n; j++) {
-      A[i * n + j] = V[least * n + j];
-      V[least * n + j] = V[i * n + j];
-    }
+    rotate(n, (rotation){.c = 0.0, .s = 1.0}, V + i * n, V + least * n, 1); /* they change places */
   }
   return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A program outside the tree: a pendulum described in C, stepped and filtered. Built by check_install.sh
  * against the installed library with pkg-config alone. */
-#define BRAMAH_CORE_ONLY /* libbramah alone: no files, MIT */
+#define BRAMAH_CORE_ONLY 1 /* libbramah alone: no files, MIT */
 #include <bramah.h>
 #include <stdio.h>
 
