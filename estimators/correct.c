@@ -88,12 +88,12 @@ static void count_gates(bramah_filter *f)
     }
     report->gated++;
     if (f->reject[i] < UINT32_MAX) f->reject[i]++;
-    report->lost += f->reject[i] == f->patience;
+    report->sensor_faults += f->reject[i] == f->patience;
   }
 }
 
-/* Are all sensors with a gate lost, of one group (0, 1) or of both (2)? *n: how many. */
-static int all_lost(const bramah_filter *f, int group, size_t *n)
+/* Have all sensors with a gate a fault, of one group (0, 1) or of both (2)? *n: how many. */
+static int all_faulty(const bramah_filter *f, int group, size_t *n)
 {
   *n = 0;
   for (size_t i = 0; i < f->n_sensors; i++) {
@@ -110,11 +110,11 @@ static int filter_is_wrong(const bramah_filter *f)
 {
   size_t n;
   for (int group = 0; group < 2; group++)
-    if (all_lost(f, group, &n) && n >= 2) return 1;
-  return all_lost(f, 2, &n);
+    if (all_faulty(f, group, &n) && n >= 2) return 1;
+  return all_faulty(f, 2, &n);
 }
 
-/* Open the covariance and take what was rejected: it is tested anew with the greater variance. */
+/* Inflate the covariance and take what was rejected: it is tested anew with the greater variance. */
 static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *diag)
 {
   bramah_filter_report *report = &f->progress.report;
@@ -128,7 +128,7 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
     report->gated -= rejected;
     report->accepted += rejected;
     status = innovate(f, i, y[i], diag);
-    /* what the initial uncertainty does not cover would be lost for ever */
+    /* what the initial uncertainty does not cover would be rejected for ever */
     f->innovation[i].accepted = !f->innovation[i].saturated;
   }
   report->recoveries++;
@@ -287,7 +287,7 @@ double bramah_filter_nis(const bramah_filter *f, size_t *degrees_of_freedom)
   return f->nis;
 }
 
-int bramah_filter_lost(const bramah_filter *f, size_t i)
+int bramah_filter_sensor_fault(const bramah_filter *f, size_t i)
 {
   return i < f->n_sensors && f->reject[i] >= f->patience;
 }

@@ -65,7 +65,7 @@ static bramah_status check_words(const bramah_filter_options *o, bramah_diag *di
   if ((int)o->form < 0 || o->form > BRAMAH_COVARIANCE_SQUARE_ROOT)
     return bramah__fail(diag, BRAMAH_E_VALUE, "form", "this form of the covariance is unknown");
   if ((int)o->fusion < 0 || o->fusion > BRAMAH_FUSION_BLOCK)
-    return bramah__fail(diag, BRAMAH_E_VALUE, "fusion", "this way of fusion is unknown");
+    return bramah__fail(diag, BRAMAH_E_VALUE, "fusion", "this kind of fusion is unknown");
   if (!(o->drift_gate >= 0.0) || !isfinite(o->drift_gate))
     return bramah__fail(diag, BRAMAH_E_VALUE, "drift_gate", "the gate must not be negative");
   if (o->iterations < 0 || o->iterations > 100)
@@ -312,12 +312,12 @@ static void fill(const bramah_filter *f, const bramah_filter_report *before,
     report->present += (unsigned)in->present;
     report->accepted += in->present && in->accepted;
     report->saturated += in->present && in->saturated;
-    report->lost += (unsigned)bramah_filter_lost(f, i);
+    report->faulty += (unsigned)bramah_filter_sensor_fault(f, i);
   }
   report->gated = report->present - report->accepted - report->saturated;
   report->flags = (report->gated ? (unsigned)BRAMAH_STEP_GATED : 0u) |
                   flag(before->saturated, now->saturated, BRAMAH_STEP_SATURATED) |
-                  flag(before->lost, now->lost, BRAMAH_STEP_LOST) |
+                  flag(before->sensor_faults, now->sensor_faults, BRAMAH_STEP_SENSOR_FAULT) |
                   flag(before->recoveries, now->recoveries, BRAMAH_STEP_RECOVERED) |
                   flag(before->limited, now->limited, BRAMAH_STEP_LIMITED) |
                   flag(0, f->progress.rebased, BRAMAH_STEP_COORDINATES);

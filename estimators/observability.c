@@ -29,7 +29,6 @@ struct bramah_observability {
   double *side[2];          /* [n] */
   double *zdd, *eigen_work; /* [2 nf] */
   void *begin, *start, *row_snap;
-  int own_memory;
 };
 
 static bramah_observability *layout(const bramah_plant *plant, size_t n_sensors,
@@ -69,14 +68,6 @@ void bramah_observability_options_default(bramah_observability_options *options)
   *options = (bramah_observability_options){.horizon_ns = 0, .unseen = 0.99, .fading = 0.1};
 }
 
-size_t bramah_observability_size(const bramah_plant *plant, size_t n_sensors,
-                                 const bramah_observability_options *options)
-{
-  bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(plant, n_sensors, options, &arena);
-  return arena.used;
-}
-
 static bramah_status no_such(const bramah_augmented *a, const char *what, bramah_diag *diag)
 {
   bramah__fail(diag, BRAMAH_E_REFERENCE, a->name, what);
@@ -114,51 +105,33 @@ static bramah_status take_augmented(bramah_observability *o, const bramah_observ
   return status;
 }
 
-bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sensors,
-                                        const bramah_sensor *sensors,
-                                        const bramah_observability_options *options, void *mem, size_t size,
-                                        bramah_diag *diag, bramah_observability **out)
-{
-  const bramah_status fit = bramah_plant_check(plant, diag);
-  if (fit != BRAMAH_OK) return fit;
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "observability", "memory is not aligned to 64 bytes");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_observability *o = mem ? layout(plant, n_sensors, options, &arena) : NULL;
-  if (!o || arena.overflow)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "observability", "memory is too small");
-  if (n_sensors) memcpy(o->sensor, sensors, n_sensors * sizeof *sensors);
-  bramah_observability_options_default(&o->options);
-  if (options) o->options = *options;
-  *out = o;
-  return take_augmented(o, options, diag);
-}
-
 bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_sensors,
                                        const bramah_sensor *sensors,
                                        const bramah_observability_options *options, bramah_diag *diag,
                                        bramah_observability **out)
 {
-  const bramah_status fit = bramah_plant_check(plant, diag);
-  if (fit != BRAMAH_OK) return fit;
-  const size_t size = bramah_observability_size(plant, n_sensors, options);
+  *out = NULL;
+  bramah_status status = bramah_plant_check(plant, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(plant, n_sensors, options, &arena);
+  const size_t size = arena.used;
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "observability", "out of memory");
-  const bramah_status status =
-      bramah_observability_init(plant, n_sensors, sensors, options, mem, size, diag, out);
-  if (status == BRAMAH_OK) {
-    (*out)->own_memory = 1;
-  } else {
+  arena = bramah__arena_make(mem, size);
+  bramah_observability *o = layout(plant, n_sensors, options, &arena);
+  if (n_sensors) memcpy(o->sensor, sensors, n_sensors * sizeof *sensors);
+  bramah_observability_options_default(&o->options);
+  if (options) o->options = *options;
+  status = take_augmented(o, options, diag);
+  if (status == BRAMAH_OK)
+    *out = o;
+  else
     bramah__aligned_free(mem);
-    *out = NULL;
-  }
   return status;
 }
 
-void bramah_observability_free(bramah_observability *o)
-{
-  if (o && o->own_memory) bramah__aligned_free(o);
-}
+void bramah_observability_free(bramah_observability *o) { bramah__aligned_free(o); }
 
 static const char *name_of(const bramah_observability *o, size_t i)
 {
@@ -435,8 +408,6 @@ bramah_status bramah_observability_run(bramah_observability *o, const double *si
 
 bramah_observability_result bramah_observability_report(const bramah_observability *o) { return o->result; }
 const double *bramah_observability_eigenvalues(const bramah_observability *o) { return o->w; }
-const double *bramah_observability_directions(const bramah_observability *o) { return o->V; }
-double bramah_observability_share(const bramah_observability *o, size_t i) { return o->share[i]; }
 
 static const double named = 0.1;
 
@@ -465,7 +436,6 @@ struct bramah_pcrb {
   size_t n;
   double *P, *before, *work; /* [n x n] */
   double *dx, *fuse_work;    /* [n], [2 n] */
-  int own_memory;
 };
 
 static bramah_pcrb *layout_bound(size_t n, bramah__arena *arena)
@@ -481,13 +451,6 @@ static bramah_pcrb *layout_bound(size_t n, bramah__arena *arena)
   return object;
 }
 
-size_t bramah_pcrb_size(size_t n)
-{
-  bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout_bound(n, &arena);
-  return arena.used;
-}
-
 /* Variances positive and finite, or P as it was. */
 static bramah_status check_bound(bramah_pcrb *b, bramah_diag *diag)
 {
@@ -499,37 +462,25 @@ static bramah_status check_bound(bramah_pcrb *b, bramah_diag *diag)
                       finite ? "a variance is not positive" : "a variance is not finite");
 }
 
-bramah_status bramah_pcrb_init(size_t n, const double *P0, void *mem, size_t size, bramah_diag *diag,
-                               bramah_pcrb **out)
-{
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "bound", "memory is not aligned to 64 bytes");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_pcrb *b = mem ? layout_bound(n, &arena) : NULL;
-  if (!b || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "bound", "memory is too small");
-  memcpy(b->P, P0, n * n * sizeof *P0);
-  const bramah_status status = check_bound(b, diag);
-  if (status == BRAMAH_OK) *out = b;
-  return status;
-}
-
 bramah_status bramah_pcrb_new(size_t n, const double *P0, bramah_diag *diag, bramah_pcrb **out)
 {
-  const size_t size = bramah_pcrb_size(n);
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout_bound(n, &arena);
+  const size_t size = arena.used;
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "bound", "out of memory");
-  const bramah_status status = bramah_pcrb_init(n, P0, mem, size, diag, out);
+  arena = bramah__arena_make(mem, size);
+  bramah_pcrb *b = layout_bound(n, &arena);
+  memcpy(b->P, P0, n * n * sizeof *P0);
+  const bramah_status status = check_bound(b, diag);
   if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
+    *out = b;
   else
     bramah__aligned_free(mem);
   return status;
 }
 
-void bramah_pcrb_free(bramah_pcrb *pcrb)
-{
-  if (pcrb && pcrb->own_memory) bramah__aligned_free(pcrb);
-}
+void bramah_pcrb_free(bramah_pcrb *pcrb) { bramah__aligned_free(pcrb); }
 
 bramah_status bramah_pcrb_step(bramah_pcrb *pcrb, const double *F, const double *Q, bramah_diag *diag)
 {

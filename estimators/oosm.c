@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples beside the present time t_k, measured at t_k + theta h, |theta| <= 1. Between the ends of a step h
+/* Samples off the step grid (out of sequence by less than one step), measured at t_k + theta h, |theta| <= 1. Between the ends of a step h
  * the prediction goes along a straight line.
  *
  * Before t_k (theta < 0) the line runs from the start of the last step to its end. The errors there are
@@ -23,7 +23,7 @@
  * state too is not made use of. For a linear plant under a command that goes on this is exact.
  *
  * All of it is meant before any correction of this time. Once some have moved the state by dx the prediction
- * is moved by H dx, of which H_k dx is in h_k already. Two samples beside the time share noise of the plant;
+ * is moved by H dx, of which H_k dx is in h_k already. Two samples off the grid share process noise of the plant;
  * that they do is left out. */
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
@@ -94,7 +94,7 @@ static bramah_status take_offset(bramah_filter *f, size_t i, int64_t offset_ns, 
   const int64_t step_ns = f->plant.step_ns;
   if (offset_ns < -step_ns || offset_ns > step_ns)
     return bramah__fail(diag, BRAMAH_E_TIME, f->sensor[i].name,
-                        "the sample was measured more than a step beside the present time");
+                        "the sample was measured more than a step off the present time");
   if (f->progress.has_last) f->oosm[i].theta = (double)offset_ns / (double)step_ns;
   return BRAMAH_OK;
 }

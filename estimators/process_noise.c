@@ -84,7 +84,7 @@ static bramah_status take_basis(const bramah_plant *plant, const size_t *basis, 
   return bramah__process_noise_refresh(plant, noise, diag);
 }
 
-/* ---- figures ---- */
+/* ---- values ---- */
 
 /* n standard deviations of the error states from `first` on; NULL: nothing to check. */
 static bramah_status check(const bramah_plant *plant, size_t first, size_t n, const double *sigma,

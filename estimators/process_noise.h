@@ -21,7 +21,7 @@ typedef struct bramah__process_noise {
 void bramah__process_noise_layout(const bramah_plant *plant, bramah__arena *arena,
                                   bramah__process_noise *noise);
 
-/* Check and take the figures and the basis. Errors as of bramah_filter_init. */
+/* Check and take the values and the basis. Errors as of bramah_filter_init. */
 bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah_filter_options *options,
                                          bramah__process_noise *noise, bramah_diag *diag);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows wait in a queue until the point of the step grid comes that they belong to:
  *
- *     t, where the filter stands             t + h, the coming point
+ *     t, where the filter is             t + h, the coming point
  *   --o------------)[------------------------o------------------)[-----
  *       rows of t  |              rows of the coming point       | one row beyond it ends the reading
  *                  |<- known before the step: their commands ->|
@@ -54,14 +54,14 @@ struct bramah_replay {
   bramah_watcher watcher;
   bramah_listener listener;
   int started, ended;
-  bramah_status failed; /* of a row read ahead: told when what came before is delivered */
+  bramah_status failed; /* of a row read ahead: reported when what came before is delivered */
   bramah_diag failure;
   bramah_rewind *rewind;         /* NULL: no sensor has a delay */
   bramah_innovation *innovation; /* [n_sensors] of this call, the last of each sensor */
   double nis;
   size_t nis_dof;
   int64_t zero_ns;       /* time of the log at time 0 of the filter */
-  int64_t time_ns;       /* of the grid point the filter stands at */
+  int64_t time_ns;       /* of the grid point the filter is at */
   int64_t last_ns;       /* of the row read last */
   int64_t mark;          /* of the row in use */
   int64_t gathered_mark; /* of the last one in the correction */
@@ -221,7 +221,7 @@ static void read_row(bramah_replay *r)
 }
 
 /* A row is used at the nearest grid point; halfway between two, at the later. At the start there is no last
- * step to form innovations beside it with: what comes after it belongs to the next point. */
+ * step to form innovations off it with: what comes after it belongs to the next point. */
 static int belongs_to(const bramah_replay *r, const waiting_row *row, int64_t time_ns)
 {
   const int64_t after_ns = row->sample.time_ns - time_ns;
@@ -238,7 +238,7 @@ static void fill(bramah_replay *r, int64_t time_ns)
   }
 }
 
-/* The row in front belongs to the point where the filter stands. */
+/* The row in front belongs to the point where the filter is. */
 static int belongs_here(bramah_replay *r) { return r->n_rows && belongs_to(r, row_at(r, 0), r->time_ns); }
 
 /* ---- commands ---- */

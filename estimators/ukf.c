@@ -33,7 +33,6 @@ struct bramah_ukf {
   double nis;
   size_t nis_dof;
   int64_t time_ns;
-  int own_memory;
 };
 
 static bramah_ukf *layout(const bramah_plant *plant, size_t n_sensors, bramah__arena *arena)
@@ -73,13 +72,6 @@ static bramah_ukf *layout(const bramah_plant *plant, size_t n_sensors, bramah__a
   u->row = BRAMAH__TAKE(arena, double, n);
   u->row_dx = BRAMAH__TAKE(arena, double, n);
   return object;
-}
-
-size_t bramah_ukf_size(const bramah_plant *plant, size_t n_sensors)
-{
-  bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(plant, n_sensors, &arena);
-  return arena.used;
 }
 
 void bramah_ukf_options_default(bramah_ukf_options *options)
@@ -155,44 +147,28 @@ static bramah_status start(bramah_ukf *u, const bramah_sensor *sensors, const br
   return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "unscented", "the plant does not tell its coordinates");
 }
 
-bramah_status bramah_ukf_init(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
-                              const bramah_filter_options *options, const bramah_ukf_options *unscented,
-                              void *mem, size_t size, bramah_diag *diag, bramah_ukf **out)
-{
-  const bramah_status fit = bramah_plant_check(plant, diag);
-  if (fit != BRAMAH_OK) return fit;
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "unscented", "memory is not aligned to 64 bytes");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_ukf *u = mem ? layout(plant, n_sensors, &arena) : NULL;
-  if (!u || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "unscented", "memory is too small");
-  const bramah_status status = start(u, sensors, options, unscented, diag);
-  if (status == BRAMAH_OK) *out = u;
-  return status;
-}
-
 bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
                              const bramah_filter_options *options, const bramah_ukf_options *unscented,
                              bramah_diag *diag, bramah_ukf **out)
 {
-  const bramah_status fit = bramah_plant_check(plant, diag);
-  if (fit != BRAMAH_OK) return fit;
-  const size_t size = bramah_ukf_size(plant, n_sensors);
+  bramah_status status = bramah_plant_check(plant, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(plant, n_sensors, &arena);
+  const size_t size = arena.used;
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "unscented", "out of memory");
-  const bramah_status status =
-      bramah_ukf_init(plant, n_sensors, sensors, options, unscented, mem, size, diag, out);
+  arena = bramah__arena_make(mem, size);
+  bramah_ukf *u = layout(plant, n_sensors, &arena);
+  status = start(u, sensors, options, unscented, diag);
   if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
+    *out = u;
   else
     bramah__aligned_free(mem);
   return status;
 }
 
-void bramah_ukf_free(bramah_ukf *ukf)
-{
-  if (ukf && ukf->own_memory) bramah__aligned_free(ukf);
-}
+void bramah_ukf_free(bramah_ukf *ukf) { bramah__aligned_free(ukf); }
 
 /* ---- sigma points ---- */
 
@@ -539,4 +515,3 @@ double bramah_ukf_output_sigma(bramah_ukf *ukf, size_t i)
 }
 
 int64_t bramah_ukf_time_ns(const bramah_ukf *ukf) { return ukf->time_ns; }
-const bramah_plant *bramah_ukf_plant(const bramah_ukf *ukf) { return &ukf->plant; }

@@ -232,7 +232,7 @@ typedef struct bramah_event {
   int lasts;                                                 /* 1: the last one is not over */
   double begin[BRAMAH_EVENT_TIMES], end[BRAMAH_EVENT_TIMES]; /* [s] of the log, of the first so many */
 } bramah_event;
-/* Sensor i counted as faulty (bramah_filter_lost). */
+/* Sensor i counted as faulty (bramah_filter_sensor_fault). */
 BRAMAH_API const bramah_event *bramah_assess_fault(const bramah_assess *assess, size_t i);
 /* The filter was found wrong and its covariance reset; without ends. */
 BRAMAH_API const bramah_event *bramah_assess_recoveries(const bramah_assess *assess);

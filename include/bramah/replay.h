@@ -7,7 +7,7 @@
  * for a time is then what could be known at that time; samples measured before the first row are left out and
  * counted.
  *
- * Time. The filter stands at points a step apart, the first row sets the first of them. A sample is fused at
+ * Time. The filter is at points a step apart, the first row sets the first of them. A sample is fused at
  * the nearest point (halfway between two, at the later) with its own time: innovation and row are formed at
  * the time it was measured, to first order in the offset tau, the error at most |y''| |tau| (h + |tau|) / 2
  * (bramah_filter_correct_at). At the point itself this is exact, with the bits of a filter that knows no
@@ -94,7 +94,7 @@ BRAMAH_API bramah_status bramah_rewind_advance(bramah_rewind *rewind, bramah_dia
 BRAMAH_API bramah_status bramah_rewind_discard(bramah_rewind *rewind, bramah_diag *diag);
 
 /* A sample that the last advance or settle fused for the first time. Its innovation is the one it had then,
- * with what was known then; when later ones make the filter pass its step again it is not told anew. */
+ * with what was known then; when later ones make the filter pass its step again it is not reported anew. */
 typedef struct bramah_rewind_use {
   size_t sensor;
   int64_t time_ns; /* of measurement */
@@ -108,7 +108,7 @@ typedef struct bramah_rewind_use {
 BRAMAH_API const bramah_rewind_use *bramah_rewind_uses(const bramah_rewind *rewind, size_t *n);
 BRAMAH_API double bramah_rewind_nis(const bramah_rewind *rewind, size_t *degrees_of_freedom);
 
-/* What is told after each successful call of the filter: what a smoother records. `restored`: the filter was
+/* What is called after each successful call of the filter: what a smoother records. `restored`: the filter was
  * put back to the state it had at its present time before anything was fused there. Functions may be NULL; an
  * error counts as one of the filter. */
 typedef struct bramah_watcher {
@@ -131,7 +131,7 @@ typedef struct bramah_rewind_counts {
   uint64_t discarded;    /* given up by bramah_rewind_discard */
   uint64_t rewinds;      /* times the filter went back */
   uint64_t recomputed;   /* steps made again */
-  int64_t deepest_ns;    /* furthest way back, from the time estimated to the step of a late sample */
+  int64_t deepest_ns;    /* furthest distance back, from the time estimated to the step of a late sample */
 } bramah_rewind_counts;
 
 /* Its counts. */
@@ -205,7 +205,7 @@ BRAMAH_API void bramah_replay_free(bramah_replay *replay); /* NULL allowed */
  * it. An error of the watcher ends the replay with it. */
 BRAMAH_API void bramah_replay_watch(bramah_replay *replay, const bramah_watcher *watcher);
 
-/* Told of every sample when it is fused (or held back) for the first time, in the order of fusion, while
+/* Called for every sample when it is fused (or rejected) for the first time, in the order of fusion, while
  * bramah_replay_next runs; time_ns is that of measurement on the clock of the log. */
 typedef struct bramah_listener {
   void *user;
@@ -217,7 +217,7 @@ BRAMAH_API void bramah_replay_listen(bramah_replay *replay, const bramah_listene
 
 /* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
  * start. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a
- * sink. The estimate of that time stands in the filter until the next call. A row that cannot be read is told
+ * sink. The estimate of that time is in the filter until the next call. A row that cannot be read is reported
  * once everything before it has been delivered. No allocation. Errors: those of the source and the filter;
  * E_TIME (time goes backwards, or jumps ahead beyond max_gap). */
 BRAMAH_API bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end,
@@ -249,7 +249,7 @@ BRAMAH_API const bramah_rewind *bramah_replay_rewind(const bramah_replay *replay
 /* Time of the row taken last from the source; those up to it are used, or wait to be. */
 BRAMAH_API int64_t bramah_replay_read_ns(const bramah_replay *replay);
 /* 1: the source has ended and all its rows are used. The next call of next says so, and with delays fuses
- * what is still on its way. */
+ * what has not arrived yet. */
 BRAMAH_API int bramah_replay_exhausted(const bramah_replay *replay);
 
 /* The whole state, that of the filter, its plant, the rewind buffer and the rows that wait included, copied

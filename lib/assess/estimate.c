@@ -88,7 +88,7 @@ size_t bramah_assess_n_adapted(const bramah_assess *a)
 /* Noise of accelerations is stated for joints, whatever coordinates are independent now. */
 bramah_adapted bramah_assess_adapted(const bramah_assess *a, size_t i)
 {
-  const bramah_adaptive_figure noise = bramah_adaptive_get(a->adaptive, i);
+  const bramah_adaptive_value noise = bramah_adaptive_get(a->adaptive, i);
   const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
   const double stated = a->stated[first[noise.kind] + noise.index];
   bramah_output_info rate = {.name = ""};

@@ -204,8 +204,8 @@ START_TEST(test_saturated_samples)
     ck_assert_double_eq(bramah_filter_covariance(filter)[0], before);
   }
   bramah_filter_report report = bramah_filter_get_report(filter);
-  ck_assert(report.saturated == 6 && report.gated == 0 && report.lost == 0 && report.recoveries == 0);
-  ck_assert(!bramah_filter_lost(filter, 0));
+  ck_assert(report.saturated == 6 && report.gated == 0 && report.sensor_faults == 0 && report.recoveries == 0);
+  ck_assert(!bramah_filter_sensor_fault(filter, 0));
   must(bramah_filter_correct(filter, &inside, &present, &diag), &diag);
   ck_assert(in->accepted && !in->saturated && model.angle > 1.09);
   ck_assert_double_eq_tol(in->sigma, sqrt(0.09 + 0.02 * 0.02 + 0.01 / 12), 1e-8);
