@@ -15,12 +15,12 @@ int main(int argc, char **argv)
       bramah_assess_new(session, bramah_log_stream_next, log, NULL, &d, &assess) ||
       bramah_assess_run(assess, &d))
     return fprintf(stderr, "%s:%d: %s %s\n", d.file, d.line, d.thing, d.message), 1;
-  const bramah_verdict *verdict = bramah_assess_verdict(assess);
-  for (size_t i = 0; i < verdict->n; i++)
-    if (!verdict->finding[i].passed)
-      printf("%s %s: %.3g\n", verdict->finding[i].at, verdict->finding[i].what, verdict->finding[i].value);
-  printf("%s, mean NIS %.15g\n", verdict->consistent ? "consistent" : "not consistent",
-         bramah_assess_all_sensors(assess).nis);
+  const bramah_assess_results *r = bramah_assess_get_results(assess);
+  for (size_t i = 0; i < r->verdict.n; i++) {
+    const bramah_finding *f = &r->verdict.finding[i];
+    if (!f->passed) printf("%s %s: %.3g\n", f->at, f->what, f->value);
+  }
+  printf("%s, mean NIS %.15g\n", r->verdict.consistent ? "consistent" : "not consistent", r->all.nis);
   bramah_assess_free(assess);
   bramah_log_stream_close(log);
   bramah_session_close(session);

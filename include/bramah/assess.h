@@ -4,7 +4,7 @@
  *
  *   bramah_assess_new(session, bramah_log_stream_next, log, NULL, &diag, &a);
  *   while (!(status = bramah_assess_next(a, &end, &diag)) && !end) ... bramah_assess_estimate(a) ...
- *   const bramah_verdict *verdict = bramah_assess_verdict(a);
+ *   if (bramah_assess_get_results(a)->verdict.consistent) ...
  */
 #ifndef BRAMAH_ASSESS_H
 #define BRAMAH_ASSESS_H
@@ -127,7 +127,7 @@ BRAMAH_API void bramah_assess_options_default(bramah_assess_options *options);
 
 /* Prepare the rows of `source` for the filter of a session, which must stand at its start and outlive the
  * assessment; nothing is read yet. With what the study asks for: noise that adapts, delays, and for unknown
- * inputs a second filter to which the estimated commands are given as known (see bramah_assess_input_cost). If
+ * inputs a second filter to which the estimated commands are given as known (bramah_input_cost). If
  * the source is bramah_log_stream_next, mistakes are told with file and line, and snapshots hold the place in
  * the log. options NULL: defaults. Takes memory, release it with bramah_assess_free. Errors: those of
  * bramah_replay_new, bramah_session_new_adaptive and of opening the truth; E_UNIT (truth); E_VALUE (noise that
@@ -165,6 +165,15 @@ BRAMAH_API bramah_status bramah_assess_resume(bramah_assess *assess, const char 
 
 /* ---- its results, at any time ---- */
 
+/* An augmented state of the filter: the present estimate; after the backward pass that of the filter at its
+ * end. */
+typedef struct bramah_augmented_estimate {
+  const char *name, *at, *unit; /* at: parameter or sensor */
+  int is_bias;
+  int is_shown; /* 1: an output of the plant shows it: the command of an unknown input */
+  double value, sigma;
+} bramah_augmented_estimate;
+
 /* The present estimate, in SI. Arrays last as long as the assessment. */
 typedef struct bramah_estimate {
   int64_t time_ns;                     /* of the log */
@@ -172,23 +181,22 @@ typedef struct bramah_estimate {
   const double *value, *sigma, *truth; /* [n_output of the plant]; sigma and truth NaN where there is none */
   const double *measured;              /* [n_sensors] fused or rejected last at this time; NaN: none */
   const bramah_innovation *innovation; /* [n_sensors] as bramah_replay_innovations */
+  const bramah_augmented_estimate *augmented; /* [n_augmented of the filter] */
 } bramah_estimate;
 
 /* Standard deviations are computed when first asked for. Outputs that are hidden have no values. */
 BRAMAH_API const bramah_estimate *bramah_assess_estimate(bramah_assess *assess);
 
-/* An output of the plant that is no hidden one, i < bramah_assess_n_outputs, in the plant's order. */
-typedef struct bramah_assess_output_info {
+/* An output of the plant that is no hidden one. */
+typedef struct bramah_assess_output {
   size_t output; /* of the plant */
   const char *name, *unit;
   int has_sigma; /* 1: its estimate has a standard deviation */
   int has_truth; /* 1: the truth has it, and it has a standard deviation */
   long sensor;   /* the one that measures just this, -1: none */
-} bramah_assess_output_info;
-/* How many there are. */
-BRAMAH_API size_t bramah_assess_n_outputs(const bramah_assess *assess);
-/* Output i < n_outputs. */
-BRAMAH_API bramah_assess_output_info bramah_assess_output(const bramah_assess *assess, size_t i);
+} bramah_assess_output;
+/* All of them [n], in the plant's order. */
+BRAMAH_API const bramah_assess_output *bramah_assess_outputs(const bramah_assess *assess, size_t *n);
 
 /* What it runs on: for its counts; plant of the model alone, NULL when there is none (any more). */
 BRAMAH_API const bramah_replay *bramah_assess_replay(const bramah_assess *assess);
@@ -208,23 +216,6 @@ typedef struct bramah_assess_totals {
 /* As of the present estimate. */
 BRAMAH_API bramah_assess_totals bramah_assess_get_totals(const bramah_assess *assess);
 
-/* Innovations of a sensor, or of all together. NaN where nothing was fused. */
-typedef struct bramah_consistency {
-  const char *name, *unit; /* of the sensor; NULL: all together */
-  uint64_t samples, fused, gated, saturated;
-  double nis;       /* mean NIS per degree of freedom */
-  double expected;  /* what the gates leave of 1 */
-  double low, high; /* 95 % band of nis, about what is expected */
-  double lag_1;     /* correlation of a normalised innovation with the one before; of sensors only */
-} bramah_consistency;
-/* Of sensor i, in the order of the study. */
-BRAMAH_API bramah_consistency bramah_assess_sensor(const bramah_assess *assess, size_t i);
-/* Of all together: the joint NIS of what was fused at one time. */
-BRAMAH_API bramah_consistency bramah_assess_all_sensors(const bramah_assess *assess);
-/* Of the normalised innovations of sensor i that were fused since the start or the snapshot; NULL without the
- * option `whiteness`. */
-BRAMAH_API const bramah_autocorrelation *bramah_assess_whiteness(const bramah_assess *assess, size_t i);
-
 enum { BRAMAH_EVENT_TIMES = 16 };
 /* Something that comes seldom: how often, and when. */
 typedef struct bramah_event {
@@ -232,10 +223,21 @@ typedef struct bramah_event {
   int lasts;                                                 /* 1: the last one is not over */
   double begin[BRAMAH_EVENT_TIMES], end[BRAMAH_EVENT_TIMES]; /* [s] of the log, of the first so many */
 } bramah_event;
-/* Sensor i counted as faulty (bramah_filter_sensor_fault). */
-BRAMAH_API const bramah_event *bramah_assess_fault(const bramah_assess *assess, size_t i);
-/* The filter was found wrong and its covariance reset; without ends. */
-BRAMAH_API const bramah_event *bramah_assess_recoveries(const bramah_assess *assess);
+
+/* Innovations of a sensor, or of all together. NaN where nothing was fused. */
+typedef struct bramah_consistency {
+  const char *name, *unit; /* of the sensor; NULL: all together */
+  uint64_t samples, fused, gated, saturated;
+  double nis;       /* mean NIS per degree of freedom; all together: of what was fused at one time */
+  double expected;  /* what the gates leave of 1 */
+  double low, high; /* 95 % band of nis, about what is expected */
+  /* Of sensors only: correlation of a normalised innovation with the one before; with the option `whiteness`
+   * the sums of bramah_autocorrelation_test since the start or the snapshot, else NULL; times at which it
+   * counted as faulty (bramah_filter_sensor_fault). */
+  double lag_1;
+  const bramah_autocorrelation *whiteness;
+  bramah_event fault;
+} bramah_consistency;
 
 /* Errors of an output against the truth: of the estimate, the model alone, the raw sensor, the smoothed
  * estimate. */
@@ -245,42 +247,21 @@ typedef struct bramah_accuracy {
   bramah_rmse estimate, model, measured, smoothed;
   uint64_t judged, within; /* errors that have a sigma; of them those within 2 * 1.96 sigma */
 } bramah_accuracy;
-BRAMAH_API size_t bramah_assess_n_accuracies(const bramah_assess *assess); /* 0 without a truth */
-/* Accuracy i < n_accuracies, in the order of the outputs. */
-BRAMAH_API const bramah_accuracy *bramah_assess_accuracy(const bramah_assess *assess, size_t i);
 
-/* An augmented state of the filter, i < bramah_filter_n_augmented: the present estimate, after the backward pass
- * that of the filter at its end. */
-typedef struct bramah_augmented_estimate {
-  const char *name, *at, *unit; /* at: parameter or sensor */
-  int is_bias;
-  int is_shown; /* 1: an output of the plant shows it: the command of an unknown input */
-  double value, sigma;
-} bramah_augmented_estimate;
-/* Augmented state i. */
-BRAMAH_API bramah_augmented_estimate bramah_assess_augmented(const bramah_assess *assess, size_t i);
-
-/* Noise that adapts, at present, by what the study states: i < bramah_assess_n_adapted. */
+/* Noise that adapts, at present, by what the study states. */
 typedef struct bramah_adapted {
   const char *name; /* of the sensor, or of the rate or state it acts on */
   double factor, sigma;
   int limited; /* 1: the last change was held at a limit */
 } bramah_adapted;
-/* How many densities and standard deviations adapt; 0: none. */
-BRAMAH_API size_t bramah_assess_n_adapted(const bramah_assess *assess);
-/* One of them. */
-BRAMAH_API bramah_adapted bramah_assess_adapted(const bramah_assess *assess, size_t i);
 
-/* What it costs not to know inputs: mean standard deviations of an output, i < bramah_assess_n_input_costs. The
- * second filter has the same measurements and is given the commands as the first one has estimated them. */
+/* What it costs not to know inputs: mean standard deviations of an output. The second filter has the same
+ * measurements and is given the commands as the first one has estimated them. */
 typedef struct bramah_input_cost {
   const char *name, *unit;
   double sigma;
   double sigma_known; /* NaN: the output is the command itself */
 } bramah_input_cost;
-BRAMAH_API size_t bramah_assess_n_input_costs(const bramah_assess *assess); /* 0: all inputs are known */
-/* Cost i. */
-BRAMAH_API bramah_input_cost bramah_assess_input_cost(const bramah_assess *assess, size_t i);
 
 /* Whether the filter may be believed: its innovations and, with a truth, its errors against what it says of
  * them. A statistical band alone would fail any filter on a long enough log, so each check also has a tolerance
@@ -311,8 +292,22 @@ typedef struct bramah_verdict {
   size_t n, n_failed;            /* checks */
   const bramah_finding *finding; /* [n] */
 } bramah_verdict;
-/* Of all estimates so far; valid until the next call. */
-BRAMAH_API const bramah_verdict *bramah_assess_verdict(bramah_assess *assess);
+
+/* All of it, as of the present estimate. */
+typedef struct bramah_assess_results {
+  bramah_assess_totals totals;
+  size_t n_sensors, n_accuracies, n_augmented, n_adapted, n_input_costs; /* 0: there are none */
+  const bramah_consistency *sensor; /* [n_sensors] in the order of the study */
+  bramah_consistency all;           /* sensors */
+  bramah_event recoveries;          /* the filter was found wrong, its covariance reset; without ends */
+  const bramah_accuracy *accuracy;  /* [n_accuracies] of the outputs that the truth has */
+  const bramah_augmented_estimate *augmented; /* [n_augmented] */
+  const bramah_adapted *adapted;              /* [n_adapted] */
+  const bramah_input_cost *input_cost;        /* [n_input_costs] where inputs are unknown */
+  bramah_verdict verdict;
+} bramah_assess_results;
+/* Valid until the next call of this or of bramah_assess_next. No allocation. */
+BRAMAH_API const bramah_assess_results *bramah_assess_get_results(bramah_assess *assess);
 
 /* ---- before a run, and in simulations ---- */
 
@@ -322,6 +317,21 @@ BRAMAH_API const bramah_verdict *bramah_assess_verdict(bramah_assess *assess);
  * bramah_observability_run. */
 BRAMAH_API bramah_status bramah_assess_unseen(const bramah_session *session, char *names, size_t size,
                                               size_t *n, double *horizon, bramah_diag *diag);
+
+/* The process noise a study assumes, acting on a simulated machine: what a filter of that study expects is then
+ * true. */
+typedef struct bramah_process_noise bramah_process_noise;
+
+/* Spectral densities of accelerations and pressures from the study, for the machine in its present state; its
+ * augmented states and the noise of parameters are left out. The machine must outlive it. Errors: those of
+ * bramah_session_open. Allocates. */
+BRAMAH_API bramah_status bramah_process_noise_new(const char *study_path, uint64_t seed,
+                                                  const bramah_machine_plant *machine, bramah_diag *diag,
+                                                  bramah_process_noise **out);
+BRAMAH_API void bramah_process_noise_free(bramah_process_noise *noise); /* NULL allowed */
+/* A step of the machine's plant, then a displacement drawn from the covariance that a filter would add. Errors:
+ * those of the plant. */
+BRAMAH_API bramah_status bramah_process_noise_step(bramah_process_noise *noise, bramah_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,7 @@ bramah_status bramah__accuracy_init(bramah_assess *a, bramah_diag *diag)
   if (!a->accuracy || !a->column) return bramah__fail_memory(diag);
   bramah_status status = bramah_truth_open(a->options.truth, diag, &a->rows);
   for (size_t c = 0; !status && c < a->n_outputs; c++) {
-    bramah_assess_output_info *out = &a->output[c];
+    bramah_assess_output *out = &a->outputs[c];
     long *column = &a->column[out->output];
     *column = -1;
     if (out->has_sigma) status = bramah_truth_find(a->rows, out->name, out->unit, column, diag);
@@ -54,8 +54,8 @@ bramah_status bramah__accuracy_seek(bramah_assess *a, int64_t time_ns, int *matc
 {
   const bramah_status status = bramah_truth_seek(a->rows, time_ns, a->plant->step_ns / 2, matched, diag);
   for (size_t c = 0; !status && c < a->n_outputs; c++) {
-    const size_t i = a->output[c].output;
-    if (a->output[c].has_truth) a->truth[i] = bramah_truth_value(a->rows, (size_t)a->column[i]);
+    const size_t i = a->outputs[c].output;
+    if (a->outputs[c].has_truth) a->truth[i] = bramah_truth_value(a->rows, (size_t)a->column[i]);
   }
   return status;
 }
@@ -138,11 +138,8 @@ void bramah__accuracy_step(bramah_assess *a)
 {
   double value;
   for (size_t k = 0, c = 0; k < a->n_accuracies; k++, c++) {
-    while (a->output[c].output != a->accuracy[k].output) c++;
-    compare(a, &a->accuracy[k], a->output[c].sensor);
+    while (a->outputs[c].output != a->accuracy[k].output) c++;
+    compare(a, &a->accuracy[k], a->outputs[c].sensor);
   }
   if (a->state && nees(a, &value)) bramah_nis_add(&a->nees, value, (double)bramah_plant_n_error(a->plant));
 }
-
-size_t bramah_assess_n_accuracies(const bramah_assess *a) { return a->n_accuracies; }
-const bramah_accuracy *bramah_assess_accuracy(const bramah_assess *a, size_t i) { return &a->accuracy[i]; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An assessment and its parts. run.c steps it, estimate.c tells what it estimates, consistency.c counts
  * innovations and events, accuracy.c compares with the truth, unknown_inputs.c runs the second filter, smooth.c
- * is the backward pass, snapshot.c its file, verdict.c judges. */
+ * is the backward pass, save.c writes it all into a snapshot, verdict.c judges. */
 #ifndef BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 #define BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 
@@ -36,6 +36,15 @@ typedef struct bramah__known_inputs {
   uint64_t count;
 } bramah__known_inputs;
 
+/* Room for what is told (results.c). */
+typedef struct bramah__results {
+  bramah_assess_results of;
+  bramah_consistency *sensor;    /* [n_sensors] */
+  bramah_adapted *adapted;       /* [n_adapted] */
+  bramah_input_cost *input_cost; /* [n_outputs] */
+  bramah_finding *finding;       /* [4 n_sensors + n_accuracies + 2] */
+} bramah__results;
+
 struct bramah_assess {
   bramah_session *session;
   bramah_assess_options options;
@@ -56,16 +65,16 @@ struct bramah_assess {
   bramah_estimate estimate;
   int taken; /* the estimate holds the values of the present step */
   size_t n_outputs;
-  bramah_assess_output_info *output; /* [n_outputs] */
-  double *value, *sigma, *truth;     /* [n_output of the plant] */
-  double *measured;                  /* [n_sensors] */
-  size_t *shown_as;                  /* [n_augmented] output of the plant, or n_output */
-  double *augmented;                 /* [n_augmented x 2] value and sigma, kept by the backward pass */
+  bramah_assess_output *outputs;        /* [n_outputs] */
+  double *value, *sigma, *truth;        /* [n_output of the plant] */
+  double *measured;                     /* [n_sensors] */
+  size_t *shown_as;                     /* [n_augmented] output of the plant, or n_output */
+  bramah_augmented_estimate *augmented; /* [n_augmented] */
 
   /* consistency.c */
-  bramah__innovations *sensor, all;  /* [n_sensors] */
-  bramah_autocorrelation *whiteness; /* [n_sensors] or NULL */
-  bramah_event *fault, recoveries;   /* [n_sensors] */
+  bramah__innovations *innovations, all; /* [n_sensors] */
+  bramah_autocorrelation *whiteness;     /* [n_sensors] or NULL */
+  bramah_event *fault, recoveries;       /* [n_sensors] */
 
   /* accuracy.c */
   bramah_truth *rows; /* of the truth; NULL: none */
@@ -94,14 +103,15 @@ struct bramah_assess {
   int smoothing;          /* the backward pass was made */
 
   bramah__snapshot snapshot; /* memory of the last one written */
-  bramah_verdict verdict;
-  bramah_finding *finding; /* [4 n_sensors + n_accuracies + 2] */
+  bramah__results results;
 };
 
+/* run.c */
 void bramah__assess_tell(const bramah_assess *a, const char *format, ...) BRAMAH__PRINTF(2, 3);
 
-/* estimate.c. Errors: E_MEMORY. */
+/* estimate.c: room for estimates; the augmented states of the filter, which showing smoothed steps moves. */
 bramah_status bramah__estimate_init(bramah_assess *a, bramah_diag *diag);
+void bramah__estimate_augmented(bramah_assess *a);
 
 /* consistency.c: a sample that is used; the present step. */
 bramah_status bramah__consistency_init(bramah_assess *a, bramah_diag *diag);
@@ -116,16 +126,20 @@ bramah_status bramah__accuracy_seek(bramah_assess *a, int64_t time_ns, int *matc
 void bramah__accuracy_step(bramah_assess *a);
 void bramah__accuracy_smoothed(bramah_assess *a);
 
-/* unknown_inputs.c: the source of the replay, which keeps rows for the second filter; after each step of the
- * first the same step of the second. */
+/* unknown_inputs.c: keep a row for the second filter; after each step of the first the same step of the second.
+ * A second filter that cannot go on is given up: the status is why. */
 bramah_status bramah__known_init(bramah_assess *a, const bramah_replay_options *options, bramah_diag *diag);
 void bramah__known_free(bramah__known_inputs *known);
 bramah_status bramah__known_keep(bramah_assess *a, const bramah_sample *sample, bramah_diag *diag);
-void bramah__known_step(bramah_assess *a);
+bramah_status bramah__known_step(bramah_assess *a, bramah_diag *diag);
 void bramah__known_save(const bramah_assess *a, bramah__snapshot *snapshot);
 bramah_status bramah__known_resume(bramah_assess *a, const bramah__snapshot *snapshot, bramah_diag *diag);
 
 /* smooth.c: at the first step, take memory and record. */
 bramah_status bramah__smooth_begin(bramah_assess *a, bramah_diag *diag);
+
+/* results.c: room for results. */
+bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag);
+void bramah__results_free(bramah__results *results);
 
 #endif

@@ -7,10 +7,10 @@
 
 bramah_status bramah__consistency_init(bramah_assess *a, bramah_diag *diag)
 {
-  a->sensor = calloc(a->n_sensors + 1, sizeof *a->sensor);
+  a->innovations = calloc(a->n_sensors + 1, sizeof *a->innovations);
   a->fault = calloc(a->n_sensors + 1, sizeof *a->fault);
   if (a->options.whiteness) a->whiteness = calloc(a->n_sensors + 1, sizeof *a->whiteness);
-  if (a->sensor && a->fault && (a->whiteness || !a->options.whiteness)) return BRAMAH_OK;
+  if (a->innovations && a->fault && (a->whiteness || !a->options.whiteness)) return BRAMAH_OK;
   return bramah__fail_memory(diag);
 }
 
@@ -27,7 +27,7 @@ static void count(bramah__innovations *into, const bramah_innovation *innovation
 void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use)
 {
   const bramah_innovation *innovation = &use->innovation;
-  bramah__innovations *sensor = &a->sensor[use->sensor];
+  bramah__innovations *sensor = &a->innovations[use->sensor];
   const double expected = bramah_nis_left_by_gate(a->study->gate[use->sensor]);
   count(sensor, innovation, expected);
   count(&a->all, innovation, expected);
@@ -46,39 +46,6 @@ void bramah__consistency_step(bramah_assess *a)
   size_t dof;
   const double nis = bramah_replay_nis(a->replay, &dof);
   if (dof) bramah_nis_add(&a->all.nis, nis, (double)dof);
-}
-
-static bramah_consistency consistency_of(const bramah__innovations *sums)
-{
-  const bramah_nis *nis = &sums->nis;
-  const double expected = nis->n ? sums->expected / nis->dof : (double)NAN;
-  double low, high;
-  bramah_diag ignored;
-  if (!nis->n || bramah_nis_band(nis->dof, 0.95, &low, &high, &ignored)) low = high = NAN;
-  return (bramah_consistency){.samples = sums->present,
-                              .fused = nis->n ? (uint64_t)llround(nis->dof) : 0,
-                              .gated = sums->gated,
-                              .saturated = sums->saturated,
-                              .nis = bramah_nis_mean(nis),
-                              .expected = expected,
-                              .low = expected * low,
-                              .high = expected * high,
-                              .lag_1 = sums->squares > 0.0 ? sums->products / sums->squares : (double)NAN};
-}
-
-bramah_consistency bramah_assess_sensor(const bramah_assess *a, size_t i)
-{
-  bramah_consistency out = consistency_of(&a->sensor[i]);
-  out.name = bramah_filter_sensor(a->filter, i)->name;
-  out.unit = bramah_filter_sensor(a->filter, i)->unit;
-  return out;
-}
-
-bramah_consistency bramah_assess_all_sensors(const bramah_assess *a) { return consistency_of(&a->all); }
-
-const bramah_autocorrelation *bramah_assess_whiteness(const bramah_assess *a, size_t i)
-{
-  return a->whiteness ? &a->whiteness[i] : NULL;
 }
 
 /* ---- events ---- */
@@ -106,6 +73,3 @@ void bramah__events_watch(bramah_assess *a)
   if (counts.recoveries > a->counts.recoveries) begin(&a->recoveries, t);
   a->counts = counts;
 }
-
-const bramah_event *bramah_assess_fault(const bramah_assess *a, size_t i) { return &a->fault[i]; }
-const bramah_event *bramah_assess_recoveries(const bramah_assess *a) { return &a->recoveries; }

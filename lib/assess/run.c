@@ -133,8 +133,7 @@ static bramah_status init(bramah_assess *a, bramah_diag *diag)
   if (!status) status = init_adaptive(a, diag);
   if (status) return status;
   bramah_replay_listen(a->replay, &listener);
-  a->finding = calloc(4 * a->n_sensors + a->n_accuracies + 2, sizeof *a->finding);
-  return a->finding ? BRAMAH_OK : bramah__fail_memory(diag);
+  return bramah__results_init(a, diag);
 }
 
 bramah_status bramah_assess_new(bramah_session *session, bramah_source source, void *source_user,
@@ -176,19 +175,20 @@ void bramah_assess_free(bramah_assess *a)
   bramah_coupled_free(a->free_model);
   bramah_replay_free(a->replay);
   bramah__snapshot_free(&a->snapshot);
-  free(a->output);
+  free(a->outputs);
   free(a->value);
   free(a->shown_as);
-  free(a->sensor);
+  free(a->innovations);
   free(a->whiteness);
   free(a->fault);
+  free(a->augmented);
   free(a->accuracy);
   free(a->column);
   free(a->state);
   free(a->state_column);
   free(a->error);
   free(a->stated);
-  free(a->finding);
+  bramah__results_free(&a->results);
   free(a);
 }
 
@@ -208,8 +208,11 @@ static bramah_status take_step(bramah_assess *a, bramah_diag *diag)
 {
   bramah_assess_totals *totals = &a->totals;
   int matched = 0;
+  bramah_diag second;
   bramah__consistency_step(a);
-  bramah__known_step(a);
+  if (bramah__known_step(a, &second))
+    bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s",
+                        (double)totals->last_ns / 1e9, second.message);
   bramah__events_watch(a);
   bramah_status status = BRAMAH_OK;
   if (!totals->estimates && a->options.smooth_to_ns != INT64_MIN) status = bramah__smooth_begin(a, diag);
@@ -252,14 +255,6 @@ bramah_status bramah_assess_run(bramah_assess *a, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   for (int end = 0; !status && !end;) status = bramah_assess_next(a, &end, diag);
   return status;
-}
-
-bramah_assess_totals bramah_assess_get_totals(const bramah_assess *a)
-{
-  bramah_assess_totals totals = a->totals;
-  totals.nees = bramah_nis_mean(&a->nees);
-  totals.nees_times = a->nees.n;
-  return totals;
 }
 
 /* ---- before a run ---- */

@@ -44,10 +44,7 @@ bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
     return bramah__failf(
         diag, BRAMAH_E_ARGUMENT, NULL, 0, "backward pass",
         "there is nothing to smooth: no time was given up to which, or no estimate was made");
-  for (size_t i = 0; i < a->n_augmented; i++) { /* showing smoothed steps moves the filter */
-    a->augmented[2 * i] = bramah_filter_augmented_value(a->filter, i);
-    a->augmented[2 * i + 1] = bramah_filter_augmented_sigma(a->filter, i);
-  }
+  bramah__estimate_augmented(a); /* showing smoothed steps moves the filter */
   a->smoothing = 1;
   bramah_status status = bramah_smoother_run(a->smoother, diag);
   if (status || !a->rows) return status;
@@ -62,9 +59,9 @@ static bramah_status show(bramah_assess *a, size_t k, bramah_diag *diag)
   const bramah_status status = bramah_smoother_show(a->smoother, k, diag);
   if (status) return status;
   for (size_t c = 0; c < a->n_outputs; c++) {
-    const size_t i = a->output[c].output;
+    const size_t i = a->outputs[c].output;
     a->value[i] = a->plant->output(a->plant->self, i);
-    if (a->output[c].has_sigma) a->sigma[i] = bramah_smoother_output_sigma(a->smoother, i);
+    if (a->outputs[c].has_sigma) a->sigma[i] = bramah_smoother_output_sigma(a->smoother, i);
   }
   const size_t n = bramah_filter_n_error(a->filter);
   const double *d = bramah_smoother_correction(a->smoother, k),

@@ -128,26 +128,18 @@ static bramah_status pass_on(bramah_assess *a, bramah_diag *diag)
   return status;
 }
 
-void bramah__known_step(bramah_assess *a)
+bramah_status bramah__known_step(bramah_assess *a, bramah_diag *diag)
 {
   bramah__known_inputs *known = &a->known;
-  bramah_diag diag;
   int64_t time_ns;
   int corrected, end = 0;
-  if (!known->filter) return;
-  bramah_diag_clear(&diag);
-  bramah_status status = bramah_replay_next(known->replay, &time_ns, &corrected, &end, &diag);
-  if (!status && !end) status = pass_on(a, &diag);
-  if (status || end) { /* given up; the replay goes on without */
-    if (status)
-      bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s",
-                          (double)a->totals.last_ns / 1e9, diag.message);
-    end_filter(known);
-    return;
-  }
+  if (!known->filter) return BRAMAH_OK;
+  bramah_status status = bramah_replay_next(known->replay, &time_ns, &corrected, &end, diag);
+  if (!status && !end) status = pass_on(a, diag);
+  if (status || end) return end_filter(known), status;
   for (size_t c = 0; c < a->n_outputs; c++) {
-    const size_t i = a->output[c].output;
-    const double sigma = a->output[c].has_sigma ? bramah_filter_output_sigma(a->filter, i) : (double)NAN;
+    const size_t i = a->outputs[c].output;
+    const double sigma = a->outputs[c].has_sigma ? bramah_filter_output_sigma(a->filter, i) : (double)NAN;
     if (isnan(sigma)) continue; /* a command itself */
     known->sum[0][i] += sigma;
     known->sum[1][i] += bramah_filter_output_sigma(known->filter, i);
@@ -155,27 +147,7 @@ void bramah__known_step(bramah_assess *a)
   for (size_t k = 0; k < known->n; k++)
     known->sum[0][a->shown_as[k]] += bramah_filter_augmented_sigma(a->filter, k);
   known->count++;
-}
-
-size_t bramah_assess_n_input_costs(const bramah_assess *a)
-{
-  size_t n = 0;
-  for (size_t c = 0; a->known.count && c < a->n_outputs; c++) n += a->output[c].has_sigma != 0;
-  return n;
-}
-
-bramah_input_cost bramah_assess_input_cost(const bramah_assess *a, size_t i)
-{
-  size_t c = 0;
-  for (; !a->output[c].has_sigma || i; c++) i -= a->output[c].has_sigma != 0;
-  const bramah_assess_output_info *out = &a->output[c];
-  bramah_output_info info;
-  bramah_plant_output_info(a->plant, out->output, &info);
-  const double n = (double)a->known.count;
-  return (bramah_input_cost){.name = out->name,
-                             .unit = out->unit,
-                             .sigma = a->known.sum[0][out->output] / n,
-                             .sigma_known = info.has_row ? a->known.sum[1][out->output] / n : (double)NAN};
+  return BRAMAH_OK;
 }
 
 /* ---- snapshots ---- */

@@ -38,7 +38,9 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
                                  int of_filter, bramah_diag *diag)
 {
   const bramah_filter *filter = bramah_session_filter(r->session);
-  const size_t n_outputs = bramah_assess_n_outputs(r->assess);
+  size_t n_outputs;
+  const bramah_assess_output *outputs = bramah_assess_outputs(r->assess, &n_outputs);
+  const bramah_augmented_estimate *augmented = bramah_assess_get_results(r->assess)->augmented;
   *file = (estimate_file){.assess = r->assess,
                           .n_augmented = of_filter ? bramah_filter_n_augmented(filter) : 0,
                           .n_sensors = of_filter ? bramah_filter_n_sensors(filter) : 0};
@@ -48,12 +50,12 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
   bramah_status status = bramah_log_create(path, diag, &file->writer);
   if (!status) status = bramah_log_add_column(file->writer, "t", "s", 15, diag);
   for (size_t i = 0; !status && i < n_outputs; i++) {
-    const bramah_assess_output_info of = bramah_assess_output(r->assess, i);
-    status = add_pair(file, of.name, of.unit, "", of.has_sigma ? ".sigma" : NULL, diag);
+    const bramah_assess_output *of = &outputs[i];
+    status = add_pair(file, of->name, of->unit, "", of->has_sigma ? ".sigma" : NULL, diag);
   }
   for (size_t i = 0; !status && i < file->n_augmented; i++) {
-    const bramah_augmented_estimate of = bramah_assess_augmented(r->assess, i);
-    if (!of.is_shown) status = add_pair(file, of.name, of.unit, "", ".sigma", diag);
+    const bramah_augmented_estimate *of = &augmented[i];
+    if (!of->is_shown) status = add_pair(file, of->name, of->unit, "", ".sigma", diag);
   }
   for (size_t i = 0; !status && i < file->n_sensors; i++) {
     const bramah_sensor *of = bramah_filter_sensor(filter, i);
@@ -66,19 +68,19 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
 static bramah_status write_row(const estimate_file *file, bramah_diag *diag)
 {
   const bramah_estimate *estimate = bramah_assess_estimate(file->assess);
-  const size_t n_outputs = bramah_assess_n_outputs(file->assess);
+  size_t n_outputs;
+  const bramah_assess_output *outputs = bramah_assess_outputs(file->assess, &n_outputs);
   double *cell = file->row;
   *cell++ = cli_seconds(estimate->time_ns);
   for (size_t i = 0; i < n_outputs; i++) {
-    const bramah_assess_output_info of = bramah_assess_output(file->assess, i);
-    *cell++ = estimate->value[of.output];
-    if (of.has_sigma) *cell++ = estimate->sigma[of.output];
+    *cell++ = estimate->value[outputs[i].output];
+    if (outputs[i].has_sigma) *cell++ = estimate->sigma[outputs[i].output];
   }
   for (size_t i = 0; i < file->n_augmented; i++) {
-    const bramah_augmented_estimate of = bramah_assess_augmented(file->assess, i);
-    if (of.is_shown) continue;
-    *cell++ = of.value;
-    *cell++ = of.sigma;
+    const bramah_augmented_estimate *of = &estimate->augmented[i];
+    if (of->is_shown) continue;
+    *cell++ = of->value;
+    *cell++ = of->sigma;
   }
   for (size_t i = 0; i < file->n_sensors; i++) {
     const bramah_innovation *of = &estimate->innovation[i];
@@ -282,7 +284,7 @@ static int exit_code(const cli_replay_run *r)
 {
   if (r->outcome) return CLI_FAILED;
   if (cli_stop_signal()) return CLI_STOPPED + cli_stop_signal();
-  return bramah_assess_verdict(r->assess)->consistent ? CLI_OK : CLI_UNTRUSTED;
+  return bramah_assess_get_results(r->assess)->verdict.consistent ? CLI_OK : CLI_UNTRUSTED;
 }
 
 /* After a bad row everything up to it is finished as usual; then the mistake is told. */

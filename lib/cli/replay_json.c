@@ -102,25 +102,23 @@ static void put_innovations(const bramah_consistency *c, cli_json *json)
   cli_json_number(json, "nis_band_high", c->high);
 }
 
-static void put_sensors(const cli_replay_run *r, cli_json *json)
+static void put_sensors(const bramah_assess_results *results, cli_json *json)
 {
-  const bramah_consistency all = bramah_assess_all_sensors(r->assess);
   cli_json_open(json, "sensors", '[');
-  for (size_t i = 0; i < bramah_session_n_sensors(r->session); i++) {
-    const bramah_consistency c = bramah_assess_sensor(r->assess, i);
-    const bramah_event *fault = bramah_assess_fault(r->assess, i);
+  for (size_t i = 0; i < results->n_sensors; i++) {
+    const bramah_consistency *c = &results->sensor[i];
     cli_json_open(json, NULL, '{');
-    cli_json_text(json, "name", c.name);
-    cli_json_text(json, "unit", c.unit);
-    put_innovations(&c, json);
-    cli_json_number(json, "lag_1", c.lag_1);
-    cli_json_count(json, "lost_times", fault->n);
-    cli_json_flag(json, "lost_at_end", fault->lasts);
+    cli_json_text(json, "name", c->name);
+    cli_json_text(json, "unit", c->unit);
+    put_innovations(c, json);
+    cli_json_number(json, "lag_1", c->lag_1);
+    cli_json_count(json, "lost_times", c->fault.n);
+    cli_json_flag(json, "lost_at_end", c->fault.lasts);
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
   cli_json_open(json, "all_sensors", '{');
-  put_innovations(&all, json);
+  put_innovations(&results->all, json);
   cli_json_close(json, '}');
 }
 
@@ -137,43 +135,43 @@ static void put_events(const cli_replay_run *r, cli_json *json)
   cli_json_close(json, '}');
 }
 
-static void put_augmented(const cli_replay_run *r, cli_json *json)
+static void put_augmented(const bramah_assess_results *results, cli_json *json)
 {
   cli_json_open(json, "estimated", '[');
-  for (size_t i = 0; i < bramah_filter_n_augmented(bramah_session_filter(r->session)); i++) {
-    const bramah_augmented_estimate a = bramah_assess_augmented(r->assess, i);
+  for (size_t i = 0; i < results->n_augmented; i++) {
+    const bramah_augmented_estimate *a = &results->augmented[i];
     cli_json_open(json, NULL, '{');
-    cli_json_text(json, "name", a.name);
-    cli_json_text(json, "unit", a.unit);
-    cli_json_number(json, "value", a.value);
-    cli_json_number(json, "sigma", a.sigma);
+    cli_json_text(json, "name", a->name);
+    cli_json_text(json, "unit", a->unit);
+    cli_json_number(json, "value", a->value);
+    cli_json_number(json, "sigma", a->sigma);
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
 }
 
-static void put_costs(const cli_replay_run *r, cli_json *json)
+static void put_costs(const cli_replay_run *r, const bramah_assess_results *results, cli_json *json)
 {
   if (!bramah_study_n_unknown_inputs(bramah_session_study(r->session))) return;
   cli_json_open(json, "unknown_commands", '[');
-  for (size_t i = 0; i < bramah_assess_n_input_costs(r->assess); i++) {
-    const bramah_input_cost cost = bramah_assess_input_cost(r->assess, i);
+  for (size_t i = 0; i < results->n_input_costs; i++) {
+    const bramah_input_cost *cost = &results->input_cost[i];
     cli_json_open(json, NULL, '{');
-    cli_json_text(json, "output", cost.name);
-    cli_json_text(json, "unit", cost.unit);
-    cli_json_number(json, "sigma", cost.sigma);
-    cli_json_number(json, "sigma_known", cost.sigma_known);
+    cli_json_text(json, "output", cost->name);
+    cli_json_text(json, "unit", cost->unit);
+    cli_json_number(json, "sigma", cost->sigma);
+    cli_json_number(json, "sigma_known", cost->sigma_known);
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
 }
 
-static void put_errors(const cli_replay_run *r, const bramah_assess_totals *totals, cli_json *json)
+static void put_errors(const cli_replay_run *r, const bramah_assess_results *results, cli_json *json)
 {
   if (!r->request.truth) return;
   cli_json_open(json, "errors", '[');
-  for (size_t k = 0; k < bramah_assess_n_accuracies(r->assess); k++) {
-    const bramah_accuracy *c = bramah_assess_accuracy(r->assess, k);
+  for (size_t k = 0; k < results->n_accuracies; k++) {
+    const bramah_accuracy *c = &results->accuracy[k];
     cli_json_open(json, NULL, '{');
     cli_json_text(json, "output", c->name);
     cli_json_text(json, "unit", c->unit);
@@ -186,12 +184,11 @@ static void put_errors(const cli_replay_run *r, const bramah_assess_totals *tota
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
-  cli_json_number(json, "nees_mean", totals->nees);
+  cli_json_number(json, "nees_mean", results->totals.nees);
 }
 
-static void put_verdict(const cli_replay_run *r, int code, cli_json *json)
+static void put_verdict(const cli_replay_run *r, const bramah_verdict *verdict, int code, cli_json *json)
 {
-  const bramah_verdict *verdict = bramah_assess_verdict(r->assess);
   cli_json_open(json, "checks", '[');
   for (size_t i = 0; i < verdict->n; i++) {
     const bramah_finding *check = &verdict->finding[i];
@@ -216,7 +213,7 @@ static void put_verdict(const cli_replay_run *r, int code, cli_json *json)
 bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
 {
   cli_json *json = &r->json;
-  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
   if (!json->file) return BRAMAH_OK;
   cli_json_open(json, NULL, '{');
   cli_json_text(json, "bramah", bramah_version());
@@ -224,15 +221,15 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   put_study(r, json);
   put_files(r, json);
   put_options(r, json);
-  put_rows(r, &totals, json);
+  put_rows(r, &results->totals, json);
   cli_log_json(r->log, json);
-  put_run(r, &totals, json);
-  put_sensors(r, json);
+  put_run(r, &results->totals, json);
+  put_sensors(results, json);
   put_events(r, json);
-  put_augmented(r, json);
-  put_costs(r, json);
-  put_errors(r, &totals, json);
-  put_verdict(r, code, json);
+  put_augmented(results, json);
+  put_costs(r, results, json);
+  put_errors(r, results, json);
+  put_verdict(r, &results->verdict, code, json);
   cli_json_close(json, '}');
   return cli_json_finish(json, diag);
 }

@@ -45,7 +45,7 @@ static double duration_quantile(const durations *d, double q)
 
 /* An output with its plots. */
 typedef struct plotted {
-  bramah_assess_output_info of;
+  bramah_assess_output of;
   size_t plot, error_plot; /* the latter where there is a truth */
 } plotted;
 
@@ -152,18 +152,20 @@ static int is_plotted(const cli_replay_report *r, size_t output, size_t pass)
 
 static void add_outputs(cli_replay_report *r)
 {
-  const size_t n = bramah_assess_n_outputs(r->assess),
-               passes = 2 * bramah_session_study(r->session)->n_joints + 1;
+  size_t n;
+  const bramah_assess_output *outputs = bramah_assess_outputs(r->assess, &n);
+  const bramah_augmented_estimate *augmented = bramah_assess_get_results(r->assess)->augmented;
+  const size_t passes = 2 * bramah_session_study(r->session)->n_joints + 1;
   for (size_t pass = 0; pass < passes; pass++)
     for (size_t i = 0; i < n; i++) {
-      const bramah_assess_output_info of = bramah_assess_output(r->assess, i);
+      const bramah_assess_output of = outputs[i];
       if (!is_plotted(r, of.output, pass)) continue;
       r->output[r->n_outputs++] =
           (plotted){.of = of, .plot = add_states_plot(r, "Estimated states", of.name, "", of.unit, 0)};
     }
   for (size_t i = 0; i < r->n_augmented; i++) {
-    const bramah_augmented_estimate of = bramah_assess_augmented(r->assess, i);
-    r->augmented[i] = add_states_plot(r, "Estimated parameters and inputs", of.name, "", of.unit, 0);
+    r->augmented[i] =
+        add_states_plot(r, "Estimated parameters and inputs", augmented[i].name, "", augmented[i].unit, 0);
   }
   for (size_t k = 0; k < r->n_outputs; k++) {
     plotted *p = &r->output[k];
@@ -390,8 +392,8 @@ static void add_states(cli_replay_report *r, double t)
     if (model) add_point(r, p->plot, BRAMAH_REPORT_MODEL, t, model->output(model->self, i), NAN);
   }
   for (size_t i = 0; i < r->n_augmented; i++) {
-    const bramah_augmented_estimate of = bramah_assess_augmented(r->assess, i);
-    add_point(r, r->augmented[i], BRAMAH_REPORT_ESTIMATE, t, of.value, band * of.sigma);
+    const bramah_augmented_estimate *of = &estimate->augmented[i];
+    add_point(r, r->augmented[i], BRAMAH_REPORT_ESTIMATE, t, of->value, band * of->sigma);
   }
 }
 
@@ -484,7 +486,7 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
 static void add_correlation(cli_replay_report *r, size_t i)
 {
   enum { LAGS = BRAMAH_AUTOCORRELATION_LAGS };
-  const bramah_autocorrelation *sums = bramah_assess_whiteness(r->assess, i);
+  const bramah_autocorrelation *sums = bramah_assess_get_results(r->assess)->sensor[i].whiteness;
   const uint64_t most = sums->n / 4;
   const size_t lags = most < LAGS ? (size_t)most : LAGS;
   double correlation[LAGS];

@@ -121,23 +121,18 @@ static void add_consistency(cli_table *table, const bramah_consistency *c, int l
                 colour(c));
 }
 
-static cli_table consistency_table(const cli_replay_run *r)
+static cli_table consistency_table(const bramah_assess_results *results)
 {
   static const char *const header[] = {"sensor", "samples", "mean NIS", "95 % band", "lag 1", "verdict"};
   static const char *const long_header[] = {"sensor",   "samples",   "gated %", "at range %",
                                             "mean NIS", "95 % band", "lag 1",   "verdict"};
-  const bramah_consistency all = bramah_assess_all_sensors(r->assess);
-  const int left_out = all.gated + all.saturated > 0;
-  const size_t n = bramah_session_n_sensors(r->session);
+  const int left_out = results->all.gated + results->all.saturated > 0;
   cli_table table =
       left_out ? cli_table_make("Innovations of what was fused (NIS per degree of freedom)", "lrrrrrrl",
                                 long_header)
                : cli_table_make("Innovations (NIS per degree of freedom: 1 is expected)", "lrrrrl", header);
-  for (size_t i = 0; i < n; i++) {
-    const bramah_consistency c = bramah_assess_sensor(r->assess, i);
-    add_consistency(&table, &c, left_out);
-  }
-  if (n > 1) add_consistency(&table, &all, left_out);
+  for (size_t i = 0; i < results->n_sensors; i++) add_consistency(&table, &results->sensor[i], left_out);
+  if (results->n_sensors > 1) add_consistency(&table, &results->all, left_out);
   return table;
 }
 
@@ -173,72 +168,71 @@ static void add_event(cli_table *table, const char *what, uint64_t n, const char
   cli_table_add(table, "%s", times);
 }
 
-static cli_table events_table(const cli_replay_run *r)
+static cli_table events_table(const cli_replay_run *r, const bramah_assess_results *results)
 {
   static const char *const header[] = {"event", "times", "at [s]"};
-  const bramah_filter *filter = bramah_session_filter(r->session);
-  const bramah_filter_report report = bramah_filter_get_report(filter);
+  const bramah_filter_report report = bramah_filter_get_report(bramah_session_filter(r->session));
   cli_table table = cli_table_make("Events", "lrl", header);
   char name[CLI_CELL], times[CLI_CELL], text[CLI_CELL];
   add_event(&table, "measurement held back by its gate", report.gated, "");
   add_event(&table, "measurement at an end of the sensor's range, not used", report.saturated, "");
   add_event(&table, "estimate held at its limit", report.limited, "");
-  for (size_t i = 0; i < bramah_session_n_sensors(r->session); i++) {
-    const bramah_event *fault = bramah_assess_fault(r->assess, i);
+  for (size_t i = 0; i < results->n_sensors; i++) {
+    const bramah_event *fault = &results->sensor[i].fault;
     list_times(fault, 1, times);
-    snprintf(name, sizeof name, "sensor %s lost", bramah_filter_sensor(filter, i)->name);
+    snprintf(name, sizeof name, "sensor %s lost", results->sensor[i].name);
     snprintf(text, sizeof text, "%.60s%s", times, fault->lasts ? " to the end" : "");
     add_event(&table, name, fault->n, text);
   }
-  list_times(bramah_assess_recoveries(r->assess), 0, times);
+  list_times(&results->recoveries, 0, times);
   add_event(&table, "filter found wrong, its covariance opened", report.recoveries, times);
   return table;
 }
 
-static cli_table augmented_table(const cli_replay_run *r)
+static cli_table augmented_table(const bramah_assess_results *results)
 {
   static const char *const header[] = {"estimated", "", "unit", "at the end", "sigma"};
   cli_table table = cli_table_make("Estimated beside the state", "lllrr", header);
-  for (size_t i = 0; i < bramah_filter_n_augmented(bramah_session_filter(r->session)); i++) {
-    const bramah_augmented_estimate a = bramah_assess_augmented(r->assess, i);
-    const cli_readable unit = cli_readable_unit(a.unit);
-    cli_table_add(&table, "%s", a.name);
-    cli_table_add(&table, "%s%s", a.is_bias ? "bias of " : "", a.at);
+  for (size_t i = 0; i < results->n_augmented; i++) {
+    const bramah_augmented_estimate *a = &results->augmented[i];
+    const cli_readable unit = cli_readable_unit(a->unit);
+    cli_table_add(&table, "%s", a->name);
+    cli_table_add(&table, "%s%s", a->is_bias ? "bias of " : "", a->at);
     cli_table_add(&table, "%s", unit.unit);
-    cli_table_add(&table, "%.6g", unit.factor * a.value);
-    cli_table_add_number(&table, unit.factor * a.sigma);
+    cli_table_add(&table, "%.6g", unit.factor * a->value);
+    cli_table_add_number(&table, unit.factor * a->sigma);
   }
   return table;
 }
 
-static cli_table costs_table(const cli_replay_run *r)
+static cli_table costs_table(const bramah_assess_results *results)
 {
   static const char *const header[] = {"output", "unit", "unknown commands", "known", "factor"};
   cli_table table = cli_table_make("What unknown commands cost (mean standard deviations; known: a second "
                                    "filter, told the estimated commands)",
                                    "llrrr", header);
-  for (size_t i = 0; i < bramah_assess_n_input_costs(r->assess); i++) {
-    const bramah_input_cost cost = bramah_assess_input_cost(r->assess, i);
-    const cli_readable unit = cli_readable_unit(cost.unit);
-    cli_table_add(&table, "%s", cost.name);
+  for (size_t i = 0; i < results->n_input_costs; i++) {
+    const bramah_input_cost *cost = &results->input_cost[i];
+    const cli_readable unit = cli_readable_unit(cost->unit);
+    cli_table_add(&table, "%s", cost->name);
     cli_table_add(&table, "%s", unit.unit);
-    cli_table_add_number(&table, unit.factor * cost.sigma);
-    cli_table_add_number(&table, unit.factor * cost.sigma_known);
-    cli_table_add_number(&table, cost.sigma / cost.sigma_known);
+    cli_table_add_number(&table, unit.factor * cost->sigma);
+    cli_table_add_number(&table, unit.factor * cost->sigma_known);
+    cli_table_add_number(&table, cost->sigma / cost->sigma_known);
   }
   return table;
 }
 
-static cli_table adapted_table(const cli_replay_run *r)
+static cli_table adapted_table(const bramah_assess_results *results)
 {
   static const char *const header[] = {"noise of", "times what is stated", "sigma of this", ""};
   cli_table table = cli_table_make("Adapted noise, at the end", "lrrl", header);
-  for (size_t i = 0; i < bramah_assess_n_adapted(r->assess); i++) {
-    const bramah_adapted noise = bramah_assess_adapted(r->assess, i);
-    cli_table_add(&table, "%s", noise.name);
-    cli_table_add(&table, "%.3g", noise.factor);
-    cli_table_add_number(&table, noise.sigma);
-    cli_table_add(&table, "%s", noise.limited ? "at its limit" : "");
+  for (size_t i = 0; i < results->n_adapted; i++) {
+    const bramah_adapted *noise = &results->adapted[i];
+    cli_table_add(&table, "%s", noise->name);
+    cli_table_add(&table, "%.3g", noise->factor);
+    cli_table_add_number(&table, noise->sigma);
+    cli_table_add(&table, "%s", noise->limited ? "at its limit" : "");
   }
   return table;
 }
@@ -255,14 +249,14 @@ static void add_accuracy(cli_table *table, const bramah_accuracy *c, const brama
   cli_table_add(table, "%.1f", 100.0 * bramah_rmse_inside(of));
 }
 
-static cli_table accuracy_table(const cli_replay_run *r)
+static cli_table accuracy_table(const bramah_assess_results *results)
 {
   static const char *const header[] = {"output",       "unit",        "RMSE",      "% of max",
                                        "in ±1.96 σ %", "model alone", "raw sensor"};
   cli_table table = cli_table_make("Errors against the truth (RMSE; % of the largest magnitude of the truth)",
                                    "llrrrrr", header);
-  for (size_t k = 0; k < bramah_assess_n_accuracies(r->assess); k++) {
-    const bramah_accuracy *c = bramah_assess_accuracy(r->assess, k);
+  for (size_t k = 0; k < results->n_accuracies; k++) {
+    const bramah_accuracy *c = &results->accuracy[k];
     const double factor = cli_readable_unit(c->unit).factor;
     add_accuracy(&table, c, &c->estimate, &c->estimate, NULL, 0);
     cli_table_add_number(&table, factor * bramah_rmse_value(&c->model));
@@ -271,13 +265,13 @@ static cli_table accuracy_table(const cli_replay_run *r)
   return table;
 }
 
-static cli_table smooth_table(const cli_replay_run *r)
+static cli_table smooth_table(const bramah_assess_results *results)
 {
   static const char *const header[] = {"output", "unit", "filtered", "smoothed", "% of max", "in ±1.96 σ %"};
   cli_table table = cli_table_make(
       "Smoothed: errors against the truth (RMSE; % and share are of the smoothed)", "llrrrr", header);
-  for (size_t k = 0; k < bramah_assess_n_accuracies(r->assess); k++) {
-    const bramah_accuracy *c = bramah_assess_accuracy(r->assess, k);
+  for (size_t k = 0; k < results->n_accuracies; k++) {
+    const bramah_accuracy *c = &results->accuracy[k];
     add_accuracy(&table, c, &c->smoothed, &c->estimate, &c->smoothed, 1);
   }
   return table;
@@ -397,36 +391,36 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   const char *const outputs[] = {q->output, q->report, q->smooth, q->json, q->plot_data};
-  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
-  const bramah_verdict *verdict = bramah_assess_verdict(r->assess);
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  const bramah_assess_totals *totals = &results->totals;
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
-  print_summary(r, &totals, out);
+  print_summary(r, totals, out);
   cli_table tables[] = {cli_log_table(r->log, bramah_session_model(r->session)),
-                        consistency_table(r),
-                        events_table(r),
-                        augmented_table(r),
-                        costs_table(r),
-                        adapted_table(r),
-                        accuracy_table(r),
-                        totals.smooth_steps ? smooth_table(r) : (cli_table){0},
-                        verdict_table(verdict)};
+                        consistency_table(results),
+                        events_table(r, results),
+                        augmented_table(results),
+                        costs_table(results),
+                        adapted_table(results),
+                        accuracy_table(results),
+                        totals->smooth_steps ? smooth_table(results) : (cli_table){0},
+                        verdict_table(&results->verdict)};
   size_t n = 0;
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
     if (tables[i].n_cells) cli_table_print(&tables[i], out);
     if (tables[i].n_cells) tables[n++] = tables[i];
   }
-  print_verdict(verdict, out);
+  print_verdict(&results->verdict, out);
   if (q->plots) status = write_report(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   fprintf(out, "\nestimates: %s\n", q->output);
-  if (totals.smooth_steps)
-    fprintf(out, "smoothed: %s, %zu steps kept in %.3g MB\n", q->smooth, totals.smooth_steps,
-            1e-6 * (double)totals.smooth_bytes);
+  if (totals->smooth_steps)
+    fprintf(out, "smoothed: %s, %zu steps kept in %.3g MB\n", q->smooth, totals->smooth_steps,
+            1e-6 * (double)totals->smooth_bytes);
   if (q->report && !status) fprintf(out, "report: %s\n", q->report);
   if (q->plot && !status) fprintf(out, "plots: %s\n", q->plot);
   if (q->plot_data && !status) fprintf(out, "plotted numbers: %s\n", q->plot_data);
-  if (q->snapshot && r->saved == totals.estimates) fprintf(out, "snapshot: %s\n", q->snapshot);
+  if (q->snapshot && r->saved == totals->estimates) fprintf(out, "snapshot: %s\n", q->snapshot);
   if (q->json && out == stdout) fprintf(out, "json: %s\n", q->json);
   return status;
 }

@@ -4,7 +4,7 @@
 #include "bramah/log.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/parameters.h"
-#include "lib/cli/plant_noise.h"
+#include "bramah/assess.h"
 #include "lib/cli/progress.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ typedef struct simulation {
   bramah_schedule *schedule;
   bramah_study *study;         /* NULL: no noisy log is wanted */
   bramah_simulated_log *noisy; /* NULL: likewise */
-  cli_plant_noise *shaken;
+  bramah_process_noise *shaken;
   bramah_log_writer *writer;
   size_t *outputs, n_outputs; /* of the columns behind t */
   double *row;
@@ -215,7 +215,7 @@ static bramah_status prepare(simulation *s, const cli_arguments *arguments, size
   if (!status) status = cli_parameters_read(arguments, &s->machine.plant, &s->parameters, diag);
   if (!status) status = bramah_schedule_new(s->machine.machine, s->machine.model, diag, &s->schedule);
   if (!status && r->study) status = open_noisy(s, diag);
-  if (!status && r->shaken) status = cli_plant_noise_new(r->study, r->seed, &s->machine, diag, &s->shaken);
+  if (!status && r->shaken) status = bramah_process_noise_new(r->study, r->seed, &s->machine, diag, &s->shaken);
   if (!status) status = prepare_energy(s, diag);
   if (!status) status = create_truth(s, diag);
   if (!status && s->noisy) status = bramah_simulated_log_create(s->noisy, r->log, diag);
@@ -239,7 +239,7 @@ static bramah_status advance(simulation *s, int64_t time_ns, bramah_diag *diag)
 {
   const bramah_plant *plant = &s->machine.plant;
   const bramah_status status =
-      s->shaken ? cli_plant_noise_step(s->shaken, diag) : plant->step(plant->self, diag);
+      s->shaken ? bramah_process_noise_step(s->shaken, diag) : plant->step(plant->self, diag);
   if (!status) return BRAMAH_OK;
   cli_place(diag, s->request.machine, 0);
   const size_t used = strlen(diag->message);
@@ -342,7 +342,7 @@ static void clean_up(simulation *s)
   bramah_log_finish(s->writer, &ignored);
   bramah_simulated_log_free(s->noisy);
   bramah_study_free(s->study);
-  cli_plant_noise_free(s->shaken);
+  bramah_process_noise_free(s->shaken);
   bramah_schedule_free(s->schedule);
   bramah_machine_plant_close(&s->machine);
   cli_parameters_free(&s->parameters);

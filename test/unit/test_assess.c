@@ -178,30 +178,30 @@ static void says_consistency(const bramah_consistency *c)
 
 static void says_all(run *r)
 {
-  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  const bramah_assess_totals totals = results->totals;
   says("estimates", "%llu", (unsigned long long)totals.estimates);
   says_number("first", (double)totals.first_ns / 1e9);
   says_number("last", (double)totals.last_ns / 1e9);
-  for (size_t i = 0; i < bramah_session_n_sensors(r->session); i++) {
-    const bramah_consistency c = bramah_assess_sensor(r->assess, i);
-    says_consistency(&c);
-    says_number("lag_1", c.lag_1);
+  ck_assert_uint_eq(results->n_sensors, bramah_session_n_sensors(r->session));
+  for (size_t i = 0; i < results->n_sensors; i++) {
+    says_consistency(&results->sensor[i]);
+    says_number("lag_1", results->sensor[i].lag_1);
   }
-  const bramah_consistency all = bramah_assess_all_sensors(r->assess);
-  says_consistency(&all);
-  for (size_t i = 0; i < bramah_filter_n_augmented(bramah_session_filter(r->session)); i++) {
-    const bramah_augmented_estimate a = bramah_assess_augmented(r->assess, i);
-    says_number("value", a.value);
-    says_number("sigma", a.sigma);
+  says_consistency(&results->all);
+  ck_assert_uint_eq(results->n_augmented, bramah_filter_n_augmented(bramah_session_filter(r->session)));
+  for (size_t i = 0; i < results->n_augmented; i++) {
+    says_number("value", results->augmented[i].value);
+    says_number("sigma", results->augmented[i].sigma);
   }
-  for (size_t i = 0; i < bramah_assess_n_input_costs(r->assess); i++) {
-    const bramah_input_cost cost = bramah_assess_input_cost(r->assess, i);
+  for (size_t i = 0; i < results->n_input_costs; i++) {
+    const bramah_input_cost cost = results->input_cost[i];
     says("output", "\"%s\"", cost.name);
     says_number("sigma", cost.sigma);
     says_number("sigma_known", cost.sigma_known);
   }
-  for (size_t i = 0; i < bramah_assess_n_accuracies(r->assess); i++) {
-    const bramah_accuracy *c = bramah_assess_accuracy(r->assess, i);
+  for (size_t i = 0; i < results->n_accuracies; i++) {
+    const bramah_accuracy *c = &results->accuracy[i];
     says("output", "\"%s\"", c->name);
     says_number("rmse", bramah_rmse_value(&c->estimate));
     says_number("percent_of_max", bramah_rmse_percent(&c->estimate));
@@ -209,8 +209,8 @@ static void says_all(run *r)
     says_number("rmse_model_alone", bramah_rmse_value(&c->model));
     says_number("rmse_sensor", bramah_rmse_value(&c->measured));
   }
-  if (bramah_assess_n_accuracies(r->assess)) says_number("nees_mean", totals.nees);
-  const bramah_verdict *verdict = bramah_assess_verdict(r->assess);
+  if (results->n_accuracies) says_number("nees_mean", totals.nees);
+  const bramah_verdict *verdict = &results->verdict;
   for (size_t i = 0; i < verdict->n; i++) {
     says("check", "\"%s\"", verdict->finding[i].what);
     says_number("value", verdict->finding[i].value);
@@ -233,7 +233,7 @@ START_TEST(numbers_of_the_program)
   run r = open_run(path, &options);
   must(bramah_assess_run(r.assess, &diag));
   says_all(&r);
-  ck_assert_uint_eq(bramah_assess_n_accuracies(r.assess) > 5, 1);
+  ck_assert_uint_gt(bramah_assess_get_results(r.assess)->n_accuracies, 5);
   ck_assert_uint_eq(bramah_assess_get_totals(r.assess).nees_times, 401);
   close_run(&r);
 }
@@ -247,16 +247,17 @@ START_TEST(numbers_of_a_filter_with_unknown_inputs)
   run r = open_run(path, &options);
   must(bramah_assess_run(r.assess, &diag));
   says_all(&r);
-  const size_t n = bramah_assess_n_input_costs(r.assess);
+  const bramah_assess_results *results = bramah_assess_get_results(r.assess);
+  const size_t n = results->n_input_costs;
   size_t commands = 0;
   ck_assert_uint_gt(n, 5);
   for (size_t i = 0; i < n; i++) {
-    const bramah_input_cost cost = bramah_assess_input_cost(r.assess, i);
+    const bramah_input_cost cost = results->input_cost[i];
     commands += (size_t)(isnan(cost.sigma_known) != 0);
     ck_assert(isnan(cost.sigma_known) || cost.sigma > 0.999 * cost.sigma_known);
   }
   ck_assert_uint_eq(commands, 1);
-  ck_assert(bramah_assess_augmented(r.assess, 0).is_shown);
+  ck_assert(results->augmented[0].is_shown);
   close_run(&r);
 }
 END_TEST
@@ -275,10 +276,11 @@ START_TEST(estimates_of_the_program)
   run r = open_run(path, &options);
   must(bramah_log_open(in_folder("estimate.csv"), &diag, &reader));
   must(bramah_log_find(reader, "t", "s", &time, &diag));
-  const size_t n = bramah_assess_n_outputs(r.assess);
+  size_t n;
+  const bramah_assess_output *outputs = bramah_assess_outputs(r.assess, &n);
   ck_assert(n <= 64 && bramah_log_n_columns(reader) <= 128);
   for (size_t i = 0; i < n; i++) {
-    const bramah_assess_output_info of = bramah_assess_output(r.assess, i);
+    const bramah_assess_output of = outputs[i];
     char name[200];
     must(bramah_log_find(reader, of.name, of.unit, &column[i], &diag));
     snprintf(name, sizeof name, "%s.sigma", of.name);
@@ -292,7 +294,7 @@ START_TEST(estimates_of_the_program)
     const bramah_estimate *estimate = bramah_assess_estimate(r.assess);
     ck_assert_double_eq_tol((double)estimate->time_ns * 1e-9, cells[time], 1e-12);
     for (size_t i = 0; i < n; i++) {
-      const bramah_assess_output_info of = bramah_assess_output(r.assess, i);
+      const bramah_assess_output of = outputs[i];
       const double value = estimate->value[of.output], s = estimate->sigma[of.output];
       ck_assert_double_eq_tol(value, cells[column[i]], 1e-9 * fabs(value) + 1e-300);
       ck_assert(of.has_sigma == !isnan(s));
@@ -320,20 +322,24 @@ static void same_results(const run *a, const run *b)
   const size_t n_output = bramah_session_plant(a->session)->n_output;
   const bramah_estimate *one = bramah_assess_estimate(a->assess), *other = bramah_assess_estimate(b->assess);
   ck_assert_int_eq(one->time_ns, other->time_ns);
-  for (size_t i = 0; i < bramah_assess_n_outputs(a->assess); i++) {
-    const size_t k = bramah_assess_output(a->assess, i).output;
+  size_t n;
+  const bramah_assess_output *outputs = bramah_assess_outputs(a->assess, &n);
+  for (size_t i = 0; i < n; i++) {
+    const size_t k = outputs[i].output;
     ck_assert(k < n_output);
     ck_assert_mem_eq(&one->value[k], &other->value[k], sizeof(double));
     ck_assert(isnan(one->sigma[k]) || one->sigma[k] == other->sigma[k]);
   }
-  for (size_t i = 0; i < bramah_session_n_sensors(a->session); i++) {
-    const bramah_consistency c = bramah_assess_sensor(a->assess, i), d = bramah_assess_sensor(b->assess, i);
-    ck_assert(c.samples == d.samples && c.fused == d.fused && c.nis == d.nis && c.lag_1 == d.lag_1);
+  const bramah_assess_results *ra = bramah_assess_get_results(a->assess),
+                              *rb = bramah_assess_get_results(b->assess);
+  ck_assert_uint_eq(ra->n_sensors, rb->n_sensors);
+  for (size_t i = 0; i < ra->n_sensors; i++) {
+    const bramah_consistency *c = &ra->sensor[i], *d = &rb->sensor[i];
+    ck_assert(c->samples == d->samples && c->fused == d->fused && c->nis == d->nis && c->lag_1 == d->lag_1);
   }
-  ck_assert_uint_eq(bramah_assess_n_accuracies(a->assess), bramah_assess_n_accuracies(b->assess));
-  for (size_t i = 0; i < bramah_assess_n_accuracies(a->assess); i++) {
-    const bramah_accuracy *c = bramah_assess_accuracy(a->assess, i),
-                          *d = bramah_assess_accuracy(b->assess, i);
+  ck_assert_uint_eq(ra->n_accuracies, rb->n_accuracies);
+  for (size_t i = 0; i < ra->n_accuracies; i++) {
+    const bramah_accuracy *c = &ra->accuracy[i], *d = &rb->accuracy[i];
     ck_assert(bramah_rmse_value(&c->estimate) == bramah_rmse_value(&d->estimate));
     ck_assert(bramah_rmse_value(&c->model) == bramah_rmse_value(&d->model));
     ck_assert_uint_eq(c->within, d->within);
@@ -401,7 +407,8 @@ START_TEST(smooths)
   run r = open_run(path, &options);
   ck_assert_int_eq(bramah_assess_smooth(r.assess, &diag), BRAMAH_E_ARGUMENT);
   must(bramah_assess_run(r.assess, &diag));
-  const bramah_assess_output_info first = bramah_assess_output(r.assess, 0);
+  size_t n;
+  const bramah_assess_output first = *bramah_assess_outputs(r.assess, &n);
   const double last = bramah_assess_estimate(r.assess)->value[first.output];
   must(bramah_assess_smooth(r.assess, &diag));
   for (int64_t k = 0;; k++) {
@@ -411,7 +418,7 @@ START_TEST(smooths)
   }
   ck_assert_uint_eq(bramah_assess_get_totals(r.assess).smooth_steps, 301);
   ck_assert_double_eq_tol(bramah_assess_estimate(r.assess)->value[first.output], last, 1e-9 * fabs(last));
-  const bramah_accuracy *angle = bramah_assess_accuracy(r.assess, 0);
+  const bramah_accuracy *angle = &bramah_assess_get_results(r.assess)->accuracy[0];
   ck_assert_uint_eq(angle->smoothed.n, angle->estimate.n);
   ck_assert_double_lt(bramah_rmse_value(&angle->smoothed), 0.7 * bramah_rmse_value(&angle->estimate));
   close_run(&r);
@@ -443,17 +450,20 @@ START_TEST(tells_when_a_sensor_is_faulty)
   int end = 0;
   while (!end && bramah_assess_get_totals(r.assess).last_ns < 150000000)
     must(bramah_assess_next(r.assess, &end, &diag));
-  const bramah_event *fault = bramah_assess_fault(r.assess, 0);
-  ck_assert_uint_eq(fault->n, 1);
-  ck_assert(fault->lasts);
-  ck_assert_double_eq_tol(fault->begin[0], 0.124, 1e-12); /* the 25th in a row */
+  bramah_event fault = bramah_assess_get_results(r.assess)->sensor[0].fault;
+  ck_assert_uint_eq(fault.n, 1);
+  ck_assert(fault.lasts);
+  ck_assert_double_eq_tol(fault.begin[0], 0.124, 1e-12); /* the 25th in a row */
   must(bramah_assess_run(r.assess, &diag));
-  ck_assert(!fault->lasts);
-  ck_assert_double_eq_tol(fault->end[0], 0.2, 1e-12);
-  ck_assert_uint_eq(bramah_assess_sensor(r.assess, 0).gated, 100);
-  ck_assert_uint_eq(bramah_assess_fault(r.assess, 1)->n, 0);
-  ck_assert_uint_eq(bramah_assess_recoveries(r.assess)->n, 0);
-  const bramah_verdict *verdict = bramah_assess_verdict(r.assess);
+  const bramah_assess_results *results = bramah_assess_get_results(r.assess);
+  fault = results->sensor[0].fault;
+  ck_assert_uint_eq(fault.n, 1);
+  ck_assert(!fault.lasts);
+  ck_assert_double_eq_tol(fault.end[0], 0.2, 1e-12);
+  ck_assert_uint_eq(results->sensor[0].gated, 100);
+  ck_assert_uint_eq(results->sensor[1].fault.n, 0);
+  ck_assert_uint_eq(results->recoveries.n, 0);
+  const bramah_verdict *verdict = &results->verdict;
   ck_assert_uint_eq(verdict->n_failed, 1); /* 100 of 301 samples */
   for (size_t i = 0; i < verdict->n; i++) {
     const bramah_finding *f = &verdict->finding[i];
@@ -468,7 +478,7 @@ START_TEST(names_the_sensor_whose_sigma_is_wrong)
   const bramah_assess_options options = options_to(0.3);
   run r = open_run(study("sensors-2.yaml", "sigma: 1 deg", "sigma: 0.1 deg"), &options);
   must(bramah_assess_run(r.assess, &diag));
-  const bramah_verdict *verdict = bramah_assess_verdict(r.assess);
+  const bramah_verdict *verdict = &bramah_assess_get_results(r.assess)->verdict;
   ck_assert(!verdict->consistent);
   for (size_t i = 0; i < verdict->n; i++)
     if (!verdict->finding[i].passed && verdict->finding[i].kind == BRAMAH_CHECK_NIS) {
@@ -488,8 +498,8 @@ START_TEST(noise_adapts)
                          "  transition: step\nadapt: {accelerations: [0.005, 2], window: 50}"),
                    &(bramah_assess_options){.to_ns = 300000000, .smooth_to_ns = INT64_MIN});
   must(bramah_assess_run(r.assess, &diag));
-  ck_assert_uint_eq(bramah_assess_n_adapted(r.assess), 1);
-  const bramah_adapted noise = bramah_assess_adapted(r.assess, 0);
+  ck_assert_uint_eq(bramah_assess_get_results(r.assess)->n_adapted, 1);
+  const bramah_adapted noise = bramah_assess_get_results(r.assess)->adapted[0];
   ck_assert_str_eq(noise.name, "crank.rate");
   ck_assert(noise.factor >= 0.005 && noise.factor <= 2.0 && noise.factor != 1.0);
   close_run(&r);
@@ -536,7 +546,7 @@ START_TEST(tells_where_a_row_is_wrong)
   ck_assert_str_eq(diag.file, name);
   ck_assert_int_eq(diag.line, 42);
   ck_assert_uint_eq(bramah_assess_get_totals(r.assess).estimates, 40);
-  ck_assert_uint_eq(bramah_assess_sensor(r.assess, 0).samples, 40);
+  ck_assert_uint_eq(bramah_assess_get_results(r.assess)->sensor[0].samples, 40);
   close_run(&r);
 }
 END_TEST

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/cli/plant_noise.h"
+/* The process noise that a study assumes, on a simulated machine. */
+#include "bramah/assess.h"
 #include "bramah/noise.h"
-#include "lib/cli/message.h"
+#include "lib/io/fail.h"
 #include "lib/io/session.h"
 
 #include <stdlib.h>
 
-struct cli_plant_noise {
+struct bramah_process_noise {
   bramah_session *session; /* of the machine of the simulation, with a filter that corrects nothing */
   bramah_noise *noise;
   double *dx; /* [n_error] */
 };
 
-static bramah_status open_filter(cli_plant_noise *p, bramah_diag *diag)
+static bramah_status open_filter(bramah_process_noise *p, bramah_diag *diag)
 {
   bramah_session *session = p->session;
   const bramah_filter_options options = {.transition = session->study->transition,
@@ -26,7 +27,7 @@ static bramah_status open_filter(cli_plant_noise *p, bramah_diag *diag)
   return bramah_filter_new(&session->machine.plant, 0, session->sensors, &options, diag, &session->filter);
 }
 
-static bramah_status open_all(cli_plant_noise *p, const char *path, uint64_t seed, bramah_diag *diag)
+static bramah_status open_all(bramah_process_noise *p, const char *path, uint64_t seed, bramah_diag *diag)
 {
   bramah_session *session = p->session;
   bramah_diag_clear(diag);
@@ -36,31 +37,32 @@ static bramah_status open_all(cli_plant_noise *p, const char *path, uint64_t see
   if (!status) status = bramah__session_find_volumes(session, diag);
   if (!status) status = open_filter(p, diag);
   if (!status) status = bramah_noise_new(seed, bramah_noise_stream("plant noise"), diag, &p->noise);
-  if (status) return cli_place(diag, path, 0), status;
+  if (status) return bramah__place(diag, path, 0);
   p->dx = calloc(bramah_filter_n_error(session->filter) + 1, sizeof *p->dx);
-  return p->dx ? BRAMAH_OK : cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  return p->dx ? BRAMAH_OK : bramah__fail_memory(diag);
 }
 
-bramah_status cli_plant_noise_new(const char *study_path, uint64_t seed, const bramah_machine_plant *machine,
-                                  bramah_diag *diag, cli_plant_noise **out)
+bramah_status bramah_process_noise_new(const char *study_path, uint64_t seed,
+                                       const bramah_machine_plant *machine, bramah_diag *diag,
+                                       bramah_process_noise **out)
 {
-  cli_plant_noise *p = calloc(1, sizeof *p);
-  if (!p) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  bramah_process_noise *p = calloc(1, sizeof *p);
+  if (!p) return bramah__fail_memory(diag);
   p->session = calloc(1, sizeof *p->session);
   if (!p->session) {
     free(p);
-    return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+    return bramah__fail_memory(diag);
   }
   p->session->machine = *machine;
   const bramah_status status = open_all(p, study_path, seed, diag);
   if (status)
-    cli_plant_noise_free(p);
+    bramah_process_noise_free(p);
   else
     *out = p;
   return status;
 }
 
-void cli_plant_noise_free(cli_plant_noise *noise)
+void bramah_process_noise_free(bramah_process_noise *noise)
 {
   if (!noise) return;
   noise->session->machine = (bramah_machine_plant){0}; /* not ours */
@@ -70,7 +72,7 @@ void cli_plant_noise_free(cli_plant_noise *noise)
   free(noise);
 }
 
-bramah_status cli_plant_noise_step(cli_plant_noise *noise, bramah_diag *diag)
+bramah_status bramah_process_noise_step(bramah_process_noise *noise, bramah_diag *diag)
 {
   bramah_filter *filter = noise->session->filter;
   const bramah_plant *plant = &noise->session->machine.plant;
