@@ -364,6 +364,25 @@ typedef struct bramah_rotary {
   bramah_end_stop end_stop; /* N m, rad; with one, both volumes need a hose */
 } bramah_rotary;
 
+/* Hydraulic motor on a joint coordinate z that turns, without ends: it turns as far as it likes. With the ratio
+ * i of the gear between (turns of the motor per turn of the joint) the torque on the joint is i D (p_a - p_b) -
+ * friction, positive with z, and the flow i D z' into a and out of b; k (p_a - p_b) leaks from a to b. What leaks
+ * into the case is a `leakage` of its own to the tank. Friction is that of a rotary actuator, counted at the joint;
+ * it makes the mechanical efficiency 1 - friction / (i D (p_a - p_b)), the leakage the volumetric one. The oil inside
+ * counts as rigid: both volumes need a hose or a chamber. Outputs: those of a rotary actuator, and
+ * <name>.leakage_flow. Motors share one list of names with cylinders and rotary actuators. Source: Merritt (1967),
+ * hydraulic motors. */
+typedef struct bramah_motor {
+  const char *name;
+  int line;
+  const char *joint; /* a coordinate: the name of the joint, for compound joints with its suffix */
+  const char *a_volume, *b_volume;
+  double displacement;      /* D [m^3/rad] > 0 of the motor shaft */
+  double gear_ratio;        /* i > 0; 0 means 1 */
+  double leakage;           /* k [m^3/(s Pa)] >= 0 */
+  bramah_friction friction; /* N m, rad, at the joint */
+} bramah_motor;
+
 /* Laminar leakage between two nodes: Q = k (p_from - p_to). With `cylinder`, which may be a rotary actuator,
  * it passes that cylinder's piston, from the piston to the rod volume (a to b), and `from`, `to` are NULL.
  * Source: Merritt, Hydraulic Control Systems (1967), laminar flow through clearances. */
@@ -539,6 +558,65 @@ typedef struct bramah_integrator {
   double penalty_damping;   /* zeta [-], default 1 */
 } bramah_integrator;
 
+/* ---- the kinds of hydraulic elements, as data ----
+ *
+ * Every element between two nodes or on a volume (orifice, leakage, check valve, relief valve, pump, accumulator)
+ * is described by a table of its keys: what a machine file may give, where it goes in the structure of the
+ * description, and what is checked. Readers, editors and listings walk these tables instead of knowing the
+ * elements. */
+
+typedef enum bramah_key_type {
+  BRAMAH_KEY_QUANTITY = 1, /* double, SI */
+  BRAMAH_KEY_NODE =
+      2, /* name of a volume or supply: const char *; the first two keys of this kind or of the next are the ports */
+  BRAMAH_KEY_VOLUME = 3,     /* name of a volume */
+  BRAMAH_KEY_COORDINATE = 5, /* name of a joint coordinate that turns */
+  BRAMAH_KEY_FRICTION = 6,   /* bramah_friction, in N m and rad */
+  BRAMAH_KEY_CYLINDER = 4 /* name of a cylinder or rotary actuator whose two volumes stand for both nodes */
+} bramah_key_type;
+
+typedef enum bramah_key_range {
+  BRAMAH_KEY_POSITIVE = 1, /* > 0; where the key is not required 0 means that it is not given */
+  BRAMAH_KEY_NOT_NEGATIVE = 2,
+  BRAMAH_KEY_FROM_ONE = 3 /* >= 1; 0 means not given */
+} bramah_key_range;
+
+typedef struct bramah_element_key {
+  const char *name; /* in a machine file */
+  bramah_key_type type;
+  size_t offset; /* of the member in the description */
+  int required;
+  const char *unit;       /* of a quantity */
+  const char *what;       /* what messages call it */
+  bramah_key_range range; /* of a quantity */
+  double otherwise;       /* what a quantity is that is not given */
+  bramah_key_range
+      parameter; /* of the parameter <element>.<key> of the plant, which a filter may estimate; 0: none */
+  const char *factor_of; /* a quantity without a member: it and its like multiplied give this key instead */
+} bramah_element_key;
+
+/* What a group of keys decides together: NULL, or the message and, in *key, the key at fault. */
+typedef const char *bramah_element_check(const void *element, const char **key);
+
+typedef struct bramah_element_kind {
+  const char *section; /* of `hydraulics` in a machine file */
+  const char *name;    /* "check valve" */
+  size_t size;         /* of its description, which begins with name and line */
+  size_t array, count; /* offsets in bramah_machine of the pointer to the descriptions and of their number */
+  const bramah_element_key *keys; /* ends with {0} */
+  bramah_element_check *check;    /* or NULL */
+  int factors_by_density;         /* 1: the product of factors goes by sqrt(2 / density of the oil) too */
+} bramah_element_kind;
+
+/* What every description begins with. */
+typedef struct bramah_named {
+  const char *name;
+  int line;
+} bramah_named;
+
+/* Kind number i, in the order in which a circuit sums them; NULL behind the last. */
+BRAMAH_API const bramah_element_kind *bramah_element_kind_at(size_t i);
+
 /* A whole machine, as a file or a program describes it; what bramah_model_new compiles. */
 typedef struct bramah_machine {
   const char *name;
@@ -584,6 +662,8 @@ typedef struct bramah_machine {
   const bramah_force *forces;
   size_t n_rotaries;
   const bramah_rotary *rotaries;
+  size_t n_motors;
+  const bramah_motor *motors;
   size_t n_motions;
   const bramah_motion *motions;
   size_t n_wheels; /* machines with wheels or knife edges can be linearized, not stepped */
@@ -595,6 +675,11 @@ typedef struct bramah_machine {
   size_t n_metered_cylinders;
   const bramah_metered_cylinder *metered_cylinders;
 } bramah_machine;
+
+/* Descriptions of elements of a kind in a machine: how many, and number i of them. */
+BRAMAH_API size_t bramah_machine_n_elements(const bramah_machine *machine, const bramah_element_kind *kind);
+BRAMAH_API const void *bramah_machine_element(const bramah_machine *machine, const bramah_element_kind *kind,
+                                              size_t i);
 
 /* ---- the model ---- */
 

@@ -193,31 +193,36 @@ static void explain_rotary(const bramah_machine_plant *machine, const bramah_rot
   printf(", %s\n", friction_name(r->friction.model));
 }
 
+/* Elements by the tables of their keys: what they join, then their values. */
 static void explain_elements(const bramah_machine *m)
 {
-  for (size_t i = 0; i < m->n_leakages; i++) {
-    const bramah_leakage *l = &m->leakages[i];
-    if (l->cylinder)
-      printf("  leakage %s: past the piston of %s\n", l->name, l->cylinder);
-    else
-      printf("  leakage %s: between %s and %s\n", l->name, l->from, l->to);
-  }
-  for (size_t i = 0; i < m->n_check_valves; i++)
-    printf("  check valve %s: from %s to %s above %.6g bar\n", m->check_valves[i].name,
-           m->check_valves[i].from, m->check_valves[i].to, 1e-5 * m->check_valves[i].cracking_pressure);
-  for (size_t i = 0; i < m->n_relief_valves; i++)
-    printf("  relief valve %s: from %s to %s above %.6g bar\n", m->relief_valves[i].name,
-           m->relief_valves[i].from, m->relief_valves[i].to, 1e-5 * m->relief_valves[i].set_pressure);
-  for (size_t i = 0; i < m->n_pumps; i++) {
-    const bramah_pump *p = &m->pumps[i];
-    printf("  pump %s: %.6g L/min from %s into %s", p->name, 6e4 * p->flow, p->from, p->into);
-    if (p->set_pressure > 0.0) printf(", compensated at %.6g bar", 1e-5 * p->set_pressure);
-    printf("\n");
-  }
-  for (size_t i = 0; i < m->n_accumulators; i++)
-    printf("  accumulator %s: at %s, %.6g L of gas at %.6g bar\n", m->accumulators[i].name,
-           m->accumulators[i].volume, 1e3 * m->accumulators[i].gas_volume,
-           1e-5 * m->accumulators[i].precharge);
+  const bramah_element_kind *kind;
+  for (size_t k = 0; (kind = bramah_element_kind_at(k)) != NULL; k++)
+    for (size_t i = 0; i < bramah_machine_n_elements(m, kind); i++) {
+      const unsigned char *element = bramah_machine_element(m, kind, i);
+      printf("  %s %s:", kind->name, ((const bramah_named *)(const void *)element)->name);
+      const char *separator = "";
+      for (const bramah_element_key *key = kind->keys; key->name; key++) {
+        const char *name;
+        double value;
+        if (key->factor_of || key->type == BRAMAH_KEY_FRICTION) continue;
+        if (key->type == BRAMAH_KEY_QUANTITY) {
+          memcpy(&value, element + key->offset, sizeof value);
+          if (value == 0.0) continue;
+          printf("%s %s ", separator, key->name);
+          if (strcmp(key->unit, "1") == 0)
+            printf("%.6g", value);
+          else
+            print_value(value, key->unit);
+        } else {
+          memcpy(&name, element + key->offset, sizeof name);
+          if (!name) continue;
+          printf(" %s %s", key->name, name);
+        }
+        separator = key->type == BRAMAH_KEY_QUANTITY ? "," : ";";
+      }
+      printf("\n");
+    }
 }
 
 static void explain_metered(const bramah_machine_plant *machine)
@@ -269,8 +274,6 @@ static void explain_hydraulics(const bramah_machine_plant *machine)
 {
   const bramah_machine *m = machine->machine;
   explain_volumes(machine);
-  for (size_t i = 0; i < m->n_orifices; i++)
-    printf("  orifice %s: from %s to %s\n", m->orifices[i].name, m->orifices[i].from, m->orifices[i].to);
   for (size_t i = 0; i < m->n_valves; i++) {
     const bramah_valve *v = &m->valves[i];
     printf("  valve %s: U > 0 opens %s to %s and %s to %s; time constant %.6g ms, limit %.6g V, moved by "

@@ -106,22 +106,15 @@ static double output(const simulation *s, size_t i)
 static bramah_status prepare_energy(simulation *s, bramah_diag *diag)
 {
   energy_balance *e = &s->energy;
-  const bramah_machine *machine = s->machine.machine;
-  const size_t n_cylinders = machine->n_cylinders, n_linear = n_cylinders + machine->n_metered_cylinders,
-               n_actuators = n_linear + machine->n_rotaries;
-  const size_t n = n_actuators + machine->n_motions;
-  e->work = calloc(n + 1, sizeof *e->work);
+  e->work = calloc(s->machine.plant.n_output + 1, sizeof *e->work);
   if (!e->work) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   e->kinetic = (size_t)bramah_plant_find_output(&s->machine.plant, "energy.kinetic");
   e->potential = (size_t)bramah_plant_find_output(&s->machine.plant, "energy.potential");
-  for (size_t i = 0; i < n; i++) {
-    char name[256];
-    snprintf(name, sizeof name, "%s.work",
-             i < n_cylinders   ? machine->cylinders[i].name
-             : i < n_linear    ? machine->metered_cylinders[i - n_cylinders].name
-             : i < n_actuators ? machine->rotaries[i - n_linear].name
-                               : machine->motions[i - n_actuators].name);
-    e->work[e->n_work++] = (size_t)bramah_plant_find_output(&s->machine.plant, name);
+  for (size_t i = 0; i < s->machine.plant.n_output; i++) { /* of actuators and motions */
+    bramah_output_info info;
+    s->machine.plant.output_info(s->machine.plant.self, i, &info);
+    const size_t length = strlen(info.name);
+    if (length > 5 && strcmp(info.name + length - 5, ".work") == 0) e->work[e->n_work++] = i;
   }
   e->start = output(s, e->kinetic) + output(s, e->potential);
   return BRAMAH_OK;
@@ -300,7 +293,9 @@ static void print_summary(const simulation *s)
   if (s->parameters.n) fprintf(out, "parameters set: %zu; no energy balance\n", s->parameters.n);
   if (e->n_work && !s->parameters.n && !s->shaken)
     fprintf(out, "energy balance: error at most %.3g J (work of the %s: up to %.4g J)\n", e->worst,
-            s->machine.machine->n_rotaries || s->machine.machine->n_motions ? "actuators" : "cylinders",
+            s->machine.machine->n_rotaries || s->machine.machine->n_motors || s->machine.machine->n_motions
+                ? "actuators"
+                : "cylinders",
             e->most_work);
   fprintf(out, "truth: %s\n", r->output);
   if (s->noisy)

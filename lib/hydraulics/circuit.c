@@ -1,32 +1,70 @@
 /* SPDX-License-Identifier: MIT */
+/* Pressure rates pd = flow/C + recovery, C the compliance of a volume, and their derivatives
+ *   d pd = (d flow - (flow/C) dC) / C + d recovery
+ * C depends on the volume's own pressure (air, accumulators) and on the strokes of its cylinders. One pass over
+ * the circuit sums values and, where they are wanted, derivatives. */
 #include "lib/hydraulics/metering.h"
 
-#include <math.h>
+#include <string.h>
 
-double bramah__flow_function(double dp, double transition_pressure)
+/* Where the sums go: first those of flows and compliances, which finish() makes those of the rates. */
+typedef struct sums {
+  const bramah__circuit *circuit;
+  const double *p;
+  double *flow, *compliance;                     /* [np] */
+  double *compliance_by_p, *air, *air_by_p;      /* [np] NULL: values only, and so all that follow */
+  double *by_p, *by_s, *by_v, *by_U, *by_supply; /* the last two may be NULL alone */
+} sums;
+
+static void clear(double *x, size_t n)
 {
-  const double magnitude = fabs(dp);
-  if (magnitude < transition_pressure) return dp / sqrt(transition_pressure);
-  return copysign(sqrt(magnitude), dp);
+  if (x) memset(x, 0, n * sizeof *x);
 }
 
-double bramah__node_pressure(const bramah__circuit *circuit, const double *p, size_t node)
+static inline void begin(const sums *d)
 {
-  return node < circuit->n_volumes ? p[node] : circuit->supply[node - circuit->n_volumes];
+  const bramah__circuit *circuit = d->circuit;
+  const size_t np = circuit->n_volumes;
+  clear(d->by_p, np * np);
+  clear(d->by_s, np * circuit->n_cylinders);
+  clear(d->by_v, np * circuit->n_cylinders);
+  clear(d->by_U, np * bramah__n_spools(circuit));
+  clear(d->by_supply, np * circuit->n_supplies);
+  for (size_t i = 0; i < np - circuit->n_metered; i++) {
+    const bramah__volume *volume = &circuit->volume[i];
+    const bramah__tangent air = bramah__air_tangent(&circuit->air, d->p[i]);
+    d->flow[i] = 0.0;
+    d->compliance[i] = volume->hose_volume / circuit->oil_bulk_modulus + volume->hose_compliance +
+                       volume->hose_volume * air.value;
+    if (!d->by_p) continue;
+    d->air[i] = air.value;
+    d->air_by_p[i] = air.slope;
+    d->compliance_by_p[i] = volume->hose_volume * air.slope;
+  }
 }
 
-/* Flow Q from one node to another, booked on the volumes among them. */
-static void book(const bramah__circuit *circuit, double *flow, size_t from, size_t to, double Q)
+/* Derivative of the flow into a volume by the pressure of a node. */
+static void add(const sums *d, size_t volume, size_t node, double slope)
 {
-  if (from < circuit->n_volumes) flow[from] -= Q;
-  if (to < circuit->n_volumes) flow[to] += Q;
+  const size_t np = d->circuit->n_volumes;
+  if (node < np)
+    d->by_p[volume * np + node] += slope;
+  else if (d->by_supply)
+    d->by_supply[volume * d->circuit->n_supplies + node - np] += slope;
 }
 
-static void pass(const bramah__circuit *circuit, const double *p, double *flow, size_t from, size_t to,
-                 double coefficient)
+/* Flow from one node to another with its slope by p_from - p_to. */
+static inline void book(const sums *d, size_t from, size_t to, bramah__tangent Q)
 {
-  const double dp = bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
-  book(circuit, flow, from, to, coefficient * bramah__flow_function(dp, circuit->transition_pressure));
+  const size_t np = d->circuit->n_volumes;
+  if (from < np) {
+    d->flow[from] -= Q.value;
+    if (d->by_p) add(d, from, from, -Q.slope), add(d, from, to, Q.slope);
+  }
+  if (to < np) {
+    d->flow[to] += Q.value;
+    if (d->by_p) add(d, to, from, Q.slope), add(d, to, to, -Q.slope);
+  }
 }
 
 static double difference(const bramah__circuit *circuit, const double *p, size_t from, size_t to)
@@ -34,106 +72,108 @@ static double difference(const bramah__circuit *circuit, const double *p, size_t
   return bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
 }
 
-/* Leakages, check valves, relief valves, pumps. */
-static void element_flows(const bramah__circuit *circuit, const double *p, double *flow)
+static bramah__tangent flow_through(const bramah__circuit *circuit, const bramah__element *e, const double *p)
 {
-  const double laminar = circuit->transition_pressure;
-  for (size_t i = 0; i < circuit->n_leakages; i++) {
-    const bramah__leakage *l = &circuit->leakage[i];
-    book(circuit, flow, l->from, l->to, l->conductance * difference(circuit, p, l->from, l->to));
-  }
-  for (size_t i = 0; i < circuit->n_check_valves; i++) {
-    const bramah__check_valve *v = &circuit->check_valve[i];
-    const double dp = difference(circuit, p, v->from, v->to);
-    book(circuit, flow, v->from, v->to, bramah__check_valve_flow(v, dp, laminar));
-  }
-  for (size_t i = 0; i < circuit->n_relief_valves; i++) {
-    const bramah__relief_valve *v = &circuit->relief_valve[i];
-    const double dp = difference(circuit, p, v->from, v->to);
-    book(circuit, flow, v->from, v->to, bramah__relief_valve_flow(v, dp, laminar));
-  }
-  for (size_t i = 0; i < circuit->n_pumps; i++) {
-    const bramah__pump *pump = &circuit->pump[i];
-    const double dp = difference(circuit, p, pump->into, pump->from);
-    book(circuit, flow, pump->from, pump->into, bramah__pump_flow(pump, dp));
-  }
+  const double dp = difference(circuit, p, e->node[0], e->node[1]);
+  return bramah__element_kinds[e->kind]->flow(e, dp, circuit->transition_pressure);
 }
 
-void bramah__valve_ends(const bramah__valve *valve, size_t ends[BRAMAH__N_WAYS][2])
+/* A flow path that is shut passes nothing, but may be about to open. */
+static inline void add_valve(const sums *d, size_t i, double U)
 {
-  ends[BRAMAH__PUMP_A][0] = ends[BRAMAH__PUMP_B][0] = valve->pump;
-  ends[BRAMAH__B_TANK][1] = ends[BRAMAH__A_TANK][1] = valve->tank;
-  ends[BRAMAH__PUMP_A][1] = ends[BRAMAH__A_TANK][0] = valve->a;
-  ends[BRAMAH__PUMP_B][1] = ends[BRAMAH__B_TANK][0] = valve->b;
-}
-
-static void valve_flows(const bramah__circuit *circuit, const bramah__valve *valve, const double *p, double U,
-                        double *flow)
-{
-  size_t ends[BRAMAH__N_WAYS][2];
-  double e[BRAMAH__N_WAYS];
+  const bramah__circuit *circuit = d->circuit;
+  const bramah__valve *valve = &circuit->valve[i];
+  const size_t np = circuit->n_volumes, nv = bramah__n_spools(circuit);
+  double e[BRAMAH__N_PATHS], e_U[BRAMAH__N_PATHS];
+  size_t ends[BRAMAH__N_PATHS][2];
   bramah__valve_ends(valve, ends);
-  bramah__openings(&valve->opening, U, e);
-  for (int w = 0; w < BRAMAH__N_WAYS; w++)
-    if (e[w] > 0.0) pass(circuit, p, flow, ends[w][0], ends[w][1], valve->coefficient * e[w]);
+  bramah__opening_tangents(&valve->opening, U, e, e_U);
+  for (int w = 0; w < BRAMAH__N_PATHS; w++) {
+    const size_t from = ends[w][0], to = ends[w][1];
+    if (!(e[w] > 0.0) && (!d->by_U || e_U[w] == 0.0)) continue;
+    const bramah__tangent q =
+        bramah__flow_tangent(difference(circuit, d->p, from, to), circuit->transition_pressure);
+    const double C = valve->coefficient * e[w], by_U = valve->coefficient * e_U[w] * q.value;
+    if (e[w] > 0.0) book(d, from, to, (bramah__tangent){C * q.value, C * q.slope});
+    if (d->by_U && from < np) d->by_U[from * nv + i] -= by_U;
+    if (d->by_U && to < np) d->by_U[to * nv + i] += by_U;
+  }
 }
 
-double bramah__piston_chamber(const bramah__cylinder *cylinder, double s)
+/* A chamber of cylinder c with its length; sign: whether it grows or shrinks with the stroke. */
+static inline void add_chamber(const sums *d, size_t c, size_t volume, double area, double length,
+                               double sign, double v)
 {
-  return cylinder->piston_length + (s - cylinder->reference);
+  const bramah__cylinder *cylinder = &d->circuit->cylinder[c];
+  const size_t at = volume * d->circuit->n_cylinders + c;
+  d->flow[volume] -= sign * area * v;
+  if (d->by_p) d->by_v[at] -= sign * area;
+  if (cylinder->endless) return;
+  const double air = d->by_p ? d->air[volume] : bramah__air_tangent(&d->circuit->air, d->p[volume]).value;
+  const double per_volume = 1.0 / d->circuit->oil_bulk_modulus + 1.0 / cylinder->bulk_modulus;
+  const bramah__tangent filled = bramah__chamber_filled(cylinder, length);
+  const double oil = area * filled.value, by_volume = per_volume + air;
+  d->compliance[volume] += oil * by_volume;
+  if (!d->by_p) return;
+  d->compliance_by_p[volume] += oil * d->air_by_p[volume];
+  d->by_s[at] += sign * area * filled.slope * by_volume;
 }
 
-double bramah__rod_chamber(const bramah__cylinder *cylinder, double s)
+static void scale(double *x, size_t row, size_t n, double factor)
 {
-  return cylinder->rod_length - (s - cylinder->reference);
+  for (size_t k = 0; x && k < n; k++) x[row * n + k] *= factor;
 }
 
-double bramah__chamber_filled(const bramah__cylinder *c, double length)
+/* From the sums of volume i to its rate and the derivatives of that. */
+static inline double finish(const sums *d, size_t i)
 {
-  return c->stop.stiffness > 0.0 ? fmax(length, 0.0) : length;
+  const bramah__circuit *circuit = d->circuit;
+  const size_t np = circuit->n_volumes, nc = circuit->n_cylinders;
+  const double pd = d->flow[i] / d->compliance[i];
+  const bramah__tangent recovery = bramah__cavity_tangent(&circuit->air, d->p[i]);
+  if (d->by_p) {
+    const double per_compliance = 1.0 / d->compliance[i];
+    d->by_p[i * np + i] -= pd * d->compliance_by_p[i];
+    scale(d->by_p, i, np, per_compliance);
+    scale(d->by_s, i, nc, -pd * per_compliance);
+    scale(d->by_v, i, nc, per_compliance);
+    scale(d->by_U, i, bramah__n_spools(circuit), per_compliance);
+    scale(d->by_supply, i, circuit->n_supplies, per_compliance);
+    d->by_p[i * np + i] += recovery.slope;
+  }
+  return circuit->air.vapour_pressure > 0.0 ? pd + recovery.value : pd;
 }
 
-/* The compliance V/B_e of each volume goes to `pd` first, the flow minus dV/dt to `flow`. */
-static void cylinder_volumes(const bramah__circuit *circuit, const bramah__cylinder *c, const double *p,
-                             double s, double v, double *flow, double *compliance)
+static inline void sum(const sums *d, const double *s, const double *v, const double *U, double *pd)
 {
-  const double per_volume = 1.0 / circuit->oil_bulk_modulus + 1.0 / c->bulk_modulus;
-  const double air[2] = {bramah__air_compressibility(&circuit->air, p[c->piston]),
-                         bramah__air_compressibility(&circuit->air, p[c->rod])};
-  compliance[c->piston] +=
-      c->piston_area * bramah__chamber_filled(c, bramah__piston_chamber(c, s)) * (per_volume + air[0]);
-  compliance[c->rod] +=
-      c->rod_area * bramah__chamber_filled(c, bramah__rod_chamber(c, s)) * (per_volume + air[1]);
-  flow[c->piston] -= c->piston_area * v;
-  flow[c->rod] += c->rod_area * v;
+  const bramah__circuit *circuit = d->circuit;
+  begin(d);
+  for (size_t i = 0; i < circuit->n_passing; i++) {
+    const bramah__element *e = &circuit->element[i];
+    book(d, e->node[0], e->node[1], flow_through(circuit, e, d->p));
+  }
+  for (size_t i = 0; i < circuit->n_valves; i++) add_valve(d, i, U[i]);
+  for (size_t c = 0; c < circuit->n_cylinders; c++) {
+    const bramah__cylinder *cylinder = &circuit->cylinder[c];
+    if (cylinder->metered) continue;
+    add_chamber(d, c, cylinder->piston, cylinder->piston_area, bramah__piston_chamber(cylinder, s[c]), 1.0,
+                v[c]);
+    add_chamber(d, c, cylinder->rod, cylinder->rod_area, bramah__rod_chamber(cylinder, s[c]), -1.0, v[c]);
+  }
+  for (size_t i = circuit->n_passing; i < circuit->n_elements; i++) {
+    const bramah__element *e = &circuit->element[i];
+    const bramah__tangent compliance = bramah__element_kinds[e->kind]->compliance(e, d->p[e->node[0]]);
+    d->compliance[e->node[0]] += compliance.value;
+    if (d->by_p) d->compliance_by_p[e->node[0]] += compliance.slope;
+  }
+  for (size_t i = 0; i < circuit->n_volumes - circuit->n_metered; i++) pd[i] = finish(d, i);
 }
 
 void bramah__fluid_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
                          const double *U, double *flow, double *pd)
 {
-  const size_t filled = circuit->n_volumes - circuit->n_metered;
-  for (size_t i = 0; i < filled; i++) {
-    const bramah__volume *volume = &circuit->volume[i];
-    flow[i] = 0.0;
-    pd[i] = volume->hose_volume / circuit->oil_bulk_modulus + volume->hose_compliance +
-            volume->hose_volume * bramah__air_compressibility(&circuit->air, p[i]);
-  }
-  for (size_t i = 0; i < circuit->n_orifices; i++) {
-    const bramah__orifice *t = &circuit->orifice[i];
-    pass(circuit, p, flow, t->from, t->to, t->coefficient);
-  }
-  element_flows(circuit, p, flow);
-  for (size_t i = 0; i < circuit->n_valves; i++) valve_flows(circuit, &circuit->valve[i], p, U[i], flow);
-  for (size_t i = 0; i < circuit->n_cylinders; i++)
-    if (!circuit->cylinder[i].metered)
-      cylinder_volumes(circuit, &circuit->cylinder[i], p, s[i], v[i], flow, pd);
-  for (size_t i = 0; i < circuit->n_accumulators; i++) {
-    const bramah__accumulator *a = &circuit->accumulator[i];
-    pd[a->volume] += bramah__accumulator_compliance(a, p[a->volume]);
-  }
-  for (size_t i = 0; i < filled; i++) pd[i] = flow[i] / pd[i];
-  if (circuit->air.vapour_pressure > 0.0)
-    for (size_t i = 0; i < filled; i++) pd[i] += bramah__cavity_recovery(&circuit->air, p[i]);
+  const sums d = {.circuit = circuit, .p = p, .flow = flow, .compliance = pd};
+  sum(&d, s, v, U, pd);
 }
 
 void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
@@ -143,33 +183,69 @@ void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, cons
   if (circuit->n_metered) bramah__metered_rates(circuit, p, v, U, flow, pd);
 }
 
-double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p)
+void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
+                               const double *v, const double *U, double *scratch, double *pd, double *by_p,
+                               double *by_s, double *by_v, double *by_U, double *by_supply)
 {
-  const bramah__cylinder *cylinder = &circuit->cylinder[c];
-  return p[cylinder->piston] * cylinder->piston_area - p[cylinder->rod] * cylinder->rod_area;
+  const size_t np = circuit->n_volumes;
+  const sums d = {.circuit = circuit,
+                  .p = p,
+                  .flow = scratch,
+                  .compliance = scratch + np,
+                  .compliance_by_p = scratch + 2 * np,
+                  .air = scratch + 3 * np,
+                  .air_by_p = scratch + 4 * np,
+                  .by_p = by_p,
+                  .by_s = by_s,
+                  .by_v = by_v,
+                  .by_U = by_U,
+                  .by_supply = by_supply};
+  sum(&d, s, v, U, pd);
 }
 
-double bramah__stop_force(const bramah__circuit *circuit, size_t c, double s, double v)
+void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p, const double *s,
+                                 const double *v, const double *U, double *scratch, double *pd, double *by_p,
+                                 double *by_s, double *by_v, double *by_U, double *by_supply)
 {
-  const bramah__cylinder *cylinder = &circuit->cylinder[c];
-  return bramah__end_stop_force(&cylinder->stop, bramah__piston_chamber(cylinder, s), -v) -
-         bramah__end_stop_force(&cylinder->stop, bramah__rod_chamber(cylinder, s), v);
+  bramah__fluid_derivatives(circuit, p, s, v, U, scratch, pd, by_p, by_s, by_v, by_U, by_supply);
+  if (circuit->n_metered) bramah__metered_derivatives(circuit, p, v, U, NULL, NULL, pd, by_p, by_v, by_U);
 }
 
-double bramah__spool_reference(const bramah__valve *valve, double command)
+/* ---- flows for flow meters ---- */
+
+/* d(p_from - p_to)/dp times slope; supplies have no place in by_p. */
+static void add_slopes(const bramah__circuit *circuit, size_t from, size_t to, double slope, double *by_p)
 {
-  return fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
+  if (from < circuit->n_volumes) by_p[from] += slope;
+  if (to < circuit->n_volumes) by_p[to] -= slope;
 }
 
-/* [V] A spool on its way to zero would otherwise end among the subnormal numbers, on which processors are
- * slow. */
-static const double arrived = 1e-250;
-
-double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)
+double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, double *by_p)
 {
-  const double reference = bramah__spool_reference(valve, command);
-  if (bramah__is_direct(valve)) return reference;
-  const double ratio = h / valve->time_constant;
-  const double next = U + ratio * (reference - U) / (1.0 + 0.5 * ratio);
-  return fabs(next - reference) < arrived ? reference : next;
+  const bramah__element *e = &circuit->element[i];
+  const bramah__tangent Q = flow_through(circuit, e, p);
+  clear(by_p, circuit->n_volumes);
+  if (by_p) add_slopes(circuit, e->node[0], e->node[1], Q.slope, by_p);
+  return Q.value;
+}
+
+double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int port, const double *p, double U,
+                               double *by_p)
+{
+  const bramah__valve *valve = &circuit->valve[i];
+  const int paths[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
+  double e[BRAMAH__N_PATHS], flow = 0.0;
+  size_t ends[BRAMAH__N_PATHS][2];
+  bramah__openings(&valve->opening, U, e);
+  bramah__valve_ends(valve, ends);
+  clear(by_p, circuit->n_volumes);
+  for (int k = 0; k < 2; k++) {
+    const size_t from = ends[paths[k]][0], to = ends[paths[k]][1];
+    const bramah__tangent q =
+        bramah__flow_tangent(difference(circuit, p, from, to), circuit->transition_pressure);
+    const double C = (k ? -1.0 : 1.0) * valve->coefficient * e[paths[k]];
+    flow += C * q.value;
+    if (by_p) add_slopes(circuit, from, to, C * q.slope, by_p);
+  }
+  return flow;
 }

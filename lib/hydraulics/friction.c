@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/hydraulics/friction.h"
-#include "lib/hydraulics/constants.h"
 
 #include <math.h>
 

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#define BRAMAH__TANH_4 0.99932929973906704 /* tanh(4), which (D 2.44) carries in its viscous term */
+
 typedef enum bramah__friction_kind {
   BRAMAH__FRICTION_NONE = 0,
   BRAMAH__FRICTION_BROWN_MCPHEE = 1,

@@ -2,7 +2,6 @@
 /* Analytic derivatives of the friction models in friction.c. Even functions of v are differentiated by |v|;
  * odd ones, f(|v|) sgn v, have the same slope on both sides. */
 #include "lib/hydraulics/friction.h"
-#include "lib/hydraulics/constants.h"
 
 #include <math.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/hydraulics/metering.h"
-#include "lib/hydraulics/slopes.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,7 +23,7 @@ static double part(double open, double limit)
 /* Opening of a valve of one way, which its spool opens from 0 on. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U)
 {
-  double e[BRAMAH__N_WAYS];
+  double e[BRAMAH__N_PATHS];
   bramah__openings(&circuit->valve[spool].opening, U[spool], e);
   return part(e[BRAMAH__PUMP_A], circuit->valve[spool].limit);
 }
@@ -38,7 +37,7 @@ bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, c
 {
   const bramah__metered_port *port = &circuit->metered_port[i];
   const bramah__valve *valve = &circuit->valve[port->spool];
-  double e[BRAMAH__N_WAYS];
+  double e[BRAMAH__N_PATHS];
   bramah__openings(&valve->opening, U[port->spool], e);
   return (bramah__metering){.ph = part(e[BRAMAH__PUMP_A], valve->limit),
                             .tr = part(e[BRAMAH__B_TANK], valve->limit),
@@ -153,10 +152,10 @@ static double part_slope(double open, double slope, double limit)
 /* Do all openings follow their slopes at U as far as `by`? */
 static int is_straight(const bramah__valve *valve, double U, double by)
 {
-  double e[BRAMAH__N_WAYS], slope[BRAMAH__N_WAYS], there[BRAMAH__N_WAYS];
+  double e[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS], there[BRAMAH__N_PATHS];
   bramah__opening_tangents(&valve->opening, U, e, slope);
   bramah__openings(&valve->opening, U + by, there);
-  for (int w = 0; w < BRAMAH__N_WAYS; w++) {
+  for (int w = 0; w < BRAMAH__N_PATHS; w++) {
     const double follows = by * part_slope(e[w], slope[w], valve->limit),
                  moves = fmin(there[w], valve->limit) - fmin(e[w], valve->limit);
     if (fabs(moves - follows) > 1e-3 * fabs(by) * (1.0 + fabs(slope[w]))) return 0;
@@ -179,9 +178,9 @@ static void follow_spool(const bramah__circuit *circuit, const point *at, size_t
                          bramah__metering *du, double *bleed)
 {
   const bramah__valve *valve = &circuit->valve[spool];
-  double e[BRAMAH__N_WAYS], e_U[BRAMAH__N_WAYS];
+  double e[BRAMAH__N_PATHS], e_U[BRAMAH__N_PATHS];
   bramah__opening_tangents(&valve->opening, U, e, e_U);
-  for (int w = 0; w < BRAMAH__N_WAYS; w++) e_U[w] = part_slope(e[w], e_U[w], valve->limit) / valve->limit;
+  for (int w = 0; w < BRAMAH__N_PATHS; w++) e_U[w] = part_slope(e[w], e_U[w], valve->limit) / valve->limit;
   for (size_t j = 0; j < at->line->n; j++) {
     const bramah__metered_port *port = &circuit->metered_port[at->line->first + j];
     const int moves = port->spool == spool;

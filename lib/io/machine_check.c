@@ -44,8 +44,6 @@ static const struct {
     {NULL, "motions", "joint", COORDINATE},
     {NULL, "wheels", "body", BODY},
     {NULL, "knife_edges", "body", BODY},
-    {"hydraulics", "orifices", "from", VOLUME_OR_SUPPLY},
-    {"hydraulics", "orifices", "to", VOLUME_OR_SUPPLY},
     {"hydraulics", "valves", "pump", VOLUME_OR_SUPPLY},
     {"hydraulics", "valves", "tank", VOLUME_OR_SUPPLY},
     {"hydraulics", "valves", "a", VOLUME_OR_SUPPLY},
@@ -56,16 +54,6 @@ static const struct {
     {"hydraulics", "rotary_actuators", "joint", COORDINATE},
     {"hydraulics", "rotary_actuators", "a_volume", VOLUME},
     {"hydraulics", "rotary_actuators", "b_volume", VOLUME},
-    {"hydraulics", "leakages", "from", VOLUME_OR_SUPPLY},
-    {"hydraulics", "leakages", "to", VOLUME_OR_SUPPLY},
-    {"hydraulics", "leakages", "cylinder", CYLINDER},
-    {"hydraulics", "check_valves", "from", VOLUME_OR_SUPPLY},
-    {"hydraulics", "check_valves", "to", VOLUME_OR_SUPPLY},
-    {"hydraulics", "relief_valves", "from", VOLUME_OR_SUPPLY},
-    {"hydraulics", "relief_valves", "to", VOLUME_OR_SUPPLY},
-    {"hydraulics", "pumps", "from", VOLUME_OR_SUPPLY},
-    {"hydraulics", "pumps", "into", VOLUME},
-    {"hydraulics", "accumulators", "volume", VOLUME},
     {"hydraulics", "pump_lines", "tank", SUPPLY},
     {"hydraulics", "metered_cylinders", "bodies", BODY},
     {"hydraulics", "metered_cylinders", "pump_line", PUMP_LINE},
@@ -240,19 +228,35 @@ static bramah_status check_shared_names(bramah__reader *reader, const bramah__it
   return status;
 }
 
+static bramah_status check_references(bramah__reader *reader, const bramah__item *root,
+                                      const char *group_name, const char *section_name, const char *key,
+                                      target kind, const name_list *lists)
+{
+  bramah__item group = *root, section;
+  if (group_name && !bramah__item_find(root, group_name, &group)) return BRAMAH_OK;
+  if (group.node->kind != BRAMAH__NODE_MAPPING) return BRAMAH_OK;
+  if (!bramah__item_find(&group, section_name, &section)) return BRAMAH_OK;
+  return check_section(reader, &section, key, kind, &lists[kind]);
+}
+
 bramah_status bramah__machine_check(bramah__reader *reader, const bramah__item *root,
                                     const bramah_machine *machine)
 {
   name_list lists[N_TARGETS];
   bramah_status status = collect_names(reader, machine, lists);
   if (!status) status = check_shared_names(reader, root, machine, lists);
-  for (size_t i = 0; !status && i < sizeof references / sizeof references[0]; i++) {
-    bramah__item group = *root, section;
-    if (references[i].group && !bramah__item_find(root, references[i].group, &group)) continue;
-    if (group.node->kind != BRAMAH__NODE_MAPPING) continue;
-    if (!bramah__item_find(&group, references[i].section, &section)) continue;
-    target kind = references[i].target;
-    status = check_section(reader, &section, references[i].key, kind, &lists[kind]);
-  }
+  for (size_t i = 0; !status && i < sizeof references / sizeof references[0]; i++)
+    status = check_references(reader, root, references[i].group, references[i].section, references[i].key,
+                              references[i].target, lists);
+  static const target targets[] = {[BRAMAH_KEY_NODE] = VOLUME_OR_SUPPLY,
+                                   [BRAMAH_KEY_VOLUME] = VOLUME,
+                                   [BRAMAH_KEY_CYLINDER] = CYLINDER,
+                                   [BRAMAH_KEY_COORDINATE] = COORDINATE};
+  const bramah_element_kind *kind;
+  for (size_t i = 0; !status && (kind = bramah_element_kind_at(i)) != NULL; i++)
+    for (const bramah_element_key *key = kind->keys; key->name && !status; key++)
+      if (key->type != BRAMAH_KEY_QUANTITY)
+        status =
+            check_references(reader, root, "hydraulics", kind->section, key->name, targets[key->type], lists);
   return status;
 }

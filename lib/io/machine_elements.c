@@ -1,145 +1,198 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/machine_elements.h"
+#include "lib/base/diag.h"
+#include "lib/io/machine_file.h"
 
+#include <math.h>
 #include <string.h>
 
-/* ---- leakages ---- */
+/* ---- elements, by the tables of their keys ---- */
 
-/* From and to, or the cylinder whose piston is passed. */
-static bramah_status finish_leakage(bramah__reader *reader, const bramah__item *item, void *object)
+/* A value that a key gives, or the product of its factors: 1 for the value, 2 for the factors, 0 and the error
+ * told otherwise. */
+static int value_or_factors(bramah__reader *reader, const bramah__item *item, const bramah_element_key *keys,
+                            const char *result)
 {
-  const bramah_leakage *leakage = object;
-  bramah__item cylinder;
-  if (!leakage->cylinder) {
-    if (!leakage->from) return bramah__fail_missing(reader, item, "from");
-    return leakage->to ? BRAMAH_OK : bramah__fail_missing(reader, item, "to");
+  bramah__item found, factor;
+  const int has_value = bramah__item_find(item, result, &found);
+  const bramah_element_key *missing = NULL;
+  size_t n = 0;
+  for (const bramah_element_key *key = keys; key->name; key++) {
+    if (!key->factor_of || strcmp(key->factor_of, result) != 0) continue;
+    if (bramah__item_find(item, key->name, &found))
+      factor = found, n++;
+    else
+      missing = key;
   }
-  if (!leakage->from && !leakage->to) return BRAMAH_OK;
-  bramah__item_find(item, "cylinder", &cylinder);
-  return bramah__fail_key(reader, &cylinder, BRAMAH_E_KEY,
-                          "'cylinder' stands for 'from' and 'to': the leakage passes its piston");
+  if (has_value != (n > 0)) {
+    if (n == 0 || !missing) return has_value ? 1 : 2;
+    bramah__fail_missing(reader, item, missing->name);
+    return 0;
+  }
+  bramah__fail_key(reader, has_value ? &factor : item, BRAMAH_E_KEY, "'");
+  bramah__add_text(reader->diag, result);
+  bramah__add_text(reader->diag, has_value ? "' stands for" : "', or");
+  const char *between = " '";
+  for (const bramah_element_key *key = keys; key->name; key++) {
+    if (!key->factor_of || strcmp(key->factor_of, result) != 0) continue;
+    bramah__add_text(reader->diag, between);
+    bramah__add_text(reader->diag, key->name);
+    between = "' and '";
+  }
+  bramah__add_text(reader->diag, has_value ? "': they exclude each other" : "', is needed");
+  return 0;
 }
 
-static const bramah__key leakage_keys[] = {
-    BRAMAH__KEY("from", bramah__read_name, bramah_leakage, from, .required = 0),
-    BRAMAH__KEY("to", bramah__read_name, bramah_leakage, to, .required = 0),
-    BRAMAH__KEY("cylinder", bramah__read_name, bramah_leakage, cylinder, .required = 0),
-    BRAMAH__KEY("conductance", bramah__read_quantity, bramah_leakage, conductance, .required = 1,
-                .unit = "m^3/s/Pa", .range = BRAMAH__POSITIVE),
-    {0}};
-
-const bramah__table bramah__leakage_table = {
-    .keys = leakage_keys, .size = sizeof(bramah_leakage), .finish = finish_leakage};
-
-/* ---- check valves and relief valves ---- */
-
-static const bramah__key check_valve_keys[] = {
-    BRAMAH__KEY("from", bramah__read_name, bramah_check_valve, from, .required = 1),
-    BRAMAH__KEY("to", bramah__read_name, bramah_check_valve, to, .required = 1),
-    BRAMAH__KEY("flow_coefficient", bramah__read_quantity, bramah_check_valve, flow_coefficient,
-                .required = 1, .unit = BRAMAH__FLOW_UNIT, .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("cracking_pressure", bramah__read_quantity, bramah_check_valve, cracking_pressure,
-                .unit = "Pa", .range = BRAMAH__NOT_NEGATIVE),
-    {0}};
-
-const bramah__table bramah__check_valve_table = {.keys = check_valve_keys,
-                                                 .size = sizeof(bramah_check_valve)};
-
-static const bramah__key relief_valve_keys[] = {
-    BRAMAH__KEY("from", bramah__read_name, bramah_relief_valve, from, .required = 1),
-    BRAMAH__KEY("to", bramah__read_name, bramah_relief_valve, to, .required = 1),
-    BRAMAH__KEY("flow_coefficient", bramah__read_quantity, bramah_relief_valve, flow_coefficient,
-                .required = 1, .unit = BRAMAH__FLOW_UNIT, .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("set_pressure", bramah__read_quantity, bramah_relief_valve, set_pressure, .required = 1,
-                .unit = "Pa", .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("override", bramah__read_quantity, bramah_relief_valve, override, .required = 1, .unit = "Pa",
-                .range = BRAMAH__POSITIVE),
-    {0}};
-
-const bramah__table bramah__relief_valve_table = {.keys = relief_valve_keys,
-                                                  .size = sizeof(bramah_relief_valve)};
-
-/* ---- pumps ---- */
-
-/* The flow of a pump given by displacement and speed. */
-static bramah_status flow_of_speed(bramah__reader *reader, const bramah__item *item, bramah_pump *pump)
+static bramah__range range_of(const bramah_element_key *key)
 {
-  const bramah__key size = {.name = "displacement", .unit = "m^3/rad", .range = BRAMAH__POSITIVE};
-  const bramah__key turns = {.name = "speed", .unit = "rad/s", .range = BRAMAH__POSITIVE};
-  double displacement = 0.0, speed = 0.0;
-  bramah_status status = bramah__find_quantity(reader, item, &size, &displacement);
-  if (!status) status = bramah__find_quantity(reader, item, &turns, &speed);
-  if (status) return status;
-  pump->flow = displacement * speed;
-  return pump->flow > 0.0 ? BRAMAH_OK
-                          : bramah__fail_missing(reader, item, displacement > 0.0 ? "speed" : "displacement");
+  return key->range == BRAMAH_KEY_NOT_NEGATIVE ? BRAMAH__NOT_NEGATIVE : BRAMAH__POSITIVE;
 }
 
-static bramah_status check_compensator(bramah__reader *reader, const bramah__item *item,
-                                       const bramah_pump *pump)
+bramah_status bramah__read_product(bramah__reader *reader, const bramah__item *item,
+                                   const bramah_element_key *keys, const char *result, int by_density,
+                                   double *out)
 {
-  bramah__item band;
-  const int has_band = bramah__item_find(item, "band", &band);
-  if (pump->set_pressure > 0.0 && !has_band) return bramah__fail_missing(reader, item, "band");
-  if (pump->set_pressure == 0.0 && has_band) return bramah__fail_missing(reader, item, "set_pressure");
-  if (!has_band || pump->band <= pump->set_pressure) return BRAMAH_OK;
-  return bramah__fail_item(reader, &band, BRAMAH_E_VALUE, "band must not exceed the set pressure");
+  const bramah__loaded *draft = reader->draft;
+  double product = 1.0;
+  const int how = value_or_factors(reader, item, keys, result);
+  if (how != 2) return how ? BRAMAH_OK : BRAMAH_E_KEY;
+  for (const bramah_element_key *key = keys; key->name; key++) {
+    if (!key->factor_of || strcmp(key->factor_of, result) != 0) continue;
+    const bramah__key factor = {.name = key->name, .unit = key->unit, .range = range_of(key)};
+    double value = 0.0;
+    const bramah_status status = bramah__find_quantity(reader, item, &factor, &value);
+    if (status) return status;
+    if (by_density && draft->oil_density <= 0.0) {
+      bramah__item given;
+      bramah__item_find(item, key->name, &given);
+      bramah__fail_key(reader, &given, BRAMAH_E_KEY, "'");
+      bramah__add_text(reader->diag, key->name);
+      bramah__add_text(reader->diag, "' needs 'hydraulics.oil.density', which is missing");
+      return BRAMAH_E_KEY;
+    }
+    product *= value;
+  }
+  *out = by_density ? product * sqrt(2.0 / draft->oil_density) : product;
+  return BRAMAH_OK;
 }
 
-static bramah_status finish_pump(bramah__reader *reader, const bramah__item *item, void *object)
+/* The names that an element may refer to, and what is not given. */
+static bramah_status check_ports(bramah__reader *reader, const bramah__item *item,
+                                 const bramah_element_kind *kind)
 {
-  bramah_pump *pump = object;
-  bramah__item flow, other;
-  const int has_flow = bramah__item_find(item, "flow", &flow);
-  const int has_other =
-      bramah__item_find(item, "displacement", &other) || bramah__item_find(item, "speed", &other);
-  if (has_flow && has_other)
-    return bramah__fail_key(reader, &other, BRAMAH_E_KEY,
-                            "'flow' stands for 'displacement' and 'speed': they exclude each other");
-  if (!has_flow && !has_other)
-    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'flow', or 'displacement' and 'speed', is needed");
-  bramah_status status = has_flow ? BRAMAH_OK : flow_of_speed(reader, item, pump);
-  return status ? status : check_compensator(reader, item, pump);
+  bramah__item found, cylinder;
+  int past_piston = 0;
+  for (const bramah_element_key *key = kind->keys; key->name; key++)
+    if (key->type == BRAMAH_KEY_CYLINDER) past_piston = bramah__item_find(item, key->name, &cylinder);
+  for (const bramah_element_key *key = kind->keys; key->name; key++) {
+    if (key->type != BRAMAH_KEY_NODE) continue;
+    const int given = bramah__item_find(item, key->name, &found);
+    if (given && past_piston) {
+      bramah__fail_key(reader, &cylinder, BRAMAH_E_KEY, "'");
+      bramah__add_text(reader->diag, cylinder.name);
+      bramah__add_text(reader->diag, "' stands for 'from' and 'to': its piston is passed");
+      return BRAMAH_E_KEY;
+    }
+    if (!given && !past_piston) return bramah__fail_missing(reader, item, key->name);
+  }
+  return BRAMAH_OK;
 }
 
-static const bramah__key pump_keys[] = {
-    BRAMAH__KEY("from", bramah__read_name, bramah_pump, from, .required = 1),
-    BRAMAH__KEY("into", bramah__read_name, bramah_pump, into, .required = 1),
-    BRAMAH__KEY("flow", bramah__read_quantity, bramah_pump, flow, .unit = "m^3/s", .range = BRAMAH__POSITIVE),
-    {.name = "displacement", .read = bramah__read_nothing},
-    {.name = "speed", .read = bramah__read_nothing},
-    BRAMAH__KEY("set_pressure", bramah__read_quantity, bramah_pump, set_pressure, .unit = "Pa",
-                .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("band", bramah__read_quantity, bramah_pump, band, .unit = "Pa", .range = BRAMAH__POSITIVE),
-    {0}};
-
-const bramah__table bramah__pump_table = {
-    .keys = pump_keys, .size = sizeof(bramah_pump), .finish = finish_pump};
-
-/* ---- accumulators ---- */
-
-static bramah_status finish_accumulator(bramah__reader *reader, const bramah__item *item, void *object)
+bramah_status bramah__area_or_coefficient(bramah__reader *reader, const bramah__item *item, double *out)
 {
-  bramah_accumulator *accumulator = object;
-  bramah__item exponent;
-  if (!bramah__item_find(item, "exponent", &exponent)) accumulator->exponent = 1.4;
-  if (accumulator->exponent >= 1.0) return BRAMAH_OK;
-  return bramah__fail_item(reader, &exponent, BRAMAH_E_VALUE, "exponent must not be below 1");
+  const bramah_element_kind *orifice = bramah_element_kind_at(0);
+  return bramah__read_product(reader, item, orifice->keys, "flow_coefficient", 1, out);
 }
 
-static const bramah__key accumulator_keys[] = {
-    BRAMAH__KEY("volume", bramah__read_name, bramah_accumulator, volume, .required = 1),
-    BRAMAH__KEY("gas_volume", bramah__read_quantity, bramah_accumulator, gas_volume, .required = 1,
-                .unit = "m^3", .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("precharge", bramah__read_quantity, bramah_accumulator, precharge, .required = 1,
-                .unit = "Pa", .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("exponent", bramah__read_quantity, bramah_accumulator, exponent, .unit = "1",
-                .range = BRAMAH__POSITIVE),
-    {0}};
+static const bramah_element_kind *kind_of_section(const char *section)
+{
+  const bramah_element_kind *kind = NULL;
+  for (size_t i = 0; (kind = bramah_element_kind_at(i)) != NULL && strcmp(kind->section, section) != 0;) i++;
+  return kind;
+}
 
-const bramah__table bramah__accumulator_table = {
-    .keys = accumulator_keys, .size = sizeof(bramah_accumulator), .finish = finish_accumulator};
+static int has_factors(const bramah_element_kind *kind, const char *result)
+{
+  for (const bramah_element_key *key = kind->keys; key->name; key++)
+    if (key->factor_of && strcmp(key->factor_of, result) == 0) return 1;
+  return 0;
+}
+
+/* Fill what is not given, and check what one key cannot decide alone. */
+static bramah_status finish_element(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_element_kind *kind = kind_of_section(item->parent->name);
+  bramah__item found;
+  bramah_status status = check_ports(reader, item, kind);
+  for (const bramah_element_key *key = kind->keys; key->name && !status; key++) {
+    if (key->type != BRAMAH_KEY_QUANTITY || key->factor_of) continue;
+    double *value = (double *)(void *)((unsigned char *)object + key->offset);
+    if (has_factors(kind, key->name))
+      status = bramah__read_product(reader, item, kind->keys, key->name, kind->factors_by_density, value);
+    else if (!bramah__item_find(item, key->name, &found))
+      *value = key->otherwise;
+    else if (key->range == BRAMAH_KEY_FROM_ONE && !(*value >= 1.0)) {
+      bramah__fail_item(reader, &found, BRAMAH_E_VALUE, key->name);
+      bramah__add_text(reader->diag, " must not be below 1");
+      return BRAMAH_E_VALUE;
+    }
+  }
+  const char *fault, *at;
+  if (status || !kind->check || (fault = kind->check(object, &at)) == NULL) return status;
+  if (!bramah__item_find(item, at, &found)) return bramah__fail_missing(reader, item, at);
+  return bramah__fail_item(reader, &found, BRAMAH_E_VALUE, fault);
+}
+
+/* The keys of a kind as the readers know them. */
+static bramah_status element_table(bramah__reader *reader, const bramah_element_kind *kind,
+                                   bramah__table *out)
+{
+  size_t n = 0;
+  while (kind->keys[n].name) n++;
+  bramah__key *keys = bramah__pool_take(&reader->scratch, n + 1, sizeof *keys);
+  if (!keys) return bramah__no_memory(reader);
+  for (size_t i = 0; i < n; i++) {
+    const bramah_element_key *key = &kind->keys[i];
+    const int together = key->type == BRAMAH_KEY_NODE || has_factors(kind, key->name);
+    keys[i] = (bramah__key){.name = key->name,
+                            .read = key->factor_of                     ? bramah__read_nothing
+                                    : key->type == BRAMAH_KEY_QUANTITY ? bramah__read_quantity
+                                    : key->type == BRAMAH_KEY_FRICTION ? bramah__read_child
+                                                                       : bramah__read_name,
+                            .table = key->type == BRAMAH_KEY_FRICTION ? &bramah__rotary_friction_table : NULL,
+                            .offset = key->offset,
+                            .required = key->required && !together,
+                            .unit = key->unit,
+                            .range = range_of(key)};
+  }
+  *out = (bramah__table){.keys = keys, .size = kind->size, .finish = finish_element};
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__with_elements(bramah__reader *reader, const bramah__key *keys, size_t machine,
+                                    const bramah__key **out)
+{
+  size_t n = 0, n_kinds = 0;
+  while (keys[n].name) n++;
+  while (bramah_element_kind_at(n_kinds)) n_kinds++;
+  bramah__key *all = bramah__pool_take(&reader->scratch, n + n_kinds + 1, sizeof *all);
+  bramah__table *tables = bramah__pool_take(&reader->scratch, n_kinds, sizeof *tables);
+  if (!all || !tables) return bramah__no_memory(reader);
+  memcpy(all, keys, n * sizeof *keys);
+  for (size_t i = 0; i < n_kinds; i++) {
+    const bramah_element_kind *kind = bramah_element_kind_at(i);
+    const bramah_status status = element_table(reader, kind, &tables[i]);
+    if (status) return status;
+    all[n + i] = (bramah__key){.name = kind->section,
+                               .read = bramah__read_section,
+                               .offset = machine + kind->array,
+                               .count_offset = machine + kind->count,
+                               .table = &tables[i]};
+  }
+  *out = all;
+  return BRAMAH_OK;
+}
 
 /* ---- end stops ---- */
 

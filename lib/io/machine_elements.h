@@ -9,11 +9,17 @@
 /* The unit of a flow coefficient C in Q = C sqrt(dp). */
 #define BRAMAH__FLOW_UNIT "m^3/s/Pa^0.5"
 
-extern const bramah__table bramah__leakage_table;
-extern const bramah__table bramah__check_valve_table;
-extern const bramah__table bramah__relief_valve_table;
-extern const bramah__table bramah__pump_table;
-extern const bramah__table bramah__accumulator_table;
+/* The keys with a section for each kind of element behind them, in scratch memory; `machine` is the offset of the
+ * machine in the object that they fill. */
+bramah_status bramah__with_elements(bramah__reader *reader, const bramah__key *keys, size_t machine,
+                                    const bramah__key **out);
+
+/* The product of the keys that are factors of `result`, unless `result` itself is given, which then has been
+ * read. */
+bramah_status bramah__read_product(bramah__reader *reader, const bramah__item *item,
+                                   const bramah_element_key *keys, const char *result, int by_density,
+                                   double *out);
+
 extern const bramah__table bramah__end_stop_table;
 extern const bramah__table bramah__rotary_end_stop_table;
 
@@ -39,6 +45,6 @@ bramah_status bramah__piston_and_rod(bramah__reader *reader, const bramah__item 
                                      double *rod_area);
 bramah_status bramah__read_pressure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     void *object, bramah_pressure_initial *initial);
-extern const bramah__table bramah__friction_table;
+extern const bramah__table bramah__friction_table, bramah__rotary_friction_table;
 
 #endif

@@ -108,8 +108,6 @@ static const bramah__key hydraulics_keys[] = {
                     .required = 0),
     BRAMAH__SECTION("volumes", bramah__loaded, machine.volumes, machine.n_volumes, &bramah__volume_table,
                     .required = 0),
-    BRAMAH__SECTION("orifices", bramah__loaded, machine.orifices, machine.n_orifices, &bramah__orifice_table,
-                    .required = 0),
     BRAMAH__SECTION("valves", bramah__loaded, machine.valves, machine.n_valves, &bramah__valve_table,
                     .required = 0),
     BRAMAH__SECTION("cylinders", bramah__loaded, machine.cylinders, machine.n_cylinders,
@@ -120,19 +118,17 @@ static const bramah__key hydraulics_keys[] = {
                     &bramah__pump_line_table, .required = 0),
     BRAMAH__SECTION("metered_cylinders", bramah__loaded, machine.metered_cylinders,
                     machine.n_metered_cylinders, &bramah__metered_cylinder_table, .required = 0),
-    BRAMAH__SECTION("leakages", bramah__loaded, machine.leakages, machine.n_leakages, &bramah__leakage_table,
-                    .required = 0),
-    BRAMAH__SECTION("check_valves", bramah__loaded, machine.check_valves, machine.n_check_valves,
-                    &bramah__check_valve_table, .required = 0),
-    BRAMAH__SECTION("relief_valves", bramah__loaded, machine.relief_valves, machine.n_relief_valves,
-                    &bramah__relief_valve_table, .required = 0),
-    BRAMAH__SECTION("pumps", bramah__loaded, machine.pumps, machine.n_pumps, &bramah__pump_table,
-                    .required = 0),
-    BRAMAH__SECTION("accumulators", bramah__loaded, machine.accumulators, machine.n_accumulators,
-                    &bramah__accumulator_table, .required = 0),
     {0}};
 
-static const bramah__table hydraulics_table = {.keys = hydraulics_keys};
+static bramah_status read_hydraulics(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                     void *object)
+{
+  (void)key;
+  bramah__table table = {0};
+  const bramah_status status =
+      bramah__with_elements(reader, hydraulics_keys, offsetof(bramah__loaded, machine), &table.keys);
+  return status ? status : bramah__read_table(reader, item, &table, object);
+}
 
 static const bramah__key machine_keys[] = {
     BRAMAH__KEY("machine", bramah__read_text, bramah__loaded, machine.name, .required = 1),
@@ -157,7 +153,7 @@ static const bramah__key machine_keys[] = {
                     .required = 0),
     BRAMAH__SECTION("knife_edges", bramah__loaded, machine.knife_edges, machine.n_knife_edges,
                     &bramah__knife_edge_table, .required = 0),
-    {.name = "hydraulics", .read = bramah__read_child, .table = &hydraulics_table},
+    {.name = "hydraulics", .read = read_hydraulics},
     BRAMAH__SECTION("inputs", bramah__loaded, machine.inputs, machine.n_inputs, &input_table, .required = 0),
     BRAMAH__KEY("integrator", bramah__read_child, bramah__loaded, machine.integrator,
                 .table = &integrator_table),

@@ -25,7 +25,6 @@ extern const bramah__table bramah__motion_table;
 extern const bramah__table bramah__oil_table;
 extern const bramah__table bramah__supply_table;
 extern const bramah__table bramah__volume_table;
-extern const bramah__table bramah__orifice_table;
 extern const bramah__table bramah__valve_table;
 extern const bramah__table bramah__cylinder_table;
 extern const bramah__table bramah__rotary_table;

@@ -90,8 +90,6 @@ static const bramah__key volume_keys[] = {
 
 const bramah__table bramah__volume_table = {.keys = volume_keys, .size = sizeof(bramah_volume)};
 
-/* ---- orifices ---- */
-
 /* One of two ways to give a value: 1 for the first, 2 for the second, 0 and the error told otherwise. */
 int bramah__either_key(bramah__reader *reader, const bramah__item *item, const char *first,
                        const char *second)
@@ -106,60 +104,6 @@ int bramah__either_key(bramah__reader *reader, const bramah__item *item, const c
   bramah__add_text(reader->diag, has_first ? "' exclude each other" : "' is needed");
   return 0;
 }
-
-/* C = C_d A sqrt(2/rho). Source: spec equations 2. */
-static bramah_status coefficient_by_area(bramah__reader *reader, const bramah__item *item, double *out)
-{
-  const bramah__key area = {.name = "area", .unit = "m^2", .range = BRAMAH__POSITIVE};
-  const bramah__key discharge = {.name = "discharge_coefficient", .unit = "1", .range = BRAMAH__POSITIVE};
-  const bramah__loaded *draft = reader->draft;
-  double a = 0.0, cd = 0.0;
-  bramah__item given;
-  bramah_status status = bramah__find_quantity(reader, item, &area, &a);
-  if (!status) status = bramah__find_quantity(reader, item, &discharge, &cd);
-  if (status) return status;
-  if (!bramah__item_find(item, discharge.name, &given))
-    return bramah__fail_missing(reader, item, discharge.name);
-  bramah__item_find(item, area.name, &given);
-  if (draft->oil_density <= 0.0)
-    return bramah__fail_key(reader, &given, BRAMAH_E_KEY,
-                            "an area needs 'hydraulics.oil.density', which is missing");
-  *out = cd * a * sqrt(2.0 / draft->oil_density);
-  return BRAMAH_OK;
-}
-
-bramah_status bramah__area_or_coefficient(bramah__reader *reader, const bramah__item *item, double *out)
-{
-  bramah__item discharge;
-  switch (bramah__either_key(reader, item, "area", "flow_coefficient")) {
-  case 0:
-    return BRAMAH_E_KEY;
-  case 1:
-    return coefficient_by_area(reader, item, out);
-  default:
-    break;
-  }
-  if (!bramah__item_find(item, "discharge_coefficient", &discharge)) return BRAMAH_OK;
-  return bramah__fail_key(reader, &discharge, BRAMAH_E_KEY, "a discharge coefficient belongs to an 'area'");
-}
-
-static bramah_status finish_orifice(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  bramah_orifice *orifice = object;
-  return bramah__area_or_coefficient(reader, item, &orifice->flow_coefficient);
-}
-
-static const bramah__key orifice_keys[] = {
-    BRAMAH__KEY("from", bramah__read_name, bramah_orifice, from, .required = 1),
-    BRAMAH__KEY("to", bramah__read_name, bramah_orifice, to, .required = 1),
-    {.name = "area", .read = bramah__read_nothing},
-    {.name = "discharge_coefficient", .read = bramah__read_nothing},
-    BRAMAH__KEY("flow_coefficient", bramah__read_quantity, bramah_orifice, flow_coefficient,
-                .unit = FLOW_UNIT, .range = BRAMAH__POSITIVE),
-    {0}};
-
-const bramah__table bramah__orifice_table = {
-    .keys = orifice_keys, .size = sizeof(bramah_orifice), .finish = finish_orifice};
 
 /* ---- valves ---- */
 
@@ -261,7 +205,7 @@ static const bramah__key friction_keys[] = FRICTION_KEYS("N", "m");
 static const bramah__key rotary_friction_keys[] = FRICTION_KEYS("N*m", "rad");
 
 const bramah__table bramah__friction_table = {.keys = friction_keys, .finish = finish_friction};
-static const bramah__table rotary_friction_table = {.keys = rotary_friction_keys, .finish = finish_friction};
+const bramah__table bramah__rotary_friction_table = {.keys = rotary_friction_keys, .finish = finish_friction};
 
 /* Areas given directly or by diameters. A rod with a piston area is as good as one with a bore. */
 bramah_status bramah__piston_and_rod(bramah__reader *reader, const bramah__item *item, double *piston_area,
@@ -346,7 +290,8 @@ static const bramah__key rotary_keys[] = {
                 .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("b_angle", bramah__read_quantity, bramah_rotary, b_angle, .required = 1, .unit = "rad",
                 .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("friction", bramah__read_child, bramah_rotary, friction, .table = &rotary_friction_table),
+    BRAMAH__KEY("friction", bramah__read_child, bramah_rotary, friction,
+                .table = &bramah__rotary_friction_table),
     BRAMAH__KEY("end_stop", bramah__read_child, bramah_rotary, end_stop,
                 .table = &bramah__rotary_end_stop_table),
     {0}};

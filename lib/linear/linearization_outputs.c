@@ -5,7 +5,6 @@
 #include "lib/linear/linearization_internal.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
-#include "lib/hydraulics/slopes.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,15 +41,15 @@ static double flow_by_spool(const bramah_coupled *c, size_t valve_index, int por
   const bramah__circuit *circuit = &c->model->circuit;
   const bramah__valve *valve = &circuit->valve[valve_index];
   const int ways[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
-  double e[BRAMAH__N_WAYS], slope[BRAMAH__N_WAYS], sum = 0.0;
-  size_t ends[BRAMAH__N_WAYS][2];
+  double e[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS], sum = 0.0;
+  size_t ends[BRAMAH__N_PATHS][2];
   bramah__opening_tangents(&valve->opening, c->state.U[valve_index], e, slope);
   bramah__valve_ends(valve, ends);
   for (int k = 0; k < 2; k++) {
     const double dp = bramah__node_pressure(circuit, c->state.p, ends[ways[k]][0]) -
                       bramah__node_pressure(circuit, c->state.p, ends[ways[k]][1]);
     sum += (k ? -1.0 : 1.0) * valve->coefficient * slope[ways[k]] *
-           bramah__flow_function(dp, circuit->transition_pressure);
+           bramah__flow_tangent(dp, circuit->transition_pressure).value;
   }
   return sum;
 }

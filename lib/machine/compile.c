@@ -21,24 +21,22 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->tree.n = model->n;
   model->circuit.n_volumes = machine->n_volumes + machine->n_metered_cylinders;
   model->circuit.n_supplies = machine->n_supplies;
-  model->circuit.n_orifices = machine->n_orifices;
-  model->circuit.n_leakages = machine->n_leakages;
-  model->circuit.n_check_valves = machine->n_check_valves;
-  model->circuit.n_relief_valves = machine->n_relief_valves;
-  model->circuit.n_pumps = machine->n_pumps;
-  model->circuit.n_accumulators = machine->n_accumulators;
+  const bramah__element_counts elements = bramah__count_elements(machine);
+  model->circuit.n_elements = elements.n;
+  model->circuit.n_passing = elements.passing;
   model->circuit.n_valves = machine->n_valves;
   model->circuit.n_metering_spools = bramah__count_metering_spools(machine);
-  model->circuit.n_cylinders = machine->n_cylinders + machine->n_metered_cylinders + machine->n_rotaries;
+  model->circuit.n_cylinders =
+      machine->n_cylinders + machine->n_metered_cylinders + bramah__n_turning(machine);
   model->circuit.n_metered = machine->n_metered_cylinders;
   model->circuit.n_metered_lines = machine->n_pump_lines;
-  model->n_rotaries = machine->n_rotaries;
+  model->n_rotaries = bramah__n_turning(machine);
   for (size_t i = 0; i < machine->n_cylinders; i++)
     model->circuit.n_friction_states +=
         bramah__friction_states((bramah__friction_kind)machine->cylinders[i].friction.model);
-  for (size_t i = 0; i < machine->n_rotaries; i++)
+  for (size_t i = 0; i < model->n_rotaries; i++)
     model->circuit.n_friction_states +=
-        bramah__friction_states((bramah__friction_kind)machine->rotaries[i].friction.model);
+        bramah__friction_states((bramah__friction_kind)bramah__turning(machine, i).friction.model);
   for (size_t i = 0; i < machine->n_metered_cylinders; i++)
     model->circuit.n_friction_states +=
         bramah__friction_states((bramah__friction_kind)machine->metered_cylinders[i].friction.model);
@@ -107,7 +105,7 @@ static void take_actuator_names(const bramah_machine *machine, bramah_model *mod
   for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
     const char *name = i < nc        ? machine->cylinders[i].name
                        : i < nc + nm ? machine->metered_cylinders[i - nc].name
-                                     : machine->rotaries[i - nc - nm].name;
+                                     : bramah__turning(machine, i - nc - nm).name;
     const char *copy = bramah__arena_text(arena, name ? name : "");
     if (model->cylinder_name) model->cylinder_name[i] = copy;
   }
@@ -135,6 +133,17 @@ static void take_circuit_names(const bramah_machine *machine, bramah_model *mode
   TAKE_NAMES(pump_line_name, pump_lines, machine->n_pump_lines);
 }
 
+static void take_element_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+{
+  const size_t n = model->circuit.n_elements;
+  model->element_name = BRAMAH__TAKE(arena, const char *, n);
+  for (size_t i = 0; i < n; i++) {
+    const bramah_named *element = bramah__element_of(machine, i, NULL);
+    const char *copy = bramah__arena_text(arena, element->name ? element->name : "");
+    if (model->element_name) model->element_name[i] = copy;
+  }
+}
+
 static void take_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
 {
   model->name = bramah__arena_text(arena, machine->name ? machine->name : "machine");
@@ -145,11 +154,7 @@ static void take_names(const bramah_machine *machine, bramah_model *model, brama
   take_circuit_names(machine, model, arena);
   take_actuator_names(machine, model, arena);
   TAKE_NAMES(input_name, inputs, machine->n_inputs);
-  TAKE_NAMES(orifice_name, orifices, machine->n_orifices);
-  TAKE_NAMES(leakage_name, leakages, machine->n_leakages);
-  TAKE_NAMES(check_valve_name, check_valves, machine->n_check_valves);
-  TAKE_NAMES(relief_valve_name, relief_valves, machine->n_relief_valves);
-  TAKE_NAMES(pump_name, pumps, machine->n_pumps);
+  take_element_names(machine, model, arena);
   TAKE_NAMES(motion_name, motions, machine->n_motions);
 }
 
@@ -164,7 +169,6 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->line = BRAMAH__TAKE(arena, bramah__line, nc);
   t->volume = BRAMAH__TAKE(arena, bramah__volume, model->circuit.n_volumes);
   t->supply = BRAMAH__TAKE(arena, double, machine->n_supplies);
-  t->orifice = BRAMAH__TAKE(arena, bramah__orifice, machine->n_orifices);
   t->valve = BRAMAH__TAKE(arena, bramah__valve, bramah__n_spools(&model->circuit));
   t->cylinder = BRAMAH__TAKE(arena, bramah__cylinder, nc);
   bramah__elements_layout(machine, t, arena);
@@ -253,7 +257,6 @@ static void connect(bramah__compiler *k)
   m->circuit.transition_pressure = d->transition_pressure > 0.0 ? d->transition_pressure : 2e5;
   m->circuit.volume = k->t.volume;
   m->circuit.supply = k->t.supply;
-  m->circuit.orifice = k->t.orifice;
   m->circuit.valve = k->t.valve;
   m->circuit.cylinder = k->t.cylinder;
   bramah__elements_connect(k);

@@ -12,18 +12,13 @@ typedef struct bramah__tables {
   bramah__line *line;
   bramah__volume *volume;
   double *supply;
-  bramah__orifice *orifice;
   bramah__valve *valve;
   bramah__cylinder *cylinder;
   int *body_of_joint;   /* index in machine->bodies */
   size_t *joint_order;  /* index in machine->joints */
   unsigned char *given; /* [n] initial position to be kept */
   double *work;         /* [3 n] */
-  bramah__leakage *leakage;
-  bramah__check_valve *check_valve;
-  bramah__relief_valve *relief_valve;
-  bramah__pump *pump;
-  bramah__accumulator *accumulator;
+  bramah__element *element;
   double *points; /* of all curves */
   bramah__spring *spring;
   bramah__joint_spring *joint_spring;
@@ -120,8 +115,8 @@ bramah_status bramah__build_forces(bramah__compiler *k);
 bramah_status bramah__build_rolling(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
 
-/* Everything of the circuit beside volumes, orifices, valves and cylinders: room, tables (after
- * bramah__build_circuit), and the circuit's pointers to them. */
+/* Elements, end stops, air and characteristics of valves: room, tables (after bramah__build_circuit), and the
+ * circuit's pointers to them. */
 void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
 bramah_status bramah__build_elements(bramah__compiler *k);
 void bramah__elements_connect(bramah__compiler *k);

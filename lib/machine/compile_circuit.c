@@ -34,21 +34,6 @@ static bramah_status build_volumes(bramah__compiler *k)
   return BRAMAH_OK;
 }
 
-static bramah_status build_orifices(bramah__compiler *k)
-{
-  for (size_t i = 0; i < k->machine->n_orifices; i++) {
-    const bramah_orifice *in = &k->machine->orifices[i];
-    bramah__orifice *out = &k->t.orifice[i];
-    bramah_status status =
-        bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
-    if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->from, &out->from);
-    if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->to, &out->to);
-    if (status != BRAMAH_OK) return status;
-    out->coefficient = in->flow_coefficient;
-  }
-  return BRAMAH_OK;
-}
-
 static bramah_status build_ports(bramah__compiler *k, const bramah_valve *in, bramah__valve *out)
 {
   bramah_status status =
@@ -207,14 +192,14 @@ static bramah_status build_points(bramah__compiler *k, const bramah_cylinder *in
 }
 
 static bramah_status build_turning(bramah__compiler *k, const bramah_cylinder *in, const char *joint,
-                                   bramah__line *line)
+                                   int endless, bramah__line *line)
 {
   const bramah_model *m = k->model;
   const positive_value checks[] = {{in->piston_area, "the displacement"},
                                    {in->bulk_modulus, "the bulk modulus"},
                                    {in->piston_chamber_length, "the angle of chamber a"},
                                    {in->rod_chamber_length, "the angle of chamber b"}};
-  const bramah_status status = check_values(k, in, sizeof checks / sizeof checks[0], checks);
+  const bramah_status status = check_values(k, in, endless ? 1 : sizeof checks / sizeof checks[0], checks);
   if (status != BRAMAH_OK) return status;
   if (!isfinite(in->reference_stroke))
     return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, in->name, in->line,
@@ -223,7 +208,7 @@ static bramah_status build_turning(bramah__compiler *k, const bramah_cylinder *i
   if (i < 0) return bramah__no_such(k, in->name, in->line, "joint coordinate", joint, m->n, m->joint_name);
   if (!k->t.link[i].revolute)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "its joint coordinate slides; a rotary actuator needs one that turns");
+                                "its joint coordinate slides; one that turns is needed");
   line->is_coordinate = 1;
   line->joint = (size_t)i;
   return BRAMAH_OK;
@@ -239,8 +224,10 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   bramah__line *line = &k->t.line[i];
   const size_t rotary = source->n_cylinders + source->n_metered_cylinders;
   if (bramah__metered_cylinder(k, i)) return BRAMAH_OK; /* by bramah__build_metered */
+  out->endless = i >= rotary + source->n_rotaries;
   const bramah_status status =
-      i < rotary ? build_points(k, in, line) : build_turning(k, in, source->rotaries[i - rotary].joint, line);
+      i < rotary ? build_points(k, in, line)
+                 : build_turning(k, in, bramah__turning(source, i - rotary).joint, out->endless, line);
   if (status != BRAMAH_OK) return status;
   const long piston = bramah__find_name(source->n_volumes, m->volume_name, in->piston_volume);
   const long rod = bramah__find_name(source->n_volumes, m->volume_name, in->rod_volume);
@@ -256,8 +243,8 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   out->rod_area = in->rod_area;
   out->bulk_modulus = in->bulk_modulus;
   out->reference = in->reference_stroke;
-  out->piston_length = in->piston_chamber_length;
-  out->rod_length = in->rod_chamber_length;
+  out->piston_length = out->endless ? INFINITY : in->piston_chamber_length;
+  out->rod_length = out->endless ? INFINITY : in->rod_chamber_length;
   out->friction_scale = 1.0;
   return bramah__build_friction(k, in, &out->friction);
 }
@@ -268,7 +255,7 @@ static bramah_status check_compliance(const bramah__compiler *k)
   for (size_t i = 0; i < k->machine->n_volumes; i++) {
     int filled = k->t.volume[i].hose_volume > 0.0;
     for (size_t c = 0; c < k->machine->n_cylinders; c++)
-      filled |= k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i;
+      filled |= !k->t.cylinder[c].endless && (k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i);
     if (!filled)
       return bramah__compile_fail(k, BRAMAH_E_VALUE, k->machine->volumes[i].name, k->machine->volumes[i].line,
                                   "this volume has neither a hose nor a cylinder chamber");
@@ -283,7 +270,6 @@ bramah_status bramah__build_circuit(bramah__compiler *k)
   if (k->source->n_volumes)
     status = bramah__positive(k, d->oil_bulk_modulus, "oil", 0, "the bulk modulus of the oil");
   if (status == BRAMAH_OK) status = build_volumes(k);
-  if (status == BRAMAH_OK) status = build_orifices(k);
   for (size_t i = 0; i < d->n_valves && status == BRAMAH_OK; i++) {
     if (i < k->source->n_valves) status = build_ports(k, &d->valves[i], &k->t.valve[i]);
     if (status == BRAMAH_OK) status = build_spool(k, &d->valves[i], &k->t.valve[i]);

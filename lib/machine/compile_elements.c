@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* Elements of the circuit beside volumes, orifices, directional valves and cylinders. */
 #include "lib/machine/compile.h"
+#include "lib/base/diag.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The two nodes of an element, which must not be one and the same. */
-static bramah_status find_nodes(const bramah__compiler *k, const char *thing, int line, const char *from,
-                                const char *to, size_t nodes[2])
+/* The value of a quantity, or what it is when it is not given; refused where it is out of range. */
+static bramah_status take_value(const bramah__compiler *k, const bramah_named *in,
+                                const bramah_element_key *key, double *out)
 {
-  bramah_status status = bramah__find_node(k, thing, line, from, &nodes[0]);
-  if (status == BRAMAH_OK) status = bramah__find_node(k, thing, line, to, &nodes[1]);
-  if (status == BRAMAH_OK && nodes[0] == nodes[1])
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, thing, line, "both of its ends are the same");
-  return status;
+  memcpy(out, (const unsigned char *)in + key->offset, sizeof *out);
+  if (*out == 0.0 && !key->required) {
+    *out = key->otherwise;
+    return BRAMAH_OK;
+  }
+  if (key->range == BRAMAH_KEY_POSITIVE) return bramah__positive(k, *out, in->name, in->line, key->what);
+  const int from_one = key->range == BRAMAH_KEY_FROM_ONE;
+  if (*out >= (from_one ? 1.0 : 0.0) && isfinite(*out)) return BRAMAH_OK;
+  bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, key->what);
+  bramah__add_text(k->diag, from_one ? " must not be below 1" : " must not be negative");
+  return BRAMAH_E_VALUE;
 }
 
-static bramah_status find_piston(const bramah__compiler *k, const bramah_leakage *in, size_t nodes[2])
+/* The two volumes of a cylinder. */
+static bramah_status find_piston(const bramah__compiler *k, const bramah_named *in, const char *cylinder,
+                                 size_t nodes[2])
 {
   const bramah_model *m = k->model;
-  const long i = bramah__find_name(m->circuit.n_cylinders, m->cylinder_name, in->cylinder);
+  const long i = bramah__find_name(m->circuit.n_cylinders, m->cylinder_name, cylinder);
   if (i < 0)
-    return bramah__no_such(k, in->name, in->line, "cylinder", in->cylinder, m->circuit.n_cylinders,
+    return bramah__no_such(k, in->name, in->line, "cylinder", cylinder, m->circuit.n_cylinders,
                            m->cylinder_name);
   if (bramah__metered_cylinder(k, (size_t)i))
     return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
@@ -31,86 +40,59 @@ static bramah_status find_piston(const bramah__compiler *k, const bramah_leakage
   return BRAMAH_OK;
 }
 
-static bramah_status build_leakage(bramah__compiler *k, const bramah_leakage *in, bramah__leakage *out)
-{
-  size_t nodes[2] = {0, 0};
-  bramah_status status = bramah__positive(k, in->conductance, in->name, in->line, "the conductance");
-  if (status == BRAMAH_OK && in->cylinder && (in->from || in->to))
-    status = bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                  "a leakage has either two nodes or a cylinder whose piston it passes");
-  if (status == BRAMAH_OK)
-    status =
-        in->cylinder ? find_piston(k, in, nodes) : find_nodes(k, in->name, in->line, in->from, in->to, nodes);
-  *out = (bramah__leakage){nodes[0], nodes[1], in->conductance};
-  return status;
-}
-
-static bramah_status build_check_valve(bramah__compiler *k, const bramah_check_valve *in,
-                                       bramah__check_valve *out)
-{
-  size_t nodes[2] = {0, 0};
-  bramah_status status =
-      bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
-  if (status == BRAMAH_OK && !(in->cracking_pressure >= 0.0 && isfinite(in->cracking_pressure)))
-    status = bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                  "the cracking pressure must not be negative");
-  if (status == BRAMAH_OK) status = find_nodes(k, in->name, in->line, in->from, in->to, nodes);
-  *out = (bramah__check_valve){nodes[0], nodes[1], in->flow_coefficient, in->cracking_pressure};
-  return status;
-}
-
-static bramah_status build_relief_valve(bramah__compiler *k, const bramah_relief_valve *in,
-                                        bramah__relief_valve *out)
-{
-  size_t nodes[2] = {0, 0};
-  bramah_status status =
-      bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
-  if (status == BRAMAH_OK)
-    status = bramah__positive(k, in->set_pressure, in->name, in->line, "the set pressure");
-  if (status == BRAMAH_OK) status = bramah__positive(k, in->override, in->name, in->line, "the override");
-  if (status == BRAMAH_OK) status = find_nodes(k, in->name, in->line, in->from, in->to, nodes);
-  *out = (bramah__relief_valve){nodes[0], nodes[1], in->flow_coefficient, in->set_pressure, in->override};
-  return status;
-}
-
-static bramah_status check_compensator(const bramah__compiler *k, const bramah_pump *in)
-{
-  if (in->set_pressure == 0.0 && in->band == 0.0) return BRAMAH_OK;
-  if (in->set_pressure > 0.0 && isfinite(in->set_pressure) && in->band > 0.0 && in->band <= in->set_pressure)
-    return BRAMAH_OK;
-  return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                              "a compensator needs 0 < band <= set pressure");
-}
-
-static bramah_status build_pump(bramah__compiler *k, const bramah_pump *in, bramah__pump *out)
-{
-  size_t nodes[2] = {0, 0};
-  const bramah_model *m = k->model;
-  bramah_status status = bramah__positive(k, in->flow, in->name, in->line, "the flow");
-  if (status == BRAMAH_OK) status = check_compensator(k, in);
-  if (status == BRAMAH_OK && bramah__find_name(k->source->n_volumes, m->volume_name, in->into) < 0)
-    status = bramah__no_such(k, in->name, in->line, "volume", in->into, k->source->n_volumes, m->volume_name);
-  if (status == BRAMAH_OK) status = find_nodes(k, in->name, in->line, in->from, in->into, nodes);
-  *out = (bramah__pump){nodes[0], nodes[1], in->flow, in->set_pressure, in->band};
-  return status;
-}
-
-static bramah_status build_accumulator(bramah__compiler *k, const bramah_accumulator *in,
-                                       bramah__accumulator *out)
+static bramah_status take_node(const bramah__compiler *k, const bramah_named *in,
+                               const bramah_element_key *key, const char *name, size_t *node)
 {
   const bramah_model *m = k->model;
-  bramah_status status = bramah__positive(k, in->gas_volume, in->name, in->line, "the gas volume");
-  if (status == BRAMAH_OK) status = bramah__positive(k, in->precharge, in->name, in->line, "the precharge");
-  if (status == BRAMAH_OK && in->exponent != 0.0 && !(in->exponent >= 1.0 && isfinite(in->exponent)))
-    status = bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                  "the polytropic exponent must not be below 1");
-  if (status != BRAMAH_OK) return status;
   const size_t n = k->source->n_volumes;
-  const long i = bramah__find_name(n, m->volume_name, in->volume);
-  if (i < 0) return bramah__no_such(k, in->name, in->line, "volume", in->volume, n, m->volume_name);
-  *out = (bramah__accumulator){(size_t)i, in->gas_volume, in->precharge,
-                               in->exponent > 0.0 ? in->exponent : 1.4};
-  return BRAMAH_OK;
+  if (key->type == BRAMAH_KEY_VOLUME && bramah__find_name(n, m->volume_name, name) < 0)
+    return bramah__no_such(k, in->name, in->line, "volume", name, n, m->volume_name);
+  return bramah__find_node(k, in->name, in->line, name, node);
+}
+
+/* Two nodes, which must not be one and the same, or a cylinder instead; or one volume. */
+static bramah_status take_nodes(const bramah__compiler *k, const bramah_named *in,
+                                const bramah_element_key *keys, size_t nodes[2])
+{
+  size_t n = 0, given = 0;
+  const char *cylinder = NULL;
+  bramah_status status = BRAMAH_OK;
+  for (const bramah_element_key *key = keys; key->name; key++) {
+    if (key->type != BRAMAH_KEY_NODE && key->type != BRAMAH_KEY_CYLINDER) continue;
+    const char *name;
+    memcpy(&name, (const unsigned char *)in + key->offset, sizeof name);
+    if (key->type == BRAMAH_KEY_CYLINDER)
+      cylinder = name;
+    else
+      given += name != NULL;
+  }
+  if (cylinder && given)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "it has either two nodes or a cylinder whose piston it passes");
+  if (cylinder) return find_piston(k, in, cylinder, nodes);
+  for (const bramah_element_key *key = keys; key->name && status == BRAMAH_OK; key++) {
+    if (key->type != BRAMAH_KEY_NODE && key->type != BRAMAH_KEY_VOLUME) continue;
+    const char *name;
+    memcpy(&name, (const unsigned char *)in + key->offset, sizeof name);
+    status = take_node(k, in, key, name, &nodes[n++]);
+  }
+  if (status == BRAMAH_OK && n == 2 && nodes[0] == nodes[1])
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "both of its ends are the same");
+  return status;
+}
+
+static bramah_status build_element(const bramah__compiler *k, const bramah_named *in,
+                                   const bramah_element_kind *kind, bramah__element *out)
+{
+  size_t n = 0;
+  bramah_status status = BRAMAH_OK;
+  const char *fault;
+  for (const bramah_element_key *key = kind->keys; key->name && status == BRAMAH_OK; key++)
+    if (key->type == BRAMAH_KEY_QUANTITY && !key->factor_of)
+      status = take_value(k, in, key, &out->value[n++]);
+  if (status == BRAMAH_OK && kind->check && (fault = kind->check(in, &(const char *){NULL})) != NULL)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, fault);
+  return status == BRAMAH_OK ? take_nodes(k, in, kind->keys, out->node) : status;
 }
 
 static bramah_status build_end_stop(const bramah__compiler *k, const bramah_cylinder *in,
@@ -210,17 +192,13 @@ static bramah_status build_opening(const bramah__compiler *k, const bramah_valve
   out->dead_band = in->dead_band;
   bramah_status status = build_curve(k, in, &in->characteristic, -INFINITY, next, &out->common);
   for (int w = 0; w < BRAMAH_N_PORTS && status == BRAMAH_OK; w++)
-    status = build_curve(k, in, &in->ports[w], 0.0, next, &out->way[w]);
+    status = build_curve(k, in, &in->ports[w], 0.0, next, &out->path[w]);
   return status;
 }
 
 void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena)
 {
-  t->leakage = BRAMAH__TAKE(arena, bramah__leakage, machine->n_leakages);
-  t->check_valve = BRAMAH__TAKE(arena, bramah__check_valve, machine->n_check_valves);
-  t->relief_valve = BRAMAH__TAKE(arena, bramah__relief_valve, machine->n_relief_valves);
-  t->pump = BRAMAH__TAKE(arena, bramah__pump, machine->n_pumps);
-  t->accumulator = BRAMAH__TAKE(arena, bramah__accumulator, machine->n_accumulators);
+  t->element = BRAMAH__TAKE(arena, bramah__element, bramah__count_elements(machine).n);
   t->points = BRAMAH__TAKE(arena, double, 2 * count_points(machine));
 }
 
@@ -233,27 +211,23 @@ bramah_status bramah__build_elements(bramah__compiler *k)
     status = build_opening(k, &d->valves[i], &next, &k->t.valve[i].opening);
   for (size_t i = 0; i < d->n_cylinders && status == BRAMAH_OK; i++)
     status = build_end_stop(k, &d->cylinders[i], &k->t.cylinder[i]);
-  for (size_t i = 0; i < d->n_leakages && status == BRAMAH_OK; i++)
-    status = build_leakage(k, &d->leakages[i], &k->t.leakage[i]);
-  for (size_t i = 0; i < d->n_check_valves && status == BRAMAH_OK; i++)
-    status = build_check_valve(k, &d->check_valves[i], &k->t.check_valve[i]);
-  for (size_t i = 0; i < d->n_relief_valves && status == BRAMAH_OK; i++)
-    status = build_relief_valve(k, &d->relief_valves[i], &k->t.relief_valve[i]);
-  for (size_t i = 0; i < d->n_pumps && status == BRAMAH_OK; i++)
-    status = build_pump(k, &d->pumps[i], &k->t.pump[i]);
-  for (size_t i = 0; i < d->n_accumulators && status == BRAMAH_OK; i++)
-    status = build_accumulator(k, &d->accumulators[i], &k->t.accumulator[i]);
+  size_t next_element = 0;
+  for (int kind = 0; kind < BRAMAH__N_ELEMENT_KINDS; kind++) {
+    const bramah_element_kind *description = &bramah__element_kinds[kind]->description;
+    const size_t n = bramah_machine_n_elements(d, description);
+    for (size_t i = 0; i < n && status == BRAMAH_OK; i++) {
+      bramah__element *out = &k->t.element[next_element++];
+      out->kind = kind;
+      status = build_element(k, bramah_machine_element(d, description, i), description, out);
+    }
+  }
   return status;
 }
 
 void bramah__elements_connect(bramah__compiler *k)
 {
   bramah__circuit *circuit = &k->model->circuit;
-  circuit->leakage = k->t.leakage;
-  circuit->check_valve = k->t.check_valve;
-  circuit->relief_valve = k->t.relief_valve;
-  circuit->pump = k->t.pump;
-  circuit->accumulator = k->t.accumulator;
+  circuit->element = k->t.element;
   const bramah_air *air = &k->machine->air;
   circuit->air =
       (bramah__air){air->fraction, air->exponent > 0.0 ? air->exponent : 1.4, air->vapour_pressure};

@@ -289,7 +289,7 @@ static int is_closed(const bramah__curve *curve, double side)
   if (curve->n == 0) return 1;
   for (size_t i = 0; i < curve->n; i++)
     if (side * curve->x[i] >= 0.0 && curve->y[i] > 0.0) return 0;
-  return !(bramah__curve_at(curve, 0.0) > 0.0);
+  return !(bramah__curve_tangent(curve, 0.0).value > 0.0);
 }
 
 bramah_status bramah__check_ways(const bramah__compiler *k)
@@ -298,10 +298,10 @@ bramah_status bramah__check_ways(const bramah__compiler *k)
   for (size_t i = 0; i < d->n_metered_cylinders; i++) {
     const bramah__opening *opening = &k->t.valve[d->n_valves + i].opening;
     const bramah_metered_cylinder *in = &d->metered_cylinders[i];
-    const int common = opening->common.n == 0 || bramah__curve_at(&opening->common, 0.0) == 0.0;
-    if (common && is_closed(&opening->way[BRAMAH__PUMP_A], -1.0) &&
-        is_closed(&opening->way[BRAMAH__B_TANK], -1.0) && is_closed(&opening->way[BRAMAH__A_TANK], 1.0) &&
-        is_closed(&opening->way[BRAMAH__PUMP_B], 1.0))
+    const int common = opening->common.n == 0 || bramah__curve_tangent(&opening->common, 0.0).value == 0.0;
+    if (common && is_closed(&opening->path[BRAMAH__PUMP_A], -1.0) &&
+        is_closed(&opening->path[BRAMAH__B_TANK], -1.0) && is_closed(&opening->path[BRAMAH__A_TANK], 1.0) &&
+        is_closed(&opening->path[BRAMAH__PUMP_B], 1.0))
       continue;
     return bramah__compile_fail(
         k, BRAMAH_E_VALUE, in->name, in->line,

@@ -49,68 +49,33 @@ static bramah_status beside_joints(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
-  for (size_t i = 0; i < d->n_rotaries; i++)
-    if (bramah__find_name(m->n, m->joint_name, d->rotaries[i].name) >= 0)
-      return bramah__compile_fail(k, BRAMAH_E_KEY, d->rotaries[i].name, d->rotaries[i].line,
+  for (size_t i = 0; i < bramah__n_turning(d); i++)
+    if (bramah__find_name(m->n, m->joint_name, bramah__turning(d, i).name) >= 0)
+      return bramah__compile_fail(k, BRAMAH_E_KEY, bramah__turning(d, i).name, bramah__turning(d, i).line,
                                   "a joint coordinate has the same name; so would their outputs");
   return BRAMAH_OK;
 }
 
-/* Orifices, leakages, check valves, relief valves and pumps share their outputs .flow, and so their names.
- */
-enum { N_FLOW_KINDS = 5 };
-static const char *const flow_kinds[N_FLOW_KINDS] = {"orifice", "leakage", "check valve", "relief valve",
-                                                     "pump"};
-
-static size_t flow_names(const bramah__compiler *k, int kind, const char *const **names)
+/* Elements that pass oil share their outputs .flow, and so their names. */
+static bramah_status check_element_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
-  const bramah_machine *d = k->machine;
-  const struct {
-    size_t n;
-    const char *const *names;
-  } lists[N_FLOW_KINDS] = {{d->n_orifices, m->orifice_name},
-                           {d->n_leakages, m->leakage_name},
-                           {d->n_check_valves, m->check_valve_name},
-                           {d->n_relief_valves, m->relief_valve_name},
-                           {d->n_pumps, m->pump_name}};
-  *names = lists[kind].names;
-  return lists[kind].n;
-}
-
-static int flow_line(const bramah_machine *d, int kind, size_t i)
-{
-  if (kind == 0) return d->orifices[i].line;
-  if (kind == 1) return d->leakages[i].line;
-  if (kind == 2) return d->check_valves[i].line;
-  return kind == 3 ? d->relief_valves[i].line : d->pumps[i].line;
-}
-
-/* The name of element i of a kind stands in no kind before it. */
-static bramah_status flow_name_is_new(const bramah__compiler *k, int kind, size_t i, const char *name)
-{
-  const char *const *names;
-  for (int other = 0; other < kind; other++) {
-    const size_t n = flow_names(k, other, &names);
-    if (bramah__find_name(n, names, name) < 0) continue;
-    bramah__compile_fail(k, BRAMAH_E_KEY, name, flow_line(k->machine, kind, i), "the ");
-    bramah__add_text(k->diag, flow_kinds[other]);
-    bramah__add_text(k->diag, " of the same name would have the same outputs");
+  for (size_t i = 0; i < m->circuit.n_elements; i++) {
+    const bramah_element_kind *kind, *other;
+    const bramah_named *element = bramah__element_of(k->machine, i, &kind);
+    const char *name = m->element_name[i];
+    if (!name[0]) return bramah__compile_fail(k, BRAMAH_E_KEY, kind->name, 0, "has no name");
+    const long twin = bramah__find_name(i, m->element_name, name);
+    if (twin < 0) continue;
+    bramah__element_of(k->machine, (size_t)twin, &other);
+    if (other != kind && i >= m->circuit.n_passing) continue;
+    bramah__compile_fail(k, BRAMAH_E_KEY, name, element->line,
+                         other == kind ? "this name is given to more than one " : "the ");
+    bramah__add_text(k->diag, other->name);
+    if (other != kind) bramah__add_text(k->diag, " of the same name would have the same outputs");
     return BRAMAH_E_KEY;
   }
   return BRAMAH_OK;
-}
-
-static bramah_status check_flow_names(const bramah__compiler *k)
-{
-  const char *const *names;
-  bramah_status status = BRAMAH_OK;
-  for (int kind = 0; kind < N_FLOW_KINDS && status == BRAMAH_OK; kind++) {
-    const size_t n = flow_names(k, kind, &names);
-    status = unique(k, n, names, flow_kinds[kind]);
-    for (size_t i = 0; i < n && status == BRAMAH_OK; i++) status = flow_name_is_new(k, kind, i, names[i]);
-  }
-  return status;
 }
 
 /* Nor may a motion and a cylinder both have an output .force or .work of the same name. */
@@ -126,14 +91,23 @@ static bramah_status beside_cylinders(const bramah__compiler *k)
 }
 
 /* Nor a directional valve and an orifice both a parameter .flow_coefficient of the same name. */
-static bramah_status beside_orifices(const bramah__compiler *k)
+static bramah_status check_valve_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
-  for (size_t i = 0; i < d->n_valves; i++)
-    if (bramah__find_name(d->n_orifices, m->orifice_name, d->valves[i].name) >= 0)
-      return bramah__compile_fail(k, BRAMAH_E_KEY, d->valves[i].name, d->valves[i].line,
-                                  "an orifice has the same name; so would their parameters");
+  for (size_t p = 0; p < m->n_parameters; p++)
+    for (size_t i = 0; i < d->n_valves && m->parameter[p].code == BRAMAH__ELEMENT_VALUE; i++) {
+      const bramah_element_kind *kind;
+      const size_t element = m->parameter[p].index;
+      bramah__element_of(d, element, &kind);
+      if (strcmp(bramah__value_key(kind, m->parameter[p].value)->name, "flow_coefficient") != 0 ||
+          strcmp(m->element_name[element], d->valves[i].name) != 0)
+        continue;
+      bramah__compile_fail(k, BRAMAH_E_KEY, d->valves[i].name, d->valves[i].line, "the ");
+      bramah__add_text(k->diag, kind->name);
+      bramah__add_text(k->diag, " of the same name would have the same parameters");
+      return BRAMAH_E_KEY;
+    }
   return BRAMAH_OK;
 }
 
@@ -153,17 +127,16 @@ static bramah_status check_metered_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
-  const char *const *names;
-  for (size_t i = 0; i < d->n_metered_cylinders; i++)
-    for (int kind = 0; kind < N_FLOW_KINDS; kind++) {
-      const size_t n = flow_names(k, kind, &names);
-      if (bramah__find_name(n, names, d->metered_cylinders[i].name) < 0) continue;
-      bramah__compile_fail(k, BRAMAH_E_KEY, d->metered_cylinders[i].name, d->metered_cylinders[i].line,
-                           "the ");
-      bramah__add_text(k->diag, flow_kinds[kind]);
-      bramah__add_text(k->diag, " of the same name would have the same outputs");
-      return BRAMAH_E_KEY;
-    }
+  for (size_t i = 0; i < d->n_metered_cylinders; i++) {
+    const long twin = bramah__find_name(m->circuit.n_passing, m->element_name, d->metered_cylinders[i].name);
+    if (twin < 0) continue;
+    const bramah_element_kind *kind;
+    bramah__element_of(d, (size_t)twin, &kind);
+    bramah__compile_fail(k, BRAMAH_E_KEY, d->metered_cylinders[i].name, d->metered_cylinders[i].line, "the ");
+    bramah__add_text(k->diag, kind->name);
+    bramah__add_text(k->diag, " of the same name would have the same outputs");
+    return BRAMAH_E_KEY;
+  }
   for (size_t i = 0; i < d->n_metered_cylinders; i++) {
     const bramah_metered_cylinder *in = &d->metered_cylinders[i];
     if (names_chamber(d->n_volumes, m->volume_name, in->name) ||
@@ -200,9 +173,9 @@ bramah_status bramah__check_names(const bramah__compiler *k)
     const bramah_status status = unique(k, lists[i].n, lists[i].names, lists[i].kind);
     if (status != BRAMAH_OK) return status;
   }
-  bramah_status status = check_flow_names(k);
+  bramah_status status = check_element_names(k);
   if (status == BRAMAH_OK) status = beside_joints(k);
-  if (status == BRAMAH_OK) status = beside_orifices(k);
+  if (status == BRAMAH_OK) status = check_valve_names(k);
   if (status == BRAMAH_OK) status = check_metered_names(k);
   return status == BRAMAH_OK ? beside_cylinders(k) : status;
 }

@@ -19,8 +19,7 @@ static const struct {
              [BRAMAH__SUPPLY_PRESSURE] = {".pressure", "Pa", NULL},
              [BRAMAH__FRICTION_SCALE] = {".friction_scale", "1", NULL},
              [BRAMAH__BULK_MODULUS] = {".bulk_modulus", "Pa", NULL},
-             [BRAMAH__LEAKAGE_CONDUCTANCE] = {".conductance", "m^3/s/Pa", NULL},
-             [BRAMAH__ORIFICE_COEFFICIENT] = {".flow_coefficient", "m^3/s/Pa^0.5", NULL},
+             [BRAMAH__ELEMENT_VALUE] = {"", NULL, NULL},
              [BRAMAH__VALVE_COEFFICIENT] = {".flow_coefficient", "m^3/s/Pa^0.5/V", NULL},
              [BRAMAH__INPUT_OFFSET] = {".offset", "V", NULL},
              [BRAMAH__GRAVITY_SCALE] = {".scale", "1", NULL},
@@ -34,7 +33,8 @@ typedef struct visitor {
                 const char *suffix);
   bramah_model *model;
   bramah__arena *arena;
-  size_t n; /* told so far */
+  size_t n;     /* told so far */
+  size_t value; /* of an element */
 } visitor;
 
 /* The name is the first member of every element of `size` bytes. */
@@ -60,16 +60,33 @@ static void visit_joints(visitor *v, const bramah_machine *d)
 static void visit_actuators(visitor *v, const bramah_machine *d)
 {
   const size_t nc = d->n_cylinders, nl = nc + d->n_metered_cylinders;
-  for (size_t i = 0; i < nl + d->n_rotaries; i++) {
+  for (size_t i = 0; i < nl + bramah__n_turning(d); i++) {
+    const bramah_rotary turning = i < nl ? (bramah_rotary){0} : bramah__turning(d, i - nl);
     const char *name = i < nc   ? d->cylinders[i].name
                        : i < nl ? d->metered_cylinders[i - nc].name
-                                : d->rotaries[i - nl].name;
+                                : turning.name;
     const bramah_friction *friction = i < nc   ? &d->cylinders[i].friction
                                       : i < nl ? &d->metered_cylinders[i - nc].friction
-                                               : &d->rotaries[i - nl].friction;
+                                               : &turning.friction;
     v->visit(v, BRAMAH__CYLINDER_LOAD, i, name, "");
     if (friction->model != BRAMAH_FRICTION_NONE) v->visit(v, BRAMAH__FRICTION_SCALE, i, name, "");
   }
+}
+
+static void visit_elements(visitor *v, const bramah_machine *d)
+{
+  const size_t n = bramah__count_elements(d).n;
+  for (size_t i = 0; i < n; i++) {
+    const bramah_element_kind *kind;
+    const bramah_named *element = bramah__element_of(d, i, &kind);
+    const bramah_element_key *key;
+    for (v->value = 0; (key = bramah__value_key(kind, v->value)) != NULL; v->value++) {
+      char suffix[64];
+      bramah__append(suffix, sizeof suffix, bramah__append(suffix, sizeof suffix, 0, "."), key->name);
+      if (key->parameter) v->visit(v, BRAMAH__ELEMENT_VALUE, i, element->name, suffix);
+    }
+  }
+  v->value = 0;
 }
 
 static void visit_all(visitor *v, const bramah_machine *d)
@@ -79,8 +96,7 @@ static void visit_all(visitor *v, const bramah_machine *d)
   visit_actuators(v, d);
   visit_each(v, BRAMAH__SUPPLY_PRESSURE, d->n_supplies, d->supplies, sizeof *d->supplies);
   if (d->n_volumes) v->visit(v, BRAMAH__BULK_MODULUS, 0, "oil", "");
-  visit_each(v, BRAMAH__LEAKAGE_CONDUCTANCE, d->n_leakages, d->leakages, sizeof *d->leakages);
-  visit_each(v, BRAMAH__ORIFICE_COEFFICIENT, d->n_orifices, d->orifices, sizeof *d->orifices);
+  visit_elements(v, d);
   visit_each(v, BRAMAH__VALVE_COEFFICIENT, d->n_valves, d->valves, sizeof *d->valves);
   visit_each(v, BRAMAH__INPUT_OFFSET, d->n_inputs, d->inputs, sizeof *d->inputs);
   v->visit(v, BRAMAH__GRAVITY_SCALE, 0, "gravity", "");
@@ -111,7 +127,8 @@ static void enter(visitor *v, bramah__parameter_code code, size_t i, const char 
   bramah__append(text, sizeof text, used, kinds[code].suffix);
   const char *copy = bramah__arena_text(v->arena, text);
   if (v->model->parameter)
-    v->model->parameter[v->n] = (bramah__parameter){.code = code, .index = i, .info = {.name = copy}};
+    v->model->parameter[v->n] =
+        (bramah__parameter){.code = code, .index = i, .value = v->value, .info = {.name = copy}};
   v->n++;
 }
 
@@ -186,12 +203,13 @@ static bramah_status finish(const bramah__compiler *k, bramah__parameter *p)
   case BRAMAH__BULK_MODULUS:
     positive(info, m->circuit.oil_bulk_modulus);
     break;
-  case BRAMAH__LEAKAGE_CONDUCTANCE:
-    not_negative(info, m->circuit.leakage[p->index].conductance);
-    break;
-  case BRAMAH__ORIFICE_COEFFICIENT:
-    positive(info, m->circuit.orifice[p->index].coefficient);
-    break;
+  case BRAMAH__ELEMENT_VALUE: {
+    const bramah__element *e = &m->circuit.element[p->index];
+    const bramah_element_key *key = bramah__value_key(&bramah__element_kinds[e->kind]->description, p->value);
+    (key->parameter == BRAMAH_KEY_POSITIVE ? positive : not_negative)(info, e->value[p->value]);
+    info->unit = key->unit;
+    return BRAMAH_OK;
+  }
   case BRAMAH__VALVE_COEFFICIENT:
     positive(info, m->circuit.valve[p->index].coefficient);
     break;

@@ -326,20 +326,20 @@ static void append_rotaries(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
   const size_t first = d->n_cylinders + d->n_metered_cylinders;
-  for (size_t i = 0; i < d->n_rotaries; i++) {
-    const bramah_rotary *rotary = &d->rotaries[i];
-    k->t.cylinders[first + i] = (bramah_cylinder){.name = rotary->name,
-                                                  .line = rotary->line,
-                                                  .piston_volume = rotary->a_volume,
-                                                  .rod_volume = rotary->b_volume,
-                                                  .piston_area = rotary->displacement,
-                                                  .rod_area = rotary->displacement,
-                                                  .bulk_modulus = rotary->bulk_modulus,
-                                                  .reference_stroke = rotary->reference_angle,
-                                                  .piston_chamber_length = rotary->a_angle,
-                                                  .rod_chamber_length = rotary->b_angle,
-                                                  .friction = rotary->friction,
-                                                  .end_stop = rotary->end_stop};
+  for (size_t i = 0; i < bramah__n_turning(d); i++) {
+    const bramah_rotary rotary = bramah__turning(d, i);
+    k->t.cylinders[first + i] = (bramah_cylinder){.name = rotary.name,
+                                                  .line = rotary.line,
+                                                  .piston_volume = rotary.a_volume,
+                                                  .rod_volume = rotary.b_volume,
+                                                  .piston_area = rotary.displacement,
+                                                  .rod_area = rotary.displacement,
+                                                  .bulk_modulus = rotary.bulk_modulus,
+                                                  .reference_stroke = rotary.reference_angle,
+                                                  .piston_chamber_length = rotary.a_angle,
+                                                  .rod_chamber_length = rotary.b_angle,
+                                                  .friction = rotary.friction,
+                                                  .end_stop = rotary.end_stop};
   }
 }
 

@@ -33,11 +33,7 @@ typedef enum bramah__output_code {
   BRAMAH__BODY_RATE_X,
   BRAMAH__BODY_RATE_Y,
   BRAMAH__BODY_RATE_Z,
-  BRAMAH__ORIFICE_FLOW, /* flows from here on, in the order of bramah__two_port_kind */
-  BRAMAH__LEAKAGE_FLOW,
-  BRAMAH__CHECK_VALVE_FLOW,
-  BRAMAH__RELIEF_VALVE_FLOW,
-  BRAMAH__PUMP_FLOW,
+  BRAMAH__ELEMENT_FLOW,
   BRAMAH__VALVE_FLOW_A,
   BRAMAH__VALVE_FLOW_B,
   BRAMAH__DRIVE_FORCE,
@@ -72,24 +68,24 @@ typedef enum bramah__output_code {
 
 /* What a parameter of the plant changes. */
 typedef enum bramah__parameter_code {
-  BRAMAH__JOINT_LOAD,      /* force along a joint */
-  BRAMAH__CYLINDER_LOAD,   /* force along the line of a cylinder or about the joint of a rotary actuator */
-  BRAMAH__PAYLOAD,         /* point mass on a link */
-  BRAMAH__SUPPLY_PRESSURE, /* of a supply */
-  BRAMAH__FRICTION_SCALE,  /* factor of the friction of a cylinder or rotary actuator */
-  BRAMAH__BULK_MODULUS,    /* of the oil */
-  BRAMAH__LEAKAGE_CONDUCTANCE, /* of a leakage */
-  BRAMAH__ORIFICE_COEFFICIENT, /* of an orifice */
-  BRAMAH__VALVE_COEFFICIENT,   /* of a directional valve */
-  BRAMAH__INPUT_OFFSET,        /* added to a command */
-  BRAMAH__GRAVITY_SCALE,       /* factor of gravity */
-  BRAMAH__LINE_FLOW,           /* of the pump of a pump line */
-  BRAMAH__FLOW_SCALE           /* factor of the flow coefficients of a quasistatic actuator */
+  BRAMAH__JOINT_LOAD,        /* force along a joint */
+  BRAMAH__CYLINDER_LOAD,     /* force along the line of a cylinder or about the joint of a rotary actuator */
+  BRAMAH__PAYLOAD,           /* point mass on a link */
+  BRAMAH__SUPPLY_PRESSURE,   /* of a supply */
+  BRAMAH__FRICTION_SCALE,    /* factor of the friction of a cylinder or rotary actuator */
+  BRAMAH__BULK_MODULUS,      /* of the oil */
+  BRAMAH__ELEMENT_VALUE,     /* of an element, see `value` */
+  BRAMAH__VALVE_COEFFICIENT, /* of a directional valve */
+  BRAMAH__INPUT_OFFSET,      /* added to a command */
+  BRAMAH__GRAVITY_SCALE,     /* factor of gravity */
+  BRAMAH__LINE_FLOW,         /* of the pump of a pump line */
+  BRAMAH__FLOW_SCALE         /* factor of the flow coefficients of a quasistatic actuator */
 } bramah__parameter_code;
 
 typedef struct bramah__parameter {
   bramah__parameter_code code;
   size_t index;    /* of the joint, cylinder, link, supply, ... in the model; >= n: a payload on the ground */
+  size_t value;    /* of an element: which of its quantities */
   double point[3]; /* of a payload, frame of the link */
   bramah_parameter_info info;
 } bramah__parameter;
@@ -134,8 +130,7 @@ struct bramah_model {
   bramah__circuit circuit;
   const char **joint_name, **body_name, **loop_name, **volume_name, **supply_name, **valve_name,
       **cylinder_name, **input_name, **motion_name; /* bodies in the order of their joints */
-  const char **orifice_name, **leakage_name, **pump_line_name, **check_valve_name, **relief_valve_name,
-      **pump_name;
+  const char **element_name, **pump_line_name;
   size_t n_outputs;
   const bramah__output *output;
   size_t n_parameters;

@@ -74,11 +74,7 @@ static const kind body_kinds[] = {
   {                                                                                                          \
     code, suffix, "m^3/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1                                                   \
   }
-static const kind orifice_kinds[] = {FLOW(BRAMAH__ORIFICE_FLOW, ".flow")};
-static const kind leakage_kinds[] = {FLOW(BRAMAH__LEAKAGE_FLOW, ".flow")};
-static const kind check_valve_kinds[] = {FLOW(BRAMAH__CHECK_VALVE_FLOW, ".flow")};
-static const kind relief_valve_kinds[] = {FLOW(BRAMAH__RELIEF_VALVE_FLOW, ".flow")};
-static const kind pump_kinds[] = {FLOW(BRAMAH__PUMP_FLOW, ".flow")};
+static const kind element_kinds[] = {FLOW(BRAMAH__ELEMENT_FLOW, ".flow")};
 static const kind port_kinds[] = {FLOW(BRAMAH__VALVE_FLOW_A, ".flow_a"),
                                   FLOW(BRAMAH__VALVE_FLOW_B, ".flow_b")};
 
@@ -112,7 +108,7 @@ typedef struct group {
   size_t first;             /* number of the first thing */
 } group;
 
-enum { N_GROUPS = 20 };
+enum { N_GROUPS = 16 };
 
 static void groups(const bramah_model *model, group *out)
 {
@@ -129,20 +125,14 @@ static void groups(const bramah_model *model, group *out)
   out[7] = (group){model->n_motions, COUNT(motion_kinds), motion_kinds, model->motion_name, 0};
   out[8] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
   out[9] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
-  out[10] = (group){circuit->n_orifices, COUNT(orifice_kinds), orifice_kinds, model->orifice_name, 0};
-  out[11] = (group){circuit->n_leakages, COUNT(leakage_kinds), leakage_kinds, model->leakage_name, 0};
-  out[12] = (group){circuit->n_check_valves, COUNT(check_valve_kinds), check_valve_kinds,
-                    model->check_valve_name, 0};
-  out[13] = (group){circuit->n_relief_valves, COUNT(relief_valve_kinds), relief_valve_kinds,
-                    model->relief_valve_name, 0};
-  out[14] = (group){circuit->n_pumps, COUNT(pump_kinds), pump_kinds, model->pump_name, 0};
-  out[15] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
-  out[16] = (group){model->n_balls, COUNT(ball_kinds), ball_kinds, model->ball_name, 0};
-  out[17] = (group){circuit->n_metering_spools, COUNT(valve_kinds), valve_kinds, model->valve_name,
+  out[10] = (group){circuit->n_passing, COUNT(element_kinds), element_kinds, model->element_name, 0};
+  out[11] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
+  out[12] = (group){model->n_balls, COUNT(ball_kinds), ball_kinds, model->ball_name, 0};
+  out[13] = (group){circuit->n_metering_spools, COUNT(valve_kinds), valve_kinds, model->valve_name,
                     circuit->n_valves};
-  out[18] = (group){circuit->n_metered, COUNT(metered_kinds), metered_kinds, model->cylinder_name,
+  out[14] = (group){circuit->n_metered, COUNT(metered_kinds), metered_kinds, model->cylinder_name,
                     linear - circuit->n_metered};
-  out[19] = (group){circuit->n_metered_lines, COUNT(line_kinds), line_kinds, model->pump_line_name, 0};
+  out[15] = (group){circuit->n_metered_lines, COUNT(line_kinds), line_kinds, model->pump_line_name, 0};
 }
 
 size_t bramah__outputs_count(const bramah_model *model)
@@ -168,6 +158,10 @@ static bramah__output make_output(const bramah_model *model, bramah__arena *aren
   const size_t joint = g->kinds == motion_kinds ? model->motion[thing].joint : thing;
   const int slides = k->sliding_unit && !model->tree.link[joint].revolute;
   const char *suffix = slides && k->code == BRAMAH__JOINT_POSITION ? ".position" : k->suffix;
+  if (k->code == BRAMAH__ELEMENT_FLOW) {
+    const char *own = bramah__element_kinds[model->circuit.element[thing].kind]->flow_output;
+    if (own) suffix = own;
+  }
   bramah__output out = {.code = k->code, .index = thing};
   out.info.name = compose(arena, g->names ? g->names[thing] : "energy", suffix);
   out.info.unit = slides ? k->sliding_unit : k->unit;

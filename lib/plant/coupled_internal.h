@@ -92,8 +92,7 @@ typedef struct bramah__own {
   bramah__link *link;
   double *joint_load, *supply;
   bramah__cylinder *cylinder;
-  bramah__leakage *leakage;
-  bramah__orifice *orifice;
+  bramah__element *element;
   bramah__valve *valve;
   bramah__metered *metered;
   bramah__metered_line *metered_line;

@@ -23,8 +23,7 @@ static void connect(const bramah_model *model, bramah_coupled *c)
   own->model.forces.joint_load = own->joint_load;
   own->model.circuit.supply = own->supply;
   own->model.circuit.cylinder = own->cylinder;
-  own->model.circuit.leakage = own->leakage;
-  own->model.circuit.orifice = own->orifice;
+  own->model.circuit.element = own->element;
   own->model.circuit.valve = own->valve;
   own->model.circuit.metered = own->metered;
   own->model.circuit.metered_line = own->metered_line;
@@ -41,8 +40,7 @@ void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_
   own->joint_load = BRAMAH__TAKE(arena, double, model->n);
   own->supply = COPY(circuit->supply, circuit->n_supplies);
   own->cylinder = COPY(circuit->cylinder, circuit->n_cylinders);
-  own->leakage = COPY(circuit->leakage, circuit->n_leakages);
-  own->orifice = COPY(circuit->orifice, circuit->n_orifices);
+  own->element = COPY(circuit->element, circuit->n_elements);
   own->valve = COPY(circuit->valve, bramah__n_spools(circuit));
   own->metered = COPY(circuit->metered, circuit->n_metered);
   own->metered_line = COPY(circuit->metered_line, circuit->n_metered_lines);
@@ -120,11 +118,8 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
   case BRAMAH__BULK_MODULUS:
     own->model.circuit.oil_bulk_modulus = value;
     break;
-  case BRAMAH__LEAKAGE_CONDUCTANCE:
-    own->leakage[i].conductance = value;
-    break;
-  case BRAMAH__ORIFICE_COEFFICIENT:
-    own->orifice[i].coefficient = value;
+  case BRAMAH__ELEMENT_VALUE:
+    own->element[i].value[p->value] = value;
     break;
   case BRAMAH__VALVE_COEFFICIENT:
     own->valve[i].coefficient = value;

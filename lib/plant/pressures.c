@@ -67,24 +67,21 @@ static void add_node(const problem *q, size_t node, double sign, double *row, do
     *b -= sign * (node < m->circuit.n_volumes ? m->p0[node] : m->circuit.supply[node - m->circuit.n_volumes]);
 }
 
-static void orifice_rows(const problem *q, double *A, double *b)
+/* Elements whose oil rests only at equal pressures. */
+static int levels(const bramah__circuit *circuit, size_t i)
 {
-  const bramah_model *m = q->model;
-  for (size_t i = 0; i < m->circuit.n_orifices; i++) {
-    const size_t r = m->n_independent + i;
-    add_node(q, m->circuit.orifice[i].from, 1.0, A + r * q->n_open, &b[r]);
-    add_node(q, m->circuit.orifice[i].to, -1.0, A + r * q->n_open, &b[r]);
-  }
+  return bramah__element_kinds[circuit->element[i].kind]->levels;
 }
 
-/* What leaks rests only at equal pressures, like an orifice. */
-static void leakage_rows(const problem *q, double *A, double *b)
+static void level_rows(const problem *q, double *A, double *b)
 {
-  const bramah_model *m = q->model;
-  for (size_t i = 0; i < m->circuit.n_leakages; i++) {
-    const size_t r = m->n_independent + m->circuit.n_orifices + i;
-    add_node(q, m->circuit.leakage[i].from, 1.0, A + r * q->n_open, &b[r]);
-    add_node(q, m->circuit.leakage[i].to, -1.0, A + r * q->n_open, &b[r]);
+  const bramah__circuit *circuit = &q->model->circuit;
+  size_t r = q->model->n_independent;
+  for (size_t i = 0; i < circuit->n_passing; i++) {
+    if (!levels(circuit, i)) continue;
+    add_node(q, circuit->element[i].node[0], 1.0, A + r * q->n_open, &b[r]);
+    add_node(q, circuit->element[i].node[1], -1.0, A + r * q->n_open, &b[r]);
+    r++;
   }
 }
 
@@ -102,8 +99,7 @@ static void scale_rows(const problem *q, double *A, double *b)
   for (size_t r = 0; r < q->n_rows; r++) {
     double *row = A + r * q->n_open, largest = 0.0;
     for (size_t k = 0; k < q->n_open; k++) largest = fmax(largest, fabs(row[k]));
-    const int orifice = r >= q->model->n_independent;
-    if (largest == 0.0 && orifice) b[r] = 0.0;
+    if (largest == 0.0 && r >= q->model->n_independent) b[r] = 0.0;
     if (largest == 0.0) continue;
     for (size_t k = 0; k < q->n_open; k++) row[k] /= largest;
     b[r] /= largest;
@@ -128,13 +124,14 @@ static bramah_status undetermined(const problem *q, bramah_diag *diag)
   return BRAMAH_E_SINGULAR;
 }
 
-/* The joint, orifice or leakage whose balance a row is. */
+/* The joint or element whose balance a row is. */
 static const char *row_name(const problem *q, size_t r)
 {
-  const size_t nf = q->model->n_independent, n_orifices = q->machine->n_orifices;
+  const size_t nf = q->model->n_independent;
   if (r < nf) return q->model->joint_name[q->c->state.index[q->model->n_dependent + r]];
-  if (r < nf + n_orifices) return q->machine->orifices[r - nf].name;
-  return q->machine->leakages[r - nf - n_orifices].name;
+  size_t i = 0;
+  for (size_t left = r - nf; !levels(&q->model->circuit, i) || left-- > 0; i++) continue;
+  return q->model->element_name[i];
 }
 
 /* What remains of b - A x after the solution says whether anything was out of balance that no pressure can
@@ -156,51 +153,23 @@ static bramah_status check_residual(const problem *q, const double *A, const dou
 }
 
 /* Flow through an element at an open volume says that the pressures are no equilibrium. */
-static bramah_status check_still(const problem *q, const char *thing, int line, const size_t node[2],
-                                 double Q, bramah_diag *diag)
-{
-  const size_t np = q->model->circuit.n_volumes;
-  const int open =
-      (node[0] < np && is_open(q->machine, node[0])) || (node[1] < np && is_open(q->machine, node[1]));
-  if (!open || fabs(Q) <= still_flow) return BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_VALUE, thing, "oil flows through this at the equilibrium pressures: ");
-  bramah__add_number(diag, Q, 4);
-  bramah__add_text(diag, " m^3/s; give the pressures on both of its sides");
-  bramah__at(diag, q->machine->file, line, 0);
-  return BRAMAH_E_VALUE;
-}
-
-static double drop(const problem *q, size_t from, size_t to)
-{
-  const bramah__circuit *circuit = &q->model->circuit;
-  const double *p = q->model->p0;
-  return bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
-}
-
 static bramah_status check_elements(const problem *q, bramah_diag *diag)
 {
   const bramah__circuit *circuit = &q->model->circuit;
-  const bramah_machine *d = q->machine;
-  const double laminar = circuit->transition_pressure;
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < d->n_check_valves && status == BRAMAH_OK; i++) {
-    const bramah__check_valve *v = &circuit->check_valve[i];
-    const double Q = bramah__check_valve_flow(v, drop(q, v->from, v->to), laminar);
-    status = check_still(q, d->check_valves[i].name, d->check_valves[i].line, (size_t[2]){v->from, v->to}, Q,
-                         diag);
+  for (size_t i = 0; i < circuit->n_passing; i++) {
+    const size_t *node = circuit->element[i].node, np = circuit->n_volumes;
+    const int open =
+        (node[0] < np && is_open(q->machine, node[0])) || (node[1] < np && is_open(q->machine, node[1]));
+    const double Q = bramah__element_flow(circuit, i, q->model->p0, NULL);
+    if (levels(circuit, i) || !open || fabs(Q) <= still_flow) continue;
+    bramah__fail(diag, BRAMAH_E_VALUE, q->model->element_name[i],
+                 "oil flows through this at the equilibrium pressures: ");
+    bramah__add_number(diag, Q, 4);
+    bramah__add_text(diag, " m^3/s; give the pressures on both of its sides");
+    bramah__at(diag, q->machine->file, bramah__element_of(q->machine, i, NULL)->line, 0);
+    return BRAMAH_E_VALUE;
   }
-  for (size_t i = 0; i < d->n_relief_valves && status == BRAMAH_OK; i++) {
-    const bramah__relief_valve *v = &circuit->relief_valve[i];
-    const double Q = bramah__relief_valve_flow(v, drop(q, v->from, v->to), laminar);
-    status = check_still(q, d->relief_valves[i].name, d->relief_valves[i].line, (size_t[2]){v->from, v->to},
-                         Q, diag);
-  }
-  for (size_t i = 0; i < d->n_pumps && status == BRAMAH_OK; i++) {
-    const bramah__pump *pump = &circuit->pump[i];
-    const double Q = bramah__pump_flow(pump, drop(q, pump->into, pump->from));
-    status = check_still(q, d->pumps[i].name, d->pumps[i].line, (size_t[2]){pump->from, pump->into}, Q, diag);
-  }
-  return status;
+  return BRAMAH_OK;
 }
 
 static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
@@ -210,8 +179,7 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
          *rest = x + longer;
   memset(work, 0, (size_t)(rest - work) * sizeof *work);
   balance_rows(q, A, b);
-  orifice_rows(q, A, b);
-  leakage_rows(q, A, b);
+  level_rows(q, A, b);
   scale_rows(q, A, b);
   memcpy(A_copy, A, rows * columns * sizeof *A);
   memcpy(x, b, rows * sizeof *b);
@@ -248,14 +216,14 @@ static bramah_status check_standing(const problem *q, bramah_diag *diag)
 
 static int is_pervious(const bramah__valve *valve, double U)
 {
-  double e[BRAMAH__N_WAYS];
+  double e[BRAMAH__N_PATHS];
   bramah__openings(&valve->opening, U, e);
-  return !all_zero(BRAMAH__N_WAYS, e);
+  return !all_zero(BRAMAH__N_PATHS, e);
 }
 
 size_t bramah__equilibrium_work(const bramah_machine *machine)
 {
-  const size_t rows = machine->n_joints + machine->n_orifices + machine->n_leakages,
+  const size_t rows = machine->n_joints + bramah__count_elements(machine).levelling,
                columns = machine->n_volumes;
   const size_t longer = rows > columns ? rows : columns;
   return 2 * rows * columns + 2 * longer + bramah__least_squares_work(rows, columns);
@@ -274,7 +242,7 @@ bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const 
       bramah__at(diag, machine->file, machine->valves[i].line, 0);
       return BRAMAH_E_VALUE;
     }
-  q.n_rows = model->n_independent + machine->n_orifices + machine->n_leakages;
+  q.n_rows = model->n_independent + bramah__count_elements(machine).levelling;
   bramah__evaluate_rhs(model, &q.c->state, q.c->now);
   const bramah_status status = solve(&q, work, diag);
   return status == BRAMAH_OK ? check_standing(&q, diag) : status;

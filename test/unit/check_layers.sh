@@ -25,7 +25,7 @@ check include/bramah 'bramah/'
 check lib/base 'bramah/status\.h|lib/base/'
 check lib/math 'lib/base/|lib/math/'
 check lib/multibody 'lib/base/|lib/math/|lib/multibody/'
-check lib/hydraulics 'lib/base/|lib/math/|lib/hydraulics/'
+check lib/hydraulics 'bramah/(status|machine)\.h|lib/base/|lib/math/|lib/hydraulics/'
 below='lib/base/|lib/math/|lib/multibody/|lib/hydraulics/|lib/machine/'
 check lib/machine "bramah/(status|machine|plant)\.h|$below"
 check lib/plant "bramah/(status|machine|plant|coupled)\.h|$below|lib/plant/"

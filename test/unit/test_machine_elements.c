@@ -142,6 +142,24 @@ START_TEST(accumulators_are_read)
 }
 END_TEST
 
+START_TEST(motors_are_read)
+{
+  bramah_machine *m = load(
+      19, "  motors:\n    slew: {joint: boom, a_volume: v1, b_volume: v2, displacement: 20 cm^3/rev, "
+          "gear_ratio: 30, leakage: 0.6 L/min/bar, friction: {model: viscous, viscous: 5 N*m*s/rad}}\n    "
+          "plain: {joint: boom, a_volume: v2, b_volume: v1, displacement: 1 cm^3/rad}");
+  ck_assert_uint_eq(m->n_motors, 2);
+  ck_assert_str_eq(m->motors[0].joint, "boom");
+  ck_assert_str_eq(m->motors[0].b_volume, "v2");
+  ck_assert_double_eq_tol(m->motors[0].displacement, 20e-6 / 6.283185307179586, 1e-18);
+  ck_assert_double_eq(m->motors[0].gear_ratio, 30.0);
+  ck_assert_double_eq_tol(m->motors[0].leakage, 1e-5 / 1e5, 1e-24);
+  ck_assert(m->motors[0].friction.model == BRAMAH_FRICTION_VISCOUS && m->motors[0].friction.viscous == 5.0);
+  ck_assert(m->motors[1].gear_ratio == 1.0 && m->motors[1].leakage == 0.0);
+  bramah_machine_free(m);
+}
+END_TEST
+
 START_TEST(air_is_read)
 {
   bramah_machine *m = load(0, NULL);
@@ -343,6 +361,20 @@ static const struct {
      "  relief_valves: {top: {from: @pump, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, set_pressure: 1 bar, "
      "override: 1 bar}}",
      BRAMAH_E_REFERENCE, "hydraulics.relief_valves.top.from", "there is no volume or supply 'pump'"},
+    {19, "  motors: {m: {joint: @bom, a_volume: v1, b_volume: v2, displacement: 1 L/rad}}",
+     BRAMAH_E_REFERENCE, "hydraulics.motors.m.joint",
+     "there is no joint coordinate 'bom'; did you mean 'boom'?"},
+    {19, "  motors: {m: {joint: boom, a_volume: @tank, b_volume: v2, displacement: 1 L/rad}}",
+     BRAMAH_E_REFERENCE, "hydraulics.motors.m.a_volume", "there is no volume 'tank'"},
+    {19, "  motors: {@m: {joint: boom, a_volume: v1, b_volume: v2}}", BRAMAH_E_KEY, "hydraulics.motors.m",
+     "required key 'displacement' is missing"},
+    {19, "  motors: {m: {joint: boom, a_volume: v1, b_volume: v2, displacement: 1 L/rad, gear_ratio: @0}}",
+     BRAMAH_E_VALUE, "hydraulics.motors.m.gear_ratio", "gear_ratio must be positive"},
+    {19,
+     "  motors: {m: {joint: boom, a_volume: v1, b_volume: v2, displacement: 1 L/rad, friction: {model: "
+     "viscous, "
+     "viscous: @5 N*s/m}}}",
+     BRAMAH_E_UNIT, "hydraulics.motors.m.friction.viscous", ""},
     {19, "  pumps: {gear: {from: tank, into: @tank, flow: 1 L/min}}", BRAMAH_E_REFERENCE,
      "hydraulics.pumps.gear.into", "there is no volume 'tank'"},
     {19, "  pumps: {@gear: {from: tank, into: v1}}", BRAMAH_E_KEY, "hydraulics.pumps.gear",
@@ -356,7 +388,7 @@ static const struct {
     {19, "  pumps: {@gear: {from: tank, into: v1, flow: 1 L/min, set_pressure: 9 bar}}", BRAMAH_E_KEY,
      "hydraulics.pumps.gear", "required key 'band' is missing"},
     {19, "  pumps: {gear: {from: tank, into: v1, flow: 1 L/min, set_pressure: 9 bar, band: @10 bar}}",
-     BRAMAH_E_VALUE, "hydraulics.pumps.gear.band", "band must not exceed the set pressure"},
+     BRAMAH_E_VALUE, "hydraulics.pumps.gear.band", "a compensator needs 0 < band <= set pressure"},
     {12, VALVE "@dead_band: 1 V, characteristic: [[0 V, 0 V], [1 V, 1 V]]}", BRAMAH_E_KEY,
      "hydraulics.valves.main.dead_band", "'dead_band' and 'characteristic' exclude each other"},
     {12, VALVE "dead_band: @10 V}", BRAMAH_E_VALUE, "hydraulics.valves.main.dead_band",
@@ -532,6 +564,7 @@ int main(void)
   tcase_add_test(cases, pumps_are_read);
   tcase_add_test(cases, characteristics_are_read);
   tcase_add_test(cases, accumulators_are_read);
+  tcase_add_test(cases, motors_are_read);
   tcase_add_test(cases, air_is_read);
   tcase_add_test(cases, end_stops_are_read);
   tcase_add_test(cases, rotary_actuators_are_read);

@@ -484,14 +484,14 @@ static const struct {
     {10, "  pivot: {type: distance, bodies: [slide, ground], points: [[0,0,0], [0,0,0]], distance: @0 m}",
      BRAMAH_E_VALUE, "loops.pivot.distance", "distance must be positive"},
     {18, "    @orifice: {from: v1, to: v2}", BRAMAH_E_KEY, "hydraulics.orifices.orifice",
-     "'area' or 'flow_coefficient' is needed"},
-    {18, "    orifice: {from: v1, to: v2, area: 1 mm^2, @flow_coefficient: 1 m^3/s/Pa^0.5}", BRAMAH_E_KEY,
-     "hydraulics.orifices.orifice.flow_coefficient", "'area' and 'flow_coefficient' exclude each other"},
+     "'flow_coefficient', or 'area' and 'discharge_coefficient', is needed"},
+    {18, "    orifice: {from: v1, to: v2, @area: 1 mm^2, flow_coefficient: 1 m^3/s/Pa^0.5}", BRAMAH_E_KEY,
+     "hydraulics.orifices.orifice.area", "'flow_coefficient' stands for 'area' and 'discharge_coefficient'"},
     {18, "    @orifice: {from: v1, to: v2, area: 1 mm^2}", BRAMAH_E_KEY, "hydraulics.orifices.orifice",
      "required key 'discharge_coefficient' is missing"},
     {18, "    orifice: {from: v1, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, @discharge_coefficient: 1}",
      BRAMAH_E_KEY, "hydraulics.orifices.orifice.discharge_coefficient",
-     "a discharge coefficient belongs to an 'area'"},
+     "'flow_coefficient' stands for 'area' and 'discharge_coefficient': they exclude each other"},
     {28, "      rod: 35 mm\n      rod_area: 1 cm^2", BRAMAH_E_KEY, "hydraulics.cylinders.lift.rod_area",
      "'rod' and 'rod_area' exclude each other"},
     {33,
@@ -648,8 +648,7 @@ START_TEST(error_elsewhere_is_exact)
     int at_line, at_column;
     const char *message;
   } cases[] = {
-      {12, "  oil: {bulk_modulus: 1 GPa}", 18, 33,
-       "an area needs 'hydraulics.oil.density', which is missing"},
+      {12, "  oil: {bulk_modulus: 1 GPa}", 18, 33, "'area' needs 'hydraulics.oil.density', which is missing"},
       {27, "", 22, 5, "'bore' or 'piston_area' is needed"},
       {28, "", 22, 5, "'rod' or 'rod_area' is needed"},
       {2, "", 1, 1, "required key 'gravity' is missing"},

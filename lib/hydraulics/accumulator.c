@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/element.h"
+
+enum { GAS_VOLUME, PRECHARGE, EXPONENT };
+
+/* Part of the precharge over which an accumulator that runs empty loses its compliance. */
+static const double empty_band = 0.1;
+
+/* At the precharge the slope is that of the gas above it. */
+static bramah__tangent compliance(const bramah__element *e, double p)
+{
+  const double precharge = e->value[PRECHARGE], n = e->value[EXPONENT];
+  const double at_precharge = e->value[GAS_VOLUME] / (n * precharge);
+  if (p >= precharge) {
+    const double ratio = precharge / p, value = at_precharge * ratio * pow(ratio, 1.0 / n);
+    return (bramah__tangent){value, -(1.0 + 1.0 / n) * value / p};
+  }
+  const double x = fmax(1.0 - (1.0 - p / precharge) / empty_band, 0.0);
+  return (bramah__tangent){at_precharge * (x * x) * (x * x),
+                           4.0 * at_precharge * x * x * x / (empty_band * precharge)};
+}
+
+static const bramah_element_key keys[] = {
+    BRAMAH__VOLUME_KEY("volume", bramah_accumulator, volume),
+    BRAMAH__QUANTITY_KEY("gas_volume", bramah_accumulator, gas_volume, .required = 1, .unit = "m^3",
+                         .what = "the gas volume", .range = BRAMAH_KEY_POSITIVE),
+    BRAMAH__QUANTITY_KEY("precharge", bramah_accumulator, precharge, .required = 1, .unit = "Pa",
+                         .what = "the precharge", .range = BRAMAH_KEY_POSITIVE),
+    BRAMAH__QUANTITY_KEY("exponent", bramah_accumulator, exponent, .unit = "1",
+                         .what = "the polytropic exponent", .range = BRAMAH_KEY_FROM_ONE, .otherwise = 1.4),
+    {0}};
+
+const bramah__element_kind bramah__accumulator_kind = {
+    BRAMAH__DESCRIPTION("accumulators", "accumulator", bramah_accumulator, accumulators, .keys = keys),
+    .compliance = compliance};

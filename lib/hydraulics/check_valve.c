@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/element.h"
+
+enum { COEFFICIENT, CRACKING };
+
+/* Never negative; shut at the cracking pressure. */
+static bramah__tangent flow(const bramah__element *e, double dp, double transition_pressure)
+{
+  const double excess = dp - e->value[CRACKING];
+  if (!(excess > 0.0)) return (bramah__tangent){0.0, 0.0};
+  const bramah__tangent q = bramah__flow_tangent(excess, transition_pressure);
+  return (bramah__tangent){e->value[COEFFICIENT] * q.value, e->value[COEFFICIENT] * q.slope};
+}
+
+static const bramah_element_key keys[] = {
+    BRAMAH__NODE_KEY("from", bramah_check_valve, from),
+    BRAMAH__NODE_KEY("to", bramah_check_valve, to),
+    BRAMAH__QUANTITY_KEY("flow_coefficient", bramah_check_valve, flow_coefficient, .required = 1,
+                         .unit = BRAMAH__FLOW_UNIT, .what = "the flow coefficient",
+                         .range = BRAMAH_KEY_POSITIVE),
+    BRAMAH__QUANTITY_KEY("cracking_pressure", bramah_check_valve, cracking_pressure, .unit = "Pa",
+                         .what = "the cracking pressure", .range = BRAMAH_KEY_NOT_NEGATIVE),
+    {0}};
+
+const bramah__element_kind bramah__check_valve_kind = {
+    BRAMAH__DESCRIPTION("check_valves", "check valve", bramah_check_valve, check_valves, .keys = keys),
+    .flow = flow};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/directional_valve.h"
+
+bramah__tangent bramah__curve_tangent(const bramah__curve *curve, double x)
+{
+  const double *X = curve->x, *Y = curve->y;
+  if (!(x > X[0])) return (bramah__tangent){Y[0], 0.0};
+  for (size_t i = 1; i < curve->n; i++)
+    if (x < X[i]) {
+      const double rise = Y[i] - Y[i - 1], run = X[i] - X[i - 1];
+      return (bramah__tangent){Y[i - 1] + rise * ((x - X[i - 1]) / run), rise / run};
+    }
+  return (bramah__tangent){Y[curve->n - 1], 0.0};
+}
+
+/* max(sign t, 0), towards greater x. */
+static bramah__tangent positive_part(bramah__tangent t, double sign)
+{
+  const double value = sign * t.value, slope = sign * t.slope;
+  if (value > 0.0) return (bramah__tangent){value, slope};
+  return (bramah__tangent){0.0, value < 0.0 ? 0.0 : fmax(slope, 0.0)};
+}
+
+void bramah__opening_tangents(const bramah__opening *opening, double U, double *e, double *slope)
+{
+  /* Outside the dead band, and on the edge from which U leaves it upwards, the opening follows the spool. */
+  const double d = opening->dead_band;
+  const bramah__tangent common = opening->common.n ? bramah__curve_tangent(&opening->common, U)
+                                                   : (bramah__tangent){copysign(fmax(fabs(U) - d, 0.0), U),
+                                                                       U >= d || U < -d ? 1.0 : 0.0};
+  for (int w = 0; w < BRAMAH__N_PATHS; w++) {
+    const double sign = w == BRAMAH__PUMP_A || w == BRAMAH__B_TANK ? 1.0 : -1.0;
+    const bramah__tangent path = opening->path[w].n
+                                     ? positive_part(bramah__curve_tangent(&opening->path[w], U), 1.0)
+                                     : positive_part(common, sign);
+    e[w] = path.value;
+    slope[w] = path.slope;
+  }
+}
+
+double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)
+{
+  /* [V] A spool on its way to zero would otherwise end among the subnormal numbers, on which processors are
+   * slow. */
+  static const double arrived = 1e-250;
+  const double reference = bramah__spool_reference(valve, command);
+  if (bramah__is_direct(valve)) return reference;
+  const double ratio = h / valve->time_constant;
+  const double next = U + ratio * (reference - U) / (1.0 + 0.5 * ratio);
+  return fabs(next - reference) < arrived ? reference : next;
+}

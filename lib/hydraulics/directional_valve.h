@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* 4/3 directional valve: how its spool moves and which flow paths it opens. */
+#ifndef BRAMAH_LIB_HYDRAULICS_DIRECTIONAL_VALVE_H
+#define BRAMAH_LIB_HYDRAULICS_DIRECTIONAL_VALVE_H
+
+#include "lib/hydraulics/element.h"
+
+/* Piecewise-linear y(x), flat beyond its ends; n = 0: none. */
+typedef struct bramah__curve {
+  size_t n;
+  const double *x, *y; /* x ascending */
+} bramah__curve;
+
+/* The four flow paths, in the order of bramah_port. */
+enum { BRAMAH__PUMP_A, BRAMAH__B_TANK, BRAMAH__A_TANK, BRAMAH__PUMP_B, BRAMAH__N_PATHS };
+
+/* How its spool opens them [V]. */
+typedef struct bramah__opening {
+  double dead_band;
+  bramah__curve common; /* goes before the dead band */
+  bramah__curve path[BRAMAH__N_PATHS];
+} bramah__opening;
+
+typedef struct bramah__valve {
+  size_t pump, tank, a, b, input;
+  double coefficient;   /* [m^3/(s sqrt(Pa) V)] */
+  double time_constant; /* [s] 0: none */
+  double limit;         /* [V] */
+  double offset;        /* [V] added to the command before the limit */
+  bramah__opening opening;
+} bramah__valve;
+
+/* At a corner the slope of the piece above it, 0 at both ends. */
+bramah__tangent bramah__curve_tangent(const bramah__curve *curve, double x);
+
+/* Effective openings e >= 0 [V] and their derivatives slope by the spool U [V], both [BRAMAH__N_PATHS]. At a kink
+ * (U = 0, the edges of a dead band, corners of characteristics) the derivative towards greater U, but for the
+ * ends of a characteristic, which are flat. So a spool in the middle of a valve without dead band is seen to
+ * open pump -> a and b -> tank. */
+void bramah__opening_tangents(const bramah__opening *opening, double U, double *e, double *slope);
+
+/* The openings alone. */
+static inline void bramah__openings(const bramah__opening *opening, double U, double *e)
+{
+  double slope[BRAMAH__N_PATHS];
+  bramah__opening_tangents(opening, U, e, slope);
+}
+
+/* The nodes each flow path leads from and to. */
+static inline void bramah__valve_ends(const bramah__valve *valve, size_t ends[BRAMAH__N_PATHS][2])
+{
+  ends[BRAMAH__PUMP_A][0] = ends[BRAMAH__PUMP_B][0] = valve->pump;
+  ends[BRAMAH__B_TANK][1] = ends[BRAMAH__A_TANK][1] = valve->tank;
+  ends[BRAMAH__PUMP_A][1] = ends[BRAMAH__A_TANK][0] = valve->a;
+  ends[BRAMAH__PUMP_B][1] = ends[BRAMAH__B_TANK][0] = valve->b;
+}
+
+/* Where a command puts the spool in the end: the offset added, within the limit. */
+static inline double bramah__spool_reference(const bramah__valve *valve, double command)
+{
+  return fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
+}
+
+/* A valve without lag: its spool is always at its reference. */
+static inline int bramah__is_direct(const bramah__valve *valve) { return valve->time_constant == 0.0; }
+
+/* Spool after a step h [s] of the trapezoidal rule under a held command; exact Newton of a linear equation.
+ * Source: dissertation 2.40, U' = (U_ref - U)/tau. */
+double bramah__spool_step(const bramah__valve *valve, double U, double command, double h);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Hydraulic elements. Each stands in a file of its own: its keys, its checks, and what it does, a value together
+ * with its slope. A row in BRAMAH__ELEMENTS makes it known to everybody: readers of files, compiler, circuit,
+ * outputs, parameters, listings. Equations and sources: bramah/machine.h.
+ *
+ * At a kink a slope is the one-sided derivative of the branch that the value takes there; where both branches
+ * give the same value (fmin, fmax), that of the branch that is held constant: a shut valve, an idle
+ * compensator, a chamber that is just empty. Openings of a directional valve are the exception, see
+ * bramah__opening_tangents. */
+#ifndef BRAMAH_LIB_HYDRAULICS_ELEMENT_H
+#define BRAMAH_LIB_HYDRAULICS_ELEMENT_H
+
+#include <math.h>
+#include <stddef.h>
+#include "bramah/machine.h"
+
+typedef struct bramah__tangent {
+  double value, slope;
+} bramah__tangent;
+
+/* In the order in which a circuit sums them; those that pass oil come first. Files: lib/hydraulics/<name>.c. */
+#define BRAMAH__ELEMENTS(X)                                                                                  \
+  X(orifice) X(leakage) X(check_valve) X(relief_valve) X(pump) X(motor) X(accumulator)
+
+/* An element in a circuit. A node is a volume (index < n_volumes) or, above that, a supply. */
+enum { BRAMAH__ELEMENT_VALUES = 4 };
+typedef struct bramah__element {
+  int kind;                             /* BRAMAH__KIND(...) */
+  size_t node[2];                       /* in the order of the keys; of an accumulator node[0] alone */
+  double value[BRAMAH__ELEMENT_VALUES]; /* its quantities in the order of the keys, SI */
+} bramah__element;
+
+typedef struct bramah__element_kind {
+  bramah_element_kind description;
+  /* Flow [m^3/s] from node 0 to node 1 by dp = p0 - p1 [Pa], for any dp an iteration may try; or NULL. Below
+   * the transition pressure turbulent flow becomes linear in dp. */
+  bramah__tangent (*flow)(const bramah__element *element, double dp, double transition_pressure);
+  /* dV_oil/dp [m^3/Pa] >= 0 that it adds to its volume, by the pressure p; or NULL. */
+  bramah__tangent (*compliance)(const bramah__element *element, double p);
+  const char *flow_output; /* name of the output of this flow behind the element's; NULL: ".flow" */
+  int levels; /* 1: oil rests only at equal pressures on both sides; 0: it must pass nothing then */
+} bramah__element_kind;
+
+#define BRAMAH__KIND(name) BRAMAH__KIND_##name
+#define BRAMAH__KIND_ROW(name) BRAMAH__KIND(name),
+enum { BRAMAH__ELEMENTS(BRAMAH__KIND_ROW) BRAMAH__N_ELEMENT_KINDS };
+
+#define BRAMAH__KIND_EXTERN(name) extern const bramah__element_kind bramah__##name##_kind;
+BRAMAH__ELEMENTS(BRAMAH__KIND_EXTERN)
+
+extern const bramah__element_kind *const bramah__element_kinds[BRAMAH__N_ELEMENT_KINDS];
+
+/* Elements of a machine in the order of the circuit: how many, how many of them pass oil and how many of these
+ * need equal pressures to rest; description and (unless NULL) kind of number i. */
+typedef struct bramah__element_counts {
+  size_t n, passing, levelling;
+} bramah__element_counts;
+
+bramah__element_counts bramah__count_elements(const bramah_machine *machine);
+const bramah_named *bramah__element_of(const bramah_machine *machine, size_t i,
+                                       const bramah_element_kind **kind);
+
+/* Rotary actuators, then motors: how many, and number i as a rotary actuator, whose bulk modulus and chambers are 0
+ * if it has no ends. */
+size_t bramah__n_turning(const bramah_machine *machine);
+bramah_rotary bramah__turning(const bramah_machine *machine, size_t i);
+
+/* The key of quantity number i of an element; NULL behind the last. */
+const bramah_element_key *bramah__value_key(const bramah_element_kind *kind, size_t i);
+
+/* Rows of a table of keys. */
+#define BRAMAH__NODE_KEY(key, type_, member)                                                                 \
+  {                                                                                                          \
+    .name = (key), .type = BRAMAH_KEY_NODE, .offset = offsetof(type_, member), .required = 1                 \
+  }
+#define BRAMAH__VOLUME_KEY(key, type_, member)                                                               \
+  {                                                                                                          \
+    .name = (key), .type = BRAMAH_KEY_VOLUME, .offset = offsetof(type_, member), .required = 1               \
+  }
+#define BRAMAH__QUANTITY_KEY(key, type_, member, ...)                                                        \
+  {                                                                                                          \
+    .name = (key), .type = BRAMAH_KEY_QUANTITY, .offset = offsetof(type_, member), __VA_ARGS__               \
+  }
+
+/* The description of a kind: section, name in messages, its structure and its place in bramah_machine. */
+#define BRAMAH__DESCRIPTION(section_, name_, type_, members, ...)                                            \
+  {                                                                                                          \
+    .section = (section_), .name = (name_), .size = sizeof(type_),                                           \
+    .array = offsetof(bramah_machine, members), .count = offsetof(bramah_machine, n_##members), __VA_ARGS__  \
+  }
+
+#define BRAMAH__FLOW_UNIT "m^3/s/Pa^0.5" /* of C in Q = C sqrt(dp) */
+
+/* sgn(dp) sqrt|dp| by dp [sqrt(Pa), 1/sqrt(Pa)], linear below the transition pressure and continuous there,
+ * where the slope is that of the root, half of the linear part's. Source: spec equations 2. */
+static inline bramah__tangent bramah__flow_tangent(double dp, double transition_pressure)
+{
+  const double magnitude = fabs(dp);
+  const int laminar = magnitude < transition_pressure;
+  const double root = sqrt(laminar ? transition_pressure : magnitude);
+  if (laminar) return (bramah__tangent){dp / root, 1.0 / root};
+  return (bramah__tangent){copysign(root, dp), 0.5 / root};
+}
+
+#endif

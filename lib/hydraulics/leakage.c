@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/element.h"
+
+enum { CONDUCTANCE };
+
+static bramah__tangent flow(const bramah__element *e, double dp, double transition_pressure)
+{
+  (void)transition_pressure;
+  return (bramah__tangent){e->value[CONDUCTANCE] * dp, e->value[CONDUCTANCE]};
+}
+
+static const bramah_element_key keys[] = {
+    BRAMAH__NODE_KEY("from", bramah_leakage, from),
+    BRAMAH__NODE_KEY("to", bramah_leakage, to),
+    {.name = "cylinder", .type = BRAMAH_KEY_CYLINDER, .offset = offsetof(bramah_leakage, cylinder)},
+    BRAMAH__QUANTITY_KEY("conductance", bramah_leakage, conductance, .required = 1, .unit = "m^3/s/Pa",
+                         .what = "the conductance", .range = BRAMAH_KEY_POSITIVE,
+                         .parameter = BRAMAH_KEY_NOT_NEGATIVE),
+    {0}};
+
+const bramah__element_kind bramah__leakage_kind = {
+    BRAMAH__DESCRIPTION("leakages", "leakage", bramah_leakage, leakages, .keys = keys), .flow = flow,
+    .levels = 1};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Its torque and its flow are those of a rotary actuator whose chambers have no ends and no volume: a cylinder of
+ * the circuit. The leakage is an element like others. */
+#include "lib/hydraulics/element.h"
+
+enum { DISPLACEMENT, GEAR_RATIO, LEAKAGE };
+
+static bramah__tangent flow(const bramah__element *e, double dp, double transition_pressure)
+{
+  (void)transition_pressure;
+  return (bramah__tangent){e->value[LEAKAGE] * dp, e->value[LEAKAGE]};
+}
+
+static const bramah_element_key keys[] = {
+    {.name = "joint", .type = BRAMAH_KEY_COORDINATE, .offset = offsetof(bramah_motor, joint), .required = 1},
+    BRAMAH__VOLUME_KEY("a_volume", bramah_motor, a_volume),
+    BRAMAH__VOLUME_KEY("b_volume", bramah_motor, b_volume),
+    BRAMAH__QUANTITY_KEY("displacement", bramah_motor, displacement, .required = 1, .unit = "m^3/rad",
+                         .what = "the displacement", .range = BRAMAH_KEY_POSITIVE),
+    BRAMAH__QUANTITY_KEY("gear_ratio", bramah_motor, gear_ratio, .unit = "1", .what = "the gear ratio",
+                         .range = BRAMAH_KEY_POSITIVE, .otherwise = 1.0),
+    BRAMAH__QUANTITY_KEY("leakage", bramah_motor, leakage, .unit = "m^3/s/Pa", .what = "the leakage",
+                         .range = BRAMAH_KEY_NOT_NEGATIVE, .parameter = BRAMAH_KEY_NOT_NEGATIVE),
+    {.name = "friction", .type = BRAMAH_KEY_FRICTION, .offset = offsetof(bramah_motor, friction)},
+    {0}};
+
+const bramah__element_kind bramah__motor_kind = {
+    BRAMAH__DESCRIPTION("motors", "motor", bramah_motor, motors, .keys = keys), .flow = flow,
+    .flow_output = ".leakage_flow"};
+
+size_t bramah__n_turning(const bramah_machine *machine) { return machine->n_rotaries + machine->n_motors; }
+
+bramah_rotary bramah__turning(const bramah_machine *machine, size_t i)
+{
+  if (i < machine->n_rotaries) return machine->rotaries[i];
+  const bramah_motor *motor = &machine->motors[i - machine->n_rotaries];
+  return (bramah_rotary){.name = motor->name,
+                         .line = motor->line,
+                         .joint = motor->joint,
+                         .a_volume = motor->a_volume,
+                         .b_volume = motor->b_volume,
+                         .displacement =
+                             motor->displacement * (motor->gear_ratio > 0.0 ? motor->gear_ratio : 1.0),
+                         .friction = motor->friction};
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/element.h"
+
+enum { COEFFICIENT };
+
+static bramah__tangent flow(const bramah__element *e, double dp, double transition_pressure)
+{
+  const bramah__tangent q = bramah__flow_tangent(dp, transition_pressure);
+  return (bramah__tangent){e->value[COEFFICIENT] * q.value, e->value[COEFFICIENT] * q.slope};
+}
+
+static const bramah_element_key keys[] = {
+    BRAMAH__NODE_KEY("from", bramah_orifice, from),
+    BRAMAH__NODE_KEY("to", bramah_orifice, to),
+    {.name = "area",
+     .type = BRAMAH_KEY_QUANTITY,
+     .unit = "m^2",
+     .range = BRAMAH_KEY_POSITIVE,
+     .factor_of = "flow_coefficient"},
+    {.name = "discharge_coefficient",
+     .type = BRAMAH_KEY_QUANTITY,
+     .unit = "1",
+     .range = BRAMAH_KEY_POSITIVE,
+     .factor_of = "flow_coefficient"},
+    BRAMAH__QUANTITY_KEY("flow_coefficient", bramah_orifice, flow_coefficient, .required = 1,
+                         .unit = BRAMAH__FLOW_UNIT, .what = "the flow coefficient",
+                         .range = BRAMAH_KEY_POSITIVE, .parameter = BRAMAH_KEY_POSITIVE),
+    {0}};
+
+const bramah__element_kind bramah__orifice_kind = {BRAMAH__DESCRIPTION("orifices", "orifice", bramah_orifice,
+                                                                       orifices, .keys = keys,
+                                                                       .factors_by_density = 1),
+                                                   .flow = flow, .levels = 1};
