@@ -92,7 +92,7 @@ BRAMAH_API bramah_status bramah_autocorrelation_test(const bramah_autocorrelatio
 
 /* Condition number of a covariance P [n x n], row-major, freed from its units: largest by smallest eigenvalue
  * of the matrix of correlations. 1 if nothing is correlated; near 1/DBL_EPSILON the covariance is about to
- * lose its positive definiteness (never told larger than that). work [n n]. By cyclic Jacobi rotations.
+ * lose its positive definiteness (never given as more than that). work [n n]. By cyclic Jacobi rotations.
  * Source: G. H. Golub, C. F. Van Loan, Matrix Computations (2013), 8.5. Errors: E_NOT_SPD (a variance that is
  * not positive), E_NOT_FINITE. */
 BRAMAH_API bramah_status bramah_conditioning(size_t n, const double *P, double *work, double *condition,
@@ -115,7 +115,7 @@ typedef struct bramah_assess_options {
                             none */
   size_t smooth_memory; /* [bytes] at most, for them; default 2e9 */
   double (*clock)(void);    /* [s] by which the time of each step is taken; default NULL: it is not */
-  bramah_listener listener; /* is told of every sample when it is fused or rejected; default: none */
+  bramah_listener listener; /* called for every sample when it is fused or rejected; default: none */
   /* Told in words what the user should know and is no error: the model without corrections cannot go on, the
    * snapshot knows no truth. Default NULL. */
   void (*tell)(void *user, const char *text);
@@ -125,10 +125,10 @@ typedef struct bramah_assess_options {
 /* All of them at their defaults. */
 BRAMAH_API void bramah_assess_options_default(bramah_assess_options *options);
 
-/* Prepare the rows of `source` for the filter of a session, which must stand at its start and outlive the
+/* Prepare the rows of `source` for the filter of a session, which must be at its start and outlive the
  * assessment; nothing is read yet. With what the study asks for: noise that adapts, delays, and for unknown
  * inputs a second filter to which the estimated commands are given as known (bramah_input_cost). If
- * the source is bramah_log_stream_next, mistakes are told with file and line, and snapshots hold the place in
+ * the source is bramah_log_stream_next, errors have file and line, and snapshots hold the place in
  * the log. options NULL: defaults. Takes memory, release it with bramah_assess_free. Errors: those of
  * bramah_replay_new, bramah_session_new_adaptive and of opening the truth; E_UNIT (truth); E_VALUE (noise that
  * adapts together with delays or the backward pass). */

@@ -383,6 +383,23 @@ typedef struct bramah_motor {
   bramah_friction friction; /* N m, rad, at the joint */
 } bramah_motor;
 
+/* Line between two nodes with the inertia of its oil: its flow Q, positive from `from` to `to`, is a state of the plant,
+ *   Q' = A/(rho l) (p_from - p_to - 128 mu l/(pi d^4) Q - zeta rho/(2 A^2) Q |Q|),   A = pi d^2/4:
+ * laminar friction (Hagen-Poiseuille) and what bends, fittings and turbulence lose. Its compliance belongs to the hoses
+ * of the volumes at its ends. Two volumes of compliance C at the ends of a line swing with w^2 = 2 A/(rho l C). Output
+ * <name>.flow [m^3/s]; parameter <name>.viscosity. Source: Merritt (1967), transmission lines, lumped. */
+typedef struct bramah_inertial_line {
+  const char *name;
+  int line;
+  const char *from, *to; /* volume or supply */
+  double length;         /* l [m] > 0 */
+  double diameter;       /* d [m] > 0 */
+  double density;        /* rho [kg/m^3] > 0 */
+  double viscosity;      /* mu [Pa s] >= 0, dynamic */
+  double loss;           /* zeta >= 0 */
+  double initial_flow;   /* [m^3/s] */
+} bramah_inertial_line;
+
 /* Laminar leakage between two nodes: Q = k (p_from - p_to). With `cylinder`, which may be a rotary actuator,
  * it passes that cylinder's piston, from the piston to the rod volume (a to b), and `from`, `to` are NULL.
  * Source: Merritt, Hydraulic Control Systems (1967), laminar flow through clearances. */
@@ -578,6 +595,7 @@ typedef enum bramah_key_type {
 typedef enum bramah_key_range {
   BRAMAH_KEY_POSITIVE = 1, /* > 0; where the key is not required 0 means that it is not given */
   BRAMAH_KEY_NOT_NEGATIVE = 2,
+  BRAMAH_KEY_ANY = 4,
   BRAMAH_KEY_FROM_ONE = 3 /* >= 1; 0 means not given */
 } bramah_key_range;
 
@@ -662,6 +680,8 @@ typedef struct bramah_machine {
   const bramah_force *forces;
   size_t n_rotaries;
   const bramah_rotary *rotaries;
+  size_t n_lines;
+  const bramah_inertial_line *lines;
   size_t n_motors;
   const bramah_motor *motors;
   size_t n_motions;

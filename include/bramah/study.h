@@ -62,8 +62,9 @@ typedef struct bramah_volume_start {
   int line;
   int has_pressure; /* 0: the machine file's */
   double pressure;  /* [Pa] */
-  double sigma;     /* [Pa] > 0 */
-  double noise;     /* [Pa/sqrt(s)] >= 0 */
+  double sigma;     /* [Pa] > 0; of a line, whose state is its flow, [m^3/s] */
+  double noise;     /* [Pa/sqrt(s)] >= 0; [m^3/s/sqrt(s)] */
+  int flow_unit;    /* 1: the units are those of a line */
 } bramah_volume_start;
 
 /* A value whose unit depends on the machine: the text of the file, known to be a number with a unit. Its number

@@ -116,8 +116,8 @@ static void add(bramah__results *r, bramah_check_kind kind, const char *at, doub
     const char *what, *unit;
   } checks[] = {[BRAMAH_CHECK_NIS] = {"mean NIS", ""},
                 [BRAMAH_CHECK_LAG] = {"correlation at lag 1", ""},
-                [BRAMAH_CHECK_GATED] = {"held back by gates", "%"},
-                [BRAMAH_CHECK_FAULT] = {"lost at the end", ""},
+                [BRAMAH_CHECK_GATED] = {"rejected by gates", "%"},
+                [BRAMAH_CHECK_FAULT] = {"faulty at the end", ""},
                 [BRAMAH_CHECK_RECOVERIES] = {"filter found wrong", ""},
                 [BRAMAH_CHECK_ERRORS] = {"errors within 3.92 σ", "%"},
                 [BRAMAH_CHECK_NEES] = {"mean NEES", ""}};

@@ -56,7 +56,7 @@ double bramah_nis_left_by_gate(double gate)
 
 /* The inverse of the chi-square distribution in GSL is not used: it was seen to fail once in some three
  * million trials below 1000 degrees of freedom and often above 1800, at ordinary probabilities, and would
- * then call the error handler, which aborts the program. What stands here cannot fail. */
+ * then call the error handler, which aborts the program. What follows cannot fail. */
 
 /* Above this the cube root of the variable is taken as normal (E. B. Wilson and M. M. Hilferty, 1931), which
  * by then is good to six digits at 95 %. */

@@ -11,7 +11,7 @@ typedef struct cli_json {
   FILE *file;
   const char *path; /* "-": standard output */
   int depth;
-  int filled; /* 1: something stands before in the same object or array */
+  int filled; /* 1: something comes before in the same object or array */
 } cli_json;
 
 /* Create (replace) the file. Errors: E_FILE. */

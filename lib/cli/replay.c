@@ -349,7 +349,7 @@ static int check_request(const cli_arguments *arguments, const cli_replay_reques
   if (q->resume && q->smooth)
     return cli_wrong_use(command, "--smooth needs the whole run: it does not go with --resume");
   if (q->resume && q->from_ns != INT64_MIN)
-    return cli_wrong_use(command, "--resume goes on where the snapshot stands: it does not go with --from");
+    return cli_wrong_use(command, "--resume goes on where the snapshot ends: it does not go with --from");
   return check_streams(arguments);
 }
 

@@ -64,7 +64,7 @@ static void put_rows(const cli_replay_run *r, const bramah_assess_totals *totals
   cli_json_count(json, "used_before_resume", log.used_before);
   cli_json_count(json, "estimates", totals->estimates);
   cli_json_count(json, "written", r->written);
-  cli_json_count(json, "beside_grid", counts.off_grid);
+  cli_json_count(json, "off_grid", counts.off_grid);
   cli_json_number(json, "largest_shift", cli_seconds(counts.max_shift_ns));
   cli_json_count(json, "merged", counts.merged);
   cli_json_count(json, "late", late.late);
@@ -112,8 +112,8 @@ static void put_sensors(const bramah_assess_results *results, cli_json *json)
     cli_json_text(json, "unit", c->unit);
     put_innovations(c, json);
     cli_json_number(json, "lag_1", c->lag_1);
-    cli_json_count(json, "lost_times", c->fault.n);
-    cli_json_flag(json, "lost_at_end", c->fault.lasts);
+    cli_json_count(json, "faults", c->fault.n);
+    cli_json_flag(json, "faulty_at_end", c->fault.lasts);
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
@@ -130,7 +130,7 @@ static void put_events(const cli_replay_run *r, cli_json *json)
   cli_json_count(json, "gated", report.gated);
   cli_json_count(json, "saturated", report.saturated);
   cli_json_count(json, "limited", report.limited);
-  cli_json_count(json, "lost", report.sensor_faults);
+  cli_json_count(json, "faults", report.sensor_faults);
   cli_json_count(json, "recoveries", report.recoveries);
   cli_json_close(json, '}');
 }

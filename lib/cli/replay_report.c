@@ -196,7 +196,7 @@ static void add_sensors(cli_replay_report *r)
                .unit = s->unit.unit,
                .factor = s->unit.factor,
                .symmetric = 1,
-               .names = {[BRAMAH_REPORT_ESTIMATE] = "innovation", [BRAMAH_REPORT_MEASURED] = "held back"}});
+               .names = {[BRAMAH_REPORT_ESTIMATE] = "innovation", [BRAMAH_REPORT_MEASURED] = "rejected"}});
   }
   for (size_t i = 0; i < r->n_sensors; i++) {
     sensor *s = &r->sensor[i];
@@ -209,7 +209,7 @@ static void add_sensors(cli_replay_report *r)
                .unit = "1",
                .factor = 1.0,
                .band = "passes",
-               .names = {[BRAMAH_REPORT_ESTIMATE] = "fused", [BRAMAH_REPORT_MEASURED] = "held back"}});
+               .names = {[BRAMAH_REPORT_ESTIMATE] = "fused", [BRAMAH_REPORT_MEASURED] = "rejected"}});
   }
 }
 
@@ -241,15 +241,14 @@ static void explain(cli_replay_report *r)
   static const struct {
     const char *section, *text;
   } texts[] = {
-      {predictions,
-       "What each sensor told, over what the filter expected it to tell just before; the band is "
-       "that of the innovation, sensor noise included."},
+      {predictions, "What each sensor measured, over what the filter predicted just before; the band is "
+                    "that of the innovation, sensor noise included."},
       {innovations, "Measured minus predicted. In a filter that may be believed 95 % lie within the band, "
                     "without a trend."},
       {correlations, "Of the innovations over their standard deviations, sample after sample. What is white "
                      "stays within the band but for 5 % of the lags; positive values: the model misses "
                      "something that lasts."},
-      {gates, "Size of the innovation relative to its gate: above 1 a sample is held back."},
+      {gates, "Size of the innovation relative to its gate: above 1 a sample is rejected."},
       {consistency, "All innovations of a step against what the filter believes of them. The mean is 1 in a "
                     "filter that may be believed; above: it trusts itself too much."},
       {covariance, "Largest by smallest eigenvalue of the matrix of correlations of the error state, every "
@@ -344,10 +343,10 @@ static void watch_sample(cli_replay_report *r, sensor *s, double t, const bramah
   /* Of samples rejected in a row the first is told, and when it was over. */
   s->rejected = !y->accepted && !y->saturated ? rejected + 1 : 0;
   if (s->rejected == 1)
-    add_event(r, t, "gate", "%s: held back, innovation %.4g %s = %.3g σ", s->name,
+    add_event(r, t, "gate", "%s: rejected, innovation %.4g %s = %.3g σ", s->name,
               y->innovation * s->unit.factor, s->unit.unit, y->innovation / y->sigma);
   if (y->accepted && rejected > 1)
-    add_event(r, t, "gate", "%s: fused again after %llu samples held back", s->name,
+    add_event(r, t, "gate", "%s: fused again after %llu samples rejected", s->name,
               (unsigned long long)rejected);
   s->at_range = y->saturated ? at_range + 1 : 0;
   if (s->at_range == 1) add_event(r, t, "range", "%s: at an end of its range", s->name);
@@ -441,12 +440,11 @@ static void watch_filter(cli_replay_report *r, double t)
   for (size_t i = 0; i < r->n_sensors; i++) {
     sensor *s = &r->sensor[i];
     const int faulty = bramah_filter_sensor_fault(r->filter, i);
-    if (faulty != s->faulty)
-      add_event(r, t, faulty ? "lost" : "found", "%s: %s", s->name, faulty ? "lost" : "found again");
+    if (faulty != s->faulty) add_event(r, t, "fault", "%s: %s", s->name, faulty ? "faulty" : "agrees again");
     s->faulty = faulty;
   }
   if (counts.recoveries > r->counts.recoveries)
-    add_event(r, t, "reset", "filter found wrong, its covariance opened");
+    add_event(r, t, "reset", "filter found wrong, its covariance reset");
   if (counts.limited > r->counts.limited) {
     if (!r->limit_row || r->rows - r->limit_row > LIMIT_TOLD_AFTER)
       add_event(r, t, "limit", "an estimated parameter is held at its limit");

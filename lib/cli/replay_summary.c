@@ -40,11 +40,10 @@ static void print_counts(const cli_replay_run *r, const bramah_assess_totals *to
   fprintf(out, "measurements used: %llu\n",
           (count)bramah_filter_get_report(bramah_session_filter(r->session)).accepted);
   if (counts.off_grid)
-    fprintf(
-        out,
-        "rows beside the grid of steps: %llu, fused at the nearest step with their own time, at most %.3g s "
-        "away\n",
-        (count)counts.off_grid, cli_seconds(counts.max_shift_ns));
+    fprintf(out,
+            "rows off the grid of steps: %llu, fused at the nearest step with their own time, at most %.3g s "
+            "away\n",
+            (count)counts.off_grid, cli_seconds(counts.max_shift_ns));
   if (log.skipped) fprintf(out, "rows before --from, not used: %llu\n", (count)log.skipped);
   if (r->request.resume)
     fprintf(out, "gone on from %s: %llu estimates before it, %llu after\n", r->request.resume,
@@ -91,13 +90,13 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_totals *t
 /* ---- tables ---- */
 
 /* What a correlation says (of white ones it is within 1.96 / sqrt(n) 95 % of the time; less than a tenth is
- * nothing to speak of): what is not modelled pushes innovations the same way again and again; too much
- * plant noise makes the filter follow the noise of the sensor and take it back. */
+ * nothing to speak of): what is not modelled pushes innovations to the same side again and again; too much
+ * process noise makes the filter follow the noise of the sensor and take it back. */
 static const char *colour(const bramah_consistency *c)
 {
   const double limit = fmax(0.1, 1.96 / sqrt((double)c->fused));
   if (c->lag_1 > limit) return ", correlated: something is not modelled";
-  return c->lag_1 < -limit ? ", anticorrelated: less plant noise would do" : "";
+  return c->lag_1 < -limit ? ", anticorrelated: less process noise would do" : "";
 }
 
 static void add_consistency(cli_table *table, const bramah_consistency *c, int left_out)
@@ -174,25 +173,25 @@ static cli_table events_table(const cli_replay_run *r, const bramah_assess_resul
   const bramah_filter_report report = bramah_filter_get_report(bramah_session_filter(r->session));
   cli_table table = cli_table_make("Events", "lrl", header);
   char name[CLI_CELL], times[CLI_CELL], text[CLI_CELL];
-  add_event(&table, "measurement held back by its gate", report.gated, "");
+  add_event(&table, "measurement rejected by its gate", report.gated, "");
   add_event(&table, "measurement at an end of the sensor's range, not used", report.saturated, "");
   add_event(&table, "estimate held at its limit", report.limited, "");
   for (size_t i = 0; i < results->n_sensors; i++) {
     const bramah_event *fault = &results->sensor[i].fault;
     list_times(fault, 1, times);
-    snprintf(name, sizeof name, "sensor %s lost", results->sensor[i].name);
+    snprintf(name, sizeof name, "sensor %s faulty", results->sensor[i].name);
     snprintf(text, sizeof text, "%.60s%s", times, fault->lasts ? " to the end" : "");
     add_event(&table, name, fault->n, text);
   }
   list_times(&results->recoveries, 0, times);
-  add_event(&table, "filter found wrong, its covariance opened", report.recoveries, times);
+  add_event(&table, "filter found wrong, its covariance reset", report.recoveries, times);
   return table;
 }
 
 static cli_table augmented_table(const bramah_assess_results *results)
 {
   static const char *const header[] = {"estimated", "", "unit", "at the end", "sigma"};
-  cli_table table = cli_table_make("Estimated beside the state", "lllrr", header);
+  cli_table table = cli_table_make("Augmented states", "lllrr", header);
   for (size_t i = 0; i < results->n_augmented; i++) {
     const bramah_augmented_estimate *a = &results->augmented[i];
     const cli_readable unit = cli_readable_unit(a->unit);
@@ -209,7 +208,7 @@ static cli_table costs_table(const bramah_assess_results *results)
 {
   static const char *const header[] = {"output", "unit", "unknown commands", "known", "factor"};
   cli_table table = cli_table_make("What unknown commands cost (mean standard deviations; known: a second "
-                                   "filter, told the estimated commands)",
+                                   "filter, given the estimated commands)",
                                    "llrrr", header);
   for (size_t i = 0; i < results->n_input_costs; i++) {
     const bramah_input_cost *cost = &results->input_cost[i];

@@ -30,7 +30,7 @@ static inline void begin(const sums *d)
   clear(d->by_v, np * circuit->n_cylinders);
   clear(d->by_U, np * bramah__n_spools(circuit));
   clear(d->by_supply, np * circuit->n_supplies);
-  for (size_t i = 0; i < np - circuit->n_metered; i++) {
+  for (size_t i = 0; i < bramah__n_filled(circuit); i++) {
     const bramah__volume *volume = &circuit->volume[i];
     const bramah__tangent air = bramah__air_tangent(&circuit->air, d->p[i]);
     d->flow[i] = 0.0;
@@ -144,6 +144,41 @@ static inline double finish(const sums *d, size_t i)
   return circuit->air.vapour_pressure > 0.0 ? pd + recovery.value : pd;
 }
 
+/* Flows of lines leave and enter the volumes at their ends. */
+static inline void add_lines(const sums *d)
+{
+  const bramah__circuit *circuit = d->circuit;
+  const size_t np = circuit->n_volumes;
+  for (size_t i = 0, state = bramah__n_filled(circuit); i < circuit->n_lines; i++, state++) {
+    const size_t *node = circuit->element[circuit->n_elements - circuit->n_lines + i].node;
+    for (int end = 0; end < 2; end++) {
+      const double sign = end ? 1.0 : -1.0;
+      if (node[end] >= np) continue;
+      d->flow[node[end]] += sign * d->p[state];
+      if (d->by_p) d->by_p[node[end] * np + state] += sign;
+    }
+  }
+}
+
+/* How their flows change. */
+static inline void rate_lines(const sums *d, double *pd)
+{
+  const bramah__circuit *circuit = d->circuit;
+  const size_t np = circuit->n_volumes;
+  for (size_t i = 0, state = bramah__n_filled(circuit); i < circuit->n_lines; i++, state++) {
+    const bramah__element *e = &circuit->element[circuit->n_elements - circuit->n_lines + i];
+    const double dp = difference(circuit, d->p, e->node[0], e->node[1]);
+    const bramah__flow_rate rate = bramah__element_kinds[e->kind]->rate(e, dp, d->p[state]);
+    d->flow[state] = 0.0;
+    pd[state] = rate.value;
+    if (!d->by_p) continue;
+    d->compliance[state] = 0.0;
+    add(d, state, e->node[0], rate.by_dp);
+    add(d, state, e->node[1], -rate.by_dp);
+    d->by_p[state * np + state] += rate.by_Q;
+  }
+}
+
 static inline void sum(const sums *d, const double *s, const double *v, const double *U, double *pd)
 {
   const bramah__circuit *circuit = d->circuit;
@@ -160,13 +195,15 @@ static inline void sum(const sums *d, const double *s, const double *v, const do
                 v[c]);
     add_chamber(d, c, cylinder->rod, cylinder->rod_area, bramah__rod_chamber(cylinder, s[c]), -1.0, v[c]);
   }
-  for (size_t i = circuit->n_passing; i < circuit->n_elements; i++) {
+  for (size_t i = circuit->n_passing; i < circuit->n_elements - circuit->n_lines; i++) {
     const bramah__element *e = &circuit->element[i];
     const bramah__tangent compliance = bramah__element_kinds[e->kind]->compliance(e, d->p[e->node[0]]);
     d->compliance[e->node[0]] += compliance.value;
     if (d->by_p) d->compliance_by_p[e->node[0]] += compliance.slope;
   }
-  for (size_t i = 0; i < circuit->n_volumes - circuit->n_metered; i++) pd[i] = finish(d, i);
+  add_lines(d);
+  for (size_t i = 0; i < bramah__n_filled(circuit); i++) pd[i] = finish(d, i);
+  rate_lines(d, pd);
 }
 
 void bramah__fluid_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,

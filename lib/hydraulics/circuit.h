@@ -49,10 +49,11 @@ enum { BRAMAH__MAX_ON_LINE = 16 };
 typedef struct bramah__circuit {
   double oil_bulk_modulus, transition_pressure;
   size_t n_volumes, n_supplies, n_valves, n_cylinders; /* volumes: virtual ones included */
-  size_t n_elements, n_passing;                        /* those that pass oil come first */
+  size_t n_elements, n_passing, n_lines;               /* those that pass oil come first, lines last */
   size_t n_friction_states;                            /* of all cylinders */
   const bramah__volume *volume;
-  const double *supply;           /* [n_supplies] Pa */
+  const double *supply; /* [n_supplies] Pa */
+  /* Lines have their flows [m^3/s] for states: virtual volumes behind the filled ones. */
   const bramah__element *element; /* [n_elements] sorted by kinds */
   const bramah__valve *valve;
   const bramah__cylinder *cylinder;
@@ -64,6 +65,12 @@ typedef struct bramah__circuit {
   const bramah__metered_port *metered_port; /* [n_metered] */
   const bramah__metered_line *metered_line; /* [n_metered_lines] */
 } bramah__circuit;
+
+/* Volumes that hold oil; then come the flows of lines, then the load pressures of quasistatic actuators. */
+static inline size_t bramah__n_filled(const bramah__circuit *circuit)
+{
+  return circuit->n_volumes - circuit->n_metered - circuit->n_lines;
+}
 
 /* All spools. */
 static inline size_t bramah__n_spools(const bramah__circuit *circuit)

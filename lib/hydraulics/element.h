@@ -18,12 +18,16 @@ typedef struct bramah__tangent {
   double value, slope;
 } bramah__tangent;
 
-/* In the order in which a circuit sums them; those that pass oil come first. Files: lib/hydraulics/<name>.c. */
+typedef struct bramah__flow_rate {
+  double value, by_dp, by_Q;
+} bramah__flow_rate;
+
+/* In the order in which a circuit sums them; those that pass oil come first, those with a state last. Files: lib/hydraulics/<name>.c. */
 #define BRAMAH__ELEMENTS(X)                                                                                  \
-  X(orifice) X(leakage) X(check_valve) X(relief_valve) X(pump) X(motor) X(accumulator)
+  X(orifice) X(leakage) X(check_valve) X(relief_valve) X(pump) X(motor) X(accumulator) X(line)
 
 /* An element in a circuit. A node is a volume (index < n_volumes) or, above that, a supply. */
-enum { BRAMAH__ELEMENT_VALUES = 4 };
+enum { BRAMAH__ELEMENT_VALUES = 6 };
 typedef struct bramah__element {
   int kind;                             /* BRAMAH__KIND(...) */
   size_t node[2];                       /* in the order of the keys; of an accumulator node[0] alone */
@@ -37,6 +41,8 @@ typedef struct bramah__element_kind {
   bramah__tangent (*flow)(const bramah__element *element, double dp, double transition_pressure);
   /* dV_oil/dp [m^3/Pa] >= 0 that it adds to its volume, by the pressure p; or NULL. */
   bramah__tangent (*compliance)(const bramah__element *element, double p);
+  /* Rate [m^3/s^2] of a flow Q that is a state, by dp and Q; or NULL. */
+  bramah__flow_rate (*rate)(const bramah__element *element, double dp, double Q);
   const char *flow_output; /* name of the output of this flow behind the element's; NULL: ".flow" */
   int levels; /* 1: oil rests only at equal pressures on both sides; 0: it must pass nothing then */
 } bramah__element_kind;
@@ -50,10 +56,10 @@ BRAMAH__ELEMENTS(BRAMAH__KIND_EXTERN)
 
 extern const bramah__element_kind *const bramah__element_kinds[BRAMAH__N_ELEMENT_KINDS];
 
-/* Elements of a machine in the order of the circuit: how many, how many of them pass oil and how many of these
- * need equal pressures to rest; description and (unless NULL) kind of number i. */
+/* Elements of a machine in the order of the circuit: how many, how many of them pass oil, how many need
+ * equal pressures to rest, how many have a flow for a state; description and (unless NULL) kind of number i. */
 typedef struct bramah__element_counts {
-  size_t n, passing, levelling;
+  size_t n, passing, levelling, lines;
 } bramah__element_counts;
 
 bramah__element_counts bramah__count_elements(const bramah_machine *machine);

@@ -46,7 +46,9 @@ static int value_or_factors(bramah__reader *reader, const bramah__item *item, co
 
 static bramah__range range_of(const bramah_element_key *key)
 {
-  return key->range == BRAMAH_KEY_NOT_NEGATIVE ? BRAMAH__NOT_NEGATIVE : BRAMAH__POSITIVE;
+  return key->range == BRAMAH_KEY_NOT_NEGATIVE ? BRAMAH__NOT_NEGATIVE
+         : key->range == BRAMAH_KEY_ANY        ? BRAMAH__ANY
+                                               : BRAMAH__POSITIVE;
 }
 
 bramah_status bramah__read_product(bramah__reader *reader, const bramah__item *item,

@@ -173,6 +173,15 @@ bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag 
     const bramah_status status = bramah__find_model_name(study, model, "volume", from->volume, from->line,
                                                          bramah_model_volume_name, &v, diag);
     if (status) return status;
+    bramah_state_info state;
+    bramah_plant_state_info(&session->machine.plant, 2 * session->machine.plant.n_dof + v, &state);
+    if (from->flow_unit != (strcmp(state.unit, "m^3/s") == 0) || (from->flow_unit && from->has_pressure)) {
+      fail_at(diag, BRAMAH_E_UNIT, study, from->line, "volumes", "'");
+      bramah__add_text(diag, from->volume);
+      bramah__add_text(diag, from->flow_unit ? "' has a pressure for a state: Pa and Pa/s^0.5 are expected"
+                                             : "' is a line, whose state is its flow: m^3/s and m^3/s^1.5");
+      return BRAMAH_E_UNIT;
+    }
     s->pressure[v] = from->has_pressure ? from->pressure : bramah_model_initial_pressure(model, v);
     s->pressure_sigma[v] = from->sigma;
     s->pressure_noise[v] = from->noise;

@@ -86,20 +86,48 @@ static bramah_status convert_inputs(bramah__reader *reader, bramah__study_draft 
 
 /* ---- start values ---- */
 
-/* The standard deviation of the position is read first and says whether the joint turns or slides. */
-static bramah_status read_position_sigma(bramah__reader *reader, const bramah__item *item,
-                                         const bramah__key *key, void *object)
+/* A quantity of one of two units; *first: which. */
+static bramah_status read_either(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 double *out, int *first)
 {
-  bramah_joint_start *start = object;
   bramah__quantity q;
   bramah_dimension dimension;
   double factor;
   bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
   if (!status) status = bramah_unit_parse(key->unit, &factor, &dimension, reader->diag);
   if (status) return status;
-  start->position_sigma = q.si;
-  start->revolute_unit = bramah__same_dimension(q.dimension, dimension);
+  *out = q.si;
+  *first = bramah__same_dimension(q.dimension, dimension);
   return BRAMAH_OK;
+}
+
+/* The standard deviation of the position is read first and says whether the joint turns or slides. */
+static bramah_status read_position_sigma(bramah__reader *reader, const bramah__item *item,
+                                         const bramah__key *key, void *object)
+{
+  bramah_joint_start *start = object;
+  return read_either(reader, item, key, &start->position_sigma, &start->revolute_unit);
+}
+
+/* That of a volume or line says which of them it is. */
+static bramah_status read_volume_sigma(bramah__reader *reader, const bramah__item *item,
+                                       const bramah__key *key, void *object)
+{
+  bramah_volume_start *start = object;
+  int pressure = 1;
+  const bramah_status status = read_either(reader, item, key, &start->sigma, &pressure);
+  start->flow_unit = !pressure;
+  return status;
+}
+
+static bramah_status read_volume_noise(bramah__reader *reader, const bramah__item *item,
+                                       const bramah__key *key, void *object)
+{
+  const bramah_volume_start *start = object;
+  bramah__key by_unit = *key;
+  if (start->flow_unit) by_unit.unit = key->other_unit;
+  by_unit.other_unit = NULL;
+  return bramah__read_quantity(reader, item, &by_unit, object);
 }
 
 static bramah_status read_by_unit(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
@@ -148,10 +176,14 @@ static bramah_status read_pressure(bramah__reader *reader, const bramah__item *i
 static const bramah__key volume_keys[] = {
     BRAMAH__KEY("pressure", read_pressure, bramah_volume_start, pressure, .unit = "Pa",
                 .range = BRAMAH__NOT_NEGATIVE),
-    BRAMAH__KEY("sigma", bramah__read_quantity, bramah_volume_start, sigma, .required = 1, .unit = "Pa",
-                .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("noise", bramah__read_quantity, bramah_volume_start, noise, .required = 1, .unit = "Pa/s^0.5",
-                .range = BRAMAH__NOT_NEGATIVE),
+    {.name = "sigma",
+     .read = read_volume_sigma,
+     .required = 1,
+     .unit = "Pa",
+     .other_unit = "m^3/s",
+     .range = BRAMAH__POSITIVE},
+    BRAMAH__KEY("noise", read_volume_noise, bramah_volume_start, noise, .required = 1, .unit = "Pa/s^0.5",
+                .other_unit = "m^3/s^1.5", .range = BRAMAH__NOT_NEGATIVE),
     {0}};
 
 static const bramah__table volume_table = {.keys = volume_keys, .size = sizeof(bramah_volume_start)};

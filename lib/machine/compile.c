@@ -19,11 +19,12 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->n_independent = model->n;
   model->n_inputs = machine->n_inputs;
   model->tree.n = model->n;
-  model->circuit.n_volumes = machine->n_volumes + machine->n_metered_cylinders;
+  model->circuit.n_volumes = machine->n_volumes + machine->n_lines + machine->n_metered_cylinders;
   model->circuit.n_supplies = machine->n_supplies;
   const bramah__element_counts elements = bramah__count_elements(machine);
   model->circuit.n_elements = elements.n;
   model->circuit.n_passing = elements.passing;
+  model->circuit.n_lines = elements.lines;
   model->circuit.n_valves = machine->n_valves;
   model->circuit.n_metering_spools = bramah__count_metering_spools(machine);
   model->circuit.n_cylinders =
@@ -111,13 +112,15 @@ static void take_actuator_names(const bramah_machine *machine, bramah_model *mod
   }
 }
 
-/* Volumes, then the load pressures of metered cylinders; valves, then other spools. */
+/* Volumes, then lines, then the load pressures of metered cylinders; valves, then other spools. */
 static void take_circuit_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
 {
-  const size_t nv = machine->n_volumes, n_spools = bramah__n_spools(&model->circuit);
+  const size_t nv = machine->n_volumes, nl = machine->n_lines, n_spools = bramah__n_spools(&model->circuit);
   model->volume_name = BRAMAH__TAKE(arena, const char *, model->circuit.n_volumes);
   for (size_t i = 0; i < model->circuit.n_volumes; i++) {
-    const char *name = i < nv ? machine->volumes[i].name : machine->metered_cylinders[i - nv].name;
+    const char *name = i < nv        ? machine->volumes[i].name
+                       : i < nv + nl ? machine->lines[i - nv].name
+                                     : machine->metered_cylinders[i - nv - nl].name;
     const char *copy = bramah__arena_text(arena, name ? name : "");
     if (model->volume_name) model->volume_name[i] = copy;
   }
@@ -233,6 +236,11 @@ static bramah_status take_integrator(bramah__compiler *k)
   for (size_t i = 0; i < m->n_first_order; i++) {
     m->first_order_scale[i] = 1e6;
     m->first_order_tolerance[i] = in->pressure_tolerance > 0 ? in->pressure_tolerance : 1e-2;
+  }
+  for (size_t i = 0; i < k->source->n_lines; i++) { /* flow at 1 m/s */
+    const double d = k->source->lines[i].diameter, flow = 0.25 * 3.14159265358979323846 * d * d;
+    m->first_order_scale[k->source->n_volumes + i] = flow;
+    m->first_order_tolerance[k->source->n_volumes + i] = 1e-8 * flow;
   }
   m->max_iterations = in->max_iterations ? in->max_iterations : 25;
   m->formulation = in->formulation;

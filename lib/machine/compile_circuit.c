@@ -254,6 +254,7 @@ static bramah_status check_compliance(const bramah__compiler *k)
 {
   for (size_t i = 0; i < k->machine->n_volumes; i++) {
     int filled = k->t.volume[i].hose_volume > 0.0;
+    if (i >= k->source->n_volumes) break; /* flows and load pressures */
     for (size_t c = 0; c < k->machine->n_cylinders; c++)
       filled |= !k->t.cylinder[c].endless && (k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i);
     if (!filled)

@@ -15,6 +15,7 @@ static bramah_status take_value(const bramah__compiler *k, const bramah_named *i
     *out = key->otherwise;
     return BRAMAH_OK;
   }
+  if (key->range == BRAMAH_KEY_ANY && isfinite(*out)) return BRAMAH_OK;
   if (key->range == BRAMAH_KEY_POSITIVE) return bramah__positive(k, *out, in->name, in->line, key->what);
   const int from_one = key->range == BRAMAH_KEY_FROM_ONE;
   if (*out >= (from_one ? 1.0 : 0.0) && isfinite(*out)) return BRAMAH_OK;

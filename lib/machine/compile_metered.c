@@ -63,7 +63,7 @@ void bramah__metered_layout(const bramah_machine *machine, bramah_model *model, 
                             bramah__arena *arena)
 {
   const size_t n = machine->n_metered_cylinders;
-  const int any = n + machine->n_pump_lines > 0;
+  const int any = n + machine->n_pump_lines + machine->n_lines > 0;
   t->volumes = BRAMAH__TAKE(arena, bramah_volume, any ? model->circuit.n_volumes : 0);
   t->valves = BRAMAH__TAKE(arena, bramah_valve, any ? bramah__n_spools(&model->circuit) : 0);
   t->metered = BRAMAH__TAKE(arena, bramah__metered, n);
@@ -85,7 +85,7 @@ static void expand_cylinder(bramah__compiler *k, size_t i)
                            .end_stop = in->end_stop};
   for (int e = 0; e < 2; e++) out->body[e] = in->body[e];
   memcpy(out->point, in->point, sizeof out->point);
-  k->t.volumes[d->n_volumes + i] = (bramah_volume){
+  k->t.volumes[d->n_volumes + d->n_lines + i] = (bramah_volume){
       .name = in->name, .line = in->line, .initial_pressure = in->load_pressure, .initial = in->initial};
   bramah_valve *spool = &k->t.valves[d->n_valves + i];
   *spool = in->spool;
@@ -97,9 +97,12 @@ void bramah__expand_metered(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
   const size_t n = d->n_metered_cylinders;
-  if (n + d->n_pump_lines == 0) return;
+  if (n + d->n_pump_lines + d->n_lines == 0) return;
   if (d->n_volumes) memcpy(k->t.volumes, d->volumes, d->n_volumes * sizeof *d->volumes);
   if (d->n_valves) memcpy(k->t.valves, d->valves, d->n_valves * sizeof *d->valves);
+  for (size_t i = 0; i < d->n_lines; i++)
+    k->t.volumes[d->n_volumes + i] = (bramah_volume){
+        .name = d->lines[i].name, .line = d->lines[i].line, .initial_pressure = d->lines[i].initial_flow};
   for (size_t i = 0; i < n; i++) expand_cylinder(k, i);
   const char *owner, *suffix;
   const bramah_metering_valve *valve;
@@ -214,8 +217,8 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   const bramah_cylinder *expanded = &k->machine->cylinders[d->n_cylinders + i];
   bramah__cylinder *out = &k->t.cylinder[d->n_cylinders + i];
   *out = (bramah__cylinder){.metered = 1,
-                            .piston = d->n_volumes + i,
-                            .rod = d->n_volumes + i,
+                            .piston = d->n_volumes + d->n_lines + i,
+                            .rod = d->n_volumes + d->n_lines + i,
                             .piston_area = in->piston_area,
                             .friction_scale = 1.0};
   bramah_status status = take_lengths(k, in, out);
@@ -234,7 +237,7 @@ static bramah_status build_port(bramah__compiler *k, size_t i, size_t slot)
     status =
         take_one_way(k, &in->regeneration, in->name, in->line, &port->regeneration, &port->regeneration_open);
   port->cylinder = d->n_cylinders + i;
-  port->volume = d->n_volumes + i;
+  port->volume = d->n_volumes + d->n_lines + i;
   port->spool = d->n_valves + i;
   port->stiffness = in->stiffness;
   port->damping = in->damping;

@@ -68,7 +68,9 @@ static bramah_status check_element_names(const bramah__compiler *k)
     const long twin = bramah__find_name(i, m->element_name, name);
     if (twin < 0) continue;
     bramah__element_of(k->machine, (size_t)twin, &other);
-    if (other != kind && i >= m->circuit.n_passing) continue;
+    const size_t first_line = m->circuit.n_elements - m->circuit.n_lines;
+    if (other != kind && i >= m->circuit.n_passing && i < first_line) continue;
+    if (other != kind && (size_t)twin >= m->circuit.n_passing) continue; /* accumulators have no flow */
     bramah__compile_fail(k, BRAMAH_E_KEY, name, element->line,
                          other == kind ? "this name is given to more than one " : "the ");
     bramah__add_text(k->diag, other->name);

@@ -368,7 +368,7 @@ bramah_status bramah__expand(bramah__compiler *k)
   k->expanded.cylinders = k->t.cylinders;
   k->expanded.n_cylinders = k->model->circuit.n_cylinders;
   k->expanded.n_rotaries = 0;
-  if (d->n_metered_cylinders + d->n_pump_lines > 0) {
+  if (d->n_metered_cylinders + d->n_pump_lines + d->n_lines > 0) {
     k->expanded.volumes = k->t.volumes;
     k->expanded.n_volumes = k->model->circuit.n_volumes;
     k->expanded.valves = k->t.valves;

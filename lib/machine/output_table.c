@@ -18,6 +18,8 @@ static const kind joint_kinds[] = {
 };
 static const kind volume_kinds[] = {
     {BRAMAH__VOLUME_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_FIRST_ORDER, 1, 0}};
+static const kind flow_state_kinds[] = {
+    {BRAMAH__VOLUME_PRESSURE, ".flow", "m^3/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0}};
 static const kind load_kinds[] = {
     {BRAMAH__VOLUME_PRESSURE, ".load_pressure", "Pa", NULL, BRAMAH_OUTPUT_FIRST_ORDER, 1, 0}};
 static const kind valve_kinds[] = {{BRAMAH__VALVE_SPOOL, ".spool", "V", NULL, BRAMAH_OUTPUT_OTHER, 0, 0}};
@@ -108,31 +110,32 @@ typedef struct group {
   size_t first;             /* number of the first thing */
 } group;
 
-enum { N_GROUPS = 16 };
+enum { N_GROUPS = 17 };
 
 static void groups(const bramah_model *model, group *out)
 {
   const bramah__circuit *circuit = &model->circuit;
   const size_t linear = circuit->n_cylinders - model->n_rotaries;
   out[0] = (group){model->n, COUNT(joint_kinds), joint_kinds, model->joint_name, 0};
-  const size_t filled = circuit->n_volumes - circuit->n_metered;
+  const size_t filled = bramah__n_filled(circuit), loads = filled + circuit->n_lines;
   out[1] = (group){filled, COUNT(volume_kinds), volume_kinds, model->volume_name, 0};
-  out[2] = (group){circuit->n_metered, COUNT(load_kinds), load_kinds, model->volume_name, filled};
-  out[3] = (group){circuit->n_valves, COUNT(valve_kinds), valve_kinds, model->valve_name, 0};
-  out[4] = (group){linear, COUNT(cylinder_kinds), cylinder_kinds, model->cylinder_name, 0};
-  out[5] = (group){model->n_rotaries, COUNT(rotary_kinds), rotary_kinds, model->cylinder_name, linear};
-  out[6] = (group){model->n_inputs, COUNT(input_kinds), input_kinds, model->input_name, 0};
-  out[7] = (group){model->n_motions, COUNT(motion_kinds), motion_kinds, model->motion_name, 0};
-  out[8] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
-  out[9] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
-  out[10] = (group){circuit->n_passing, COUNT(element_kinds), element_kinds, model->element_name, 0};
-  out[11] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
-  out[12] = (group){model->n_balls, COUNT(ball_kinds), ball_kinds, model->ball_name, 0};
-  out[13] = (group){circuit->n_metering_spools, COUNT(valve_kinds), valve_kinds, model->valve_name,
+  out[2] = (group){circuit->n_lines, COUNT(flow_state_kinds), flow_state_kinds, model->volume_name, filled};
+  out[3] = (group){circuit->n_metered, COUNT(load_kinds), load_kinds, model->volume_name, loads};
+  out[4] = (group){circuit->n_valves, COUNT(valve_kinds), valve_kinds, model->valve_name, 0};
+  out[5] = (group){linear, COUNT(cylinder_kinds), cylinder_kinds, model->cylinder_name, 0};
+  out[6] = (group){model->n_rotaries, COUNT(rotary_kinds), rotary_kinds, model->cylinder_name, linear};
+  out[7] = (group){model->n_inputs, COUNT(input_kinds), input_kinds, model->input_name, 0};
+  out[8] = (group){model->n_motions, COUNT(motion_kinds), motion_kinds, model->motion_name, 0};
+  out[9] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
+  out[10] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
+  out[11] = (group){circuit->n_passing, COUNT(element_kinds), element_kinds, model->element_name, 0};
+  out[12] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
+  out[13] = (group){model->n_balls, COUNT(ball_kinds), ball_kinds, model->ball_name, 0};
+  out[14] = (group){circuit->n_metering_spools, COUNT(valve_kinds), valve_kinds, model->valve_name,
                     circuit->n_valves};
-  out[14] = (group){circuit->n_metered, COUNT(metered_kinds), metered_kinds, model->cylinder_name,
+  out[15] = (group){circuit->n_metered, COUNT(metered_kinds), metered_kinds, model->cylinder_name,
                     linear - circuit->n_metered};
-  out[15] = (group){circuit->n_metered_lines, COUNT(line_kinds), line_kinds, model->pump_line_name, 0};
+  out[16] = (group){circuit->n_metered_lines, COUNT(line_kinds), line_kinds, model->pump_line_name, 0};
 }
 
 size_t bramah__outputs_count(const bramah_model *model)

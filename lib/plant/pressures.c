@@ -77,7 +77,7 @@ static void level_rows(const problem *q, double *A, double *b)
 {
   const bramah__circuit *circuit = &q->model->circuit;
   size_t r = q->model->n_independent;
-  for (size_t i = 0; i < circuit->n_passing; i++) {
+  for (size_t i = 0; i < circuit->n_elements; i++) {
     if (!levels(circuit, i)) continue;
     add_node(q, circuit->element[i].node[0], 1.0, A + r * q->n_open, &b[r]);
     add_node(q, circuit->element[i].node[1], -1.0, A + r * q->n_open, &b[r]);

@@ -71,7 +71,7 @@ says out 'estimates without a row of the truth within half a step: 250'
 # Rows beside the grid, and more rows than steps.
 awk -F, -v OFS=, -v OFMT=%.9g -v CONVFMT=%.9g 'NR > 1 { $1 += 0.0002 * (NR % 3 == 0) } { print }' log.csv >jitter.csv
 run 0 replay "$study" jitter.csv --output estimate.csv
-says out 'rows beside the grid of steps'
+says out 'rows off the grid of steps'
 awk -F, -v OFS=, -v OFMT=%.9g -v CONVFMT=%.9g '{ print } NR > 1 { $1 += 0.0003; print }' log.csv >fast.csv
 run 0 replay "$study" fast.csv --output estimate.csv
 says out "measurements used: $(awk -F, 'NR > 1 { for (i = 3; i <= NF; i++) n += $i != "" } END { print n }' fast.csv)"

@@ -24,7 +24,7 @@ for section in 'Estimated states' 'Errors against the truth' 'Measurements over 
   'Autocorrelation of the innovations' 'Normalised innovations squared' 'Conditioning of the covariance' 'Time per step' Events; do
   grep -qF "<h2>$section</h2>" report.html || fail "no section '$section'"
 done
-grep -qF '<b>0.4 s</b> <i>gate</i> p1: held back, innovation ' report.html || fail 'the gate is no event'
+grep -qF '<b>0.4 s</b> <i>gate</i> p1: rejected, innovation ' report.html || fail 'the gate is no event'
 grep -Eq '<b>0.72 s</b> <i>gap</i> crank_encoder: no sample for 0.12 s' report.html || fail 'the gap is no event'
 grep -qF '"machine":{"parts":[[' report.html || fail 'no machine'
 grep -qF "Content-Security-Policy\" content=\"default-src 'none'" report.html || fail 'no policy'
@@ -52,7 +52,7 @@ sed 's/<style>/\n<style>/' report.html | awk '/<(script|style)/ { skip = 1 } !sk
 
 same "$(head -n 1 plots.csv)" 'plot,unit,series,x,steps,min,mean,max,low,high' 'header of the numbers'
 same "$(awk -F, '$1 == "crank.angle" && $3 == "estimate" { n += $5 } END { print n }' plots.csv)" 1001 'points of an estimate'
-same "$(awk -F, '$1 == "p1: innovation" && $3 == "held back" { print $4 }' plots.csv)" 0.4 'time of the sample held back'
+same "$(awk -F, '$1 == "p1: innovation" && $3 == "rejected" { print $4 }' plots.csv)" 0.4 'time of the rejected sample'
 near "$(awk -F, '$1 == "crank.angle" && $3 == "estimate" && $4 == 1 { print $7 }' plots.csv)" \
   "$(awk -v a="$(cell estimate.csv 1002 'crank.angle[rad]')" 'BEGIN { print a * 180 / 3.14159265358979 }')" 1e-4 'plotted and written'
 near "$(awk -F, '$1 == "p1: innovation / gate of 4 σ" && $3 == "fused" && $10 != 1 { n++ } END { print n + 0 }' plots.csv)" 0 0 'gate at 1'

@@ -98,7 +98,7 @@ same "$(check 'mean NEES' '' | cut -d' ' -f4)" False 'the NEES'
 sed -e 's/^  transition: paper/&\n  gate: 5/' right.yaml >gated.yaml
 awk -F, -v OFS=, 'NR > 1 && NR % 8 == 0 { $3 = sprintf("%.9e", $3 + 0.5) } { print }' log.csv >spikes.csv
 run 3 replay gated.yaml spikes.csv --output estimate.csv --json run.json
-near "$(check 'held back by gates' crank_encoder | cut -d' ' -f1)" 12.5 0.3 'the share held back'
+near "$(check 'rejected by gates' crank_encoder | cut -d' ' -f1)" 12.5 0.3 'the share rejected'
 awk -F, -v OFS=, 'NR > 1 && NR % 16 == 0 { $3 = sprintf("%.9e", $3 + 0.5) } { print }' log.csv >spikes.csv
 run 0 replay gated.yaml spikes.csv --output estimate.csv
 
