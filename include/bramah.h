@@ -32,6 +32,7 @@
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>
 #include <bramah/session.h>
+#include <bramah/simulation.h>
 #include <bramah/study.h>
 #include <bramah/units.h>
 #endif

@@ -41,7 +41,7 @@ typedef enum bramah_report_axis {
 
 /* How a plot looks. Zero and NULL: as said. Strings are copied. */
 typedef struct bramah_report_plot {
-  const char *section; /* heading it stands under; NULL: "Plots" */
+  const char *section; /* its heading; NULL: "Plots" */
   const char *title;   /* "crank.angle" */
   const char *unit;    /* of the axis as shown, "deg"; "1": none */
   double factor;       /* from SI to that unit */
@@ -56,7 +56,7 @@ typedef struct bramah_report_plot {
 /* Add a plot; its number through *number. Errors: E_VALUE (factor not finite), E_MEMORY. */
 BRAMAH_API bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot *plot,
                                            size_t *number);
-/* One or two sentences under the heading of a section. Sections stand in the order in which they were first
+/* One or two sentences under the heading of a section. Sections come in the order in which they were first
  * named here or by a plot; those without a plot are left out. */
 BRAMAH_API bramah_status bramah_report_explain(bramah_report *report, const char *section, const char *text);
 

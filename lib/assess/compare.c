@@ -82,7 +82,7 @@ static bramah_status read_next(const work *w, reading *side, bramah_diag *diag)
     if (!side->more) return status;
     const double time = row->present[side->time] ? row->values[side->time] : (double)NAN;
     const char *wrong = isnan(time)           ? "the time of this row is missing"
-                        : !(fabs(time) < 9e9) ? "this time cannot be told in nanoseconds"
+                        : !(fabs(time) < 9e9) ? "this time is too large for nanoseconds"
                                               : NULL;
     if (!wrong) row->time_ns = llround(time * 1e9);
     if (!wrong && side->last_ns != INT64_MIN && row->time_ns <= side->last_ns)

@@ -126,7 +126,7 @@ static void widen(scale *s, double v)
   s->high = fmax(s->high, t);
 }
 
-/* A signed axis begins a decade below the smallest value that is not nearly zero beside the largest. */
+/* A signed axis begins a decade below the smallest value that is not nearly zero next to the largest. */
 static double least_magnitude(const cli_chart *chart, int y)
 {
   double largest = 0.0, least = (double)INFINITY;

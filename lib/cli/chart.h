@@ -4,7 +4,7 @@
 #ifndef BRAMAH_LIB_CLI_CHART_H
 #define BRAMAH_LIB_CLI_CHART_H
 
-#include "lib/cli/table.h"
+#include "lib/cli/cli.h"
 
 typedef enum cli_axis_kind {
   CLI_AXIS_LINEAR,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah check: read files, say in plain words what they mean, report every mistake that can be told apart.
+/* bramah check: read files, say in plain words what they mean, report every mistake.
  */
-#include "lib/cli/commands.h"
+#include "bramah/sensor_study.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/check.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/replay.h"
-#include "lib/cli/table.h"
+#include "lib/cli/tune_lab.h"
 
 #include <limits.h>
 #include <math.h>
@@ -29,14 +30,6 @@ static void tell(void *user, const bramah_diag *diag)
 {
   int *wrong = user;
   *wrong += report(diag);
-}
-
-/* Every mistake the files themselves show; 0 if there is none. */
-static int mistakes_of_machine(const char *path, size_t n_changes, const bramah_change *changes)
-{
-  int wrong = 0;
-  bramah_machine_check(path, n_changes, changes, tell, &wrong);
-  return wrong;
 }
 
 /* ---- which kind of file ---- */
@@ -194,11 +187,54 @@ static void explain_study(const bramah_session *session, int parameters)
   cli_warn_unobservable(session);
 }
 
-/* Without machine or study nothing is known of what the log should hold, but its rows can be read. */
-static int check_log_alone(check_logs logs)
+/* The tuning a study asks for. */
+static int check_tune(const char *path)
 {
-  const bramah_machine_plant none = {.plant = {.step_ns = 1000000}};
-  return logs.n ? cli_explain_log(logs.n, logs.names, &none, NULL) : 0;
+  cli_tune_lab lab = {.quiet = 1};
+  bramah_diag diag;
+  bramah_status status = cli_tune_lab_open(&lab, path, &diag);
+  if (!status) status = cli_tune_lab_add_parameters(&lab, &diag);
+  for (size_t i = 0; !status && i < lab.n; i++) {
+    const cli_tuned *t = &lab.tuned[i];
+    printf("  to be tuned: %s, now %s, from %.6g to %.6g%s%s", t->name, t->text, t->least, t->most,
+           *t->unit ? " " : "", t->unit);
+    for (size_t k = 0; k < t->n_also; k++) printf("%s %s", k ? "," : "; the same for", t->also[k]);
+    putchar('\n');
+  }
+  cli_tune_lab_close(&lab);
+  if (!status) return 0;
+  fflush(stdout);
+  cli_report(&diag);
+  return 1;
+}
+
+/* After mistakes in a study the log is held against what can be understood of it; without machine or study
+ * nothing is known of what the log should hold, but its rows can be read. */
+static int check_log_alone(const char *study_path, check_logs logs)
+{
+  bramah_machine_plant machine = {0};
+  bramah_study *study = NULL;
+  bramah_sensor *sensors = NULL;
+  bramah_diag diag;
+  if (!logs.n) return 0;
+  bramah_diag_clear(&diag);
+  int known = study_path && !bramah_study_load(study_path, &diag, &study);
+  if (known)
+    known = !bramah_machine_plant_open(&machine, study->machine_file, study->n_changes, study->changes, 0,
+                                       &diag) &&
+            (sensors = calloc(study->n_sensors + 1, sizeof *sensors)) != NULL;
+  for (size_t i = 0; known && i < study->n_sensors; i++)
+    if (bramah_sensor_init(&study->sensors[i], &machine.plant, &diag, &sensors[i]))
+      sensors[i] = (bramah_sensor){.name = study->sensors[i].name};
+  if (!known) {
+    bramah_machine_plant_close(&machine);
+    machine = (bramah_machine_plant){.plant = {.step_ns = 1000000}};
+  }
+  const int wrong = cli_explain_log(logs.n, logs.names, &machine, known ? study : NULL, sensors);
+  if (known) bramah_machine_plant_close(&machine);
+  bramah_study_free(study);
+  free(sensors);
+  return wrong;
 }
 
 static int check_study(const char *path, check_logs logs, int parameters)
@@ -208,10 +244,12 @@ static int check_study(const char *path, check_logs logs, int parameters)
   int wrong = 0;
   bramah_session_check(path, tell, &wrong);
   if (!wrong && bramah_session_open(path, &diag, &session)) wrong = report(&diag);
-  if (!session) return wrong + check_log_alone(logs);
+  if (!session) return wrong + check_log_alone(path, logs);
   explain_study(session, parameters);
-  if (logs.n) wrong = cli_explain_log(logs.n, logs.names, bramah_session_machine(session), session);
-  if (!wrong && bramah_session_study(session)->tune.line) wrong = cli_check_tune(path);
+  if (logs.n)
+    wrong = cli_explain_log(logs.n, logs.names, bramah_session_machine(session),
+                            bramah_session_study(session), bramah_session_sensors(session));
+  if (!wrong && bramah_session_study(session)->tune.line) wrong = check_tune(path);
   bramah_session_close(session);
   return wrong;
 }
@@ -222,17 +260,56 @@ static int check_machine(const char *path, check_logs logs, int parameters)
 {
   bramah_machine_plant machine = {0};
   bramah_diag diag;
-  int wrong = mistakes_of_machine(path, 0, NULL);
+  int wrong = 0;
+  bramah_machine_check(path, 0, NULL, tell, &wrong);
   if (!wrong && bramah_machine_plant_open(&machine, path, 0, NULL, 0, &diag)) wrong = report(&diag);
   if (wrong) {
-    wrong += check_log_alone(logs);
+    wrong += check_log_alone(NULL, logs);
   } else {
     cli_explain_machine(&machine);
     if (parameters) cli_list_parameters(&machine.plant);
-    if (logs.n) wrong += cli_explain_log(logs.n, logs.names, &machine, NULL);
+    if (logs.n) wrong += cli_explain_log(logs.n, logs.names, &machine, NULL, NULL);
   }
   bramah_machine_plant_close(&machine);
   return wrong;
+}
+
+/* ---- plan ---- */
+
+static void explain_plan(const bramah_sensor_study *study)
+{
+  const bramah_sensor_study_layout *is = bramah_sensor_study_about(study);
+  const bramah_plan *plan = is->plan;
+  printf("plan: %s\n", plan->name);
+  printf("  truth: %s, %.6g s in steps of %.6g ms\n", plan->machine_file, plan->duration,
+         1e-6 * (double)is->step_ns);
+  for (size_t i = 0; i < is->n_signals; i++)
+    printf("  signal %s: %s, up to %.6g\n", plan->signals[i].name, plan->signals[i].output,
+           bramah_sensor_study_largest(study, 0, i));
+  for (size_t i = 0; i < is->n_studies; i++)
+    printf("  study %s: %s, %zu sensors\n", plan->studies[i].name, is->studies[i]->name,
+           is->studies[i]->n_sensors);
+  for (size_t i = 0; i < is->n_filters; i++)
+    printf("  filter %s: %zu changes of the studies\n", is->filters[i].name, is->filters[i].n_changes);
+  for (size_t i = 0; i < is->n_scenarios; i++)
+    printf("  scenario %s: %s\n", is->scenarios[i].name,
+           is->scenarios[i].title ? is->scenarios[i].title : "");
+  for (size_t i = 0; i < plan->n_rates; i++) printf("  rate %.6g Hz\n", plan->rates[i]);
+  printf("  %zu runs with %d seeds each\n", is->n_runs * (size_t)plan->seeds, plan->seeds);
+}
+
+/* Everything a sensor study needs, as far as the first mistake; the truth is simulated, nothing else is run. */
+static int check_plan(const char *path)
+{
+  const bramah_sensor_study_options one_seed = {.seeds = 1};
+  bramah_sensor_study *study = NULL;
+  bramah_diag diag;
+  if (bramah_sensor_study_open(path, &one_seed, &diag, &study)) {
+    return report(&diag);
+  }
+  explain_plan(study);
+  bramah_sensor_study_free(study);
+  return 0;
 }
 
 static int run(const cli_arguments *arguments)
@@ -241,7 +318,7 @@ static int run(const cli_arguments *arguments)
   const check_logs logs = {(size_t)arguments->n_operands - 1, arguments->operands + 1};
   const int parameters = cli_value(arguments, "parameters") != NULL;
   const int wrong = has_key(path, "study")  ? check_study(path, logs, parameters)
-                    : has_key(path, "plan") ? cli_check_plan(path)
+                    : has_key(path, "plan") ? check_plan(path)
                                             : check_machine(path, logs, parameters);
   if (wrong) {
     fflush(stdout);

@@ -8,16 +8,10 @@
 /* What a machine consists of, after its loops were closed. */
 void cli_explain_machine(const bramah_machine_plant *machine);
 
-/* A log of n files and folders: columns, rows, times, samples. session NULL: only as the plain log of a
- * machine without study. Mistakes are reported as they are found; returns their number. */
+/* A log of n files and folders: columns, rows, times, samples. study NULL: only as the plain log of a machine
+ * without study; sensors [n_sensors] of the study on the machine, those that cannot be are all zero. Mistakes
+ * are reported as they are found; returns their number. */
 int cli_explain_log(size_t n, const char *const *names, const bramah_machine_plant *machine,
-                    const bramah_session *session);
-
-/* Everything a planned study needs, as far as the first mistake; the truth is simulated, nothing else is run.
- * Returns the number of mistakes. */
-int cli_check_plan(const char *path);
-
-/* The tuning a study asks for; returns the number of mistakes. */
-int cli_check_tune(const char *path);
+                    const bramah_study *study, const bramah_sensor *sensors);
 
 #endif

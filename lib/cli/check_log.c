@@ -3,7 +3,7 @@
  * wrong with it. */
 #include "lib/cli/check.h"
 #include "lib/cli/log_table.h"
-#include "lib/cli/message.h"
+#include "lib/cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -128,10 +128,8 @@ static void print_sensor(const bramah_log_survey *s, const bramah_sensor *sensor
 }
 
 int cli_explain_log(size_t n, const char *const *names, const bramah_machine_plant *machine,
-                    const bramah_session *session)
+                    const bramah_study *study, const bramah_sensor *sensors)
 {
-  const bramah_study *study = session ? bramah_session_study(session) : NULL;
-  const bramah_sensor *sensors = session ? bramah_session_sensors(session) : NULL;
   const size_t n_sensors = study ? study->n_sensors : 0, n_inputs = machine->plant.n_input;
   const int64_t step_ns = machine->plant.step_ns;
   const int64_t longest_gap_ns = study ? study->log.longest_gap_ns : INT64_C(10000000000);

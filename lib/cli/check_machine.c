@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/check.h"
-#include "lib/cli/table.h"
+#include "lib/cli/cli.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,10 +2,8 @@
 /* bramah compare: how far two files are apart. JSON keys are listed in datasets/README.md. */
 #include "bramah/compare.h"
 #include "bramah/units.h"
-#include "lib/cli/commands.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/json.h"
-#include "lib/cli/output_files.h"
-#include "lib/cli/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -286,7 +284,7 @@ const cli_command cli_compare = {
         "without a partner are counted and left out, so files of different rates are compared where both\n"
         "have rows, and files of different ranges where they overlap.\n\n"
         "Of several tolerances the largest counts; without any, every difference does. With --sigmas,\n"
-        "columns without standard deviations and without another tolerance are told, but not judged.\n\n"
+        "columns without standard deviations and without another tolerance are listed, but not judged.\n\n"
         "Exit code: 0 within tolerance, 4 beyond it, 1 bad input (also when no row has a partner), 2\n"
         "wrong use. One of the files may be - (standard input).\n",
     .example = "bramah compare estimate.csv truth.csv --sigmas 3",

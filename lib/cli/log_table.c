@@ -75,7 +75,7 @@ cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model)
     bramah_log_stream_device(log, k, &device);
     add_device(&table, log, &device);
   }
-  for (size_t i = 0; i < bramah_model_n_inputs(model); i++) {
+  for (size_t i = 0; model && i < bramah_model_n_inputs(model); i++) {
     bramah_log_column column;
     char what[CLI_CELL];
     if (!bramah_log_stream_column(log, i, &column) || !column.held) continue;

@@ -6,7 +6,7 @@
 #include "lib/cli/json.h"
 #include "bramah/log.h"
 #include "bramah/machine.h"
-#include "lib/cli/table.h"
+#include "lib/cli/cli.h"
 
 /* A line for each kind of thing and device; inputs: names of the model's inputs. */
 cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model);

@@ -1,10 +1,230 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah: simulate a machine, replay a log through the filter, compare files, study filters, check files. */
-#include "lib/cli/commands.h"
+/* bramah: the command line, read by the table of each command. */
+#include "lib/cli/cli.h"
+#include "bramah/units.h"
 
+#include <errno.h>
 #include <gsl/gsl_errno.h>
-#include <stdio.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { MOST_OPTIONS = 32 };
+
+/* ---- help ---- */
+
+/* "--name VALUE" */
+static const char *option_text(const cli_option *o, char *text, size_t size)
+{
+  snprintf(text, size, o->value ? "--%s %s" : "--%s", o->name, o->value);
+  return text;
+}
+
+static void print_usage(FILE *file, const cli_command *command)
+{
+  fprintf(file, "usage: bramah %s %s", command->name, command->operands);
+  for (const cli_option *o = command->options; o->name; o++) {
+    char text[64];
+    fprintf(file, o->required ? " %s" : " [%s]%s", option_text(o, text, sizeof text),
+            o->repeats ? "..." : "");
+  }
+  fputc('\n', file);
+}
+
+static void print_command_help(const cli_command *command)
+{
+  print_usage(stdout, command);
+  printf("\n%s\n\n%s\nOptions:\n", command->summary, command->details);
+  for (const cli_option *o = command->options; o->name; o++) {
+    char head[64];
+    printf("  %-20s %s%s\n", option_text(o, head, sizeof head), o->help, o->required ? " (required)" : "");
+  }
+  printf("  %-20s %s\n", "--help", "this text");
+  printf("\nExample:\n  %s\n", command->example);
+}
+
+int cli_wrong_use(const cli_command *command, const char *format, ...)
+{
+  va_list list;
+  fprintf(stderr, "bramah %s: ", command->name);
+  va_start(list, format);
+  vfprintf(stderr, format, list);
+  va_end(list);
+  fputc('\n', stderr);
+  print_usage(stderr, command);
+  fprintf(stderr, "'bramah %s --help' tells more\n", command->name);
+  return CLI_WRONG_USE;
+}
+
+/* ---- reading ---- */
+
+static int unknown_option(const cli_command *command, const char *name, size_t length)
+{
+  const char *names[MOST_OPTIONS + 1] = {"help"};
+  size_t n = 1;
+  char text[64];
+  for (const cli_option *o = command->options; o->name && n <= MOST_OPTIONS; o++) names[n++] = o->name;
+  snprintf(text, sizeof text, "%.*s", (int)length, name);
+  const char *nearest = cli_nearest(text, n, names);
+  if (nearest) return cli_wrong_use(command, "unknown option '--%s'; did you mean '--%s'?", text, nearest);
+  return cli_wrong_use(command, "unknown option '--%s'", text);
+}
+
+static const cli_option *find_option(const cli_command *command, const char *name, size_t length)
+{
+  for (const cli_option *o = command->options; o->name; o++)
+    if (strlen(o->name) == length && memcmp(o->name, name, length) == 0) return o;
+  return NULL;
+}
+
+/* One option at argv[*i], whose value may be the argument after it. */
+static int take_option(cli_arguments *out, int argc, char **argv, int *i)
+{
+  const char *name = argv[*i] + 2, *equals = strchr(name, '=');
+  const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+  const cli_option *option = find_option(out->command, name, length);
+  if (!option) return unknown_option(out->command, name, length);
+  const char *value = equals ? equals + 1 : NULL;
+  if (!option->value && equals)
+    return cli_wrong_use(out->command, "option '--%s' takes no value", option->name);
+  if (option->value && !equals && *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) != 0) value = argv[++*i];
+  if (option->value && (!value || !*value))
+    return cli_wrong_use(out->command, "option '--%s' needs a value: --%s %s", option->name, option->name,
+                         option->value);
+  if (!option->repeats && cli_value(out, option->name))
+    return cli_wrong_use(out->command, "option '--%s' is given twice", option->name);
+  out->given[out->n_given++] = (cli_given){option, option->value ? value : ""};
+  return 0;
+}
+
+/* Operands and options in any order; after "--" only operands. */
+static int take_all(cli_arguments *out, int argc, char **argv)
+{
+  int only_operands = 0;
+  for (int i = 0; i < argc; i++) {
+    const char *argument = argv[i];
+    int wrong = 0;
+    if (only_operands || argument[0] != '-' || !argument[1])
+      out->operands[out->n_operands++] = argument;
+    else if (strcmp(argument, "--") == 0)
+      only_operands = 1;
+    else if (argument[1] == '-')
+      wrong = take_option(out, argc, argv, &i);
+    else
+      wrong = cli_wrong_use(out->command, "unknown option '%s'; options begin with two dashes", argument);
+    if (wrong) return wrong;
+  }
+  return 0;
+}
+
+static int check_complete(const cli_arguments *arguments)
+{
+  const cli_command *command = arguments->command;
+  if (arguments->n_operands < command->min_operands)
+    return cli_wrong_use(command, "an argument is missing: %s", command->operands);
+  if (arguments->n_operands > command->max_operands)
+    return cli_wrong_use(command, "'%s' is one argument too many",
+                         arguments->operands[command->max_operands]);
+  for (const cli_option *o = command->options; o->name; o++)
+    if (o->required && !cli_value(arguments, o->name))
+      return cli_wrong_use(command, "option '--%s' is missing: --%s %s", o->name, o->name, o->value);
+  return 0;
+}
+
+static int asks_for_help(int argc, char **argv)
+{
+  for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return 1;
+  return 0;
+}
+
+static int dispatch(const cli_command *command, int argc, char **argv)
+{
+  if (asks_for_help(argc, argv)) {
+    print_command_help(command);
+    return CLI_OK;
+  }
+  const size_t room = (size_t)argc + 1;
+  cli_arguments arguments = {.command = command,
+                             .operands = calloc(room, sizeof *arguments.operands),
+                             .given = calloc(room, sizeof *arguments.given)};
+  int code = CLI_FAILED;
+  if (arguments.operands && arguments.given) {
+    code = take_all(&arguments, argc, argv);
+    if (!code) code = check_complete(&arguments);
+    if (!code) code = command->run(&arguments);
+  }
+  free(arguments.operands);
+  free(arguments.given);
+  return code;
+}
+
+/* ---- values ---- */
+
+const char *cli_value_again(const cli_arguments *arguments, const char *name, size_t n)
+{
+  for (int i = 0; i < arguments->n_given; i++)
+    if (strcmp(arguments->given[i].option->name, name) == 0 && n-- == 0) return arguments->given[i].value;
+  return NULL;
+}
+
+const char *cli_value(const cli_arguments *arguments, const char *name)
+{
+  return cli_value_again(arguments, name, 0);
+}
+
+/* Plain seconds, or a number with a unit of time. */
+static int read_seconds(const cli_arguments *arguments, const char *name, const char *text, double *seconds)
+{
+  bramah_diag diag;
+  char *end;
+  *seconds = strtod(text, &end);
+  if (end != text && !*end) return 0;
+  bramah_diag_clear(&diag);
+  if (bramah_quantity_parse(text, "s", seconds, &diag) == BRAMAH_OK) return 0;
+  return cli_wrong_use(arguments->command, "--%s: %s", name, diag.message);
+}
+
+int cli_time_value(const cli_arguments *arguments, const char *name, int64_t *ns)
+{
+  const char *text = cli_value(arguments, name);
+  double seconds;
+  if (!text) return 0;
+  if (read_seconds(arguments, name, text, &seconds)) return CLI_WRONG_USE;
+  if (!(seconds * 1e9 >= 0.5) || seconds > 9e9)
+    return cli_wrong_use(arguments->command, "--%s: '%s' is not a length of time to work with", name, text);
+  *ns = llround(seconds * 1e9);
+  return 0;
+}
+
+int cli_moment_value(const cli_arguments *arguments, const char *name, int64_t *ns)
+{
+  const char *text = cli_value(arguments, name);
+  double seconds;
+  if (!text) return 0;
+  if (read_seconds(arguments, name, text, &seconds)) return CLI_WRONG_USE;
+  if (!(fabs(seconds) < 9e9))
+    return cli_wrong_use(arguments->command, "--%s: '%s' is no time to work with", name, text);
+  *ns = llround(seconds * 1e9);
+  return 0;
+}
+
+int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t least, uint64_t *out)
+{
+  const char *text = cli_value(arguments, name);
+  char *end;
+  if (!text) return 0;
+  errno = 0;
+  const unsigned long long value = strtoull(text, &end, 10);
+  if (text[0] < '0' || text[0] > '9' || *end || errno || value < least)
+    return cli_wrong_use(arguments->command, "--%s: '%s' is not a whole number from %llu on", name, text,
+                         (unsigned long long)least);
+  *out = value;
+  return 0;
+}
+
+/* ---- commands ---- */
 
 static const cli_command *const commands[] = {&cli_simulate,      &cli_replay, &cli_compare,
                                               &cli_study,         &cli_check,  &cli_linearize,
@@ -52,7 +272,7 @@ static int run(int argc, char **argv)
     return CLI_OK;
   }
   for (size_t i = 0; i < N_COMMANDS; i++)
-    if (strcmp(argv[1], commands[i]->name) == 0) return cli_dispatch(commands[i], argc - 2, argv + 2);
+    if (strcmp(argv[1], commands[i]->name) == 0) return dispatch(commands[i], argc - 2, argv + 2);
   return wrong_command(argv[1]);
 }
 

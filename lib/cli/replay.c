@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah replay: a log through the filter of a study. */
 #include "lib/cli/replay.h"
-#include "lib/cli/commands.h"
-#include "lib/cli/output_files.h"
-#include "lib/cli/progress.h"
-#include "lib/cli/stop.h"
+#include "lib/cli/cli.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 /* The summary of a replay for programs. Keys are explained in datasets/README.md and stay as they are; new
  * ones may come. Values are in SI units, times in seconds of the log. */
 #include "lib/cli/log_table.h"
-#include "lib/cli/output_files.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/replay.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/replay_report.h"
-#include "lib/cli/message.h"
-#include "lib/cli/table.h"
+#include "lib/cli/cli.h"
 
 #include <math.h>
 #include <stdarg.h>

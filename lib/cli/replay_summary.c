@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a replay tells at its end: the summary, the tables, the report. */
 #include "lib/cli/log_table.h"
-#include "lib/cli/output_files.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/replay.h"
-#include "lib/cli/table.h"
 
 #include <math.h>
 #include <stdio.h>

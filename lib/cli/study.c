@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah study: a planned study of sensor sets, rates and filters by simulation. */
 #include "bramah/sensor_study.h"
-#include "lib/cli/commands.h"
-#include "lib/cli/output_files.h"
-#include "lib/cli/progress.h"
-#include "lib/cli/study_crew.h"
-#include "lib/cli/table.h"
+#include "lib/cli/cli.h"
 
 #include <errno.h>
 #include <math.h>
@@ -353,7 +349,7 @@ static bramah_status print_results(const view *v, const char *output, bramah_dia
 static int run(const cli_arguments *arguments)
 {
   const char *output = cli_value(arguments, "output");
-  uint64_t seeds = 0, threads = cli_crew_processors();
+  uint64_t seeds = 0, threads = cli_processors();
   bramah_sensor_study_options options = bramah_sensor_study_options_default();
   view v = {0};
   bramah_diag diag;

@@ -22,7 +22,7 @@ static void *at(void *object, size_t offset) { return (unsigned char *)object + 
 
 /* ---- pieces ---- */
 
-/* The count stands at key->count_offset. */
+/* The count is at key->count_offset. */
 static bramah_status read_changes(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                   void *object)
 {

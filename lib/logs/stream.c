@@ -264,7 +264,7 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
   for (size_t i = 0; !status && i < stream->n_inputs; i++)
     status = pass(m, feed_input(stream, bramah_model_input_name(model, i), i, diag), diag);
   for (size_t i = 0; !status && i < stream->n_sensors; i++)
-    status = pass(m, feed_sensor(stream, &sensors[i], i, diag), diag);
+    if (sensors[i].unit) status = pass(m, feed_sensor(stream, &sensors[i], i, diag), diag);
   return status ? status : no_time;
 }
 

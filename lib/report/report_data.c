@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the script of the page works on. A JSON element tells what there is; the numbers stand in elements of
+/* What the script of the page works on. A JSON element tells what there is; the numbers are in elements of
  * their own as base64 of little-endian 32-bit floats, which a browser reads some fifty times faster than
  * JSON and only when they are to be seen. Times are relative to "t0"; series that share their times share
  * the array.
@@ -39,18 +39,13 @@ static void put_string(bramah__page *page, const char *text)
 
 static void put_member(bramah__page *page, const char *name, const char *text)
 {
-  bramah__page_put(page, ",\"");
-  bramah__page_put(page, name);
-  bramah__page_put(page, "\":");
+  bramah__page_format(page, ",\"%s\":", name);
   put_string(page, text);
 }
 
 static void put_count(bramah__page *page, const char *name, int64_t value)
 {
-  bramah__page_put(page, ",\"");
-  bramah__page_put(page, name);
-  bramah__page_put(page, "\":");
-  bramah__page_put_integer(page, value);
+  bramah__page_format(page, ",\"%s\":%lld", name, (long long)value);
 }
 
 /* ---- base64 ---- */
@@ -85,9 +80,7 @@ static void put_float(encoder *e, float value)
 
 static encoder open_array(bramah__page *page, size_t number)
 {
-  bramah__page_put(page, "<script type=\"text/plain\" id=\"d");
-  bramah__page_put_integer(page, (int64_t)number);
-  bramah__page_put(page, "\">");
+  bramah__page_format(page, "<script type=\"text/plain\" id=\"d%zu\">", number);
   return (encoder){.page = page};
 }
 

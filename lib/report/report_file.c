@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,6 +75,16 @@ void bramah__page_put_bytes(bramah__page *page, const char *bytes, size_t n)
 void bramah__page_put(bramah__page *page, const char *text)
 {
   bramah__page_put_bytes(page, text, strlen(text));
+}
+
+void bramah__page_format(bramah__page *page, const char *format, ...)
+{
+  char text[512];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  bramah__page_put(page, text);
 }
 
 void bramah__page_put_integer(bramah__page *page, int64_t value)

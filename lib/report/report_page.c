@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page around the plots: one file without network, font or anything else from outside, which its policy
- * forbids. Static plots stand in it for print and where no script runs; the script (report_page.js) puts
+ * forbids. It holds static plots for print and where no script runs; the script (report_page.js) puts
  * plots that can be zoomed in their place. */
 #include "lib/report/report_parts.h"
 
@@ -78,8 +78,7 @@ static void put_row(bramah__page *page, const bramah__table *table, size_t row)
 
 static void put_table(bramah__page *page, const bramah__table *table, size_t n)
 {
-  bramah__page_put(page, "<section id=\"table");
-  bramah__page_put_integer(page, (int64_t)n);
+  bramah__page_format(page, "<section id=\"table%zu", n);
   put_element(page, "\"><h2>", table->title, "</h2>\n<div class=\"scroll\"><table>\n<thead>");
   put_row(page, table, 0);
   bramah__page_put(page, "</thead>\n<tbody>\n");
@@ -87,13 +86,7 @@ static void put_table(bramah__page *page, const bramah__table *table, size_t n)
   bramah__page_put(page, "</tbody></table></div></section>\n");
 }
 
-/* ---- beside the plots ---- */
-
-static void put_place_of(bramah__page *page, const char *prefix, size_t n)
-{
-  bramah__page_put(page, prefix);
-  bramah__page_put_integer(page, (int64_t)n);
-}
+/* ---- events and contents ---- */
 
 /* The contents do without what a title adds in brackets. */
 static void put_before_bracket(bramah__page *page, const char *text)
@@ -104,9 +97,7 @@ static void put_before_bracket(bramah__page *page, const char *text)
 
 static void put_link(bramah__page *page, const char *prefix, size_t n, const char *text)
 {
-  bramah__page_put(page, "<li><a href=\"#");
-  put_place_of(page, prefix, n);
-  bramah__page_put(page, "\">");
+  bramah__page_format(page, "<li><a href=\"#%s%zu\">", prefix, n);
   put_before_bracket(page, text);
   bramah__page_put(page, "</a></li>\n");
 }
@@ -145,7 +136,8 @@ static void put_events(bramah__page *page, const bramah__events *events)
   bramah__page_put(page, "</ol>\n");
   for (size_t k = 0; k < events->n_kinds; k++) {
     if (events->kinds[k].n <= BRAMAH__EVENTS_OF_KIND) continue;
-    put_place_of(page, "<p class=\"more\">", events->kinds[k].n - BRAMAH__EVENTS_OF_KIND);
+    bramah__page_format(page, "<p class=\"more\">%llu",
+                        (unsigned long long)events->kinds[k].n - BRAMAH__EVENTS_OF_KIND);
     put_element(page, " more of the kind \xE2\x80\x9C", events->kinds[k].name, "\xE2\x80\x9D</p>\n");
   }
   bramah__page_put(page, "</section>\n");
@@ -164,7 +156,7 @@ static void put_aside(bramah__page *page, const bramah_report *report)
 
 static void put_section(bramah__page *page, const bramah_report *report, size_t section, bramah__range time)
 {
-  put_place_of(page, "<section id=\"section", section);
+  bramah__page_format(page, "<section id=\"section%zu", section);
   put_element(page, "\"><h2>", report->sections[section].title, "</h2>\n");
   if (report->sections[section].text)
     put_element(page, "<p class=\"text\">", report->sections[section].text, "</p>\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One plot as SVG. The curves stand in an inner picture with ten units to a pixel, so that coordinates are
+/* Plots as SVG, in the page and as a picture for papers. The curves are in an inner picture with ten units to a pixel, so that coordinates are
  * short integers, and are drawn with relative steps: a hundred thousand points make a page of a megabyte. */
 #include "lib/report/report_parts.h"
 #include "lib/base/diag.h"
@@ -35,16 +35,16 @@ typedef struct frame {
   bramah__range x, y;
 } frame;
 
-static int64_t place(double value, bramah__range range, double length)
+static int place(double value, bramah__range range, double length)
 {
   double share = (value - range.low) / (range.high - range.low);
   share = fmin(fmax(share, -1.0), 2.0); /* what lies far outside is cut off anyway */
-  return (int64_t)floor(share * length + 0.5);
+  return (int)floor(share * length + 0.5);
 }
 
-static int64_t place_x(const frame *f, double t) { return place(t, f->x, (double)(INNER_WIDTH * UNITS)); }
+static int place_x(const frame *f, double t) { return place(t, f->x, (double)(INNER_WIDTH * UNITS)); }
 
-static int64_t place_y(const frame *f, double value)
+static int place_y(const frame *f, double value)
 {
   return INNER_HEIGHT * UNITS - place(value, f->y, (double)(INNER_HEIGHT * UNITS));
 }
@@ -54,15 +54,11 @@ static int64_t place_y(const frame *f, double value)
 typedef struct pen {
   bramah__page *page;
   const frame *frame;
-  int64_t x, y;
+  int x, y;
   char command; /* the one in force: a repeated letter may be left out */
 } pen;
 
-static void put_step(pen *p, int64_t value)
-{
-  if (value >= 0) bramah__page_put(p->page, " ");
-  bramah__page_put_integer(p->page, value);
-}
+static void put_step(pen *p, int value) { bramah__page_format(p->page, value >= 0 ? " %d" : "%d", value); }
 
 static void put_command(pen *p, char command)
 {
@@ -73,7 +69,7 @@ static void put_command(pen *p, char command)
 /* Draw to a point, or begin there. */
 static void draw_to(pen *p, double t, double value)
 {
-  int64_t x = place_x(p->frame, t), y = place_y(p->frame, value);
+  int x = place_x(p->frame, t), y = place_y(p->frame, value);
   if (p->command && x == p->x && y == p->y) return;
   if (p->command)
     put_command(p, 'l');
@@ -88,16 +84,10 @@ static void draw_to(pen *p, double t, double value)
 
 static void open_path(bramah__page *page, const char *css)
 {
-  bramah__page_put(page, "<path class=\"");
-  bramah__page_put(page, css);
-  bramah__page_put(page, "\" d=\"");
+  bramah__page_format(page, "<path class=\"%s\" d=\"", css);
 }
 
-static void close_path(bramah__page *page, const char *end)
-{
-  bramah__page_put(page, end);
-  bramah__page_put(page, "\"/>\n");
-}
+static void close_path(bramah__page *page, const char *end) { bramah__page_format(page, "%s\"/>\n", end); }
 
 static void draw_bin(pen *p, const bramah__bin *bin)
 {
@@ -120,12 +110,12 @@ static void draw_line(bramah__page *page, const frame *f, const bramah__series *
 /* From minimum to maximum of each bin; a dot where they are the same. */
 static void draw_bars(bramah__page *page, const frame *f, const bramah__series *series, const char *css)
 {
-  int64_t x = 0, y = 0;
+  int x = 0, y = 0;
   open_path(page, css);
   for (size_t i = 0; i < series->n_bins; i++) {
     const bramah__bin *bin = &series->bin[i];
     if (!bin->n) continue;
-    int64_t middle = place_x(f, 0.5 * (bin->t_first + bin->t_last)), top = place_y(f, bin->max);
+    int middle = place_x(f, 0.5 * (bin->t_first + bin->t_last)), top = place_y(f, bin->max);
     pen p = {.page = page};
     put_command(&p, 'm');
     put_step(&p, middle - x);
@@ -303,11 +293,7 @@ static size_t entries(const bramah__plot *plot, entry *out)
 
 static void put_key(bramah__page *page, const entry *e)
 {
-  bramah__page_put(page, "<path class=\"");
-  bramah__page_put(page, e->css);
-  bramah__page_put(page, "\" d=\"");
-  bramah__page_put(page, e->path);
-  bramah__page_put(page, "\"/></svg>");
+  bramah__page_format(page, "<path class=\"%s\" d=\"%s\"/></svg>", e->css, e->path);
 }
 
 static void put_caption(bramah__page *page, const bramah__plot *plot, int cut)
@@ -320,9 +306,9 @@ static void put_caption(bramah__page *page, const bramah__plot *plot, int cut)
   if (cut) bramah__page_put(page, "<em class=\"cut\">some values lie beyond the axis</em>\n");
   bramah__page_put(page, "<span class=\"l\">\n");
   for (size_t i = 0; i < n; i++) {
-    bramah__page_put(page, "<span data-role=\"");
-    bramah__page_put(page, (char[]){e[i].role, '\0'});
-    bramah__page_put(page, "\"><svg class=\"k\" viewBox=\"0 0 260 100\" aria-hidden=\"true\">");
+    bramah__page_format(
+        page, "<span data-role=\"%c\"><svg class=\"k\" viewBox=\"0 0 260 100\" aria-hidden=\"true\">",
+        e[i].role);
     put_key(page, &e[i]);
     bramah__page_put_escaped(page, e[i].name);
     bramah__page_put(page, "</span>\n");
@@ -331,9 +317,9 @@ static void put_caption(bramah__page *page, const bramah__plot *plot, int cut)
 }
 
 /* About how wide a text is [px]: there is nobody to ask. Continuation bytes of UTF-8 take no room. */
-static int64_t width_of(const char *text)
+static int width_of(const char *text)
 {
-  int64_t tenths = 0;
+  int tenths = 0;
   for (; *text; text++) {
     if (((unsigned char)*text & 0xc0u) == 0x80u) continue;
     if (strchr("mwMW%", *text))
@@ -344,32 +330,24 @@ static int64_t width_of(const char *text)
   return tenths / 10;
 }
 
-static void put_picture_entry(bramah__page *page, const entry *e, int64_t x, int64_t y)
+static void put_picture_entry(bramah__page *page, const entry *e, int x, int y)
 {
-  bramah__page_put(page, "<svg class=\"k\" x=\"");
-  bramah__page_put_integer(page, x);
-  bramah__page_put(page, "\" y=\"");
-  bramah__page_put_integer(page, y - 9);
-  bramah__page_put(page, "\" width=\"26\" height=\"10\" viewBox=\"0 0 260 100\">");
+  bramah__page_format(
+      page, "<svg class=\"k\" x=\"%d\" y=\"%d\" width=\"26\" height=\"10\" viewBox=\"0 0 260 100\">", x,
+      y - 9);
   put_key(page, e);
-  bramah__page_put(page, "<text class=\"w\" x=\"");
-  bramah__page_put_integer(page, x + 32);
-  bramah__page_put(page, "\" y=\"");
-  bramah__page_put_integer(page, y);
-  bramah__page_put(page, "\">");
+  bramah__page_format(page, "<text class=\"w\" x=\"%d\" y=\"%d\">", x + 32, y);
   bramah__page_put_escaped(page, e->name);
   bramah__page_put(page, "</text>\n");
 }
 
 /* The legend ends at the right edge of the axis. */
-static void put_picture_legend(bramah__page *page, const bramah__plot *plot, int64_t top)
+static void put_picture_legend(bramah__page *page, const bramah__plot *plot, int top)
 {
   entry e[MOST];
   const size_t n = entries(plot, e);
-  int64_t x = PICTURE_WIDTH - 14 + 16;
-  bramah__page_put(page, "<text class=\"h\" x=\"76\" y=\"");
-  bramah__page_put_integer(page, top + 24);
-  bramah__page_put(page, "\">");
+  int x = PICTURE_WIDTH - 14 + 16;
+  bramah__page_format(page, "<text class=\"h\" x=\"76\" y=\"%d\">", top + 24);
   bramah__page_put_escaped(page, plot->title);
   bramah__page_put(page, "</text>\n");
   for (size_t i = 0; i < n; i++) x -= 48 + width_of(e[i].name);
@@ -381,39 +359,20 @@ static void put_picture_legend(bramah__page *page, const bramah__plot *plot, int
 
 /* ---- around the curves ---- */
 
-static void put_place(bramah__page *page, const char *name, int64_t tenths)
-{
-  bramah__page_put(page, name);
-  bramah__page_put(page, "=\"");
-  bramah__page_put_integer(page, tenths / 10);
-  bramah__page_put(page, ".");
-  bramah__page_put_integer(page, tenths % 10);
-  bramah__page_put(page, "\"");
-}
-
-static void put_label(bramah__page *page, const char *css, int64_t x, int64_t y, const bramah__ticks *ticks,
+/* Places in tenths of a pixel. */
+static void put_label(bramah__page *page, const char *css, int x, int y, const bramah__ticks *ticks,
                       int64_t k)
 {
   char label[BRAMAH__LABEL_SIZE];
   bramah__tick_label(label, ticks, k);
-  bramah__page_put(page, "<text class=\"");
-  bramah__page_put(page, css);
-  put_place(page, "\" x", x);
-  put_place(page, " y", y);
-  bramah__page_put(page, ">");
-  bramah__page_put(page, label);
-  bramah__page_put(page, "</text>\n");
+  bramah__page_format(page, "<text class=\"%s\" x=\"%d.%d\" y=\"%d.%d\">%s</text>\n", css, x / 10, x % 10,
+                      y / 10, y % 10, label);
 }
 
-static void put_grid_line(bramah__page *page, int64_t x, int64_t y, char direction, int length, int zero)
+static void put_grid_line(bramah__page *page, int x, int y, char direction, int length, int zero)
 {
-  bramah__page_put(page, zero ? "<path class=\"z\" d=\"M" : "<path class=\"g\" d=\"M");
-  bramah__page_put_integer(page, x);
-  bramah__page_put(page, " ");
-  bramah__page_put_integer(page, y);
-  bramah__page_put(page, (char[]){direction, '\0'});
-  bramah__page_put_integer(page, length);
-  bramah__page_put(page, "\"/>\n");
+  bramah__page_format(page, "<path class=\"%c\" d=\"M%d %d%c%d\"/>\n", zero ? 'z' : 'g', x, y, direction,
+                      length);
 }
 
 static void put_grid(bramah__page *page, const frame *f, const bramah__ticks *x, const bramah__ticks *y)
@@ -453,35 +412,16 @@ static void put_unit(bramah__page *page, int exponent, const char *unit)
 
 static void put_axis_names(bramah__page *page, int x_exponent, int y_exponent, const bramah__plot *plot)
 {
-  bramah__page_put(page, "<text class=\"u\"");
-  put_place(page, " x", (LEFT - 7) * 10);
-  put_place(page, " y", (TOP - 14) * 10);
-  bramah__page_put(page, ">");
+  bramah__page_format(page, "<text class=\"u\" x=\"%d.0\" y=\"%d.0\">", LEFT - 7, TOP - 14);
   put_unit(page, y_exponent, plot->unit);
-  bramah__page_put(page, "</text>\n<text class=\"x\"");
-  put_place(page, " x", (LEFT + INNER_WIDTH / 2) * 10);
-  put_place(page, " y", (HEIGHT - 6) * 10);
-  bramah__page_put(page, ">");
+  bramah__page_format(page, "</text>\n<text class=\"x\" x=\"%d.0\" y=\"%d.0\">", LEFT + INNER_WIDTH / 2,
+                      HEIGHT - 6);
   if (x_exponent) {
     put_unit(page, x_exponent, "1");
     bramah__page_put(page, "\xC3\x97 ");
   }
   bramah__page_put_escaped(page, bramah__x_name(plot));
   bramah__page_put(page, "</text>\n");
-}
-
-static void open_inner(bramah__page *page)
-{
-  bramah__page_put(page, "<svg class=\"i\"");
-  put_place(page, " x", LEFT * 10);
-  put_place(page, " y", TOP * 10);
-  put_place(page, " width", INNER_WIDTH * 10);
-  put_place(page, " height", INNER_HEIGHT * 10);
-  bramah__page_put(page, " viewBox=\"0 0 ");
-  bramah__page_put_integer(page, INNER_WIDTH * UNITS);
-  bramah__page_put(page, " ");
-  bramah__page_put_integer(page, INNER_HEIGHT * UNITS);
-  bramah__page_put(page, "\">\n");
 }
 
 /* Scattered values are drawn as dots, many as thin bars. */
@@ -492,7 +432,7 @@ static const char *measured_css(const bramah__series *series)
   return n < 200 ? "m d" : "m";
 }
 
-/* An error or an innovation is mostly noise: it fills its band, whose edges therefore stand in front of it.
+/* An error or an innovation is mostly noise: it fills its band, whose edges are therefore drawn in front of it.
  */
 static void put_symmetric(bramah__page *page, const bramah__series *series, const frame *f)
 {
@@ -504,12 +444,12 @@ static void put_symmetric(bramah__page *page, const bramah__series *series, cons
 /* A stem from zero to each value. */
 static void draw_stems(bramah__page *page, const frame *f, const bramah__series *series)
 {
-  int64_t x = 0, y = 0;
+  int x = 0, y = 0;
   open_path(page, "e st");
   for (size_t i = 0; i < series->n_bins; i++) {
     const bramah__bin *bin = &series->bin[i];
     if (!bin->n) continue;
-    const int64_t at = place_x(f, bin->t_last), foot = place_y(f, 0.0);
+    const int at = place_x(f, bin->t_last), foot = place_y(f, 0.0);
     pen p = {.page = page};
     put_command(&p, 'm');
     put_step(&p, at - x);
@@ -556,18 +496,12 @@ static void put_inside(bramah__page *page, const bramah__plot *plot, bramah__ran
   bramah__ticks x = bramah__ticks_of(f.x, X_TICKS), y = bramah__ticks_of(f.y, Y_TICKS);
   put_labels(page, &f, &x, &y);
   put_axis_names(page, x.exponent, y.exponent, plot);
-  open_inner(page);
+  bramah__page_format(
+      page, "<svg class=\"i\" x=\"%d.0\" y=\"%d.0\" width=\"%d.0\" height=\"%d.0\" viewBox=\"0 0 %d %d\">\n",
+      LEFT, TOP, INNER_WIDTH, INNER_HEIGHT, INNER_WIDTH * UNITS, INNER_HEIGHT * UNITS);
   put_grid(page, &f, &x, &y);
   put_curves(page, plot, &f);
   bramah__page_put(page, "</svg>\n");
-}
-
-static void put_no_data(bramah__page *page)
-{
-  bramah__page_put(page, "<text class=\"n\"");
-  put_place(page, " x", (LEFT + INNER_WIDTH / 2) * 10);
-  put_place(page, " y", (TOP + INNER_HEIGHT / 2) * 10);
-  bramah__page_put(page, ">no data</text>\n");
 }
 
 /* Stems and curves have an axis of their own, with room for half a stem's distance at both ends. */
@@ -580,21 +514,18 @@ static bramah__range x_range(const bramah__plot *plot, bramah__range time)
   return (bramah__range){s->at[0].t - half, s->at[s->n - 1].t + half};
 }
 
-/* Everything that stands in the picture but the title. Returns 1 if some values lie beyond its axis. */
+/* Everything in the picture but the title. Returns 1 if some values lie beyond its axis. */
 static int put_picture(bramah__page *page, const bramah__plot *plot, bramah__range time)
 {
   bramah__range values = bramah__range_empty();
   const int has_data = bramah__plot_range(plot, &values);
-  bramah__page_put(page, "<rect class=\"f\"");
-  put_place(page, " x", LEFT * 10);
-  put_place(page, " y", TOP * 10);
-  put_place(page, " width", INNER_WIDTH * 10);
-  put_place(page, " height", INNER_HEIGHT * 10);
-  bramah__page_put(page, "/>\n");
+  bramah__page_format(page, "<rect class=\"f\" x=\"%d.0\" y=\"%d.0\" width=\"%d.0\" height=\"%d.0\"/>\n",
+                      LEFT, TOP, INNER_WIDTH, INNER_HEIGHT);
   if (has_data)
     put_inside(page, plot, x_range(plot, time), values);
   else
-    put_no_data(page);
+    bramah__page_format(page, "<text class=\"n\" x=\"%d.0\" y=\"%d.0\">no data</text>\n",
+                        LEFT + INNER_WIDTH / 2, TOP + INNER_HEIGHT / 2);
   return has_data && reaches_beyond(plot, values);
 }
 
@@ -606,15 +537,10 @@ static int is_cut(const bramah__plot *plot)
 
 void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__range time, size_t n)
 {
-  bramah__page_put(page, "<figure data-plot=\"");
-  bramah__page_put_integer(page, (int64_t)n);
-  bramah__page_put(page, "\">");
+  bramah__page_format(page, "<figure data-plot=\"%zu\">", n);
   put_caption(page, plot, is_cut(plot));
-  bramah__page_put(page, "<svg class=\"p\" role=\"img\" viewBox=\"0 0 ");
-  bramah__page_put_integer(page, WIDTH);
-  bramah__page_put(page, " ");
-  bramah__page_put_integer(page, HEIGHT);
-  bramah__page_put(page, "\" aria-label=\"");
+  bramah__page_format(page, "<svg class=\"p\" role=\"img\" viewBox=\"0 0 %d %d\" aria-label=\"", WIDTH,
+                      HEIGHT);
   bramah__page_put_escaped(page, plot->title);
   bramah__page_put(page, plot->axis == BRAMAH_REPORT_TIME  ? " over time\">\n"
                          : plot->axis == BRAMAH_REPORT_LAG ? " over the lag\">\n"
@@ -623,16 +549,11 @@ void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__ra
   bramah__page_put(page, "</svg></figure>\n");
 }
 
-static void put_in_picture(bramah__page *page, const bramah__plot *plot, bramah__range time, int64_t top)
+static void put_in_picture(bramah__page *page, const bramah__plot *plot, bramah__range time, int top)
 {
   put_picture_legend(page, plot, top);
-  bramah__page_put(page, "<svg class=\"p\" x=\"0\" y=\"");
-  bramah__page_put_integer(page, top + PICTURE_HEIGHT - HEIGHT - 6);
-  bramah__page_put(page, "\" width=\"");
-  bramah__page_put_integer(page, WIDTH);
-  bramah__page_put(page, "\" height=\"");
-  bramah__page_put_integer(page, HEIGHT);
-  bramah__page_put(page, "\">\n");
+  bramah__page_format(page, "<svg class=\"p\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\">\n",
+                      top + PICTURE_HEIGHT - HEIGHT - 6, WIDTH, HEIGHT);
   put_picture(page, plot, time);
   bramah__page_put(page, "</svg>\n");
 }
@@ -641,22 +562,18 @@ static void put_in_picture(bramah__page *page, const bramah__plot *plot, bramah_
 
 static void put_svg(bramah__page *page, const bramah_report *report)
 {
-  const int64_t height = (int64_t)(report->n_plots ? report->n_plots : 1) * PICTURE_HEIGHT + 6;
-  bramah__page_put(page, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"");
-  bramah__page_put_integer(page, PICTURE_WIDTH);
-  bramah__page_put(page, "\" height=\"");
-  bramah__page_put_integer(page, height);
-  bramah__page_put(page, "\" viewBox=\"0 0 ");
-  bramah__page_put_integer(page, PICTURE_WIDTH);
-  bramah__page_put(page, " ");
-  bramah__page_put_integer(page, height);
-  bramah__page_put(page, "\">\n<title>");
+  const int n = report->n_plots < 1000000 ? (int)report->n_plots : 1000000;
+  const int height = (n ? n : 1) * PICTURE_HEIGHT + 6;
+  bramah__page_format(page,
+                      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+                      "%d\">\n<title>",
+                      PICTURE_WIDTH, height, PICTURE_WIDTH, height);
   bramah__page_put_escaped(page, report->title);
   bramah__page_put(page, "</title>\n<style>\n");
   bramah__page_put(page, bramah__paper_css);
   bramah__page_put(page, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
-  for (size_t i = 0; i < report->n_plots; i++)
-    put_in_picture(page, &report->plots[i], bramah__report_time(report), (int64_t)i * PICTURE_HEIGHT);
+  for (int i = 0; i < n; i++)
+    put_in_picture(page, &report->plots[i], bramah__report_time(report), i * PICTURE_HEIGHT);
   bramah__page_put(page, "</svg>\n");
 }
 

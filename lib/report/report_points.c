@@ -74,7 +74,7 @@ void bramah__series_add(bramah__series *series, double t, double value, double l
 
 static float narrow(double value) { return (float)fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX); }
 
-/* fmin and fmax would have to be told that NaN is no number to keep. */
+/* Not by fmin and fmax, which would drop NaN. */
 static float narrow_or_none(double value) { return isnan(value) ? NAN : narrow(value); }
 
 static void halve_samples(bramah__samples *samples)

@@ -38,7 +38,7 @@ for n in 1 2; do
 done
 logs=
 for i in 1 2 3 4 5 6 7 8 9 10; do
-  "$BRAMAH_PROGRAM" simulate four-bar.yaml --duration 10 --step 0.001 --output truth.csv --noise tuning.yaml --plant-noise \
+  "$BRAMAH_PROGRAM" simulate four-bar.yaml --duration 10 --step 0.001 --output truth.csv --noise tuning.yaml --process-noise \
     --seed "$i" --log "log$i.csv" >out
   logs="$logs log$i.csv"
 done

@@ -67,7 +67,7 @@ near "$(cell estimate.csv "$last" 'v3.pressure[Pa]')" "$(cell truth.csv "$last" 
 # A range that is too short: the log stops at its end, and simulate says so.
 sed 's/sigma: 100 N/sigma: 100 N, range: [-2, 2 kN]/' study.yaml >short.yaml
 run 0 simulate four-bar.yaml --duration 1.4 --step 0.001 --output other.csv --noise short.yaml --seed 4 --log short.csv
-grep -q '^pin: [0-9]* of 1401 samples stand at the ends of its range$' "$work/out" || fail 'no word of the range'
+grep -q '^pin: [0-9]* of 1401 samples are at the ends of its range$' "$work/out" || fail 'no word of the range'
 awk -F, 'NR > 1 && ($10 > 2000 || $10 < -2000) { exit 1 } NR > 1 && $10 == 2000 { n++ } END { exit !n }' short.csv || fail 'the range'
 cut -d, -f1-9 log.csv >a.csv
 cut -d, -f1-9 short.csv | cmp -s - a.csv || fail 'the range of one sensor changes others'

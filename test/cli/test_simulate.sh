@@ -34,7 +34,7 @@ awk -v u="$(cell truth.csv 1003 'valve.spool[V]')" 'BEGIN { exit !(u > 1 && u < 
 # The step of the machine file; a duration that is no multiple of it; standard output.
 run 0 simulate "$machine" --duration 0.0105 --output -
 same "$(lines out)" 12 'lines on standard output'
-says err 'not a multiple of the step: the last row stands at 0.01 s'
+says err 'not a multiple of the step: the last row is at 0.01 s'
 run 0 simulate "$machine" --duration 0.01 --step '0.5 ms' --output half.csv
 same "$(lines half.csv)" 22 'lines at half the step'
 

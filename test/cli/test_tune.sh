@@ -31,11 +31,11 @@ END
 sed -e 's/sigma: 0.001/sigma: 0.1/; s/sigma: 0.5 bar/sigma: 0.005 bar/; s/acceleration_noise: 0.1/acceleration_noise: 10/' true.yaml >off.yaml
 cat section >>off.yaml
 for n in 1 2; do
-  run 0 simulate four-bar.yaml --duration 0.4 --step 0.001 --output "truth$n.csv" --noise true.yaml --plant-noise --seed "$((n + 3))" --log "log$n.csv"
+  run 0 simulate four-bar.yaml --duration 0.4 --step 0.001 --output "truth$n.csv" --noise true.yaml --process-noise --seed "$((n + 3))" --log "log$n.csv"
 done
 cmp -s truth1.csv truth2.csv && fail 'the plant noise does not depend on the seed'
-run 2 simulate four-bar.yaml --duration 1 --output x.csv --plant-noise
-says err '--plant-noise needs --noise'
+run 2 simulate four-bar.yaml --duration 1 --output x.csv --process-noise
+says err '--process-noise needs --noise'
 
 # What is found: truth within the interval of each figure, NIS in its band, the study as it was otherwise.
 run 0 tune off.yaml log1.csv log2.csv --threads 1 --output tuned.yaml --evaluations tried.csv
@@ -60,7 +60,7 @@ run 0 check elsewhere/tuned.yaml
 
 # The NIS of all sensors together is that of a replay: on the grid, and with two corrections in a step.
 sed 's/1 kHz/2 kHz/' true.yaml >fast.yaml
-run 0 simulate four-bar.yaml --duration 0.2 --step 0.0005 --output x.csv --noise fast.yaml --seed 3 --plant-noise --log fast.csv
+run 0 simulate four-bar.yaml --duration 0.2 --step 0.0005 --output x.csv --noise fast.yaml --seed 3 --process-noise --log fast.csv
 for log in log1.csv fast.csv; do
   run 0 sweep true.yaml "$log" --vary 'sensors.p2.sigma=0.5 bar' --output one.csv
   run 0 replay true.yaml "$log" --output estimate.csv --json one.json
@@ -196,7 +196,7 @@ grep -q 'hydraulics.cylinders.lift.friction.viscous: ' tuned.yaml || fail 'the c
 awk '$1 ~ /^machine/ { exit !($5 < 330 && $7 > 330) }' out || fail 'the friction is not found'
 # A delay, which need not be a multiple of the step.
 sed 's/volume: v2, sigma: 0.5 bar, rate: 1 kHz/volume: v2, sigma: 0.5 bar, rate: 1 kHz, delay: 6 ms/' true.yaml >late.yaml
-run 0 simulate four-bar.yaml --duration 2 --step 0.001 --output x.csv --noise late.yaml --seed 9 --plant-noise --log late.csv
+run 0 simulate four-bar.yaml --duration 2 --step 0.001 --output x.csv --noise late.yaml --seed 9 --process-noise --log late.csv
 {
   sed 's/delay: 6 ms/delay: 1 ms/' late.yaml
   echo 'tune: {parameters: {sensors.p2.delay: {least: 0 ms, most: 20 ms, scale: linear}}}'

@@ -76,7 +76,7 @@ if wanted known; then
   i=0
   while [ "$i" -lt "$logs" ]; do
     i=$((i + 1))
-    run 0 simulate four-bar.yaml --duration 10 --step 0.001 --output truth.csv --noise true.yaml --plant-noise --seed "$i" --log log.csv
+    run 0 simulate four-bar.yaml --duration 10 --step 0.001 --output truth.csv --noise true.yaml --process-noise --seed "$i" --log log.csv
     write_off "$i" >off.yaml
     run 0 tune off.yaml log.csv --output tuned.yaml
     verdict=$(judge out)
@@ -108,7 +108,7 @@ if wanted speed; then
   list=
   while [ "$i" -lt 10 ]; do
     i=$((i + 1))
-    run 0 simulate four-bar.yaml --duration 10 --step 0.001 --output truth.csv --noise true.yaml --plant-noise --seed "$i" --log "log$i.csv"
+    run 0 simulate four-bar.yaml --duration 10 --step 0.001 --output truth.csv --noise true.yaml --process-noise --seed "$i" --log "log$i.csv"
     list="$list log$i.csv"
   done
   # Six figures: the pressures share theirs.

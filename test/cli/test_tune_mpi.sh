@@ -18,7 +18,7 @@ tune:
 END
 sed -i 's/sigma: 0.5 bar, rate/sigma: 20 bar, rate/; s/acceleration_noise: 0.002/acceleration_noise: 0.2/' off.yaml
 for seed in 1 2 3; do
-  run 0 simulate four-bar.yaml --duration 0.3 --step 0.001 --output truth.csv --noise sensors-2.yaml --plant-noise --seed "$seed" --log "log$seed.csv"
+  run 0 simulate four-bar.yaml --duration 0.3 --step 0.001 --output truth.csv --noise sensors-2.yaml --process-noise --seed "$seed" --log "log$seed.csv"
 done
 logs='log1.csv log2.csv log3.csv'
 

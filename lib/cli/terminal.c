@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
-#include "lib/cli/progress.h"
+/* Progress on the terminal, clocks, and being stopped from outside. */
+#define _DEFAULT_SOURCE   /* _SC_NPROCESSORS_ONLN */
+#define _XOPEN_SOURCE 700 /* sigaction, SA_RESETHAND, clock_gettime, isatty */
+#include "lib/cli/cli.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- progress ---- */
 
 enum { BAR = 30, LINE = 90 };
 
@@ -67,4 +74,60 @@ void cli_progress_end(cli_progress *progress)
 {
   if (progress->drawn) fprintf(stderr, "\r%*s\r", LINE, "");
   progress->drawn = progress->shown = 0;
+}
+
+/* ---- stopping ---- */
+
+/* Any thread may take the signal and any other look: sig_atomic_t is enough for one alone. */
+static atomic_int came;
+static atomic_int nothing = -1; /* descriptor of a file that is empty */
+#if ATOMIC_INT_LOCK_FREE != 2
+#error "a signal handler may use atomic objects only where they take no lock"
+#endif
+
+static void handle(int number)
+{
+  const int kept = errno;
+  came = number;
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  errno = kept;
+}
+
+/* Who starts us may want a signal ignored: a shell does so for what runs in the background, nohup too. */
+static void catch_one(int number)
+{
+  struct sigaction action = {.sa_handler = handle, .sa_flags = (int)SA_RESETHAND}, before;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) return;
+  sigaction(number, &action, NULL);
+}
+
+void cli_stop_catch(void)
+{
+  nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  catch_one(SIGINT);
+  catch_one(SIGTERM);
+  catch_one(SIGHUP);
+}
+
+int cli_stop_signal(void) { return came; }
+
+const char *cli_stop_name(void)
+{
+  switch (cli_stop_signal()) {
+  case SIGTERM:
+    return "SIGTERM";
+  case SIGHUP:
+    return "SIGHUP";
+  default:
+    return "SIGINT";
+  }
+}
+
+/* ---- processors ---- */
+
+size_t cli_processors(void)
+{
+  const long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (size_t)n : 1;
 }

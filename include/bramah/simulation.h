@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Simulating a machine: its true motion as a file and, on request, what the noisy sensors of a study would have
+ * logged of it. Part of libbramah-tools. */
+#ifndef BRAMAH_SIMULATION_H
+#define BRAMAH_SIMULATION_H
+
+#include "bramah/log.h"
+#include "bramah/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A parameter of the plant that is set at a time. */
+typedef struct bramah_timed_parameter {
+  size_t index;
+  double value; /* [SI] */
+  int64_t time_ns;
+} bramah_timed_parameter;
+
+typedef struct bramah_simulation_options {
+  const char *truth;  /* file for the true motion, a row per step; "-": standard output; NULL: none */
+  int hidden_outputs; /* 1: also the outputs meant for sensors: rates and specific forces of bodies, flows */
+  size_t n_parameters;
+  const bramah_timed_parameter *parameters;
+  const char *study; /* study file whose sensors measure; NULL: none */
+  const char *log;   /* file for what they log; required with `study` */
+  uint64_t seed;     /* of the noise; 1 */
+  int process_noise; /* 1: the process noise that the study assumes acts on the machine */
+} bramah_simulation_options;
+BRAMAH_API bramah_simulation_options bramah_simulation_options_default(void);
+
+typedef struct bramah_simulation bramah_simulation;
+
+/* Prepare a simulation of the machine's plant from where it is now, at t = 0, with the commands the machine
+ * plans; the machine must outlive it. Files are created. The same seed gives the same bytes, and the noise of
+ * a sensor does not depend on the other sensors. options NULL: default. Errors: those of bramah_log_create,
+ * bramah_study_load, bramah_simulated_log_new, with process noise those of bramah_session_open; E_MEMORY. */
+BRAMAH_API bramah_status bramah_simulation_new(const bramah_machine_plant *machine,
+                                               const bramah_simulation_options *options, bramah_diag *diag,
+                                               bramah_simulation **out);
+BRAMAH_API void bramah_simulation_free(bramah_simulation *simulation); /* NULL allowed */
+
+/* Write the next row: the first call that at t = 0, each other one after a step. A row shows the parameters
+ * and commands that hold from its time on. Errors: those of the plant's step and set_parameter, of writing. */
+BRAMAH_API bramah_status bramah_simulation_next(bramah_simulation *simulation, bramah_diag *diag);
+
+/* Close the files; rows written stay written. Errors: E_FILE. */
+BRAMAH_API bramah_status bramah_simulation_finish(bramah_simulation *simulation, bramah_diag *diag);
+
+typedef struct bramah_simulation_result {
+  uint64_t rows;
+  int64_t time_ns;     /* of the last row */
+  double violation;    /* largest of a loop [m or rad] */
+  int has_energy;      /* 1: actuators and motions alone do work on the machine, so that energies add up: */
+  double energy_error; /* [J] largest of kinetic and potential energy less that at the start and the work */
+  double work;         /* [J] largest magnitude of the work of all actuators and motions */
+} bramah_simulation_result;
+BRAMAH_API bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *simulation);
+
+/* The log of the study's sensors, for what became of each (bramah_simulated_log_sensor), and how many sensors
+ * it has; NULL without a study. */
+BRAMAH_API const bramah_simulated_log *bramah_simulation_log(const bramah_simulation *simulation,
+                                                             size_t *n_sensors);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the commands of the program share: messages, the command line, tables, files, the terminal. */
+#ifndef BRAMAH_LIB_CLI_CLI_H
+#define BRAMAH_LIB_CLI_CLI_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include "bramah/report.h"
+
+/* ---- messages: on standard error, "bramah: file:line:column: thing: message" (print.c) ---- */
+
+#if defined(__GNUC__) || defined(__clang__)
+#define CLI_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define CLI_PRINTF(text, first)
+#endif
+
+/* Exit codes. */
+enum {
+  CLI_OK = 0,
+  CLI_FAILED = 1,    /* bad input */
+  CLI_WRONG_USE = 2, /* of the command line */
+  CLI_UNTRUSTED = 3, /* the filter ran, but failed its own checks */
+  CLI_DIFFERENT = 4, /* compare: the files differ */
+  CLI_STOPPED = 128  /* + number of the signal */
+};
+
+/* Fill a diagnostic; file and thing may be NULL, line 0. Returns the status. */
+bramah_status cli_fail(bramah_diag *diag, bramah_status status, const char *file, int line, const char *thing,
+                       const char *format, ...) CLI_PRINTF(6, 7);
+
+/* Say where it was, if the one who found the mistake did not know. */
+void cli_place(bramah_diag *diag, const char *file, int line);
+
+/* Print a diagnostic; returns CLI_FAILED. */
+int cli_report(const bramah_diag *diag);
+
+/* Something the user should know that is no mistake. */
+void cli_note(const char *format, ...) CLI_PRINTF(1, 2);
+
+/* The candidate [n] that looks most like the text, or NULL if none does. */
+const char *cli_nearest(const char *text, size_t n, const char *const *candidates);
+
+/* ---- the command line (main.c): one table describes a command; it is read and its help printed from it ---- */
+
+/* An option `--name VALUE`, or `--name` alone. The table of a command ends with a name NULL. */
+typedef struct cli_option {
+  const char *name;  /* without the dashes */
+  const char *value; /* the value in the help; NULL: takes none */
+  const char *help;
+  int required;
+  int repeats; /* may be given more than once */
+} cli_option;
+
+typedef struct cli_arguments cli_arguments;
+
+typedef struct cli_command {
+  const char *name;
+  const char *operands; /* "STUDY LOG" as shown in the help */
+  const char *summary;  /* one line */
+  const char *details;  /* paragraphs of the help */
+  const char *example;
+  int min_operands, max_operands;
+  const cli_option *options;
+  int (*run)(const cli_arguments *arguments); /* returns the exit code */
+} cli_command;
+
+typedef struct cli_given {
+  const cli_option *option;
+  const char *value;
+} cli_given;
+
+struct cli_arguments {
+  const cli_command *command;
+  int n_operands;
+  const char **operands; /* [n_operands] */
+  int n_given;
+  cli_given *given; /* [n_given] in the order of the command line */
+};
+
+/* Value of an option, the n-th one counted from 0; NULL if it was not given (so often), "" if it takes none.
+ */
+const char *cli_value(const cli_arguments *arguments, const char *name);
+const char *cli_value_again(const cli_arguments *arguments, const char *name, size_t n);
+
+/* Say what is wrong with the command line and how it should look; returns CLI_WRONG_USE. */
+int cli_wrong_use(const cli_command *command, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* Read the value of an option; *out is left alone if the option was not given. Return 0, or CLI_WRONG_USE
+ * with the message printed. Times: plain seconds or with a unit ("10 s", "1 ms"), positive, to whole
+ * nanoseconds. */
+int cli_time_value(const cli_arguments *arguments, const char *name, int64_t *ns);
+/* A moment of a log: may be zero or negative. */
+int cli_moment_value(const cli_arguments *arguments, const char *name, int64_t *ns);
+int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t least, uint64_t *out);
+
+extern const cli_command cli_simulate, cli_replay, cli_compare, cli_study, cli_check, cli_linearize,
+    cli_modes_command, cli_tune, cli_sweep;
+
+/* ---- tables of text for the terminal and the report, and the units people read (print.c) ---- */
+
+enum { CLI_TABLE_COLUMNS = 16, CLI_CELL = 80 };
+
+typedef struct cli_table {
+  const char *title;
+  const char *align; /* one of l and r per column */
+  size_t n_columns;
+  const char *header[CLI_TABLE_COLUMNS];
+  size_t n_cells, room;
+  char (*cells)[CLI_CELL]; /* row-major */
+} cli_table;
+
+/* The number of columns is the length of `align`; header [n_columns], kept by reference. */
+cli_table cli_table_make(const char *title, const char *align, const char *const *header);
+void cli_table_free(cli_table *table);
+/* The next cell, row by row. Does nothing when memory is out: a summary must not end a run. */
+void cli_table_add(cli_table *table, const char *format, ...) CLI_PRINTF(2, 3);
+/* A number with four digits; empty if it is not finite. */
+void cli_table_add_number(cli_table *table, double value);
+void cli_table_print(const cli_table *table, FILE *file);
+bramah_status cli_table_report(const cli_table *table, bramah_report *report);
+
+/* The unit in which people read a quantity given in this SI unit, and the factor to it: rad: deg, Pa: bar. */
+typedef struct cli_readable {
+  const char *unit;
+  double factor;
+} cli_readable;
+cli_readable cli_readable_unit(const char *si);
+
+/* ---- files the program writes (print.c) ---- */
+
+/* Refuse to write onto a file that is read in the same run, or twice onto one. Paths may be NULL or "-". */
+bramah_status cli_check_output(const char *output, size_t n_others, const char *const *others,
+                               bramah_diag *diag);
+
+/* Can a file be made or replaced there? To be known before a long run, not after it. NULL and "-": yes. */
+bramah_status cli_check_place(const char *output, bramah_diag *diag);
+
+/* Where the summary goes: standard output, unless one of the files does. */
+FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs);
+
+/* 1 for a file that can be read twice: no pipe, no device. */
+int cli_is_regular(const char *path);
+
+/* What is printed of a time: seconds for files [s]. */
+double cli_seconds(int64_t ns);
+
+/* ---- the terminal: progress, being stopped from outside (terminal.c) ---- */
+
+typedef struct cli_progress {
+  int shown; /* standard error is a terminal */
+  int drawn;
+  int64_t total_ns;   /* simulated time to come; 0: unknown */
+  double start, next; /* [s] of the clock */
+} cli_progress;
+
+cli_progress cli_progress_begin(int64_t total_ns);
+/* So much simulated time is done; redraws at most ten times a second. */
+void cli_progress_update(cli_progress *progress, int64_t done_ns);
+/* Take the bar away. */
+void cli_progress_end(cli_progress *progress);
+
+/* A clock that only goes forward [s]. */
+double cli_clock(void);
+
+/* Take SIGINT, SIGTERM and SIGHUP from now on, once each, unless they are ignored: the second one ends the
+ * program at once. Standard input then reads as ended, so that nobody waits for a row that does not come. */
+void cli_stop_catch(void);
+/* The signal that came, 0: none. */
+int cli_stop_signal(void);
+/* "SIGINT" */
+const char *cli_stop_name(void);
+
+/* Processors that are there to be used. */
+size_t cli_processors(void);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Messages, tables and the files the program writes. */
+#define _POSIX_C_SOURCE 200809L /* stat, access */
+#include "lib/cli/cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- messages ---- */
+
+bramah_status cli_fail(bramah_diag *diag, bramah_status status, const char *file, int line, const char *thing,
+                       const char *format, ...)
+{
+  va_list list;
+  bramah_diag_clear(diag);
+  diag->status = status;
+  diag->line = line;
+  snprintf(diag->file, sizeof diag->file, "%s", file ? file : "");
+  snprintf(diag->thing, sizeof diag->thing, "%s", thing ? thing : "");
+  va_start(list, format);
+  vsnprintf(diag->message, sizeof diag->message, format, list);
+  va_end(list);
+  return status;
+}
+
+void cli_place(bramah_diag *diag, const char *file, int line)
+{
+  if (diag->file[0] || !file) return;
+  snprintf(diag->file, sizeof diag->file, "%s", file);
+  if (!diag->line) diag->line = line;
+}
+
+int cli_report(const bramah_diag *diag)
+{
+  char text[1024];
+  bramah_diag_format(diag, text, sizeof text);
+  fprintf(stderr, "bramah: %s\n", text);
+  return CLI_FAILED;
+}
+
+void cli_note(const char *format, ...)
+{
+  va_list list;
+  fputs("bramah: note: ", stderr);
+  va_start(list, format);
+  vfprintf(stderr, format, list);
+  va_end(list);
+  fputc('\n', stderr);
+}
+
+/* ---- suggestions ---- */
+
+enum { LONGEST_NAME = 63 };
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+  const size_t ab = a < b ? a : b;
+  return ab < c ? ab : c;
+}
+
+/* Edits (insert, delete, replace, swap neighbours) that turn a into b; names longer than the limit are not
+ * compared. */
+static size_t distance(const char *a, const char *b)
+{
+  size_t rows[3][LONGEST_NAME + 1], *before = rows[0], *last = rows[1], *now = rows[2];
+  const size_t n = strlen(a), m = strlen(b);
+  if (n > LONGEST_NAME || m > LONGEST_NAME) return n + m;
+  for (size_t j = 0; j <= m; j++) last[j] = before[j] = j;
+  for (size_t i = 1; i <= n; i++) {
+    now[0] = i;
+    for (size_t j = 1; j <= m; j++) {
+      const size_t replace = last[j - 1] + (a[i - 1] != b[j - 1]);
+      const int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      now[j] = smallest(last[j] + 1, now[j - 1] + 1, replace);
+      if (swapped && before[j - 2] + 1 < now[j]) now[j] = before[j - 2] + 1;
+    }
+    size_t *free_row = before;
+    before = last, last = now, now = free_row;
+  }
+  return last[m];
+}
+
+const char *cli_nearest(const char *text, size_t n, const char *const *candidates)
+{
+  size_t best = strlen(text) / 3 + 2; /* more changes than that make another word */
+  const char *nearest = NULL;
+  for (size_t i = 0; i < n; i++) {
+    const size_t edits = distance(text, candidates[i]);
+    if (edits >= best || edits >= strlen(candidates[i])) continue;
+    best = edits;
+    nearest = candidates[i];
+  }
+  return nearest;
+}
+
+/* ---- tables ---- */
+
+cli_table cli_table_make(const char *title, const char *align, const char *const *header)
+{
+  cli_table table = {.title = title, .align = align, .n_columns = strlen(align)};
+  for (size_t i = 0; i < table.n_columns; i++) table.header[i] = header[i];
+  return table;
+}
+
+void cli_table_free(cli_table *table) { free(table->cells); }
+
+void cli_table_add(cli_table *table, const char *format, ...)
+{
+  if (table->n_cells == table->room) {
+    const size_t room = table->room ? 2 * table->room : 64;
+    char(*cells)[CLI_CELL] = realloc(table->cells, room * sizeof *cells);
+    if (!cells) return;
+    table->cells = cells;
+    table->room = room;
+  }
+  va_list list;
+  va_start(list, format);
+  vsnprintf(table->cells[table->n_cells++], CLI_CELL, format, list);
+  va_end(list);
+}
+
+void cli_table_add_number(cli_table *table, double value)
+{
+  if (isfinite(value))
+    cli_table_add(table, "%.4g", value);
+  else
+    cli_table_add(table, "%s", "");
+}
+
+/* Characters of a text in UTF-8. */
+static int width_of(const char *text)
+{
+  int width = 0;
+  for (; *text; text++) width += ((unsigned char)*text & 0xC0u) != 0x80u;
+  return width;
+}
+
+static void print_cell(FILE *file, const char *text, int width, int right, int last)
+{
+  const int blank = width - width_of(text);
+  if (last && !*text) return;
+  if (right) fprintf(file, "%*s", blank, "");
+  fputs(text, file);
+  if (!right && !last) fprintf(file, "%*s", blank, "");
+}
+
+static void print_row(const cli_table *table, FILE *file, const char *const *row, const int *width)
+{
+  for (size_t c = 0; c < table->n_columns; c++) {
+    fputs("  ", file);
+    print_cell(file, row[c], width[c], table->align[c] == 'r', c + 1 == table->n_columns);
+  }
+  fputc('\n', file);
+}
+
+void cli_table_print(const cli_table *table, FILE *file)
+{
+  int width[CLI_TABLE_COLUMNS] = {0};
+  const size_t columns = table->n_columns, rows = table->n_cells / columns;
+  for (size_t c = 0; c < columns; c++) {
+    width[c] = width_of(table->header[c]);
+    for (size_t r = 0; r < rows; r++) {
+      const int w = width_of(table->cells[r * columns + c]);
+      if (w > width[c]) width[c] = w;
+    }
+  }
+  fprintf(file, "\n%s\n", table->title);
+  print_row(table, file, table->header, width);
+  for (size_t r = 0; r < rows; r++) {
+    const char *row[CLI_TABLE_COLUMNS];
+    for (size_t c = 0; c < columns; c++) row[c] = table->cells[r * columns + c];
+    print_row(table, file, row, width);
+  }
+}
+
+bramah_status cli_table_report(const cli_table *table, bramah_report *report)
+{
+  const size_t rows = table->n_cells / table->n_columns;
+  const char **cells = calloc(table->n_cells + 1, sizeof *cells);
+  if (!cells) return BRAMAH_E_MEMORY;
+  for (size_t i = 0; i < rows * table->n_columns; i++) cells[i] = table->cells[i];
+  const bramah_status status =
+      bramah_report_add_table(report, table->title, rows, table->n_columns, table->header, cells);
+  free(cells);
+  return status;
+}
+
+cli_readable cli_readable_unit(const char *si)
+{
+  static const double degree = 57.295779513082320877;
+  if (strcmp(si, "rad") == 0) return (cli_readable){"deg", degree};
+  if (strcmp(si, "rad/s") == 0) return (cli_readable){"deg/s", degree};
+  if (strcmp(si, "Pa") == 0) return (cli_readable){"bar", 1e-5};
+  if (strcmp(si, "m") == 0) return (cli_readable){"mm", 1e3};
+  if (strcmp(si, "m/s") == 0) return (cli_readable){"mm/s", 1e3};
+  if (strcmp(si, "m^3/s") == 0) return (cli_readable){"L/min", 6e4};
+  return (cli_readable){si, 1.0};
+}
+
+/* ---- files ---- */
+
+static int same_file(const char *a, const char *b)
+{
+  struct stat sa, sb;
+  if (strcmp(a, b) == 0) return 1;
+  if (stat(a, &sa) != 0 || stat(b, &sb) != 0) return 0;
+  return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+bramah_status cli_check_output(const char *output, size_t n_others, const char *const *others,
+                               bramah_diag *diag)
+{
+  if (!output || strcmp(output, "-") == 0) return BRAMAH_OK;
+  for (size_t i = 0; i < n_others; i++)
+    if (others[i] && strcmp(others[i], "-") != 0 && same_file(output, others[i]))
+      return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL,
+                      "this file has another part in the same run and would be overwritten");
+  return BRAMAH_OK;
+}
+
+bramah_status cli_check_place(const char *output, bramah_diag *diag)
+{
+  char folder[4096] = ".";
+  if (!output || strcmp(output, "-") == 0) return BRAMAH_OK;
+  const char *slash = strrchr(output, '/');
+  const size_t n = slash == output ? 1 : slash ? (size_t)(slash - output) : 0;
+  if (n >= sizeof folder) return BRAMAH_OK; /* who opens it will tell */
+  if (n) snprintf(folder, sizeof folder, "%.*s", (int)n, output);
+  struct stat about;
+  if (stat(output, &about) == 0 && S_ISDIR(about.st_mode))
+    return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL, "cannot be created: it is a folder");
+  if (access(output, F_OK) == 0 ? access(output, W_OK) == 0 : access(folder, W_OK | X_OK) == 0)
+    return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL, "cannot be created: %s", strerror(errno));
+}
+
+FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs)
+{
+  for (size_t i = 0; i < n_outputs; i++)
+    if (outputs[i] && strcmp(outputs[i], "-") == 0) return stderr;
+  return stdout;
+}
+
+int cli_is_regular(const char *path)
+{
+  struct stat about;
+  return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+double cli_seconds(int64_t ns) { return (double)ns / 1e9; }
