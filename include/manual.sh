@@ -16,7 +16,7 @@ manual() {
     echo "INPUT = include/manual.dox include/bramah"
     echo "FILTER_PATTERNS = \"*.h=awk -f include/manual.awk\""
     echo "OUTPUT_DIRECTORY = \"$folder\""
-    echo "PROJECT_NUMBER = $(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build | head -n 1)"
+    echo "PROJECT_NUMBER = $(sed -n 's/^#define BRAMAH_VERSION "\(.*\)"$/\1/p' include/bramah/status.h)"
     cat
   } | doxygen -
 }

@@ -68,6 +68,13 @@ BRAMAH_API void bramah_diag_clear(bramah_diag *diag);
  * fit and always terminated when n > 0. Returns the length the whole text has. No allocation. */
 BRAMAH_API size_t bramah_diag_format(const bramah_diag *diag, char *out, size_t n);
 
+/* Version of the headers: the one place where it stands. Programs built with another minor version of 0 need
+ * to be built again. */
+#define BRAMAH_VERSION_MAJOR 0
+#define BRAMAH_VERSION_MINOR 2
+#define BRAMAH_VERSION_PATCH 0
+#define BRAMAH_VERSION "0.2.0"
+
 /* Version of the library as "major.minor.patch". Static storage. */
 BRAMAH_API const char *bramah_version(void);
 

@@ -9,44 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- cases ---- */
-
-static size_t set_index(const bramah_sensor_study_layout *is, const bramah_sensor_study_case *c)
-{
-  return (c->scenario * is->n_studies + c->study) * is->n_filters + c->filter;
-}
-
-static size_t run_index(const bramah_sensor_study_layout *is, const bramah_sensor_study_case *c)
-{
-  return (set_index(is, c) * is->n_rates + c->rate) * is->n_seeds + c->seed;
-}
-
-bramah_sensor_study_case bramah_sensor_study_case_of(const bramah_sensor_study *study, size_t run)
-{
-  const bramah_sensor_study_layout *is = &study->is;
-  bramah_sensor_study_case c;
-  c.seed = run % is->n_seeds;
-  run /= is->n_seeds;
-  c.rate = run % is->n_rates;
-  run /= is->n_rates;
-  c.filter = run % is->n_filters;
-  run /= is->n_filters;
-  c.study = run % is->n_studies;
-  c.scenario = run / is->n_studies;
-  return c;
-}
-
-bramah__study_set *bramah__study_set_of(const bramah_sensor_study *study, const bramah_sensor_study_case *at)
-{
-  return &study->sets[set_index(&study->is, at)];
-}
-
-uint64_t bramah__study_every(double rate, int64_t period_ns, int64_t step_ns)
-{
-  const int64_t period = rate > 0.0 ? llround(1e9 / rate) : period_ns;
-  return period > step_ns ? (uint64_t)((period + step_ns / 2) / step_ns) : 1;
-}
-
 /* ---- what the plan says ---- */
 
 static bramah_status choose_scenarios(bramah_sensor_study *s, const bramah_sensor_study_options *options,
@@ -383,7 +345,7 @@ bramah_sensor_study_average bramah_sensor_study_mean(const bramah_sensor_study *
   bramah_sensor_study_case c = *at;
   double sum = 0.0, squares = 0.0;
   c.seed = 0;
-  const size_t first = run_index(&study->is, &c), stride = study->is.n_signals * BRAMAH_N_METRICS;
+  const size_t first = bramah__study_run_of(study, &c), stride = study->is.n_signals * BRAMAH_N_METRICS;
   const double *x = &study->metrics[first * stride + signal * BRAMAH_N_METRICS + metric];
   for (size_t i = 0; i < study->is.n_seeds; i++) {
     if (study->runs[first + i].status || isnan(x[i * stride])) continue;

@@ -41,6 +41,8 @@ struct bramah_sensor_study {
   double *metrics;              /* [n_runs x signals x BRAMAH_N_METRICS] */
 };
 
+/* Number of a run; what its set shares. */
+size_t bramah__study_run_of(const bramah_sensor_study *study, const bramah_sensor_study_case *at);
 bramah__study_set *bramah__study_set_of(const bramah_sensor_study *study, const bramah_sensor_study_case *at);
 
 /* Steps from one sample of a sensor to the next: the nearest multiple of the step. rate 0: the sensor's own

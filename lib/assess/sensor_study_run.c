@@ -14,6 +14,42 @@
 
 static double seconds(int64_t ns) { return (double)ns / 1e9; }
 
+/* ---- cases ---- */
+
+bramah_sensor_study_case bramah_sensor_study_case_of(const bramah_sensor_study *study, size_t run)
+{
+  const bramah_sensor_study_layout *is = &study->is;
+  bramah_sensor_study_case c;
+  c.seed = run % is->n_seeds;
+  run /= is->n_seeds;
+  c.rate = run % is->n_rates;
+  run /= is->n_rates;
+  c.filter = run % is->n_filters;
+  run /= is->n_filters;
+  c.study = run % is->n_studies;
+  c.scenario = run / is->n_studies;
+  return c;
+}
+
+size_t bramah__study_run_of(const bramah_sensor_study *study, const bramah_sensor_study_case *c)
+{
+  const bramah_sensor_study_layout *is = &study->is;
+  const size_t set = (c->scenario * is->n_studies + c->study) * is->n_filters + c->filter;
+  return (set * is->n_rates + c->rate) * is->n_seeds + c->seed;
+}
+
+bramah__study_set *bramah__study_set_of(const bramah_sensor_study *study, const bramah_sensor_study_case *at)
+{
+  const bramah_sensor_study_layout *is = &study->is;
+  return &study->sets[(at->scenario * is->n_studies + at->study) * is->n_filters + at->filter];
+}
+
+uint64_t bramah__study_every(double rate, int64_t period_ns, int64_t step_ns)
+{
+  const int64_t period = rate > 0.0 ? llround(1e9 / rate) : period_ns;
+  return period > step_ns ? (uint64_t)((period + step_ns / 2) / step_ns) : 1;
+}
+
 /* ---- truth ---- */
 
 static void record(const bramah_sensor_study *s, bramah__truth *truth, size_t row, const size_t *output,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/base/arena.h"
+#include "lib/base/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,6 +39,24 @@ const char *bramah__arena_text(bramah__arena *arena, const char *text)
   char *copy = bramah__arena_take(arena, n, 1);
   if (copy) memcpy(copy, text, n);
   return copy;
+}
+
+size_t bramah__arena_draw(size_t n, const bramah__field *fields, char *out, size_t size)
+{
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  char number[BRAMAH__NUMBER_SIZE];
+  size_t used = 0;
+  if (size) out[0] = '\0';
+  for (size_t i = 0; i < n; i++) {
+    bramah__format_integer(number, (int64_t)arena.used);
+    const char *const head[] = {number, " ", fields[i].type, " ", fields[i].name, " ["};
+    for (size_t k = 0; k < sizeof head / sizeof *head; k++) used = bramah__append(out, size, used, head[k]);
+    bramah__format_integer(number, (int64_t)fields[i].count);
+    used = bramah__append(out, size, used, number);
+    used = bramah__append(out, size, used, "]\n");
+    bramah__arena_take(&arena, fields[i].count, fields[i].size);
+  }
+  return used;
 }
 
 uint64_t bramah__mark_of(const void *mem)

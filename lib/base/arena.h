@@ -32,6 +32,36 @@ const char *bramah__arena_text(bramah__arena *arena, const char *text);
 
 #define BRAMAH__TAKE(arena, type, n) ((type *)bramah__arena_take((arena), (n), sizeof(type)))
 
+/* One list of fields gives the members of an object, its layout, and with it its size, and a drawing:
+ *
+ *   #define FILTER_FIELDS(X)                     type, name, how many, and what else the list is to say
+ *     X(double, P, n * n, "covariance")
+ *     X(int, pivot, n, "of its factors")
+ *
+ *   typedef struct filter {
+ *     FILTER_FIELDS(BRAMAH__FIELD_MEMBER)        double *P; int *pivot;
+ *   } filter;
+ *
+ *   filter *fields = ...;                        in a function that knows `arena` and n
+ *   FILTER_FIELDS(BRAMAH__FIELD_TAKE)            fields->P = ...; fields->pivot = ...;
+ *
+ *   static const bramah__field list[] = {FILTER_FIELDS(BRAMAH__FIELD_ROW)};
+ */
+#define BRAMAH__FIELD_MEMBER(type, name, ...) type *name;
+#define BRAMAH__FIELD_TAKE(type, name, ...)                                                                  \
+  fields->name = BRAMAH__TAKE(arena, type, BRAMAH__FIRST(__VA_ARGS__, 0));
+#define BRAMAH__FIELD_ROW(type, name, ...) {#type, #name, BRAMAH__FIRST(__VA_ARGS__, 0), sizeof(type)},
+#define BRAMAH__FIRST(first, ...) (first)
+
+typedef struct bramah__field {
+  const char *type, *name;
+  size_t count, size; /* items, bytes of one */
+} bramah__field;
+
+/* What an arena that begins with these pieces looks like, a line for each: "64 double P [4]", the first number
+ * where it starts. Cut to fit and terminated; returns the length of the whole. */
+size_t bramah__arena_draw(size_t n, const bramah__field *fields, char *out, size_t size);
+
 /* An object in memory of the caller begins with its mark, which depends on the address. While it stands there
  * another object is not made in the same memory. Clearing it releases the memory; memory that never held an
  * object has it by chance once in 2^64. */

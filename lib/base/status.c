@@ -61,4 +61,4 @@ size_t bramah_diag_format(const bramah_diag *diag, char *out, size_t n)
   return bramah__append(out, n, used, diag->message[0] ? diag->message : bramah_status_text(diag->status));
 }
 
-const char *bramah_version(void) { return BRAMAH_VERSION_TEXT; }
+const char *bramah_version(void) { return BRAMAH_VERSION; }

@@ -244,7 +244,7 @@ static void put_header(bramah_mat *mat)
   const uint16_t version = 0x0100, order = 0x4D49; /* reads "MI" where bytes stand as they did here */
   memset(text, ' ', 116);
   memset(text + 116, 0, 8); /* no data of subsystems */
-  static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION_TEXT;
+  static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION;
   memcpy(text, says, sizeof says - 1);
   put(mat, text, sizeof text);
   put(mat, &version, sizeof version);

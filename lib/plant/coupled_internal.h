@@ -68,19 +68,17 @@
   X(double, f0, n + np)                                                                                      \
   X(double, column, n + np)
 
-#define BRAMAH__DECLARE(type, name, count) type *name;
-
 typedef struct bramah__newton {
-  BRAMAH__NEWTON_FIELDS(BRAMAH__DECLARE)
+  BRAMAH__NEWTON_FIELDS(BRAMAH__FIELD_MEMBER)
 } bramah__newton;
 
 typedef struct bramah__derivative {
-  BRAMAH__DERIVATIVE_FIELDS(BRAMAH__DECLARE)
+  BRAMAH__DERIVATIVE_FIELDS(BRAMAH__FIELD_MEMBER)
   bramah__variation variation; /* [n x 6] each */
 } bramah__derivative;
 
 typedef struct bramah__transition {
-  BRAMAH__TRANSITION_FIELDS(BRAMAH__DECLARE)
+  BRAMAH__TRANSITION_FIELDS(BRAMAH__FIELD_MEMBER)
   bramah__state start; /* the state at the start of the step */
 } bramah__transition;
 

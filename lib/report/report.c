@@ -371,11 +371,3 @@ bramah__range bramah__report_time(const bramah_report *report)
   if (range.high - range.low < smallest) return (bramah__range){range.low - 0.5, range.low + 0.5};
   return bramah__range_snap(range);
 }
-bramah_status bramah_report_write(const bramah_report *report, const char *path, bramah_diag *diag)
-{
-  bramah__page *page;
-  const bramah_status status = bramah__page_open(path, diag, &page);
-  if (status) return status;
-  bramah__page_write(page, report);
-  return bramah__page_close(page, path, diag);
-}

@@ -207,7 +207,7 @@ static void put_main(bramah__page *page, const bramah_report *report)
   bramah__page_put(page, "</main>\n");
 }
 
-void bramah__page_write(bramah__page *page, const bramah_report *report)
+static void put_page(bramah__page *page, const bramah_report *report)
 {
   put_head(page, report);
   bramah__page_put(page, "<div class=\"page\">\n");
@@ -218,4 +218,13 @@ void bramah__page_write(bramah__page *page, const bramah_report *report)
   put_script(page, bramah__dygraphs_js);
   put_script(page, bramah__page_js);
   bramah__page_put(page, "</body>\n</html>\n");
+}
+
+bramah_status bramah_report_write(const bramah_report *report, const char *path, bramah_diag *diag)
+{
+  bramah__page *page;
+  const bramah_status status = bramah__page_open(path, diag, &page);
+  if (status) return status;
+  put_page(page, report);
+  return bramah__page_close(page, path, diag);
 }

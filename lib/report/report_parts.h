@@ -214,9 +214,6 @@ extern const char bramah__dygraphs_js[], bramah__dygraphs_css[]; /* empty withou
 
 /* ---- the page ---- */
 
-/* Title, notes, tables and plots. */
-void bramah__page_write(bramah__page *page, const bramah_report *report);
-
 /* The data of plots, events and machine for the script. */
 void bramah__data_write(bramah__page *page, const bramah_report *report);
 

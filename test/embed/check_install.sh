@@ -78,7 +78,7 @@ cp -P "$scratch"/shared/* "$scratch"/static/* "$lib"
 # ---- what the shared libraries show to others ----
 
 if command -v nm >/dev/null && command -v readelf >/dev/null; then
-  readelf -d "$lib/libbramah.so" | grep -q 'SONAME.*\[libbramah\.so\.[0-9]*\]' || fail "libbramah.so has no soname"
+  readelf -d "$lib/libbramah.so" | grep -q 'SONAME.*\[libbramah\.so\.[0-9][0-9.]*\]' || fail "libbramah.so has no soname"
   for library in bramah bramah-tools; do
     nm -D --defined-only "$lib/lib$library.so" | awk '{print $NF}' | sort >"shown-$library"
     if grep -vE '^bramah_[a-z]' "shown-$library" || grep -E '^bramah__' "shown-$library"; then

@@ -2,6 +2,7 @@
 /* Status codes, diagnostics, the arena. */
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
+#include "lib/base/text.h"
 #include "test/support/run.h"
 
 #include <stdint.h>
@@ -74,6 +75,54 @@ START_TEST(test_arena)
 }
 END_TEST
 
+START_TEST(test_version)
+{
+  char text[64], *at = text;
+  static const int parts[] = {BRAMAH_VERSION_MAJOR, BRAMAH_VERSION_MINOR, BRAMAH_VERSION_PATCH};
+  for (int i = 0; i < 3; i++) {
+    if (i) *at++ = '.';
+    at += bramah__format_integer(at, parts[i]);
+  }
+  ck_assert_str_eq(BRAMAH_VERSION, text);
+  ck_assert_str_eq(bramah_version(), text);
+}
+END_TEST
+
+#define FIELDS(X)                                                                                            \
+  X(double, P, n *n, "covariance")                                                                           \
+  X(char, name, 3)                                                                                           \
+  X(int, pivot, n, "of its factors")
+
+typedef struct object {
+  FIELDS(BRAMAH__FIELD_MEMBER)
+} object;
+
+START_TEST(test_fields_from_a_list)
+{
+  const size_t n = 5;
+  object o = {0}, *fields = &o;
+  bramah__arena count = bramah__arena_make(NULL, 0), *arena = &count;
+  FIELDS(BRAMAH__FIELD_TAKE)
+  ck_assert_uint_eq(count.used, 256 + 64 + 64);
+  unsigned char *mem = bramah__aligned_new(count.used);
+  bramah__arena whole = bramah__arena_make(mem, count.used);
+  arena = &whole;
+  FIELDS(BRAMAH__FIELD_TAKE)
+  ck_assert_int_eq(whole.overflow, 0);
+  ck_assert_ptr_eq(o.P, mem);
+  ck_assert_ptr_eq(o.name, mem + 256);
+  ck_assert_ptr_eq(o.pivot, mem + 320);
+  const bramah__field list[] = {FIELDS(BRAMAH__FIELD_ROW)};
+  char text[100], little[8];
+  const char *const drawn = "0 double P [25]\n256 char name [3]\n320 int pivot [5]\n";
+  ck_assert_uint_eq(bramah__arena_draw(3, list, text, sizeof text), strlen(drawn));
+  ck_assert_str_eq(text, drawn);
+  ck_assert_uint_eq(bramah__arena_draw(3, list, little, sizeof little), strlen(drawn));
+  ck_assert_str_eq(little, "0 doubl");
+  bramah__aligned_free(mem);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("base");
@@ -82,5 +131,7 @@ int main(void)
   tcase_add_test(cases, test_diagnostic_text);
   tcase_add_test(cases, test_long_texts_are_cut);
   tcase_add_test(cases, test_arena);
+  tcase_add_test(cases, test_version);
+  tcase_add_test(cases, test_fields_from_a_list);
   return run_suite(suite);
 }
