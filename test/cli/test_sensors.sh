@@ -85,6 +85,6 @@ bad 'body: crank' 'body: cranc' "wrong.yaml:6: boom: there is no body 'cranc'; d
 bad 'about: \[0, 0, 1\]' 'about: [1, 0, 0]' "wrong.yaml:6: boom: 'about' must not point along 'axis'"
 bad 'stroke, cylinder: lift' 'stroke, cylinder: lfit' "wrong.yaml:9: rod: there is no cylinder 'lfit'; did you mean 'lift'?"
 bad 'b: v2' 'b: v7' "wrong.yaml:10: drop: there is no volume 'v7'"
-bad 'element: orifice' 'element: throtle' "did you mean 'orifice'?"
+bad 'element: orifice' 'element: orifce' "did you mean 'orifice'?"
 bad ', port: a' '' 'wrong.yaml:12: feed: the port of the directional valve, a or b, is missing'
 bad 'sigma: 1 mm' 'sigma: 1 deg' 'wrong.yaml:9:'

@@ -309,6 +309,46 @@ START_TEST(estimates_of_the_program)
 }
 END_TEST
 
+/* Mean NIS and correlation at lag 1 of the gyro from its innovations one by one. */
+typedef struct sums {
+  double nis, products, squares, last;
+  size_t n;
+} sums;
+
+static void add_sample(void *user, const bramah_rewind_use *use)
+{
+  sums *of = user;
+  if (use->sensor != 1) return;
+  const double x = use->innovation.innovation / use->innovation.sigma;
+  of->nis += x * x;
+  of->products += x * of->last;
+  of->squares += x * x;
+  of->last = x;
+  of->n++;
+}
+
+START_TEST(innovations_by_hand)
+{
+  sums of = {0};
+  double r[1];
+  bramah_whiteness white;
+  bramah_assess_options options = options_to(0.2);
+  options.listener = (bramah_listener){&of, add_sample};
+  options.whiteness = 1;
+  run a = open_run(study("sensors-2.yaml", NULL, NULL), &options);
+  must(bramah_assess_run(a.assess, &diag));
+  const bramah_consistency *c = &bramah_assess_get_results(a.assess)->sensor[1];
+  ck_assert_str_eq(c->name, "crank_gyro");
+  ck_assert_uint_eq(c->fused, of.n);
+  ck_assert_uint_eq(of.n, 201);
+  ck_assert_double_eq_tol(c->nis, of.nis / 201.0, 1e-12);
+  ck_assert_double_eq_tol(c->lag_1, of.products / of.squares, 1e-12);
+  must(bramah_autocorrelation_test(c->whiteness, 1, r, &white, &diag));
+  ck_assert_double_eq_tol(r[0], c->lag_1, 0.02); /* about its mean */
+  close_run(&a);
+}
+END_TEST
+
 /* ---- sources, snapshots ---- */
 
 /* A source that is not ours. */
@@ -559,6 +599,7 @@ int main(void)
   tcase_add_test(t, numbers_of_the_program);
   tcase_add_test(t, numbers_of_a_filter_with_unknown_inputs);
   tcase_add_test(t, estimates_of_the_program);
+  tcase_add_test(t, innovations_by_hand);
   tcase_add_test(t, goes_on_from_a_snapshot);
   tcase_add_test(t, takes_any_source);
   tcase_add_test(t, smooths);
