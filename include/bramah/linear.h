@@ -110,18 +110,6 @@ typedef struct bramah_linearization_counts {
 /* How many of each. */
 BRAMAH_API bramah_linearization_counts bramah_linearization_count(const bramah_model *model);
 
-/* The conventional counterpart (equations 95-100 there), as a check and for comparison: the index-1
- * equations
- *
- *   [ M  D' ] [ z''    ]   [ Q      ]
- *   [ D  0  ] [ Lambda ] = [ -D' z' ]
- *
- * in all joint coordinates z of the open tree, solved for z'' and differentiated by central differences of
- * step h max(1, |X|): J [N x N], N = n_redundant, of X = [z; z'; p; U; friction states]. It has 2m null
- * eigenvalues beside those of A. Errors as above, and E_ARGUMENT (h not positive). */
-BRAMAH_API bramah_status bramah_linearization_differences(bramah_linearization *l, bramah_coupled *plant,
-                                                          double h, double *J, bramah_diag *diag);
-
 /* Linear equations in redundant coordinates, with their constraints:
  *
  *   M q'' + C q' + K q + P x + Phi' lambda = 0      Phi q = 0      x' = Xq q + Xv q' + Xx x
@@ -211,7 +199,7 @@ BRAMAH_API bramah_status bramah_trim_find(bramah_linearization *l, bramah_couple
  *
  *   dx/dt = A x + B u      y = C x + D u
  *
- * modes, Gramians, frequency response, the same equations in discrete time. Part of libbramah-tools;
+ * modes, frequency response, regulator, the same equations in discrete time. Part of libbramah-tools;
  * functions that make an object take memory, the others take and release what they need. Units of the state
  * differ by many powers of ten (rad, Pa): matrices are balanced before anything is done with them. */
 
@@ -255,6 +243,13 @@ BRAMAH_API bramah_status bramah_modes_new(const bramah_linear_system *system, br
                                           bramah_modes **out);
 BRAMAH_API void bramah_modes_free(bramah_modes *modes);
 
+/* How the energy of each mode is shared by the motion of bodies and the oil of volumes of the plant that was linearized:
+ * share [n_modes x (bramah_model_n_joints + bramah_model_n_volumes)], each row with sum 1 (or 0). Errors: those of
+ * bramah_linearization_energies, E_MEMORY. */
+BRAMAH_API bramah_status bramah_modes_energies(const bramah_modes *modes, const bramah_model *model,
+                                               bramah_linearization *l, bramah_coupled *plant, double *share,
+                                               bramah_diag *diag);
+
 /* Zero-order hold: x_next = F x + G u for inputs held over step h [s]; F [n x n] = exp(A h), G [n x n_u] or
  * NULL. Source: Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM J.
  * Matrix Anal. 26 (2005). Errors: E_ARGUMENT (h), E_NOT_FINITE (also of what a long step makes of an unstable
@@ -262,28 +257,15 @@ BRAMAH_API void bramah_modes_free(bramah_modes *modes);
 BRAMAH_API bramah_status bramah_discretise(const bramah_linear_system *system, double h, double *F, double *G,
                                            bramah_diag *diag);
 
-typedef enum bramah_gramian_kind {
-  BRAMAH_CONTROLLABILITY = 0, /* integral of exp(A t) B B' exp(A' t) */
-  BRAMAH_OBSERVABILITY = 1    /* integral of exp(A' t) C' C exp(A t) */
-} bramah_gramian_kind;
-
-/* Gramian W [n x n] over the time from 0 to `horizon` [s]; INFINITY for stable systems alone. Errors:
- * E_ARGUMENT (horizon), E_SINGULAR ("... is not stable: give a horizon"), E_NOT_FINITE (the system, or what a
- * long horizon makes of an unstable mode), E_MEMORY. */
-BRAMAH_API bramah_status bramah_gramian(const bramah_linear_system *system, bramah_gramian_kind kind,
-                                        double horizon, double *W, bramah_diag *diag);
-
-/* Hankel singular values [n], descending: how much of a state can both be reached from the inputs and be
- * seen in the outputs; those that are nearly zero can be left out. Free of the units of the state, not of
- * those of u and y; D counts for nothing. Errors as above. */
-BRAMAH_API bramah_status bramah_hankel(const bramah_linear_system *system, double horizon, double *sigma,
-                                       bramah_diag *diag);
-
 /* Frequency response of output `y` to input `u` at angular frequencies w [n_w, rad/s]: re + i im [n_w].
  * Errors: E_ARGUMENT, E_NOT_FINITE, E_SINGULAR (w is an undamped frequency), E_MEMORY. */
 BRAMAH_API bramah_status bramah_frequency_response(const bramah_linear_system *system, size_t y, size_t u,
                                                    size_t n_w, const double *w, double *re, double *im,
                                                    bramah_diag *diag);
+
+/* Angular frequencies w [n, rad/s] in equal ratios, n at least 2, from a decade below the slowest mode to a decade
+ * beyond the fastest. */
+BRAMAH_API void bramah_response_frequencies(const bramah_modes *modes, size_t n, double *w);
 
 /* Linear-quadratic regulator: u = -K x, K [n_u x n], makes the integral of x' Q x + u' R u least; Q [n x n]
  * symmetric, not negative, R [n_u x n_u] symmetric, positive definite; both in the units of x and u. P [n x
@@ -340,6 +322,56 @@ BRAMAH_API bramah_status bramah_spectrum_new(const bramah_constrained *system, b
                                              const bramah_penalty_factors *factors, bramah_diag *diag,
                                              bramah_spectrum **out);
 BRAMAH_API void bramah_spectrum_free(bramah_spectrum *spectrum);
+
+/* ---- operating points ---- */
+
+/* The linearized equations of a machine file about a point: where it starts, a time that is simulated to, a row of a
+ * log, or an equilibrium. Part of libbramah-tools. Names and values are written as in files: "lift.pressure=3 MPa",
+ * a number alone in SI. */
+typedef struct bramah_operating_point_options {
+  const char
+      *at; /* "start" or NULL, a time ("2 s"), "log.csv@2 s", or "rest": where the machine comes to rest */
+  size_t n_set, n_parameter, n_command, n_hold, n_free, n_input;
+  const char *const *set;       /* [n_set] "PATH=VALUE", other values for keys of the machine file */
+  const char *const *parameter; /* [n_parameter] "NAME=VALUE", parameters of the plant from the start on */
+  const char *const *command;   /* [n_command] "NAME=VALUE", other commands [V] from the point on */
+  const char *const *hold;      /* [n_hold] "OUTPUT=VALUE": an equilibrium where outputs have these values */
+  const char *const *free;      /* [n_free] commands and parameters that its search may choose */
+  const char *const *input;     /* [n_input] parameters that count as inputs beside the commands, loads say */
+  const char *sensors; /* study file whose sensors are outputs behind those of the plant; NULL: none */
+} bramah_operating_point_options;
+BRAMAH_API bramah_operating_point_options bramah_operating_point_options_default(void);
+
+typedef struct bramah_operating_point bramah_operating_point;
+
+/* All of it; options NULL: at the start. Takes memory, released by bramah_operating_point_free (NULL allowed). *out is
+ * NULL after an error. Errors: those of bramah_machine_load and of what is asked for; diag->file then names the option
+ * ("hold") or the file. */
+BRAMAH_API bramah_status bramah_operating_point_new(const char *machine,
+                                                    const bramah_operating_point_options *options,
+                                                    bramah_diag *diag, bramah_operating_point **out);
+BRAMAH_API void bramah_operating_point_free(bramah_operating_point *point);
+
+/* The equations: every output that has a derivative, then the sensors. */
+BRAMAH_API const bramah_linear_system *bramah_operating_point_system(const bramah_operating_point *point);
+
+/* What they belong to; lives as long as the point. */
+typedef struct bramah_operating_point_info {
+  const bramah_model *model;
+  bramah_coupled *plant; /* stands at the point */
+  bramah_linearization *linearization;
+  int at_rest;                    /* 1: an equilibrium was searched for */
+  bramah_equilibrium_report rest; /* how it was found */
+  double time; /* [s] of the simulation or of the row of a log: what was asked for, to a step or row */
+} bramah_operating_point_info;
+BRAMAH_API bramah_operating_point_info bramah_operating_point_get(const bramah_operating_point *point);
+
+/* Number of an input or output of linear equations; an input may be named without ".command". E_REFERENCE: there is
+ * none; the message has the nearest name. */
+BRAMAH_API bramah_status bramah_linear_input(const bramah_linear_system *system, const char *name, size_t *u,
+                                             bramah_diag *diag);
+BRAMAH_API bramah_status bramah_linear_output(const bramah_linear_system *system, const char *name, size_t *y,
+                                              bramah_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah linearize: A, B, C and D of a machine with the names of rows and columns. */
 #include "lib/cli/commands.h"
-#include "bramah/linear.h"
 #include "bramah/log.h"
 #include "bramah/mat.h"
 #include "lib/cli/operating_point.h"
@@ -22,14 +21,6 @@ typedef struct matrices {
 /* ---- file ---- */
 
 static void put_number(FILE *file, double value) { fprintf(file, ",%.17g", value); }
-
-static void put_header(FILE *file, const bramah_linear_system *s)
-{
-  fputs("row,unit,value,rate", file);
-  for (size_t i = 0; i < s->n; i++) fprintf(file, ",%s[%s]", s->x_name[i], s->x_unit[i]);
-  for (size_t i = 0; i < s->n_u; i++) fprintf(file, ",%s[%s]", s->u_name[i], s->u_unit[i]);
-  fputc('\n', file);
-}
 
 static void put_rows(FILE *file, const matrices *m)
 {
@@ -78,40 +69,36 @@ static bramah_status add_matrices(bramah_mat *mat, const matrices *m, bramah_dia
   return status ? status : add_names(mat, "y_name", s->n_y, s->y_name, "y_unit", s->y_unit, diag);
 }
 
-static int write_mat(const char *path, const matrices *m)
+static bramah_status write_mat(const char *path, const matrices *m, bramah_diag *diag)
 {
-  bramah_diag diag;
   bramah_mat *mat;
-  bramah_status status = bramah_mat_create(path, &diag, &mat);
-  if (status) return cli_report(&diag);
-  status = add_matrices(mat, m, &diag);
   bramah_diag closing;
-  if (bramah_mat_finish(mat, &closing) && !status) status = closing.status, diag = closing;
-  return status ? cli_report(&diag) : CLI_OK;
+  bramah_status status = bramah_mat_create(path, diag, &mat);
+  if (status) return status;
+  status = add_matrices(mat, m, diag);
+  if (!bramah_mat_finish(mat, &closing) || status) return status;
+  *diag = closing;
+  return closing.status;
 }
 
-static int write_file(const char *path, const matrices *m)
+static bramah_status write_file(const char *path, const matrices *m, bramah_diag *diag)
 {
-  if (bramah_log_is_mat(path)) return write_mat(path, m);
-  bramah_diag diag;
+  if (bramah_log_is_mat(path)) return write_mat(path, m, diag);
   FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-  if (!file) {
-    cli_fail(&diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written: %s", strerror(errno));
-    return cli_report(&diag);
-  }
-  put_header(file, m->s);
+  if (!file) return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written: %s", strerror(errno));
+  fputs("row,unit,value,rate", file);
+  for (size_t i = 0; i < m->s->n; i++) fprintf(file, ",%s[%s]", m->s->x_name[i], m->s->x_unit[i]);
+  for (size_t i = 0; i < m->s->n_u; i++) fprintf(file, ",%s[%s]", m->s->u_name[i], m->s->u_unit[i]);
+  fputc('\n', file);
   put_rows(file, m);
   const int failed = ferror(file) != 0 || (file != stdout && fclose(file) != 0);
-  if (!failed) return CLI_OK;
-  cli_fail(&diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written");
-  return cli_report(&diag);
+  return failed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written") : BRAMAH_OK;
 }
 
 /* ---- summary ---- */
 
-static void print_rest(const cli_operating_point *point, FILE *out)
+static void print_rest(const bramah_operating_point_info *point, const bramah_linear_system *s, FILE *out)
 {
-  const bramah_linear_system *s = point->system;
   double acceleration = 0.0, pressure = 0.0, rate = 0.0;
   for (size_t i = 0; i < s->n_velocity; i++) {
     rate = fmax(rate, fabs(s->x[s->n_position + i]));
@@ -134,18 +121,6 @@ static int is_state(const bramah_linear_system *s, const char *name)
   return 0;
 }
 
-/* Spools among the outputs that are none of the states. */
-static void print_direct(const bramah_linear_system *s, FILE *out)
-{
-  size_t n = 0;
-  for (size_t i = 0; i < s->n_y; i++) {
-    const char *end = strrchr(s->y_name[i], '.');
-    if (!end || strcmp(end, ".spool") != 0 || is_state(s, s->y_name[i])) continue;
-    fprintf(out, "%s%s", n++ ? ", " : "without lag, no states: ", s->y_name[i]);
-  }
-  if (n) fputc('\n', out);
-}
-
 static void print_states(const bramah_linear_system *s, FILE *out)
 {
   fprintf(out, "states:\n");
@@ -154,55 +129,66 @@ static void print_states(const bramah_linear_system *s, FILE *out)
     fprintf(out, "%s  %s = %.9g %s\n", i ? "" : "inputs:\n", s->u_name[i], s->u[i], s->u_unit[i]);
 }
 
-static void print_summary(const cli_operating_point *point, const char *output)
+static void print_summary(const cli_arguments *arguments, const bramah_operating_point *point,
+                          const char *output)
 {
-  const bramah_linear_system *s = point->system;
-  const bramah_linearization_counts c = bramah_linearization_count(point->machine.model);
+  const bramah_linear_system *s = bramah_operating_point_system(point);
+  const bramah_operating_point_info info = bramah_operating_point_get(point);
+  const bramah_linearization_counts c = bramah_linearization_count(info.model);
+  char where[400];
   FILE *out = cli_summary_stream(1, &output);
-  fprintf(out, "%s, linearized %s\n", bramah_model_name(point->machine.model), point->what);
+  cli_say_where(arguments, point, where, sizeof where);
+  fprintf(out, "%s\n", where);
   fprintf(out,
           "order %zu: positions %zu, velocities %zu, pressures %zu, spools %zu, friction states %zu\n"
           "(%zu coordinates less %zu constraints; the redundant equations would be of order %zu)\n",
           s->n, s->n_position, s->n_velocity, s->n_pressure, s->n_spool, s->n_friction, c.n_coordinates,
           c.n_constraints, c.n_redundant);
-  print_direct(point->base, out);
-  print_rest(point, out);
+  /* Spools among the outputs that are none of the states. */
+  size_t n = 0;
+  for (size_t i = 0; i < s->n_y; i++) {
+    const char *end = strrchr(s->y_name[i], '.');
+    if (!end || strcmp(end, ".spool") != 0 || is_state(s, s->y_name[i])) continue;
+    fprintf(out, "%s%s", n++ ? ", " : "without lag, no states: ", s->y_name[i]);
+  }
+  if (n) fputc('\n', out);
+  print_rest(&info, s, out);
   print_states(s, out);
   if (output) fprintf(out, "matrices: %s\n", output);
 }
 
 /* ---- run ---- */
 
-static int write_discrete(const cli_operating_point *point, const char *output, double h)
+/* A and B as they are, or of discrete time with step h [s]. */
+static bramah_status write_matrices(const bramah_linear_system *s, const char *output, double h,
+                                    bramah_diag *diag)
 {
-  const bramah_linear_system *s = point->system;
-  bramah_diag diag;
+  if (h <= 0.0) return write_file(output, &(matrices){s, s->A, s->B, 0.0}, diag);
   double *F = calloc(s->n * (s->n + s->n_u) + 1, sizeof *F), *G = F + s->n * s->n;
-  bramah_status status = F ? bramah_discretise(s, h, F, G, &diag)
-                           : cli_fail(&diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  const int code = status ? cli_report(&diag) : write_file(output, &(matrices){s, F, G, h});
+  bramah_status status = F ? bramah_discretise(s, h, F, G, diag)
+                           : cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  if (!status) status = write_file(output, &(matrices){s, F, G, h}, diag);
   free(F);
-  return code;
+  return status;
 }
 
 static int run(const cli_arguments *arguments)
 {
   const char *output = cli_value(arguments, "output");
   int64_t discrete = 0;
-  cli_operating_point point;
+  bramah_operating_point *point;
   bramah_diag diag;
-  int code = cli_time_value(arguments, "discrete", &discrete);
-  if (code) return code;
+  const int wrong = cli_time_value(arguments, "discrete", &discrete);
+  if (wrong) return wrong;
   if (cli_value(arguments, "discrete") && !output)
     return cli_wrong_use(arguments->command, "--discrete means nothing without --output");
   if (output && cli_check_output(output, 1, arguments->operands, &diag)) return cli_report(&diag);
-  code = cli_operating_point_open(arguments, &point);
-  if (!code && output)
-    code = discrete ? write_discrete(&point, output, 1e-9 * (double)discrete)
-                    : write_file(output, &(matrices){point.system, point.system->A, point.system->B, 0.0});
-  if (!code) print_summary(&point, output);
-  cli_operating_point_close(&point);
-  return code;
+  bramah_status status = cli_operating_point(arguments, &point, &diag);
+  if (!status && output)
+    status = write_matrices(bramah_operating_point_system(point), output, 1e-9 * (double)discrete, &diag);
+  if (!status) print_summary(arguments, point, output);
+  bramah_operating_point_free(point);
+  return status ? cli_report(&diag) : CLI_OK;
 }
 
 static const cli_option options[] = {

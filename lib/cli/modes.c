@@ -1,178 +1,231 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah modes: eigenvalues of a machine about a point, what takes part in them, and what follows from
- * them. */
+/* bramah modes: eigenvalues of a machine about a point and what takes part in them; responses. */
 #include "lib/cli/commands.h"
-#include "lib/cli/modes_curves.h"
+#include "bramah/mat.h"
+#include "lib/cli/operating_point.h"
 #include "lib/cli/output_files.h"
+#include "lib/cli/table.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RESPONSES = 16 };
+enum { FREQUENCIES = 400 };
 
 typedef struct analysis {
-  cli_operating_point point;
-  cli_modes modes;
-  size_t n_responses;
-  cli_response response[MOST_RESPONSES];
-  int has_locus;
-  cli_locus locus;
-  double *hankel; /* [n], NULL: not asked for */
-  int has_approaches;
-  cli_table approaches;
-  char verdict[256];
-  char where[320];
+  const bramah_linear_system *system;
+  bramah_operating_point_info point;
+  bramah_modes *modes;
+  size_t n_bodies, n_shares;
+  double *share; /* [n_modes x n_shares] of the energy, by body and volume */
 } analysis;
 
-/* ---- what is computed ---- */
+/* ---- words ---- */
 
-static bramah_status find_responses(analysis *a, const cli_arguments *arguments, bramah_diag *diag)
+static const char *stability_name(bramah_stability stability)
 {
-  const char *text;
-  bramah_status status = BRAMAH_OK;
-  while (!status && (text = cli_value_again(arguments, "response", a->n_responses))) {
-    if (a->n_responses == MOST_RESPONSES)
-      return cli_fail(diag, BRAMAH_E_ARGUMENT, NULL, 0, text, "there are too many responses");
-    status = cli_response_make(&a->point, &a->modes, text, &a->response[a->n_responses++], diag);
-  }
-  return status;
+  return stability == BRAMAH_STABLE ? "stable" : stability == BRAMAH_MARGINAL ? "marginal" : "unstable";
 }
 
-/* Columns of B and rows of C that the responses name. */
-static void keep_named(const analysis *a, const bramah_linear_system *s, double *B, double *C)
+static void print_verdict(const bramah_modes *m, FILE *out)
 {
-  const size_t k = a->n_responses;
-  for (size_t r = 0; r < k; r++) {
-    for (size_t i = 0; i < s->n; i++) B[i * k + r] = s->B[i * s->n_u + a->response[r].u];
-    memcpy(C + r * s->n, s->C + a->response[r].y * s->n, s->n * sizeof *C);
+  const int drifts = m->stability == BRAMAH_UNSTABLE && m->n_unstable == 0;
+  fprintf(out, "%s: of %zu eigenvalues %zu grow, %zu neither grow nor decay",
+          drifts ? "drifts" : stability_name(m->stability), m->n, m->n_unstable, m->n_marginal);
+  if (m->n_defective)
+    fprintf(out, ", %zu are defective%s", m->n_defective,
+            drifts ? " (share an eigenvector: grow in proportion to time)" : " (share an eigenvector)");
+  fputc('\n', out);
+}
+
+static const char *thing_name(const analysis *a, size_t i)
+{
+  return i < a->n_bodies ? bramah_linearization_body(a->point.model, i)
+                         : bramah_model_volume_name(a->point.model, i - a->n_bodies);
+}
+
+static const char *state_name(const analysis *a, size_t i) { return a->system->x_name[i]; }
+
+/* The largest of some shares, as "crank 62 %, v2 30 %". */
+static void name_shares(size_t n, const double *share, const char *(*name)(const analysis *, size_t),
+                        const analysis *of, char *out, size_t size)
+{
+  unsigned char told[512] = {0};
+  size_t used = 0;
+  out[0] = '\0';
+  for (int k = 0; k < 3; k++) {
+    size_t best = n;
+    for (size_t i = 0; i < n && i < sizeof told; i++)
+      if (!told[i] && (best == n || share[i] > share[best])) best = i;
+    if (best == n || share[best] < 0.01 || used >= size) return;
+    told[best] = 1;
+    used += (size_t)snprintf(out + used, size - used, "%s%s %.0f %%", k ? ", " : "", name(of, best),
+                             100.0 * share[best]);
   }
 }
 
-/* From the inputs to the outputs that the responses name, or from all to all. */
-static bramah_status find_hankel(analysis *a, int64_t horizon_ns, bramah_diag *diag)
-{
-  const double horizon = horizon_ns ? 1e-9 * (double)horizon_ns : (double)INFINITY;
-  const size_t n = a->point.system->n, k = a->n_responses;
-  bramah_linear_system s = *a->point.system;
-  a->hankel = calloc(n + 2 * n * k + 1, sizeof *a->hankel);
-  if (!a->hankel) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  double *B = a->hankel + n, *C = B + n * k;
-  if (k) {
-    keep_named(a, &s, B, C);
-    s.n_u = s.n_y = k;
-    s.B = B;
-    s.C = C;
-  }
-  return bramah_hankel(&s, horizon, a->hankel, diag);
-}
+/* ---- tables ---- */
 
-static bramah_status analyse(analysis *a, const cli_arguments *arguments, int64_t horizon_ns,
-                             bramah_diag *diag)
+static void add_mode(cli_table *table, const analysis *a, size_t k)
 {
-  const char *locus = cli_value(arguments, "locus");
-  bramah_diag_clear(diag);
-  bramah_status status = cli_modes_find(&a->point, &a->modes, diag);
-  if (status) return status;
-  cli_modes_verdict(&a->modes, a->verdict, sizeof a->verdict);
-  snprintf(a->where, sizeof a->where, "%s, linearized %s", bramah_model_name(a->point.machine.model),
-           a->point.what);
-  status = find_responses(a, arguments, diag);
-  if (!status && cli_value(arguments, "hankel")) status = find_hankel(a, horizon_ns, diag);
-  if (!status && cli_value(arguments, "approaches")) {
-    a->has_approaches = 1;
-    status = cli_approaches_table(&a->point, &a->modes, &a->approaches, diag);
-  }
-  if (!status && locus) {
-    a->has_locus = 1;
-    status = cli_locus_make(&a->point, locus, &a->locus, diag);
-  }
-  return status;
-}
-
-/* ---- what is told ---- */
-
-static cli_table hankel_table(const analysis *a)
-{
-  static const char *const header[] = {"number", "Hankel singular value", "of the largest"};
-  cli_table table = cli_table_make(a->n_responses ? "From input to output of the responses (SI)"
-                                                  : "From all inputs to all outputs (SI)",
-                                   "rrr", header);
-  for (size_t i = 0; i < a->point.system->n; i++) {
-    cli_table_add(&table, "%zu", i + 1);
-    cli_table_add_number(&table, a->hankel[i]);
-    cli_table_add_number(&table, a->hankel[0] > 0.0 ? a->hankel[i] / a->hankel[0] : 0.0);
-  }
-  return table;
-}
-
-/* To the terminal, or onto the page. */
-static void tell_table(cli_table table, FILE *out, int page)
-{
-  if (page)
-    cli_page_table(out, &table);
+  const bramah_mode *m = &a->modes->mode[k];
+  char text[CLI_CELL];
+  cli_table_add(table, "%zu", k + 1);
+  if (m->pair)
+    cli_table_add(table, "%.6g ± %.6gi", m->re, m->im);
   else
-    cli_table_print(&table, out);
+    cli_table_add(table, "%.6g", m->re);
+  if (m->pair)
+    cli_table_add_number(table, m->frequency);
+  else
+    cli_table_add(table, "%s", "");
+  if (m->pair || m->stability != BRAMAH_MARGINAL)
+    cli_table_add(table, "%.4g", m->damping);
+  else
+    cli_table_add(table, "%s", "");
+  cli_table_add(table, "%s%s", stability_name(m->stability), m->defective ? ", defective" : "");
+  name_shares(a->n_shares, a->share + k * a->n_shares, thing_name, a, text, sizeof text);
+  cli_table_add(table, "%s", text);
+  name_shares(a->modes->n, m->participation, state_name, a, text, sizeof text);
+  cli_table_add(table, "%s", text);
+}
+
+static void print_modes(const analysis *a, FILE *out)
+{
+  static const char *const header[] = {"mode", "eigenvalue [1/s]", "f [Hz]",          "damping",
+                                       "",     "energy in",        "states concerned"};
+  cli_table table = cli_table_make("Modes, slowest first", "rrrrlll", header);
+  for (size_t k = 0; k < a->modes->n_modes; k++) add_mode(&table, a, k);
+  cli_table_print(&table, out);
   cli_table_free(&table);
 }
 
-static void tell_others(const analysis *a, int shapes, FILE *out, int page)
+/* Largest distance of an eigenvalue of the modes from the nearest one of the spectrum, against its size or
+ * 1/s. */
+static double distance(const bramah_modes *modes, const bramah_spectrum *s)
 {
-  for (size_t k = 0; shapes && k < a->modes.modes->n_modes; k++) {
-    char title[64];
-    tell_table(cli_shape_table(&a->point, &a->modes, k, title, sizeof title), out, page);
+  double largest = 0.0;
+  for (size_t k = 0; k < modes->n_modes; k++) {
+    const bramah_mode *m = &modes->mode[k];
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < s->n; i++) least = fmin(least, hypot(s->re[i] - m->re, fabs(s->im[i]) - m->im));
+    largest = fmax(largest, least / fmax(hypot(m->re, m->im), 1.0));
   }
-  if (a->hankel) tell_table(hankel_table(a), out, page);
-  if (a->has_approaches && page) cli_page_table(out, &a->approaches);
-  if (a->has_approaches && !page) cli_table_print(&a->approaches, out);
-  if (a->has_locus) tell_table(cli_locus_table(&a->locus), out, page);
+  return largest;
 }
 
-static void eigenvalue_chart(const analysis *a, FILE *page)
+static bramah_status print_approaches(const analysis *a, FILE *out, bramah_diag *diag)
 {
-  const bramah_modes *m = a->modes.modes;
-  double *x = calloc(4 * m->n + 1, sizeof *x), *y = x + 2 * m->n;
-  size_t n = 0;
-  if (!x) return;
-  for (size_t k = 0; k < m->n_modes; k++)
-    for (int half = 0; half < (m->mode[k].pair ? 2 : 1); half++, n++) {
-      x[n] = m->mode[k].re;
-      y[n] = half ? -m->mode[k].im : m->mode[k].im;
-    }
-  const cli_curve curve = {.n = n, .x = x, .y = y, .dots = 1};
-  cli_page_chart(page, &(cli_chart){"Eigenvalues",
-                                    {"real part [1/s]", CLI_AXIS_SIGNED},
-                                    {"imaginary part [1/s]", CLI_AXIS_SIGNED},
-                                    1,
-                                    &curve});
-  free(x);
+  static const char *const header[] = {"approach",      "eigenvalues", "spurious",
+                                       "told apart by", "off by",      "largest real part [1/s]"};
+  static const char *const name[] = {"minimal", "redundant", "penalty (1e7, 1, 10)"};
+  cli_table table = cli_table_make("Approaches, in all joint coordinates", "lrrrrr", header);
+  double *work = calloc(bramah_linearization_constrained_work(a->point.model) + 1, sizeof *work);
+  bramah_constrained system;
+  bramah_status status =
+      work ? bramah_linearization_constrained(a->point.linearization, a->point.plant, work, &system, diag)
+           : cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  for (int i = 0; i < 3 && !status; i++) {
+    bramah_spectrum *s;
+    double growth = -(double)INFINITY;
+    status = bramah_spectrum_new(&system, (bramah_approach)i, NULL, diag, &s);
+    if (status) break;
+    for (size_t k = 0; k < s->n; k++) growth = fmax(growth, s->re[k]);
+    cli_table_add(&table, "%s", name[i]);
+    cli_table_add(&table, "%zu", s->n);
+    cli_table_add(&table, "%zu", s->n_spurious);
+    cli_table_add_number(&table, s->gap);
+    cli_table_add(&table, "%.1e", distance(a->modes, s));
+    cli_table_add_number(&table, growth);
+    bramah_spectrum_free(s);
+  }
+  if (!status) cli_table_print(&table, out);
+  cli_table_free(&table);
+  free(work);
+  return status;
 }
 
-static bramah_status write_page(const analysis *a, const char *path, bramah_diag *diag)
+/* ---- files ---- */
+
+static FILE *open_file(const char *path, bramah_diag *diag)
 {
-  FILE *page = fopen(path, "w");
-  if (!page) return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written: %s", strerror(errno));
-  cli_page_begin(page, a->where);
-  cli_page_note(page, "stability", a->verdict);
-  tell_table(cli_modes_table(&a->point, &a->modes), page, 1);
-  cli_page_open(page);
-  eigenvalue_chart(a, page);
-  for (size_t i = 0; i < a->n_responses; i++) cli_response_charts(page, &a->point, &a->response[i]);
-  if (a->has_locus) cli_locus_charts(page, &a->locus);
-  cli_page_close(page);
-  cli_page_open(page);
-  tell_others(a, 1, page, 1);
-  cli_page_close(page);
-  cli_page_end(page);
-  const int failed = ferror(page) != 0 || fclose(page) != 0;
+  FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+  if (!file) cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written: %s", strerror(errno));
+  return file;
+}
+
+static bramah_status close_file(FILE *file, const char *path, bramah_diag *diag)
+{
+  const int failed = ferror(file) != 0 || (file != stdout && fclose(file) != 0);
   return failed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written") : BRAMAH_OK;
 }
 
-/* Eigenvalues say what becomes of a small disturbance only where the equations stay as they are. */
-static void note_motion(const analysis *a)
+static bramah_status write_modes(const analysis *a, const char *path, bramah_diag *diag)
 {
-  const bramah_linear_system *s = a->point.system;
+  const bramah_linear_system *s = a->system;
+  FILE *file = open_file(path, diag);
+  if (!file) return diag->status;
+  fputs("mode,re[1/s],im[1/s],frequency[Hz],damping,condition,error[1/s],stability,defective", file);
+  for (size_t i = 0; i < a->n_shares; i++) fprintf(file, ",energy:%s", thing_name(a, i));
+  for (size_t i = 0; i < s->n; i++) fprintf(file, ",participation:%s", s->x_name[i]);
+  for (size_t i = 0; i < s->n; i++)
+    fprintf(file, ",re:%s[%s],im:%s[%s]", s->x_name[i], s->x_unit[i], s->x_name[i], s->x_unit[i]);
+  fputc('\n', file);
+  for (size_t k = 0; k < a->modes->n_modes; k++) {
+    const bramah_mode *m = &a->modes->mode[k];
+    fprintf(file, "%zu,%.17g,%.17g,%.17g,%.17g,%.6g,%.6g,%s,%d", k + 1, m->re, m->im, m->frequency,
+            m->damping, m->condition, m->error, stability_name(m->stability), m->defective);
+    for (size_t i = 0; i < a->n_shares; i++) fprintf(file, ",%.9g", a->share[k * a->n_shares + i]);
+    for (size_t i = 0; i < s->n; i++) fprintf(file, ",%.9g", m->participation[i]);
+    for (size_t i = 0; i < s->n; i++) fprintf(file, ",%.17g,%.17g", m->shape_re[i], m->shape_im[i]);
+    fputc('\n', file);
+  }
+  return close_file(file, path, diag);
+}
+
+/* INPUT:OUTPUT over the frequencies w [FREQUENCIES]; re, im are scratch of the same length. */
+static bramah_status write_response(const analysis *a, const char *text, const double *w, double *re,
+                                    double *im, FILE *file, bramah_diag *diag)
+{
+  const char *colon = strchr(text, ':');
+  char input[256];
+  size_t u, y;
+  if (!colon || colon == text || !colon[1])
+    return cli_fail(diag, BRAMAH_E_SYNTAX, "--response", 0, text, "is not of the form INPUT:OUTPUT");
+  snprintf(input, sizeof input, "%.*s", (int)(colon - text), text);
+  bramah_status status = bramah_linear_input(a->system, input, &u, diag);
+  if (!status) status = bramah_linear_output(a->system, colon + 1, &y, diag);
+  if (!status) status = bramah_frequency_response(a->system, y, u, FREQUENCIES, w, re, im, diag);
+  for (size_t k = 0; !status && k < FREQUENCIES; k++)
+    fprintf(file, "%s,%.17g,%.17g,%.17g\n", text, w[k], re[k], im[k]);
+  cli_place(diag, "--response", 0);
+  return status;
+}
+
+static bramah_status write_responses(const analysis *a, const cli_arguments *arguments, const char *path,
+                                     bramah_diag *diag)
+{
+  double w[3 * FREQUENCIES];
+  const char *text;
+  FILE *file = open_file(path, diag);
+  if (!file) return diag->status;
+  bramah_response_frequencies(a->modes, FREQUENCIES, w);
+  fputs("response,w[rad/s],re,im\n", file);
+  bramah_status status = BRAMAH_OK;
+  for (size_t k = 0; !status && (text = cli_value_again(arguments, "response", k)); k++)
+    status = write_response(a, text, w, w + FREQUENCIES, w + 2 * FREQUENCIES, file, diag);
+  if (!status) return close_file(file, path, diag);
+  if (file != stdout) fclose(file);
+  return status;
+}
+
+/* ---- run ---- */
+
+/* Eigenvalues say what becomes of a small disturbance only where the equations stay as they are. */
+static void note_motion(const bramah_linear_system *s)
+{
   double acceleration = 0.0, pressure = 0.0;
   for (size_t i = 0; i < s->n_velocity; i++)
     acceleration = fmax(acceleration, fabs(s->xd[s->n_position + i]));
@@ -185,76 +238,64 @@ static void note_motion(const analysis *a)
         acceleration, 1e-5 * pressure);
 }
 
-static bramah_status tell(const analysis *a, const cli_arguments *arguments, bramah_diag *diag)
+static bramah_status find_modes(analysis *a, bramah_diag *diag)
 {
-  const char *output = cli_value(arguments, "output"), *report = cli_value(arguments, "report"),
-             *curves = cli_value(arguments, "curves");
+  bramah_status status = bramah_modes_new(a->system, diag, &a->modes);
+  if (status) return status;
+  while (bramah_linearization_body(a->point.model, a->n_bodies)) a->n_bodies++;
+  a->n_shares = a->n_bodies + a->system->n_pressure;
+  a->share = calloc(a->modes->n_modes * a->n_shares + 1, sizeof *a->share);
+  if (!a->share) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  return bramah_modes_energies(a->modes, a->point.model, a->point.linearization, a->point.plant, a->share,
+                               diag);
+}
+
+static bramah_status run_at(const cli_arguments *arguments, const bramah_operating_point *point,
+                            bramah_diag *diag)
+{
+  analysis a = {.system = bramah_operating_point_system(point), .point = bramah_operating_point_get(point)};
+  const char *output = cli_value(arguments, "output"), *response = cli_value(arguments, "curves");
+  char where[400];
   FILE *out = cli_summary_stream(1, &output);
-  fprintf(out, "%s\n%s\n", a->where, a->verdict);
-  note_motion(a);
-  tell_table(cli_modes_table(&a->point, &a->modes), out, 0);
-  tell_others(a, cli_value(arguments, "shapes") != NULL, out, 0);
-  bramah_status status = output ? cli_modes_write(&a->point, &a->modes, output, diag) : BRAMAH_OK;
-  if (!status && curves)
-    status = cli_curves_write(curves, a->n_responses, a->response, a->has_locus ? &a->locus : NULL, diag);
-  if (!status && report) status = write_page(a, report, diag);
+  bramah_status status = find_modes(&a, diag);
+  if (!status) {
+    cli_say_where(arguments, point, where, sizeof where);
+    fprintf(out, "%s\n", where);
+    print_verdict(a.modes, out);
+    note_motion(a.system);
+    print_modes(&a, out);
+  }
+  if (!status && cli_value(arguments, "approaches")) status = print_approaches(&a, out, diag);
+  if (!status && output) status = write_modes(&a, output, diag);
+  if (!status && response) status = write_responses(&a, arguments, response, diag);
+  bramah_modes_free(a.modes);
+  free(a.share);
   return status;
-}
-
-/* ---- run ---- */
-
-static int check_options(const cli_arguments *arguments, int64_t *horizon_ns)
-{
-  const char *hankel = cli_value(arguments, "hankel");
-  bramah_diag diag;
-  const char *const files[] = {arguments->operands[0], cli_value(arguments, "output"),
-                               cli_value(arguments, "curves")};
-  if (cli_value(arguments, "curves") && !cli_value(arguments, "response") && !cli_value(arguments, "locus"))
-    return cli_wrong_use(arguments->command, "--curves needs --response or --locus");
-  if (cli_check_output(files[1], 1, files, &diag) || cli_check_output(files[2], 2, files, &diag) ||
-      cli_check_output(cli_value(arguments, "report"), 3, files, &diag))
-    return cli_report(&diag);
-  return hankel && strcmp(hankel, "ever") != 0 ? cli_time_value(arguments, "hankel", horizon_ns) : 0;
-}
-
-static void clean_up(analysis *a)
-{
-  for (size_t i = 0; i < a->n_responses; i++) cli_response_free(&a->response[i]);
-  if (a->has_locus) cli_locus_free(&a->locus);
-  free(a->hankel);
-  cli_table_free(&a->approaches);
-  cli_modes_free(&a->modes);
-  cli_operating_point_close(&a->point);
 }
 
 static int run(const cli_arguments *arguments)
 {
-  int64_t horizon_ns = 0;
+  const char *const files[] = {arguments->operands[0], cli_value(arguments, "output"),
+                               cli_value(arguments, "curves")};
+  bramah_operating_point *point;
   bramah_diag diag;
-  int code = check_options(arguments, &horizon_ns);
-  if (code) return code;
-  analysis *a = calloc(1, sizeof *a);
-  if (!a) return CLI_FAILED;
-  code = cli_operating_point_open(arguments, &a->point);
-  if (!code && (analyse(a, arguments, horizon_ns, &diag) || tell(a, arguments, &diag)))
-    code = cli_report(&diag);
-  clean_up(a);
-  free(a);
-  return code;
+  if (!files[2] != !cli_value(arguments, "response"))
+    return cli_wrong_use(arguments->command, "--response and --curves go together");
+  if (cli_check_output(files[1], 1, files, &diag) || cli_check_output(files[2], 2, files, &diag))
+    return cli_report(&diag);
+  bramah_status status = cli_operating_point(arguments, &point, &diag);
+  if (!status) status = run_at(arguments, point, &diag);
+  bramah_operating_point_free(point);
+  return status ? cli_report(&diag) : CLI_OK;
 }
 
 static const cli_option options[] = {
     CLI_OPERATING_POINT_OPTIONS,
-    {"shapes", NULL, "also tell the shape of every mode", 0, 0},
     {"approaches", NULL, "also find the eigenvalues from the equations with constraints, in three ways", 0,
      0},
-    {"hankel", "HORIZON",
-     "Hankel singular values over a time (\"2 s\"), or ever for a stable machine; of --response", 0, 0},
-    {"response", "INPUT:OUTPUT", "frequency response, for --curves and --report; may be repeated", 0, 1},
-    {"locus", "NAME=FROM:TO[:N]", "eigenvalues over a parameter of the plant, values in SI", 0, 0},
-    {"output", "FILE", "CSV file for the modes; - is standard output", 0, 0},
-    {"curves", "FILE", "CSV file for responses (at: rad/s) and locus", 0, 0},
-    {"report", "FILE", "HTML page with tables and plots", 0, 0},
+    {"output", "FILE", "CSV file for the modes with their shapes; - is standard output", 0, 0},
+    {"response", "INPUT:OUTPUT", "frequency response, for --curves; may be repeated", 0, 1},
+    {"curves", "FILE", "CSV file for these responses; - is standard output", 0, 0},
     {0}};
 
 const cli_command cli_modes_command = {
@@ -267,10 +308,8 @@ const cli_command cli_modes_command = {
         "is shared by the motion of bodies and the oil of volumes. States concerned: participation factors.\n"
         "Marginal is what rounding does not let one tell from neither growing nor decaying; trapped oil and\n"
         "closed valves give such modes. Defective modes share their eigenvector; a marginal one among them\n"
-        "grows in proportion to time. With --at rest or --hold the equilibrium is searched anew for each "
-        "value of "
-        "--locus.\n",
-    .example = "bramah modes four-bar.yaml --at rest --response valve:crank.rate --report modes.html",
+        "grows in proportion to time.\n",
+    .example = "bramah modes four-bar.yaml --at rest --output modes.csv",
     .min_operands = 1,
     .max_operands = 1,
     .options = options,

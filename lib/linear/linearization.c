@@ -1,12 +1,455 @@
 /* SPDX-License-Identifier: MIT */
-/* The object of a linearization: memory, names, and the order of work. */
+/* The linearized equations: the object and its memory, A, then B and D. */
 #include "lib/linear/linearization_internal.h"
 #include "lib/linear/rolling.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
+#include "lib/hydraulics/metering.h"
+#include "lib/math/dense.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+/* The object of a linearization: memory, names, and the order of work. */
+
+/* A of the linearized equations. Rows of the velocities come from the derivatives of the equations of motion
+ * (residual_derivative.c), all others from the derivatives of the elements, led along the constraints:
+ *
+ *   positions        z'_i
+ *   velocities       -r_a^-1 [r_z r_v r_p 0 r_q], r = Rz' (M z'' - Q)
+ *   pressures        by strokes s(z_i), stroke velocities v(z_i, z'_i), pressures, spools
+ *   spools           U' = (U_ref - U) / tau; those without lag are no states (linearization_inputs.c)
+ *   friction states  by v(z_i, z'_i) and themselves
+ *
+ * Source: Agundez et al. 2023, equation 64, without its restriction to one block of pressures. */
+
+size_t bramah__lagging_valves(const bramah__circuit *circuit, size_t *valve)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < bramah__n_spools(circuit); i++) {
+    if (bramah__is_direct(&circuit->valve[i])) continue;
+    if (valve) valve[n] = i;
+    n++;
+  }
+  return n;
+}
+
+double bramah__spool_follows(const bramah__valve *valve, double command)
+{
+  return fabs(command + valve->offset) > valve->limit ? 0.0 : 1.0;
+}
+
+void bramah__put_spools(const bramah_linearization *l, size_t rows, const double *by_U, double *to)
+{
+  const size_t n = l->system.n, ns = bramah__n_spools(&l->model->circuit), first = bramah__first_spool(l);
+  for (size_t r = 0; r < rows; r++)
+    for (size_t i = 0; i < l->system.n_spool; i++) to[r * n + first + i] = by_U[r * ns + l->spool[i]];
+}
+
+void bramah__linear_rates(const bramah_linearization *l, const bramah_coupled *c, double *xd)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dof = model->n_independent, n_dependent = model->n_dependent;
+  for (size_t f = 0; f < n_dof; f++) {
+    xd[f] = c->state.zd[c->state.index[n_dependent + f]];
+    xd[n_dof + f] = c->state.zdd[c->state.index[n_dependent + f]];
+  }
+  memcpy(xd + 2 * n_dof, c->state.pd, l->system.n_pressure * sizeof *xd);
+  for (size_t i = 0; i < l->system.n_spool; i++) {
+    const bramah__valve *valve = &model->circuit.valve[l->spool[i]];
+    xd[bramah__first_spool(l) + i] =
+        (bramah__spool_reference(valve, c->state.u[valve->input]) - c->state.U[l->spool[i]]) /
+        valve->time_constant;
+  }
+  memcpy(xd + bramah__first_friction(l), c->state.xd, l->system.n_friction * sizeof *xd);
+}
+
+/* A force along cylinder q by something: added to the column of independent accelerations, `stride` apart. */
+static void cylinder_column(bramah_linearization *l, const bramah_coupled *c, size_t q, double force,
+                            double *column, size_t stride)
+{
+  const size_t n_dof = l->system.n_position;
+  for (size_t f = 0; f < n_dof; f++) l->column[f] = force * c->now->row_i[q * n_dof + f];
+  bramah__cholesky_solve(n_dof, c->now->Mi, l->column);
+  for (size_t f = 0; f < n_dof; f++) column[f * stride] += l->column[f];
+}
+
+void bramah__circuit_columns(bramah_linearization *l, bramah_coupled *c)
+{
+  bramah__derivative *d = &c->derivative;
+  bramah__circuit_derivatives(&c->model->circuit, c->state.p, c->now->s, c->now->v, c->state.U, d->circuit,
+                              d->pd, d->pd_p, d->pd_s, d->pd_v, l->by_U, l->by_supply);
+}
+
+/* Rates by the spools: those of the pressures and, by the drags of quasistatic actuators, which follow the rates of
+ * their virtual volumes, the accelerations. */
+static void spool_columns(bramah_linearization *l, const bramah_coupled *c)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t n_dof = l->system.n_position, ns = bramah__n_spools(circuit), first = bramah__first_spool(l);
+  memcpy(l->x_by_U + 2 * n_dof * ns, l->by_U, circuit->n_volumes * ns * sizeof *l->by_U);
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    const double per_rate = bramah__drag_per_rate(circuit, i), *by_U = l->by_U + port->volume * ns;
+    for (size_t k = 0; k < ns; k++)
+      if (by_U[k] != 0.0)
+        cylinder_column(l, c, port->cylinder, per_rate * by_U[k], l->x_by_U + n_dof * ns + k, ns);
+  }
+  bramah__put_spools(l, l->system.n, l->x_by_U, l->A);
+  for (size_t i = 0; i < l->system.n_spool; i++)
+    l->A[(first + i) * l->system.n + first + i] = -1.0 / circuit->valve[l->spool[i]].time_constant;
+}
+
+/* Friction states of cylinder q: their rows, and what they do to the velocities. */
+static void friction_rows(bramah_linearization *l, const bramah_coupled *c, size_t q)
+{
+  const bramah__cylinder *cylinder = &c->model->circuit.cylinder[q];
+  const size_t n = l->system.n, n_dof = l->system.n_position,
+               states = bramah__friction_states(cylinder->friction.kind),
+               first = bramah__first_friction(l) + cylinder->first_state;
+  const double *arm = c->now->row_i + q * n_dof, *v_zi = c->derivative.v_zi + q * n_dof;
+  bramah__friction_partials by;
+  if (states == 0) return;
+  bramah__friction_derivatives(&cylinder->friction, c->now->v[q], c->state.x + cylinder->first_state, &by);
+  for (size_t k = 0; k < states; k++) {
+    double *row = l->A + (first + k) * n;
+    for (size_t f = 0; f < n_dof; f++) {
+      row[f] += by.rate_by_v[k] * v_zi[f];
+      row[n_dof + f] += by.rate_by_v[k] * arm[f];
+    }
+    for (size_t j = 0; j < states; j++) row[first + j] = by.rate_by_x[k][j];
+    cylinder_column(l, c, q, -cylinder->friction_scale * by.force_by_x[k], l->A + n_dof * n + first + k, n);
+  }
+}
+
+static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
+{
+  const size_t n = l->system.n, n_dof = l->system.n_position, n_error = 2 * n_dof + l->system.n_pressure;
+  memset(l->A, 0, n * n * sizeof *l->A);
+  memset(l->x_by_U, 0, n * bramah__n_spools(&c->model->circuit) * sizeof *l->x_by_U);
+  const bramah_status status = bramah__rates_by_state(c);
+  if (status != BRAMAH_OK) return status;
+  for (size_t f = 0; f < n_dof; f++) l->A[f * n + n_dof + f] = 1.0;
+  for (size_t i = n_dof; i < n_error; i++)
+    memcpy(l->A + i * n, c->A + (i - n_dof) * n_error, n_error * sizeof *l->A);
+  bramah__circuit_columns(l, c);
+  spool_columns(l, c);
+  for (size_t q = 0; q < c->model->circuit.n_cylinders; q++) friction_rows(l, c, q);
+  return BRAMAH_OK;
+}
+
+/* C of the linearized equations: the rows by the error state that sensors use already, and behind them what
+ * the outputs have of spools (of all: those that are no states go to D) and of friction states. Energies and
+ * the forces of prescribed motions are central differences. */
+
+/* Friction of a cylinder by everything; its states' columns are added by friction_part. */
+static void friction_row(const bramah_linearization *l, const bramah_coupled *c, size_t q, double *row)
+{
+  const size_t n_dof = l->system.n_position;
+  const bramah__cylinder *cylinder = &c->model->circuit.cylinder[q];
+  const double *v_zi = c->derivative.v_zi + q * n_dof;
+  const double slope = cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, c->now->v[q],
+                                                                         c->state.x + cylinder->first_state);
+  for (size_t f = 0; f < n_dof; f++) {
+    row[f] = slope * v_zi[f];
+    row[n_dof + f] = slope * c->now->row_i[q * n_dof + f];
+  }
+}
+
+/* The force of cylinder q by its friction states, times `sign`. */
+static void friction_part(const bramah_linearization *l, const bramah_coupled *c, size_t q, double sign,
+                          double *row)
+{
+  const bramah__cylinder *cylinder = &c->model->circuit.cylinder[q];
+  bramah__friction_partials by;
+  bramah__friction_derivatives(&cylinder->friction, c->now->v[q], c->state.x + cylinder->first_state, &by);
+  for (size_t k = 0; k < bramah__friction_states(cylinder->friction.kind); k++)
+    row[bramah__first_friction(l) + cylinder->first_state + k] =
+        sign * cylinder->friction_scale * by.force_by_x[k];
+}
+
+/* Flow into port a or b of a valve by its spool. */
+static double flow_by_spool(const bramah_coupled *c, size_t valve_index, int port)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const bramah__valve *valve = &circuit->valve[valve_index];
+  const int ways[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
+  double e[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS], sum = 0.0;
+  size_t ends[BRAMAH__N_PATHS][2];
+  bramah__opening_tangents(&valve->opening, c->state.U[valve_index], e, slope);
+  bramah__valve_ends(valve, ends);
+  for (int k = 0; k < 2; k++) {
+    const double dp = bramah__node_pressure(circuit, c->state.p, ends[ways[k]][0]) -
+                      bramah__node_pressure(circuit, c->state.p, ends[ways[k]][1]);
+    sum += (k ? -1.0 : 1.0) * valve->coefficient * slope[ways[k]] *
+           bramah__flow_tangent(dp, circuit->transition_pressure).value;
+  }
+  return sum;
+}
+
+/* Accelerations by friction states stand in A already. */
+static void acceleration_part(const bramah_linearization *l, bramah_coupled *c, size_t output, double *row)
+{
+  const size_t n = l->system.n, n_dof = l->system.n_position, first = bramah__first_friction(l);
+  if (l->system.n_friction == 0) return;
+  bramah__output_by_acceleration(c, output, l->row);
+  for (size_t k = 0; k < l->system.n_friction; k++)
+    for (size_t f = 0; f < n_dof; f++) row[first + k] += l->row[f] * l->A[(n_dof + f) * n + first + k];
+}
+
+static void beyond_error_state(const bramah_linearization *l, bramah_coupled *c, size_t output, double *row,
+                               double *by_U)
+{
+  const bramah__output *o = &c->model->output[output];
+  switch (o->code) {
+  case BRAMAH__VALVE_SPOOL:
+    by_U[o->index] = 1.0;
+    break;
+  case BRAMAH__VALVE_FLOW_A:
+  case BRAMAH__VALVE_FLOW_B:
+    by_U[o->index] = flow_by_spool(c, o->index, o->code == BRAMAH__VALVE_FLOW_B);
+    break;
+  case BRAMAH__CYLINDER_FORCE:
+    friction_part(l, c, o->index, -1.0, row);
+    break;
+  case BRAMAH__CYLINDER_FRICTION:
+    friction_part(l, c, o->index, 1.0, row);
+    break;
+  default:
+    if (o->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(o->code))
+      acceleration_part(l, c, output, row);
+  }
+}
+
+/* Spools of quasistatic actuators reach forces and chambers at once: by differences. */
+static bramah_status differ_by_metering(bramah_linearization *l, bramah_coupled *c, size_t output,
+                                        double *by_U, bramah_diag *diag)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  bramah_status status = BRAMAH_OK;
+  double base = 0.0;
+  memcpy(l->snap, c->state.block, c->state.size);
+  for (size_t i = circuit->n_valves; i < bramah__n_spools(circuit) && status == BRAMAH_OK; i++) {
+    const bramah__spool_difference d = bramah__differ_spool(&circuit->valve[i], c->state.U[i]);
+    for (int k = 0; k < 3 && status == BRAMAH_OK; k++) {
+      if (d.weight[k] == 0.0) continue;
+      memcpy(c->next.block, l->snap, c->state.size);
+      c->next.U[i] += d.at[k] * d.step;
+      status = bramah__adopt_with_spools(c, diag);
+      const double value = bramah__output_value(c, output);
+      if (k == 0) base = value;
+      by_U[i] += (value - base) * d.weight[k] / d.step;
+    }
+  }
+  memcpy(c->state.block, l->snap, c->state.size);
+  c->now_valid = 0;
+  return status == BRAMAH_OK ? bramah__refresh(c, diag) : status;
+}
+
+/* Forces of drives hold friction states in balance too, in which they are linear but for the film. */
+static bramah_status differ_by_friction(bramah_linearization *l, bramah_coupled *c, size_t output,
+                                        double *row, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  if (c->model->output[output].code != BRAMAH__DRIVE_FORCE) return BRAMAH_OK;
+  memcpy(l->snap, c->state.block, c->state.size);
+  for (size_t k = 0; k < l->system.n_friction && status == BRAMAH_OK; k++) {
+    double value[2] = {0, 0};
+    const double step = 1e-8;
+    for (int side = 0; side < 2 && status == BRAMAH_OK; side++) {
+      memcpy(c->next.block, l->snap, c->state.size);
+      c->next.x[k] += side ? step : -step;
+      status = bramah__adopt_candidate(c, diag);
+      value[side] = bramah__output_value(c, output);
+    }
+    row[bramah__first_friction(l) + k] = (value[1] - value[0]) / (2.0 * step);
+  }
+  memcpy(c->state.block, l->snap, c->state.size);
+  c->now_valid = 0;
+  return status == BRAMAH_OK ? bramah__refresh(c, diag) : status;
+}
+
+static bramah_status output_row(bramah_linearization *l, bramah_coupled *c, size_t output, double *row,
+                                double *by_U, bramah_diag *diag)
+{
+  const bramah_plant plant = bramah_coupled_plant(c);
+  const bramah__output_code code = c->model->output[output].code;
+  if (code == BRAMAH__VALVE_SPOOL || code == BRAMAH__INPUT_COMMAND) return BRAMAH_OK;
+  if (code == BRAMAH__CYLINDER_FRICTION) {
+    friction_row(l, c, c->model->output[output].index, row);
+    return BRAMAH_OK;
+  }
+  bramah_status status = bramah_plant_output_row(&plant, output, row, l->snap, l->dx, diag);
+  if (status != BRAMAH_OK) return status;
+  status = bramah__refresh(c, diag);
+  if (status == BRAMAH_OK) status = differ_by_friction(l, c, output, row, diag);
+  if (status != BRAMAH_OK || c->model->circuit.n_metered == 0) return status;
+  return differ_by_metering(l, c, output, by_U, diag);
+}
+
+static bramah_status linearize_outputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
+{
+  const size_t n = l->system.n, ns = bramah__n_spools(&c->model->circuit);
+  memset(l->C, 0, l->system.n_y * n * sizeof *l->C);
+  memset(l->y_by_U, 0, l->system.n_y * ns * sizeof *l->y_by_U);
+  for (size_t i = 0; i < l->system.n_y; i++) {
+    double *row = l->C + i * n, *by_U = l->y_by_U + i * ns;
+    const bramah_status status = output_row(l, c, l->output[i], row, by_U, diag);
+    if (status != BRAMAH_OK) return status;
+    beyond_error_state(l, c, l->output[i], row, by_U);
+    l->y[i] = bramah__output_value(c, l->output[i]);
+  }
+  bramah__put_spools(l, l->system.n_y, l->y_by_U, l->C);
+  return BRAMAH_OK;
+}
+
+/* B and D of the linearized equations. Commands reach the spools alone: the rates of those that lag, and
+ * whatever depends on those that do not, which are no states. Loads and supply pressures enter linearly and
+ * have exact columns; other parameters are differenced, and so is what outputs have of any parameter but
+ * offsets of commands: the plant is set to the displaced value at the same positions, velocities, pressures
+ * and friction states. */
+
+/* to [rows, n_u apart] += what stands in by_U [rows x n_spools] of this spool */
+static void add_direct(const bramah_linearization *l, size_t rows, const double *by_U, size_t spool,
+                       double *to)
+{
+  const size_t ns = bramah__n_spools(&l->model->circuit), nu = l->system.n_u;
+  for (size_t i = 0; i < rows; i++) to[i * nu] += by_U[i * ns + spool];
+}
+
+/* Column `column` of B and D by a command, or by an offset to it. */
+static void spool_column(bramah_linearization *l, const bramah_coupled *c, size_t input, size_t column)
+{
+  const size_t nu = l->system.n_u;
+  double *rate = l->B + bramah__first_spool(l) * nu + column;
+  for (size_t i = 0; i < bramah__n_spools(&c->model->circuit); i++) {
+    const bramah__valve *valve = &c->model->circuit.valve[i];
+    const int lags = !bramah__is_direct(valve),
+              follows = valve->input == input && bramah__spool_follows(valve, c->state.u[input]) > 0.0;
+    if (follows && lags) *rate = 1.0 / valve->time_constant;
+    if (follows && !lags) {
+      add_direct(l, l->system.n, l->x_by_U, i, l->B + column);
+      add_direct(l, l->system.n_y, l->y_by_U, i, l->D + column);
+    }
+    if (lags) rate += nu;
+  }
+}
+
+/* Independent accelerations by a generalised force of `l->column` [n_dof]. */
+static void force_column(bramah_linearization *l, const bramah_coupled *c, double *column)
+{
+  const size_t n_dof = l->system.n_position, nu = l->system.n_u;
+  bramah__cholesky_solve(n_dof, c->now->Mi, l->column);
+  for (size_t f = 0; f < n_dof; f++) column[(n_dof + f) * nu] = l->column[f];
+}
+
+/* Returns 1 if the parameter has an exact column of B, which is then filled; of offsets that of D too. */
+static int exact_column(bramah_linearization *l, bramah_coupled *c, const bramah__parameter *p, size_t at)
+{
+  const size_t n_dof = l->system.n_position, n_pressure = l->system.n_pressure, nu = l->system.n_u;
+  double *column = l->B + at;
+  switch (p->code) {
+  case BRAMAH__JOINT_LOAD:
+    for (size_t f = 0; f < n_dof; f++) l->column[f] = c->now->Rz[p->index * n_dof + f];
+    force_column(l, c, column);
+    return 1;
+  case BRAMAH__CYLINDER_LOAD:
+    for (size_t f = 0; f < n_dof; f++) l->column[f] = c->now->row_i[p->index * n_dof + f];
+    force_column(l, c, column);
+    return 1;
+  case BRAMAH__SUPPLY_PRESSURE:
+    for (size_t i = 0; i < n_pressure; i++)
+      column[(2 * n_dof + i) * nu] = l->by_supply[i * c->model->circuit.n_supplies + p->index];
+    return 1;
+  case BRAMAH__INPUT_OFFSET:
+    spool_column(l, c, p->index, at);
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+/* Small against the parameter; those that are zero by nature are loads [N m, N], in which all is linear, and
+ * payloads [kg]. */
+static double step_of(const bramah__parameter *p, double value)
+{
+  const double size = fmax(fabs(value), fabs(p->info.nominal));
+  if (size > 0.0) return 1e-5 * size;
+  return p->code == BRAMAH__PAYLOAD ? 1e-3 : 1.0;
+}
+
+/* Rates and outputs at a displaced parameter, side [n + n_y]. */
+static bramah_status look(bramah_linearization *l, bramah_coupled *c, size_t parameter, double value,
+                          double *side, bramah_diag *diag)
+{
+  memcpy(c->next.block, l->snap, c->state.size);
+  c->next.theta[parameter] = value;
+  const bramah_status status = bramah__adopt_candidate(c, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__linear_rates(l, c, side);
+  for (size_t i = 0; i < l->system.n_y; i++) side[l->system.n + i] = bramah__output_value(c, l->output[i]);
+  return BRAMAH_OK;
+}
+
+/* Difference of second order of what `look` sees into side[0]: central, or one-sided at an end of the
+ * range. */
+static bramah_status differ(bramah_linearization *l, bramah_coupled *c, size_t parameter, bramah_diag *diag)
+{
+  const bramah__parameter *p = &c->model->parameter[parameter];
+  const double value = c->state.theta[parameter], h = step_of(p, value);
+  const int low = value - h<p->info.least, high = value + h> p->info.most;
+  const double at[3] = {low ? 0.0 : high ? 0.0 : -h, low ? h : high ? -h : h, low ? 2.0 * h : -2.0 * h};
+  const double w[3] = {low || high ? -1.5 : -0.5, low || high ? 2.0 : 0.5, low || high ? -0.5 : 0.0};
+  bramah_status status = BRAMAH_OK;
+  memcpy(l->snap, c->state.block, c->state.size);
+  for (int k = 0; k < 3 && status == BRAMAH_OK; k++)
+    if (w[k] != 0.0) status = look(l, c, parameter, value + at[k], l->side[k], diag);
+  memcpy(c->state.block, l->snap, c->state.size);
+  bramah__apply_parameters(c, c->state.theta);
+  c->now_valid = 0;
+  for (size_t i = 0; i < l->system.n + l->system.n_y; i++) {
+    double sum = w[0] * l->side[0][i] + w[1] * l->side[1][i];
+    if (w[2] != 0.0) sum += w[2] * l->side[2][i];
+    l->side[0][i] = sum / (high && !low ? -h : h);
+  }
+  if (status != BRAMAH_OK) return status;
+  return bramah__refresh(c, diag);
+}
+
+static bramah_status parameter_column(bramah_linearization *l, bramah_coupled *c, size_t k, bramah_diag *diag)
+{
+  const size_t n = l->system.n, nu = l->system.n_u, column = c->model->n_inputs + k;
+  const bramah__parameter *p = &c->model->parameter[l->parameter[k]];
+  if (bramah__factor_mass(c->model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  const int exact = exact_column(l, c, p, column);
+  if (exact && (l->system.n_y == 0 || p->code == BRAMAH__INPUT_OFFSET)) return BRAMAH_OK;
+  const bramah_status status = differ(l, c, l->parameter[k], diag);
+  if (status != BRAMAH_OK) return status;
+  for (size_t i = 0; i < n && !exact; i++) l->B[i * nu + column] = l->side[0][i];
+  for (size_t i = 0; i < l->system.n_y; i++) l->D[i * nu + column] = l->side[0][n + i];
+  return BRAMAH_OK;
+}
+
+static bramah_status linearize_inputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const size_t nu = l->system.n_u;
+  memset(l->B, 0, l->system.n * nu * sizeof *l->B);
+  memset(l->D, 0, l->system.n_y * nu * sizeof *l->D);
+  for (size_t i = 0; i < model->n_inputs; i++) spool_column(l, c, i, i);
+  for (size_t i = 0; i < l->system.n_y; i++) {
+    const bramah__output *output = &model->output[l->output[i]];
+    if (output->code == BRAMAH__INPUT_COMMAND) l->D[i * nu + output->index] = 1.0;
+  }
+  for (size_t k = 0; k < l->n_parameters; k++) {
+    const bramah_status status = parameter_column(l, c, k, diag);
+    if (status != BRAMAH_OK) return status;
+  }
+  return BRAMAH_OK;
+}
+
+/* ---- the object ---- */
 
 int bramah__output_has_no_slope(bramah__output_code code)
 {
@@ -37,61 +480,22 @@ static size_t count_outputs(const bramah_model *model, const bramah_linearizatio
   return n;
 }
 
-static void take_tables(bramah_linearization *l, bramah__arena *arena)
-{
-  const size_t n = l->system.n, nu = l->system.n_u, ny = l->system.n_y;
-  l->parameter = BRAMAH__TAKE(arena, size_t, l->n_parameters);
-  l->output = BRAMAH__TAKE(arena, size_t, ny);
-  l->spool = BRAMAH__TAKE(arena, size_t, l->system.n_spool);
-  l->A = BRAMAH__TAKE(arena, double, n *n);
-  l->B = BRAMAH__TAKE(arena, double, n *nu);
-  l->C = BRAMAH__TAKE(arena, double, ny *n);
-  l->D = BRAMAH__TAKE(arena, double, ny *nu);
-  l->x = BRAMAH__TAKE(arena, double, n);
-  l->xd = BRAMAH__TAKE(arena, double, n);
-  l->u = BRAMAH__TAKE(arena, double, nu);
-  l->y = BRAMAH__TAKE(arena, double, ny);
-  l->x_name = BRAMAH__TAKE(arena, const char *, n);
-  l->x_unit = BRAMAH__TAKE(arena, const char *, n);
-  l->u_name = BRAMAH__TAKE(arena, const char *, nu);
-  l->u_unit = BRAMAH__TAKE(arena, const char *, nu);
-  l->y_name = BRAMAH__TAKE(arena, const char *, ny);
-  l->y_unit = BRAMAH__TAKE(arena, const char *, ny);
-  l->friction_name = BRAMAH__TAKE(arena, const char *, l->system.n_friction);
-  for (int i = 0; i < 3; i++) l->side[i] = BRAMAH__TAKE(arena, double, n + ny);
-}
-
 static void take_work(bramah_linearization *l, bramah__arena *arena, const bramah_model *model)
 {
   const bramah__circuit *circuit = &model->circuit;
-  const size_t nn = model->n, nf = model->n_independent, np = circuit->n_volumes,
-               ns = bramah__n_spools(circuit),
-               nk = nn + model->n_dependent + bramah__count_rolling_rows(model),
-               N = 2 * nn + np + l->system.n_spool + circuit->n_friction_states;
+  const size_t nn = model->n, n_dof = model->n_independent, n_pressure = circuit->n_volumes,
+               ns = bramah__n_spools(circuit);
   bramah__state state;
   bramah__arena counted = bramah__arena_make(NULL, 0);
   bramah__state_layout(model, &counted, &state);
-  l->by_U = BRAMAH__TAKE(arena, double, np *ns);
+  l->by_U = BRAMAH__TAKE(arena, double, n_pressure *ns);
   l->x_by_U = BRAMAH__TAKE(arena, double, l->system.n *ns);
   l->y_by_U = BRAMAH__TAKE(arena, double, l->system.n_y *ns);
-  l->by_supply = BRAMAH__TAKE(arena, double, np * circuit->n_supplies);
+  l->by_supply = BRAMAH__TAKE(arena, double, n_pressure * circuit->n_supplies);
   l->column = BRAMAH__TAKE(arena, double, nn);
-  l->row = BRAMAH__TAKE(arena, double, 2 * nf + np);
-  l->dx = BRAMAH__TAKE(arena, double, 2 * nf + np);
+  l->row = BRAMAH__TAKE(arena, double, 2 * n_dof + n_pressure);
+  l->dx = BRAMAH__TAKE(arena, double, 2 * n_dof + n_pressure);
   l->snap = bramah__arena_take(arena, state.size, 1);
-  l->K = BRAMAH__TAKE(arena, double, nk *nk);
-  l->rhs = BRAMAH__TAKE(arena, double, nk);
-  l->pivot = BRAMAH__TAKE(arena, int, nk);
-  for (int i = 0; i < 2; i++) l->F[i] = BRAMAH__TAKE(arena, double, N);
-  l->zero = BRAMAH__TAKE(arena, double, nn);
-}
-
-static const char *compose(bramah__arena *arena, const char *name, const char *suffix)
-{
-  char text[512];
-  const size_t used = bramah__append(text, sizeof text, 0, name);
-  bramah__append(text, sizeof text, used, suffix);
-  return bramah__arena_text(arena, text);
 }
 
 static void name_friction(bramah_linearization *l, bramah__arena *arena, const bramah_model *model)
@@ -100,7 +504,7 @@ static void name_friction(bramah_linearization *l, bramah__arena *arena, const b
   for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
     const bramah__cylinder *cylinder = &model->circuit.cylinder[i];
     for (size_t k = 0; k < bramah__friction_states(cylinder->friction.kind); k++) {
-      const char *name = compose(arena, model->cylinder_name[i], suffix[k]);
+      const char *name = bramah__join_text(arena, model->cylinder_name[i], suffix[k]);
       if (l->friction_name) l->friction_name[cylinder->first_state + k] = name;
     }
   }
@@ -121,7 +525,26 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
   s->n = 2 * s->n_position + s->n_pressure + s->n_spool + s->n_friction;
   s->n_u = model->n_inputs + l->n_parameters;
   s->n_y = count_outputs(model, options);
-  take_tables(l, arena);
+  const size_t n = l->system.n, nu = l->system.n_u, ny = l->system.n_y;
+  l->parameter = BRAMAH__TAKE(arena, size_t, l->n_parameters);
+  l->output = BRAMAH__TAKE(arena, size_t, ny);
+  l->spool = BRAMAH__TAKE(arena, size_t, l->system.n_spool);
+  l->A = BRAMAH__TAKE(arena, double, n *n);
+  l->B = BRAMAH__TAKE(arena, double, n *nu);
+  l->C = BRAMAH__TAKE(arena, double, ny *n);
+  l->D = BRAMAH__TAKE(arena, double, ny *nu);
+  l->x = BRAMAH__TAKE(arena, double, n);
+  l->xd = BRAMAH__TAKE(arena, double, n);
+  l->u = BRAMAH__TAKE(arena, double, nu);
+  l->y = BRAMAH__TAKE(arena, double, ny);
+  l->x_name = BRAMAH__TAKE(arena, const char *, n);
+  l->x_unit = BRAMAH__TAKE(arena, const char *, n);
+  l->u_name = BRAMAH__TAKE(arena, const char *, nu);
+  l->u_unit = BRAMAH__TAKE(arena, const char *, nu);
+  l->y_name = BRAMAH__TAKE(arena, const char *, ny);
+  l->y_unit = BRAMAH__TAKE(arena, const char *, ny);
+  l->friction_name = BRAMAH__TAKE(arena, const char *, l->system.n_friction);
+  for (int i = 0; i < 3; i++) l->side[i] = BRAMAH__TAKE(arena, double, n + ny);
   take_work(l, arena, model);
   bramah__roll_layout(model, arena, s->n, &l->roll);
   name_friction(l, arena, model);
@@ -222,16 +645,6 @@ static void name_all(bramah_linearization *l)
   }
 }
 
-static void connect(bramah_linearization *l)
-{
-  bramah_linear_system *s = &l->system;
-  s->A = l->A, s->B = l->B, s->C = l->C, s->D = l->D;
-  s->x = l->x, s->xd = l->xd, s->u = l->u, s->y = l->y;
-  s->x_name = l->x_name, s->x_unit = l->x_unit;
-  s->u_name = l->u_name, s->u_unit = l->u_unit;
-  s->y_name = l->y_name, s->y_unit = l->y_unit;
-}
-
 bramah_status bramah_linearization_init(const bramah_model *model,
                                         const bramah_linearization_options *options, void *mem, size_t size,
                                         bramah_diag *diag, bramah_linearization **out)
@@ -249,7 +662,12 @@ bramah_status bramah_linearization_init(const bramah_model *model,
   if (status == BRAMAH_OK) status = choose_parameters(l, o, diag);
   if (status != BRAMAH_OK) return status;
   name_all(l);
-  connect(l);
+  bramah_linear_system *s = &l->system;
+  s->A = l->A, s->B = l->B, s->C = l->C, s->D = l->D;
+  s->x = l->x, s->xd = l->xd, s->u = l->u, s->y = l->y;
+  s->x_name = l->x_name, s->x_unit = l->x_unit;
+  s->u_name = l->u_name, s->u_unit = l->u_unit;
+  s->y_name = l->y_name, s->y_unit = l->y_unit;
   *out = l;
   return BRAMAH_OK;
 }
@@ -291,27 +709,6 @@ const char *bramah_linearization_body(const bramah_model *model, size_t i)
   return i < model->n ? model->body_name[i] : NULL;
 }
 
-/* Positions and velocities are named by the coordinates that are independent now. */
-static void note_point(bramah_linearization *l, const bramah_coupled *c)
-{
-  const bramah_model *model = l->model;
-  const bramah_linear_system *s = &l->system;
-  const size_t nf = s->n_position;
-  for (size_t f = 0; f < 2 * nf; f++) {
-    const size_t joint = (size_t)c->state.index[model->n_dependent + f % nf];
-    const bramah_output_info *info = &model->output[3 * joint + f / nf].info;
-    l->x_name[f] = info->name;
-    l->x_unit[f] = info->unit;
-    l->x[f] = f < nf ? c->state.z[joint] : c->state.zd[joint];
-  }
-  memcpy(l->x + 2 * nf, c->state.p, s->n_pressure * sizeof(double));
-  for (size_t i = 0; i < s->n_spool; i++) l->x[bramah__first_spool(l) + i] = c->state.U[l->spool[i]];
-  memcpy(l->x + bramah__first_friction(l), c->state.x, s->n_friction * sizeof(double));
-  memcpy(l->u, c->state.u, model->n_inputs * sizeof(double));
-  for (size_t k = 0; k < l->n_parameters; k++) l->u[model->n_inputs + k] = c->state.theta[l->parameter[k]];
-  bramah__linear_rates(l, c, l->xd);
-}
-
 /* As if nothing rolled, and the names that belong to it. */
 static void whole_order(bramah_linearization *l)
 {
@@ -328,11 +725,28 @@ bramah_status bramah_linearization_run(bramah_linearization *l, bramah_coupled *
   bramah_status status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;
   if (l->roll.rows) whole_order(l);
-  if (bramah__linearize_state(l, plant) != BRAMAH_OK)
+  if (linearize_state(l, plant) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, l->model->name, "the mass matrix is singular");
-  note_point(l, plant);
-  status = bramah__linearize_outputs(l, plant, diag);
-  if (status == BRAMAH_OK) status = bramah__linearize_inputs(l, plant, diag);
+  /* Positions and velocities are named by the coordinates that are independent now. */
+  const bramah_model *model = l->model;
+  const bramah_linear_system *s = &l->system;
+  const size_t n_dof = s->n_position;
+  for (size_t f = 0; f < 2 * n_dof; f++) {
+    const size_t joint = (size_t)plant->state.index[model->n_dependent + f % n_dof];
+    const bramah_output_info *info = &model->output[3 * joint + f / n_dof].info;
+    l->x_name[f] = info->name;
+    l->x_unit[f] = info->unit;
+    l->x[f] = f < n_dof ? plant->state.z[joint] : plant->state.zd[joint];
+  }
+  memcpy(l->x + 2 * n_dof, plant->state.p, s->n_pressure * sizeof(double));
+  for (size_t i = 0; i < s->n_spool; i++) l->x[bramah__first_spool(l) + i] = plant->state.U[l->spool[i]];
+  memcpy(l->x + bramah__first_friction(l), plant->state.x, s->n_friction * sizeof(double));
+  memcpy(l->u, plant->state.u, model->n_inputs * sizeof(double));
+  for (size_t k = 0; k < l->n_parameters; k++)
+    l->u[model->n_inputs + k] = plant->state.theta[l->parameter[k]];
+  bramah__linear_rates(l, plant, l->xd);
+  status = linearize_outputs(l, plant, diag);
+  if (status == BRAMAH_OK) status = linearize_inputs(l, plant, diag);
   if (status == BRAMAH_OK && l->roll.rows) status = bramah__roll_on(l, plant, diag);
   return status;
 }

@@ -6,14 +6,14 @@
 #include "bramah/linear.h"
 #include "lib/plant/residual_derivative.h"
 
-/* Work of rolling machines (linearization_rolling.c); nf the plant's independent coordinates. */
+/* Work of rolling machines (linearization_rolling.c); n_dof the plant's independent coordinates. */
 typedef struct bramah__roll {
   size_t rows, rank, n_a, n_w; /* rows of B and how many say something new; positions and velocities left */
-  double *B, *Bx;              /* [rows x n], [rows x nf] */
-  double *N, *V, *S;           /* [nf x n_a], [nf x n_w], [nf x n_a] */
+  double *B, *Bx;              /* [rows x n], [rows x n_dof] */
+  double *N, *V, *S;           /* [n_dof x n_a], [n_dof x n_w], [n_dof x n_a] */
   double *Ua, *Uw;             /* accelerations by positions and velocities */
-  double *Cz, *Ez, *Ev;        /* [rows x nf] d(B xi')/dxi; rates of B xi' by xi and xi' */
-  double *G, *rz, *rv, *M;     /* [nf x nf] */
+  double *Cz, *Ez, *Ev;        /* [rows x n_dof] d(B xi')/dxi; rates of B xi' by xi and xi' */
+  double *G, *rz, *rv, *M;     /* [n_dof x n_dof] */
   double *lambda, *force, *zdd, *x;
   double *c[4], *e[4], *g[4];
   double *copy, *work, *T, *Y, *LU, *K, *rhs, *A;
@@ -34,13 +34,9 @@ struct bramah_linearization {
   double *by_U, *by_supply; /* as bramah__circuit_derivatives fills them */
   double *x_by_U, *y_by_U;  /* [n x ns], [n_y x ns] rates and outputs by all spools, direct ones too */
   double *column;           /* [n] */
-  double *row, *dx;         /* [ne] */
+  double *row, *dx;         /* [n_error] */
   double *side[3];          /* [n + n_y] rates and outputs at displaced parameters */
   void *snap;               /* [state.size] */
-  /* redundant equations */
-  double *K, *rhs;     /* [(n + nd)^2], [n + nd] */
-  int *pivot;          /* [n + nd] */
-  double *F[2], *zero; /* [N], [N], [n] */
   bramah__roll roll;
   int own_memory;
 };
@@ -54,7 +50,7 @@ bramah_status bramah__roll_bases(bramah_linearization *l, bramah_coupled *c, bra
 /* Take the equations just made, which know nothing of what rolls, to those that do; fewer states. */
 bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag);
 
-/* Changes dx of the states that roll as those of the plant's error state, out [2 nf + np]. */
+/* Changes dx of the states that roll as those of the plant's error state, out [2 n_dof + n_pressure]. */
 void bramah__unroll(const bramah_linearization *l, const double *dx, double *out);
 
 /* Numbers of the valves with a lag, in order, into `valve` [n_spools] unless it is NULL; returns how many. */
@@ -72,15 +68,6 @@ static inline size_t bramah__first_friction(const bramah_linearization *l)
 
 /* l->by_U and l->by_supply at the state of the plant; c->derivative gets the derivatives of the circuit. */
 void bramah__circuit_columns(bramah_linearization *l, bramah_coupled *c);
-
-/* A at the state of the plant, whose evaluation must be up to date; leaves these and x_by_U. */
-bramah_status bramah__linearize_state(bramah_linearization *l, bramah_coupled *c);
-
-/* B and D. A, C and both of x_by_U and y_by_U must stand. */
-bramah_status bramah__linearize_inputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag);
-
-/* C, and y_by_U. A must stand. */
-bramah_status bramah__linearize_outputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag);
 
 /* Rates xd [n] of the state as it is. */
 void bramah__linear_rates(const bramah_linearization *l, const bramah_coupled *c, double *xd);

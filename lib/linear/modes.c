@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Eigenvalues with what can be said about them. Rounding moves an eigenvalue by about eps |A| / c, c its
- * reciprocal condition number; one of a Jordan block of two, whose c is of the size of sqrt(eps), by about
- * sqrt(eps) |A|. What lies within that of the imaginary axis counts as marginal. */
+/* Modes of linear equations. */
 #include "lib/linear/balanced.h"
 #include "lib/base/diag.h"
 #include "lib/math/spectral.h"
@@ -10,6 +8,68 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+bramah_status bramah__analysis_memory(bramah_diag *diag)
+{
+  return bramah__fail(diag, BRAMAH_E_MEMORY, "analysis", "out of memory");
+}
+
+int bramah__all_finite(size_t n, const double *x)
+{
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return 0;
+  return 1;
+}
+
+/* Which row of a matrix is not finite, by name where there is one. */
+static bramah_status check_rows(size_t rows, size_t columns, const double *M, const char *const *names,
+                                const char *matrix, const char *message, bramah_diag *diag)
+{
+  for (size_t i = 0; i < rows && M; i++)
+    if (!bramah__all_finite(columns, M + i * columns))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, names ? names[i] : matrix, message);
+  return BRAMAH_OK;
+}
+
+static const char of_rate[] = "the derivative of its rate is not finite";
+
+bramah_status bramah__check_inputs(const bramah_linear_system *s, bramah_diag *diag)
+{
+  return check_rows(s->n, s->n_u, s->B, s->x_name, "B", of_rate, diag);
+}
+
+bramah_status bramah__check_outputs(const bramah_linear_system *s, bramah_diag *diag)
+{
+  return check_rows(s->n_y, s->n, s->C, s->y_name, "C", "its derivative is not finite", diag);
+}
+
+bramah_status bramah__balanced_make(const bramah_linear_system *system, bramah__balanced *out,
+                                    bramah_diag *diag)
+{
+  const size_t n = system->n;
+  *out = (bramah__balanced){.n = n};
+  const bramah_status status = check_rows(n, n, system->A, system->x_name, "A", of_rate, diag);
+  if (status != BRAMAH_OK) return status;
+  out->A = malloc((n * n + 1) * sizeof *out->A);
+  out->scale = malloc((n + 1) * sizeof *out->scale);
+  if (!out->A || !out->scale) return bramah__analysis_memory(diag);
+  if (n) memcpy(out->A, system->A, n * n * sizeof *out->A);
+  bramah__balance(n, out->A, out->scale);
+  double sum = 0.0;
+  for (size_t i = 0; i < n * n; i++) sum += out->A[i] * out->A[i];
+  out->norm = sqrt(sum);
+  return BRAMAH_OK;
+}
+
+void bramah__balanced_free(bramah__balanced *balanced)
+{
+  free(balanced->A);
+  free(balanced->scale);
+}
+
+/* Eigenvalues with what can be said about them. Rounding moves an eigenvalue by about eps |A| / c, c its
+ * reciprocal condition number; one of a Jordan block of two, whose c is of the size of sqrt(eps), by about
+ * sqrt(eps) |A|. What lies within that of the imaginary axis counts as marginal. */
 
 /* Below it two eigenvectors count as one: a Jordan block comes out with about 1e-8. */
 static const double defective_below = 1e-6;
@@ -174,4 +234,41 @@ void bramah_modes_free(bramah_modes *modes)
   free(s->wr);
   free(s->iwork);
   free(s);
+}
+
+bramah_status bramah_modes_energies(const bramah_modes *modes, const bramah_model *model,
+                                    bramah_linearization *l, bramah_coupled *plant, double *share,
+                                    bramah_diag *diag)
+{
+  const size_t n_bodies = bramah_model_n_joints(model),
+               n = n_bodies + bramah_linearization_system(l)->n_pressure;
+  double *energy = calloc(n + 1, sizeof *energy);
+  bramah_status status = energy ? BRAMAH_OK : bramah__analysis_memory(diag);
+  memset(share, 0, modes->n_modes * n * sizeof *share);
+  for (size_t k = 0; k < modes->n_modes && status == BRAMAH_OK; k++, share += n) {
+    const double *const parts[2] = {modes->mode[k].shape_re, modes->mode[k].shape_im};
+    double sum = 0.0;
+    for (int part = 0; part < 2 && status == BRAMAH_OK; part++) {
+      status = bramah_linearization_energies(l, plant, parts[part], energy, energy + n_bodies, diag);
+      for (size_t i = 0; i < n; i++) share[i] += energy[i];
+    }
+    for (size_t i = 0; i < n; i++) sum += share[i];
+    for (size_t i = 0; i < n && sum > 0.0; i++) share[i] /= sum;
+  }
+  free(energy);
+  return status;
+}
+
+void bramah_response_frequencies(const bramah_modes *modes, size_t n, double *w)
+{
+  double low = (double)INFINITY, high = 0.0;
+  for (size_t k = 0; k < modes->n_modes; k++) {
+    const double size = hypot(modes->mode[k].re, modes->mode[k].im);
+    if (size > 10.0 * modes->mode[k].error) low = fmin(low, size);
+    high = fmax(high, size);
+  }
+  if (!(low <= high)) low = high = 1.0; /* nothing but marginal modes at zero */
+  low *= 0.1;
+  high *= 10.0;
+  for (size_t k = 0; k < n; k++) w[k] = low * pow(high / low, (double)k / (double)(n - 1));
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* What rolls and glides. */
 #include "lib/linear/rolling.h"
 #include "lib/math/vector3.h"
+#include "lib/linear/linearization_internal.h"
+#include "lib/base/diag.h"
+#include "lib/math/dense.h"
+#include "lib/multibody/partition.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,21 +24,6 @@ static void scale3(double s, double *v)
   for (int i = 0; i < 3; i++) v[i] *= s;
 }
 
-/* Across the plane, and two directions along it. */
-static void plane_axes(const bramah_model *model, double u[3][3])
-{
-  const double *g = model->tree.gravity, size = sqrt(bramah__dot3(g, g));
-  for (int i = 0; i < 3; i++) u[0][i] = size > 0.0 ? -g[i] / size : (i == 2);
-  const int least = fabs(u[0][0]) <= fabs(u[0][1]) && fabs(u[0][0]) <= fabs(u[0][2]) ? 0
-                    : fabs(u[0][1]) <= fabs(u[0][2])                                 ? 1
-                                                                                     : 2;
-  double e[3] = {0};
-  e[least] = 1.0;
-  bramah__cross3(u[0], e, u[1]);
-  scale3(1.0 / sqrt(bramah__dot3(u[1], u[1])), u[1]);
-  bramah__cross3(u[0], u[1], u[2]);
-}
-
 static void find_contact(const bramah_model *model, const bramah__pose *pose, const bramah__rolling *r,
                          contact *c)
 {
@@ -44,7 +34,17 @@ static void find_contact(const bramah_model *model, const bramah__pose *pose, co
     bramah__copy3(c->axis, c->u[0]);
     return;
   }
-  plane_axes(model, c->u);
+  /* Across the plane, and two directions along it. */
+  const double *g = model->tree.gravity, size = sqrt(bramah__dot3(g, g));
+  for (int i = 0; i < 3; i++) c->u[0][i] = size > 0.0 ? -g[i] / size : (i == 2);
+  const int least = fabs(c->u[0][0]) <= fabs(c->u[0][1]) && fabs(c->u[0][0]) <= fabs(c->u[0][2]) ? 0
+                    : fabs(c->u[0][1]) <= fabs(c->u[0][2])                                       ? 1
+                                                                                                 : 2;
+  double e[3] = {0};
+  e[least] = 1.0;
+  bramah__cross3(c->u[0], e, c->u[1]);
+  scale3(1.0 / sqrt(bramah__dot3(c->u[1], c->u[1])), c->u[1]);
+  bramah__cross3(c->u[0], c->u[1], c->u[2]);
   bramah__copy3(c->u[0], c->down); /* m = k - (k.a) a */
   bramah__axpy3(-bramah__dot3(c->u[0], c->axis), c->axis, c->down);
   c->sine = sqrt(bramah__dot3(c->down, c->down));
@@ -116,4 +116,486 @@ void bramah__rolling_acceleration(const bramah_model *model, const bramah__pose 
     bramah__cross3(z + 3, c.axis, turn);
     out[-1] += bramah__dot3(turn, v);
   }
+}
+
+/* Nonholonomic constraints in the linearized equations: with the independent coordinates xi of the plant,
+ * which know its loops, and the rows B xi' = 0 of what rolls, heights among them,
+ *
+ *   r(xi, xi', xi'') + B' lambda = 0      r = Rz' (M z'' - Q)
+ *
+ * xi = N a for positions a that the heights leave, xi' = V w + S a for velocities w that all rows leave, S
+ * as the rows turn with the positions; accelerations alike. The order is 2n - 2m - l (+ r + u), l the
+ * nonholonomic rows.
+ *
+ * r is differentiated on paper (residual_derivative.c); B and its rate are differenced along the coordinates, to fourth
+ * order.
+ *
+ * Source: Agundez et al. 2023, equations 31-64, with the coordinates of the tree. */
+
+static const double step = 2e-3, rank_tolerance = 1e-9, close_enough = 1e-6, noise = 1e-12;
+
+void bramah__roll_layout(const bramah_model *model, bramah__arena *arena, size_t order, bramah__roll *r)
+{
+  const size_t n = model->n, n_dof = model->n_independent, rows = bramah__count_rolling_rows(model),
+               bordered = n_dof + rows, ff = rows ? n_dof * n_dof : 0;
+  *r = (bramah__roll){.rows = rows};
+  r->B = BRAMAH__TAKE(arena, double, rows *n);
+  double **const wide[] = {&r->Bx, &r->copy, &r->Cz, &r->Ez, &r->Ev, &r->work};
+  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) *wide[i] = BRAMAH__TAKE(arena, double, rows *n_dof);
+  double **const square[] = {&r->N, &r->V, &r->S, &r->Ua, &r->Uw, &r->G, &r->rz, &r->rv, &r->M, &r->T, &r->Y};
+  for (size_t i = 0; i < sizeof square / sizeof *square; i++) *square[i] = BRAMAH__TAKE(arena, double, ff);
+  r->LU = BRAMAH__TAKE(arena, double, rows *rows);
+  r->K = BRAMAH__TAKE(arena, double, rows ? bordered *bordered : 0);
+  r->rhs = BRAMAH__TAKE(arena, double, rows ? bordered : 0);
+  r->lambda = BRAMAH__TAKE(arena, double, rows);
+  r->force = BRAMAH__TAKE(arena, double, rows ? n : 0);
+  r->zdd = BRAMAH__TAKE(arena, double, rows ? n : 0);
+  for (int i = 0; i < 4; i++) {
+    r->c[i] = BRAMAH__TAKE(arena, double, rows);
+    r->e[i] = BRAMAH__TAKE(arena, double, rows);
+    r->g[i] = BRAMAH__TAKE(arena, double, rows ? n : 0);
+  }
+  r->A = BRAMAH__TAKE(arena, double, rows ? order *order : 0);
+  r->x = BRAMAH__TAKE(arena, double, rows ? order : 0);
+  r->row = BRAMAH__TAKE(arena, int, rows);
+  r->column = BRAMAH__TAKE(arena, int, rows ? n_dof : 0);
+  r->position = BRAMAH__TAKE(arena, int, rows ? n_dof : 0);
+  r->pivot = BRAMAH__TAKE(arena, int, rows ? bordered : 0);
+}
+
+/* ---- bases ---- */
+
+/* out [n_dof x (n_dof - rank)] with B out = 0: unit in the rows of the columns without a pivot. Leaves the factors
+ * of the dependent block. Returns the rank. */
+static size_t null_basis(bramah__roll *r, size_t n_dof, size_t rows, const double *B, double *out)
+{
+  memcpy(r->copy, B, rows * n_dof * sizeof *B);
+  const size_t rank = bramah__eliminate(rows, n_dof, r->copy, rank_tolerance, NULL, r->row, r->column),
+               rest = n_dof - rank;
+  for (size_t i = 0; i < rank; i++)
+    for (size_t k = 0; k < rank; k++)
+      r->LU[i * rank + k] = B[(size_t)r->row[i] * n_dof + (size_t)r->column[k]];
+  bramah__lu_factor(rank, r->LU, r->pivot);
+  memset(out, 0, n_dof * rest * sizeof *out);
+  for (size_t k = 0; k < rest; k++) {
+    const size_t j = (size_t)r->column[rank + k];
+    for (size_t i = 0; i < rank; i++) r->rhs[i] = -B[(size_t)r->row[i] * n_dof + j];
+    bramah__lu_solve(rank, r->LU, r->pivot, r->rhs);
+    for (size_t i = 0; i < rank; i++) out[(size_t)r->column[i] * rest + k] = r->rhs[i];
+    out[j * rest + k] = 1.0;
+  }
+  return rank;
+}
+
+/* out [n_dof x k] = what dependent velocities do so that B out + X = 0, X [rows x k]. */
+static void follow(bramah__roll *r, size_t n_dof, size_t k, const double *X, double *out)
+{
+  memset(out, 0, n_dof * k * sizeof *out);
+  for (size_t j = 0; j < k; j++) {
+    for (size_t i = 0; i < r->rank; i++) r->rhs[i] = -X[(size_t)r->row[i] * k + j];
+    bramah__lu_solve(r->rank, r->LU, r->pivot, r->rhs);
+    for (size_t i = 0; i < r->rank; i++) out[(size_t)r->column[i] * k + j] = r->rhs[i];
+  }
+}
+
+/* Rows of heights alone, gathered. */
+static size_t heights(const bramah_model *model, const double *Bx, double *out)
+{
+  const size_t n_dof = model->n_independent;
+  size_t n = 0, row = 0;
+  for (size_t i = 0; i < model->n_rolling; i++) {
+    if (model->rolling[i].is_wheel) memcpy(out + n_dof * n++, Bx + row * n_dof, n_dof * sizeof *out);
+    row += bramah__rolling_rows(&model->rolling[i]);
+  }
+  return n;
+}
+
+bramah_status bramah__roll_bases(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__roll *r = &l->roll;
+  const size_t n = c->model->n, n_dof = c->model->n_independent;
+  bramah__rolling_jacobian(c->model, c->now->pose, r->B);
+  bramah__multiply(r->rows, n, n_dof, r->B, c->now->Rz, r->Bx);
+  const size_t n_heights = heights(c->model, r->Bx, r->work);
+  r->n_a = n_dof - null_basis(r, n_dof, n_heights, r->work, r->N);
+  for (size_t i = 0; i < r->n_a; i++) r->position[i] = r->column[n_dof - r->n_a + i];
+  r->rank = null_basis(r, n_dof, r->rows, r->Bx, r->V);
+  r->n_w = n_dof - r->rank;
+  if (r->n_w == 0)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "wheels and knife edges leave no motion");
+  return BRAMAH_OK;
+}
+
+/* ---- the point ---- */
+
+static bramah_status check_contacts(const bramah_linearization *l, const bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const size_t n = model->n;
+  for (size_t i = 0, row = 0; i < model->n_rolling; i++) {
+    const bramah__rolling *r = &model->rolling[i];
+    const double height = r->is_wheel ? bramah__rolling_height(model, c->now->pose, r) : 0.0;
+    double slip = 0.0;
+    for (size_t k = 0; k < bramah__rolling_rows(r); k++, row++) {
+      double v = 0.0;
+      for (size_t j = 0; j < n; j++) v += l->roll.B[row * n + j] * c->state.zd[j];
+      slip = hypot(slip, v);
+    }
+    if (fabs(height) <= close_enough && slip <= close_enough) continue;
+    const int stands_off = fabs(height) > close_enough;
+    bramah__fail(diag, BRAMAH_E_VALUE, r->name,
+                 stands_off    ? "does not touch the plane; its height is "
+                 : r->is_wheel ? "does not roll; it slips by "
+                               : "does not glide; it is pushed across its blade by ");
+    bramah__add_number(diag, stands_off ? height : slip, 4);
+    bramah__add_text(diag, stands_off ? " m" : " m/s");
+    return BRAMAH_E_VALUE;
+  }
+  return BRAMAH_OK;
+}
+
+static void expand_acceleration(bramah_linearization *l, const bramah_coupled *c, const double *xidd)
+{
+  bramah__expand_acceleration(c->model, c->now, xidd, l->roll.zdd);
+}
+
+/* M, and xi'' and lambda of [M B'; B 0] in rows with a pivot. */
+static bramah_status solve_motion(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__roll *r = &l->roll;
+  const bramah_model *model = c->model;
+  const size_t n_dof = model->n_independent, N = n_dof + r->rank;
+  memset(r->K, 0, N * N * sizeof *r->K);
+  memset(r->x, 0, n_dof * sizeof *r->x);
+  expand_acceleration(l, c, r->x);
+  bramah__imbalance(model, &c->state, c->now, r->zdd, r->rhs); /* r at xi'' = 0 */
+  bramah__tree_acceleration(&model->tree, c->now->pose, c->now->Z, c->state.zd, r->zdd, c->now->Zd);
+  bramah__rolling_acceleration(model, c->now->pose, c->now->Z, c->now->Zd, r->e[0]);
+  for (size_t f = 0; f < n_dof; f++) {
+    memcpy(r->K + f * N, r->M + f * n_dof, n_dof * sizeof *r->K);
+    r->rhs[f] = -r->rhs[f];
+  }
+  for (size_t k = 0; k < r->rank; k++) {
+    const size_t row = (size_t)r->row[k];
+    for (size_t f = 0; f < n_dof; f++)
+      r->K[(n_dof + k) * N + f] = r->K[f * N + n_dof + k] = r->Bx[row * n_dof + f];
+    r->rhs[n_dof + k] = -r->e[0][row];
+  }
+  if (bramah__lu_factor(N, r->K, r->pivot))
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name,
+                        "the equations of the rolling motion are singular");
+  bramah__lu_solve(N, r->K, r->pivot, r->rhs);
+  memcpy(r->x, r->rhs, n_dof * sizeof *r->x); /* xi'' */
+  memset(r->lambda, 0, r->rows * sizeof *r->lambda);
+  for (size_t k = 0; k < r->rank; k++) r->lambda[r->row[k]] = r->rhs[n_dof + k];
+  expand_acceleration(l, c, r->x);
+  return BRAMAH_OK;
+}
+
+/* Derivatives of r at the motion with the constraint forces, which the multipliers of the loops feel. */
+static bramah_status differentiate_motion(bramah_linearization *l, bramah_coupled *c)
+{
+  bramah__roll *r = &l->roll;
+  const bramah_model *model = c->model;
+  const size_t n = model->n, n_dof = model->n_independent;
+  bramah__inverse_dynamics(model, &c->state, c->now, r->zdd);
+  bramah__apply_transposed(r->rows, n, r->B, r->lambda, r->force);
+  for (size_t j = 0; j < n; j++) c->now->tau[j] += r->force[j];
+  bramah__state_slopes(c);
+  if (model->circuit.n_metered) bramah__derive_circuit(model, c->state.p, c->state.U, c->now, &c->derivative);
+  bramah__derive_independent(model, &c->state, c->now, &c->derivative);
+  for (size_t f = 0; f < n_dof; f++) {
+    bramah__derivative_column(model, c->now, &c->derivative, f, 1.0, 0.0, 0.0, r->rz + f, n_dof);
+    bramah__derivative_column(model, c->now, &c->derivative, f, 0.0, 1.0, 0.0, r->rv + f, n_dof);
+  }
+  return BRAMAH_OK;
+}
+
+static void find_mass(bramah_linearization *l, bramah_coupled *c)
+{
+  const size_t n_dof = c->model->n_independent;
+  bramah__inverse_dynamics(c->model, &c->state, c->now, c->state.zdd);
+  bramah__derive_independent(c->model, &c->state, c->now, &c->derivative);
+  for (size_t f = 0; f < n_dof; f++)
+    bramah__derivative_column(c->model, c->now, &c->derivative, f, 0.0, 0.0, 1.0, l->roll.M + f, n_dof);
+}
+
+/* ---- derivatives of the rows ---- */
+
+/* B z', its rate at the held xi'' and the force B' lambda, where coordinate f stands off by d and its rate
+ * by dd. */
+static bramah_status look(bramah_linearization *l, bramah_coupled *c, size_t f, double d, double dd, int side)
+{
+  bramah__roll *r = &l->roll;
+  const bramah_model *model = c->model;
+  const size_t n = model->n, n_dof = model->n_independent;
+  bramah__state *state = &c->probe_state;
+  bramah__eval *probe = c->probe;
+  bramah__state_copy(&c->state, state);
+  for (size_t j = 0; j < n; j++) state->z[j] += c->now->Rz[j * n_dof + f] * d;
+  state->zd[state->index[model->n_dependent + f]] += dd;
+  const bramah_status status = bramah__close_position(model, state, probe);
+  if (status != BRAMAH_OK) return status;
+  bramah__set_motion(model, state, probe);
+  bramah__expand_acceleration(model, probe, r->x, probe->column);
+  bramah__tree_acceleration(&model->tree, probe->pose, probe->Z, state->zd, probe->column, probe->Zd);
+  bramah__rolling_jacobian(model, probe->pose, r->B);
+  bramah__apply(r->rows, n, r->B, state->zd, r->c[side]);
+  bramah__apply_transposed(r->rows, n, r->B, r->lambda, r->g[side]);
+  bramah__rolling_acceleration(model, probe->pose, probe->Z, probe->Zd, r->e[side]);
+  return BRAMAH_OK;
+}
+
+static double central(const double *const v[4], size_t i)
+{
+  return (v[0][i] - 8.0 * v[1][i] + 8.0 * v[2][i] - v[3][i]) / (12.0 * step);
+}
+
+static bramah_status differentiate_rows(bramah_linearization *l, bramah_coupled *c)
+{
+  static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
+  bramah__roll *r = &l->roll;
+  const size_t n = c->model->n, n_dof = c->model->n_independent;
+  const double *const cs[4] = {r->c[0], r->c[1], r->c[2], r->c[3]},
+                      *const es[4] = {r->e[0], r->e[1], r->e[2], r->e[3]},
+                      *const gs[4] = {r->g[0], r->g[1], r->g[2], r->g[3]};
+  for (size_t f = 0; f < n_dof; f++)
+    for (int rate = 0; rate < 2; rate++) {
+      for (int side = 0; side < 4; side++) {
+        const double d = at[side] * step;
+        const bramah_status status = look(l, c, f, rate ? 0.0 : d, rate ? d : 0.0, side);
+        if (status != BRAMAH_OK) return status;
+      }
+      for (size_t k = 0; k < r->rows; k++) {
+        (rate ? r->Ev : r->Ez)[k * n_dof + f] = central(es, k);
+        if (!rate) r->Cz[k * n_dof + f] = central(cs, k);
+      }
+      for (size_t h = 0; h < n_dof && !rate; h++) { /* Rz' d(B' lambda) */
+        double sum = 0.0;
+        for (size_t j = 0; j < n; j++) sum += c->now->Rz[j * n_dof + h] * central(gs, j);
+        r->G[h * n_dof + f] = sum;
+      }
+    }
+  bramah__rolling_jacobian(c->model, c->now->pose, r->B);
+  return BRAMAH_OK;
+}
+
+/* ---- the equations ---- */
+
+/* y [nw x k] = V' X, X [n_dof x k] */
+static void project(const bramah__roll *r, size_t n_dof, size_t k, const double *X, double *y)
+{
+  for (size_t i = 0; i < r->n_w; i++)
+    for (size_t j = 0; j < k; j++) {
+      double sum = 0.0;
+      for (size_t f = 0; f < n_dof; f++) sum += r->V[f * r->n_w + i] * X[f * k + j];
+      y[i * k + j] = sum;
+    }
+}
+
+/* Columns of A for w' from forces X [n_dof x k]: -(V' M V)^-1 V' X into A from column `first` on. */
+static void put_accelerations(bramah__roll *r, size_t n_dof, size_t order, size_t k, const double *X,
+                              size_t first)
+{
+  project(r, n_dof, k, X, r->Y);
+  for (size_t j = 0; j < k; j++) {
+    for (size_t i = 0; i < r->n_w; i++) r->rhs[i] = -r->Y[i * k + j];
+    bramah__cholesky_solve(r->n_w, r->K, r->rhs);
+    for (size_t i = 0; i < r->n_w; i++) r->A[(r->n_a + i) * order + first + j] = r->rhs[i];
+  }
+}
+
+static bramah_status factor_mass(bramah__roll *r, size_t n_dof)
+{
+  bramah__multiply(n_dof, n_dof, r->n_w, r->M, r->V, r->T);
+  project(r, n_dof, r->n_w, r->T, r->K);
+  return bramah__cholesky_factor(r->n_w, r->K) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
+}
+
+/* X [n_dof x k] += A B of [n_dof x n_dof] [n_dof x k] */
+static void add_product(size_t n_dof, size_t k, const double *A, const double *B, double *X)
+{
+  for (size_t i = 0; i < n_dof; i++)
+    for (size_t f = 0; f < n_dof; f++) {
+      const double a = A[i * n_dof + f];
+      for (size_t j = 0; j < k && a != 0.0; j++) X[i * k + j] += a * B[f * k + j];
+    }
+}
+
+/* Rows of a' and w' by a and w. */
+static void motion_block(bramah__roll *r, size_t n_dof, size_t order)
+{
+  const size_t na = r->n_a, nw = r->n_w;
+  for (size_t i = 0; i < na; i++) {
+    const size_t f = (size_t)r->position[i];
+    for (size_t j = 0; j < na; j++) r->A[i * order + j] = r->S[f * na + j];
+    for (size_t j = 0; j < nw; j++) r->A[i * order + na + j] = r->V[f * nw + j];
+  }
+  for (size_t i = 0; i < n_dof * n_dof; i++) r->rz[i] += r->G[i];
+  memset(r->T, 0, n_dof * n_dof * sizeof *r->T);
+  add_product(n_dof, na, r->rz, r->N, r->T);
+  add_product(n_dof, na, r->rv, r->S, r->T);
+  add_product(n_dof, na, r->M, r->Ua, r->T);
+  put_accelerations(r, n_dof, order, na, r->T, 0);
+  memset(r->T, 0, n_dof * n_dof * sizeof *r->T);
+  add_product(n_dof, nw, r->rv, r->V, r->T);
+  add_product(n_dof, nw, r->M, r->Uw, r->T);
+  put_accelerations(r, n_dof, order, nw, r->T, na);
+}
+
+/* What differences cannot tell from nothing is nothing: positions on which nothing depends (along the plane,
+ * about the axles, the heading) must not come back into rates by their rounding, which would split their
+ * zeros. */
+static void clear_noise(bramah__roll *r, size_t order)
+{
+  const size_t m = r->n_a + r->n_w;
+  double largest = 0.0;
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < m; j++) largest = fmax(largest, fabs(r->A[i * order + j]));
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < m; j++)
+      if (fabs(r->A[i * order + j]) < noise * largest) r->A[i * order + j] = 0.0;
+}
+
+/* A row by the plant's coordinates, [2 n_dof + rest], in those that roll. */
+static void turn_row(const bramah__roll *r, size_t n_dof, size_t rest, const double *row, double *out)
+{
+  for (size_t j = 0; j < r->n_a; j++) {
+    out[j] = 0.0;
+    for (size_t f = 0; f < n_dof; f++)
+      out[j] += row[f] * r->N[f * r->n_a + j] + row[n_dof + f] * r->S[f * r->n_a + j];
+  }
+  for (size_t j = 0; j < r->n_w; j++) {
+    out[r->n_a + j] = 0.0;
+    for (size_t f = 0; f < n_dof; f++) out[r->n_a + j] += row[n_dof + f] * r->V[f * r->n_w + j];
+  }
+  memcpy(out + r->n_a + r->n_w, row + 2 * n_dof, rest * sizeof *out);
+}
+
+/* Accelerations of the free plant, column `from` of X [. x width] in rows n_dof ..., as they are when it rolls:
+ * M times them is the force behind them. */
+static void turn_acceleration(bramah__roll *r, size_t n_dof, const double *X, size_t width, size_t from,
+                              double *out, size_t out_width)
+{
+  for (size_t i = 0; i < n_dof; i++) {
+    r->T[i] = 0.0;
+    for (size_t f = 0; f < n_dof; f++) r->T[i] += r->M[i * n_dof + f] * X[(n_dof + f) * width + from];
+  }
+  project(r, n_dof, 1, r->T, r->rhs);
+  bramah__cholesky_solve(r->n_w, r->K, r->rhs);
+  for (size_t i = 0; i < r->n_w; i++) out[i * out_width] = r->rhs[i];
+}
+
+static void other_blocks(bramah_linearization *l, size_t n_dof, size_t rest, size_t order)
+{
+  bramah__roll *r = &l->roll;
+  const size_t full = 2 * n_dof + rest, first = r->n_a + r->n_w;
+  for (size_t i = 0; i < rest; i++)
+    turn_row(r, n_dof, rest, l->A + (2 * n_dof + i) * full, r->A + (first + i) * order);
+  for (size_t j = 0; j < rest; j++)
+    turn_acceleration(r, n_dof, l->A, full, 2 * n_dof + j, r->A + r->n_a * order + first + j, order);
+}
+
+static void turn_outputs(bramah_linearization *l, size_t n_dof, size_t rest, size_t order)
+{
+  for (size_t i = 0; i < l->system.n_y; i++) {
+    turn_row(&l->roll, n_dof, rest, l->C + i * (2 * n_dof + rest), l->roll.A);
+    memcpy(l->C + i * order, l->roll.A, order * sizeof *l->C);
+  }
+}
+
+/* Rows move up: what is read stands behind what is written. */
+static void turn_inputs(bramah_linearization *l, size_t n_dof, size_t rest)
+{
+  bramah__roll *r = &l->roll;
+  const size_t nu = l->system.n_u, first = r->n_a + r->n_w;
+  for (size_t u = 0; u < nu; u++) {
+    turn_acceleration(r, n_dof, l->B, nu, u, r->Y, 1);
+    for (size_t i = 0; i < r->n_a; i++) l->B[i * nu + u] = 0.0;
+    for (size_t i = 0; i < r->n_w; i++) l->B[(r->n_a + i) * nu + u] = r->Y[i];
+    for (size_t i = 0; i < rest; i++) l->B[(first + i) * nu + u] = l->B[(2 * n_dof + i) * nu + u];
+  }
+}
+
+/* Names and values: positions, then velocities of those that are independent; column holds these behind the
+ * rank. */
+static void turn_point(bramah_linearization *l, const bramah_coupled *c, size_t n_dof, size_t rest)
+{
+  bramah__roll *r = &l->roll;
+  const bramah_model *model = c->model;
+  const size_t first = r->n_a + r->n_w;
+  for (size_t i = 0; i < first; i++) {
+    const int velocity = i >= r->n_a;
+    const size_t f = velocity ? (size_t)r->column[r->rank + i - r->n_a] : (size_t)r->position[i];
+    const size_t joint = (size_t)c->state.index[model->n_dependent + f];
+    const bramah_output_info *info = &model->output[3 * joint + (velocity ? 1 : 0)].info;
+    l->x_name[i] = info->name;
+    l->x_unit[i] = info->unit;
+    l->x[i] = velocity ? c->state.zd[joint] : c->state.z[joint];
+    l->xd[i] = velocity ? r->zdd[joint] : c->state.zd[joint];
+  }
+  for (size_t i = 0; i < rest; i++) {
+    l->x_name[first + i] = l->x_name[2 * n_dof + i];
+    l->x_unit[first + i] = l->x_unit[2 * n_dof + i];
+    l->x[first + i] = l->x[2 * n_dof + i];
+    l->xd[first + i] = l->xd[2 * n_dof + i];
+  }
+}
+
+bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__roll *r = &l->roll;
+  const size_t n_dof = c->model->n_independent, rest = l->system.n - 2 * n_dof;
+  bramah_status status = bramah__roll_bases(l, c, diag);
+  if (status == BRAMAH_OK) status = check_contacts(l, c, diag);
+  if (status != BRAMAH_OK) return status;
+  find_mass(l, c);
+  status = solve_motion(l, c, diag);
+  if (status != BRAMAH_OK) return status;
+  if (differentiate_motion(l, c) != BRAMAH_OK || differentiate_rows(l, c) != BRAMAH_OK)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name,
+                        "the rolling motion cannot be differentiated");
+  r->rank =
+      null_basis(r, n_dof, r->rows, r->Bx, r->V); /* its factors anew: the motion was solved in between */
+  /* How velocities and accelerations follow a and w: S, U_a, U_w. */
+  const size_t na = r->n_a, nw = r->n_w;
+  bramah__multiply(r->rows, n_dof, na, r->Cz, r->N, r->work);
+  follow(r, n_dof, na, r->work, r->S);
+  bramah__multiply(r->rows, n_dof, na, r->Ez, r->N, r->work);
+  bramah__multiply(r->rows, n_dof, na, r->Ev, r->S, r->copy);
+  for (size_t i = 0; i < r->rows * na; i++) r->work[i] += r->copy[i];
+  follow(r, n_dof, na, r->work, r->Ua);
+  bramah__multiply(r->rows, n_dof, nw, r->Ev, r->V, r->work);
+  follow(r, n_dof, nw, r->work, r->Uw);
+  if (factor_mass(r, n_dof) != BRAMAH_OK)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name,
+                        "the mass matrix of the rolling motion is singular");
+  const size_t order = r->n_a + r->n_w + rest;
+  memset(r->A, 0, order * order * sizeof *r->A);
+  motion_block(r, n_dof, order);
+  clear_noise(r, order);
+  other_blocks(l, n_dof, rest, order);
+  memcpy(l->A, r->A, order * order * sizeof *l->A);
+  turn_outputs(l, n_dof, rest, order);
+  turn_inputs(l, n_dof, rest);
+  turn_point(l, c, n_dof, rest);
+  l->system.n = order;
+  l->system.n_position = r->n_a;
+  l->system.n_velocity = r->n_w;
+  return BRAMAH_OK;
+}
+
+void bramah__unroll(const bramah_linearization *l, const double *dx, double *out)
+{
+  const bramah__roll *r = &l->roll;
+  const size_t n_dof = l->model->n_independent;
+  for (size_t f = 0; f < n_dof; f++) {
+    out[f] = out[n_dof + f] = 0.0;
+    for (size_t i = 0; i < r->n_a; i++) {
+      out[f] += r->N[f * r->n_a + i] * dx[i];
+      out[n_dof + f] += r->S[f * r->n_a + i] * dx[i];
+    }
+    for (size_t i = 0; i < r->n_w; i++) out[n_dof + f] += r->V[f * r->n_w + i] * dx[r->n_a + i];
+  }
+  memcpy(out + 2 * n_dof, dx + r->n_a + r->n_w, l->system.n_pressure * sizeof *out);
 }

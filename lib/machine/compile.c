@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a machine description to the immutable model: memory and the order of the work. Names, tree and
+/* From a machine description to the immutable model: memory and the order of the work. Names, mechanics and
  * circuit have files of their own. The initial pose and open pressures are found by the plant. */
 #include "lib/machine/compile.h"
 #include "lib/base/diag.h"
@@ -55,14 +55,6 @@ static void count(const bramah_machine *machine, bramah_model *model)
     }                                                                                                        \
   } while (0)
 
-static const char *take_coordinate_name(const bramah_joint *joint, size_t i, bramah__arena *arena)
-{
-  char text[512];
-  const size_t used = bramah__append(text, sizeof text, 0, joint->name ? joint->name : "");
-  bramah__append(text, sizeof text, used, bramah_joint_suffix(joint->type, i));
-  return bramah__arena_text(arena, text);
-}
-
 /* Coordinates in the order of the joints. Bodies: those that are not welded, then one behind each coordinate
  * but the last of its joint. */
 static void take_tree_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
@@ -79,7 +71,8 @@ static void take_tree_names(const bramah_machine *machine, bramah_model *model, 
   for (size_t j = 0; j < machine->n_joints; j++) {
     const size_t n = bramah_joint_n_coordinates(machine->joints[j].type);
     for (size_t i = 0; i < n; i++, joint++) {
-      const char *copy = take_coordinate_name(&machine->joints[j], i, arena);
+      const char *copy =
+          bramah__join_text(arena, machine->joints[j].name, bramah_joint_suffix(machine->joints[j].type, i));
       if (model->joint_name) model->joint_name[joint] = copy;
       if (model->body_name && i + 1 < n) model->body_name[body++] = copy;
     }
@@ -126,11 +119,8 @@ static void take_circuit_names(const bramah_machine *machine, bramah_model *mode
   }
   model->valve_name = BRAMAH__TAKE(arena, const char *, n_spools);
   for (size_t i = 0; i < n_spools; i++) {
-    char text[512];
-    const char *suffix, *name = bramah__spool_name(machine, i, &suffix);
-    const size_t used = bramah__append(text, sizeof text, 0, name ? name : "");
-    bramah__append(text, sizeof text, used, suffix);
-    const char *copy = bramah__arena_text(arena, text);
+    const char *suffix, *name = bramah__spool_name(machine, i, &suffix),
+                        *copy = bramah__join_text(arena, name, suffix);
     if (model->valve_name) model->valve_name[i] = copy;
   }
   TAKE_NAMES(pump_line_name, pump_lines, machine->n_pump_lines);
@@ -147,8 +137,11 @@ static void take_element_names(const bramah_machine *machine, bramah_model *mode
   }
 }
 
-static void take_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+/* Cut everything the model needs, in a fixed order, except the outputs, whose names need the sorted tree. */
+static void layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
+                   bramah__arena *arena)
 {
+  const size_t n = model->n, nc = model->circuit.n_cylinders;
   model->name = bramah__arena_text(arena, machine->name ? machine->name : "machine");
   take_tree_names(machine, model, arena);
   take_ball_names(machine, model, arena);
@@ -159,14 +152,6 @@ static void take_names(const bramah_machine *machine, bramah_model *model, brama
   TAKE_NAMES(input_name, inputs, machine->n_inputs);
   take_element_names(machine, model, arena);
   TAKE_NAMES(motion_name, motions, machine->n_motions);
-}
-
-/* Cut everything the model needs, in a fixed order, except the outputs, whose names need the sorted tree. */
-static void layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
-                   bramah__arena *arena)
-{
-  const size_t n = model->n, nc = model->circuit.n_cylinders;
-  take_names(machine, model, arena);
   t->link = BRAMAH__TAKE(arena, bramah__link, n);
   t->loop = BRAMAH__TAKE(arena, bramah__loop, machine->n_loops);
   t->line = BRAMAH__TAKE(arena, bramah__line, nc);
@@ -253,42 +238,6 @@ static bramah_status take_integrator(bramah__compiler *k)
   return BRAMAH_OK;
 }
 
-static void connect(bramah__compiler *k)
-{
-  const bramah_machine *d = k->machine;
-  bramah_model *m = k->model;
-  m->tree.link = k->t.link;
-  memcpy(m->tree.gravity, d->gravity, sizeof m->tree.gravity);
-  m->loop = k->t.loop;
-  m->line = k->t.line;
-  m->circuit.oil_bulk_modulus = d->oil_bulk_modulus;
-  m->circuit.transition_pressure = d->transition_pressure > 0.0 ? d->transition_pressure : 2e5;
-  m->circuit.volume = k->t.volume;
-  m->circuit.supply = k->t.supply;
-  m->circuit.valve = k->t.valve;
-  m->circuit.cylinder = k->t.cylinder;
-  bramah__elements_connect(k);
-  bramah__metered_connect(k);
-}
-
-/* Springs, rotary actuators and motions on an angle of a spherical joint need that angle for their
- * coordinate. */
-static void pin_balls(bramah_model *m)
-{
-  for (size_t i = 0; i < m->forces.n_joint_springs; i++) {
-    const size_t b = m->ball_of[m->forces.joint_spring[i].joint];
-    if (b) m->ball[b - 1].pinned = 1;
-  }
-  for (size_t i = 0; i < m->circuit.n_cylinders; i++) {
-    const size_t b = m->line[i].is_coordinate ? m->ball_of[m->line[i].joint] : 0;
-    if (b) m->ball[b - 1].pinned = 1;
-  }
-  for (size_t i = 0; i < m->n_motions; i++) {
-    const size_t b = m->ball_of[m->motion[i].joint];
-    if (b) m->ball[b - 1].pinned = 1;
-  }
-}
-
 bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *arena, bramah_diag *diag,
                               bramah__compiler *k)
 {
@@ -312,8 +261,34 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
   if (status == BRAMAH_OK) status = bramah__build_elements(k);
   if (status == BRAMAH_OK) status = bramah__check_ways(k);
   if (status != BRAMAH_OK) return status;
-  connect(k);
-  pin_balls(k->model);
+  const bramah_machine *d = k->machine;
+  bramah_model *m = k->model;
+  m->tree.link = k->t.link;
+  memcpy(m->tree.gravity, d->gravity, sizeof m->tree.gravity);
+  m->loop = k->t.loop;
+  m->line = k->t.line;
+  m->circuit.oil_bulk_modulus = d->oil_bulk_modulus;
+  m->circuit.transition_pressure = d->transition_pressure > 0.0 ? d->transition_pressure : 2e5;
+  m->circuit.volume = k->t.volume;
+  m->circuit.supply = k->t.supply;
+  m->circuit.valve = k->t.valve;
+  m->circuit.cylinder = k->t.cylinder;
+  bramah__elements_connect(k);
+  bramah__metered_connect(k);
+  /* Springs, rotary actuators and motions on an angle of a spherical joint need that angle for their
+   * coordinate. */
+  for (size_t i = 0; i < k->model->forces.n_joint_springs; i++) {
+    const size_t b = k->model->ball_of[k->model->forces.joint_spring[i].joint];
+    if (b) k->model->ball[b - 1].pinned = 1;
+  }
+  for (size_t i = 0; i < k->model->circuit.n_cylinders; i++) {
+    const size_t b = k->model->line[i].is_coordinate ? k->model->ball_of[k->model->line[i].joint] : 0;
+    if (b) k->model->ball[b - 1].pinned = 1;
+  }
+  for (size_t i = 0; i < k->model->n_motions; i++) {
+    const size_t b = k->model->ball_of[k->model->motion[i].joint];
+    if (b) k->model->ball[b - 1].pinned = 1;
+  }
   status = bramah__build_parameters(k);
   if (status == BRAMAH_OK) bramah__outputs_build(k->model, arena);
   return status;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Names, references and faults of a machine under compilation. */
+/* What the files of the compiler share: faults, names, checks of values. */
 #include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
+#include "lib/math/vector3.h"
 
 #include <math.h>
 #include <string.h>
@@ -220,4 +221,45 @@ bramah_status bramah__find_node(const bramah__compiler *k, const char *thing, in
   }
   *out = (size_t)i;
   return BRAMAH_OK;
+}
+
+bramah_status bramah__check_body(const bramah__compiler *k, const bramah_body *body)
+{
+  const double *I = body->inertia;
+  if (!(body->mass >= 0.0) || !isfinite(body->mass))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, body->name, body->line, "the mass must not be negative");
+  if (!(I[0] >= 0.0 && I[1] >= 0.0 && I[2] >= 0.0))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, body->name, body->line,
+                                "moments of inertia must not be negative");
+  return BRAMAH_OK;
+}
+
+/* Right-handed orthonormal within rounding of typed numbers? */
+static int is_rotation(const double *R)
+{
+  double c[3];
+  bramah__cross3(R, R + 3, c);
+  for (int i = 0; i < 3; i++) {
+    if (fabs(bramah__dot3(R + 3 * i, R + 3 * i) - 1.0) > 1e-6) return 0;
+    if (fabs(c[i] - R[6 + i]) > 1e-6) return 0;
+  }
+  return 1;
+}
+
+bramah_status bramah__joint_rotation(const bramah__compiler *k, const bramah_joint *joint, double *R)
+{
+  static const double zero9[9] = {0}, identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  memcpy(R, joint->rotation, sizeof joint->rotation);
+  if (memcmp(R, zero9, sizeof zero9) == 0) memcpy(R, identity, sizeof identity);
+  if (is_rotation(R)) return BRAMAH_OK;
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                              "the rotation of this joint is not a right-handed rotation matrix");
+}
+
+int bramah__normalise(const double *v, double *out)
+{
+  const double length = sqrt(bramah__dot3(v, v));
+  if (!(length > 0.0) || !isfinite(length)) return 0;
+  for (int i = 0; i < 3; i++) out[i] = v[i] / length;
+  return 1;
 }

@@ -47,16 +47,6 @@ static void visit_each(visitor *v, bramah__parameter_code code, size_t n, const 
   }
 }
 
-static void visit_joints(visitor *v, const bramah_machine *d)
-{
-  size_t coordinate = 0;
-  for (size_t j = 0; j < d->n_joints; j++) {
-    const bramah_joint *joint = &d->joints[j];
-    for (size_t i = 0; i < bramah_joint_n_coordinates(joint->type); i++)
-      v->visit(v, BRAMAH__JOINT_LOAD, coordinate++, joint->name, bramah_joint_suffix(joint->type, i));
-  }
-}
-
 static void visit_actuators(visitor *v, const bramah_machine *d)
 {
   const size_t nc = d->n_cylinders, nl = nc + d->n_metered_cylinders;
@@ -91,7 +81,12 @@ static void visit_elements(visitor *v, const bramah_machine *d)
 
 static void visit_all(visitor *v, const bramah_machine *d)
 {
-  visit_joints(v, d);
+  size_t coordinate = 0;
+  for (size_t j = 0; j < d->n_joints; j++) {
+    const bramah_joint *joint = &d->joints[j];
+    for (size_t i = 0; i < bramah_joint_n_coordinates(joint->type); i++)
+      v->visit(v, BRAMAH__JOINT_LOAD, coordinate++, joint->name, bramah_joint_suffix(joint->type, i));
+  }
   visit_each(v, BRAMAH__PAYLOAD, d->n_bodies, d->bodies, sizeof *d->bodies);
   visit_actuators(v, d);
   visit_each(v, BRAMAH__SUPPLY_PRESSURE, d->n_supplies, d->supplies, sizeof *d->supplies);

@@ -168,6 +168,9 @@ double bramah__loop_gap(const bramah__loop *loop, const double *Phi);
 size_t bramah__loop_of_row(const bramah_model *model, size_t row);
 const char *bramah__row_fault(const bramah__loop *loop, size_t row, const char **unit);
 
+/* "NAME" and "SUFFIX" as one text in the arena, at most 511 characters; name may be NULL. */
+const char *bramah__join_text(bramah__arena *arena, const char *name, const char *suffix);
+
 /* Fill the table of outputs (compile.c calls it last); names go to the arena. */
 size_t bramah__outputs_count(const bramah_model *model);
 void bramah__outputs_build(bramah_model *model, bramah__arena *arena);

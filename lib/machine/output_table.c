@@ -147,10 +147,10 @@ size_t bramah__outputs_count(const bramah_model *model)
   return count;
 }
 
-static const char *compose(bramah__arena *arena, const char *name, const char *suffix)
+const char *bramah__join_text(bramah__arena *arena, const char *name, const char *suffix)
 {
   char text[512];
-  size_t used = bramah__append(text, sizeof text, 0, name);
+  const size_t used = bramah__append(text, sizeof text, 0, name ? name : "");
   bramah__append(text, sizeof text, used, suffix);
   return bramah__arena_text(arena, text);
 }
@@ -166,7 +166,7 @@ static bramah__output make_output(const bramah_model *model, bramah__arena *aren
     if (own) suffix = own;
   }
   bramah__output out = {.code = k->code, .index = thing};
-  out.info.name = compose(arena, g->names ? g->names[thing] : "energy", suffix);
+  out.info.name = bramah__join_text(arena, g->names ? g->names[thing] : "energy", suffix);
   out.info.unit = slides ? k->sliding_unit : k->unit;
   out.info.kind = k->kind;
   out.info.has_row = k->has_row;

@@ -70,22 +70,23 @@ static double worst_active(const bramah_coupled *c)
 static bramah_status close_loops(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
-  const size_t nd = model->n_dependent;
+  const size_t n_dependent = model->n_dependent;
   bramah__eval *eval = c->now;
   for (int i = 0; i < ASSEMBLY_ITERATIONS; i++) {
     constraints(c);
     if (worst_active(c) <= model->closure_tolerance) return BRAMAH_OK;
-    for (size_t k = 0; k < nd; k++) {
+    for (size_t k = 0; k < n_dependent; k++) {
       eval->column[k] = -eval->Phi[c->state.row[k]];
-      for (size_t l = 0; l < nd; l++)
-        eval->LU[k * nd + l] = eval->Phi_z[(size_t)c->state.row[k] * model->n + (size_t)c->state.index[l]];
+      for (size_t l = 0; l < n_dependent; l++)
+        eval->LU[k * n_dependent + l] =
+            eval->Phi_z[(size_t)c->state.row[k] * model->n + (size_t)c->state.index[l]];
     }
-    if (bramah__lu_factor(nd, eval->LU, eval->pivot)) return cannot_close(c, diag);
-    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
+    if (bramah__lu_factor(n_dependent, eval->LU, eval->pivot)) return cannot_close(c, diag);
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
     double largest = 0.0;
-    for (size_t k = 0; k < nd; k++) largest = fmax(largest, fabs(eval->column[k]));
+    for (size_t k = 0; k < n_dependent; k++) largest = fmax(largest, fabs(eval->column[k]));
     const double part = largest > largest_move ? largest_move / largest : 1.0;
-    for (size_t k = 0; k < nd; k++) c->state.z[c->state.index[k]] += part * eval->column[k];
+    for (size_t k = 0; k < n_dependent; k++) c->state.z[c->state.index[k]] += part * eval->column[k];
   }
   return cannot_close(c, diag);
 }
@@ -216,10 +217,11 @@ static bramah_status close_with_motions(bramah_coupled *c, bramah_model *model, 
   return blame_motion(model, machine, worst, "the loops cannot be closed where this motion starts", diag);
 }
 
-/* The values of the machine, in coordinates that can be worked with. Spherical joints keep the user's angles
- * where these are good enough, so that each may be kept or follow on its own. */
-static void take_start(bramah_model *model, bramah_coupled *c)
+static bramah_status close_machine(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                                   const unsigned char *given, bramah_diag *diag)
 {
+  /* The values of the machine, in coordinates that can be worked with. Spherical joints keep the user's angles
+   * where these are good enough, so that each may be kept or follow on its own. */
   memcpy(c->state.z, model->z0, model->n * sizeof(double));
   memcpy(c->state.zd, model->zd0, model->n * sizeof(double));
   for (size_t b = 0; b < model->n_balls; b++)
@@ -227,12 +229,6 @@ static void take_start(bramah_model *model, bramah_coupled *c)
   bramah__rebase_singular(model, &c->state);
   memcpy(model->z0, c->state.z, model->n * sizeof(double));
   memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
-}
-
-static bramah_status close_machine(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
-                                   const unsigned char *given, bramah_diag *diag)
-{
-  take_start(model, c);
   bramah_status status = BRAMAH_OK;
   if (model->n_motions) {
     status = close_with_motions(c, model, machine, given, diag);

@@ -30,21 +30,21 @@ static double largest_ratio(const bramah_model *model, const bramah__eval *eval)
 }
 
 /* T_step from the derivatives of all joint positions and rates after the change by the independent ones
- * before it: dz = Rz dz_i, dz' = Rz dz'_i + D dz_i, both [n x nf]. */
+ * before it: dz = Rz dz_i, dz' = Rz dz'_i + D dz_i, both [n x n_dof]. */
 static void fill_map(bramah_coupled *c, const double *Rz, const double *D, const int *index)
 {
   const bramah_model *model = c->model;
-  const size_t nd = model->n_dependent, nf = model->n_independent, np = model->circuit.n_volumes,
-               n = 2 * nf + np;
+  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
+               n_first_order = model->circuit.n_volumes, n = 2 * n_dof + n_first_order;
   memset(c->T_step, 0, n * n * sizeof *c->T_step);
-  for (size_t r = 0; r < nf; r++) {
-    const size_t j = (size_t)index[nd + r];
-    for (size_t f = 0; f < nf; f++) {
-      c->T_step[r * n + f] = c->T_step[(nf + r) * n + nf + f] = Rz[j * nf + f];
-      c->T_step[(nf + r) * n + f] = D[j * nf + f];
+  for (size_t r = 0; r < n_dof; r++) {
+    const size_t j = (size_t)index[n_dependent + r];
+    for (size_t f = 0; f < n_dof; f++) {
+      c->T_step[r * n + f] = c->T_step[(n_dof + r) * n + n_dof + f] = Rz[j * n_dof + f];
+      c->T_step[(n_dof + r) * n + f] = D[j * n_dof + f];
     }
   }
-  for (size_t i = 2 * nf; i < n; i++) c->T_step[i * n + i] = 1.0;
+  for (size_t i = 2 * n_dof; i < n; i++) c->T_step[i * n + i] = 1.0;
 }
 
 /* Compose with a change that nobody has asked about yet. */
@@ -63,8 +63,9 @@ static void compose_map(bramah_coupled *c)
 
 static int same_set(const bramah_coupled *c)
 {
-  const size_t nd = c->model->n_dependent, n = c->model->n;
-  return memcmp(c->index_work + nd, c->state.index + nd, (n - nd) * sizeof(int)) == 0;
+  const size_t n_dependent = c->model->n_dependent, n = c->model->n;
+  return memcmp(c->index_work + n_dependent, c->state.index + n_dependent, (n - n_dependent) * sizeof(int)) ==
+         0;
 }
 
 /* `next`, evaluated in `trial`, becomes the state. */
@@ -107,20 +108,20 @@ static void update_independent(bramah_coupled *c)
 }
 
 /* Rows of the joint `first` and the two behind it: D = X D + Y Rz, Rz = X Rz. */
-static void map_rows(size_t nf, size_t first, const double *X, const double *Y, double *Rz, double *D)
+static void map_rows(size_t n_dof, size_t first, const double *X, const double *Y, double *Rz, double *D)
 {
-  for (size_t f = 0; f < nf; f++) {
+  for (size_t f = 0; f < n_dof; f++) {
     double z[3], d[3];
     for (size_t k = 0; k < 3; k++) {
       z[k] = d[k] = 0.0;
       for (size_t l = 0; l < 3; l++) {
-        z[k] += X[3 * k + l] * Rz[(first + l) * nf + f];
-        d[k] += X[3 * k + l] * D[(first + l) * nf + f] + Y[3 * k + l] * Rz[(first + l) * nf + f];
+        z[k] += X[3 * k + l] * Rz[(first + l) * n_dof + f];
+        d[k] += X[3 * k + l] * D[(first + l) * n_dof + f] + Y[3 * k + l] * Rz[(first + l) * n_dof + f];
       }
     }
     for (size_t k = 0; k < 3; k++) {
-      Rz[(first + k) * nf + f] = z[k];
-      D[(first + k) * nf + f] = d[k];
+      Rz[(first + k) * n_dof + f] = z[k];
+      D[(first + k) * n_dof + f] = d[k];
     }
   }
 }
@@ -142,20 +143,20 @@ static int choose_after_rebase(bramah_coupled *c)
 static int rebase(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
-  const size_t nf = model->n_independent;
+  const size_t n_dof = model->n_independent;
   int any = 0;
   for (size_t b = 0; b < model->n_balls; b++) any |= bramah__ball_is_far(model, &c->state, b);
   if (!any) return 0;
   double *Rz = c->now->MR; /* scratch of the same size */
   bramah__rate_derivative(model, &c->state, c->now);
-  memcpy(c->D, c->now->D, model->n * nf * sizeof *c->D);
-  memcpy(Rz, c->now->Rz, model->n * nf * sizeof *Rz);
+  memcpy(c->D, c->now->D, model->n * n_dof * sizeof *c->D);
+  memcpy(Rz, c->now->Rz, model->n * n_dof * sizeof *Rz);
   bramah__state_copy(&c->state, &c->next);
   for (size_t b = 0; b < model->n_balls; b++) {
     double X[9], Y[9];
     if (!bramah__ball_is_far(model, &c->next, b)) continue;
     bramah__rebase_ball(model, &c->next, b, X, Y);
-    map_rows(nf, model->ball[b].first, X, Y, Rz, c->D);
+    map_rows(n_dof, model->ball[b].first, X, Y, Rz, c->D);
   }
   if (!choose_after_rebase(c) || bramah__evaluate(model, &c->next, c->trial) != BRAMAH_OK) return 0;
   fill_map(c, Rz, c->D, c->next.index);

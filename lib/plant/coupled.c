@@ -15,8 +15,8 @@
 
 bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena *arena)
 {
-  const size_t n = model->n, nc = model->circuit.n_cylinders, np = model->n_first_order, nx = n + np,
-               ne = 2 * n + np;
+  const size_t n = model->n, nc = model->circuit.n_cylinders, n_first_order = model->n_first_order,
+               nx = n + n_first_order, n_error = 2 * n + n_first_order;
   bramah_coupled *object = BRAMAH__TAKE(arena, bramah_coupled, 1), counted = {0};
   bramah_coupled *c = object ? object : &counted;
   c->model = model;
@@ -27,9 +27,9 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->now = &c->eval[0];
   c->trial = &c->eval[1];
   c->probe = &c->eval[2];
-  c->T = BRAMAH__TAKE(arena, double, ne *ne);
-  c->T_step = BRAMAH__TAKE(arena, double, ne *ne);
-  c->T_work = BRAMAH__TAKE(arena, double, ne *ne);
+  c->T = BRAMAH__TAKE(arena, double, n_error *n_error);
+  c->T_step = BRAMAH__TAKE(arena, double, n_error *n_error);
+  c->T_work = BRAMAH__TAKE(arena, double, n_error *n_error);
   BRAMAH__NEWTON_FIELDS(TAKE_NEWTON)
   BRAMAH__DERIVATIVE_FIELDS(TAKE_DERIVATIVE)
   c->derivative.variation.pi = BRAMAH__TAKE(arena, double, 6 * n);
@@ -43,8 +43,8 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->index_work = BRAMAH__TAKE(arena, int, n);
   c->row_work = BRAMAH__TAKE(arena, int, model->m);
   c->Phi_z_work = BRAMAH__TAKE(arena, double, model->m *n);
-  c->A = BRAMAH__TAKE(arena, double, (n + np) * ne);
-  c->Q = BRAMAH__TAKE(arena, double, n *ne);
+  c->A = BRAMAH__TAKE(arena, double, (n + n_first_order) * n_error);
+  c->Q = BRAMAH__TAKE(arena, double, n *n_error);
   c->Q_state = bramah__arena_take(arena, c->state.size, 1);
   return object;
 }
@@ -67,19 +67,6 @@ static int can_sweep(const bramah_model *model)
          model->forces.n_springs == 0 && model->forces.n_loads == 0;
 }
 
-static void choose_formulation(bramah_coupled *c)
-{
-  static const bramah__formulation *const formulations[] = {
-      [BRAMAH_FORMULATION_PARTITIONING] = &bramah__partitioning,
-      [BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN] = &bramah__augmented_lagrangian,
-      [BRAMAH_FORMULATION_PENALTY] = &bramah__penalty};
-  c->formulation = formulations[c->model->formulation];
-  c->sweeps = can_sweep(c->model);
-  const size_t nm = bramah__n_mechanical(c);
-  for (size_t k = 0; k < bramah__n_unknowns(c); k++)
-    c->newton.tolerance[k] = k < nm ? c->model->position_tolerance : c->model->first_order_tolerance[k - nm];
-}
-
 bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size, bramah_diag *diag,
                                   bramah_coupled **out)
 {
@@ -91,7 +78,15 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
   bramah_coupled *c = mem ? bramah__coupled_layout(model, &arena) : NULL;
   if (c) bramah__own_layout(model, &arena, c);
   if (!c || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is too small");
-  choose_formulation(c);
+  static const bramah__formulation *const formulations[] = {
+      [BRAMAH_FORMULATION_PARTITIONING] = &bramah__partitioning,
+      [BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN] = &bramah__augmented_lagrangian,
+      [BRAMAH_FORMULATION_PENALTY] = &bramah__penalty};
+  c->formulation = formulations[c->model->formulation];
+  c->sweeps = can_sweep(c->model);
+  const size_t nm = bramah__n_mechanical(c);
+  for (size_t k = 0; k < bramah__n_unknowns(c); k++)
+    c->newton.tolerance[k] = k < nm ? c->model->position_tolerance : c->model->first_order_tolerance[k - nm];
   const bramah_status status = bramah_coupled_reset(c, diag);
   if (status != BRAMAH_OK) return status;
   c->mark = bramah__mark_of(mem);
@@ -194,17 +189,18 @@ static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
 {
   bramah_coupled *c = self;
   const bramah_model *model = c->model;
-  const size_t nd = model->n_dependent, nf = model->n_independent, np = model->circuit.n_volumes;
-  for (size_t i = 0; i < 2 * nf + np; i++)
+  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
+               n_first_order = model->circuit.n_volumes;
+  for (size_t i = 0; i < 2 * n_dof + n_first_order; i++)
     if (!isfinite(dx[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->name, "the correction is not finite");
   const bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   bramah__state_copy(&c->state, &c->next);
   for (size_t j = 0; j < model->n; j++)
-    for (size_t f = 0; f < nf; f++) c->next.z[j] += c->now->Rz[j * nf + f] * dx[f];
-  for (size_t f = 0; f < nf; f++) c->next.zd[c->next.index[nd + f]] += dx[nf + f];
-  for (size_t i = 0; i < np; i++) c->next.p[i] += dx[2 * nf + i];
+    for (size_t f = 0; f < n_dof; f++) c->next.z[j] += c->now->Rz[j * n_dof + f] * dx[f];
+  for (size_t f = 0; f < n_dof; f++) c->next.zd[c->next.index[n_dependent + f]] += dx[n_dof + f];
+  for (size_t i = 0; i < n_first_order; i++) c->next.p[i] += dx[2 * n_dof + i];
   c->linearised = c->injection == BRAMAH_INJECTION_LINEARISED && model->n_motions == 0;
   const bramah_status adopted = bramah__adopt_candidate(c, diag);
   c->linearised = 0;
@@ -257,13 +253,13 @@ static void coordinates(void *self, double *x)
 {
   const bramah_coupled *c = self;
   const bramah_model *model = c->model;
-  const size_t nf = model->n_independent;
-  for (size_t f = 0; f < nf; f++) {
+  const size_t n_dof = model->n_independent;
+  for (size_t f = 0; f < n_dof; f++) {
     const size_t j = (size_t)c->state.index[model->n_dependent + f];
     x[f] = c->state.z[j];
-    x[nf + f] = c->state.zd[j];
+    x[n_dof + f] = c->state.zd[j];
   }
-  memcpy(x + 2 * nf, c->state.p, model->circuit.n_volumes * sizeof *x);
+  memcpy(x + 2 * n_dof, c->state.p, model->circuit.n_volumes * sizeof *x);
 }
 
 static void parameter_info(const void *self, size_t i, bramah_parameter_info *info)
@@ -312,14 +308,14 @@ static void state_info(const void *self, size_t i, bramah_state_info *info)
 {
   const bramah_coupled *c = self;
   const bramah_model *model = c->model;
-  const size_t nf = model->n_independent;
-  const size_t joint = i < 2 * nf ? (size_t)c->state.index[model->n_dependent + i % nf] : 0;
+  const size_t n_dof = model->n_independent;
+  const size_t joint = i < 2 * n_dof ? (size_t)c->state.index[model->n_dependent + i % n_dof] : 0;
   const bramah_output_info *output =
-      &model->output[i < 2 * nf ? 3 * joint + i / nf : 3 * model->n + (i - 2 * nf)].info;
-  *info = (bramah_state_info){.name = output->name, .unit = output->unit, .scale = i < 2 * nf ? 1.0 : 1e7};
+      &model->output[i < 2 * n_dof ? 3 * joint + i / n_dof : 3 * model->n + (i - 2 * n_dof)].info;
+  *info = (bramah_state_info){.name = output->name, .unit = output->unit, .scale = i < 2 * n_dof ? 1.0 : 1e7};
   const size_t line =
-      i - 2 * nf - bramah__n_filled(&model->circuit); /* flow of a line; wraps for what is before */
-  if (i >= 2 * nf && line < model->circuit.n_lines) info->scale = model->first_order_scale[i - 2 * nf];
+      i - 2 * n_dof - bramah__n_filled(&model->circuit); /* flow of a line; wraps for what is before */
+  if (i >= 2 * n_dof && line < model->circuit.n_lines) info->scale = model->first_order_scale[i - 2 * n_dof];
 }
 
 static const char *input_name(const void *self, size_t i)

@@ -30,13 +30,13 @@
   X(double, C, n *n)                                                                                         \
   X(double, M, n *n)                                                                                         \
   X(double, v_z, nc *n) /* stroke velocities by positions at held rates */                                   \
-  X(double, D, n *n)    /* [n x nf] independent coordinates */                                               \
-  X(double, E, n *n)    /* [n x nf] */                                                                       \
+  X(double, D, n *n)    /* [n x n_dof] independent coordinates */                                            \
+  X(double, E, n *n)    /* [n x n_dof] */                                                                    \
   X(double, v_zi, nc *n)                                                                                     \
-  X(double, pd, np) /* rates of the first-order states, by these ... */                                      \
-  X(double, pd_p, np *np)                                                                                    \
-  X(double, pd_s, np *nc) /* ... by strokes and stroke velocities */                                         \
-  X(double, pd_v, np *nc)                                                                                    \
+  X(double, pd, n_first_order) /* rates of the first-order states, by these ... */                           \
+  X(double, pd_p, n_first_order *n_first_order)                                                              \
+  X(double, pd_s, n_first_order *nc) /* ... by strokes and stroke velocities */                              \
+  X(double, pd_v, n_first_order *nc)                                                                         \
   X(bramah__moving, moving, n) /* scratch from here on */                                                    \
   X(bramah__sweep, sweep, n)                                                                                 \
   X(double, row, n)                                                                                          \
@@ -48,25 +48,26 @@
   X(double, Y, 6 * n)                                                                                        \
   X(double, mu, model->m)                                                                                    \
   X(unsigned char, used, model->m) /* 1: constraint row in use */                                            \
-  X(double, circuit, BRAMAH__CIRCUIT_SCRATCH *np)
+  X(double, circuit, BRAMAH__CIRCUIT_SCRATCH *n_first_order)
 
-/* Transition of the error state over a step (transition.c); ne = 2 nf + np. */
+/* Transition of the error state over a step (transition.c); n_error = 2 n_dof + n_first_order. */
 #define BRAMAH__TRANSITION_FIELDS(X)                                                                         \
-  X(double, V, nc * 2 * n) /* [nc x 2 nf] stroke velocities by positions and rates, at the start */          \
+  X(double, V, nc * 2 * n) /* [nc x 2 n_dof] stroke velocities by positions and rates, at the start */       \
   X(double, v, nc)         /* stroke velocities there */                                                     \
   X(double, by_start, nc)  /* friction at the end by the velocity at the start */                            \
-  X(double, r_v, n *n)     /* [nf x nf] imbalance by rates and accelerations at the end */                   \
+  X(double, r_v, n *n)     /* [n_dof x n_dof] imbalance by rates and accelerations at the end */             \
   X(double, r_a, n *n)                                                                                       \
-  X(double, s_v, np *n)         /* [np x nf] rates of the first-order states by rates, there */              \
-  X(double, rhs, (n + np) * ne) /* right-hand side, then solution */                                         \
-  X(double, X_par, (n + np) * model->n_parameters)                                                           \
+  X(double, s_v,                                                                                             \
+    n_first_order *n) /* [n_first_order x n_dof] rates of the first-order states by rates, there */          \
+  X(double, rhs, (n + n_first_order) * n_error) /* right-hand side, then solution */                         \
+  X(double, X_par, (n + n_first_order) * model->n_parameters)                                                \
   X(double, theta,                                                                                           \
     model->n_parameters) /* for differences by parameters: these, friction rates, spools, residuals */       \
   X(double, xd, model->circuit.n_friction_states)                                                            \
   X(double, U, bramah__n_spools(&model->circuit))                                                            \
-  X(double, f, n + np)                                                                                       \
-  X(double, f0, n + np)                                                                                      \
-  X(double, column, n + np)
+  X(double, f, n + n_first_order)                                                                            \
+  X(double, f0, n + n_first_order)                                                                           \
+  X(double, column, n + n_first_order)
 
 typedef struct bramah__newton {
   BRAMAH__NEWTON_FIELDS(BRAMAH__FIELD_MEMBER)
@@ -118,11 +119,12 @@ struct bramah_coupled {
   bramah__derivative derivative;
   bramah__transition transition;
   int sweeps;                   /* 1: an open tree without forces between bodies, solved body by body */
-  double *zdd_i, *zdd_base, *D; /* [nf], [nf], [n x nf] scratch */
+  double *zdd_i, *zdd_base, *D; /* [n_dof], [n_dof], [n x n_dof] scratch */
   int *index_work, *row_work;
   double *Phi_z_work;
-  double *A; /* [(nf + np) x n_error] accelerations and rates of the first-order states by the error state */
-  double *Q; /* [n x n_error] accelerations of the joints by it, at Q_state */
+  double *
+      A; /* [(n_dof + n_first_order) x n_error] accelerations and rates of the first-order states by the error state */
+  double *Q;     /* [n x n_error] accelerations of the joints by it, at Q_state */
   void *Q_state; /* [state.size] */
   int Q_valid;
   bramah_step_report report;
@@ -146,7 +148,7 @@ void bramah__update_basis(bramah_coupled *c);
 /* Derivative of output i by the error state. */
 bramah_status bramah__output_row(void *self, size_t i, double *row);
 
-/* Derivative of output i by the independent accelerations, row [nf]. */
+/* Derivative of output i by the independent accelerations, row [n_dof]. */
 void bramah__output_by_acceleration(bramah_coupled *c, size_t i, double *row);
 
 /* What sigma and noise of output i mean: see bramah_plant.noise_row. */
@@ -178,16 +180,16 @@ void bramah__metered_partials(bramah_coupled *c, const bramah__output *output, d
 /* What the drag of a metered cylinder adds to the derivatives of its force. */
 void bramah__drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, double *a, double *b);
 
-/* J [nf x n_error] by forward differences that repeat only what a perturbation reaches. */
+/* J [n_dof x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);
 
-/* Analytic derivative of the independent accelerations by the error state, J [nf x ne]; friction states are
- * held. Jp [nf x n_par]: by parameters. */
+/* Analytic derivative of the independent accelerations by the error state, J [n_dof x n_error]; friction states are
+ * held. Jp [n_dof x n_par]: by parameters. */
 bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size_t n_par, const size_t *par,
                                               double *Jp, bramah_diag *diag);
 
-/* One step, the derivative F [ne x ne] of the error state at its end by that at its start, the response N [ne
- * x nx] to noise (NULL: not wanted) and G [ne x n_par] to parameters; see bramah_plant.step_transition. */
+/* One step, the derivative F [n_error x n_error] of the error state at its end by that at its start, the response N [n_error
+ * x nx] to noise (NULL: not wanted) and G [n_error x n_par] to parameters; see bramah_plant.step_transition. */
 bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
                                            const size_t *par, double *G, bramah_diag *diag);
 

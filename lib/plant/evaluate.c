@@ -1,12 +1,120 @@
 /* SPDX-License-Identifier: MIT */
-/* From a state to poses, constraints, velocities and forces, in stages, so that finite differences repeat
- * only the stage that a perturbation reaches. */
+/* The state, and what follows from it. */
+#include "lib/plant/state.h"
 #include "lib/plant/constraints.h"
-#include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
+#include "lib/hydraulics/metering.h"
 
 #include <math.h>
 #include <string.h>
+
+void bramah__state_layout(const bramah_model *model, bramah__arena *arena, bramah__state *state)
+{
+  const size_t n = model->n, n_first_order = model->n_first_order, nc = model->circuit.n_cylinders;
+  unsigned char *next;
+#define ADD_SIZE(type, name, count) state->size += (count) * sizeof(type);
+#define CUT(type, name, count) state->name = (type *)(void *)next, next += (count) * sizeof(type);
+  state->size = 0;
+  BRAMAH__STATE_FIELDS(ADD_SIZE)
+  state->size = (state->size + 7) / 8 * 8;
+  state->block = next = bramah__arena_take(arena, state->size, 1);
+  if (!next) return;
+  BRAMAH__STATE_FIELDS(CUT)
+}
+
+void bramah__state_copy(const bramah__state *from, bramah__state *to)
+{
+  memcpy(to->block, from->block, from->size);
+}
+
+void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah__eval *eval)
+{
+  const size_t n = model->n, m = model->m, nc = model->circuit.n_cylinders,
+               n_first_order = model->n_first_order, n_dependent = m < n ? m : n, n_dof = n;
+#define TAKE(type, name, count) eval->name = BRAMAH__TAKE(arena, type, count);
+  BRAMAH__EVAL_FIELDS(TAKE)
+}
+
+static double seconds(const bramah__state *state) { return (double)*state->time_ns * 1e-9; }
+
+void bramah__constraint_residual(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  bramah__closure_residual(model->n_loops, model->loop, eval->pose, eval->Phi);
+  bramah__motion_residual(model->n_motions, model->motion, seconds(state), state->z, eval->Phi);
+}
+
+void bramah__constraint_jacobian(const bramah_model *model, bramah__eval *eval)
+{
+  bramah__closure_jacobian(&model->tree, model->n_loops, model->loop, eval->pose, eval->Phi_z);
+  bramah__motion_jacobian(model->n, model->n_motions, model->motion, eval->Phi_z);
+}
+
+void bramah__constraint_bias(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, eval->gamma);
+  bramah__motion_bias(model->n_motions, model->motion, seconds(state), eval->gamma);
+}
+
+void bramah__constraint_quadratic(const bramah_model *model, bramah__eval *eval, double *gamma)
+{
+  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, gamma);
+  for (size_t i = 0; i < model->n_motions; i++) gamma[model->motion[i].row] = 0.0;
+}
+
+void bramah__constraint_rate(const bramah_model *model, const bramah__state *state, const bramah__eval *eval,
+                             double *rate)
+{
+  bramah__apply(model->m, model->n, eval->Phi_z, state->zd, rate);
+  bramah__motion_add_rate(model->n_motions, model->motion, seconds(state), rate);
+}
+
+void bramah__prescribe(const bramah_model *model, bramah__state *state)
+{
+  for (size_t i = 0; i < model->n_motions; i++) {
+    double f[3];
+    bramah__motion_at(&model->motion[i], seconds(state), f);
+    state->z[model->motion[i].joint] = f[0];
+  }
+}
+
+void bramah__fill_drift(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  const size_t n_dependent = model->n_dependent;
+  double *Phi_t = eval->gamma;
+  memset(Phi_t, 0, model->m * sizeof *Phi_t);
+  bramah__motion_add_rate(model->n_motions, model->motion, seconds(state), Phi_t);
+  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -Phi_t[state->row[k]];
+  bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+  memset(eval->drift, 0, model->n * sizeof *eval->drift);
+  for (size_t k = 0; k < n_dependent; k++) eval->drift[state->index[k]] = eval->column[k];
+  /* what they are but for rounding */
+  for (size_t i = 0; i < model->n_motions; i++)
+    eval->drift[model->motion[i].joint] = -Phi_t[model->motion[i].row];
+}
+
+static size_t place_in_use(const bramah_model *model, const bramah__state *state, size_t row)
+{
+  size_t k = 0;
+  while (k + 1 < model->n_dependent && (size_t)state->row[k] != row) k++;
+  return k;
+}
+
+void bramah__drive_forces(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                          double *force)
+{
+  const size_t n = model->n, n_dependent = model->n_dependent;
+  if (model->n_motions == 0) return;
+  bramah__inverse_dynamics(model, state, eval, state->zdd);
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    for (size_t j = 0; j < n; j++) eval->tau[j] -= eval->row[c * n + j] * eval->force[c];
+  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = eval->tau[state->index[k]];
+  bramah__lu_solve_transposed(n_dependent, eval->LU, eval->pivot, eval->column);
+  for (size_t i = 0; i < model->n_motions; i++)
+    force[i] = eval->column[place_in_use(model, state, model->motion[i].row)];
+}
+
+/* From a state to poses, constraints, velocities and forces, in stages, so that finite differences repeat
+ * only the stage that a perturbation reaches. */
 
 enum { CLOSE_ITERATIONS = 20 };
 
@@ -14,28 +122,30 @@ enum { CLOSE_ITERATIONS = 20 };
 static bramah_status factor_dependent(const bramah_model *model, const bramah__state *state,
                                       bramah__eval *eval)
 {
-  const size_t n = model->n, nd = model->n_dependent;
+  const size_t n = model->n, n_dependent = model->n_dependent;
   bramah__constraint_jacobian(model, eval);
-  for (size_t k = 0; k < nd; k++)
-    for (size_t l = 0; l < nd; l++)
-      eval->LU[k * nd + l] = eval->Phi_z[(size_t)state->row[k] * n + (size_t)state->index[l]];
-  return bramah__lu_factor(nd, eval->LU, eval->pivot) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
+  for (size_t k = 0; k < n_dependent; k++)
+    for (size_t l = 0; l < n_dependent; l++)
+      eval->LU[k * n_dependent + l] = eval->Phi_z[(size_t)state->row[k] * n + (size_t)state->index[l]];
+  return bramah__lu_factor(n_dependent, eval->LU, eval->pivot) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
 }
 
 /* Rz = [-(Phi_z^d)^-1 Phi_z^i ; I], rows in the order of the joints (D 2.26). */
 static void fill_Rz(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
-  const size_t n = model->n, nd = model->n_dependent, nf = model->n_independent;
-  if (nd == 0 && eval->Rz_is_identity) return;
-  eval->Rz_is_identity = nd == 0;
-  for (size_t f = 0; f < nf; f++) {
-    const size_t independent = (size_t)state->index[nd + f];
-    for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->Phi_z[(size_t)state->row[k] * n + independent];
-    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
-    for (size_t k = 0; k < nd; k++) eval->Rz[(size_t)state->index[k] * nf + f] = eval->column[k];
-    for (size_t g = 0; g < nf; g++) eval->Rz[(size_t)state->index[nd + g] * nf + f] = g == f ? 1.0 : 0.0;
+  const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
+  if (n_dependent == 0 && eval->Rz_is_identity) return;
+  eval->Rz_is_identity = n_dependent == 0;
+  for (size_t f = 0; f < n_dof; f++) {
+    const size_t independent = (size_t)state->index[n_dependent + f];
+    for (size_t k = 0; k < n_dependent; k++)
+      eval->column[k] = -eval->Phi_z[(size_t)state->row[k] * n + independent];
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < n_dependent; k++) eval->Rz[(size_t)state->index[k] * n_dof + f] = eval->column[k];
+    for (size_t g = 0; g < n_dof; g++)
+      eval->Rz[(size_t)state->index[n_dependent + g] * n_dof + f] = g == f ? 1.0 : 0.0;
     /* what they are but for rounding */
-    for (size_t i = 0; i < model->n_motions; i++) eval->Rz[model->motion[i].joint * nf + f] = 0.0;
+    for (size_t i = 0; i < model->n_motions; i++) eval->Rz[model->motion[i].joint * n_dof + f] = 0.0;
   }
 }
 
@@ -45,15 +155,6 @@ void bramah__project(const bramah_model *model, const bramah__eval *eval, const 
     memcpy(y, x, model->n * sizeof *y);
   else
     bramah__apply_transposed(model->n, model->n_independent, eval->Rz, x, y);
-}
-
-static void fill_lines(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
-{
-  const size_t n = model->n, nf = model->n_independent;
-  for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
-    eval->s[c] = bramah__line_length(&model->tree, &model->line[c], state->z, eval->pose, eval->row + c * n);
-    bramah__project(model, eval, eval->row + c * n, eval->row_i + c * nf);
-  }
 }
 
 /* cos(pitch) below which the yaw and roll of a spherical joint count as one motion: about 1.1 deg */
@@ -87,7 +188,11 @@ static bramah_status finish_position(const bramah_model *model, const bramah__st
   if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   fill_Rz(model, state, eval);
   if (model->n_motions) bramah__fill_drift(model, state, eval);
-  fill_lines(model, state, eval);
+  const size_t n = model->n, n_dof = model->n_independent;
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
+    eval->s[c] = bramah__line_length(&model->tree, &model->line[c], state->z, eval->pose, eval->row + c * n);
+    bramah__project(model, eval, eval->row + c * n, eval->row_i + c * n_dof);
+  }
   return BRAMAH_OK;
 }
 
@@ -108,7 +213,7 @@ static double violation(const bramah_model *model, const bramah__state *state, b
 
 bramah_status bramah__close_position(const bramah_model *model, bramah__state *state, bramah__eval *eval)
 {
-  const size_t nd = model->n_dependent;
+  const size_t n_dependent = model->n_dependent;
   for (int iteration = 0; iteration < CLOSE_ITERATIONS; iteration++) {
     bramah__prescribe(model, state);
     bramah__tree_pose(&model->tree, state->base, state->z, eval->pose);
@@ -116,9 +221,9 @@ bramah_status bramah__close_position(const bramah_model *model, bramah__state *s
     if (error <= model->closure_tolerance) return finish_position(model, state, eval);
     if (!isfinite(error)) return BRAMAH_E_CLOSURE;
     if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
-    for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->Phi[state->row[k]];
-    bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
-    for (size_t k = 0; k < nd; k++) state->z[state->index[k]] += eval->column[k];
+    for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -eval->Phi[state->row[k]];
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < n_dependent; k++) state->z[state->index[k]] += eval->column[k];
   }
   return BRAMAH_E_CLOSURE;
 }
@@ -141,25 +246,26 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
 /* bias: joint accelerations when the independent ones vanish, [-(Phi_z^d)^-1 gamma ; 0] (D 2.28). */
 static void fill_bias(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
-  const size_t nd = model->n_dependent;
-  for (size_t f = nd; f < model->n; f++) eval->bias[state->index[f]] = 0.0;
-  if (nd == 0) return;
+  const size_t n_dependent = model->n_dependent;
+  for (size_t f = n_dependent; f < model->n; f++) eval->bias[state->index[f]] = 0.0;
+  if (n_dependent == 0) return;
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, NULL, eval->Zd);
   bramah__constraint_bias(model, state, eval);
-  for (size_t k = 0; k < nd; k++) eval->column[k] = -eval->gamma[state->row[k]];
-  bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
-  for (size_t k = 0; k < nd; k++) eval->bias[state->index[k]] = eval->column[k];
+  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -eval->gamma[state->row[k]];
+  bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+  for (size_t k = 0; k < n_dependent; k++) eval->bias[state->index[k]] = eval->column[k];
   for (size_t i = 0; i < model->n_motions; i++)
     eval->bias[model->motion[i].joint] = -eval->gamma[model->motion[i].row];
 }
 
 void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval)
 {
-  const size_t nd = model->n_dependent, nf = model->n_independent;
-  for (size_t k = 0; k < nd; k++) {
+  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent;
+  for (size_t k = 0; k < n_dependent; k++) {
     const size_t j = (size_t)state->index[k];
     double rate = model->n_motions ? eval->drift[j] : 0.0;
-    for (size_t f = 0; f < nf; f++) rate += eval->Rz[j * nf + f] * state->zd[state->index[nd + f]];
+    for (size_t f = 0; f < n_dof; f++)
+      rate += eval->Rz[j * n_dof + f] * state->zd[state->index[n_dependent + f]];
     state->zd[j] = rate;
   }
 }
@@ -228,4 +334,123 @@ bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, 
   bramah__evaluate_motion(model, state, eval);
   bramah__evaluate_forces(model, state->p, state->U, state->x, state->xd, eval);
   return BRAMAH_OK;
+}
+
+/* Equations of motion of the independent coordinates (D 2.29): Rz' M Rz z''_i = Rz' (Q - M bias). */
+
+void bramah__expand_acceleration(const bramah_model *model, const bramah__eval *eval, const double *zdd_i,
+                                 double *zdd)
+{
+  if (eval->Rz_is_identity)
+    memcpy(zdd, zdd_i, model->n * sizeof *zdd);
+  else
+    bramah__apply(model->n, model->n_independent, eval->Rz, zdd_i, zdd);
+  for (size_t j = 0; j < model->n; j++) zdd[j] += eval->bias[j];
+}
+
+void bramah__inverse_dynamics(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                              const double *zdd)
+{
+  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, zdd, eval->Zd);
+  bramah__tree_force(&model->tree, eval->pose, eval->Z, eval->Zd, eval->W, eval->tau);
+  bramah__forces_subtract(&model->tree, &model->forces, eval->pose, eval->Z, state->z, state->zd, eval->tau);
+}
+
+/* Rz' times those forces. */
+static void project_inverse_dynamics(const bramah_model *model, const bramah__state *state,
+                                     bramah__eval *eval, const double *zdd, double *r)
+{
+  bramah__inverse_dynamics(model, state, eval, zdd);
+  bramah__project(model, eval, eval->tau, r);
+}
+
+void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                       const double *zdd, double *r)
+{
+  project_inverse_dynamics(model, state, eval, zdd, r);
+  const size_t n_dof = model->n_independent;
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    for (size_t f = 0; f < n_dof; f++) r[f] -= eval->row_i[c * n_dof + f] * eval->force[c];
+}
+
+/* Mi = Rz' M Rz */
+static void project_mass(const bramah_model *model, bramah__eval *eval)
+{
+  const size_t n = model->n, n_dof = model->n_independent;
+  if (eval->Rz_is_identity) {
+    memcpy(eval->Mi, eval->mass, n * n * sizeof(double));
+    return;
+  }
+  bramah__multiply(n, n, n_dof, eval->mass, eval->Rz, eval->MR);
+  for (size_t f = 0; f < n_dof; f++)
+    for (size_t g = 0; g <= f; g++) {
+      double sum = 0.0;
+      for (size_t j = 0; j < n; j++) sum += eval->Rz[j * n_dof + f] * eval->MR[j * n_dof + g];
+      eval->Mi[f * n_dof + g] = eval->Mi[g * n_dof + f] = sum;
+    }
+}
+
+bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
+{
+  if (eval->factored) return BRAMAH_OK;
+  bramah__tree_mass(&model->tree, eval->pose, eval->composite, eval->mass);
+  project_mass(model, eval);
+  if (bramah__cholesky_factor(model->n_independent, eval->Mi)) return BRAMAH_E_SINGULAR;
+  eval->factored = 1;
+  return BRAMAH_OK;
+}
+
+void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  project_inverse_dynamics(model, state, eval, eval->bias, eval->rhs);
+  for (size_t f = 0; f < model->n_independent; f++) eval->rhs[f] = -eval->rhs[f];
+}
+
+void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *eval, double *zdd_i)
+{
+  const size_t n_dof = model->n_independent;
+  for (size_t f = 0; f < n_dof; f++) {
+    zdd_i[f] = eval->rhs[f];
+    for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+      zdd_i[f] += eval->row_i[c * n_dof + f] * eval->force[c];
+  }
+  bramah__cholesky_solve(n_dof, eval->Mi, zdd_i);
+}
+
+/* gamma at rates w [n]: the quadratic form Phi_zz[w, w]. */
+static void quadratic(const bramah_model *model, bramah__eval *eval, const double *w, double *gamma)
+{
+  bramah__tree_velocity(&model->tree, eval->pose, w, eval->Z);
+  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, w, NULL, eval->Zd);
+  bramah__constraint_quadratic(model, eval, gamma);
+}
+
+/* Moving along Rz_f keeps Phi_z z' + Phi_t = 0, and Phi_t depends on time alone, so Phi_z^d dz'_d =
+ * -Phi_zz[Rz_f, z'] with all of z', the drift included; the bilinear form comes from the quadratic one: [a,
+ * b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the rates. */
+static void fill_D(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
+  for (size_t f = 0; f < n_dof; f++) {
+    double *sum = eval->tau;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+      for (size_t j = 0; j < n; j++) sum[j] = eval->Rz[j * n_dof + f] + sign * state->zd[j];
+      quadratic(model, eval, sum, eval->gamma);
+      for (size_t k = 0; k < n_dependent; k++) {
+        const double part = 0.25 * sign * eval->gamma[state->row[k]];
+        eval->column[k] = sign > 0 ? -part : eval->column[k] - part;
+      }
+    }
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < n_dependent; k++) eval->D[(size_t)state->index[k] * n_dof + f] = eval->column[k];
+  }
+  bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z); /* as it was */
+}
+
+void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+{
+  if (eval->D_known) return;
+  memset(eval->D, 0, model->n * model->n_independent * sizeof *eval->D);
+  if (model->n_dependent) fill_D(model, state, eval);
+  eval->D_known = 1;
 }

@@ -20,13 +20,6 @@
  * small. */
 static const double closed_enough = 1e-11;
 
-static void fill_lines(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
-{
-  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
-    eval->s[i] =
-        bramah__line_length(&model->tree, &model->line[i], state->z, eval->pose, eval->row + i * model->n);
-}
-
 /* Nothing is closed here: constraints are only looked at. */
 static bramah_status place_all(const bramah_model *model, bramah__state *next, bramah__eval *eval)
 {
@@ -36,7 +29,9 @@ static bramah_status place_all(const bramah_model *model, bramah__state *next, b
   bramah__tree_pose(&model->tree, next->base, next->z, eval->pose);
   bramah__constraint_residual(model, next, eval);
   bramah__constraint_jacobian(model, eval);
-  fill_lines(model, next, eval);
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
+    eval->s[i] =
+        bramah__line_length(&model->tree, &model->line[i], next->z, eval->pose, eval->row + i * model->n);
   return BRAMAH_OK;
 }
 

@@ -66,67 +66,47 @@ void bramah__derive_all(const bramah_model *model, const bramah__eval *eval, bra
   if (model->circuit.n_metered) add_drags(model, eval, d);
 }
 
-/* Multipliers of the constraints in use: Phi_z^d' mu = -g_d. */
-static void multipliers(const bramah_model *model, const bramah__state *state, bramah__eval *eval, double *mu,
-                        unsigned char *used)
+/* Dependent entries of column f of out [n x n_dof] = -factor (Phi_z^d)^-1 (change of Phi'' under dz, dz' in
+ * d). */
+static void dependent_column(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                             bramah__derivative *d, double factor, size_t f, double *out)
 {
-  const size_t n = model->n, nd = model->n_dependent;
-  for (size_t k = 0; k < nd; k++) {
+  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent;
+  bramah__vary_tree(&model->tree, eval->pose, d->moving, d->dz, d->dzd, d->dzdd, &d->variation);
+  bramah__vary_closure(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, &d->variation, d->used,
+                       eval->gamma);
+  for (size_t i = 0; i < model->n_motions; i++) eval->gamma[model->motion[i].row] = 0.0; /* z_j is given */
+  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -factor * eval->gamma[state->row[k]];
+  bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+  for (size_t k = 0; k < n_dependent; k++) out[(size_t)state->index[k] * n_dof + f] = eval->column[k];
+}
+
+static void reduce_velocities(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
+{
+  const size_t n = model->n, n_dof = model->n_independent;
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    for (size_t f = 0; f < n_dof; f++) {
+      double sum = 0.0;
+      for (size_t j = 0; j < n; j++)
+        sum += d->v_z[c * n + j] * eval->Rz[j * n_dof + f] + eval->row[c * n + j] * d->D[j * n_dof + f];
+      d->v_zi[c * n_dof + f] = sum;
+    }
+}
+
+void bramah__add_constraint_stiffness(const bramah_model *model, const bramah__state *state,
+                                      bramah__eval *eval, bramah__derivative *d)
+{
+  const size_t n = model->n, n_dependent = model->n_dependent;
+  for (size_t k = 0; k < n_dependent; k++) {
     const size_t j = (size_t)state->index[k];
     double g = eval->tau[j];
     for (size_t c = 0; c < model->circuit.n_cylinders; c++) g -= eval->row[c * n + j] * eval->force[c];
     eval->column[k] = -g;
   }
-  bramah__lu_solve_transposed(nd, eval->LU, eval->pivot, eval->column);
-  for (size_t k = 0; k < model->m; k++) mu[k] = 0.0, used[k] = 0;
-  for (size_t k = 0; k < nd; k++) mu[state->row[k]] = eval->column[k], used[state->row[k]] = 1;
-}
-
-/* Dependent entries of column f of out [n x nf] = -factor (Phi_z^d)^-1 (change of Phi'' under dz, dz' in
- * d). */
-static void dependent_column(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                             bramah__derivative *d, double factor, size_t f, double *out)
-{
-  const size_t nd = model->n_dependent, nf = model->n_independent;
-  bramah__vary_tree(&model->tree, eval->pose, d->moving, d->dz, d->dzd, d->dzdd, &d->variation);
-  bramah__vary_closure(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, &d->variation, d->used,
-                       eval->gamma);
-  for (size_t i = 0; i < model->n_motions; i++) eval->gamma[model->motion[i].row] = 0.0; /* z_j is given */
-  for (size_t k = 0; k < nd; k++) eval->column[k] = -factor * eval->gamma[state->row[k]];
-  bramah__lu_solve(nd, eval->LU, eval->pivot, eval->column);
-  for (size_t k = 0; k < nd; k++) out[(size_t)state->index[k] * nf + f] = eval->column[k];
-}
-
-/* D from the acceleration that a change of rates alone makes, 2 Phi_z' Rz; then E. */
-static void follow_constraints(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                               bramah__derivative *d)
-{
-  const size_t n = model->n, nf = model->n_independent;
-  memset(d->D, 0, n * nf * sizeof(double));
-  memset(d->E, 0, n * nf * sizeof(double));
-  memset(d->dzdd, 0, n * sizeof(double));
-  for (size_t f = 0; f < nf; f++) {
-    memset(d->dz, 0, n * sizeof(double));
-    for (size_t j = 0; j < n; j++) d->dzd[j] = eval->Rz[j * nf + f];
-    dependent_column(model, state, eval, d, 0.5, f, d->D);
-    for (size_t j = 0; j < n; j++) {
-      d->dz[j] = eval->Rz[j * nf + f];
-      d->dzd[j] = d->D[j * nf + f];
-    }
-    dependent_column(model, state, eval, d, 1.0, f, d->E);
-  }
-}
-
-static void reduce_velocities(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
-{
-  const size_t n = model->n, nf = model->n_independent;
-  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    for (size_t f = 0; f < nf; f++) {
-      double sum = 0.0;
-      for (size_t j = 0; j < n; j++)
-        sum += d->v_z[c * n + j] * eval->Rz[j * nf + f] + eval->row[c * n + j] * d->D[j * nf + f];
-      d->v_zi[c * nf + f] = sum;
-    }
+  bramah__lu_solve_transposed(n_dependent, eval->LU, eval->pivot, eval->column);
+  for (size_t k = 0; k < model->m; k++) d->mu[k] = 0.0, d->used[k] = 0;
+  for (size_t k = 0; k < n_dependent; k++) d->mu[state->row[k]] = eval->column[k], d->used[state->row[k]] = 1;
+  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, eval->pose, d->mu, d->K);
 }
 
 /* K, C: what is left beside the inertia: springs and loads, and the constraint forces. */
@@ -138,8 +118,7 @@ static void other_stiffness(const bramah_model *model, const bramah__state *stat
   memset(d->C, 0, nn * sizeof(double));
   bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K,
                              d->C);
-  multipliers(model, state, eval, d->mu, d->used);
-  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, eval->pose, d->mu, d->K);
+  bramah__add_constraint_stiffness(model, state, eval, d);
 }
 
 void bramah__derive_independent(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
@@ -155,7 +134,21 @@ void bramah__derive_independent(const bramah_model *model, const bramah__state *
   bramah__tree_moving(&model->tree, eval->pose, eval->Z, eval->Zd, d->moving);
   other_stiffness(model, state, eval, d);
   stroke_rate_rows(model, eval, d);
-  follow_constraints(model, state, eval, d);
+  /* D from the acceleration that a change of rates alone makes, 2 Phi_z' Rz; then E. */
+  const size_t n = model->n, n_dof = model->n_independent;
+  memset(d->D, 0, n * n_dof * sizeof(double));
+  memset(d->E, 0, n * n_dof * sizeof(double));
+  memset(d->dzdd, 0, n * sizeof(double));
+  for (size_t f = 0; f < n_dof; f++) {
+    memset(d->dz, 0, n * sizeof(double));
+    for (size_t j = 0; j < n; j++) d->dzd[j] = eval->Rz[j * n_dof + f];
+    dependent_column(model, state, eval, d, 0.5, f, d->D);
+    for (size_t j = 0; j < n; j++) {
+      d->dz[j] = eval->Rz[j * n_dof + f];
+      d->dzd[j] = d->D[j * n_dof + f];
+    }
+    dependent_column(model, state, eval, d, 1.0, f, d->E);
+  }
   reduce_velocities(model, eval, d);
 }
 
@@ -163,12 +156,12 @@ void bramah__derive_independent(const bramah_model *model, const bramah__state *
 static void direction(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d, size_t f,
                       double c0, double c1, double c2)
 {
-  const size_t nf = model->n_independent;
+  const size_t n_dof = model->n_independent;
   for (size_t j = 0; j < model->n; j++) {
-    const double Rz = eval->Rz[j * nf + f], D = d->D[j * nf + f];
+    const double Rz = eval->Rz[j * n_dof + f], D = d->D[j * n_dof + f];
     d->dz[j] = c0 * Rz;
     d->dzd[j] = c0 * D + c1 * Rz;
-    d->dzdd[j] = c0 * d->E[j * nf + f] + 2.0 * c1 * D + c2 * Rz;
+    d->dzdd[j] = c0 * d->E[j * n_dof + f] + 2.0 * c1 * D + c2 * Rz;
   }
   bramah__vary_tree(&model->tree, eval->pose, d->moving, d->dz, d->dzd, d->dzdd, &d->variation);
 }
@@ -233,7 +226,7 @@ static void open_column(const bramah_model *model, const bramah__derivative *d, 
 void bramah__derivative_column(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
                                size_t f, double c0, double c1, double c2, double *column, size_t stride)
 {
-  const size_t n = model->n, nf = model->n_independent;
+  const size_t n = model->n, n_dof = model->n_independent;
   if (eval->Rz_is_identity) {
     open_column(model, d, f, c0, c1, c2, column, stride);
     return;
@@ -244,9 +237,9 @@ void bramah__derivative_column(const bramah_model *model, const bramah__eval *ev
   add_matrices(model, d);
   subtract_cylinders(model, eval, d, c0 != 0.0);
   if (model->circuit.n_metered) subtract_drags(model, eval, d);
-  for (size_t g = 0; g < nf; g++) {
+  for (size_t g = 0; g < n_dof; g++) {
     double sum = 0.0;
-    for (size_t j = 0; j < n; j++) sum += eval->Rz[j * nf + g] * d->dtau[j];
+    for (size_t j = 0; j < n; j++) sum += eval->Rz[j * n_dof + g] * d->dtau[j];
     column[g * stride] = sum;
   }
 }
@@ -319,30 +312,31 @@ bramah_status bramah__rates_by_state(bramah_coupled *c)
   const bramah_model *model = c->model;
   bramah__eval *now = c->now;
   bramah__derivative *d = &c->derivative;
-  const size_t nf = model->n_independent, np = model->n_first_order, ne = 2 * nf + np;
-  double *A = c->A, *S = A + nf * ne;
+  const size_t n_dof = model->n_independent, n_first_order = model->n_first_order,
+               n_error = 2 * n_dof + n_first_order;
+  double *A = c->A, *S = A + n_dof * n_error;
   bramah__inverse_dynamics(model, &c->state, now, c->state.zdd);
   bramah__state_slopes(c);
   bramah__derive_circuit(model, c->state.p, c->state.U, now, d);
   bramah__derive_independent(model, &c->state, now, d);
   if (bramah__factor_mass(model, now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   const bramah__arms arms = bramah__independent_arms(model, now, d);
-  for (size_t f = 0; f < nf; f++) {
-    bramah__derivative_column(model, now, d, f, 1.0, 0.0, 0.0, A + f, ne);
-    bramah__derivative_column(model, now, d, f, 0.0, 1.0, 0.0, A + nf + f, ne);
+  for (size_t f = 0; f < n_dof; f++) {
+    bramah__derivative_column(model, now, d, f, 1.0, 0.0, 0.0, A + f, n_error);
+    bramah__derivative_column(model, now, d, f, 0.0, 1.0, 0.0, A + n_dof + f, n_error);
   }
-  bramah__force_by_pressures(model, d, arms, A + 2 * nf, ne);
-  for (size_t k = 0; k < ne; k++) {
+  bramah__force_by_pressures(model, d, arms, A + 2 * n_dof, n_error);
+  for (size_t k = 0; k < n_error; k++) {
     double *column = d->dz;
-    for (size_t f = 0; f < nf; f++) column[f] = -A[f * ne + k];
-    bramah__cholesky_solve(nf, now->Mi, column);
-    for (size_t f = 0; f < nf; f++) A[f * ne + k] = column[f];
+    for (size_t f = 0; f < n_dof; f++) column[f] = -A[f * n_error + k];
+    bramah__cholesky_solve(n_dof, now->Mi, column);
+    for (size_t f = 0; f < n_dof; f++) A[f * n_error + k] = column[f];
   }
-  bramah__rates_by_motion(model, d, arms, 1.0, 0.0, S, ne);
-  bramah__rates_by_motion(model, d, arms, 0.0, 1.0, S + nf, ne);
-  for (size_t i = 0; i < np; i++) {
-    for (size_t k = 0; k < 2 * nf; k++) S[i * ne + k] = 0.0 - S[i * ne + k];
-    memcpy(S + i * ne + 2 * nf, d->pd_p + i * np, np * sizeof *S);
+  bramah__rates_by_motion(model, d, arms, 1.0, 0.0, S, n_error);
+  bramah__rates_by_motion(model, d, arms, 0.0, 1.0, S + n_dof, n_error);
+  for (size_t i = 0; i < n_first_order; i++) {
+    for (size_t k = 0; k < 2 * n_dof; k++) S[i * n_error + k] = 0.0 - S[i * n_error + k];
+    memcpy(S + i * n_error + 2 * n_dof, d->pd_p + i * n_first_order, n_first_order * sizeof *S);
   }
   return BRAMAH_OK;
 }
@@ -352,16 +346,16 @@ bramah_status bramah__rates_by_state(bramah_coupled *c)
 bramah_status bramah__joint_acceleration_rows(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
-  const size_t nf = model->n_independent, ne = 2 * nf + model->n_first_order;
+  const size_t n_dof = model->n_independent, n_error = 2 * n_dof + model->n_first_order;
   if (c->Q_valid && memcmp(c->Q_state, c->state.block, c->state.size) == 0) return BRAMAH_OK;
   c->Q_valid = 0;
   const bramah_status status = bramah__rates_by_state(c);
   if (status != BRAMAH_OK) return status;
-  bramah__multiply(model->n, nf, ne, c->now->Rz, c->A, c->Q);
+  bramah__multiply(model->n, n_dof, n_error, c->now->Rz, c->A, c->Q);
   for (size_t j = 0; j < model->n; j++)
-    for (size_t f = 0; f < nf; f++) {
-      c->Q[j * ne + f] += c->derivative.E[j * nf + f];
-      c->Q[j * ne + nf + f] += 2.0 * c->derivative.D[j * nf + f];
+    for (size_t f = 0; f < n_dof; f++) {
+      c->Q[j * n_error + f] += c->derivative.E[j * n_dof + f];
+      c->Q[j * n_error + n_dof + f] += 2.0 * c->derivative.D[j * n_dof + f];
     }
   memcpy(c->Q_state, c->state.block, c->state.size);
   c->Q_valid = 1;
@@ -394,12 +388,13 @@ static void first_order_blocks(const bramah_coupled *c, bramah__arms arms, doubl
   const bramah_model *model = c->model;
   const bramah__circuit *circuit = &model->circuit;
   const bramah__derivative *d = &c->derivative;
-  const size_t nm = arms.n, np = model->n_first_order, nx = nm + np;
+  const size_t nm = arms.n, n_first_order = model->n_first_order, nx = nm + n_first_order;
   const double c1 = 2.0 / model->h;
   bramah__force_by_pressures(model, d, arms, J + nm, nx);
   bramah__rates_by_motion(model, d, arms, 1.0, c1, J + nm * nx, nx);
-  for (size_t i = 0; i < np; i++)
-    for (size_t j = 0; j < np; j++) J[(nm + i) * nx + nm + j] = (i == j ? c1 : 0.0) - d->pd_p[i * np + j];
+  for (size_t i = 0; i < n_first_order; i++)
+    for (size_t j = 0; j < n_first_order; j++)
+      J[(nm + i) * nx + nm + j] = (i == j ? c1 : 0.0) - d->pd_p[i * n_first_order + j];
   for (size_t i = 0; i < circuit->n_metered; i++) {
     const double *rate = arms.rate + circuit->metered_port[i].cylinder * nm;
     double *row = J + (nm + circuit->metered_port[i].volume) * nx;
@@ -410,11 +405,11 @@ static void first_order_blocks(const bramah_coupled *c, bramah__arms arms, doubl
 void bramah__independent_tangent(bramah_coupled *c, const bramah__state *state, bramah__eval *eval, double *J)
 {
   const bramah_model *model = c->model;
-  const size_t nf = model->n_independent, nx = nf + model->n_first_order;
+  const size_t n_dof = model->n_independent, nx = n_dof + model->n_first_order;
   const double c1 = 2.0 / model->h;
   bramah__derive_circuit(model, state->p, state->U, eval, &c->derivative);
   bramah__derive_independent(model, state, eval, &c->derivative);
-  for (size_t f = 0; f < nf; f++)
+  for (size_t f = 0; f < n_dof; f++)
     bramah__derivative_column(model, eval, &c->derivative, f, 1.0, c1, 4.0 / (model->h * model->h), J + f,
                               nx);
   first_order_blocks(c, bramah__independent_arms(model, eval, &c->derivative), J);

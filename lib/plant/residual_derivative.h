@@ -44,12 +44,17 @@ static inline bramah__arms bramah__independent_arms(const bramah_model *model, c
  * stand there (bramah__inverse_dynamics leaves them), and strokes and forces. */
 void bramah__derive_all(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d);
 
+/* The geometric stiffness of the constraint forces, added to d->K: their multipliers mu of Phi_z^d' mu = -g_d, into d->mu
+ * with d->used for the rows in use, g the inverse dynamics in eval->tau less the cylinders. */
+void bramah__add_constraint_stiffness(const bramah_model *model, const bramah__state *state,
+                                      bramah__eval *eval, bramah__derivative *d);
+
 /* Independent coordinates: prepare the derivatives at the motion of `eval` (as above; eval->tau must hold the inverse
  * dynamics too), which fills D, E and v_zi; then take columns. */
 void bramah__derive_independent(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                                 bramah__derivative *d);
 
-/* column [nf] of r as independent coordinate f moves by c0 dx, its rate by c1 dx and its acceleration by c2
+/* column [n_dof] of r as independent coordinate f moves by c0 dx, its rate by c1 dx and its acceleration by c2
  * dx: c0 dr/dz_i + c1 dr/dz'_i + c2 dr/dz''_i. Its entries stand `stride` apart. */
 void bramah__derivative_column(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
                                size_t f, double c0, double c1, double c2, double *column, size_t stride);

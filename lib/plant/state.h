@@ -1,70 +1,81 @@
 /* SPDX-License-Identifier: MIT */
-/* State of the coupled plant and everything evaluated from it.
- *
- * State, one block that a snapshot copies:
- *   | z zd zdd [n each] | p pd [np each] | U [ns] | u [nu] | work [nc] | x xd [nx each] | lambda [m]
- *   | drive drive_work [n_motions each] | base [4 n_balls] | theta [n_parameters] | time | index [n]
- *   | row [m] | */
+/* State of the coupled plant and everything evaluated from it. */
 #ifndef BRAMAH_LIB_PLANT_STATE_H
 #define BRAMAH_LIB_PLANT_STATE_H
 
 #include "lib/machine/model_internal.h"
 
+/* The state is one block, in this order, that a snapshot copies. Numbers: n joints, n_first_order first-order states, nc cylinders. */
+#define BRAMAH__STATE_FIELDS(X)                                                                              \
+  X(double, z, n) /* joint positions, rates, accelerations */                                                \
+  X(double, zd, n)                                                                                           \
+  X(double, zdd, n)                                                                                          \
+  X(double, p, n_first_order) /* first-order states of the circuit, pressures, and their rates */            \
+  X(double, pd, n_first_order)                                                                               \
+  X(double, U, bramah__n_spools(&model->circuit))                                                            \
+  X(double, u, model->n_inputs)                  /* commands in force */                                     \
+  X(double, work, nc)                            /* done since the start, trapezoidal sums */                \
+  X(double, x, model->circuit.n_friction_states) /* friction states and their rates */                       \
+  X(double, xd, model->circuit.n_friction_states)                                                            \
+  X(double, lambda, model->m)             /* multipliers of the constraints (augmented Lagrangian) */        \
+  X(double, drive, model->n_motions)      /* forces that prescribe the motions, at these accelerations */    \
+  X(double, drive_work, model->n_motions) /* done by them since the start, trapezoidal sums */               \
+  X(double, base, 4 * model->n_balls)     /* base rotations of spherical and floating joints (balls.c) */    \
+  X(double, theta, model->n_parameters)   /* values of the parameters; the plant's own tables follow them */ \
+  X(int64_t, time_ns, 1)                  /* since the start; of a candidate: the end of its step */         \
+  X(int, index, n)                        /* dependent coordinates first, then the independent ones */       \
+  X(int, row, model->m)                   /* constraint rows in use first */
+
 typedef struct bramah__state {
   void *block;
-  size_t size;          /* bytes of the block */
-  double *z, *zd, *zdd; /* [n] joint positions, rates, accelerations */
-  double *p, *pd;       /* [n_volumes] pressures and their rates */
-  double *U;            /* [n_spools] */
-  double *u;            /* [n_inputs] commands in force */
-  double *work;         /* [n_cylinders] done since the start, trapezoidal sums */
-  double *x, *xd;       /* [n_friction_states] friction states and their rates */
-  double *lambda;       /* [m] multipliers of the constraints (augmented Lagrangian) */
-  double *drive;        /* [n_motions] forces that prescribe the motions, at these accelerations */
-  double *drive_work;   /* [n_motions] done by them since the start, trapezoidal sums */
-  double *base;         /* [n_balls x 4] base rotations of spherical and floating joints (rebase.c) */
-  double *theta;        /* [n_parameters] values of the parameters; the plant's own tables follow them */
-  int64_t *time_ns;     /* since the start; of a candidate: the end of its step */
-  int *index;           /* [n] dependent coordinates first, then the independent ones */
-  int *row;             /* [m] constraint rows in use first */
+  size_t size; /* bytes of the block */
+  BRAMAH__STATE_FIELDS(BRAMAH__FIELD_MEMBER)
 } bramah__state;
 
-/* Quantities that follow from a state. Filled in stages: position, motion, forces. */
+/* Quantities that follow from a state. Filled in stages: position, motion, forces. n_dependent and n_dof, the dependent and
+ * independent coordinates, count as many as there can be: the rank is known only after the assembly. */
+#define BRAMAH__EVAL_FIELDS(X)                                                                               \
+  /* position stage */                                                                                       \
+  X(bramah__pose, pose, n)                                                                                   \
+  X(double, Phi, m)                                                                                          \
+  X(double, Phi_z, m *n)                                                                                     \
+  X(double, LU, n_dependent *n_dependent) /* factors of the dependent block of Phi_z */                      \
+  X(int, pivot, n_dependent)                                                                                 \
+  X(double, Rz, n *n_dof)     /* z' = Rz z'_i  (D 2.26) ... */                                               \
+  X(double, drift, n)         /* ... + drift, -(Phi_z^d)^-1 Phi_t, where motions are prescribed */           \
+  X(double, s, nc)            /* strokes */                                                                  \
+  X(double, row, nc *n)       /* ds/dz */                                                                    \
+  X(double, row_i, nc *n_dof) /* ds/dz_i */                                                                  \
+  /* motion stage */                                                                                         \
+  X(double, Z, 6 * n)                                                                                        \
+  X(double, Zd, 6 * n)                                                                                       \
+  X(double, bias, n)     /* z'' = Rz z''_i + bias */                                                         \
+  X(double, v, nc)       /* stroke velocities */                                                             \
+  X(double, D, n *n_dof) /* joint rates by the independent positions at constant independent rates */        \
+  /* forces stage */                                                                                         \
+  X(double, force, nc) /* on the mechanism, loads from outside included; friction as scaled */               \
+  X(double, friction, nc)                                                                                    \
+  X(double, stop, nc)                    /* part of the force that stops and cushions exert */               \
+  X(double, w, model->circuit.n_metered) /* of bramah__metered_solve */                                      \
+  X(double, P, model->circuit.n_metered_lines)                                                               \
+  /* dynamics */                                                                                             \
+  X(double, mass, n *n)                                                                                      \
+  X(double, Mi, n_dof *n_dof) /* Cholesky factor of Rz' M Rz */                                              \
+  X(double, rhs, n_dof)       /* -Rz' (M bias - Q), cylinders left out */                                    \
+  /* scratch */                                                                                              \
+  X(bramah__composite, composite, n)                                                                         \
+  X(double, W, 6 * n)                                                                                        \
+  X(double, gamma, m)                                                                                        \
+  X(double, tau, n)                                                                                          \
+  X(double, column, n > m ? n : m)                                                                           \
+  X(double, MR, n *n_dof)                                                                                    \
+  X(double, flow, n_first_order)
+
 typedef struct bramah__eval {
-  /* position stage */
-  bramah__pose *pose; /* [n] */
-  double *Phi;        /* [m] */
-  double *Phi_z;      /* [m x n] */
-  double *LU;         /* [nd x nd] factors of the dependent block of Phi_z */
-  int *pivot;         /* [nd] */
+  BRAMAH__EVAL_FIELDS(BRAMAH__FIELD_MEMBER)
   int Rz_is_identity; /* 1: without loops every coordinate is independent */
-  double *Rz;         /* [n x nf] z' = Rz z'_i  (D 2.26) ... */
-  double *drift;      /* [n] ... + drift, -(Phi_z^d)^-1 Phi_t, where motions are prescribed */
-  double *s;          /* [nc] strokes */
-  double *row;        /* [nc x n] ds/dz */
-  double *row_i;      /* [nc x nf] ds/dz_i */
-  /* motion stage */
-  double *Z, *Zd; /* [n x 6] */
-  double *bias;   /* [n] z'' = Rz z''_i + bias */
-  double *v;      /* [nc] stroke velocities */
-  double *D;      /* [n x nf] joint rates by the independent positions at constant independent rates */
-  int D_known;    /* 1: bramah__rate_derivative has filled it for this motion */
-  /* forces stage */
-  double *force, *friction; /* [nc] on the mechanism, loads from outside included; friction as scaled */
-  double *stop;             /* [nc] part of the force that stops and cushions exert */
-  double *w, *P;            /* [n_metered], [n_metered_lines] of bramah__metered_solve */
-  /* dynamics */
-  double *mass; /* [n x n] */
-  double *Mi;   /* [nf x nf] Cholesky factor of Rz' M Rz */
-  int factored; /* 1: it belongs to this pose */
-  double *rhs;  /* [nf] -Rz' (M bias - Q), cylinders left out */
-  /* scratch */
-  bramah__composite *composite; /* [n] */
-  double *W;                    /* [n x 6] */
-  double *gamma;                /* [m] */
-  double *tau, *column;         /* [n], [max(n, m)] */
-  double *MR;                   /* [n x nf] */
-  double *flow;                 /* [np] */
+  int D_known;        /* 1: bramah__rate_derivative has filled D for this motion */
+  int factored;       /* 1: Mi belongs to this pose */
 } bramah__eval;
 
 void bramah__state_layout(const bramah_model *model, bramah__arena *arena, bramah__state *state);
@@ -118,7 +129,7 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
 /* Dependent rates from the independent ones (D 2.27). */
 void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval);
 
-/* y [nf] = Rz' x with x [n]: a generalised force in the independent coordinates. */
+/* y [n_dof] = Rz' x with x [n]: a generalised force in the independent coordinates. */
 void bramah__project(const bramah_model *model, const bramah__eval *eval, const double *x, double *y);
 
 /* Motion stage at state->zd as it is: velocities, bias accelerations, stroke
@@ -128,7 +139,7 @@ void bramah__evaluate_motion(const bramah_model *model, const bramah__state *sta
 /* Dependent rates and then the motion stage. */
 void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
-/* Forces stage at pressures p [np], spools U and friction states x, whose rates go to xd [n_friction_states].
+/* Forces stage at pressures p [n_first_order], spools U and friction states x, whose rates go to xd [n_friction_states].
  */
 void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *U, const double *x,
                              double *xd, bramah__eval *eval);
@@ -136,7 +147,7 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
 /* The same at other pressures and spools and the friction found before. */
 void bramah__update_forces(const bramah_model *model, const double *p, const double *U, bramah__eval *eval);
 
-/* Pressure rates at pressures p and spools U, pd [np]; the same where the forces stage was at these. */
+/* Pressure rates at pressures p and spools U, pd [n_first_order]; the same where the forces stage was at these. */
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
                             double *pd);
 void bramah__evaluate_rates_again(const bramah_model *model, const double *p, const double *U,
@@ -150,7 +161,7 @@ bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, 
 void bramah__expand_acceleration(const bramah_model *model, const bramah__eval *eval, const double *zdd_i,
                                  double *zdd);
 
-/* Out-of-balance of the independent coordinates at accelerations zdd [n]: r [nf] = Rz' (M z'' - Q) (D 2.29).
+/* Out-of-balance of the independent coordinates at accelerations zdd [n]: r [n_dof] = Rz' (M z'' - Q) (D 2.29).
  */
 void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                        const double *zdd, double *r);
@@ -166,7 +177,7 @@ bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
 /* The part of the right-hand side that does not depend on cylinder forces, into eval->rhs. */
 void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
 
-/* Independent accelerations zdd_i [nf] from the factor, the right-hand side and the forces in eval. */
+/* Independent accelerations zdd_i [n_dof] from the factor, the right-hand side and the forces in eval. */
 void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *eval, double *zdd_i);
 
 /* Fill eval->D if it is not known yet. */

@@ -6,7 +6,6 @@
  * and z'' = 4/h^2 dz - 4/h z'_k - z''_k then lose no digits to cancellation. The spools follow a linear
  * equation of their own and are advanced before the iteration. Commands are held over the step. */
 #include "lib/plant/step.h"
-#include "lib/plant/residual.h"
 #include "lib/plant/residual_derivative.h"
 #include "lib/plant/constraints.h"
 #include "lib/hydraulics/metering.h"
@@ -17,6 +16,89 @@
 #include <string.h>
 
 enum { HALVINGS = 8 };
+
+/* ---- the residual: the candidate c->next with its evaluation c->trial belongs to changes over the step ---- */
+
+/* Place, move and load the candidate at the changes; coordinates that are no unknowns follow the correction `move`
+ * by what `from` knows (both NULL: all stand where they were guessed). */
+static bramah_status place_candidate(bramah_coupled *c, const bramah__eval *from, const double *move)
+{
+  const bramah_model *model = c->model;
+  bramah__state *next = &c->next;
+  bramah__eval *eval = c->trial;
+  const double *change = c->newton.change;
+  const size_t nm = bramah__n_mechanical(c), n_dof = model->n_independent;
+  for (size_t k = 0; move && !c->formulation->all && k < model->n_dependent; k++) {
+    const size_t j = (size_t)next->index[k];
+    for (size_t f = 0; f < n_dof; f++) next->z[j] += from->Rz[j * n_dof + f] * move[f];
+  }
+  for (size_t k = 0; move && k < nm; k++) {
+    const size_t j = bramah__unknown_joint(c, k);
+    next->z[j] = c->state.z[j] + change[k];
+  }
+  const bramah_status status = c->formulation->place(model, next, eval);
+  if (status != BRAMAH_OK) return status;
+  for (size_t k = 0; k < nm; k++) {
+    const size_t j = bramah__unknown_joint(c, k);
+    next->zd[j] = 2.0 / model->h * change[k] - c->state.zd[j];
+  }
+  if (!c->formulation->all) bramah__dependent_rates(model, next, eval);
+  for (size_t i = 0; i < model->n_first_order; i++) next->p[i] = c->state.p[i] + change[nm + i];
+  bramah__evaluate_motion(model, next, eval);
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
+    const bramah__cylinder *cylinder = &model->circuit.cylinder[i];
+    const size_t first = cylinder->first_state;
+    bramah__friction_step(&cylinder->friction, model->h, eval->v[i], c->state.x + first, c->state.xd + first,
+                          next->x + first);
+  }
+  bramah__evaluate_forces(model, next->p, next->U, next->x, next->xd, eval);
+  return BRAMAH_OK;
+}
+
+/* Accelerations by the trapezoidal rule. */
+static void set_accelerations(bramah_coupled *c)
+{
+  const double h = c->model->h;
+  double *zdd = c->formulation->all ? c->next.zdd : c->zdd_i;
+  for (size_t k = 0; k < bramah__n_mechanical(c); k++) {
+    const size_t j = bramah__unknown_joint(c, k);
+    zdd[k] = 4.0 / (h * h) * c->newton.change[k] - 4.0 / h * c->state.zd[j] - c->state.zdd[j];
+  }
+  if (!c->formulation->all) bramah__expand_acceleration(c->model, c->trial, zdd, c->next.zdd);
+}
+
+/* Rows of virtual volumes, c1 (dpi + K/A_h ds) - K/A_h (w_k + w) with c1 = 2/h: the trapezoidal rule for the
+ * actuator's own stroke, which does not change as long as closed valves hold it, whatever its rod does. */
+static void load_residual(bramah_coupled *c)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const double c1 = 2.0 / c->model->h, *change = c->newton.change + bramah__n_mechanical(c);
+  double *f = c->newton.f + bramah__n_mechanical(c);
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    const double K = bramah__load_stiffness(circuit, i),
+                 ds = c->trial->s[port->cylinder] - c->now->s[port->cylinder];
+    f[port->volume] =
+        c1 * (change[port->volume] + K * ds) - K * (c->now->w[i] + c->trial->flow[port->volume]);
+  }
+}
+
+/* Accelerations and rates of the trapezoidal rule put into the equations of motion and those of the circuit. */
+static void residual(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t nm = bramah__n_mechanical(c);
+  bramah__state *next = &c->next;
+  c->report.last_evaluations++;
+  set_accelerations(c);
+  c->formulation->imbalance(model, next, c->trial, next->zdd, c->newton.f);
+  bramah__evaluate_rates_again(model, next->p, next->U, c->trial, next->pd);
+  for (size_t i = 0; i < model->n_first_order; i++)
+    c->newton.f[nm + i] = 2.0 / model->h * c->newton.change[nm + i] - c->state.pd[i] - next->pd[i];
+  if (model->circuit.n_metered) load_residual(c);
+}
+
+/* ---- the guess ---- */
 
 /* Taylor's guess of the next state (spec equations 4), and the spools, which need no iteration. */
 static void predict(bramah_coupled *c)
@@ -74,7 +156,7 @@ static bramah_status move_candidate(bramah_coupled *c, double part)
     newton->move[k] = part * newton->correction[k];
     newton->change[k] += newton->move[k];
   }
-  return bramah__place_candidate(c, c->trial, newton->move);
+  return place_candidate(c, c->trial, newton->move);
 }
 
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f)
@@ -83,9 +165,9 @@ bramah_status bramah__step_residual(bramah_coupled *c, const double *change, dou
   if (status != BRAMAH_OK) return status;
   predict(c);
   memcpy(c->newton.change, change, bramah__n_unknowns(c) * sizeof(double));
-  status = bramah__place_candidate(c, c->now, change);
+  status = place_candidate(c, c->now, change);
   if (status != BRAMAH_OK) return status;
-  bramah__residual(c);
+  residual(c);
   memcpy(f, c->newton.f, bramah__n_unknowns(c) * sizeof(double));
   return BRAMAH_OK;
 }
@@ -184,7 +266,7 @@ static bramah_status correct(bramah_coupled *c)
   for (int halving = 0;; halving++) {
     int better = 0;
     if (status == BRAMAH_OK) {
-      bramah__residual(c);
+      residual(c);
       ask_correction(c, c->newton.g);
       better = size_of(c, c->newton.g) < before;
     }
@@ -218,7 +300,7 @@ static bramah_status name_failure(const bramah_coupled *c, bramah_status status,
 static bramah_status iterate(bramah_coupled *c, int *iterations, bramah_diag *diag)
 {
   const size_t nx = bramah__n_unknowns(c);
-  bramah__residual(c);
+  residual(c);
   for (*iterations = 1;; ++*iterations) {
     bramah_status status = new_tangent(c);
     if (status != BRAMAH_OK) return name_failure(c, status, diag);
@@ -231,7 +313,7 @@ static bramah_status iterate(bramah_coupled *c, int *iterations, bramah_diag *di
     int hold = 1;
     if (c->formulation->update) { /* improves the multipliers, which changes the residual */
       hold = c->formulation->update(c);
-      bramah__residual(c);
+      residual(c);
     }
     if (worst == nx && hold) return BRAMAH_OK;
     if (*iterations == c->model->max_iterations)
@@ -249,7 +331,7 @@ static bramah_status finish(bramah_coupled *c)
   const bramah__circuit *circuit = &model->circuit;
   const size_t nm = bramah__n_mechanical(c);
   bramah_status status = BRAMAH_OK;
-  bramah__set_accelerations(c);
+  set_accelerations(c);
   if (c->formulation->finish) status = c->formulation->finish(c);
   /* all coordinates were unknowns: the filter wants the independent ones */
   if (status == BRAMAH_OK && c->formulation->all) status = bramah__evaluate(model, &c->next, c->trial);
@@ -281,11 +363,25 @@ static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
- * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
- * misses that balance. */
-static void commit(bramah_coupled *c, int iterations)
+bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
 {
+  bramah_status status = bramah__refresh(c, diag);
+  if (status != BRAMAH_OK) return status;
+  c->report.last_iterations = c->report.last_evaluations = 0;
+  predict(c);
+  status = place_candidate(c, NULL, NULL);
+  if (status != BRAMAH_OK) return name_failure(c, status, diag);
+  int iterations = 0;
+  status = iterate(c, &iterations, diag);
+  c->report.last_iterations = (uint32_t)iterations;
+  if (status != BRAMAH_OK) return status;
+  status = check_strokes(c, diag);
+  if (status != BRAMAH_OK) return status;
+  status = finish(c);
+  if (status != BRAMAH_OK) return name_failure(c, status, diag);
+  /* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
+   * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
+   * misses that balance. */
   const bramah_model *model = c->model;
   for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
     const double load = model->circuit.cylinder[i].load; /* not the cylinder's work */
@@ -304,24 +400,5 @@ static void commit(bramah_coupled *c, int iterations)
   c->report.steps++;
   c->report.iterations += (uint64_t)iterations;
   if ((uint32_t)iterations > c->report.max_iterations) c->report.max_iterations = (uint32_t)iterations;
-}
-
-bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
-{
-  bramah_status status = bramah__refresh(c, diag);
-  if (status != BRAMAH_OK) return status;
-  c->report.last_iterations = c->report.last_evaluations = 0;
-  predict(c);
-  status = bramah__place_candidate(c, NULL, NULL);
-  if (status != BRAMAH_OK) return name_failure(c, status, diag);
-  int iterations = 0;
-  status = iterate(c, &iterations, diag);
-  c->report.last_iterations = (uint32_t)iterations;
-  if (status != BRAMAH_OK) return status;
-  status = check_strokes(c, diag);
-  if (status != BRAMAH_OK) return status;
-  status = finish(c);
-  if (status != BRAMAH_OK) return name_failure(c, status, diag);
-  commit(c, iterations);
   return BRAMAH_OK;
 }

@@ -8,6 +8,7 @@
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
+#include "lib/plant/coupled_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,13 +61,13 @@ static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
   return BRAMAH_OK;
 }
 
-/* Columns of A_par [nf x n_par] and S_par [np x n_par]: accelerations and pressure rates by parameters. */
+/* Columns of A_par [n_dof x n_par] and S_par [n_first_order x n_par]: accelerations and pressure rates by parameters. */
 static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const size_t *par, double *A_par,
                                          double *S_par)
 {
-  const size_t nf = c->model->n_independent, np = c->model->circuit.n_volumes;
+  const size_t n_dof = c->model->n_independent, n_first_order = c->model->circuit.n_volumes;
   bramah__transition *t = &c->transition;
-  double *zdd = t->f, *pd = t->f + nf, *zdd0 = t->f0, *pd0 = t->f0 + nf;
+  double *zdd = t->f, *pd = t->f + n_dof, *zdd0 = t->f0, *pd0 = t->f0 + n_dof;
   if (n_par == 0) return BRAMAH_OK;
   bramah_status status = rates_now(c, zdd0, pd0);
   for (size_t k = 0; k < n_par && status == BRAMAH_OK; k++) {
@@ -74,26 +75,26 @@ static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const 
                  step = parameter_step(&c->model->parameter[par[k]].info, value);
     try_parameter(c, par[k], value + step);
     status = rates_now(c, zdd, pd);
-    for (size_t f = 0; f < nf; f++) A_par[f * n_par + k] = (zdd[f] - zdd0[f]) / step;
-    for (size_t i = 0; S_par && i < np; i++) S_par[i * n_par + k] = (pd[i] - pd0[i]) / step;
+    for (size_t f = 0; f < n_dof; f++) A_par[f * n_par + k] = (zdd[f] - zdd0[f]) / step;
+    for (size_t i = 0; S_par && i < n_first_order; i++) S_par[i * n_par + k] = (pd[i] - pd0[i]) / step;
   }
   leave_parameters(c);
   return status;
 }
 
-/* What of the start of the step its end will be differentiated by. G [ne x n_par] keeps the rates by
+/* What of the start of the step its end will be differentiated by. G [n_error x n_par] keeps the rates by
  * parameters: the accelerations' in its first rows, the pressures' behind them. */
 static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *par, double *G)
 {
   bramah__transition *t = &c->transition;
-  const size_t nf = c->model->n_independent, nc = c->model->circuit.n_cylinders;
-  bramah_status status = rates_by_parameters(c, n_par, par, G, n_par ? G + nf * n_par : NULL);
+  const size_t n_dof = c->model->n_independent, nc = c->model->circuit.n_cylinders;
+  bramah_status status = rates_by_parameters(c, n_par, par, G, n_par ? G + n_dof * n_par : NULL);
   if (status == BRAMAH_OK) status = bramah__rates_by_state(c);
   if (status != BRAMAH_OK) return status;
   for (size_t q = 0; q < nc; q++)
-    for (size_t f = 0; f < nf; f++) {
-      t->V[q * 2 * nf + f] = c->derivative.v_zi[q * nf + f];
-      t->V[q * 2 * nf + nf + f] = c->now->row_i[q * nf + f];
+    for (size_t f = 0; f < n_dof; f++) {
+      t->V[q * 2 * n_dof + f] = c->derivative.v_zi[q * n_dof + f];
+      t->V[q * 2 * n_dof + n_dof + f] = c->now->row_i[q * n_dof + f];
     }
   bramah__state_copy(&c->state, &t->start);
   memcpy(t->v, c->now->v, nc * sizeof(double));
@@ -109,73 +110,34 @@ static bramah_status derive_end(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   bramah__transition *t = &c->transition;
-  const size_t nf = model->n_independent;
+  const size_t n_dof = model->n_independent;
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
   bramah__step_slopes(c, c->now, t->v, &t->start, t->by_start);
   if (c->formulation->all || c->sweeps) {
     bramah__independent_tangent(c, &c->state, c->now, c->newton.J);
-    const bramah_status status = bramah__factor_tangent(c, nf);
+    const bramah_status status = bramah__factor_tangent(c, n_dof);
     if (status != BRAMAH_OK) return status;
   }
-  for (size_t f = 0; f < nf; f++) {
-    bramah__derivative_column(model, c->now, &c->derivative, f, 0.0, 1.0, 0.0, t->r_v + f, nf);
-    bramah__derivative_column(model, c->now, &c->derivative, f, 0.0, 0.0, 1.0, t->r_a + f, nf);
+  for (size_t f = 0; f < n_dof; f++) {
+    bramah__derivative_column(model, c->now, &c->derivative, f, 0.0, 1.0, 0.0, t->r_v + f, n_dof);
+    bramah__derivative_column(model, c->now, &c->derivative, f, 0.0, 0.0, 1.0, t->r_a + f, n_dof);
   }
   bramah__rates_by_motion(model, &c->derivative, bramah__independent_arms(model, c->now, &c->derivative), 0.0,
-                          1.0, t->s_v, nf);
+                          1.0, t->s_v, n_dof);
   memcpy(c->now->D, c->derivative.D,
-         model->n * nf * sizeof(double)); /* the rows of sensors will ask for it */
+         model->n * n_dof * sizeof(double)); /* the rows of sensors will ask for it */
   c->now->D_known = 1;
   return BRAMAH_OK;
-}
-
-/* -f_xk [nx x ne]. Rows of virtual volumes take the change of the stroke where the others take its velocities. */
-static void fill_right_side(bramah_coupled *c)
-{
-  const bramah_model *model = c->model;
-  bramah__transition *t = &c->transition;
-  const size_t nf = model->n_independent, np = model->n_first_order, nc = model->circuit.n_cylinders,
-               ne = 2 * nf + np;
-  const double c1 = 2.0 / model->h;
-  double *X = t->rhs, *S = X + nf * ne;
-  bramah__multiply(nf, nf, ne, t->r_a, c->A, X);
-  for (size_t f = 0; f < nf; f++)
-    for (size_t g = 0; g < nf; g++) {
-      X[f * ne + g] += c1 * (t->r_v[f * nf + g] + c1 * t->r_a[f * nf + g]);
-      X[f * ne + nf + g] += t->r_v[f * nf + g] + 2.0 * c1 * t->r_a[f * nf + g];
-    }
-  for (size_t q = 0; q < nc; q++)
-    for (size_t f = 0; f < nf && t->by_start[q] != 0.0; f++)
-      for (size_t k = 0; k < 2 * nf; k++)
-        X[f * ne + k] -= c->now->row_i[q * nf + f] * t->by_start[q] * t->V[q * 2 * nf + k];
-  memcpy(S, c->A + nf * ne, np * ne * sizeof *S);
-  for (size_t i = 0; i < np; i++) {
-    S[i * ne + 2 * nf + i] += c1;
-    for (size_t f = 0; f < nf; f++) {
-      S[i * ne + f] += c1 * t->s_v[i * nf + f];
-      S[i * ne + nf + f] += t->s_v[i * nf + f];
-    }
-  }
-  for (size_t i = 0; i < model->circuit.n_metered; i++) {
-    const bramah__metered_port *port = &model->circuit.metered_port[i];
-    const double K = bramah__load_stiffness(&model->circuit, i);
-    const double *start = t->V + port->cylinder * 2 * nf, *end = c->now->row_i + port->cylinder * nf;
-    double *row = S + port->volume * ne;
-    for (size_t f = 0; f < nf; f++) {
-      row[f] += K * (c1 * (start[nf + f] - end[f]) + start[f]);
-      row[nf + f] += K * (start[nf + f] - end[f]);
-    }
-  }
 }
 
 /* Solve J X = X [nx x n_columns] in place. */
 static bramah_status solve_columns(bramah_coupled *c, size_t n_columns, double *X)
 {
-  const size_t nf = c->model->n_independent, nx = nf + c->model->n_first_order;
+  const size_t n_dof = c->model->n_independent, nx = n_dof + c->model->n_first_order;
   double *column = c->transition.column;
   for (size_t k = 0; k < n_columns; k++) {
     for (size_t r = 0; r < nx; r++) column[r] = X[r * n_columns + k];
-    bramah__solve_tangent(c, nf, column);
+    bramah__solve_tangent(c, n_dof, column);
     for (size_t r = 0; r < nx; r++) {
       if (!isfinite(column[r])) return BRAMAH_E_NOT_FINITE;
       X[r * n_columns + k] = column[r];
@@ -188,14 +150,16 @@ static bramah_status solve_columns(bramah_coupled *c, size_t n_columns, double *
 static void store_transition(const bramah_coupled *c, double *F)
 {
   const bramah__transition *t = &c->transition;
-  const size_t nf = c->model->n_independent, np = c->model->circuit.n_volumes, ne = 2 * nf + np;
+  const size_t n_dof = c->model->n_independent, n_first_order = c->model->circuit.n_volumes,
+               n_error = 2 * n_dof + n_first_order;
   const double c1 = 2.0 / c->model->h;
-  memcpy(F, t->rhs, nf * ne * sizeof(double));
-  for (size_t f = 0; f < nf; f++) {
-    for (size_t k = 0; k < ne; k++) F[(nf + f) * ne + k] = c1 * (t->rhs[f * ne + k] - (k == f ? 1.0 : 0.0));
-    F[(nf + f) * ne + nf + f] -= 1.0;
+  memcpy(F, t->rhs, n_dof * n_error * sizeof(double));
+  for (size_t f = 0; f < n_dof; f++) {
+    for (size_t k = 0; k < n_error; k++)
+      F[(n_dof + f) * n_error + k] = c1 * (t->rhs[f * n_error + k] - (k == f ? 1.0 : 0.0));
+    F[(n_dof + f) * n_error + n_dof + f] -= 1.0;
   }
-  memcpy(F + 2 * nf * ne, t->rhs + nf * ne, np * ne * sizeof(double));
+  memcpy(F + 2 * n_dof * n_error, t->rhs + n_dof * n_error, n_first_order * n_error * sizeof(double));
 }
 
 /* The resolvent (I - h/2 A)^-1 of the trapezoidal rule on unit velocities and pressures: J [z; p] = 2/h [r_a;
@@ -204,15 +168,16 @@ static void store_transition(const bramah_coupled *c, double *F)
 static bramah_status noise_response(bramah_coupled *c, double *N)
 {
   bramah__transition *t = &c->transition;
-  const size_t nf = c->model->n_independent, np = c->model->circuit.n_volumes, nx = nf + np;
+  const size_t n_dof = c->model->n_independent, n_first_order = c->model->circuit.n_volumes,
+               nx = n_dof + n_first_order;
   const double c1 = 2.0 / c->model->h;
-  double *X = N + nf * nx; /* solved in the rows of z' and p, then moved */
-  memset(N, 0, (2 * nf + np) * nx * sizeof *N);
-  for (size_t f = 0; f < nf; f++)
-    for (size_t g = 0; g < nf; g++) X[f * nx + g] = c1 * t->r_a[f * nf + g];
-  for (size_t i = 0; i < np; i++) X[(nf + i) * nx + nf + i] = c1;
+  double *X = N + n_dof * nx; /* solved in the rows of z' and p, then moved */
+  memset(N, 0, (2 * n_dof + n_first_order) * nx * sizeof *N);
+  for (size_t f = 0; f < n_dof; f++)
+    for (size_t g = 0; g < n_dof; g++) X[f * nx + g] = c1 * t->r_a[f * n_dof + g];
+  for (size_t i = 0; i < n_first_order; i++) X[(n_dof + i) * nx + n_dof + i] = c1;
   const bramah_status status = solve_columns(c, nx, X);
-  for (size_t k = 0; k < nf * nx; k++) {
+  for (size_t k = 0; k < n_dof * nx; k++) {
     N[k] = X[k];
     X[k] *= c1;
   }
@@ -223,7 +188,7 @@ static bramah_status noise_response(bramah_coupled *c, double *N)
 static void end_residual(bramah_coupled *c, double *f)
 {
   const bramah_model *model = c->model;
-  const size_t nf = model->n_independent;
+  const size_t n_dof = model->n_independent;
   const bramah__state *start = &c->transition.start;
   double *U = c->transition.U;
   for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
@@ -232,8 +197,8 @@ static void end_residual(bramah_coupled *c, double *f)
   }
   if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
   bramah__imbalance(model, &c->state, c->now, c->state.zdd, f);
-  bramah__evaluate_rates(model, c->state.p, U, c->now, f + nf);
-  for (size_t i = 0; i < model->circuit.n_volumes; i++) f[nf + i] = -f[nf + i];
+  bramah__evaluate_rates(model, c->state.p, U, c->now, f + n_dof);
+  for (size_t i = 0; i < model->circuit.n_volumes; i++) f[n_dof + i] = -f[n_dof + i];
 }
 
 /* X [nx x n_par] = -f_theta, that of the carried rates included: G holds these. */
@@ -241,7 +206,7 @@ static void parameter_right_side(bramah_coupled *c, size_t n_par, const size_t *
                                  double *X)
 {
   bramah__transition *t = &c->transition;
-  const size_t nf = c->model->n_independent, nx = nf + c->model->circuit.n_volumes;
+  const size_t n_dof = c->model->n_independent, nx = n_dof + c->model->circuit.n_volumes;
   end_residual(c, t->f0);
   for (size_t k = 0; k < n_par; k++) {
     const double value = c->state.theta[par[k]],
@@ -249,25 +214,25 @@ static void parameter_right_side(bramah_coupled *c, size_t n_par, const size_t *
     try_parameter(c, par[k], value + step);
     end_residual(c, t->f);
     for (size_t r = 0; r < nx; r++) X[r * n_par + k] = -(t->f[r] - t->f0[r]) / step;
-    for (size_t f = 0; f < nf; f++)
-      for (size_t g = 0; g < nf; g++) X[f * n_par + k] += t->r_a[f * nf + g] * G[g * n_par + k];
-    for (size_t r = nf; r < nx; r++) X[r * n_par + k] += G[r * n_par + k];
+    for (size_t f = 0; f < n_dof; f++)
+      for (size_t g = 0; g < n_dof; g++) X[f * n_par + k] += t->r_a[f * n_dof + g] * G[g * n_par + k];
+    for (size_t r = n_dof; r < nx; r++) X[r * n_par + k] += G[r * n_par + k];
   }
   leave_parameters(c);
 }
 
-/* G [ne x n_par] with the factors of J. */
+/* G [n_error x n_par] with the factors of J. */
 static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const size_t *par, double *G)
 {
-  const size_t nf = c->model->n_independent, np = c->model->circuit.n_volumes;
+  const size_t n_dof = c->model->n_independent, n_first_order = c->model->circuit.n_volumes;
   const double c1 = 2.0 / c->model->h;
   if (n_par == 0) return BRAMAH_OK;
   double *X = c->transition.X_par;
   parameter_right_side(c, n_par, par, G, X);
   const bramah_status status = solve_columns(c, n_par, X);
-  memcpy(G, X, nf * n_par * sizeof *G);
-  for (size_t k = 0; k < nf * n_par; k++) G[nf * n_par + k] = c1 * X[k];
-  memcpy(G + 2 * nf * n_par, X + nf * n_par, np * n_par * sizeof *G);
+  memcpy(G, X, n_dof * n_par * sizeof *G);
+  for (size_t k = 0; k < n_dof * n_par; k++) G[n_dof * n_par + k] = c1 * X[k];
+  memcpy(G + 2 * n_dof * n_par, X + n_dof * n_par, n_first_order * n_par * sizeof *G);
   return status;
 }
 
@@ -275,7 +240,41 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
 {
   bramah_status status = derive_end(c);
   if (status != BRAMAH_OK) return status;
-  fill_right_side(c);
+  /* -f_xk [nx x n_error]. Rows of virtual volumes take the change of the stroke where the others take its velocities. */
+  const bramah_model *model = c->model;
+  bramah__transition *t = &c->transition;
+  const size_t n_dof = model->n_independent, n_first_order = model->n_first_order,
+               nc = model->circuit.n_cylinders, n_error = 2 * n_dof + n_first_order;
+  const double c1 = 2.0 / model->h;
+  double *X = t->rhs, *S = X + n_dof * n_error;
+  bramah__multiply(n_dof, n_dof, n_error, t->r_a, c->A, X);
+  for (size_t f = 0; f < n_dof; f++)
+    for (size_t g = 0; g < n_dof; g++) {
+      X[f * n_error + g] += c1 * (t->r_v[f * n_dof + g] + c1 * t->r_a[f * n_dof + g]);
+      X[f * n_error + n_dof + g] += t->r_v[f * n_dof + g] + 2.0 * c1 * t->r_a[f * n_dof + g];
+    }
+  for (size_t q = 0; q < nc; q++)
+    for (size_t f = 0; f < n_dof && t->by_start[q] != 0.0; f++)
+      for (size_t k = 0; k < 2 * n_dof; k++)
+        X[f * n_error + k] -= c->now->row_i[q * n_dof + f] * t->by_start[q] * t->V[q * 2 * n_dof + k];
+  memcpy(S, c->A + n_dof * n_error, n_first_order * n_error * sizeof *S);
+  for (size_t i = 0; i < n_first_order; i++) {
+    S[i * n_error + 2 * n_dof + i] += c1;
+    for (size_t f = 0; f < n_dof; f++) {
+      S[i * n_error + f] += c1 * t->s_v[i * n_dof + f];
+      S[i * n_error + n_dof + f] += t->s_v[i * n_dof + f];
+    }
+  }
+  for (size_t i = 0; i < model->circuit.n_metered; i++) {
+    const bramah__metered_port *port = &model->circuit.metered_port[i];
+    const double K = bramah__load_stiffness(&model->circuit, i);
+    const double *start = t->V + port->cylinder * 2 * n_dof, *end = c->now->row_i + port->cylinder * n_dof;
+    double *row = S + port->volume * n_error;
+    for (size_t f = 0; f < n_dof; f++) {
+      row[f] += K * (c1 * (start[n_dof + f] - end[f]) + start[f]);
+      row[n_dof + f] += K * (start[n_dof + f] - end[f]);
+    }
+  }
   status = solve_columns(c, 2 * c->model->n_independent + c->model->n_first_order, c->transition.rhs);
   if (status == BRAMAH_OK) store_transition(c, F);
   if (status == BRAMAH_OK && N) status = noise_response(c, N);
@@ -307,9 +306,88 @@ bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size
   status = rates_by_parameters(c, n_par, par, Jp, NULL);
   if (status == BRAMAH_OK) status = bramah__rates_by_state(c);
   if (status == BRAMAH_OK) {
-    const size_t nf = c->model->n_independent;
-    memcpy(J, c->A, nf * (2 * nf + c->model->n_first_order) * sizeof *J);
+    const size_t n_dof = c->model->n_independent;
+    memcpy(J, c->A, n_dof * (2 * n_dof + c->model->n_first_order) * sizeof *J);
     return BRAMAH_OK;
   }
   return bramah__fail(diag, status, c->model->name, "the mass matrix is singular");
+}
+
+/* Derivative of the independent accelerations by the error state, by forward differences as the papers do it
+ * (below D 3.4). A pressure reaches the forces only, a velocity the motion and the forces, a position
+ * everything. */
+
+static const double position_step = 1e-7; /* rad or m */
+static const double velocity_step = 1e-7; /* rad/s or m/s */
+
+static void store(const bramah_coupled *c, size_t column, double step, double *J)
+{
+  const size_t n_dof = c->model->n_independent, n = 2 * n_dof + c->model->circuit.n_volumes;
+  for (size_t r = 0; r < n_dof; r++) J[r * n + column] = (c->zdd_i[r] - c->zdd_base[r]) / step;
+}
+
+static bramah_status position_difference(bramah_coupled *c, size_t f, double *J)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dof = model->n_independent;
+  bramah__state *state = &c->probe_state;
+  bramah__state_copy(&c->state, state);
+  for (size_t j = 0; j < model->n; j++) state->z[j] += c->now->Rz[j * n_dof + f] * position_step;
+  bramah_status status = bramah__close_position(model, state, c->probe);
+  if (status != BRAMAH_OK) return status;
+  bramah__set_motion(model, state, c->probe);
+  bramah__evaluate_forces(model, state->p, state->U, state->x, state->xd, c->probe);
+  status = bramah__factor_mass(model, c->probe);
+  if (status != BRAMAH_OK) return status;
+  bramah__evaluate_rhs(model, state, c->probe);
+  bramah__solve_acceleration(model, c->probe, c->zdd_i);
+  store(c, f, position_step, J);
+  return BRAMAH_OK;
+}
+
+static void velocity_difference(bramah_coupled *c, size_t f, double *J)
+{
+  const bramah_model *model = c->model;
+  bramah__state_copy(&c->state, &c->probe_state);
+  c->probe_state.zd[c->state.index[model->n_dependent + f]] += velocity_step;
+  bramah__set_motion(model, &c->probe_state, c->now);
+  bramah__evaluate_forces(model, c->state.p, c->state.U, c->probe_state.x, c->probe_state.xd, c->now);
+  bramah__evaluate_rhs(model, &c->probe_state, c->now);
+  bramah__solve_acceleration(model, c->now, c->zdd_i);
+  store(c, model->n_independent + f, velocity_step, J);
+}
+
+static void pressure_difference(bramah_coupled *c, size_t i, double *J)
+{
+  const bramah_model *model = c->model;
+  double *p = c->probe_state.p;
+  memcpy(p, c->state.p, model->circuit.n_volumes * sizeof(double));
+  const double step =
+      1e-4 * fmax(1e5, fabs(p[i])); /* linear in p: a large step costs nothing and rounds less */
+  p[i] += step;
+  bramah__update_forces(model, p, c->state.U, c->now);
+  bramah__solve_acceleration(model, c->now, c->zdd_i);
+  store(c, 2 * model->n_independent + i, step, J);
+}
+
+bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag)
+{
+  bramah_coupled *c = self;
+  const bramah_model *model = c->model;
+  bramah_status status = bramah__refresh(c, diag);
+  if (status != BRAMAH_OK) return status;
+  if (bramah__factor_mass(model, c->now) != BRAMAH_OK)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "the mass matrix is singular");
+  bramah__evaluate_rhs(model, &c->state, c->now);
+  bramah__solve_acceleration(model, c->now, c->zdd_base);
+  for (size_t i = 0; i < model->circuit.n_volumes; i++) pressure_difference(c, i, J);
+  for (size_t f = 0; f < model->n_independent; f++) {
+    status = position_difference(c, f, J);
+    if (status != BRAMAH_OK)
+      return bramah__fail(diag, status, model->name, "the loops cannot be closed near this state");
+  }
+  for (size_t f = 0; f < model->n_independent; f++) velocity_difference(c, f, J);
+  bramah__evaluate_motion(model, &c->state, c->now); /* as it was */
+  bramah__evaluate_forces(model, c->state.p, c->state.U, c->state.x, c->state.xd, c->now);
+  return BRAMAH_OK;
 }

@@ -6,6 +6,7 @@
 #include "bramah/linear.h"
 #include "bramah/study.h"
 #include "test/bench/bench.h"
+#include "test/support/redundant_differences.h"
 #include "test/support/examples_2017.h"
 #include "test/support/four_bar.h"
 
@@ -50,7 +51,7 @@ static double time_of_matrix(rig *r, int differences)
     const double begin = bench_now();
     for (int k = 0; k < 200; k++) {
       if (differences)
-        must(bramah_linearization_differences(r->l, r->coupled, 1e-5, J, &diag), &diag);
+        must(redundant_differences(r->l, r->coupled, 1e-5, J, &diag), &diag);
       else
         must(bramah_linearization_run(r->l, r->coupled, &diag), &diag);
     }

@@ -6,6 +6,7 @@
 #include "bramah/linear.h"
 #include "bramah/study.h"
 #include "lib/math/spectral.h"
+#include "test/support/redundant_differences.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -176,7 +177,7 @@ static double error_of_differences(rig *r, double h, double lambda, size_t *null
   double J[N * N], wr[N], wi[N], work[N * N + 80 * N + 64], least = (double)INFINITY;
   int iwork[2 * N + 2];
   ck_assert_uint_eq(bramah_linearization_count(r->model).n_redundant, N);
-  must(bramah_linearization_differences(r->l, r->coupled, h, J, &diag), &diag);
+  must(redundant_differences(r->l, r->coupled, h, J, &diag), &diag);
   ck_assert_int_eq(bramah__eigen(N, J, wr, wi, NULL, NULL, NULL, NULL, work, iwork), 0);
   *null = 0;
   for (size_t k = 0; k < N; k++) {

@@ -1,14 +1,267 @@
 /* SPDX-License-Identifier: MIT */
-/* The three approaches: each makes a quadratic problem of the constrained system, solves it, and sorts what
- * is spurious from what is not. How many of each there are is known from the rank of the constraints. */
+/* Eigenvalues of equations with constraints. */
 #include "lib/linear/constrained.h"
 #include "lib/base/diag.h"
-#include "lib/math/dense.h"
 #include "lib/math/spectral.h"
+#include "lib/math/dense.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Quadratic problems with first-order states and a border of constraints, by shift and inversion: with y =
+ * [q; q'; x] and lambda, (A - sigma E) y_new = E y gives eigenvalues mu = 1 / (s - sigma) of the matrix T,
+ * y_new = T y, of order 2 n + k: infinite s become zeros. One solution of order n + k + border makes all
+ * columns of T,
+ *
+ *   [ s2 M + s C + K   P        Phi' ] [ q_new  ]   [ -M v - (C + sigma M) q ]
+ *   [ -Xq - sigma Xv   s - Xx   0    ] [ x_new  ] = [ Xv q - x               ]
+ *   [ Phi              0        0    ] [ lambda ]   [ 0                      ]      v_new = q + sigma q_new
+ *
+ * Vectors of finite s keep the constraints in q and q'. T is confined to these by orthogonal projections on
+ * both of its sides: its zeros would otherwise stand in Jordan blocks, which rounding spreads to the size of
+ * fast modes. */
+
+static double size_of(size_t n, const double *A)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < n; i++) sum += A[i] * A[i];
+  return sqrt(sum);
+}
+
+static void fill_left(const bramah__quadratic *q, double sigma, double unit, double *A)
+{
+  const size_t n = q->n, k = q->k, N = n + k + q->border;
+  memset(A, 0, N * N * sizeof *A);
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < n; j++)
+      A[i * N + j] = sigma * (sigma * q->M[i * n + j] + q->C[i * n + j]) + q->K[i * n + j];
+    for (size_t j = 0; j < k; j++) A[i * N + n + j] = q->P[i * k + j];
+  }
+  for (size_t i = 0; i < k; i++) {
+    for (size_t j = 0; j < n; j++) A[(n + i) * N + j] = -q->Xq[i * n + j] - sigma * q->Xv[i * n + j];
+    for (size_t j = 0; j < k; j++) A[(n + i) * N + n + j] = (i == j) * sigma - q->Xx[i * k + j];
+  }
+  for (size_t b = 0; b < q->border; b++)
+    for (size_t j = 0; j < n; j++) A[(n + k + b) * N + j] = A[j * N + n + k + b] = q->rows[b * n + j] * unit;
+}
+
+/* Rows: what each unit of [q; v; x] puts on the right. */
+static void fill_right(const bramah__quadratic *q, double sigma, double *B)
+{
+  const size_t n = q->n, k = q->k, N = n + k + q->border;
+  memset(B, 0, (2 * n + k) * N * sizeof *B);
+  for (size_t j = 0; j < n; j++) {
+    for (size_t i = 0; i < n; i++) {
+      B[j * N + i] = -q->C[i * n + j] - sigma * q->M[i * n + j];
+      B[(n + j) * N + i] = -q->M[i * n + j];
+    }
+    for (size_t i = 0; i < k; i++) B[j * N + n + i] = q->Xv[i * n + j];
+  }
+  for (size_t i = 0; i < k; i++) B[(2 * n + i) * N + n + i] = -1.0;
+}
+
+static void fill_T(const bramah__quadratic *q, double sigma, const double *B, double *T)
+{
+  const size_t n = q->n, k = q->k, N = n + k + q->border, order = 2 * n + k;
+  for (size_t j = 0; j < order; j++) {
+    const double *y = B + j * N;
+    for (size_t i = 0; i < n; i++) {
+      T[i * order + j] = y[i];
+      T[(n + i) * order + j] = (i == j) + sigma * y[i];
+    }
+    for (size_t i = 0; i < k; i++) T[(2 * n + i) * order + j] = y[n + i];
+  }
+}
+
+/* x [n, stride apart] -= rows' (rows x), rows of length one across each other */
+static void confine(const bramah__quadratic *q, double *x, size_t stride)
+{
+  for (size_t b = 0; b < q->border; b++) {
+    const double *row = q->rows + b * q->n;
+    double sum = 0.0;
+    for (size_t i = 0; i < q->n; i++) sum += row[i] * x[i * stride];
+    for (size_t i = 0; i < q->n; i++) x[i * stride] -= sum * row[i];
+  }
+}
+
+static void confine_T(const bramah__quadratic *q, double *T)
+{
+  const size_t n = q->n, order = 2 * n + q->k;
+  for (size_t half = 0; half < 2 && q->border; half++) {
+    for (size_t i = 0; i < order; i++) confine(q, T + half * n * order + i, order); /* columns */
+    for (size_t i = 0; i < order; i++) confine(q, T + i * order + half * n, 1);     /* rows */
+  }
+}
+
+/* T for the least shift at which the equations can be solved. */
+static bramah_status invert(const bramah__quadratic *q, double *A, double *B, int *pivot, double *T,
+                            double *sigma, bramah_diag *diag)
+{
+  const size_t n = q->n, N = n + q->k + q->border, order = 2 * n + q->k;
+  const double m = size_of(n * n, q->M), unit = size_of(n * n, q->K),
+               rate = m > 0.0 && unit > 0.0 ? sqrt(unit / m) : 1.0;
+  for (int step = q->k ? 1 : -1; step < 7; step++) { /* volumes with closed valves have zeros */
+    double smallest;
+    *sigma = step < 0 ? 0.0 : rate * pow(10.0, step - 5);
+    fill_left(q, *sigma, unit > 0.0 ? unit : 1.0, A);
+    fill_right(q, *sigma, B);
+    if (bramah__solve_many(N, order, A, B, pivot, &smallest) == 0 && (q->k || smallest > 1e-15)) {
+      fill_T(q, *sigma, B, T);
+      confine_T(q, T);
+      return BRAMAH_OK;
+    }
+  }
+  return bramah__fail(diag, BRAMAH_E_SINGULAR, "constrained system", "its equations are singular");
+}
+
+static bramah_status eigenvalues(size_t order, double sigma, double *T, bramah__eigenvalues *out,
+                                 bramah_diag *diag)
+{
+  double *work = malloc((bramah__eigen_work(order) + 1) * sizeof *work);
+  int *iwork = malloc((bramah__eigen_iwork(order) + 1) * sizeof *iwork);
+  bramah_status status = work && iwork ? BRAMAH_OK : bramah__analysis_memory(diag);
+  if (status == BRAMAH_OK &&
+      bramah__eigen(order, T, out->re, out->im, NULL, out->vectors, NULL, NULL, work, iwork))
+    status = bramah__fail(diag, BRAMAH_E_SINGULAR, "constrained system",
+                          "the iteration for the eigenvalues failed");
+  free(work);
+  free(iwork);
+  for (size_t i = 0; i < order && status == BRAMAH_OK; i++) {
+    const double size = hypot(out->re[i], out->im[i]);
+    out->size[i] = size;
+    if (size > 0.0) { /* s = sigma + 1 / mu */
+      out->re[i] = sigma + out->re[i] / size / size;
+      out->im[i] = -out->im[i] / size / size;
+    } else {
+      out->re[i] = (double)INFINITY;
+    }
+  }
+  return status;
+}
+
+bramah_status bramah__solve_quadratic(const bramah__quadratic *q, bramah__eigenvalues *out, bramah_diag *diag)
+{
+  const size_t N = q->n + q->k + q->border, order = 2 * q->n + q->k;
+  double *A = malloc((N * N + order * N + order * order + 1) * sizeof *A);
+  int *pivot = malloc((N + 1) * sizeof *pivot);
+  double sigma;
+  bramah_status status = A && pivot ? BRAMAH_OK : bramah__analysis_memory(diag);
+  if (status == BRAMAH_OK) {
+    double *B = A + N * N, *T = B + order * N;
+    status = invert(q, A, B, pivot, T, &sigma, diag);
+    if (status == BRAMAH_OK) status = eigenvalues(order, sigma, T, out, diag);
+  }
+  free(A);
+  free(pivot);
+  return status;
+}
+
+/* Undamped problems, M q'' + K q + Phi' lambda = 0 with symmetric matrices: w = -s^2 is real. What is solved
+ * for is 1 / (w + shift), largest for slow modes, of
+ *
+ *   M x = mu (K + shift M) x                  without constraints left
+ *   L' G L x = mu x,  M = L L'                with them, G the first block of
+ *                                         [K + shift M, Phi'; Phi, 0]^-1 */
+
+static double size_of_square(size_t n, const double *A)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < n * n; i++) sum += A[i] * A[i];
+  return sqrt(sum);
+}
+
+/* s = +-sqrt(-w) of mu = 1 / (w + shift). */
+static void put_pair(bramah__eigenvalues *out, size_t at, double mu, double shift)
+{
+  const int vanishes = mu == 0.0;
+  const double w = vanishes ? (double)INFINITY : 1.0 / mu - shift, s = sqrt(fabs(w));
+  for (int half = 0; half < 2; half++) {
+    out->re[at + (size_t)half] = w < 0.0 ? (half ? -s : s) : 0.0;
+    out->im[at + (size_t)half] = w < 0.0 ? 0.0 : half ? -s : s;
+    out->size[at + (size_t)half] = vanishes ? 0.0 : sqrt(fabs(mu));
+  }
+}
+
+/* K + shift M positive definite for the least shift that is tried. */
+static bramah_status definite(const bramah__quadratic *q, double unit, double *A, double *B, double *mu,
+                              double *work, double *shift)
+{
+  const size_t n = q->n;
+  for (int step = -1; step < 16; step++) {
+    *shift = step < 0 ? 0.0 : unit * pow(10.0, step - 12);
+    for (size_t i = 0; i < n * n; i++) {
+      A[i] = q->M[i];
+      B[i] = q->K[i] + *shift * q->M[i];
+    }
+    if (bramah__symmetric_pencil(n, A, B, mu, 0, work) == 0) return BRAMAH_OK;
+  }
+  return BRAMAH_E_UNSUPPORTED;
+}
+
+/* Coordinates that repeat each other have masses that are positive by rounding alone. */
+static int nearly_singular(size_t n, const double *L)
+{
+  double least = (double)INFINITY, most = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    least = fmin(least, L[i * n + i]);
+    most = fmax(most, L[i * n + i]);
+  }
+  return least < 1e-6 * most;
+}
+
+static bramah_status bordered(const bramah__quadratic *q, double unit, double *A, double *B, double *mu,
+                              double *work, double *shift)
+{
+  const size_t n = q->n, N = n + q->border;
+  double *L = work, *S = L + n * n, *rest = S + n * n, smallest = 0.0;
+  int *pivot = malloc(N * sizeof *pivot);
+  if (!pivot) return BRAMAH_E_MEMORY;
+  memcpy(L, q->M, n * n * sizeof *L);
+  int failed = bramah__cholesky_factor(n, L) != 0 || nearly_singular(n, L);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = i + 1; j < n; j++) L[i * n + j] = 0.0;
+  for (int step = -1; step < 16 && !failed; step++) {
+    *shift = step < 0 ? 0.0 : unit * pow(10.0, step - 12);
+    memset(A, 0, N * N * sizeof *A);
+    for (size_t i = 0; i < n; i++)
+      for (size_t j = 0; j < n; j++) A[i * N + j] = q->K[i * n + j] + *shift * q->M[i * n + j];
+    for (size_t b = 0; b < q->border; b++)
+      for (size_t j = 0; j < n; j++) A[(n + b) * N + j] = A[j * N + n + b] = q->rows[b * n + j] * unit;
+    memset(B, 0, n * N * sizeof *B); /* rows: columns of L, extended */
+    for (size_t i = 0; i < n; i++)
+      for (size_t j = 0; j <= i; j++) B[j * N + i] = L[i * n + j];
+    failed = bramah__solve_many(N, n, A, B, pivot, &smallest) != 0;
+    if (!failed && smallest > 1e-14) break;
+    failed = step == 15;
+  }
+  free(pivot);
+  if (failed) return BRAMAH_E_UNSUPPORTED;
+  for (size_t i = 0; i < n; i++) memmove(B + i * n, B + i * N, n * sizeof *B);
+  bramah__multiply(n, n, n, B, L, S); /* (G L)' L */
+  bramah__symmetrise(n, S);
+  memset(A, 0, n * n * sizeof *A);
+  for (size_t i = 0; i < n; i++) A[i * n + i] = 1.0;
+  return bramah__symmetric_pencil(n, S, A, mu, 0, rest) ? BRAMAH_E_UNSUPPORTED : BRAMAH_OK;
+}
+
+bramah_status bramah__solve_undamped(const bramah__quadratic *q, bramah__eigenvalues *out, bramah_diag *diag)
+{
+  const size_t n = q->n, N = n + q->border;
+  if (!q->undamped || out->vectors) return BRAMAH_E_UNSUPPORTED;
+  const double m = size_of_square(n, q->M), unit = m > 0.0 ? fmax(size_of_square(n, q->K) / m, 1e-300) : 1.0;
+  double *A = malloc((2 * N * N + n + 2 * n * n + bramah__symmetric_pencil_work(n) + 1) * sizeof *A);
+  if (!A) return bramah__analysis_memory(diag);
+  double *B = A + N * N, *mu = B + N * N, *work = mu + n, shift = 0.0;
+  const bramah_status status =
+      q->border ? bordered(q, unit, A, B, mu, work, &shift) : definite(q, unit, A, B, mu, work, &shift);
+  for (size_t i = 0; i < n && status == BRAMAH_OK; i++) put_pair(out, 2 * i, mu[i], shift);
+  free(A);
+  return status == BRAMAH_E_MEMORY ? bramah__analysis_memory(diag) : status;
+}
+
+/* The three approaches: each makes a quadratic problem of the constrained system, solves it, and sorts what
+ * is spurious from what is not. How many of each there are is known from the rank of the constraints. */
 
 static const double rank_tolerance = 1e-9;
 
@@ -269,8 +522,9 @@ static bramah_status sort(const bramah_constrained *s, bramah_approach approach,
 
 /* ---- all of it ---- */
 
-static bramah_status solve(const bramah_constrained *s, bramah_approach approach,
-                           const bramah_penalty_factors *factors, work *w, store *t, bramah_diag *diag)
+static bramah_status solve_approach(const bramah_constrained *s, bramah_approach approach,
+                                    const bramah_penalty_factors *factors, work *w, store *t,
+                                    bramah_diag *diag)
 {
   bramah__quadratic q;
   size_t *rank = &t->spectrum.rank;
@@ -302,7 +556,7 @@ bramah_status bramah_spectrum_new(const bramah_constrained *system, bramah_appro
   store *t = calloc(1, sizeof *t);
   *out = NULL;
   if (!t) return bramah__analysis_memory(diag);
-  const bramah_status status = solve(system, approach, factors, &w, t, diag);
+  const bramah_status status = solve_approach(system, approach, factors, &w, t, diag);
   free_work(&w);
   if (status != BRAMAH_OK)
     bramah_spectrum_free(&t->spectrum);

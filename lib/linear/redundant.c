@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The equations in all joint coordinates, constraints beside them: the derivatives of the open tree, the
- * geometric stiffness of the constraint forces, and the circuit by strokes. */
+ * geometric stiffness of the constraint forces, and the circuit by strokes. And the energies of a small motion. */
 #include "lib/linear/linearization_internal.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
+#include "lib/math/vector3.h"
 #include "lib/multibody/stiffness.h"
 
 #include <string.h>
@@ -39,34 +40,16 @@ static tables place(const bramah_model *model, double *work)
   return t;
 }
 
-/* Multipliers mu [m of the model] of the rows in use: Phi_d' mu = -g_d. */
-static void find_multipliers(bramah_coupled *c)
-{
-  const bramah_model *model = c->model;
-  const bramah__eval *now = c->now;
-  const size_t n = model->n, nd = model->n_dependent;
-  double *mu = c->derivative.mu, *g = c->now->column;
-  for (size_t k = 0; k < nd; k++) {
-    const size_t j = (size_t)c->state.index[k];
-    g[k] = -now->tau[j];
-    for (size_t q = 0; q < model->circuit.n_cylinders; q++) g[k] += now->row[q * n + j] * now->force[q];
-  }
-  bramah__lu_solve_transposed(nd, now->LU, now->pivot, g);
-  memset(mu, 0, model->m * sizeof *mu);
-  for (size_t k = 0; k < nd; k++) mu[c->state.row[k]] = g[k];
-}
-
 static void mechanical(bramah_coupled *c, const tables *t)
 {
   const bramah_model *model = c->model;
   const bramah__derivative *d = &c->derivative;
-  const size_t n = model->n, np = model->n_first_order, k = n_other(model);
+  const size_t n = model->n, n_pressure = model->n_first_order, k = n_other(model);
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
   bramah__state_slopes(c);
   bramah__derive_circuit(model, c->state.p, c->state.U, c->now, &c->derivative);
-  find_multipliers(c);
   bramah__derive_all(model, c->now, &c->derivative);
-  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, c->now->pose, d->mu, d->K);
+  bramah__add_constraint_stiffness(model, &c->state, c->now, &c->derivative);
   memcpy(t->M, d->M, n * n * sizeof *t->M);
   memcpy(t->C, d->C, n * n * sizeof *t->C);
   memcpy(t->K, d->K, n * n * sizeof *t->K);
@@ -76,11 +59,13 @@ static void mechanical(bramah_coupled *c, const tables *t)
   bramah__force_by_pressures(model, d, arms, t->P, k);
   bramah__rates_by_motion(model, d, arms, 1.0, 0.0, t->Xq, n);
   bramah__rates_by_motion(model, d, arms, 0.0, 1.0, t->Xv, n);
-  for (size_t i = 0; i < np * n; i++) { /* of the residual they are, and belong to the other side here */
+  for (size_t i = 0; i < n_pressure * n;
+       i++) { /* of the residual they are, and belong to the other side here */
     t->Xq[i] = 0.0 - t->Xq[i];
     t->Xv[i] = 0.0 - t->Xv[i];
   }
-  for (size_t i = 0; i < np; i++) memcpy(t->Xx + i * k, d->pd_p + i * np, np * sizeof *t->Xx);
+  for (size_t i = 0; i < n_pressure; i++)
+    memcpy(t->Xx + i * k, d->pd_p + i * n_pressure, n_pressure * sizeof *t->Xx);
 }
 
 /* A force along cylinder q by something. */
@@ -94,16 +79,16 @@ static void push(const bramah_coupled *c, size_t q, double by, size_t k, size_t 
 static void spools(bramah_linearization *l, bramah_coupled *c, size_t k, const tables *t)
 {
   const bramah__circuit *circuit = &c->model->circuit;
-  const size_t np = circuit->n_volumes, ns = bramah__n_spools(circuit);
+  const size_t n_pressure = circuit->n_volumes, ns = bramah__n_spools(circuit);
   bramah__circuit_columns(l, c);
   for (size_t j = 0; j < l->system.n_spool; j++) {
     const size_t spool = l->spool[j];
-    for (size_t i = 0; i < np; i++) t->Xx[i * k + np + j] = l->by_U[i * ns + spool];
-    t->Xx[(np + j) * k + np + j] = -1.0 / circuit->valve[spool].time_constant;
+    for (size_t i = 0; i < n_pressure; i++) t->Xx[i * k + n_pressure + j] = l->by_U[i * ns + spool];
+    t->Xx[(n_pressure + j) * k + n_pressure + j] = -1.0 / circuit->valve[spool].time_constant;
     for (size_t i = 0; i < circuit->n_metered; i++) {
       const bramah__metered_port *port = &circuit->metered_port[i];
       push(c, port->cylinder, bramah__drag_per_rate(circuit, i) * l->by_U[port->volume * ns + spool], k,
-           np + j, t->P);
+           n_pressure + j, t->P);
     }
   }
 }
@@ -158,5 +143,51 @@ bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_c
                               .Xq = t.Xq,
                               .Xv = t.Xv,
                               .Xx = t.Xx};
+  return BRAMAH_OK;
+}
+
+static bramah_status check(const bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
+{
+  if (c->base != l->model)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  return bramah__refresh(c, diag);
+}
+
+/* Kinetic energy of body j that moves with Z [6]. */
+static double kinetic(const bramah_model *model, const bramah__pose *pose, const double *Z, size_t j)
+{
+  double g[3], Jw[3];
+  bramah__cross3(Z + 3, pose[j].g, g);
+  bramah__axpy3(1.0, Z, g);
+  bramah__rotate3(pose[j].J, Z + 3, Jw);
+  return 0.5 * (model->tree.link[j].mass * bramah__dot3(g, g) + bramah__dot3(Z + 3, Jw));
+}
+
+bramah_status bramah_linearization_energies(bramah_linearization *l, bramah_coupled *plant, const double *dx,
+                                            double *body, double *volume, bramah_diag *diag)
+{
+  const bramah_model *model = plant->model;
+  const size_t n = model->n, n_dof = model->n_independent, n_pressure = model->circuit.n_volumes;
+  const bramah_status status = check(l, plant, diag);
+  if (status != BRAMAH_OK) return status;
+  if (l->roll.rows) bramah__unroll(l, dx, l->dx);
+  if (l->roll.rows) dx = l->dx;
+  double *zd = plant->probe_state.zd;
+  bramah__rate_derivative(model, &plant->state, plant->now);
+  for (size_t j = 0; j < n; j++) {
+    zd[j] = 0.0;
+    for (size_t f = 0; f < n_dof; f++)
+      zd[j] += plant->now->Rz[j * n_dof + f] * dx[n_dof + f] + plant->now->D[j * n_dof + f] * dx[f];
+  }
+  bramah__tree_velocity(&model->tree, plant->now->pose, zd, plant->derivative.Y);
+  for (size_t j = 0; j < n; j++) body[j] = kinetic(model, plant->now->pose, plant->derivative.Y + 6 * j, j);
+  bramah__circuit_columns(l, plant);
+  for (size_t i = 0; i < n_pressure; i++)
+    volume[i] = 0.5 * plant->derivative.circuit[n_pressure + i] * dx[2 * n_dof + i] * dx[2 * n_dof + i];
+  for (size_t i = 0; i < model->circuit.n_metered; i++) { /* the element between actuator and rod */
+    const size_t load = model->circuit.metered_port[i].volume;
+    const double compliance = model->circuit.metered[i].A_h / bramah__load_stiffness(&model->circuit, i);
+    volume[load] = 0.5 * compliance * dx[2 * n_dof + load] * dx[2 * n_dof + load];
+  }
   return BRAMAH_OK;
 }

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+/* Equilibria: coming to rest, and trims. */
+#include "lib/linear/rest_internal.h"
+#include "lib/base/diag.h"
+#include "lib/math/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+double bramah__state_size(const bramah_linearization *l, size_t i)
+{
+  const size_t pressure = 2 * l->system.n_position, spool = bramah__first_spool(l),
+               friction = bramah__first_friction(l);
+  if (i < pressure) return 1.0;
+  if (i < spool) return 1e6;
+  if (i < friction) return l->model->circuit.valve[l->spool[i - spool]].limit;
+  return strcmp(l->system.x_unit[i], "1") == 0 ? 1.0 : 1e-5;
+}
+
+bramah_status bramah__move_state(bramah_linearization *l, bramah_coupled *c, const double *dx,
+                                 bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
+               n_pressure = l->system.n_pressure;
+  for (size_t i = 0; i < l->system.n; i++)
+    if (!isfinite(dx[i]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, l->system.x_name[i], "the correction is not finite");
+  const bramah_status status = bramah__refresh(c, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__state_copy(&c->state, &c->next);
+  for (size_t j = 0; j < model->n; j++)
+    for (size_t f = 0; f < n_dof; f++) c->next.z[j] += c->now->Rz[j * n_dof + f] * dx[f];
+  for (size_t f = 0; f < n_dof; f++) c->next.zd[c->next.index[n_dependent + f]] += dx[n_dof + f];
+  for (size_t i = 0; i < n_pressure; i++) c->next.p[i] += dx[2 * n_dof + i];
+  for (size_t i = 0; i < l->system.n_spool; i++) c->next.U[l->spool[i]] += dx[2 * n_dof + n_pressure + i];
+  for (size_t i = 0; i < l->system.n_friction; i++) c->next.x[i] += dx[bramah__first_friction(l) + i];
+  return bramah__adopt_candidate(c, diag);
+}
+
+/* What still moves is prescribed. */
+static bramah_status drives_stand(const bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  for (size_t i = 0; i < model->n_motions; i++)
+    if (c->state.zd[model->motion[i].joint] != 0.0)
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->motion_name[i],
+                          "this prescribed motion does not stand still: there is no equilibrium");
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__halt(bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  bramah__state_copy(&c->state, &c->next);
+  memset(c->next.zd, 0, model->n * sizeof *c->next.zd);
+  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
+    const bramah__valve *valve = &model->circuit.valve[i];
+    c->next.U[i] = bramah__spool_reference(valve, c->next.u[valve->input]);
+  }
+  const bramah_status status = bramah__adopt_candidate(c, diag);
+  return status == BRAMAH_OK ? drives_stand(c, diag) : status;
+}
+
+size_t bramah__snap_size(const bramah_coupled *c) { return (c->state.size + 7) / 8; }
+
+void bramah__keep_state(const bramah_coupled *c, double *snap)
+{
+  memcpy(snap, c->state.block, c->state.size);
+}
+
+void bramah__return_state(bramah_coupled *c, const double *snap)
+{
+  memcpy(c->state.block, snap, c->state.size);
+  bramah__apply_parameters(c, c->state.theta);
+  c->now_valid = 0;
+}
+
+bramah_status bramah__out_of_balance(const bramah_linearization *l, const bramah_coupled *c, size_t k,
+                                     const char *what, bramah_diag *diag)
+{
+  const size_t n_dof = l->system.n_position;
+  const int moves = k < 2 * n_dof;
+  const char *name = moves ? c->model->body_name[(size_t)c->state.index[c->model->n_dependent + k % n_dof]]
+                           : c->model->volume_name[k - 2 * n_dof];
+  bramah__fail(diag, BRAMAH_E_NO_CONVERGENCE, name, what);
+  bramah__add_text(diag, l->system.x_name[k]);
+  bramah__add_text(diag, " changes by ");
+  bramah__add_number(diag, l->system.xd[k], 3);
+  bramah__add_text(diag, " ");
+  bramah__add_text(diag, l->system.x_unit[k]);
+  bramah__add_text(diag, strchr(l->system.x_unit[k], '/') ? "^2" : "/s");
+  return BRAMAH_E_NO_CONVERGENCE;
+}
+
+void bramah__rest_report(const bramah_linearization *l, const bramah_coupled *c, int iterations,
+                         bramah_equilibrium_report *report)
+{
+  if (!report) return;
+  *report = (bramah_equilibrium_report){.iterations = iterations};
+  for (size_t j = 0; j < c->model->n; j++)
+    report->acceleration = fmax(report->acceleration, fabs(c->state.zdd[j]));
+  for (size_t i = 0; i < l->system.n_pressure; i++)
+    report->pressure_rate = fmax(report->pressure_rate, fabs(c->state.pd[i]));
+}
+
+/* Largest move of a position in one step [rad or m]. */
+static const double stride = 0.05;
+
+/* How many steps it takes to x. */
+static size_t strides(const bramah_linearization *l, const double *x)
+{
+  double far = 0.0;
+  for (size_t i = 0; i < l->system.n_position; i++) far = fmax(far, fabs(x[i] - l->system.x[i]));
+  return far < 1e4 * stride ? 1 + (size_t)(far / stride) : 0;
+}
+
+bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled *plant, const double *x,
+                                         bramah_diag *diag)
+{
+  const size_t n = l->system.n;
+  if (plant->base != l->model)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
+                        "a rolling machine is placed by its machine file");
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, l->system.x_name[i], "is not finite");
+  const size_t steps = strides(l, x);
+  if (steps == 0) return bramah__fail(diag, BRAMAH_E_CLOSURE, l->model->name, "this state is too far away");
+  bramah_status status = BRAMAH_OK;
+  memcpy(l->snap, plant->state.block, plant->state.size);
+  for (size_t i = 0; i < n; i++) l->side[0][i] = (x[i] - l->x[i]) / (double)steps;
+  for (size_t k = 0; k < steps && status == BRAMAH_OK; k++)
+    status = bramah__move_state(l, plant, l->side[0], diag);
+  if (status != BRAMAH_OK) bramah__return_state(plant, l->snap);
+  return status;
+}
+
+/* Coming to rest by pseudo-transient continuation. The step grows twofold as long as the state moves little
+ * in it and shrinks fourfold where it would leap; at steps far longer than anything in the machine it is
+ * Newton's. */
+
+enum { MOST_STEPS = 600 };
+static const double first_step = 1e-4, long_step = 1e3, longest_step = 1e6; /* [s] */
+static const double leap = 0.3;                                             /* in sizes of the state */
+static const double little_rest = 1e-9; /* a step no longer than that ends the settling */
+
+typedef struct settling {
+  bramah_linearization *l;
+  bramah_coupled *c;
+  double *M, *dx, *snap;
+  int *pivot;
+} settling;
+
+size_t bramah_equilibrium_work(const bramah_linearization *l, size_t n_held, size_t n_free)
+{
+  const size_t n = l->system.n, rows = l->system.n_position + l->system.n_pressure + n_held,
+               columns = l->system.n_position + l->system.n_pressure + n_free, all = rows + columns;
+  bramah__state state;
+  bramah__arena counted = bramah__arena_make(NULL, 0);
+  bramah__state_layout(l->model, &counted, &state);
+  const size_t snap = (state.size + 7) / 8, settle = n * n + 2 * n + snap,
+               trim = 2 * snap + rows * columns + all * columns + all + 2 * columns + 2 * rows + n +
+                      bramah__least_squares_work(all, columns);
+  return settle > trim ? settle : trim;
+}
+
+/* Step dx of length dt; its size in sizes of the state, or -1. */
+static double euler_step(const settling *s, double dt)
+{
+  const bramah_linear_system *sys = &s->l->system;
+  const size_t n = sys->n;
+  for (size_t i = 0; i < n; i++) {
+    const double size = bramah__state_size(s->l, i);
+    for (size_t j = 0; j < n; j++)
+      s->M[i * n + j] = (i == j) / dt - sys->A[i * n + j] * bramah__state_size(s->l, j) / size;
+    s->dx[i] = sys->xd[i] / size;
+  }
+  if (bramah__lu_factor(n, s->M, s->pivot)) return -1.0;
+  bramah__lu_solve(n, s->M, s->pivot, s->dx);
+  double largest = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    const int velocity = i >= sys->n_position && i < 2 * sys->n_position;
+    if (!velocity) largest = fmax(largest, fabs(s->dx[i]));
+    s->dx[i] *= bramah__state_size(s->l, i);
+  }
+  return isfinite(largest) ? largest : -1.0;
+}
+
+/* Of what moves on, the fastest in sizes of the state. */
+static bramah_status still_moving(const settling *s, bramah_diag *diag)
+{
+  const bramah_linear_system *sys = &s->l->system;
+  size_t worst = 0;
+  double most = -1.0;
+  for (size_t i = 0; i < 2 * sys->n_position + sys->n_pressure; i++) {
+    if (i >= sys->n_position && i < 2 * sys->n_position) continue;
+    const double speed = fabs(sys->xd[i]) / bramah__state_size(s->l, i);
+    if (speed > most) most = speed, worst = i;
+  }
+  return bramah__out_of_balance(s->l, s->c, worst, "does not come to rest: ", diag);
+}
+
+static bramah_status come_to_rest(settling *s, int *iterations, bramah_diag *diag)
+{
+  double dt = first_step;
+  bramah_status status = bramah_linearization_run(s->l, s->c, diag);
+  for (*iterations = 0; status == BRAMAH_OK && *iterations < MOST_STEPS; ++*iterations) {
+    const double size = euler_step(s, dt);
+    int failed = size < 0.0 || size > leap;
+    if (!failed) failed = bramah__move_state(s->l, s->c, s->dx, diag) != BRAMAH_OK;
+    if (failed) {
+      dt *= 0.25;
+      continue;
+    }
+    bramah__update_basis(s->c);
+    status = bramah_linearization_run(s->l, s->c, diag);
+    if (dt >= long_step && size < little_rest) return status;
+    dt = fmin(2.0 * dt, longest_step);
+  }
+  return status != BRAMAH_OK ? status : still_moving(s, diag);
+}
+
+bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, double *work,
+                            bramah_equilibrium_report *report, bramah_diag *diag)
+{
+  const size_t n = l->system.n;
+  if (plant->base != l->model)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
+                        "equilibria of rolling machines are not searched for: give the steady motion");
+  settling s = {.l = l, .c = plant, .M = work, .dx = work + n * n, .snap = work + n * n + 2 * n};
+  s.pivot = (int *)(void *)(s.dx + n);
+  bramah__keep_state(plant, s.snap);
+  int iterations;
+  bramah_status status = come_to_rest(&s, &iterations, diag);
+  if (status == BRAMAH_OK) status = bramah__halt(plant, diag);
+  if (status != BRAMAH_OK) {
+    bramah__return_state(plant, s.snap);
+    return status;
+  }
+  bramah__rest_report(l, plant, iterations, report);
+  return BRAMAH_OK;
+}
+
+/* Equilibrium with held outputs and free inputs: Levenberg and Marquardt's method on the linearized
+ * equations. Velocities are zero and spools stand where the commands hold them, so the unknowns are
+ * independent positions, pressures and free inputs,
+ *
+ *   [ z''_i ]       [ A_z   A_p   B ] [ dz_i ]
+ *   [ p'    ]  = -  [ ...           ] [ dp   ]
+ *   [ y - t ]       [ C_z   C_p   D ] [ du   ]
+ *
+ * each column in sizes of its unknown and each row in sizes of what the unknowns make of it. */
+
+enum { MOST_ITERATIONS = 200, MOST_TRIALS = 24 };
+static const double little = 1e-10; /* step that ends the iteration, in sizes of the unknowns */
+static const double held_weight = 1e3;
+
+typedef struct search {
+  bramah_linearization *l;
+  bramah_coupled *c;
+  const bramah_trim *trim;
+  size_t rows, columns;
+  double *J, *L, *b, *step, *size, *weight, *residual, *dx, *snap, *trial, *rest;
+  double mu; /* damping */
+} search;
+
+static size_t n_states(const search *s) { return s->l->system.n_position + s->l->system.n_pressure; }
+
+/* State of the linearization that unknown k is, and the rate that row r is. */
+static size_t state_of(const search *s, size_t k)
+{
+  return k < s->l->system.n_position ? k : s->l->system.n_position + k;
+}
+static size_t rate_of(const search *s, size_t r) { return s->l->system.n_position + r; }
+
+static double size_of_input(const search *s, size_t input)
+{
+  const bramah_model *model = s->l->model;
+  if (input < model->n_inputs) {
+    for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++)
+      if (model->circuit.valve[i].input == input) return model->circuit.valve[i].limit;
+    return 1.0;
+  }
+  const bramah__parameter *p = &model->parameter[s->l->parameter[input - model->n_inputs]];
+  if (p->info.nominal != 0.0) return fabs(p->info.nominal);
+  return p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD ? 1e3 : 1.0;
+}
+
+/* What an input does to a row of A or C by way of the spools that are states. */
+static double by_spools(const search *s, size_t input, const double *row)
+{
+  const bramah_model *model = s->l->model;
+  double sum = 0.0;
+  if (input >= model->n_inputs) return 0.0;
+  for (size_t i = 0; i < s->l->system.n_spool; i++) {
+    const bramah__valve *valve = &model->circuit.valve[s->l->spool[i]];
+    if (valve->input == input && bramah__spool_follows(valve, s->c->state.u[input]) > 0.0)
+      sum += row[bramah__first_spool(s->l) + i];
+  }
+  return sum;
+}
+
+static double entry(const search *s, size_t r, size_t k)
+{
+  const bramah_linear_system *sys = &s->l->system;
+  const size_t ns = n_states(s);
+  const size_t output = r < ns ? 0 : s->trim->held[r - ns];
+  const double *row = r < ns ? sys->A + rate_of(s, r) * sys->n : sys->C + output * sys->n;
+  if (k < ns) return row[state_of(s, k)];
+  const size_t input = s->trim->free[k - ns];
+  const double direct = r < ns ? sys->B[rate_of(s, r) * sys->n_u + input] : sys->D[output * sys->n_u + input];
+  return direct + by_spools(s, input, row);
+}
+
+/* Row weights are frozen by the first call, so that residuals can be compared. */
+static void fill(search *s, int first)
+{
+  const size_t ns = n_states(s);
+  for (size_t r = 0; r < s->rows; r++) {
+    double largest = 0.0;
+    for (size_t k = 0; k < s->columns; k++) {
+      s->J[r * s->columns + k] = entry(s, r, k) * s->size[k];
+      largest = fmax(largest, fabs(s->J[r * s->columns + k]));
+    }
+    if (first) s->weight[r] = 1.0 / fmax(largest, r < s->l->system.n_position ? 1.0 : r < ns ? 1e4 : 1e-6);
+    if (first && r >= ns) s->weight[r] *= held_weight;
+    for (size_t k = 0; k < s->columns; k++) s->J[r * s->columns + k] *= s->weight[r];
+  }
+}
+
+static double residual(search *s)
+{
+  const bramah_linear_system *sys = &s->l->system;
+  const size_t ns = n_states(s);
+  double sum = 0.0;
+  for (size_t r = 0; r < s->rows; r++) {
+    s->residual[r] = s->weight[r] * (r < ns ? sys->xd[rate_of(s, r)]
+                                            : sys->y[s->trim->held[r - ns]] - s->trim->target[r - ns]);
+    sum += s->residual[r] * s->residual[r];
+  }
+  return sqrt(sum);
+}
+
+/* The plant with the step taken; velocities stay zero. */
+static bramah_status take(search *s, bramah_diag *diag)
+{
+  const bramah_model *model = s->c->model;
+  const size_t ns = n_states(s), n = s->l->system.n;
+  bramah__state *state = &s->c->state;
+  memset(s->dx, 0, n * sizeof *s->dx);
+  for (size_t k = 0; k < ns; k++) s->dx[state_of(s, k)] = s->step[k];
+  for (size_t k = ns; k < s->columns; k++) {
+    const size_t input = s->trim->free[k - ns];
+    if (input < model->n_inputs) {
+      state->u[input] += s->step[k];
+      continue;
+    }
+    const size_t parameter = s->l->parameter[input - model->n_inputs];
+    const bramah_status status =
+        bramah__set_parameter(s->c, parameter, state->theta[parameter] + s->step[k], diag);
+    if (status != BRAMAH_OK) return status;
+  }
+  for (size_t i = 0; i < s->l->system.n_spool; i++) {
+    const size_t v = s->l->spool[i];
+    const bramah__valve *valve = &model->circuit.valve[v];
+    s->dx[bramah__first_spool(s->l) + i] =
+        bramah__spool_reference(valve, state->u[valve->input]) - state->U[v];
+  }
+  bramah_status status = bramah__move_state(s->l, s->c, s->dx, diag);
+  if (status == BRAMAH_OK) status = bramah_linearization_run(s->l, s->c, diag);
+  return status;
+}
+
+/* The step of least squares of J step = -residual with damping, in sizes; its largest element, or -1. */
+static double propose(search *s)
+{
+  const size_t rows = s->rows, columns = s->columns, all = rows + columns;
+  double largest = 0.0;
+  memset(s->L, 0, all * columns * sizeof *s->L);
+  memcpy(s->L, s->J, rows * columns * sizeof *s->L);
+  for (size_t k = 0; k < columns; k++) s->L[(rows + k) * columns + k] = sqrt(s->mu);
+  for (size_t r = 0; r < all; r++) s->b[r] = r < rows ? -s->residual[r] : 0.0;
+  if (bramah__least_squares(all, columns, s->L, s->b, 1e-13, s->rest) < 0) return -1.0;
+  for (size_t k = 0; k < columns; k++) {
+    largest = fmax(largest, fabs(s->b[k]));
+    s->step[k] = s->b[k] * s->size[k];
+  }
+  return isfinite(largest) ? largest : -1.0;
+}
+
+/* Damp until a step makes the residual less. Returns its length in sizes, 0 if none does. */
+static double descend(search *s, bramah_diag *diag)
+{
+  const double before = residual(s);
+  bramah__keep_state(s->c, s->trial);
+  for (int k = 0; k < MOST_TRIALS; k++) {
+    const double length = propose(s);
+    if (length >= 0.0 && length < little) return 0.0;
+    if (length > 0.0 && length <= leap) {
+      if (take(s, diag) == BRAMAH_OK && residual(s) < before) {
+        s->mu = s->mu > 1e-12 ? 0.1 * s->mu : 0.0;
+        return length;
+      }
+      bramah__return_state(s->c, s->trial);
+      if (bramah_linearization_run(s->l, s->c, diag) != BRAMAH_OK) return 0.0;
+      residual(s);
+    }
+    s->mu = fmax(4.0 * s->mu, 1e-10);
+  }
+  return 0.0;
+}
+
+static bramah_status not_balanced(const search *s, bramah_diag *diag)
+{
+  const size_t ns = n_states(s);
+  size_t worst = 0;
+  for (size_t r = 0; r < s->rows; r++)
+    if (fabs(s->residual[r]) > fabs(s->residual[worst])) worst = r;
+  if (worst < ns) return bramah__out_of_balance(s->l, s->c, rate_of(s, worst), "does not balance: ", diag);
+  const size_t output = s->trim->held[worst - ns];
+  bramah__fail(diag, BRAMAH_E_NO_CONVERGENCE, s->l->system.y_name[output],
+               "does not reach its value; it stops at ");
+  bramah__add_number(diag, s->l->system.y[output], 6);
+  bramah__add_text(diag, " ");
+  bramah__add_text(diag, s->l->system.y_unit[output]);
+  return BRAMAH_E_NO_CONVERGENCE;
+}
+
+/* What the last step can have left. */
+static int balanced(const search *s)
+{
+  for (size_t r = 0; r < s->rows; r++)
+    if (fabs(s->residual[r]) > 1e-7 * (r < n_states(s) ? 1.0 : held_weight)) return 0;
+  return 1;
+}
+
+static bramah_status iterate(search *s, int *iterations, bramah_diag *diag)
+{
+  const bramah_status status = bramah_linearization_run(s->l, s->c, diag);
+  if (status != BRAMAH_OK) return status;
+  s->mu = 1e-6;
+  for (*iterations = 0; *iterations < MOST_ITERATIONS; ++*iterations) {
+    fill(s, *iterations == 0);
+    if (descend(s, diag) == 0.0) break;
+  }
+  return balanced(s) ? BRAMAH_OK : not_balanced(s, diag);
+}
+
+static void layout(search *s, double *work)
+{
+  const size_t snap = bramah__snap_size(s->c), all = s->rows + s->columns;
+  s->snap = work;
+  s->trial = s->snap + snap;
+  s->J = s->trial + snap;
+  s->L = s->J + s->rows * s->columns;
+  s->b = s->L + all * s->columns;
+  s->step = s->b + all;
+  s->size = s->step + s->columns;
+  s->weight = s->size + s->columns;
+  s->residual = s->weight + s->rows;
+  s->dx = s->residual + s->rows;
+  s->rest = s->dx + s->l->system.n;
+}
+
+static bramah_status check(const bramah_linearization *l, const bramah_coupled *c, const bramah_trim *trim,
+                           bramah_diag *diag)
+{
+  if (c->base != l->model)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
+                        "equilibria of rolling machines are not searched for: give the steady motion");
+  for (size_t k = 0; k < trim->n_held; k++)
+    if (trim->held[k] >= l->system.n_y || !isfinite(trim->target[k]))
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "no such output, or its value is not finite");
+  for (size_t k = 0; k < trim->n_free; k++)
+    if (trim->free[k] >= l->system.n_u)
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "there is no input of this number");
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, const bramah_trim *trim,
+                               double *work, bramah_equilibrium_report *report, bramah_diag *diag)
+{
+  bramah_status status = check(l, plant, trim, diag);
+  if (status != BRAMAH_OK) return status;
+  search s = {.l = l, .c = plant, .trim = trim};
+  s.rows = n_states(&s) + trim->n_held;
+  s.columns = n_states(&s) + trim->n_free;
+  layout(&s, work);
+  bramah__keep_state(plant, s.snap);
+  for (size_t k = 0; k < s.columns; k++)
+    s.size[k] = k < n_states(&s) ? bramah__state_size(l, state_of(&s, k))
+                                 : size_of_input(&s, trim->free[k - n_states(&s)]);
+  int iterations = 0;
+  status = bramah__halt(plant, diag);
+  if (status == BRAMAH_OK) status = iterate(&s, &iterations, diag);
+  if (status != BRAMAH_OK) {
+    bramah__return_state(plant, s.snap);
+    return status;
+  }
+  bramah__rest_report(l, plant, iterations, report);
+  return BRAMAH_OK;
+}

@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: MIT */
+/* Bodies, loops, motions, forces and rolling contacts of a machine. */
+#include "lib/machine/compile.h"
+#include "lib/math/vector3.h"
+#include "lib/base/diag.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Joints and bodies of a machine into a tree from the root outwards. */
+
+/* Index in machine->bodies; -1: ground; -2: none of that name. */
+static int machine_body(const bramah_machine *machine, const char *name)
+{
+  if (name && strcmp(name, "ground") == 0) return -1;
+  for (size_t i = 0; name && i < machine->n_bodies; i++)
+    if (strcmp(machine->bodies[i].name, name) == 0) return (int)i;
+  return -2;
+}
+
+static bramah_status check_tree_names(const bramah__compiler *k)
+{
+  const bramah_machine *d = k->machine;
+  for (size_t j = 0; j < d->n_joints; j++) {
+    const bramah_joint *joint = &d->joints[j];
+    const char *ends[2] = {joint->parent, joint->child};
+    for (int e = 0; e < 2; e++)
+      if (machine_body(d, ends[e]) == -2)
+        return bramah__no_such(k, joint->name, joint->line, "body", ends[e], d->n_bodies,
+                               k->model->body_name);
+    if (machine_body(d, joint->child) == -1)
+      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, joint->name, joint->line,
+                                  "the ground cannot be the child of a joint");
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status check_each_body_once(const bramah__compiler *k)
+{
+  const bramah_machine *d = k->machine;
+  for (size_t b = 0; b < d->n_bodies; b++) {
+    size_t parents = 0;
+    for (size_t j = 0; j < d->n_joints; j++) parents += machine_body(d, d->joints[j].child) == (int)b;
+    if (parents == 0)
+      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, d->bodies[b].name, d->bodies[b].line,
+                                  "this body hangs on no joint");
+    if (parents > 1)
+      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, d->bodies[b].name, d->bodies[b].line,
+                                  "this body is the child of more than one joint; close loops under 'loops'");
+  }
+  return BRAMAH_OK;
+}
+
+/* Order the joints so that parents come first, otherwise as they stand in the machine. */
+static bramah_status sort_tree(bramah__compiler *k)
+{
+  const bramah_machine *d = k->machine;
+  size_t placed = 0;
+  while (placed < d->n_joints) {
+    const size_t before = placed;
+    for (size_t j = 0; j < d->n_joints; j++) {
+      const int parent = machine_body(d, d->joints[j].parent);
+      int done = 0, ready = parent == -1;
+      for (size_t i = 0; i < placed; i++) {
+        done |= k->t.joint_order[i] == j;
+        ready |= k->t.body_of_joint[i] == parent;
+      }
+      if (done || !ready) continue;
+      k->t.joint_order[placed] = j;
+      k->t.body_of_joint[placed++] = machine_body(d, d->joints[j].child);
+    }
+    if (placed != before) continue;
+    for (size_t j = 0; j < d->n_joints; j++) {
+      int done = 0;
+      for (size_t i = 0; i < placed; i++) done |= k->t.joint_order[i] == j;
+      if (!done)
+        return bramah__compile_fail(
+            k, BRAMAH_E_TOPOLOGY, d->joints[j].name, d->joints[j].line,
+            "this joint is not connected to the ground; cut the loop and close it under 'loops'");
+    }
+  }
+  return BRAMAH_OK;
+}
+
+/* Names of joints and bodies in the order of the tree: pointers are permuted through the machine's. */
+static void sort_names(bramah__compiler *k)
+{
+  const bramah_machine *d = k->machine;
+  bramah_model *model = k->model;
+  /* The names were copied in file order into consecutive slots; look each up by its text. */
+  for (size_t i = 0; i < model->n; i++) {
+    const char *joint = d->joints[k->t.joint_order[i]].name, *body = d->bodies[k->t.body_of_joint[i]].name;
+    for (size_t l = i; l < model->n; l++)
+      if (strcmp(model->joint_name[l], joint) == 0) {
+        const char *t = model->joint_name[i];
+        model->joint_name[i] = model->joint_name[l], model->joint_name[l] = t;
+      }
+    for (size_t l = i; l < model->n; l++)
+      if (strcmp(model->body_name[l], body) == 0) {
+        const char *t = model->body_name[i];
+        model->body_name[i] = model->body_name[l], model->body_name[l] = t;
+      }
+  }
+}
+
+static bramah_status fill_joint(const bramah__compiler *k, const bramah_joint *joint, bramah__link *link)
+{
+  link->revolute = joint->type == BRAMAH_JOINT_REVOLUTE;
+  if (!link->revolute && joint->type != BRAMAH_JOINT_PRISMATIC)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                                "the type of this joint is unknown");
+  if (!bramah__normalise(joint->axis, link->axis))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                                "the axis of this joint has no direction");
+  memcpy(link->position, joint->position, sizeof link->position);
+  const bramah_status status = bramah__joint_rotation(k, joint, link->rotation);
+  if (status != BRAMAH_OK) return status;
+  link->turned =
+      memcmp(link->rotation, (const double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof link->rotation) != 0;
+  return BRAMAH_OK;
+}
+
+static bramah_status fill_body(const bramah__compiler *k, const bramah_body *body, bramah__link *link)
+{
+  const double *I = body->inertia;
+  const bramah_status status = bramah__check_body(k, body);
+  if (status != BRAMAH_OK) return status;
+  link->mass = body->mass;
+  memcpy(link->centre, body->centre_of_mass, sizeof link->centre);
+  const double full[9] = {I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]};
+  memcpy(link->inertia, full, sizeof full);
+  return BRAMAH_OK;
+}
+
+/* The three turning coordinates follow each other in the tree: sort_tree keeps chains together. */
+static void fill_ball(bramah__compiler *k, size_t i)
+{
+  const size_t ball = k->t.ball[k->t.joint_order[i]];
+  k->t.link[i].ball = (int)ball;
+  if (ball == 0) return;
+  k->model->ball[ball - 1].first = i;
+  for (size_t l = i; l < i + 3; l++) k->model->ball_of[l] = ball;
+}
+
+bramah_status bramah__build_tree(bramah__compiler *k)
+{
+  const bramah_machine *d = k->machine;
+  if (d->n_joints == 0)
+    return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, "joints", 0, "the machine has no joint");
+  bramah_status status = check_tree_names(k);
+  if (status == BRAMAH_OK) status = check_each_body_once(k);
+  if (status == BRAMAH_OK) status = sort_tree(k);
+  if (status != BRAMAH_OK) return status;
+  sort_names(k);
+  for (size_t i = 0; i < k->model->n; i++) {
+    const bramah_joint *joint = &d->joints[k->t.joint_order[i]];
+    status = fill_joint(k, joint, &k->t.link[i]);
+    if (status == BRAMAH_OK) status = fill_body(k, &d->bodies[k->t.body_of_joint[i]], &k->t.link[i]);
+    if (status == BRAMAH_OK)
+      status = bramah__find_body(k, joint->name, joint->line, joint->parent, &k->t.link[i].parent);
+    if (status != BRAMAH_OK) return status;
+    k->model->z0[i] = joint->initial_position;
+    k->model->zd0[i] = joint->initial_rate;
+    k->t.given[i] = joint->initial == BRAMAH_INITIAL_GIVEN;
+    fill_ball(k, i);
+  }
+  return BRAMAH_OK;
+}
+
+/* Loops of a machine into constraint equations, and what to say of an equation that does not hold. */
+
+/* Rows of each type of loop, by its number; 0: no such type. */
+static const struct {
+  bramah__hold hold;
+  size_t n_directions;
+  const char *direction_fault;
+} loop_kinds[] = {
+    [BRAMAH_LOOP_REVOLUTE] = {BRAMAH__HOLD_POINT, 2, "its axes do not become parallel"},
+    [BRAMAH_LOOP_SPHERICAL] = {BRAMAH__HOLD_POINT, 0, ""},
+    [BRAMAH_LOOP_PRISMATIC] = {BRAMAH__HOLD_LINE, 3, "its bodies do not become aligned"},
+    [BRAMAH_LOOP_UNIVERSAL] = {BRAMAH__HOLD_POINT, 1, "its axes do not become perpendicular"},
+    [BRAMAH_LOOP_DISTANCE] = {BRAMAH__HOLD_DISTANCE, 0, ""},
+};
+
+static int known(const bramah_loop *loop)
+{
+  return loop->type >= BRAMAH_LOOP_REVOLUTE && loop->type <= BRAMAH_LOOP_DISTANCE;
+}
+
+size_t bramah__count_loop_rows(const bramah_machine *machine)
+{
+  size_t rows = 0;
+  for (size_t i = 0; i < machine->n_loops; i++)
+    if (known(&machine->loops[i])) {
+      const bramah_loop_type type = machine->loops[i].type;
+      rows += (size_t)loop_kinds[type].hold + loop_kinds[type].n_directions;
+    }
+  return rows;
+}
+
+static bramah_status bad_loop(const bramah__compiler *k, const bramah_loop *loop, const char *message)
+{
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, loop->name, loop->line, message);
+}
+
+/* Unit vector across a unit axis, in the direction of v; 0 if v lies along the axis. */
+static int across(const double *v, const double *axis, double *out)
+{
+  double unit[3];
+  if (!bramah__normalise(v, unit)) return 0;
+  bramah__axpy3(-bramah__dot3(unit, axis), axis, unit);
+  return sqrt(bramah__dot3(unit, unit)) > 1e-6 && bramah__normalise(unit, out);
+}
+
+/* Axis 0 stays normal to two directions across axis 1. */
+static void parallel_directions(const double axis[3], double normal[2][3], bramah__loop *out)
+{
+  for (int d = 0; d < 2; d++) {
+    bramah__copy3(axis, out->u[d]);
+    bramah__copy3(normal[d], out->v[d]);
+  }
+}
+
+static bramah_status prismatic_directions(const bramah__compiler *k, const bramah_loop *loop,
+                                          double axis[2][3], bramah__loop *out)
+{
+  double across_1[2][3];
+  if (!across(loop->normal[0], axis[0], out->normal[0]) || !across(loop->normal[1], axis[1], across_1[0]))
+    return bad_loop(k, loop, "a normal of this loop has no direction across its axis");
+  bramah__cross3(axis[0], out->normal[0], out->normal[1]);
+  bramah__cross3(axis[1], across_1[0], across_1[1]);
+  parallel_directions(axis[0], across_1, out);
+  bramah__copy3(out->normal[0], out->u[2]);
+  bramah__copy3(across_1[1], out->v[2]);
+  return BRAMAH_OK;
+}
+
+static bramah_status fill_directions(const bramah__compiler *k, const bramah_loop *loop, bramah__loop *out)
+{
+  double axis[2][3], normal[2][3];
+  if (out->n_directions == 0) return BRAMAH_OK;
+  for (int e = 0; e < 2; e++)
+    if (!bramah__normalise(loop->axis[e], axis[e]))
+      return bad_loop(k, loop, "the axis of this loop has no direction");
+  if (loop->type == BRAMAH_LOOP_PRISMATIC) return prismatic_directions(k, loop, axis, out);
+  if (loop->type == BRAMAH_LOOP_UNIVERSAL) {
+    bramah__copy3(axis[0], out->u[0]);
+    bramah__copy3(axis[1], out->v[0]);
+    return BRAMAH_OK;
+  }
+  bramah__loop_normals(axis[1], normal);
+  parallel_directions(axis[0], normal, out);
+  return BRAMAH_OK;
+}
+
+static bramah_status fill_loop(const bramah__compiler *k, const bramah_loop *loop, bramah__loop *out)
+{
+  out->hold = loop_kinds[loop->type].hold;
+  out->n_directions = loop_kinds[loop->type].n_directions;
+  bramah_status status = fill_directions(k, loop, out);
+  if (status != BRAMAH_OK) return status;
+  if (loop->type == BRAMAH_LOOP_DISTANCE) {
+    status = bramah__positive(k, loop->distance, loop->name, loop->line, "the distance");
+    if (status != BRAMAH_OK) return status;
+    out->distance = loop->distance;
+  }
+  memcpy(out->point, loop->point, sizeof out->point);
+  for (int e = 0; e < 2 && status == BRAMAH_OK; e++)
+    status = bramah__find_body(k, loop->name, loop->line, loop->body[e], &out->body[e]);
+  return status;
+}
+
+/* ---- planar mechanisms ---- */
+
+static const double aligned = 1e-12;
+
+/* e [n x 3]: the direction that all bodies of a planar tree have in common, in the axes of each. Returns 0 if
+ * the tree is not planar: every joint must turn about it or slide across it. */
+static int common_direction(const bramah_model *model, const bramah__link *links, double *ground,
+                            double (*e)[3])
+{
+  bramah__rotate3(links[0].rotation, links[0].axis, ground);
+  if (!links[0].revolute) return 0;
+  for (size_t j = 0; j < model->n; j++) {
+    const bramah__link *link = &links[j];
+    bramah__unrotate3(link->rotation, link->parent < 0 ? ground : e[link->parent], e[j]);
+    const double along = fabs(bramah__dot3(link->axis, e[j]));
+    if (fabs(along - (link->revolute ? 1.0 : 0.0)) > aligned) return 0;
+  }
+  return 1;
+}
+
+/* Where all that turns turns about one direction, a cut revolute joint about it keeps its axes parallel by
+ * itself: these rows would be zero for ever. */
+static int turns_in_plane(const bramah_loop *loop, const bramah__loop *out, const double *ground,
+                          double (*e)[3])
+{
+  double axis[3];
+  if (loop->type != BRAMAH_LOOP_REVOLUTE) return 0;
+  for (int end = 0; end < 2; end++) {
+    bramah__normalise(loop->axis[end], axis);
+    const double *direction = out->body[end] < 0 ? ground : e[out->body[end]];
+    if (fabs(fabs(bramah__dot3(axis, direction)) - 1.0) > aligned) return 0;
+  }
+  return 1;
+}
+
+bramah_status bramah__build_loops(bramah__compiler *k)
+{
+  bramah_model *model = k->model;
+  double ground[3], (*e)[3] = (double(*)[3])(void *)k->t.work;
+  const int planar = common_direction(model, k->t.link, ground, e);
+  size_t row = 0;
+  for (size_t i = 0; i < k->machine->n_loops; i++) {
+    const bramah_loop *loop = &k->machine->loops[i];
+    if (!known(loop)) return bad_loop(k, loop, "the type of this loop is unknown");
+    const bramah_status status = fill_loop(k, loop, &k->t.loop[i]);
+    if (status != BRAMAH_OK) return status;
+    if (planar && turns_in_plane(loop, &k->t.loop[i], ground, e)) k->t.loop[i].n_directions = 0;
+    k->t.loop[i].row = row;
+    row += bramah__loop_rows(&k->t.loop[i]);
+  }
+  model->m_loops = row;
+  model->m = row + model->n_motions;
+  return BRAMAH_OK;
+}
+
+double bramah__loop_gap(const bramah__loop *loop, const double *Phi)
+{
+  double sum = 0.0;
+  for (size_t k = 0; k < (size_t)loop->hold; k++) sum += Phi[loop->row + k] * Phi[loop->row + k];
+  return sqrt(sum);
+}
+
+size_t bramah__loop_of_row(const bramah_model *model, size_t row)
+{
+  size_t i = model->n_loops - 1;
+  while (i > 0 && row < model->loop[i].row) i--;
+  return i;
+}
+
+const char *bramah__row_fault(const bramah__loop *loop, size_t row, const char **unit)
+{
+  const int of_points = row - loop->row < (size_t)loop->hold;
+  *unit = of_points ? " m" : " rad";
+  if (of_points && loop->hold == BRAMAH__HOLD_POINT) return "its points do not meet";
+  if (of_points && loop->hold == BRAMAH__HOLD_LINE) return "its point 1 does not come onto the axis";
+  if (of_points) return "its points do not come to their distance";
+  for (size_t type = 0; type < sizeof loop_kinds / sizeof loop_kinds[0]; type++)
+    if (loop_kinds[type].hold == loop->hold && loop_kinds[type].n_directions == loop->n_directions)
+      return loop_kinds[type].direction_fault;
+  return "its directions do not fit";
+}
+
+/* Prescribed motions of a machine into constraint equations behind those of the loops. */
+
+static const double given_tolerance =
+    1e-3; /* rad or m, and per second: how exactly typed values must agree */
+static const double pi = 3.14159265358979323846;
+
+/* Doubles of one table: times, positions, slopes, and scratch. */
+enum { ARRAYS = 4 };
+
+static size_t points_of(const bramah_motion *in)
+{
+  return in->type == BRAMAH_MOTION_TABLE ? in->n_points : 0;
+}
+
+void bramah__motions_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena)
+{
+  size_t points = 0;
+  for (size_t i = 0; i < machine->n_motions; i++) points += points_of(&machine->motions[i]);
+  t->motion = BRAMAH__TAKE(arena, bramah__motion, machine->n_motions);
+  t->motion_points = BRAMAH__TAKE(arena, double, ARRAYS *points);
+}
+
+static bramah_status bad_motion(const bramah__compiler *k, const bramah_motion *in, const char *message)
+{
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, message);
+}
+
+static bramah_status fill_table(const bramah__compiler *k, const bramah_motion *in, double **next,
+                                bramah__motion *out)
+{
+  const size_t n = in->n_points;
+  double *time = *next, *value = time + n, *slope = value + n;
+  *next += ARRAYS * n;
+  if (n < 2) return bad_motion(k, in, "the table of a motion needs at least two points");
+  for (size_t i = 0; i < n; i++) {
+    time[i] = in->times[i];
+    value[i] = in->positions[i];
+    if (!isfinite(value[i])) return bad_motion(k, in, "the positions of a motion must be finite");
+    if (!isfinite(time[i]) || (i > 0 && !(time[i] > time[i - 1])))
+      return bad_motion(k, in, "the times of a motion must ascend");
+  }
+  bramah__spline_slopes(n, time, value, slope, slope + n);
+  *out = (bramah__motion){
+      .type = BRAMAH__MOTION_TABLE, .n_points = n, .time = time, .value = value, .slope = slope};
+  return BRAMAH_OK;
+}
+
+static bramah_status fill_harmonic(const bramah__compiler *k, const bramah_motion *in, bramah__motion *out)
+{
+  const bramah_status status = bramah__positive(k, in->frequency, in->name, in->line, "the frequency");
+  if (status != BRAMAH_OK) return status;
+  *out = (bramah__motion){.type = BRAMAH__MOTION_HARMONIC,
+                          .position = in->mean,
+                          .amplitude = in->amplitude,
+                          .omega = 2.0 * pi * in->frequency,
+                          .phase = in->phase};
+  return BRAMAH_OK;
+}
+
+static bramah_status fill_function(const bramah__compiler *k, const bramah_motion *in, double **next,
+                                   bramah__motion *out)
+{
+  double f[3];
+  bramah_status status = BRAMAH_OK;
+  if (in->type == BRAMAH_MOTION_TABLE)
+    status = fill_table(k, in, next, out);
+  else if (in->type == BRAMAH_MOTION_HARMONIC)
+    status = fill_harmonic(k, in, out);
+  else if (in->type == BRAMAH_MOTION_RATE)
+    *out = (bramah__motion){.type = BRAMAH__MOTION_RATE, .position = in->position, .rate = in->rate};
+  else
+    return bad_motion(k, in, "the type of this motion is unknown");
+  if (status != BRAMAH_OK) return status;
+  bramah__motion_at(out, 0.0, f);
+  return isfinite(f[0]) && isfinite(f[1]) && isfinite(f[2])
+             ? BRAMAH_OK
+             : bad_motion(k, in, "the figures of a motion must be finite");
+}
+
+static bramah_status find_joint(const bramah__compiler *k, size_t i, size_t *out)
+{
+  const bramah_motion *in = &k->source->motions[i];
+  const long joint = bramah__find_name(k->model->n, k->model->joint_name, in->joint);
+  if (joint < 0)
+    return bramah__no_such(k, in->name, in->line, "joint coordinate", in->joint, k->model->n,
+                           k->model->joint_name);
+  *out = (size_t)joint;
+  for (size_t l = 0; l < i; l++)
+    if (k->t.motion[l].joint == *out) {
+      bad_motion(k, in, "its joint is already moved by the motion '");
+      bramah__add_text(k->diag, k->source->motions[l].name);
+      bramah__add_text(k->diag, "'");
+      return BRAMAH_E_VALUE;
+    }
+  return BRAMAH_OK;
+}
+
+static bramah_status contradicts(const bramah__compiler *k, size_t i, const char *message, double value,
+                                 const char *unit)
+{
+  const bramah_motion *in = &k->source->motions[i];
+  const bramah_joint *joint = &k->machine->joints[k->t.joint_order[k->t.motion[i].joint]];
+  bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line, "the motion '");
+  bramah__add_text(k->diag, in->name);
+  bramah__add_text(k->diag, message);
+  bramah__add_number(k->diag, value, 6);
+  bramah__add_text(k->diag, unit);
+  return BRAMAH_E_VALUE;
+}
+
+/* A prescribed joint starts where its motion starts: a guess follows, a given value must agree. */
+static bramah_status start_joint(bramah__compiler *k, size_t i)
+{
+  const size_t j = k->t.motion[i].joint;
+  const int turns = k->t.link[j].revolute;
+  bramah_model *m = k->model;
+  double f[3];
+  bramah__motion_at(&k->t.motion[i], 0.0, f);
+  if (k->t.given[j] && !(fabs(m->z0[j] - f[0]) <= given_tolerance))
+    return contradicts(k, i, "' starts this joint elsewhere than 'initial' says, at ", f[0],
+                       turns ? " rad" : " m");
+  if (m->zd0[j] != 0.0 && !(fabs(m->zd0[j] - f[1]) <= given_tolerance))
+    return contradicts(k, i, "' starts this joint with another rate than 'rate' says, ", f[1],
+                       turns ? " rad/s" : " m/s");
+  m->z0[j] = f[0];
+  m->zd0[j] = f[1];
+  k->t.given[j] = 0;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__build_motions(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  bramah_model *m = k->model;
+  double *next = k->t.motion_points;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < d->n_motions && status == BRAMAH_OK; i++) {
+    bramah__motion *out = &k->t.motion[i];
+    size_t joint = 0;
+    status = find_joint(k, i, &joint);
+    if (status == BRAMAH_OK) status = fill_function(k, &d->motions[i], &next, out);
+    out->joint = joint;
+    out->row = m->m_loops + i;
+    if (status == BRAMAH_OK) status = start_joint(k, i);
+  }
+  m->motion = k->t.motion;
+  return status;
+}
+
+/* Springs and constant loads of a machine. */
+
+/* Name and line of an element, which every description begins with. */
+typedef struct element {
+  const char *name;
+  int line;
+} element;
+
+/* Every name is given, and once among the n elements of `size` bytes. */
+static bramah_status check_named(const bramah__compiler *k, const void *elements, size_t n, size_t size,
+                                 const char *kind)
+{
+  const unsigned char *bytes = elements;
+  for (size_t i = 0; i < n; i++) {
+    const element *e = (const element *)(const void *)(bytes + i * size);
+    if (!e->name || !e->name[0]) return bramah__compile_fail(k, BRAMAH_E_KEY, kind, e->line, "has no name");
+    for (size_t l = 0; l < i; l++)
+      if (strcmp(((const element *)(const void *)(bytes + l * size))->name, e->name) == 0) {
+        bramah__compile_fail(k, BRAMAH_E_KEY, e->name, e->line, "this name is given to more than one ");
+        bramah__add_text(k->diag, kind);
+        return BRAMAH_E_KEY;
+      }
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status check_all_named(const bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  bramah_status status = check_named(k, d->springs, d->n_springs, sizeof *d->springs, "spring");
+  if (status == BRAMAH_OK)
+    status = check_named(k, d->joint_springs, d->n_joint_springs, sizeof *d->joint_springs, "joint spring");
+  return status == BRAMAH_OK ? check_named(k, d->forces, d->n_forces, sizeof *d->forces, "force") : status;
+}
+
+static bramah_status not_negative(const bramah__compiler *k, double value, element e, const char *what)
+{
+  if (value >= 0.0 && isfinite(value)) return BRAMAH_OK;
+  bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, what);
+  bramah__add_text(k->diag, " must not be negative");
+  return BRAMAH_E_VALUE;
+}
+
+static bramah_status check_coefficients(const bramah__compiler *k, double stiffness, double damping,
+                                        element e)
+{
+  const bramah_status status = not_negative(k, stiffness, e, "the stiffness");
+  return status == BRAMAH_OK ? not_negative(k, damping, e, "the damping") : status;
+}
+
+static bramah_status finite3(const bramah__compiler *k, const double *v, element e, const char *message)
+{
+  for (int i = 0; i < 3; i++)
+    if (!isfinite(v[i])) return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, message);
+  return BRAMAH_OK;
+}
+
+static bramah_status fill_spring(const bramah__compiler *k, const bramah_spring *spring, bramah__spring *out)
+{
+  const element e = {spring->name, spring->line};
+  bramah_status status = check_coefficients(k, spring->stiffness, spring->damping, e);
+  if (status == BRAMAH_OK) status = not_negative(k, spring->free_length, e, "the free length");
+  out->free_length = spring->free_length;
+  out->stiffness = spring->stiffness;
+  out->damping = spring->damping;
+  memcpy(out->line.point, spring->point, sizeof spring->point);
+  for (int end = 0; end < 2 && status == BRAMAH_OK; end++) {
+    const char *body = spring->body[end];
+    bramah__carry_point(k, &body, out->line.point[end]);
+    status = bramah__find_body(k, e.name, e.line, body, &out->line.body[end]);
+  }
+  return status;
+}
+
+static bramah_status fill_joint_spring(const bramah__compiler *k, const bramah_joint_spring *spring,
+                                       bramah__joint_spring *out)
+{
+  const element e = {spring->name, spring->line};
+  const bramah_status status = check_coefficients(k, spring->stiffness, spring->damping, e);
+  if (status != BRAMAH_OK) return status;
+  if (!isfinite(spring->free_position))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the free position must be a number");
+  const long joint = bramah__find_name(k->model->n, k->model->joint_name, spring->joint);
+  if (joint < 0)
+    return bramah__no_such(k, e.name, e.line, "joint coordinate", spring->joint, k->model->n,
+                           k->model->joint_name);
+  *out = (bramah__joint_spring){(size_t)joint, spring->free_position, spring->stiffness, spring->damping};
+  return BRAMAH_OK;
+}
+
+static bramah_status fill_load(const bramah__compiler *k, const bramah_force *force, bramah__load *out)
+{
+  const element e = {force->name, force->line};
+  const char *body = force->body;
+  out->turns = force->axes == BRAMAH_AXES_BODY;
+  memcpy(out->point, force->point, sizeof out->point);
+  memcpy(out->force, force->force, sizeof out->force);
+  memcpy(out->torque, force->torque, sizeof out->torque);
+  bramah_status status = finite3(k, out->force, e, "the force must be finite");
+  if (status == BRAMAH_OK) status = finite3(k, out->torque, e, "the torque must be finite");
+  if (status != BRAMAH_OK) return status;
+  if (out->turns) {
+    bramah__carry_direction(k, body, out->force);
+    bramah__carry_direction(k, body, out->torque);
+  }
+  bramah__carry_point(k, &body, out->point);
+  status = bramah__find_body(k, e.name, e.line, body, &out->body);
+  if (status == BRAMAH_OK && out->body < 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "a force on the ground moves nothing");
+  return status;
+}
+
+bramah_status bramah__build_forces(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  bramah_status status = check_all_named(k);
+  for (size_t i = 0; i < d->n_springs && status == BRAMAH_OK; i++)
+    status = fill_spring(k, &d->springs[i], &k->t.spring[i]);
+  for (size_t i = 0; i < d->n_joint_springs && status == BRAMAH_OK; i++)
+    status = fill_joint_spring(k, &d->joint_springs[i], &k->t.joint_spring[i]);
+  for (size_t i = 0; i < d->n_forces && status == BRAMAH_OK; i++)
+    status = fill_load(k, &d->forces[i], &k->t.load[i]);
+  k->model->forces = (bramah__forces){d->n_springs,      d->n_joint_springs, d->n_forces, k->t.spring,
+                                      k->t.joint_spring, k->t.load,          NULL};
+  return status;
+}
+
+/* Rolling wheels and knife edges of a machine. */
+
+typedef struct description {
+  const char *name;
+  int line;
+  const char *body;
+  const double *point, *axis;
+  double radius; /* 0: an edge */
+} description;
+
+static bramah_status fill(const bramah__compiler *k, const description *d, bramah__rolling *out)
+{
+  const char *body = d->body;
+  double axis[3];
+  if (!d->name || !d->name[0])
+    return bramah__compile_fail(k, BRAMAH_E_KEY, d->radius > 0.0 ? "wheel" : "knife edge", d->line,
+                                "has no name");
+  *out = (bramah__rolling){.name = d->name, .is_wheel = d->radius > 0.0, .radius = d->radius};
+  memcpy(out->point, d->point, sizeof out->point);
+  memcpy(axis, d->axis, sizeof axis);
+  bramah__carry_direction(k, body, axis);
+  bramah__carry_point(k, &body, out->point);
+  if (!bramah__normalise(axis, out->axis))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, d->name, d->line, "its axis or normal has no direction");
+  const bramah_status status = bramah__find_body(k, d->name, d->line, body, &out->body);
+  if (status == BRAMAH_OK && out->body < 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, d->name, d->line, "the ground does not roll");
+  return status;
+}
+
+bramah_status bramah__build_rolling(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  bramah_model *model = k->model;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; i < d->n_wheels && status == BRAMAH_OK; i++) {
+    const bramah_wheel *w = &d->wheels[i];
+    status = bramah__positive(k, w->radius, w->name, w->line, "the radius");
+    const description one = {w->name, w->line, w->body, w->centre, w->axis, w->radius};
+    if (status == BRAMAH_OK) status = fill(k, &one, &model->rolling[model->n_rolling++]);
+  }
+  for (size_t i = 0; i < d->n_knife_edges && status == BRAMAH_OK; i++) {
+    const bramah_knife_edge *e = &d->knife_edges[i];
+    const description one = {e->name, e->line, e->body, e->point, e->normal, 0.0};
+    status = fill(k, &one, &model->rolling[model->n_rolling++]);
+  }
+  return status;
+}
