@@ -26,8 +26,6 @@
 #include <bramah/journal.h>
 #include <bramah/likelihood.h>
 #include <bramah/log.h>
-#include <bramah/mat.h>
-#include <bramah/noise.h>
 #include <bramah/optimise.h>
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>
