@@ -181,6 +181,7 @@ typedef struct bramah_log_event {
   int64_t mark; /* see bramah_log_stream_place */
 } bramah_log_event;
 
+/* What was out of order in a log, and what became of it. */
 typedef struct bramah_log_counts {
   uint64_t rows;              /* read, with a time */
   bramah_log_event repeated;  /* rows that say nothing new: dropped */
@@ -236,9 +237,13 @@ typedef struct bramah_log_totals {
   int is_touched;       /* 1: rows or cells were dropped, merged, put in order, joined or taken for empty */
 } bramah_log_totals;
 
+/* How many files are read, in order. */
 BRAMAH_API size_t bramah_log_stream_n_files(const bramah_log_stream *stream);
+/* The path of a file. */
 BRAMAH_API const char *bramah_log_stream_file(const bramah_log_stream *stream, size_t file);
+/* Devices with clocks of their own: how many. */
 BRAMAH_API size_t bramah_log_stream_n_devices(const bramah_log_stream *stream);
+/* What is known of a device. */
 BRAMAH_API void bramah_log_stream_device(const bramah_log_stream *stream, size_t device,
                                          bramah_log_device *out);
 /* File of a device, i < n_files. */
