@@ -6,7 +6,7 @@
 #include "lib/cli/check.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/replay.h"
-#include "lib/cli/tune_lab.h"
+#include "lib/tune/tune_internal.h"
 
 #include <limits.h>
 #include <math.h>
@@ -190,18 +190,18 @@ static void explain_study(const bramah_session *session, int parameters)
 /* The tuning a study asks for. */
 static int check_tune(const char *path)
 {
-  cli_tune_lab lab = {.quiet = 1};
+  bramah__tune_problem problem = {0};
   bramah_diag diag;
-  bramah_status status = cli_tune_lab_open(&lab, path, &diag);
-  if (!status) status = cli_tune_lab_add_parameters(&lab, &diag);
-  for (size_t i = 0; !status && i < lab.n; i++) {
-    const cli_tuned *t = &lab.tuned[i];
+  bramah_status status = bramah__tune_problem_open(&problem, path, &diag);
+  if (!status) status = bramah__tune_problem_add_parameters(&problem, &diag);
+  for (size_t i = 0; !status && i < problem.n; i++) {
+    const bramah__tune_parameter *t = &problem.tuned[i];
     printf("  to be tuned: %s, now %s, from %.6g to %.6g%s%s", t->name, t->text, t->least, t->most,
            *t->unit ? " " : "", t->unit);
     for (size_t k = 0; k < t->n_also; k++) printf("%s %s", k ? "," : "; the same for", t->also[k]);
     putchar('\n');
   }
-  cli_tune_lab_close(&lab);
+  bramah__tune_problem_close(&problem);
   if (!status) return 0;
   fflush(stdout);
   cli_report(&diag);
