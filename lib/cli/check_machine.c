@@ -231,8 +231,8 @@ static void explain_metered(const bramah_machine_plant *machine)
   for (size_t i = 0; i < m->n_pump_lines; i++) {
     const bramah_pump_line *l = &m->pump_lines[i];
     printf("  pump line %s: %.6g L/min, relief at %.6g bar above %s%s%s\n", l->name, 6e4 * l->flow,
-           1e-5 * l->set_pressure, l->tank, l->bleed.input ? ", bleed valve moved by " : "",
-           l->bleed.input ? l->bleed.input : "");
+           1e-5 * l->set_pressure, l->tank, l->unloading.input ? ", unloading valve moved by " : "",
+           l->unloading.input ? l->unloading.input : "");
   }
   for (size_t i = 0; i < m->n_metered_cylinders; i++) {
     const bramah_metered_cylinder *c = &m->metered_cylinders[i];
@@ -266,8 +266,8 @@ static void note_lags(const bramah_machine_plant *machine)
     if (c->regeneration.input) note_lag(c->name, c->regeneration.time_constant, step);
   }
   for (size_t i = 0; i < m->n_pump_lines; i++)
-    if (m->pump_lines[i].bleed.input)
-      note_lag(m->pump_lines[i].name, m->pump_lines[i].bleed.time_constant, step);
+    if (m->pump_lines[i].unloading.input)
+      note_lag(m->pump_lines[i].name, m->pump_lines[i].unloading.time_constant, step);
 }
 
 static void explain_hydraulics(const bramah_machine_plant *machine)
