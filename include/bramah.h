@@ -10,10 +10,8 @@
 #include <bramah/linear.h>
 #include <bramah/machine.h>
 #include <bramah/observability.h>
-#include <bramah/pcrb.h>
 #include <bramah/plant.h>
 #include <bramah/replay.h>
-#include <bramah/rewind.h>
 #include <bramah/sensor.h>
 #include <bramah/smoother.h>
 #include <bramah/status.h>
@@ -23,17 +21,13 @@
 #ifndef BRAMAH_CORE_ONLY
 #include <bramah/assess.h>
 #include <bramah/compare.h>
-#include <bramah/journal.h>
-#include <bramah/likelihood.h>
 #include <bramah/log.h>
-#include <bramah/mat.h>
-#include <bramah/noise.h>
-#include <bramah/optimise.h>
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>
 #include <bramah/session.h>
 #include <bramah/simulation.h>
 #include <bramah/study.h>
+#include <bramah/tune.h>
 #include <bramah/units.h>
 #endif
 

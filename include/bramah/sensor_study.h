@@ -89,11 +89,13 @@ BRAMAH_API void bramah_plan_free(bramah_plan *plan); /* NULL allowed */
 
 typedef struct bramah_sensor_study bramah_sensor_study;
 
+/* What of a plan is to be run. */
 typedef struct bramah_sensor_study_options {
   size_t seeds;       /* noises per cell; 0: as the plan says */
   size_t n_scenarios; /* of the plan, by name; 0: all */
   const char *const *scenarios;
 } bramah_sensor_study_options;
+/* All of the plan. */
 BRAMAH_API bramah_sensor_study_options bramah_sensor_study_options_default(void);
 
 /* Read the plan and all it names, simulate the truth and run the model without corrections. options NULL: the
@@ -110,6 +112,7 @@ BRAMAH_API void bramah_sensor_study_free(bramah_sensor_study *study); /* NULL al
  * ends by itself (bramah_sensor_study_failure) and is in no mean. The outcome does not depend on the number of
  * threads. Errors: E_MEMORY. */
 typedef void (*bramah_sensor_study_progress)(void *user, size_t done);
+/* Do the runs, see bramah_sensor_study_progress. */
 BRAMAH_API bramah_status bramah_sensor_study_run(bramah_sensor_study *study, size_t n_threads,
                                                  bramah_sensor_study_progress progress, void *user,
                                                  bramah_diag *diag);
@@ -126,10 +129,12 @@ typedef struct bramah_sensor_study_layout {
   int64_t step_ns;
   size_t rows; /* steps of a run + 1 */
 } bramah_sensor_study_layout;
+/* What was opened; it goes with the study. */
 BRAMAH_API const bramah_sensor_study_layout *bramah_sensor_study_about(const bramah_sensor_study *study);
 
 /* One run, by indices. Where the seed or, in ratios, another index has the value ALL, every one is meant. */
 #define BRAMAH_SENSOR_STUDY_ALL SIZE_MAX
+/* Indices of a run in what was opened. */
 typedef struct bramah_sensor_study_case {
   size_t scenario, study, filter, rate, seed; /* the noise has the number seed + 1 */
 } bramah_sensor_study_case;
@@ -158,6 +163,7 @@ typedef struct bramah_sensor_study_average {
   double mean, error;
   size_t n;
 } bramah_sensor_study_average;
+/* The mean of a metric of a signal over the seeds of a case. */
 BRAMAH_API bramah_sensor_study_average bramah_sensor_study_mean(const bramah_sensor_study *study,
                                                                 const bramah_sensor_study_case *at,
                                                                 size_t signal, bramah_metric metric);
@@ -170,6 +176,7 @@ typedef struct bramah_sensor_study_ratio {
   double mean;
   size_t smaller, n;
 } bramah_sensor_study_ratio;
+/* Compare a metric of a signal of two cases. */
 BRAMAH_API bramah_sensor_study_ratio bramah_sensor_study_compare(const bramah_sensor_study *study,
                                                                  bramah_metric metric, size_t signal,
                                                                  const bramah_sensor_study_case *a,

@@ -5,7 +5,7 @@
 #include "lib/cli/log_table.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/replay.h"
-#include "lib/cli/tune_lab.h"
+#include "lib/tune/tune_internal.h"
 
 #include <limits.h>
 #include <math.h>
@@ -242,8 +242,8 @@ static void explain_circuit(const bramah_machine_plant *machine)
     if (c->regeneration.input) note_lag(c->name, c->regeneration.time_constant, step);
   }
   for (size_t i = 0; i < m->n_pump_lines; i++)
-    if (m->pump_lines[i].bleed.input)
-      note_lag(m->pump_lines[i].name, m->pump_lines[i].bleed.time_constant, step);
+    if (m->pump_lines[i].unloading.input)
+      note_lag(m->pump_lines[i].name, m->pump_lines[i].unloading.time_constant, step);
 }
 
 /* Cylinders, rotary actuators, and what is metered separately at both ports. */
@@ -277,8 +277,8 @@ static void explain_actuators(const bramah_machine_plant *machine)
   for (size_t i = 0; i < m->n_pump_lines; i++) {
     const bramah_pump_line *l = &m->pump_lines[i];
     printf("  pump line %s: %.6g L/min, relief at %.6g bar above %s%s%s\n", l->name, 6e4 * l->flow,
-           1e-5 * l->set_pressure, l->tank, l->bleed.input ? ", bleed valve moved by " : "",
-           l->bleed.input ? l->bleed.input : "");
+           1e-5 * l->set_pressure, l->tank, l->unloading.input ? ", unloading valve moved by " : "",
+           l->unloading.input ? l->unloading.input : "");
   }
   for (size_t i = 0; i < m->n_metered_cylinders; i++) {
     const bramah_metered_cylinder *c = &m->metered_cylinders[i];
@@ -380,7 +380,7 @@ static void print_format(const bramah_log_stream *log, size_t k)
     printf("  time: the clock gains %.6g ppm, taken out from its first row on\n", 1e6 * device.drift);
   if (device.is_date) {
     char text[64];
-    bramah_log_tell_time(device.zero_ns, text, sizeof text);
+    bramah_log_time_text(device.zero_ns, text, sizeof text);
     printf("  time: dates; 0 s is %s\n", text);
   } else if (device.zero_ns) {
     printf("  time: 0 s is %.9g s of the clock\n", 1e-9 * (double)device.zero_ns);
@@ -541,18 +541,18 @@ static void explain_study(const bramah_session *session, int parameters)
 /* The tuning a study asks for. */
 static int check_tune(const char *path)
 {
-  cli_tune_lab lab = {.quiet = 1};
+  bramah__tune_problem problem = {0};
   bramah_diag diag;
-  bramah_status status = cli_tune_lab_open(&lab, path, &diag);
-  if (!status) status = cli_tune_lab_add_parameters(&lab, &diag);
-  for (size_t i = 0; !status && i < lab.n; i++) {
-    const cli_tuned *t = &lab.tuned[i];
+  bramah_status status = bramah__tune_problem_open(&problem, path, &diag);
+  if (!status) status = bramah__tune_problem_add_parameters(&problem, &diag);
+  for (size_t i = 0; !status && i < problem.n; i++) {
+    const bramah__tune_parameter *t = &problem.tuned[i];
     printf("  to be tuned: %s, now %s, from %.6g to %.6g%s%s", t->name, t->text, t->least, t->most,
            *t->unit ? " " : "", t->unit);
     for (size_t k = 0; k < t->n_also; k++) printf("%s %s", k ? "," : "; the same for", t->also[k]);
     putchar('\n');
   }
-  cli_tune_lab_close(&lab);
+  bramah__tune_problem_close(&problem);
   if (!status) return 0;
   fflush(stdout);
   cli_report(&diag);

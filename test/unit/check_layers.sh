@@ -30,14 +30,14 @@ below='lib/base/|lib/math/|lib/multibody/|lib/hydraulics/|lib/machine/'
 check lib/machine "bramah/(status|machine|plant)\.h|$below"
 check lib/plant "bramah/(status|machine|plant|coupled)\.h|$below|lib/plant/"
 check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/math/|sensors/'
-check estimators 'bramah/(status|plant|sensor|filter|adaptive|observability|pcrb|replay|rewind|smoother|ukf)\.h|lib/base/|lib/math/|estimators/'
+check estimators 'bramah/(status|plant|sensor|filter|adaptive|observability|replay|smoother|ukf)\.h|lib/base/|lib/math/|estimators/'
 check lib/linear "$own|$below|lib/plant/|lib/linear/"
 check lib/io "$own|lib/io/"
 check lib/logs "$own|lib/io/|lib/logs/"
 check lib/assess "$own|lib/io/|lib/logs/|lib/assess/"
 check lib/tune "$own|lib/io/|lib/logs/|lib/assess/|lib/tune/"
 check lib/report "$own|lib/io/|lib/report/"
-check lib/cli 'bramah/|lib/cli/|lib/io/session\.h'
+check lib/cli 'bramah/|lib/cli/|lib/io/session\.h|lib/tune/(tune_internal|optimise)\.h'
 
 core='lib/base lib/math lib/multibody lib/hydraulics lib/machine lib/plant lib/linear sensors estimators'
 for folder in $core; do
