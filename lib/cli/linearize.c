@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah linearize: A, B, C and D of a machine with the names of rows and columns. */
-#include "lib/cli/commands.h"
+#include "lib/cli/cli.h"
 #include "bramah/log.h"
 #include "lib/cli/operating_point.h"
-#include "lib/cli/output_files.h"
 
 #include <math.h>
 #include <stdio.h>
