@@ -284,7 +284,7 @@ static bramah_status choose_outputs(bramah__tune_problem *problem, bramah_diag *
   }
   for (size_t i = 0; i < plant->n_output; i++) {
     bramah_output_info info;
-    plant->output_info(plant->self, i, &info);
+    bramah_plant_output_info(plant, i, &info);
     if (info.kind == BRAMAH_OUTPUT_FIRST_ORDER && !info.hidden) problem->outputs[problem->n_outputs++] = i;
   }
   return BRAMAH_OK;

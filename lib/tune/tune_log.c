@@ -117,7 +117,7 @@ static bramah_status find_columns(const bramah_truth *truth, const char *path, c
 {
   for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
-    plant->output_info(plant->self, outputs[i], &info);
+    bramah_plant_output_info(plant, outputs[i], &info);
     const bramah_status status = bramah_truth_find(truth, info.name, info.unit, &column[i], diag);
     if (status) return status;
     if (column[i] < 0)
