@@ -208,7 +208,7 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
   for (size_t i = 0; i < machine->n_rotaries; i++) add_name(&lists[CYLINDER], machine->rotaries[i].name);
   for (size_t i = 0; i < machine->n_pump_lines; i++) {
     add_name(&lists[PUMP_LINE], machine->pump_lines[i].name);
-    add_name(&lists[VALVE_INPUT], machine->pump_lines[i].bleed.input);
+    add_name(&lists[VALVE_INPUT], machine->pump_lines[i].unloading.input);
   }
   for (size_t i = 0; i < machine->n_supplies; i++) add_name(&lists[SUPPLY], machine->supplies[i].name);
   return collect_coordinates(reader, machine, &lists[COORDINATE]);
@@ -359,7 +359,7 @@ static bramah_status add_silent_inputs(bramah__reader *reader, bramah_machine *m
     add_silent(cylinder->regeneration.input, cylinder->line, &n, inputs);
   }
   for (size_t i = 0; i < machine->n_pump_lines; i++)
-    add_silent(machine->pump_lines[i].bleed.input, machine->pump_lines[i].line, &n, inputs);
+    add_silent(machine->pump_lines[i].unloading.input, machine->pump_lines[i].line, &n, inputs);
   machine->inputs = inputs;
   machine->n_inputs = n;
   return BRAMAH_OK;
