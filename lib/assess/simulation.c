@@ -42,7 +42,7 @@ static bramah_status prepare_energy(bramah_simulation *s, bramah_diag *diag)
   if (!s->work) return bramah__fail_memory(diag);
   for (size_t i = 0; i < plant->n_output; i++) {
     bramah_output_info info;
-    plant->output_info(plant->self, i, &info);
+    bramah_plant_output_info(plant, i, &info);
     const size_t n = strlen(info.name);
     if (n > strlen(ending) && strcmp(info.name + n - strlen(ending), ending) == 0) s->work[s->n_work++] = i;
   }
@@ -76,7 +76,7 @@ static bramah_status create_truth(bramah_simulation *s, bramah_diag *diag)
   if (!status) status = bramah_log_add_column(s->writer, "t", "s", 12, diag);
   for (size_t i = 0; !status && i < plant->n_output; i++) {
     bramah_output_info info;
-    plant->output_info(plant->self, i, &info);
+    bramah_plant_output_info(plant, i, &info);
     if (info.hidden && !s->options.hidden_outputs) continue;
     s->outputs[s->n_outputs++] = i;
     status = bramah_log_add_column(s->writer, info.name, info.unit, 10, diag);

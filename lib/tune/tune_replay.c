@@ -125,7 +125,7 @@ static void judge_outlier(work *w, size_t step, size_t k, bramah__tune_seen s, s
     w->near_sigma[j] = near.innovation[i].sigma;
   }
   bramah__likelihood_add_outlier(w->likelihood, in->innovation, in->sigma, gate, w->near_y, w->near_sigma,
-                                w->step);
+                                 w->step);
 }
 
 /* Correction k of a step. */
@@ -162,7 +162,7 @@ static double apart(const bramah_plant *plant, size_t output, double truth)
 {
   static const double turn = 6.28318530717958647692;
   bramah_output_info info;
-  plant->output_info(plant->self, output, &info);
+  bramah_plant_output_info(plant, output, &info);
   const double error = plant->output(plant->self, output) - truth;
   const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
   return turns ? remainder(error, turn) : error;
