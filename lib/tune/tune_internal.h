@@ -3,6 +3,7 @@
 #ifndef BRAMAH_LIB_TUNE_INTERNAL_H
 #define BRAMAH_LIB_TUNE_INTERNAL_H
 
+#include "lib/base/text.h"
 #include "lib/tune/journal.h"
 #include "lib/tune/optimise.h"
 #include "bramah/replay.h"
@@ -59,9 +60,6 @@ bramah_status bramah__tune_cursor_open(bramah__tune_cursor *cursor, const bramah
 void bramah__tune_cursor_close(bramah__tune_cursor *cursor);
 /* bramah_source; user is the bramah__tune_cursor. */
 bramah_status bramah__tune_cursor_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag);
-
-/* FNV-1a, continued from a former hash (0: a new one). */
-uint64_t bramah__tune_hash(uint64_t hash, const void *data, size_t n);
 
 /* What tuning and sweeps share: a study, the values that vary, and the logs. It does not change while any
  * number of threads replays; a set of values is a text, so that it can be kept, sent and compared exactly. */
