@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah tune: the values of a study from logs. */
 #define _POSIX_C_SOURCE 200809L /* isatty */
-#include "lib/cli/commands.h"
-#include "lib/cli/arguments.h"
-#include "lib/cli/output_files.h"
-#include "lib/cli/progress.h"
-#include "lib/cli/stop.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/tune_output.h"
 #include "lib/cli/tune_ranks.h"
 #include "lib/cli/tune_report.h"

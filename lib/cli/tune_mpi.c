@@ -3,7 +3,7 @@
  * memory; each reads study and logs itself. Only bramah-mpi has this file. */
 #define _DEFAULT_SOURCE /* nanosleep */
 #include "lib/cli/tune_ranks.h"
-#include "lib/cli/message.h"
+#include "lib/cli/cli.h"
 
 #include <mpi.h>
 #include <stdlib.h>
