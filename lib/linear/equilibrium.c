@@ -450,22 +450,6 @@ static bramah_status iterate(search *s, int *iterations, bramah_diag *diag)
   return balanced(s) ? BRAMAH_OK : not_balanced(s, diag);
 }
 
-static void layout(search *s, double *work)
-{
-  const size_t snap = bramah__snap_size(s->c), all = s->rows + s->columns;
-  s->snap = work;
-  s->trial = s->snap + snap;
-  s->J = s->trial + snap;
-  s->L = s->J + s->rows * s->columns;
-  s->b = s->L + all * s->columns;
-  s->step = s->b + all;
-  s->size = s->step + s->columns;
-  s->weight = s->size + s->columns;
-  s->residual = s->weight + s->rows;
-  s->dx = s->residual + s->rows;
-  s->rest = s->dx + s->l->system.n;
-}
-
 static bramah_status check(const bramah_linearization *l, const bramah_coupled *c, const bramah_trim *trim,
                            bramah_diag *diag)
 {
@@ -491,7 +475,18 @@ bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, c
   search s = {.l = l, .c = plant, .trim = trim};
   s.rows = n_states(&s) + trim->n_held;
   s.columns = n_states(&s) + trim->n_free;
-  layout(&s, work);
+  const size_t snap = bramah__snap_size(s.c), all = s.rows + s.columns;
+  s.snap = work;
+  s.trial = s.snap + snap;
+  s.J = s.trial + snap;
+  s.L = s.J + s.rows * s.columns;
+  s.b = s.L + all * s.columns;
+  s.step = s.b + all;
+  s.size = s.step + s.columns;
+  s.weight = s.size + s.columns;
+  s.residual = s.weight + s.rows;
+  s.dx = s.residual + s.rows;
+  s.rest = s.dx + s.l->system.n;
   bramah__keep_state(plant, s.snap);
   for (size_t k = 0; k < s.columns; k++)
     s.size[k] = k < n_states(&s) ? bramah__state_size(l, state_of(&s, k))

@@ -107,12 +107,6 @@ static void fill_vectors(const store *s, const double *scale, size_t k, double *
   for (size_t i = 0; i < n && sum > 0.0; i++) participation[i] /= sum;
 }
 
-static double error_of(const store *s, size_t k)
-{
-  const double little = (double)s->modes.n * DBL_EPSILON;
-  return fmin(little * s->norm / fmax(s->condition[k], DBL_MIN), sqrt(little) * s->norm);
-}
-
 static bramah_stability judge(const bramah_mode *mode)
 {
   if (fabs(mode->re) <= mode->error) return BRAMAH_MARGINAL;
@@ -135,7 +129,8 @@ static void fill_mode(const store *s, size_t k, bramah_mode *mode)
   mode->frequency = mode->pair ? size / (2.0 * 3.14159265358979323846) : 0.0;
   mode->damping = size > 0.0 ? 0.0 - mode->re / size : 0.0; /* no -0 */
   mode->condition = s->condition[k];
-  mode->error = error_of(s, k);
+  const double little = (double)s->modes.n * DBL_EPSILON;
+  mode->error = fmin(little * s->norm / fmax(s->condition[k], DBL_MIN), sqrt(little) * s->norm);
   mode->stability = judge(mode);
   mode->defective = mode->condition < defective_below && has_twin(s, k);
 }

@@ -311,15 +311,6 @@ static bramah_status differentiate_motion(bramah_linearization *l, bramah_couple
   return BRAMAH_OK;
 }
 
-static void find_mass(bramah_linearization *l, bramah_coupled *c)
-{
-  const size_t n_dof = c->model->n_independent;
-  bramah__inverse_dynamics(c->model, &c->state, c->now, c->state.zdd);
-  bramah__derive_independent(c->model, &c->state, c->now, &c->derivative);
-  for (size_t f = 0; f < n_dof; f++)
-    bramah__derivative_column(c->model, c->now, &c->derivative, f, 0.0, 0.0, 1.0, l->roll.M + f, n_dof);
-}
-
 /* ---- derivatives of the rows ---- */
 
 /* B z', its rate at the held xi'' and the force B' lambda, where coordinate f stands off by d and its rate
@@ -496,14 +487,6 @@ static void other_blocks(bramah_linearization *l, size_t n_dof, size_t rest, siz
     turn_acceleration(r, n_dof, l->A, full, 2 * n_dof + j, r->A + r->n_a * order + first + j, order);
 }
 
-static void turn_outputs(bramah_linearization *l, size_t n_dof, size_t rest, size_t order)
-{
-  for (size_t i = 0; i < l->system.n_y; i++) {
-    turn_row(&l->roll, n_dof, rest, l->C + i * (2 * n_dof + rest), l->roll.A);
-    memcpy(l->C + i * order, l->roll.A, order * sizeof *l->C);
-  }
-}
-
 /* Rows move up: what is read stands behind what is written. */
 static void turn_inputs(bramah_linearization *l, size_t n_dof, size_t rest)
 {
@@ -549,7 +532,10 @@ bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah
   bramah_status status = bramah__roll_bases(l, c, diag);
   if (status == BRAMAH_OK) status = check_contacts(l, c, diag);
   if (status != BRAMAH_OK) return status;
-  find_mass(l, c);
+  bramah__inverse_dynamics(c->model, &c->state, c->now, c->state.zdd);
+  bramah__derive_independent(c->model, &c->state, c->now, &c->derivative);
+  for (size_t f = 0; f < n_dof; f++)
+    bramah__derivative_column(c->model, c->now, &c->derivative, f, 0.0, 0.0, 1.0, l->roll.M + f, n_dof);
   status = solve_motion(l, c, diag);
   if (status != BRAMAH_OK) return status;
   if (differentiate_motion(l, c) != BRAMAH_OK || differentiate_rows(l, c) != BRAMAH_OK)
@@ -576,7 +562,10 @@ bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah
   clear_noise(r, order);
   other_blocks(l, n_dof, rest, order);
   memcpy(l->A, r->A, order * order * sizeof *l->A);
-  turn_outputs(l, n_dof, rest, order);
+  for (size_t i = 0; i < l->system.n_y; i++) {
+    turn_row(&l->roll, n_dof, rest, l->C + i * (2 * n_dof + rest), l->roll.A);
+    memcpy(l->C + i * order, l->roll.A, order * sizeof *l->C);
+  }
   turn_inputs(l, n_dof, rest);
   turn_point(l, c, n_dof, rest);
   l->system.n = order;

@@ -85,15 +85,6 @@ static void confine(const bramah__quadratic *q, double *x, size_t stride)
   }
 }
 
-static void confine_T(const bramah__quadratic *q, double *T)
-{
-  const size_t n = q->n, order = 2 * n + q->k;
-  for (size_t half = 0; half < 2 && q->border; half++) {
-    for (size_t i = 0; i < order; i++) confine(q, T + half * n * order + i, order); /* columns */
-    for (size_t i = 0; i < order; i++) confine(q, T + i * order + half * n, 1);     /* rows */
-  }
-}
-
 /* T for the least shift at which the equations can be solved. */
 static bramah_status invert(const bramah__quadratic *q, double *A, double *B, int *pivot, double *T,
                             double *sigma, bramah_diag *diag)
@@ -108,7 +99,10 @@ static bramah_status invert(const bramah__quadratic *q, double *A, double *B, in
     fill_right(q, *sigma, B);
     if (bramah__solve_many(N, order, A, B, pivot, &smallest) == 0 && (q->k || smallest > 1e-15)) {
       fill_T(q, *sigma, B, T);
-      confine_T(q, T);
+      for (size_t half = 0; half < 2 && q->border; half++) {
+        for (size_t i = 0; i < order; i++) confine(q, T + half * n * order + i, order); /* columns */
+        for (size_t i = 0; i < order; i++) confine(q, T + i * order + half * n, 1);     /* rows */
+      }
       return BRAMAH_OK;
     }
   }
@@ -276,13 +270,6 @@ typedef struct work {
   double *re, *im, *size, *vectors, *key;
   size_t *order;
 } work;
-
-static void free_work(work *w)
-{
-  free(w->projected);
-  free(w->re);
-  free(w->order);
-}
 
 /* ---- kinds of problem ---- */
 
@@ -557,7 +544,9 @@ bramah_status bramah_spectrum_new(const bramah_constrained *system, bramah_appro
   *out = NULL;
   if (!t) return bramah__analysis_memory(diag);
   const bramah_status status = solve_approach(system, approach, factors, &w, t, diag);
-  free_work(&w);
+  free(w.projected);
+  free(w.re);
+  free(w.order);
   if (status != BRAMAH_OK)
     bramah_spectrum_free(&t->spectrum);
   else
