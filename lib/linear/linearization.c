@@ -116,7 +116,7 @@ static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
     memcpy(l->A + i * n, c->A + (i - n_dof) * n_error, n_error * sizeof *l->A);
   bramah__circuit_columns(l, c);
   /* Rates by the spools: those of the pressures and, by the drags of quasistatic actuators, which follow the rates of
- * their virtual volumes, the accelerations. */
+   * their virtual volumes, the accelerations. */
   const bramah__circuit *circuit = &c->model->circuit;
   const size_t ns = bramah__n_spools(circuit), first = bramah__first_spool(l);
   memcpy(l->x_by_U + 2 * n_dof * ns, l->by_U, circuit->n_volumes * ns * sizeof *l->by_U);
@@ -701,11 +701,20 @@ const char *bramah_linearization_body(const bramah_model *model, size_t i)
   return i < model->n ? model->body_name[i] : NULL;
 }
 
+bramah_status bramah__check_plant(const bramah_linearization *l, const bramah_coupled *c,
+                                  const char *if_rolling, bramah_diag *diag)
+{
+  if (c->base != l->model)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows && if_rolling)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name, if_rolling);
+  return BRAMAH_OK;
+}
+
 bramah_status bramah_linearization_run(bramah_linearization *l, bramah_coupled *plant, bramah_diag *diag)
 {
-  if (plant->base != l->model)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
-  bramah_status status = bramah__refresh(plant, diag);
+  bramah_status status = bramah__check_plant(l, plant, NULL, diag);
+  if (status == BRAMAH_OK) status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;
   if (l->roll.rows) {
     /* As if nothing rolled, and the names that belong to it. */

@@ -22,7 +22,7 @@ typedef struct work {
   int *pivot;
 } work;
 
-static int take(work *w, size_t n, size_t m)
+static int take_room(work *w, size_t n, size_t m)
 {
   const size_t N = 2 * n;
   w->B = calloc(2 * n * m + 2 * n * n + m * m + 2 * N * N + bramah__stable_subspace_work(N) + N + m + 1,
@@ -142,7 +142,7 @@ bramah_status bramah_lqr(const bramah_linear_system *system, const double *Q, co
   bramah__balanced z;
   bramah_status status = bramah__balanced_make(system, &z, diag);
   if (status == BRAMAH_OK) status = bramah__check_inputs(system, diag);
-  if (status == BRAMAH_OK && !take(&w, system->n, system->n_u)) status = bramah__analysis_memory(diag);
+  if (status == BRAMAH_OK && !take_room(&w, system->n, system->n_u)) status = bramah__analysis_memory(diag);
   if (status == BRAMAH_OK) status = weigh(system, &z, Q, R, &w, diag);
   if (status == BRAMAH_OK) status = solve(&z, &w, system->n_u, diag);
   if (status == BRAMAH_OK) {

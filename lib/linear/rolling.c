@@ -434,20 +434,6 @@ static void motion_block(bramah__roll *r, size_t n_dof, size_t order)
   put_accelerations(r, n_dof, order, nw, r->T, na);
 }
 
-/* What differences cannot tell from nothing is nothing: positions on which nothing depends (along the plane,
- * about the axles, the heading) must not come back into rates by their rounding, which would split their
- * zeros. */
-static void clear_noise(bramah__roll *r, size_t order)
-{
-  const size_t m = r->n_a + r->n_w;
-  double largest = 0.0;
-  for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j < m; j++) largest = fmax(largest, fabs(r->A[i * order + j]));
-  for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j < m; j++)
-      if (fabs(r->A[i * order + j]) < noise * largest) r->A[i * order + j] = 0.0;
-}
-
 /* A row by the plant's coordinates, [2 n_dof + rest], in those that roll. */
 static void turn_row(const bramah__roll *r, size_t n_dof, size_t rest, const double *row, double *out)
 {
@@ -559,7 +545,16 @@ bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah
   const size_t order = r->n_a + r->n_w + rest;
   memset(r->A, 0, order * order * sizeof *r->A);
   motion_block(r, n_dof, order);
-  clear_noise(r, order);
+  /* What differences cannot tell from nothing is nothing: positions on which nothing depends (along the plane,
+   * about the axles, the heading) must not come back into rates by their rounding, which would split their
+   * zeros. */
+  const size_t m = r->n_a + r->n_w;
+  double largest = 0.0;
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < m; j++) largest = fmax(largest, fabs(r->A[i * order + j]));
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < m; j++)
+      if (fabs(r->A[i * order + j]) < noise * largest) r->A[i * order + j] = 0.0;
   other_blocks(l, n_dof, rest, order);
   memcpy(l->A, r->A, order * order * sizeof *l->A);
   for (size_t i = 0; i < l->system.n_y; i++) {
