@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah sweep: what a study makes of logs with many values of its values. */
-#include "lib/cli/arguments.h"
-#include "lib/cli/commands.h"
-#include "lib/cli/output_files.h"
-#include "lib/cli/progress.h"
-#include "lib/cli/stop.h"
-#include "lib/cli/study_crew.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/tune_ranks.h"
 #include "lib/cli/tune_vary.h"
 
@@ -28,7 +23,7 @@ typedef struct sweep {
   bramah__tune_problem problem;
   bramah__tune_workers workers;
   cli_tune_vary vary;
-  size_t *logs;             /* [n_logs] 0, 1, ... */
+  size_t *logs;            /* [n_logs] 0, 1, ... */
   double *block, **scores; /* of a chunk */
   char (*sets)[BRAMAH__TUNE_TEXT];
   FILE *file;
@@ -100,7 +95,7 @@ static bramah_status open_work(sweep *s, bramah_diag *diag)
 {
   const size_t n = s->problem.n_logs, size = bramah__tune_n_scores(&s->problem, 0);
   s->workers.problem = &s->problem;
-  s->workers.n_threads = s->threads ? (size_t)s->threads : s->workers.n_ranks > 1 ? 1 : cli_crew_processors();
+  s->workers.n_threads = s->threads ? (size_t)s->threads : s->workers.n_ranks > 1 ? 1 : cli_processors();
   s->logs = calloc(n + 1, sizeof *s->logs);
   s->block = calloc(CHUNK * n * size + 1, sizeof *s->block);
   s->scores = calloc(CHUNK * n + 1, sizeof *s->scores);

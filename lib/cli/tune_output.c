@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_output.h"
-#include "lib/cli/message.h"
+#include "lib/cli/cli.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_TUNE_REPORT_H
 #define BRAMAH_LIB_CLI_TUNE_REPORT_H
 
-#include "lib/cli/table.h"
+#include "lib/cli/cli.h"
 #include "lib/tune/tune_internal.h"
 
 typedef struct cli_tune_note {

@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_TUNE_TABLES_H
 #define BRAMAH_LIB_CLI_TUNE_TABLES_H
 
-#include "lib/cli/table.h"
+#include "lib/cli/cli.h"
 #include "lib/tune/tune_internal.h"
 
 /* A row per log and sensor: NIS, lag 1, verdict, before and after. */

@@ -2,7 +2,7 @@
 #include "lib/cli/tune_vary.h"
 #include "lib/tune/optimise.h"
 #include "bramah/units.h"
-#include "lib/cli/message.h"
+#include "lib/cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -339,20 +339,20 @@ static int moves_machine(const char *name)
 bramah_status bramah__tune_problem_seal(bramah__tune_problem *problem, bramah_diag *diag)
 {
   const char *version = bramah_version();
-  uint64_t hash = bramah__tune_hash(0, version, strlen(version)), of_study;
+  uint64_t hash = bramah__fnv(0, version, strlen(version)), of_study;
   const bramah_status status = bramah_study_hash(problem->study, &of_study, diag);
   if (status) return status;
-  hash = bramah__tune_hash(hash, &of_study, sizeof of_study);
-  hash = bramah__tune_hash(hash, &problem->ahead, sizeof problem->ahead);
-  hash = bramah__tune_hash(hash, &problem->settle_ns, sizeof problem->settle_ns);
-  hash = bramah__tune_hash(hash, problem->outputs, problem->n_outputs * sizeof *problem->outputs);
+  hash = bramah__fnv(hash, &of_study, sizeof of_study);
+  hash = bramah__fnv(hash, &problem->ahead, sizeof problem->ahead);
+  hash = bramah__fnv(hash, &problem->settle_ns, sizeof problem->settle_ns);
+  hash = bramah__fnv(hash, problem->outputs, problem->n_outputs * sizeof *problem->outputs);
   problem->shared_model = 1;
   for (size_t i = 0; i < problem->n; i++) {
     const bramah__tune_parameter *t = &problem->tuned[i];
-    hash = bramah__tune_hash(hash, t->name, strlen(t->name) + 1);
+    hash = bramah__fnv(hash, t->name, strlen(t->name) + 1);
     if (moves_machine(t->name)) problem->shared_model = 0;
     for (size_t k = 0; k < t->n_also; k++) {
-      hash = bramah__tune_hash(hash, t->also[k], strlen(t->also[k]) + 1);
+      hash = bramah__fnv(hash, t->also[k], strlen(t->also[k]) + 1);
       if (moves_machine(t->also[k])) problem->shared_model = 0;
     }
   }

@@ -3,6 +3,7 @@
 #ifndef BRAMAH_LIB_TUNE_INTERNAL_H
 #define BRAMAH_LIB_TUNE_INTERNAL_H
 
+#include "lib/base/text.h"
 #include "lib/tune/journal.h"
 #include "lib/tune/optimise.h"
 #include "bramah/replay.h"
@@ -59,9 +60,6 @@ bramah_status bramah__tune_cursor_open(bramah__tune_cursor *cursor, const bramah
 void bramah__tune_cursor_close(bramah__tune_cursor *cursor);
 /* bramah_source; user is the bramah__tune_cursor. */
 bramah_status bramah__tune_cursor_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag);
-
-/* FNV-1a, continued from a former hash (0: a new one). */
-uint64_t bramah__tune_hash(uint64_t hash, const void *data, size_t n);
 
 /* What tuning and sweeps share: a study, the values that vary, and the logs. It does not change while any
  * number of threads replays; a set of values is a text, so that it can be kept, sent and compared exactly. */
@@ -376,8 +374,6 @@ typedef struct bramah__tune_search {
   double penalty;
   uint64_t budget, evaluations; /* sets evaluated; a slope counts 1 + n; budget 0: none */
   int (*enough)(void *user);    /* 1 ends the search as its budget does; NULL: never */
-  uint64_t seed;
-  size_t starts;
   size_t n_logs;
   size_t *logs;    /* [n_logs] tuned on */
   double *white;   /* [n] sigma of a sensor that is white as it is, in the file's unit; 0: no penalty */
@@ -391,8 +387,8 @@ typedef struct bramah__tune_search {
   bramah__tune_tried *tried;
   int given; /* early stopping: limits of the best set known are there */
   double best;
-  double *limits;   /* [problem->n_logs x BRAMAH__TUNE_CHECKS] costs of the best set */
-  double *block;    /* values of an evaluation */
+  double *limits;  /* [problem->n_logs x BRAMAH__TUNE_CHECKS] costs of the best set */
+  double *block;   /* values of an evaluation */
   double **scores; /* [problem->n_logs] */
 } bramah__tune_search;
 

@@ -52,7 +52,7 @@ static void write_stopped_key(const bramah__tune_problem *problem, const bramah_
 {
   char whole[KEY_ROOM];
   write_key(problem, job, whole);
-  uint64_t hash = bramah__tune_hash(0, job->limit, sizeof job->limit);
+  uint64_t hash = bramah__fnv(0, job->limit, sizeof job->limit);
   snprintf(key, KEY_ROOM + 32, "%016" PRIx64 " %s", hash, whole);
 }
 
