@@ -31,8 +31,10 @@ typedef struct bramah_compare_options {
   int64_t from_ns, to_ns; /* only rows between these times */
   int64_t within_ns;      /* pair rows whose times differ by so much; 0: equal times only */
 } bramah_compare_options;
+/* The values named above, everything else 0. */
 BRAMAH_API bramah_compare_options bramah_compare_options_default(void);
 
+/* One of the two files. */
 typedef struct bramah_compared_file {
   const char *path;
   uint64_t rows;                   /* within the window */
@@ -65,6 +67,7 @@ typedef struct bramah_compared_column {
   bramah_compared_pair first; /* of these */
 } bramah_compared_column;
 
+/* What was found. */
 typedef struct bramah_comparison {
   bramah_compared_file file[2]; /* A, B */
   uint64_t pairs;

@@ -181,6 +181,7 @@ typedef struct bramah_log_event {
   int64_t mark; /* see bramah_log_stream_place */
 } bramah_log_event;
 
+/* What was found in the rows of one device. */
 typedef struct bramah_log_counts {
   uint64_t rows;              /* read, with a time */
   bramah_log_event repeated;  /* rows that say nothing new: dropped */
@@ -236,6 +237,7 @@ typedef struct bramah_log_totals {
   int is_touched;       /* 1: rows or cells were dropped, merged, put in order, joined or taken for empty */
 } bramah_log_totals;
 
+/* Files and devices of a stream. What is told of a device is as of the present row. */
 BRAMAH_API size_t bramah_log_stream_n_files(const bramah_log_stream *stream);
 BRAMAH_API const char *bramah_log_stream_file(const bramah_log_stream *stream, size_t file);
 BRAMAH_API size_t bramah_log_stream_n_devices(const bramah_log_stream *stream);
