@@ -17,7 +17,7 @@ enum { WINDOW = 200, LEAST_WINDOW = 10, MOST_WINDOW = 1000000 };
 /* A variance may change by this factor at once: the records hold near the variances they were made with. */
 static const double stride = 4.0;
 
-/* What changes beside the arrays; copied whole into snapshots. */
+/* What changes besides the arrays; copied whole into snapshots. */
 typedef struct bramah__adaptive_progress {
   bramah_adaptive_report report;
   uint64_t recoveries; /* of the filter, seen so far */
@@ -29,7 +29,7 @@ typedef struct bramah__adaptive_progress {
 struct bramah_adaptive {
   bramah_filter *filter;
   bramah_adaptive_method method;
-  size_t n, nf, np, ns, m; /* m: figures that adapt */
+  size_t n, nf, np, ns, m; /* m: values that adapt */
   size_t window, every;
   double forgetting, smoothing;
   bramah_adaptive_kind *kind; /* [m] */
@@ -39,7 +39,7 @@ struct bramah_adaptive {
   double *state; /* [n_state] the arrays down to ring, one block for snapshots */
   size_t n_state;
   double *theta;  /* [m] variances of the filter */
-  double *sigma;  /* [m] standard deviations of the figures */
+  double *sigma;  /* [m] standard deviations of the values */
   double *at;     /* [m] 1: at a limit */
   double *before; /* [n x n] P before the coming correction */
   double *D;      /* [m x n x n] derivative of it by the variances */
@@ -74,7 +74,7 @@ static size_t count_kind(const double *least, const double *most, size_t n)
   return count;
 }
 
-static size_t count_figures(const bramah_filter *filter, const bramah_adaptive_options *o)
+static size_t count_values(const bramah_filter *filter, const bramah_adaptive_options *o)
 {
   const bramah_plant *plant = bramah_filter_plant(filter);
   return count_kind(o->acceleration_least, o->acceleration_most, plant->n_dof) +
@@ -111,7 +111,7 @@ static bramah_status check_options(const bramah_filter *filter, const bramah_ada
   const bramah_plant *p = bramah_filter_plant(filter);
   const char *wrong = mistake(o);
   if (wrong) return bramah__fail(diag, BRAMAH_E_VALUE, "adaptive", wrong);
-  if (count_figures(filter, o) == 0)
+  if (count_values(filter, o) == 0)
     return bramah__fail(diag, BRAMAH_E_VALUE, "adaptive", "nothing is to adapt");
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < p->n_dof && status == BRAMAH_OK; i++)
@@ -134,7 +134,7 @@ static void take_sizes(bramah_adaptive *a, const bramah_filter *filter, const br
   a->nf = plant->n_dof;
   a->np = plant->n_first_order;
   a->ns = bramah_filter_n_sensors(filter);
-  a->m = count_figures(filter, o);
+  a->m = count_values(filter, o);
   a->method = o->method;
   a->window = o->window ? o->window : WINDOW;
   a->every = o->every ? o->every : (a->window + 9) / 10;
@@ -229,7 +229,7 @@ static size_t take_kind(bramah_adaptive *a, size_t k, bramah_adaptive_kind kind,
   return k;
 }
 
-static void take_figures(bramah_adaptive *a, const bramah_adaptive_options *o)
+static void take_values(bramah_adaptive *a, const bramah_adaptive_options *o)
 {
   size_t k =
       take_kind(a, 0, BRAMAH_ADAPTIVE_ACCELERATION, o->acceleration_least, o->acceleration_most, a->nf);
@@ -273,7 +273,7 @@ bramah_status bramah_adaptive_init(bramah_filter *filter, const bramah_adaptive_
   if (!a || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "adaptive", "memory is too small");
   a->filter = filter;
   a->progress.recoveries = bramah_filter_get_report(filter).recoveries;
-  take_figures(a, options);
+  take_values(a, options);
   tell_filter(a);
   keep_covariance(a);
   *out = a;
@@ -350,7 +350,7 @@ static size_t gather(bramah_adaptive *a)
   return count;
 }
 
-/* Of a sensor, and what a sample beside the time has more. */
+/* Of a sensor, and what a sample off the step grid has more. */
 static double variance_of(const bramah_adaptive *a, size_t i)
 {
   const bramah_sensor *sensor = bramah_filter_sensor(a->filter, i);
@@ -376,7 +376,7 @@ static int gains(bramah_adaptive *a, size_t ms)
   return 1;
 }
 
-/* Place of the sensor of figure k among those fused, or ms. */
+/* Place of the sensor of value k among those fused, or ms. */
 static size_t place_of(const bramah_adaptive *a, size_t k, size_t ms)
 {
   if (a->kind[k] != BRAMAH_ADAPTIVE_SENSOR) return ms;
@@ -541,7 +541,7 @@ static void correct_derivatives(bramah_adaptive *a, size_t ms)
 
 /* ---- new noise ---- */
 
-/* Standard deviation of each figure: of its variance by the inverse of A, brought to the root. */
+/* Standard deviation of each value: of its variance by the inverse of A, brought to the root. */
 static void find_sigmas(bramah_adaptive *a)
 {
   const size_t m = a->m;
@@ -605,11 +605,11 @@ int bramah_adaptive_corrected(bramah_adaptive *adaptive)
 
 size_t bramah_adaptive_count(const bramah_adaptive *adaptive) { return adaptive->m; }
 
-bramah_adaptive_figure bramah_adaptive_get(const bramah_adaptive *adaptive, size_t k)
+bramah_adaptive_value bramah_adaptive_get(const bramah_adaptive *adaptive, size_t k)
 {
   const bramah_adaptive *a = adaptive;
-  return (bramah_adaptive_figure){a->kind[k],       a->index[k], sqrt(a->theta[k]), sqrt(a->least[k]),
-                                  sqrt(a->most[k]), a->sigma[k], a->at[k] != 0.0};
+  return (bramah_adaptive_value){a->kind[k],       a->index[k], sqrt(a->theta[k]), sqrt(a->least[k]),
+                                 sqrt(a->most[k]), a->sigma[k], a->at[k] != 0.0};
 }
 
 bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptive)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Augmented states: parameters of the plant and biases of sensors as Gauss-Markov processes beside the error
- * state. */
+/* Augmented states: parameters of the plant and biases of sensors as Gauss-Markov processes behind the error
+ * state of the plant; and what sensors show with them. */
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
@@ -41,7 +41,7 @@ static void second_order(const bramah_augmented *a, double h, bramah__augmented 
   own->noise[2] = sqrt(fmax(q22 - own->noise[1] * own->noise[1], 0.0));
 }
 
-static bramah_status check_figures(const bramah_augmented *a, bramah_diag *diag)
+static bramah_status check_values(const bramah_augmented *a, bramah_diag *diag)
 {
   if (!(a->sigma > 0.0) || !isfinite(a->sigma))
     return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the initial standard deviation must be positive");
@@ -101,8 +101,8 @@ static bramah_status take_parameter(bramah_filter *f, const bramah_augmented *a,
 static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag *diag)
 {
   const bramah_augmented *a = &f->augmented[i];
-  bramah__augmented *own = &f->own[i];
-  bramah_status status = check_figures(a, diag);
+  bramah__augmented *own = &f->self_state[i];
+  bramah_status status = check_values(a, diag);
   if (status != BRAMAH_OK) return status;
   *own = (bramah__augmented){.state = state, .column = SIZE_MAX, .least = a->least, .most = a->most};
   if (a->kind == BRAMAH_AUGMENTED_PARAMETER)
@@ -151,19 +151,37 @@ void bramah__augmented_transition(bramah_filter *f)
 {
   const size_t n = f->n;
   for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah__augmented *own = &f->own[i];
+    const bramah__augmented *own = &f->self_state[i];
     double *row = f->F + own->state * n + own->state;
     row[0] = own->Phi[0];
     if (f->augmented[i].order == 2) row[1] = own->Phi[1], row[n] = own->Phi[2], row[n + 1] = own->Phi[3];
     if (own->column == SIZE_MAX) continue;
-    for (size_t r = 0; r < f->ne; r++) f->F[r * n + own->state] = f->G[r * f->n_par + own->column];
+    for (size_t r = 0; r < f->ne; r++) f->F[r * n + own->state] = f->work.G[r * f->n_par + own->column];
+  }
+}
+
+void bramah__augmented_noise(bramah_filter *f, size_t column)
+{
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const bramah__augmented *own = &f->self_state[i];
+    double *row = f->Gamma + own->state * f->nq;
+    row[column++] = own->noise[0];
+    if (f->augmented[i].order != 2) continue;
+    row[f->nq + column - 1] = own->noise[1];
+    row[f->nq + column++] = own->noise[2];
+  }
+  for (size_t j = 0; j < f->n_par_noise; j++, column++) {
+    const size_t par = f->n_par - f->n_par_noise + j;
+    for (size_t r = 0; r < f->ne; r++)
+      f->Gamma[r * f->nq + column] =
+          f->work.G[r * f->n_par + par] * f->par_noise[j] / sqrt(bramah__step_seconds(f));
   }
 }
 
 /* Mean value of augmented state i. */
 static double value_of(const bramah_filter *f, size_t i)
 {
-  const bramah__augmented *own = &f->own[i];
+  const bramah__augmented *own = &f->self_state[i];
   if (own->column == SIZE_MAX) return f->mean[own->state - f->ne];
   return f->plant.parameter(f->plant.self, own->target);
 }
@@ -171,7 +189,7 @@ static double value_of(const bramah_filter *f, size_t i)
 /* Give it a value within its limits. */
 static bramah_status set_value(bramah_filter *f, size_t i, double value, bramah_diag *diag)
 {
-  const bramah__augmented *own = &f->own[i];
+  const bramah__augmented *own = &f->self_state[i];
   const double held = fmin(fmax(value, own->least), own->most);
   if (held != value) f->progress.report.limited++;
   if (own->column == SIZE_MAX) {
@@ -186,7 +204,7 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
-    const bramah__augmented *own = &f->own[i];
+    const bramah__augmented *own = &f->self_state[i];
     const double x = value_of(f, i) - own->nominal;
     double next = own->Phi[0] * x;
     if (f->augmented[i].order == 2) {
@@ -203,22 +221,14 @@ bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, brama
 {
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
-    const bramah__augmented *own = &f->own[i];
+    const bramah__augmented *own = &f->self_state[i];
     if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->ne] += dx[own->state + 1];
     status = set_value(f, i, value_of(f, i) + dx[own->state], diag);
   }
   return status;
 }
 
-double bramah__bias(const bramah_filter *f, size_t i)
-{
-  double sum = 0.0;
-  for (size_t k = 0; k < f->n_augmented; k++)
-    if (f->own[k].column == SIZE_MAX && f->own[k].target == i) sum += f->mean[f->own[k].state - f->ne];
-  return sum;
-}
-
-/* Positions, rates and pressures are states: a parameter reaches them only through the step. Forces, flows
+/* Positions, rates and first-order states are states: a parameter reaches them only through the step. Forces, flows
  * and accelerations it reaches at once. */
 static int is_state(const bramah_filter *f, const bramah_sensor *sensor)
 {
@@ -237,19 +247,20 @@ static bramah_status by_parameter(bramah_filter *f, const bramah_sensor *sensor,
   const size_t par = f->par[column];
   const double value = f->plant.parameter(f->plant.self, par), step = f->par_step[column];
   const double at = bramah_sensor_predict(sensor, &f->plant);
-  f->plant.save(f->plant.self, f->row_snap);
+  f->plant.save(f->plant.self, f->work.row_snap);
   const bramah_status status = f->plant.set_parameter(f->plant.self, par, value + step, diag);
   *out = (bramah_sensor_predict(sensor, &f->plant) - at) / step;
-  f->plant.restore(f->plant.self, f->row_snap);
+  f->plant.restore(f->plant.self, f->work.row_snap);
   return status;
 }
 
-bramah_status bramah__augmented_row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
+/* The part of the row of sensor i that the augmented states make. */
+static bramah_status augmented_row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (size_t k = f->ne; k < f->n; k++) H[k] = 0.0;
   for (size_t k = 0; k < f->n_augmented && status == BRAMAH_OK; k++) {
-    const bramah__augmented *own = &f->own[k];
+    const bramah__augmented *own = &f->self_state[k];
     if (own->column == SIZE_MAX)
       H[own->state] = own->target == i ? 1.0 : 0.0;
     else if (!is_state(f, &f->sensor[i]))
@@ -258,21 +269,46 @@ bramah_status bramah__augmented_row(bramah_filter *f, size_t i, double *H, brama
   return status;
 }
 
-size_t bramah_filter_n_augmented(const bramah_filter *filter) { return filter->n_augmented; }
+/* ---- what sensors show ---- */
 
-const bramah_augmented *bramah_filter_augmented(const bramah_filter *filter, size_t i)
+static double bias(const bramah_filter *f, size_t i)
 {
-  return i < filter->n_augmented ? &filter->augmented[i] : NULL;
+  double sum = 0.0;
+  for (size_t k = 0; k < f->n_augmented; k++)
+    if (f->self_state[k].column == SIZE_MAX && f->self_state[k].target == i)
+      sum += f->mean[f->self_state[k].state - f->ne];
+  return sum;
 }
 
-double bramah_filter_augmented_value(const bramah_filter *filter, size_t i)
+double bramah__prediction(const bramah_filter *f, size_t i)
 {
-  return i < filter->n_augmented ? value_of(filter, i) : NAN;
+  return bramah_sensor_predict(&f->sensor[i], &f->plant) + bias(f, i);
 }
 
-double bramah_filter_augmented_sigma(const bramah_filter *filter, size_t i)
+bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
 {
-  if (i >= filter->n_augmented) return NAN;
-  const size_t k = filter->own[i].state;
-  return sqrt(filter->P[k * filter->n + k]);
+  const bramah_status status =
+      bramah_sensor_row(&f->sensor[i], &f->plant, H, f->work.term, f->work.row_snap, f->work.dx, diag);
+  return status == BRAMAH_OK ? augmented_row(f, i, H, diag) : status;
+}
+
+/* ---- results ---- */
+
+size_t bramah_filter_n_augmented(const bramah_filter *f) { return f->n_augmented; }
+
+const bramah_augmented *bramah_filter_augmented(const bramah_filter *f, size_t i)
+{
+  return i < f->n_augmented ? &f->augmented[i] : NULL;
+}
+
+double bramah_filter_augmented_value(const bramah_filter *f, size_t i)
+{
+  return i < f->n_augmented ? value_of(f, i) : NAN;
+}
+
+double bramah_filter_augmented_sigma(const bramah_filter *f, size_t i)
+{
+  if (i >= f->n_augmented) return NAN;
+  const size_t k = f->self_state[i].state;
+  return sqrt(f->P[k * f->n + k]);
 }

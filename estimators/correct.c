@@ -10,22 +10,10 @@
 
 static double square(double x) { return x * x; }
 
-double bramah__prediction(const bramah_filter *f, size_t i)
-{
-  return bramah_sensor_predict(&f->sensor[i], &f->plant) + bramah__bias(f, i);
-}
-
-bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
-{
-  const bramah_status status =
-      bramah_sensor_row(&f->sensor[i], &f->plant, H, f->term, f->row_snap, f->dx_scratch, diag);
-  return status == BRAMAH_OK ? bramah__augmented_row(f, i, H, diag) : status;
-}
-
 static double innovation_of(const bramah_filter *f, size_t i, double y)
 {
   double predicted = bramah__prediction(f, i);
-  if (f->beside[i].theta != 0.0) predicted += f->beside[i].ahead;
+  if (f->oosm[i].theta != 0.0) predicted += f->oosm[i].prediction_offset;
   return bramah_sensor_innovation(&f->sensor[i], y, predicted);
 }
 
@@ -33,7 +21,7 @@ static bramah_status row_of(bramah_filter *f, size_t i, bramah_diag *diag)
 {
   const bramah_status status = bramah__row(f, i, f->H + i * f->n, diag);
   f->r[i] = bramah_sensor_variance(&f->sensor[i]);
-  if (status == BRAMAH_OK && f->beside[i].theta != 0.0) bramah__carry_beside(f, i);
+  if (status == BRAMAH_OK && f->oosm[i].theta != 0.0) bramah__oosm_shift_row(f, i);
   return status;
 }
 
@@ -100,12 +88,12 @@ static void count_gates(bramah_filter *f)
     }
     report->gated++;
     if (f->reject[i] < UINT32_MAX) f->reject[i]++;
-    report->lost += f->reject[i] == f->patience;
+    report->sensor_faults += f->reject[i] == f->patience;
   }
 }
 
-/* Are all sensors with a gate lost, of one group (0, 1) or of both (2)? *n: how many. */
-static int all_lost(const bramah_filter *f, int group, size_t *n)
+/* Have all sensors with a gate a fault, of one group (0, 1) or of both (2)? *n: how many. */
+static int all_faulty(const bramah_filter *f, int group, size_t *n)
 {
   *n = 0;
   for (size_t i = 0; i < f->n_sensors; i++) {
@@ -122,11 +110,11 @@ static int filter_is_wrong(const bramah_filter *f)
 {
   size_t n;
   for (int group = 0; group < 2; group++)
-    if (all_lost(f, group, &n) && n >= 2) return 1;
-  return all_lost(f, 2, &n);
+    if (all_faulty(f, group, &n) && n >= 2) return 1;
+  return all_faulty(f, 2, &n);
 }
 
-/* Open the covariance and take what was rejected: it is tested anew with the greater variance. */
+/* Inflate the covariance and take what was rejected: it is tested anew with the greater variance. */
 static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *diag)
 {
   bramah_filter_report *report = &f->progress.report;
@@ -140,7 +128,7 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
     report->gated -= rejected;
     report->accepted += rejected;
     status = innovate(f, i, y[i], diag);
-    /* what the initial uncertainty does not cover would be lost for ever */
+    /* what the initial uncertainty does not cover would be rejected for ever */
     f->innovation[i].accepted = !f->innovation[i].saturated;
   }
   report->recoveries++;
@@ -157,11 +145,11 @@ static bramah_status fuse_one(bramah_filter *f, size_t i, bramah_diag *diag)
   double rest = f->y[i];
   for (size_t k = 0; k < f->n; k++) rest -= H[k] * f->dx[k];
   const double variance =
-      f->square_root ? bramah__root_variance(f->n, H, f->S, f->fuse_work) : bramah__variance(f->n, H, f->P);
+      f->square_root ? bramah__root_variance(f->n, H, f->S, f->work.fuse) : bramah__variance(f->n, H, f->P);
   f->nis += square(rest) / (variance + r);
   f->nis_dof++;
-  const int bad = f->square_root ? bramah__fuse_root(f->n, H, f->y[i], r, f->S, f->dx, f->fuse_work)
-                                 : bramah__fuse_scalar(f->n, H, f->y[i], r, f->P, f->dx, f->fuse_work);
+  const int bad = f->square_root ? bramah__fuse_root(f->n, H, f->y[i], r, f->S, f->dx, f->work.fuse)
+                                 : bramah__fuse_scalar(f->n, H, f->y[i], r, f->P, f->dx, f->work.fuse);
   if (bad)
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, f->sensor[i].name,
                         "the variance of the innovation is not positive");
@@ -172,7 +160,7 @@ static bramah_status fuse_one(bramah_filter *f, size_t i, bramah_diag *diag)
 static bramah_status fuse_block(bramah_filter *f, bramah_diag *diag)
 {
   const size_t n = f->n, ns = f->n_sensors;
-  double *H = f->block_work, *y = H + ns * n, *r = y + ns, *work = r + ns;
+  double *H = f->work.block, *y = H + ns * n, *r = y + ns, *work = r + ns;
   size_t m = 0;
   for (size_t i = 0; i < ns; i++) {
     if (!f->innovation[i].accepted) continue;
@@ -194,7 +182,7 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
   memset(f->dx, 0, f->n * sizeof(double));
   f->nis = 0.0;
   f->nis_dof = 0;
-  if (f->block && !f->square_root) return fuse_block(f, diag);
+  if (f->block) return fuse_block(f, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
     if (f->innovation[i].accepted) status = fuse_one(f, i, diag);
   if (f->square_root) bramah__refresh_covariance(f);
@@ -204,7 +192,7 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
 static bramah_status inject(bramah_filter *f, bramah_diag *diag)
 {
   const bramah_status status = bramah__augmented_inject(f, f->dx, diag);
-  for (size_t k = 0; k < f->n; k++) f->shift[k] += f->dx[k];
+  for (size_t k = 0; k < f->n; k++) f->accumulated_correction[k] += f->dx[k];
   return status == BRAMAH_OK ? f->plant.inject(f->plant.self, f->dx, diag) : status;
 }
 
@@ -226,7 +214,7 @@ static bramah_status relinearise(bramah_filter *f, const double *y, bramah_diag 
 }
 
 /* Covariance, means and plant as before the correction; innovations and counts stay. */
-static void back_to_prediction(bramah_filter *f) { bramah__take_back(f, f->prediction, 0); }
+static void back_to_prediction(bramah_filter *f) { bramah__take_back(f, f->snapshot.iterate_from, 0); }
 
 static bramah_status iterate(bramah_filter *f, const double *y, bramah_diag *diag)
 {
@@ -252,10 +240,11 @@ static bramah_status correct(bramah_filter *f, const double *y, const unsigned c
   if (status != BRAMAH_OK) return status;
   test_drifts(f);
   count_gates(f);
-  f->prediction = f->before;
+  f->snapshot.iterate_from = f->snapshot.call_start;
   if (filter_is_wrong(f)) {
     status = recover(f, y, diag);
-    if (f->iterations > 1) bramah__keep(f, f->opened), f->prediction = f->opened;
+    if (f->iterations > 1)
+      bramah__keep(f, f->snapshot.inflated), f->snapshot.iterate_from = f->snapshot.inflated;
   }
   if (status == BRAMAH_OK) status = iterate(f, y, diag);
   if (status == BRAMAH_OK) status = bramah__check_covariance(f, diag);
@@ -263,51 +252,42 @@ static bramah_status correct(bramah_filter *f, const double *y, const unsigned c
   return inject(f, diag);
 }
 
-void bramah__clear_correction(bramah_filter *f)
-{
-  for (size_t i = 0; i < f->n_sensors; i++)
-    f->innovation[i] = (bramah_innovation){.innovation = NAN, .sigma = NAN, .nis = NAN};
-  memset(f->dx, 0, f->n * sizeof(double));
-  f->nis = 0.0;
-  f->nis_dof = 0;
-}
-
-bramah_status bramah_filter_correct(bramah_filter *filter, const double *y, const unsigned char *present,
+bramah_status bramah_filter_correct(bramah_filter *f, const double *y, const unsigned char *present,
                                     bramah_diag *diag)
 {
-  return bramah_filter_correct_at(filter, y, present, NULL, diag);
+  return bramah_filter_correct_at(f, y, present, NULL, diag);
 }
 
-bramah_status bramah_filter_correct_at(bramah_filter *filter, const double *y, const unsigned char *present,
+bramah_status bramah_filter_correct_at(bramah_filter *f, const double *y, const unsigned char *present,
                                        const int64_t *offset_ns, bramah_diag *diag)
 {
   int any = 0;
-  for (size_t i = 0; i < filter->n_sensors; i++) any |= present[i];
-  bramah__clear_correction(filter);
+  for (size_t i = 0; i < f->n_sensors; i++) any |= present[i];
+  bramah__clear_correction(f);
   if (!any) return BRAMAH_OK;
-  bramah__keep(filter, filter->before);
-  bramah_status status = bramah__look_beside(filter, present, offset_ns, diag);
-  if (status == BRAMAH_OK) status = correct(filter, y, present, diag);
+  bramah__keep(f, f->snapshot.call_start);
+  bramah_status status = bramah__oosm_prepare(f, present, offset_ns, diag);
+  if (status == BRAMAH_OK) status = correct(f, y, present, diag);
   if (status == BRAMAH_OK) {
-    filter->progress.report.corrections++;
+    f->progress.report.corrections++;
     return BRAMAH_OK;
   }
-  bramah__take_back(filter, filter->before, 1);
-  bramah__clear_correction(filter);
+  bramah__take_back(f, f->snapshot.call_start, 1);
+  bramah__clear_correction(f);
   return status;
 }
 
 /* ---- results ---- */
 
-const bramah_innovation *bramah_filter_innovations(const bramah_filter *filter) { return filter->innovation; }
+const bramah_innovation *bramah_filter_innovations(const bramah_filter *f) { return f->innovation; }
 
-double bramah_filter_nis(const bramah_filter *filter, size_t *degrees_of_freedom)
+double bramah_filter_nis(const bramah_filter *f, size_t *degrees_of_freedom)
 {
-  if (degrees_of_freedom) *degrees_of_freedom = filter->nis_dof;
-  return filter->nis;
+  if (degrees_of_freedom) *degrees_of_freedom = f->nis_dof;
+  return f->nis;
 }
 
-int bramah_filter_lost(const bramah_filter *filter, size_t i)
+int bramah_filter_sensor_fault(const bramah_filter *f, size_t i)
 {
-  return i < filter->n_sensors && filter->reject[i] >= filter->patience;
+  return i < f->n_sensors && f->reject[i] >= f->patience;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The error-state extended Kalman filter: its memory, its start and what it can be asked. It knows its plant
- * by the plant interface alone. Prediction and correction have files of their own. */
+/* The error-state extended Kalman filter: its memory, its start, one cycle and what it can be asked. It knows its plant
+ * by the plant interface alone. */
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
@@ -11,88 +11,33 @@
 
 enum { PATIENCE = 25 };
 
-static void take_sizes(bramah_filter *f, const bramah_plant *plant, size_t n_sensors,
-                       const bramah_filter_options *o)
-{
-  f->plant = bramah_plant_copy(plant);
-  f->nf = plant->n_dof;
-  f->np = plant->n_first_order;
-  f->ne = 2 * f->nf + f->np;
-  f->n = f->ne + bramah__augmented_states(o);
-  f->n_sensors = n_sensors;
-  f->n_augmented = o->n_augmented;
-  f->n_par_noise = o->n_parameter_noise;
-  f->nq = 2 * f->nf + f->np + (f->n - f->ne) + f->n_par_noise;
-}
-
-static void layout_matrices(bramah_filter *f, size_t n_par, bramah__arena *arena)
-{
-  const size_t n = f->n, ne = f->ne, nf = f->nf, np = f->np;
-  f->P = BRAMAH__TAKE(arena, double, n *n);
-  f->S = BRAMAH__TAKE(arena, double, n *n);
-  f->P_initial = BRAMAH__TAKE(arena, double, n *n);
-  f->F = BRAMAH__TAKE(arena, double, n *n);
-  f->work = BRAMAH__TAKE(arena, double, n *(n + f->nq));
-  f->work2 = BRAMAH__TAKE(arena, double, n *n);
-  f->Gamma = BRAMAH__TAKE(arena, double, n * f->nq);
-  f->F_spare = BRAMAH__TAKE(arena, double, n *n);
-  f->Gamma_spare = BRAMAH__TAKE(arena, double, n * f->nq);
-  f->Fe = BRAMAH__TAKE(arena, double, ne *ne);
-  f->N = BRAMAH__TAKE(arena, double, ne *(nf + np));
-  f->G = BRAMAH__TAKE(arena, double, ne *n_par);
-  f->A = BRAMAH__TAKE(arena, double, nf *ne);
-  f->Ap = BRAMAH__TAKE(arena, double, nf *n_par);
-  f->T = BRAMAH__TAKE(arena, double, ne *ne);
-  f->H = BRAMAH__TAKE(arena, double, f->n_sensors *n);
-  f->H_beside = BRAMAH__TAKE(arena, double, f->n_sensors *n);
-}
-
-static void layout_vectors(bramah_filter *f, size_t n_par, bramah__arena *arena)
-{
-  const size_t n = f->n, ns = f->n_sensors;
-  f->sensor = BRAMAH__TAKE(arena, bramah_sensor, ns);
-  f->innovation = BRAMAH__TAKE(arena, bramah_innovation, ns);
-  f->gate = BRAMAH__TAKE(arena, double, ns);
-  f->reject = BRAMAH__TAKE(arena, uint32_t, ns);
-  f->y = BRAMAH__TAKE(arena, double, ns);
-  f->r = BRAMAH__TAKE(arena, double, ns);
-  f->beside = BRAMAH__TAKE(arena, bramah__beside, ns);
-  f->augmented = BRAMAH__TAKE(arena, bramah_augmented, f->n_augmented);
-  f->own = BRAMAH__TAKE(arena, bramah__augmented, f->n_augmented);
-  f->mean = BRAMAH__TAKE(arena, double, n - f->ne + ns + n);
-  f->shift = f->mean ? f->mean + (n - f->ne) : NULL;
-  f->drift = f->mean ? f->shift + n : NULL;
-  f->par = BRAMAH__TAKE(arena, size_t, n_par);
-  f->par_step = BRAMAH__TAKE(arena, double, n_par);
-  f->par_noise = BRAMAH__TAKE(arena, double, f->n_par_noise);
-  f->dx = BRAMAH__TAKE(arena, double, n);
-  f->term = BRAMAH__TAKE(arena, double, n);
-  f->dx_scratch = BRAMAH__TAKE(arena, double, n);
-  f->fuse_work = BRAMAH__TAKE(arena, double, 2 * n);
-  f->block_work = BRAMAH__TAKE(arena, double, ns *(n + 2) + bramah__fuse_block_work(n, ns));
-  f->zdd = BRAMAH__TAKE(arena, double, 2 * f->nf);
-  f->coordinates = BRAMAH__TAKE(arena, double, 2 * f->ne);
-}
-
 static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const bramah_filter_options *o,
                              bramah__arena *arena)
 {
   bramah_filter *object = BRAMAH__TAKE(arena, bramah_filter, 1), counted = {0};
   bramah_filter *f = object ? object : &counted;
-  const size_t n_par = o->n_augmented + o->n_parameter_noise;
-  take_sizes(f, plant, n_sensors, o);
+  f->plant = bramah_plant_copy(plant);
+  f->nf = plant->n_dof;
+  f->np = plant->n_first_order;
+  f->ne = bramah_plant_n_error(plant);
+  f->n = f->ne + bramah__augmented_states(o);
+  f->n_sensors = n_sensors;
+  f->n_augmented = o->n_augmented;
+  f->n_par_noise = o->n_parameter_noise;
+  f->n_par_most = o->n_augmented + o->n_parameter_noise;
+  f->nq = f->ne + (f->n - f->ne) + f->n_par_noise;
   f->square_root = o->form == BRAMAH_COVARIANCE_SQUARE_ROOT;
-  layout_matrices(f, n_par, arena);
-  layout_vectors(f, n_par, arena);
-  bramah__stated_noise_layout(plant, arena, &f->stated);
-  f->before = bramah__arena_take(arena, bramah__own_size(f), 1);
-  f->opened = bramah__arena_take(arena, bramah__own_size(f), o->iterations > 1);
-  f->last = bramah__arena_take(arena, bramah__own_size(f), 1);
-  f->older = bramah__arena_take(arena, bramah__own_size(f), 1);
-  f->cycle = bramah__arena_take(arena, bramah__own_size(f), 1);
-  f->offset_ns = BRAMAH__TAKE(arena, int64_t, n_sensors);
-  f->snap = bramah__arena_take(arena, plant->snapshot_size, 1);
-  f->row_snap = bramah__arena_take(arena, plant->snapshot_size, 1);
+  f->block = o->fusion == BRAMAH_FUSION_BLOCK && !f->square_root;
+  f->n_block = f->block ? n_sensors * (f->n + 2) + bramah__fuse_block_work(f->n, n_sensors) : 0;
+  f->iterations = o->iterations > 1 ? o->iterations : 1;
+#define ARRAY(type, name, count, iterated) f->name = BRAMAH__TAKE(arena, type, count);
+#define WORK(type, name, count, iterated) f->work.name = BRAMAH__TAKE(arena, type, count);
+#define SNAPSHOT(name, count) f->snapshot.name = bramah__arena_take(arena, bramah__own_size(f), count);
+  BRAMAH__FILTER_STATE(ARRAY)
+  BRAMAH__FILTER_ARRAYS(ARRAY)
+  BRAMAH__FILTER_WORK(WORK)
+  BRAMAH__FILTER_SNAPSHOTS(SNAPSHOT)
+  bramah__process_noise_layout(plant, arena, &f->noise);
   return object;
 }
 
@@ -120,7 +65,7 @@ static bramah_status check_words(const bramah_filter_options *o, bramah_diag *di
   if ((int)o->form < 0 || o->form > BRAMAH_COVARIANCE_SQUARE_ROOT)
     return bramah__fail(diag, BRAMAH_E_VALUE, "form", "this form of the covariance is unknown");
   if ((int)o->fusion < 0 || o->fusion > BRAMAH_FUSION_BLOCK)
-    return bramah__fail(diag, BRAMAH_E_VALUE, "fusion", "this way of fusion is unknown");
+    return bramah__fail(diag, BRAMAH_E_VALUE, "fusion", "this kind of fusion is unknown");
   if (!(o->drift_gate >= 0.0) || !isfinite(o->drift_gate))
     return bramah__fail(diag, BRAMAH_E_VALUE, "drift_gate", "the gate must not be negative");
   if (o->iterations < 0 || o->iterations > 100)
@@ -152,7 +97,7 @@ static bramah_status check_abilities(const bramah_filter *f, const bramah_filter
 static bramah_status take_options(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag)
 {
   bramah_status status = check_words(o, diag);
-  f->has_coordinates = bramah_plant_coordinates(&f->plant, f->coordinates);
+  f->has_coordinates = bramah_plant_coordinates(&f->plant, f->work.coordinates);
   if (status == BRAMAH_OK) status = check_abilities(f, o, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK && o->gate; i++) {
     if (!(o->gate[i] >= 0.0) || !isfinite(o->gate[i]))
@@ -162,8 +107,6 @@ static bramah_status take_options(bramah_filter *f, const bramah_filter_options 
   f->transition = o->transition;
   f->resolvent = o->transition == BRAMAH_TRANSITION_STEP && f->plant.step_transition &&
                  o->discretisation != BRAMAH_DISCRETISATION_PUBLISHED;
-  f->block = o->fusion == BRAMAH_FUSION_BLOCK;
-  f->iterations = o->iterations > 1 ? o->iterations : 1;
   f->drift_gate = o->drift_gate;
   f->patience = o->patience ? o->patience : PATIENCE;
   return status;
@@ -176,9 +119,9 @@ static bramah_status start(bramah_filter *f, const bramah_sensor *sensors,
 {
   if (f->n_sensors) memcpy(f->sensor, sensors, f->n_sensors * sizeof *sensors);
   bramah_status status = take_options(f, options, diag);
-  if (status == BRAMAH_OK) status = bramah__stated_noise_take(&f->plant, options, &f->stated, diag);
+  if (status == BRAMAH_OK) status = bramah__process_noise_take(&f->plant, options, &f->noise, diag);
   if (status != BRAMAH_OK) return status;
-  bramah__stated_noise_covariance(&f->stated, options, f->n, f->P_initial);
+  bramah__process_noise_covariance(&f->noise, options, f->n, f->P_initial);
   status = bramah__take_augmented(f, options, diag);
   if (status != BRAMAH_OK) return status;
   memcpy(f->P, f->P_initial, f->n * f->n * sizeof(double));
@@ -223,113 +166,206 @@ bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_sensors, con
   return status;
 }
 
-void bramah_filter_free(bramah_filter *filter)
+void bramah_filter_free(bramah_filter *f)
 {
-  if (!filter) return;
-  filter->mark = 0;
-  if (filter->own_memory) bramah__aligned_free(filter);
+  if (!f) return;
+  f->mark = 0;
+  if (f->own_memory) bramah__aligned_free(f);
 }
 
-bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,
+bramah_status bramah_filter_set_noise(bramah_filter *f, const double *acceleration_noise,
                                       const double *pressure_noise, bramah_diag *diag)
 {
-  return bramah__stated_noise_set(&filter->plant, acceleration_noise, pressure_noise, &filter->stated, diag);
+  return bramah__process_noise_set(&f->plant, acceleration_noise, pressure_noise, &f->noise, diag);
 }
 
-bramah_status bramah_filter_set_sensor_sigma(bramah_filter *filter, size_t i, double sigma, bramah_diag *diag)
+bramah_status bramah_filter_set_sensor_sigma(bramah_filter *f, size_t i, double sigma, bramah_diag *diag)
 {
-  if (i >= filter->n_sensors)
+  if (i >= f->n_sensors)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "there is no sensor of this number");
   if (!(sigma > 0.0) || !isfinite(sigma))
-    return bramah__fail(diag, BRAMAH_E_VALUE, filter->sensor[i].name,
-                        "the standard deviation must be positive");
-  filter->sensor[i].sigma = sigma;
+    return bramah__fail(diag, BRAMAH_E_VALUE, f->sensor[i].name, "the standard deviation must be positive");
+  f->sensor[i].sigma = sigma;
   return BRAMAH_OK;
 }
 
-bramah_status bramah_filter_set_inputs(bramah_filter *filter, const double *u, bramah_diag *diag)
+bramah_status bramah_filter_set_inputs(bramah_filter *f, const double *u, bramah_diag *diag)
 {
-  return filter->plant.n_input ? filter->plant.set_inputs(filter->plant.self, u, diag) : BRAMAH_OK;
+  return f->plant.n_input ? f->plant.set_inputs(f->plant.self, u, diag) : BRAMAH_OK;
 }
 
-/* ---- covariance ---- */
+/* ---- one cycle of a controller: all or nothing ---- */
 
-const char *bramah__error_name(const bramah_filter *f, size_t k)
+static bramah_status check_time(const bramah_filter *f, int64_t time_ns, bramah_diag *diag)
 {
-  if (k < f->ne) return bramah_plant_state_name(&f->plant, k);
-  size_t i = f->n_augmented;
-  while (i > 0 && f->own[i - 1].state > k) i--;
-  return f->augmented[i - 1].name;
+  const int64_t now = f->progress.time_ns, step = f->plant.step_ns;
+  const char *message;
+  if (time_ns <= now)
+    message = "the time of the cycle is not after that of the filter";
+  else if (time_ns - now <= step / 2)
+    message = "the time of the cycle is less than half a step after that of the filter";
+  else if (time_ns - now - step >= step - step / 2)
+    message = "the time of the cycle is beyond the coming step: first make the steps between";
+  else
+    return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_TIME, "cycle", message);
+  bramah__add_text(diag, " (");
+  bramah__add_number(diag, (double)time_ns * 1e-9, 12);
+  bramah__add_text(diag, " s, filter at ");
+  bramah__add_number(diag, (double)now * 1e-9, 12);
+  bramah__add_text(diag, " s)");
+  return BRAMAH_E_TIME;
 }
 
-bramah_status bramah__check_covariance(const bramah_filter *f, bramah_diag *diag)
+static bramah_status check_counts(const bramah_filter *f, const bramah_filter_cycle *cycle, bramah_diag *diag)
 {
-  const size_t bad = bramah__bad_variance(f->n, f->P);
-  if (bad == f->n) return BRAMAH_OK;
-  const int finite = isfinite(f->P[bad * f->n + bad]);
-  return bramah__fail(diag, finite ? BRAMAH_E_NOT_SPD : BRAMAH_E_NOT_FINITE, bramah__error_name(f, bad),
-                      finite ? "the variance of this state is no longer positive"
-                             : "the variance of this state is not finite");
-}
-
-void bramah__refresh_covariance(bramah_filter *f)
-{
-  memset(f->P, 0, f->n * f->n * sizeof(double));
-  bramah__add_outer(f->n, f->n, f->S, f->P);
-}
-
-bramah_status bramah__refresh_root(bramah_filter *f, bramah_diag *diag)
-{
-  const size_t n = f->n;
-  if (!f->square_root) return BRAMAH_OK;
-  memcpy(f->S, f->P, n * n * sizeof(double));
-  const size_t bad = bramah__cholesky_factor(n, f->S);
-  if (bad)
-    return bramah__fail(diag, BRAMAH_E_NOT_SPD, bramah__error_name(f, bad - 1),
-                        "the covariance is not positive definite");
-  for (size_t r = 0; r < n; r++)
-    for (size_t k = r + 1; k < n; k++) f->S[r * n + k] = 0.0;
+  const int inputs = cycle->n_input == 0 || (cycle->n_input == f->plant.n_input && cycle->u);
+  const int sensors =
+      cycle->n_sensors == 0 || (cycle->n_sensors == f->n_sensors && cycle->y && cycle->present);
+  if (!inputs)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "cycle", "this is not the number of inputs of the plant");
+  if (!sensors)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "cycle", "this is not the number of sensors of the filter");
   return BRAMAH_OK;
+}
+
+/* Bad samples are found before the plant has done its step for nothing. */
+static bramah_status check_samples(const bramah_filter *f, const bramah_filter_cycle *cycle,
+                                   bramah_diag *diag)
+{
+  for (size_t i = 0; i < cycle->n_sensors; i++)
+    if (cycle->present[i] && !isfinite(cycle->y[i]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, f->sensor[i].name,
+                          "the measurement is not a finite number");
+  return BRAMAH_OK;
+}
+
+static bramah_status check(const bramah_filter *f, const bramah_filter_cycle *cycle, bramah_diag *diag)
+{
+  bramah_status status = check_counts(f, cycle, diag);
+  if (status == BRAMAH_OK) status = check_time(f, cycle->time_ns, diag);
+  return status == BRAMAH_OK ? check_samples(f, cycle, diag) : status;
+}
+
+/* Time of each sample after the end of the step; NULL: all at it. A sample's own offset far beyond all sense
+ * is handed on as it is, to be refused. */
+static const int64_t *offsets(bramah_filter *f, const bramah_filter_cycle *cycle)
+{
+  const int64_t common = cycle->time_ns - f->progress.time_ns, step = f->plant.step_ns;
+  if (common == 0) return cycle->offset_ns;
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    const int64_t own = cycle->offset_ns ? cycle->offset_ns[i] : 0;
+    f->work.offset_ns[i] = own < -2 * step || own > 2 * step ? own : own + common;
+  }
+  return f->work.offset_ns;
+}
+
+static void swap(unsigned char **a, unsigned char **b)
+{
+  unsigned char *const kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* bramah_filter_predict leaves the snapshot of before the former step in f->snapshot.call_start, where the correction
+ * would write: it is put aside, for the case that the correction fails. */
+static bramah_status predict_and_correct(bramah_filter *f, const bramah_filter_cycle *cycle,
+                                         bramah_diag *diag)
+{
+  bramah_status status = bramah_filter_predict(f, diag);
+  if (status != BRAMAH_OK || !cycle->n_sensors) {
+    bramah__clear_correction(f);
+    return status;
+  }
+  swap(&f->snapshot.call_start, &f->snapshot.step_before);
+  status = bramah_filter_correct_at(f, cycle->y, cycle->present, offsets(f, cycle), diag);
+  if (status == BRAMAH_OK) return BRAMAH_OK;
+  bramah__swap_matrices(f);
+  swap(&f->snapshot.last_step, &f->snapshot.step_before);
+  return status;
+}
+
+static bramah_status run(bramah_filter *f, const bramah_filter_cycle *cycle, bramah_diag *diag)
+{
+  bramah_status status = check(f, cycle, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__keep(f, f->snapshot.cycle_start);
+  if (cycle->n_input) status = bramah_filter_set_inputs(f, cycle->u, diag);
+  if (status == BRAMAH_OK) status = predict_and_correct(f, cycle, diag);
+  if (status != BRAMAH_OK) bramah__take_back(f, f->snapshot.cycle_start, 1);
+  return status;
+}
+
+static unsigned flag(uint64_t before, uint64_t after, bramah_step_flag bit)
+{
+  return after > before ? (unsigned)bit : 0;
+}
+
+static void fill(const bramah_filter *f, const bramah_filter_report *before,
+                 bramah_filter_step_report *report)
+{
+  const bramah_filter_report *now = &f->progress.report;
+  *report = (bramah_filter_step_report){.time_ns = f->progress.time_ns, .nis = f->nis, .nis_dof = f->nis_dof};
+  if (f->plant.iterations) report->iterations = f->plant.iterations(f->plant.self);
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    const bramah_innovation *in = &f->innovation[i];
+    report->present += (unsigned)in->present;
+    report->accepted += in->present && in->accepted;
+    report->saturated += in->present && in->saturated;
+    report->faulty += (unsigned)bramah_filter_sensor_fault(f, i);
+  }
+  report->gated = report->present - report->accepted - report->saturated;
+  report->flags = (report->gated ? (unsigned)BRAMAH_STEP_GATED : 0u) |
+                  flag(before->saturated, now->saturated, BRAMAH_STEP_SATURATED) |
+                  flag(before->sensor_faults, now->sensor_faults, BRAMAH_STEP_SENSOR_FAULT) |
+                  flag(before->recoveries, now->recoveries, BRAMAH_STEP_RECOVERED) |
+                  flag(before->limited, now->limited, BRAMAH_STEP_LIMITED) |
+                  flag(0, f->progress.rebased, BRAMAH_STEP_COORDINATES);
+}
+
+bramah_status bramah_filter_step(bramah_filter *f, const bramah_filter_cycle *cycle,
+                                 bramah_filter_step_report *report, bramah_diag *diag)
+{
+  const bramah_filter_report before = f->progress.report;
+  const bramah_status status = run(f, cycle, diag);
+  if (status == BRAMAH_OK && report) fill(f, &before, report);
+  return status;
 }
 
 /* ---- results ---- */
 
-size_t bramah_filter_n_error(const bramah_filter *filter) { return filter->n; }
-const double *bramah_filter_last_transition(const bramah_filter *filter) { return filter->F; }
-const double *bramah_filter_last_rows(const bramah_filter *filter) { return filter->H; }
-const double *bramah_filter_last_variances(const bramah_filter *filter) { return filter->r; }
-const double *bramah_filter_last_correction(const bramah_filter *filter) { return filter->dx; }
-const double *bramah_filter_acceleration_noise(const bramah_filter *filter)
-{
-  return filter->stated.acceleration;
-}
-const double *bramah_filter_first_order_noise(const bramah_filter *filter) { return filter->stated.pressure; }
-const double *bramah_filter_covariance(const bramah_filter *filter) { return filter->P; }
-bramah_filter_report bramah_filter_get_report(const bramah_filter *filter) { return filter->progress.report; }
+size_t bramah_filter_n_error(const bramah_filter *f) { return f->n; }
+const double *bramah_filter_last_transition(const bramah_filter *f) { return f->F; }
+const double *bramah_filter_last_rows(const bramah_filter *f) { return f->H; }
+const double *bramah_filter_last_variances(const bramah_filter *f) { return f->r; }
+const double *bramah_filter_last_correction(const bramah_filter *f) { return f->dx; }
+const double *bramah_filter_acceleration_noise(const bramah_filter *f) { return f->noise.acceleration; }
+const double *bramah_filter_first_order_noise(const bramah_filter *f) { return f->noise.pressure; }
+const double *bramah_filter_covariance(const bramah_filter *f) { return f->P; }
+bramah_filter_report bramah_filter_get_report(const bramah_filter *f) { return f->progress.report; }
 
-const double *bramah_filter_last_noise(const bramah_filter *filter, size_t *n_columns)
+const double *bramah_filter_last_noise(const bramah_filter *f, size_t *n_columns)
 {
-  if (n_columns) *n_columns = filter->nq;
-  return filter->Gamma;
+  if (n_columns) *n_columns = f->nq;
+  return f->Gamma;
 }
 
-double bramah_filter_output_sigma(bramah_filter *filter, size_t i)
+double bramah_filter_output_sigma(bramah_filter *f, size_t i)
 {
   bramah_output_info info;
-  bramah_plant_output_info(&filter->plant, i, &info);
+  bramah_plant_output_info(&f->plant, i, &info);
   if (!info.has_row) return NAN;
-  memset(filter->term, 0, filter->n * sizeof(double));
-  if (bramah_plant_output_row(&filter->plant, i, filter->term, filter->row_snap, filter->dx_scratch, NULL) !=
-      BRAMAH_OK)
+  memset(f->work.term, 0, f->n * sizeof(double));
+  if (bramah_plant_output_row(&f->plant, i, f->work.term, f->work.row_snap, f->work.dx, NULL) != BRAMAH_OK)
     return NAN;
-  return sqrt(bramah__variance(filter->n, filter->term, filter->P));
+  return sqrt(bramah__variance(f->n, f->work.term, f->P));
 }
 
-int64_t bramah_filter_time_ns(const bramah_filter *filter) { return filter->progress.time_ns; }
-const bramah_plant *bramah_filter_plant(const bramah_filter *filter) { return &filter->plant; }
-size_t bramah_filter_n_sensors(const bramah_filter *filter) { return filter->n_sensors; }
+int64_t bramah_filter_time_ns(const bramah_filter *f) { return f->progress.time_ns; }
+const bramah_plant *bramah_filter_plant(const bramah_filter *f) { return &f->plant; }
+size_t bramah_filter_n_sensors(const bramah_filter *f) { return f->n_sensors; }
 
-const bramah_sensor *bramah_filter_sensor(const bramah_filter *filter, size_t i)
+const bramah_sensor *bramah_filter_sensor(const bramah_filter *f, size_t i)
 {
-  return i < filter->n_sensors ? &filter->sensor[i] : NULL;
+  return i < f->n_sensors ? &f->sensor[i] : NULL;
 }

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* One filter, shared by the files of the estimator. */
+/* One filter, shared by the files of the estimator. Who calls whom, from above:
+ *
+ *   filter.c      memory, options, one cycle, results
+ *     predict.c   transition of the plant's step, process noise, propagation of P
+ *     correct.c   innovations, gates, fusion, injection
+ *       oosm.c    samples off the step grid
+ *     augmented.c augmented states, and what sensors show with them
+ *     filter_state.c  snapshots; P, its root and whether they are sound
+ *   process_noise.c, update.c   arithmetic that knows no filter */
 #ifndef BRAMAH_ESTIMATORS_FILTER_INTERNAL_H
 #define BRAMAH_ESTIMATORS_FILTER_INTERNAL_H
 
 #include "bramah/filter.h"
-#include "estimators/stated_noise.h"
+#include "estimators/process_noise.h"
 #include "lib/base/arena.h"
 
 /* An augmented state as the filter works with it. */
@@ -17,79 +25,120 @@ typedef struct bramah__augmented {
   double noise[3]; /* Cholesky factor of its noise over a step: l11, l21, l22 */
 } bramah__augmented;
 
-/* A sample beside the present time, for the correction in hand (beside.c). */
-typedef struct bramah__beside {
-  double theta;    /* time of the sample after the present time, in steps; 0: at it */
-  int smoothed;    /* 1: its row of H_beside is carried to the present error by the smoother's gain */
-  double y;        /* prediction at the start of the last step */
-  double variance; /* of that prediction when the present state is known */
-  double ahead;    /* prediction at the time of the sample less the one at the present time */
-} bramah__beside;
+/* A sample off the step grid, for the correction in hand (oosm.c). */
+typedef struct bramah__oosm {
+  double theta;             /* time of the sample after the present time, in steps; 0: at it */
+  int smoothed;             /* 1: its start row is carried to the present error by the smoother's gain */
+  double y;                 /* prediction at the start of the last step */
+  double variance;          /* of that prediction when the present state is known */
+  double prediction_offset; /* prediction at the time of the sample less the one at the present time */
+} bramah__oosm;
 
-/* What changes of the filter beside P and the plant; copied whole into snapshots. */
+/* What changes of the filter besides arrays and the plant; copied whole into snapshots. */
 typedef struct bramah__progress {
   int64_t time_ns;
   bramah_filter_report report;
-  uint64_t has_last; /* 1: `last`, F and Gamma are those of a step to the present time */
+  uint64_t has_last; /* 1: `last_step`, F and Gamma are those of a step to the present time */
   uint64_t rebased;  /* 1: it went over to other independent coordinates */
 } bramah__progress;
 
+/* Arrays that change from call to call: X(type, name, count, restored by an iteration of the update too). A
+ * snapshot of the filter is | progress | these in order, each in whole doubles | plant |. */
+#define BRAMAH__FILTER_STATE(X)                                                                              \
+  X(uint32_t, reject, f->n_sensors, 0)       /* rejections in a row */                                       \
+  X(double, mean, f->n - f->ne, 1)           /* bias, or rate of order 2; parameters are the plant's */      \
+  X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
+  X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
+  X(double, P, f->n * f->n, 1)               /* covariance of the error state */                             \
+  X(double, S, f->square_root ? f->n * f->n : 0, 1) /* P = S S'; square-root form only */
+
+/* Arrays of the options, and what the last step and the last correction leave. */
+#define BRAMAH__FILTER_ARRAYS(X)                                                                             \
+  X(bramah_sensor, sensor, f->n_sensors, 0)                                                                  \
+  X(double, gate, f->n_sensors, 0) /* 0: none */                                                             \
+  X(bramah_augmented, augmented, f->n_augmented, 0)                                                          \
+  X(bramah__augmented, self_state, f->n_augmented, 0)                                                        \
+  X(size_t, par, f->n_par_most, 0)        /* parameters in use */                                            \
+  X(double, par_step, f->n_par_most, 0)   /* for differences */                                              \
+  X(double, par_noise, f->n_par_noise, 0) /* square roots of spectral densities */                           \
+  X(double, P_initial, f->n * f->n, 0)                                                                       \
+  X(double, F, f->n * f->n, 0)       /* of the last step, and */                                             \
+  X(double, Gamma, f->n * f->nq, 0)  /* its noise, Q = Gamma Gamma' */                                       \
+  X(double, F_spare, f->n * f->n, 0) /* for the step being made */                                           \
+  X(double, Gamma_spare, f->n * f->nq, 0)                                                                    \
+  X(bramah_innovation, innovation, f->n_sensors, 0)                                                          \
+  X(double, H, f->n_sensors * f->n, 0)                                                                       \
+  X(double, r, f->n_sensors, 0) /* variances of the measurements */                                          \
+  X(double, y, f->n_sensors, 0) /* innovations to fuse */                                                    \
+  X(double, dx, f->n, 0)        /* estimated errors */                                                       \
+  X(bramah__oosm, oosm, f->n_sensors, 0)
+
+/* Scratch, of one call. Those of the plant: Fe [ne x ne], N [ne x (nf + np)], G [ne x n_par] by parameters;
+ * A [nf x ne] derivative of the accelerations, Ap [nf x n_par]; T [ne x ne] change of coordinates. */
+#define BRAMAH__FILTER_WORK(X)                                                                               \
+  X(double, wide, f->n *(f->n + f->nq), 0)                                                                   \
+  X(double, square, f->n * f->n, 0)                                                                          \
+  X(double, Fe, f->ne * f->ne, 0)                                                                            \
+  X(double, N, f->ne *(f->nf + f->np), 0)                                                                    \
+  X(double, G, f->ne * f->n_par_most, 0)                                                                     \
+  X(double, A, f->nf * f->ne, 0)                                                                             \
+  X(double, Ap, f->nf * f->n_par_most, 0)                                                                    \
+  X(double, T, f->ne * f->ne, 0)                                                                             \
+  X(double, H_start, f->n_sensors * f->n, 0) /* rows at the start of the last step (oosm.c) */               \
+  X(double, term, f->n, 0)                                                                                   \
+  X(double, dx, f->n, 0)                                                                                     \
+  X(double, fuse, 2 * f->n, 0)                                                                               \
+  X(double, block, f->n_block, 0)                                                                            \
+  X(double, zdd, 2 * f->nf, 0)                                                                               \
+  X(double, coordinates, 2 * f->ne, 0)                                                                       \
+  X(int64_t, offset_ns, f->n_sensors, 0)                                                                     \
+  X(unsigned char, snap, f->plant.snapshot_size, 0)     /* of the plant: where a step or update starts */    \
+  X(unsigned char, row_snap, f->plant.snapshot_size, 0) /* of it: for differences */
+
+/* Snapshots of the filter for its own use, at
+ *
+ *   step_before --- step ---> last_step --- step ---> the present time: correction, correction ...
+ *                             cycle_start             call_start of predict or correct, iterate_from
+ */
+#define BRAMAH__FILTER_SNAPSHOTS(X)                                                                          \
+  X(call_start, 1)               /* before the call in hand */                                               \
+  X(last_step, 1)                /* before the last step */                                                  \
+  X(step_before, 1)              /* before the one before it, kept while bramah_filter_step may fail */      \
+  X(cycle_start, 1)              /* where bramah_filter_step began */                                        \
+  X(inflated, f->iterations > 1) /* after the covariance was inflated; iterated updates only */
+
+#define BRAMAH__MEMBER(type, name, count, iterated) type *name;
+#define BRAMAH__SNAPSHOT_MEMBER(name, count) unsigned char *name;
+
+typedef struct bramah__filter_work {
+  BRAMAH__FILTER_WORK(BRAMAH__MEMBER)
+} bramah__filter_work;
+
+typedef struct bramah__filter_snapshots {
+  BRAMAH__FILTER_SNAPSHOTS(BRAMAH__SNAPSHOT_MEMBER)
+  const unsigned char *iterate_from; /* call_start or inflated */
+} bramah__filter_snapshots;
+
 /* Error state, n = ne + na: ne = 2 nf + np of the plant, then the augmented ones. */
 struct bramah_filter {
-  uint64_t mark;     /* bramah__mark_of; stands first */
-  uint64_t identity; /* of what a snapshot must fit, see snapshot.c */
+  uint64_t mark;     /* bramah__mark_of; comes first */
+  uint64_t identity; /* of what a snapshot must fit, see filter_state.c */
   bramah_plant plant;
   bramah_transition transition;
   int has_coordinates, resolvent, square_root, block;
   int iterations;
   unsigned patience;
+  double drift_gate;
   size_t n, ne, nf, np, nq; /* nq: columns of noise */
   size_t n_sensors, n_augmented;
-  size_t n_par;       /* parameters in use: augmented ones, then noisy ones */
-  size_t n_par_noise; /* the latter */
-  bramah_sensor *sensor;
-  bramah_innovation *innovation;
-  double *gate;     /* [n_sensors] 0: none */
-  uint32_t *reject; /* [n_sensors] rejections in a row */
-  double drift_gate;
-  double *drift; /* [n_sensors] running mean of normalised innovations; stands behind the shift */
-  bramah_augmented *augmented;
-  bramah__augmented *own; /* [n_augmented] */
-  double *mean;           /* [na] bias, or rate of order 2; the value of a parameter is the plant's */
-  double *shift;          /* [n] errors injected at the present time so far; stands behind the means */
-  size_t *par;            /* [n_par] */
-  double *par_step;       /* [n_par] for differences */
-  double *par_noise;      /* [n_par_noise] densities */
+  size_t n_par, n_par_most, n_par_noise; /* parameters in use: augmented ones, then noisy ones; the latter */
+  size_t n_block;
   bramah__progress progress;
-  double *P;                     /* [n x n] covariance of the error state */
-  double *S;                     /* [n x n] its square root, P = S S'; square-root form only */
-  double *P_initial;             /* [n x n] */
-  double *F;                     /* [n x n] */
-  double *work, *work2;          /* [n x (n + nq)], [n x n] */
-  double *Gamma;                 /* [n x nq] noise of the step, Q = Gamma Gamma' */
-  double *F_spare, *Gamma_spare; /* for the step being made */
-  double *Fe, *N, *G;            /* of the plant: [ne x ne], [ne x (nf + np)], [ne x n_par] */
-  double *A, *Ap;                /* [nf x ne] derivative of the accelerations, [nf x n_par] by parameters */
-  double *T;                     /* [ne x ne] */
-  double *H;                     /* [n_sensors x n] */
-  double *dx, *term;             /* [n] */
-  double *y;                     /* [n_sensors] innovations to fuse */
-  double *r;                     /* [n_sensors] variances of the measurements */
-  bramah__beside *beside;        /* [n_sensors] */
-  double *H_beside;              /* [n_sensors x n] */
-  double *dx_scratch;            /* [n] */
-  double *fuse_work;             /* [2 n] */
-  double *block_work;            /* of block fusion */
-  double *zdd;                   /* [2 nf] */
-  double *coordinates;           /* [2 ne] */
-  bramah__stated_noise stated;   /* uncertainty in the user's coordinates */
-  void *before;                  /* snapshot of the filter before the present call */
-  void *opened;                  /* of it with its covariance opened; iterated updates only */
-  const void *prediction;        /* of the two, what the iterations of the update begin with */
-  void *last;                    /* snapshot of it before the last step */
-  void *older, *cycle;           /* bramah_filter_step: that before the step in hand; where it started */
-  int64_t *offset_ns;            /* [n_sensors] bramah_filter_step */
-  void *snap, *row_snap;         /* of the plant: at the start of a step or update; for differences */
+  BRAMAH__FILTER_STATE(BRAMAH__MEMBER)
+  BRAMAH__FILTER_ARRAYS(BRAMAH__MEMBER)
+  bramah__filter_work work;
+  bramah__filter_snapshots snapshot;
+  bramah__process_noise noise; /* in the user's coordinates */
   double nis;
   size_t nis_dof;
   int own_memory;
@@ -97,60 +146,61 @@ struct bramah_filter {
 
 static inline double bramah__step_seconds(const bramah_filter *f) { return (double)f->plant.step_ns * 1e-9; }
 
-/* Gamma of the step whose N and G stand in the filter. */
-void bramah__fill_noise(bramah_filter *f);
+/* ---- augmented.c ---- */
 
 /* Take the augmented states of the options; their initial covariance goes to P_initial. */
 bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag);
 size_t bramah__augmented_states(const bramah_filter_options *o);
 /* Rows of F for the augmented states, and the columns by which they act on the plant. */
 void bramah__augmented_transition(bramah_filter *f);
+/* Their columns of Gamma, and those of noisy parameters, from `column` on. */
+void bramah__augmented_noise(bramah_filter *f, size_t column);
 /* Their means over one step. */
 bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag);
 /* Add the estimated errors dx [n] to their means, within the limits. */
 bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, bramah_diag *diag);
-/* What sensor i shows too much, and the part of its row that the augmented states make. */
-double bramah__bias(const bramah_filter *f, size_t i);
-bramah_status bramah__augmented_row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
-
-/* Fe, N, G of the coming step, and the step itself. */
-bramah_status bramah__transition_and_step(bramah_filter *f, bramah_diag *diag);
-
-/* Samples beside the present time: take their offsets [n_sensors, NULL: none] and what is to be known of the
- * last step. Errors: E_TIME names a sensor whose sample is more than a step away; those of rows. */
-bramah_status bramah__look_beside(bramah_filter *f, const unsigned char *present, const int64_t *offset_ns,
-                                  bramah_diag *diag);
-/* Row, variance and prediction of sensor i, whose row H of the present time stands in the filter, to the time
- * of its sample. */
-void bramah__carry_beside(bramah_filter *f, size_t i);
 
 /* Row of sensor i at the present state of plant and means, into H [n]. */
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
-/* What it is predicted to show there. */
+/* What it is predicted to show there, its bias included. */
 double bramah__prediction(const bramah_filter *f, size_t i);
 
-/* Name of error state k; diag of the first bad variance. */
-const char *bramah__error_name(const bramah_filter *f, size_t k);
-bramah_status bramah__check_covariance(const bramah_filter *f, bramah_diag *diag);
+/* ---- oosm.c ---- */
 
-/* Snapshots for the filter's own use leave out the last step. */
+/* Take the offsets [n_sensors, NULL: none] of samples and what is to be known of the last step. Errors: E_TIME
+ * names a sensor whose sample is more than a step away; those of rows. */
+bramah_status bramah__oosm_prepare(bramah_filter *f, const unsigned char *present, const int64_t *offset_ns,
+                                   bramah_diag *diag);
+/* Row, variance and prediction of sensor i, whose row of the present time is in f->H, to the time of its
+ * sample. */
+void bramah__oosm_shift_row(bramah_filter *f, size_t i);
+
+/* ---- filter_state.c ---- */
+
+/* Size of a snapshot for the filter's own use, which leaves out the last step. */
 size_t bramah__own_size(const bramah_filter *filter);
 void bramah__keep(const bramah_filter *filter, void *snap);
 /* Covariance, means and plant from a snapshot, and the counts if asked. */
 void bramah__take_back(bramah_filter *filter, const void *snap, int with_counts);
-/* Fill f->identity. */
-void bramah__identify(bramah_filter *f);
-/* F and Gamma of the step before take the place of those of the last one, and back. */
-void bramah__swap_matrices(bramah_filter *f);
-/* Where they stand in one: means, P, plant. */
+/* Where they are in one: means, P, plant. */
 typedef struct bramah__parts {
   double *mean, *P;
   void *plant;
 } bramah__parts;
 bramah__parts bramah__parts_of(const bramah_filter *filter, void *snap);
+/* To and from snap [bramah_filter_snapshot_size], neither sealed nor checked. */
+void bramah__save_body(const bramah_filter *filter, void *snap);
+void bramah__restore_body(bramah_filter *filter, const void *snap);
+/* Fill f->identity. */
+void bramah__identify(bramah_filter *f);
+/* F and Gamma of the step before take the place of those of the last one, and back. */
+void bramah__swap_matrices(bramah_filter *f);
 /* Nothing was measured. */
 void bramah__clear_correction(bramah_filter *f);
 
+/* Name of error state k; diag of the first bad variance. */
+const char *bramah__error_name(const bramah_filter *f, size_t k);
+bramah_status bramah__check_covariance(const bramah_filter *f, bramah_diag *diag);
 /* P from S, where there is one. */
 void bramah__refresh_covariance(bramah_filter *f);
 /* S from P after P was changed. */

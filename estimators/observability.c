@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "bramah/observability.h"
-#include "estimators/transition.h"
+#include "estimators/update.h"
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 struct bramah_observability {
@@ -28,7 +29,6 @@ struct bramah_observability {
   double *side[2];          /* [n] */
   double *zdd, *eigen_work; /* [2 nf] */
   void *begin, *start, *row_snap;
-  int own_memory;
 };
 
 static bramah_observability *layout(const bramah_plant *plant, size_t n_sensors,
@@ -68,14 +68,6 @@ void bramah_observability_options_default(bramah_observability_options *options)
   *options = (bramah_observability_options){.horizon_ns = 0, .unseen = 0.99, .fading = 0.1};
 }
 
-size_t bramah_observability_size(const bramah_plant *plant, size_t n_sensors,
-                                 const bramah_observability_options *options)
-{
-  bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(plant, n_sensors, options, &arena);
-  return arena.used;
-}
-
 static bramah_status no_such(const bramah_augmented *a, const char *what, bramah_diag *diag)
 {
   bramah__fail(diag, BRAMAH_E_REFERENCE, a->name, what);
@@ -113,51 +105,33 @@ static bramah_status take_augmented(bramah_observability *o, const bramah_observ
   return status;
 }
 
-bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sensors,
-                                        const bramah_sensor *sensors,
-                                        const bramah_observability_options *options, void *mem, size_t size,
-                                        bramah_diag *diag, bramah_observability **out)
-{
-  const bramah_status fit = bramah_plant_check(plant, diag);
-  if (fit != BRAMAH_OK) return fit;
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "observability", "memory is not aligned to 64 bytes");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_observability *o = mem ? layout(plant, n_sensors, options, &arena) : NULL;
-  if (!o || arena.overflow)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "observability", "memory is too small");
-  if (n_sensors) memcpy(o->sensor, sensors, n_sensors * sizeof *sensors);
-  bramah_observability_options_default(&o->options);
-  if (options) o->options = *options;
-  *out = o;
-  return take_augmented(o, options, diag);
-}
-
 bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_sensors,
                                        const bramah_sensor *sensors,
                                        const bramah_observability_options *options, bramah_diag *diag,
                                        bramah_observability **out)
 {
-  const bramah_status fit = bramah_plant_check(plant, diag);
-  if (fit != BRAMAH_OK) return fit;
-  const size_t size = bramah_observability_size(plant, n_sensors, options);
+  *out = NULL;
+  bramah_status status = bramah_plant_check(plant, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(plant, n_sensors, options, &arena);
+  const size_t size = arena.used;
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "observability", "out of memory");
-  const bramah_status status =
-      bramah_observability_init(plant, n_sensors, sensors, options, mem, size, diag, out);
-  if (status == BRAMAH_OK) {
-    (*out)->own_memory = 1;
-  } else {
+  arena = bramah__arena_make(mem, size);
+  bramah_observability *o = layout(plant, n_sensors, options, &arena);
+  if (n_sensors) memcpy(o->sensor, sensors, n_sensors * sizeof *sensors);
+  bramah_observability_options_default(&o->options);
+  if (options) o->options = *options;
+  status = take_augmented(o, options, diag);
+  if (status == BRAMAH_OK)
+    *out = o;
+  else
     bramah__aligned_free(mem);
-    *out = NULL;
-  }
   return status;
 }
 
-void bramah_observability_free(bramah_observability *o)
-{
-  if (o && o->own_memory) bramah__aligned_free(o);
-}
+void bramah_observability_free(bramah_observability *o) { bramah__aligned_free(o); }
 
 static const char *name_of(const bramah_observability *o, size_t i)
 {
@@ -334,7 +308,7 @@ static bramah_status step_paper(bramah_observability *o, bramah_diag *diag)
   const double h = (double)plant->step_ns * 1e-9;
   bramah_status status = bramah_plant_acceleration_jacobian(plant, o->A, o->row_snap, o->dx, o->zdd, diag);
   if (status != BRAMAH_OK) return status;
-  bramah__transition_paper(plant->n_dof, plant->n_first_order, h, o->A, o->Fp);
+  bramah__paper_transition(plant->n_dof, plant->n_first_order, h, o->A, o->Fp);
   return plant->step(plant->self, diag);
 }
 
@@ -362,8 +336,8 @@ static int differences(bramah_observability *o)
   for (size_t k = 0; k < o->np && good; k++) {
     const double d = 0.01 * o->sigma[k];
     good = displaced_step(o, k, d, o->side[0]) && displaced_step(o, k, -d, o->side[1]);
-    for (size_t i = 0; i < o->np && good; i++)
-      o->Fp[i * o->np + k] = (o->side[0][i] - o->side[1][i]) / (2.0 * d);
+    if (good) bramah_plant_subtract(plant, o->side[0], o->side[1], o->side[0]);
+    for (size_t i = 0; i < o->np && good; i++) o->Fp[i * o->np + k] = o->side[0][i] / (2.0 * d);
   }
   plant->restore(plant->self, o->start);
   return good;
@@ -434,8 +408,6 @@ bramah_status bramah_observability_run(bramah_observability *o, const double *si
 
 bramah_observability_result bramah_observability_report(const bramah_observability *o) { return o->result; }
 const double *bramah_observability_eigenvalues(const bramah_observability *o) { return o->w; }
-const double *bramah_observability_directions(const bramah_observability *o) { return o->V; }
-double bramah_observability_share(const bramah_observability *o, size_t i) { return o->share[i]; }
 
 static const double named = 0.1;
 
@@ -456,4 +428,90 @@ size_t bramah_observability_names(const bramah_observability *o, char *out, size
     append(out, size, &used, name_of(o, i));
   }
   return count;
+}
+
+/* ---- the posterior Cramer-Rao bound ---- */
+
+struct bramah_pcrb {
+  size_t n;
+  double *P, *before, *work; /* [n x n] */
+  double *dx, *fuse_work;    /* [n], [2 n] */
+};
+
+static bramah_pcrb *layout_bound(size_t n, bramah__arena *arena)
+{
+  bramah_pcrb *object = BRAMAH__TAKE(arena, bramah_pcrb, 1), counted = {0};
+  bramah_pcrb *b = object ? object : &counted;
+  b->n = n;
+  b->P = BRAMAH__TAKE(arena, double, n *n);
+  b->before = BRAMAH__TAKE(arena, double, n *n);
+  b->work = BRAMAH__TAKE(arena, double, n *n);
+  b->dx = BRAMAH__TAKE(arena, double, n);
+  b->fuse_work = BRAMAH__TAKE(arena, double, 2 * n);
+  return object;
+}
+
+/* Variances positive and finite, or P as it was. */
+static bramah_status check_bound(bramah_pcrb *b, bramah_diag *diag)
+{
+  const size_t bad = bramah__bad_variance(b->n, b->P);
+  if (bad == b->n) return BRAMAH_OK;
+  const int finite = isfinite(b->P[bad * b->n + bad]);
+  memcpy(b->P, b->before, b->n * b->n * sizeof(double));
+  return bramah__fail(diag, finite ? BRAMAH_E_NOT_SPD : BRAMAH_E_NOT_FINITE, "bound",
+                      finite ? "a variance is not positive" : "a variance is not finite");
+}
+
+bramah_status bramah_pcrb_new(size_t n, const double *P0, bramah_diag *diag, bramah_pcrb **out)
+{
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout_bound(n, &arena);
+  const size_t size = arena.used;
+  void *mem = bramah__aligned_new(size);
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "bound", "out of memory");
+  arena = bramah__arena_make(mem, size);
+  bramah_pcrb *b = layout_bound(n, &arena);
+  memcpy(b->P, P0, n * n * sizeof *P0);
+  const bramah_status status = check_bound(b, diag);
+  if (status == BRAMAH_OK)
+    *out = b;
+  else
+    bramah__aligned_free(mem);
+  return status;
+}
+
+void bramah_pcrb_free(bramah_pcrb *pcrb) { bramah__aligned_free(pcrb); }
+
+bramah_status bramah_pcrb_step(bramah_pcrb *pcrb, const double *F, const double *Q, bramah_diag *diag)
+{
+  const size_t n = pcrb->n;
+  memcpy(pcrb->before, pcrb->P, n * n * sizeof(double));
+  bramah__propagate(n, F, pcrb->P, pcrb->work);
+  for (size_t i = 0; Q && i < n * n; i++) pcrb->P[i] += Q[i];
+  return check_bound(pcrb, diag);
+}
+
+bramah_status bramah_pcrb_measure(bramah_pcrb *pcrb, size_t m, const double *H, const double *sigma,
+                                  bramah_diag *diag)
+{
+  const size_t n = pcrb->n;
+  for (size_t i = 0; i < m; i++)
+    if (!(sigma[i] > 0.0) || !isfinite(sigma[i]))
+      return bramah__fail(diag, BRAMAH_E_VALUE, "bound", "a sensor's standard deviation must be positive");
+  memcpy(pcrb->before, pcrb->P, n * n * sizeof(double));
+  memset(pcrb->dx, 0, n * sizeof(double));
+  for (size_t i = 0; i < m; i++) {
+    if (bramah__fuse_scalar(n, H + i * n, 0.0, sigma[i] * sigma[i], pcrb->P, pcrb->dx, pcrb->fuse_work) == 0)
+      continue;
+    memcpy(pcrb->P, pcrb->before, n * n * sizeof(double));
+    return bramah__fail(diag, BRAMAH_E_NOT_SPD, "bound", "the variance of a prediction is not positive");
+  }
+  return check_bound(pcrb, diag);
+}
+
+const double *bramah_pcrb_covariance(const bramah_pcrb *pcrb) { return pcrb->P; }
+
+double bramah_pcrb_sigma(const bramah_pcrb *pcrb, const double *row)
+{
+  return sqrt(bramah__variance(pcrb->n, row, pcrb->P));
 }

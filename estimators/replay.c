@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows wait in a queue until the point of the step grid comes that they belong to:
  *
- *     t, where the filter stands             t + h, the coming point
+ *     t, where the filter is             t + h, the coming point
  *   --o------------)[------------------------o------------------)[-----
  *       rows of t  |              rows of the coming point       | one row beyond it ends the reading
  *                  |<- known before the step: their commands ->|
@@ -9,7 +9,6 @@
  * Gathering, the queue is filled up to the first row beyond the coming point before the step is made; live,
  * with one row. */
 #include "bramah/replay.h"
-#include "estimators/held_inputs.h"
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
 
@@ -17,6 +16,18 @@
 #include <string.h>
 
 enum { QUEUE = 64 }; /* rows; of more than that at one point those behind are fused as live ones are */
+
+/* Commands that change at any time, for a plant that holds them over whole steps: it is given their mean over
+ * the step, what a zero-order hold of the true ones brings to first order. A command that does not change
+ * within the step is passed on as it is, to the bit. */
+typedef struct held_inputs {
+  size_t n;
+  int64_t step_ns;
+  double *latest;   /* [n] */
+  double *integral; /* [n] from the begin of the step to `since`, command times ns */
+  int64_t *since;   /* [n] when the latest came, after the begin of the step; 0: it holds from there on */
+  int mixed;        /* some command changes within the step */
+} held_inputs;
 
 typedef struct waiting_row {
   bramah_sample sample;
@@ -33,7 +44,7 @@ struct bramah_replay {
   size_t n_input, n_sensors;
   waiting_row row[QUEUE];
   size_t first, n_rows;
-  bramah__held_inputs commands;
+  held_inputs commands;
   double *held, *stepped; /* [n_input] given to the plant now, and over the last step */
   int news;               /* the plant is to be given commands anew */
   double *y;              /* [n_sensors] of the correction that is being gathered */
@@ -43,14 +54,14 @@ struct bramah_replay {
   bramah_watcher watcher;
   bramah_listener listener;
   int started, ended;
-  bramah_status failed; /* of a row read ahead: told when what came before is delivered */
+  bramah_status failed; /* of a row read ahead: reported when what came before is delivered */
   bramah_diag failure;
   bramah_rewind *rewind;         /* NULL: no sensor has a delay */
   bramah_innovation *innovation; /* [n_sensors] of this call, the last of each sensor */
   double nis;
   size_t nis_dof;
   int64_t zero_ns;       /* time of the log at time 0 of the filter */
-  int64_t time_ns;       /* of the grid point the filter stands at */
+  int64_t time_ns;       /* of the grid point the filter is at */
   int64_t last_ns;       /* of the row read last */
   int64_t mark;          /* of the row in use */
   int64_t gathered_mark; /* of the last one in the correction */
@@ -78,7 +89,11 @@ static bramah_replay *layout(const bramah_filter *filter, bramah__arena *arena)
   r->n_sensors = bramah_filter_n_sensors(filter);
   r->step_ns = bramah_filter_plant(filter)->step_ns;
   for (size_t k = 0; k < QUEUE; k++) layout_row(r, arena, &r->row[k].sample);
-  bramah__held_inputs_layout(r->n_input, r->step_ns, arena, &r->commands);
+  r->commands.latest = BRAMAH__TAKE(arena, double, r->n_input);
+  r->commands.integral = BRAMAH__TAKE(arena, double, r->n_input);
+  r->commands.since = BRAMAH__TAKE(arena, int64_t, r->n_input);
+  r->commands.n = r->n_input;
+  r->commands.step_ns = r->step_ns;
   r->held = BRAMAH__TAKE(arena, double, r->n_input);
   r->stepped = BRAMAH__TAKE(arena, double, r->n_input);
   r->y = BRAMAH__TAKE(arena, double, r->n_sensors);
@@ -206,7 +221,7 @@ static void read_row(bramah_replay *r)
 }
 
 /* A row is used at the nearest grid point; halfway between two, at the later. At the start there is no last
- * step to form innovations beside it with: what comes after it belongs to the next point. */
+ * step to form innovations off it with: what comes after it belongs to the next point. */
 static int belongs_to(const bramah_replay *r, const waiting_row *row, int64_t time_ns)
 {
   const int64_t after_ns = row->sample.time_ns - time_ns;
@@ -223,10 +238,45 @@ static void fill(bramah_replay *r, int64_t time_ns)
   }
 }
 
-/* The row in front belongs to the point where the filter stands. */
+/* The row in front belongs to the point where the filter is. */
 static int belongs_here(bramah_replay *r) { return r->n_rows && belongs_to(r, row_at(r, 0), r->time_ns); }
 
 /* ---- commands ---- */
+
+/* Command i from `after_ns` >= 0 after the begin of the step on; later than those before. */
+static void change_command(held_inputs *h, size_t i, int64_t after_ns, double u)
+{
+  if (u == h->latest[i]) return;
+  if (after_ns > 0) {
+    h->integral[i] += h->latest[i] * (double)(after_ns - h->since[i]);
+    h->since[i] = after_ns;
+    h->mixed = 1;
+  }
+  h->latest[i] = u;
+}
+
+/* What the plant is to hold over the step by what is known: u [n]. */
+static void mean_commands(const held_inputs *h, double *u)
+{
+  memcpy(u, h->latest, h->n * sizeof *u);
+  if (!h->mixed) return;
+  for (size_t i = 0; i < h->n; i++) {
+    if (!h->since[i]) continue;
+    const double rest = (double)(h->step_ns - h->since[i]);
+    u[i] = (h->integral[i] + h->latest[i] * rest) / (double)h->step_ns;
+  }
+}
+
+/* The next step begins. Returns 1 if the plant held something else than the latest commands. */
+static int begin_step(held_inputs *h)
+{
+  const int mixed = h->mixed;
+  if (!mixed) return 0;
+  memset(h->integral, 0, h->n * sizeof *h->integral);
+  memset(h->since, 0, h->n * sizeof *h->since);
+  h->mixed = 0;
+  return mixed;
+}
 
 static void take_commands(bramah_replay *r, waiting_row *row)
 {
@@ -235,7 +285,7 @@ static void take_commands(bramah_replay *r, waiting_row *row)
   row->commanded = r->news = 1;
   for (size_t i = 0; i < r->n_input; i++)
     if (row->sample.has_input[i])
-      bramah__held_inputs_take(&r->commands, i, after > 0 ? after : 0, row->sample.inputs[i]);
+      change_command(&r->commands, i, after > 0 ? after : 0, row->sample.inputs[i]);
 }
 
 /* Give the plant what is known of the coming step. */
@@ -243,7 +293,7 @@ static bramah_status set_commands(bramah_replay *r, bramah_diag *diag)
 {
   if (!r->news) return BRAMAH_OK;
   r->news = 0;
-  bramah__held_inputs_mean(&r->commands, r->held);
+  mean_commands(&r->commands, r->held);
   if (r->rewind) return bramah_rewind_set_inputs(r->rewind, r->held, diag);
   return bramah_filter_set_inputs(r->filter, r->held, diag);
 }
@@ -259,7 +309,7 @@ static bramah_status plan_step(bramah_replay *r, bramah_diag *diag)
 static void step_made(bramah_replay *r)
 {
   memcpy(r->stepped, r->held, r->n_input * sizeof *r->held);
-  r->news |= bramah__held_inputs_step(&r->commands);
+  r->news |= begin_step(&r->commands);
   r->time_ns += r->step_ns;
   r->counts.steps++;
 }

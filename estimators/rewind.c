@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The rewind buffer knows the filter by its public functions and its snapshots. Steps are numbered: point 0
- * is the start, point k lies k steps later. What is kept of a point stands in slot k % n_slots:
+ * is the start, point k lies k steps later. What is kept of a point is in slot k % n_slots:
  *
  *   oldest point that may be passed again ............ present | coming
  *   |<- snapshot_every - 1 ->|<------ window W ------>|
  *
  * A snapshot shows the filter at its point before the correction, so that a sample of that point can still
  * join. */
-#include "bramah/rewind.h"
-#include "estimators/snapshot.h"
+#include "bramah/replay.h"
+#include "estimators/filter_internal.h"
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
 
@@ -31,7 +31,7 @@ struct bramah_rewind {
   size_t every;  /* points between snapshots */
   size_t n_slots, n_snaps, snap_size;
   int64_t start_ns, step_ns;
-  int64_t present;           /* point the filter stands at */
+  int64_t present;           /* point the filter is at */
   int64_t next;              /* first point whose correction lacks a sample; present + 1: none */
   int64_t seen;              /* points corrected so far */
   kept_sample *samples;      /* [n_slots x n_sensors x room], the earliest first */
@@ -243,7 +243,7 @@ static bramah_status refuse(const bramah_rewind *r, size_t sensor, int64_t time_
   bramah__add_number(diag, (double)time_ns * 1e-9, 12);
   bramah__add_text(diag, " s ");
   bramah__add_text(diag, why);
-  bramah__add_text(diag, "; the estimate stands at ");
+  bramah__add_text(diag, "; the estimate is at ");
   bramah__add_number(diag, (double)time_of(r, r->present) * 1e-9, 12);
   bramah__add_text(diag, " s");
   return status;
@@ -387,7 +387,7 @@ static bramah_status blame(const bramah_rewind *r, int64_t point, bramah_status 
   return status;
 }
 
-/* From `point`, where the filter stands uncorrected, to the present. */
+/* From `point`, where the filter is uncorrected, to the present. */
 static bramah_status walk(bramah_rewind *r, int64_t point, bramah_diag *diag)
 {
   for (;;) {

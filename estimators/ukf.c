@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bramah/ukf.h"
-#include "estimators/stated_noise.h"
+#include "estimators/process_noise.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
@@ -14,7 +14,7 @@ struct bramah_ukf {
   size_t n, n_sensors, n_points;
   bramah_sensor *sensor;
   bramah_innovation *innovation;
-  bramah__stated_noise noise;
+  bramah__process_noise noise;
   double reach, weight, central; /* sqrt(n + lambda); of a point; of the central point in covariances */
   double *P, *P_before;          /* [n x n] */
   double *root, *Q, *T, *work;   /* [n x n] */
@@ -33,7 +33,6 @@ struct bramah_ukf {
   double nis;
   size_t nis_dof;
   int64_t time_ns;
-  int own_memory;
 };
 
 static bramah_ukf *layout(const bramah_plant *plant, size_t n_sensors, bramah__arena *arena)
@@ -47,7 +46,7 @@ static bramah_ukf *layout(const bramah_plant *plant, size_t n_sensors, bramah__a
   u->n_points = points;
   u->sensor = BRAMAH__TAKE(arena, bramah_sensor, n_sensors);
   u->innovation = BRAMAH__TAKE(arena, bramah_innovation, n_sensors);
-  bramah__stated_noise_layout(plant, arena, &u->noise);
+  bramah__process_noise_layout(plant, arena, &u->noise);
   u->P = BRAMAH__TAKE(arena, double, n *n);
   u->P_before = BRAMAH__TAKE(arena, double, n *n);
   u->root = BRAMAH__TAKE(arena, double, n *n);
@@ -73,13 +72,6 @@ static bramah_ukf *layout(const bramah_plant *plant, size_t n_sensors, bramah__a
   u->row = BRAMAH__TAKE(arena, double, n);
   u->row_dx = BRAMAH__TAKE(arena, double, n);
   return object;
-}
-
-size_t bramah_ukf_size(const bramah_plant *plant, size_t n_sensors)
-{
-  bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(plant, n_sensors, &arena);
-  return arena.used;
 }
 
 void bramah_ukf_options_default(bramah_ukf_options *options)
@@ -147,52 +139,36 @@ static bramah_status start(bramah_ukf *u, const bramah_sensor *sensors, const br
   if (u->n_sensors) memcpy(u->sensor, sensors, u->n_sensors * sizeof *sensors);
   bramah_status status = check_options(u, options, diag);
   if (status == BRAMAH_OK) status = take_weights(u, unscented, diag);
-  if (status == BRAMAH_OK) status = bramah__stated_noise_take(&u->plant, options, &u->noise, diag);
-  if (status == BRAMAH_OK) bramah__stated_noise_covariance(&u->noise, options, u->n, u->P);
+  if (status == BRAMAH_OK) status = bramah__process_noise_take(&u->plant, options, &u->noise, diag);
+  if (status == BRAMAH_OK) bramah__process_noise_covariance(&u->noise, options, u->n, u->P);
   if (status != BRAMAH_OK) return status;
   find_outputs(u);
   if (bramah_plant_coordinates(&u->plant, u->x)) return BRAMAH_OK;
   return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "unscented", "the plant does not tell its coordinates");
 }
 
-bramah_status bramah_ukf_init(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
-                              const bramah_filter_options *options, const bramah_ukf_options *unscented,
-                              void *mem, size_t size, bramah_diag *diag, bramah_ukf **out)
-{
-  const bramah_status fit = bramah_plant_check(plant, diag);
-  if (fit != BRAMAH_OK) return fit;
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "unscented", "memory is not aligned to 64 bytes");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_ukf *u = mem ? layout(plant, n_sensors, &arena) : NULL;
-  if (!u || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "unscented", "memory is too small");
-  const bramah_status status = start(u, sensors, options, unscented, diag);
-  if (status == BRAMAH_OK) *out = u;
-  return status;
-}
-
 bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
                              const bramah_filter_options *options, const bramah_ukf_options *unscented,
                              bramah_diag *diag, bramah_ukf **out)
 {
-  const bramah_status fit = bramah_plant_check(plant, diag);
-  if (fit != BRAMAH_OK) return fit;
-  const size_t size = bramah_ukf_size(plant, n_sensors);
+  bramah_status status = bramah_plant_check(plant, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(plant, n_sensors, &arena);
+  const size_t size = arena.used;
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "unscented", "out of memory");
-  const bramah_status status =
-      bramah_ukf_init(plant, n_sensors, sensors, options, unscented, mem, size, diag, out);
+  arena = bramah__arena_make(mem, size);
+  bramah_ukf *u = layout(plant, n_sensors, &arena);
+  status = start(u, sensors, options, unscented, diag);
   if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
+    *out = u;
   else
     bramah__aligned_free(mem);
   return status;
 }
 
-void bramah_ukf_free(bramah_ukf *ukf)
-{
-  if (ukf && ukf->own_memory) bramah__aligned_free(ukf);
-}
+void bramah_ukf_free(bramah_ukf *ukf) { bramah__aligned_free(ukf); }
 
 /* ---- sigma points ---- */
 
@@ -303,11 +279,12 @@ static bramah_status step_point(bramah_ukf *u, size_t k, int readable, bramah_di
 static void take_mean(bramah_ukf *u)
 {
   const size_t n = u->n;
+  for (size_t k = 0; k < u->n_points; k++) bramah_plant_subtract(&u->plant, u->X + k * n, u->x, u->X + k * n);
   for (size_t i = 0; i < n; i++) {
     double sum = 0.0;
-    for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * n + i] - u->x[i];
+    for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * n + i];
     u->dx[i] = u->weight * sum;
-    for (size_t k = 0; k < u->n_points; k++) u->X[k * n + i] = u->X[k * n + i] - u->x[i] - u->dx[i];
+    for (size_t k = 0; k < u->n_points; k++) u->X[k * n + i] -= u->dx[i];
   }
 }
 
@@ -328,7 +305,7 @@ static void add_noise(bramah_ukf *u)
   const size_t n = u->n;
   memset(u->Q, 0, n * n * sizeof(double));
   memset(u->work, 0, n * n * sizeof(double));
-  bramah__stated_noise_columns(&u->noise, (double)u->plant.step_ns * 1e-9, n, u->work);
+  bramah__process_noise_columns(&u->noise, (double)u->plant.step_ns * 1e-9, n, u->work);
   bramah__add_outer(n, n, u->work, u->Q);
   if (u->changed[0]) bramah__propagate(n, u->T, u->Q, u->work);
   for (size_t i = 0; i < n * n; i++) u->P[i] += u->Q[i];
@@ -337,7 +314,7 @@ static void add_noise(bramah_ukf *u)
 static bramah_status advance(bramah_ukf *u, bramah_diag *diag)
 {
   bramah_status status = draw(u, diag);
-  if (status == BRAMAH_OK) status = bramah__stated_noise_refresh(&u->plant, &u->noise, diag);
+  if (status == BRAMAH_OK) status = bramah__process_noise_refresh(&u->plant, &u->noise, diag);
   if (status == BRAMAH_OK) status = step_centre(u, diag);
   const int readable = status == BRAMAH_OK && outputs_are_coordinates(u, u->x);
   for (size_t k = 1; k < u->n_points && status == BRAMAH_OK; k++) status = step_point(u, k, readable, diag);
@@ -538,4 +515,3 @@ double bramah_ukf_output_sigma(bramah_ukf *ukf, size_t i)
 }
 
 int64_t bramah_ukf_time_ns(const bramah_ukf *ukf) { return ukf->time_ns; }
-const bramah_plant *bramah_ukf_plant(const bramah_ukf *ukf) { return &ukf->plant; }

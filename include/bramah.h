@@ -10,10 +10,8 @@
 #include <bramah/linear.h>
 #include <bramah/machine.h>
 #include <bramah/observability.h>
-#include <bramah/pcrb.h>
 #include <bramah/plant.h>
 #include <bramah/replay.h>
-#include <bramah/rewind.h>
 #include <bramah/sensor.h>
 #include <bramah/smoother.h>
 #include <bramah/status.h>
@@ -26,8 +24,6 @@
 #include <bramah/journal.h>
 #include <bramah/likelihood.h>
 #include <bramah/log.h>
-#include <bramah/mat.h>
-#include <bramah/noise.h>
 #include <bramah/optimise.h>
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>

@@ -7,7 +7,7 @@
 #include "law.h"
 #include "machine.h"
 
-#include <bramah/rewind.h>
+#include <bramah/replay.h>
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>

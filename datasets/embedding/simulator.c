@@ -6,7 +6,7 @@
 #include "law.h"
 #include "machine.h"
 
-#include <bramah/noise.h>
+#include <bramah/log.h>
 #include <errno.h>
 #include <math.h>
 #include <poll.h>

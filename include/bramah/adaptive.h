@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Noise that the filter finds out while it runs: densities of accelerations and pressures and, only if asked,
+/* Noise that the filter finds out while it runs: process noise of accelerations and first-order states and, only if asked,
  * standard deviations of sensors, from the innovations of a window of corrections.
  *
  * One cycle: bramah_filter_predict, bramah_adaptive_predicted; bramah_filter_correct,
@@ -37,11 +37,11 @@ typedef enum bramah_adaptive_method {
 } bramah_adaptive_method;
 
 /* Limits are in the units of the filter's options: rad/s^2/sqrt(Hz) or m/s^2/sqrt(Hz), Pa/sqrt(s), the
- * sensor's unit; 0 < least < most. A pair of zeros leaves that figure alone, a NULL all of its kind. At least
+ * sensor's unit; 0 < least < most. A pair of zeros leaves that value alone, a NULL all of its kind. At least
  * one must adapt. With gates a sensor's sigma is found too small where large innovations are rejected: start
  * it too large.
  *
- * Figures that the sensors see in the same way cannot be told apart, and one that they hardly see (the noise
+ * Values that the sensors see alike cannot be separated, and one that they hardly see (the noise
  * of a pressure that follows its neighbours within a step) wanders between its limits: leave it alone. What
  * they do not see at all stays as it is. The method takes the noise for white; of a coloured disturbance it
  * finds the density with which the innovations have the right size, see datasets/README.md on shaping
@@ -85,8 +85,8 @@ typedef enum bramah_adaptive_kind {
   BRAMAH_ADAPTIVE_SENSOR = 3
 } bramah_adaptive_kind;
 
-/* One figure that adapts. */
-typedef struct bramah_adaptive_figure {
+/* One value that adapts. */
+typedef struct bramah_adaptive_value {
   bramah_adaptive_kind kind;
   size_t index; /* of the acceleration in the basis, pressure, sensor */
   double value; /* present density or standard deviation */
@@ -95,11 +95,11 @@ typedef struct bramah_adaptive_figure {
    * likelihood only, else NaN; NaN before the first change. */
   double sigma;
   int limited; /* 1: the last change was held at a limit */
-} bramah_adaptive_figure;
+} bramah_adaptive_value;
 
-/* Number of figures: accelerations, then pressures, then sensors; and figure k < count. */
+/* Number of values: accelerations, then first-order states, then sensors; and value k < count. */
 BRAMAH_API size_t bramah_adaptive_count(const bramah_adaptive *adaptive);
-BRAMAH_API bramah_adaptive_figure bramah_adaptive_get(const bramah_adaptive *adaptive, size_t k);
+BRAMAH_API bramah_adaptive_value bramah_adaptive_get(const bramah_adaptive *adaptive, size_t k);
 
 /* Counts since init. */
 typedef struct bramah_adaptive_report {

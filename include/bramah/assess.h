@@ -233,7 +233,7 @@ typedef struct bramah_consistency {
   double low, high; /* 95 % band of nis, about what is expected */
   /* Of sensors only: correlation of a normalised innovation with the one before; with the option `whiteness`
    * the sums of bramah_autocorrelation_test since the start or the snapshot, else NULL; times at which it
-   * counted as faulty (bramah_filter_lost). */
+   * counted as faulty (bramah_filter_sensor_fault). */
   double lag_1;
   const bramah_autocorrelation *whiteness;
   bramah_event fault;

@@ -31,10 +31,10 @@ typedef struct bramah_compare_options {
   int64_t from_ns, to_ns; /* only rows between these times */
   int64_t within_ns;      /* pair rows whose times differ by so much; 0: equal times only */
 } bramah_compare_options;
-/* The values named above, everything else 0. */
+/* Columns, times and tolerances of their own: none. */
 BRAMAH_API bramah_compare_options bramah_compare_options_default(void);
 
-/* One of the two files. */
+/* What one of the two files holds. */
 typedef struct bramah_compared_file {
   const char *path;
   uint64_t rows;                   /* within the window */
@@ -67,7 +67,7 @@ typedef struct bramah_compared_column {
   bramah_compared_pair first; /* of these */
 } bramah_compared_column;
 
-/* What was found. */
+/* What comparing two files found. */
 typedef struct bramah_comparison {
   bramah_compared_file file[2]; /* A, B */
   uint64_t pairs;

@@ -2,9 +2,10 @@
 /* Error-state (indirect) extended Kalman filter on any plant. Source: dissertation 3.1-3.18, spec
  * equations 5.
  *
- * One cycle: bramah_filter_set_inputs (held over the coming step), bramah_filter_predict (plant step, P = F P
- * F' + Q), bramah_filter_correct (fuse what was measured at the new time, inject the estimated errors into
- * the plant). bramah_filter_step does the three in one call, checks them first and reports: the one to take
+ * One cycle: bramah_filter_set_inputs (held over the coming step), bramah_filter_predict (plant step; the
+ * covariance is propagated by P = F P F' + Q, Q the process noise), bramah_filter_correct (innovation y -
+ * h(x), innovation gate, Kalman gain K = P H' (H P H' + R)^-1 with the measurement noise R; the estimated
+ * errors K (y - h(x)) are injected into the plant). bramah_filter_step does the three in one call, checks them first and reports: the one to take
  * next to a controller.
  *
  * After a successful init nothing allocates, opens a file, asks a clock or takes a lock. Filters share
@@ -57,7 +58,7 @@ typedef enum bramah_fusion {
                                    independent sensors is the same) */
 } bramah_fusion;
 
-/* Something estimated beside the state of the plant. */
+/* An augmented state: something estimated together with the state of the plant. */
 typedef enum bramah_augmented_kind {
   BRAMAH_AUGMENTED_PARAMETER =
       1, /* a parameter of the plant: force, payload, supply pressure, friction scale ... */
@@ -112,7 +113,7 @@ typedef struct bramah_filter_options {
    * back within half of it: stuck, drifting and slightly biased sensors, which no gate on single samples
    * sees; 0: none. For sensors with a gate. */
   double drift_gate;
-  unsigned patience; /* rejections in a row after which a sensor counts as lost; 0 means 25 */
+  unsigned patience; /* rejections in a row after which a sensor counts as faulty; 0 means 25 */
   size_t n_augmented;
   const bramah_augmented *augmented;
   size_t n_parameter_noise;
@@ -131,7 +132,7 @@ typedef struct bramah_innovation {
   double innovation; /* y = measured - predicted, before the correction in hand (D 3.5) */
   double sigma;      /* square root of its predicted variance S (D 3.6) */
   double nis;        /* y^2 / S: chi-square with 1 degree of freedom if the filter is consistent */
-  int accepted;      /* 1: it was fused; 0: the gate held it back, or it was saturated */
+  int accepted;      /* 1: it was fused; 0: rejected by its gate, or saturated */
   int saturated; /* 1: at an end of the sensor's range, no measurement to fuse (bramah_sensor_is_saturated) */
 } bramah_innovation;
 
@@ -141,22 +142,22 @@ typedef struct bramah_filter_report {
   uint64_t accepted, gated; /* measurements */
   uint64_t saturated;       /* measurements at an end of the sensor's range, left out; no rejections */
   uint64_t limited;         /* times an augmented state was held at its limit */
-  uint64_t lost;            /* times a sensor became lost: `patience` rejections in a row */
+  uint64_t sensor_faults;   /* times a sensor was found faulty: `patience` rejections in a row */
   uint64_t
-      recoveries; /* times the filter itself was found wrong and its covariance opened to the initial one */
+      recoveries; /* times the filter itself was found wrong and its covariance inflated by the initial one */
 } bramah_filter_report;
 
 /* Bytes for a filter of this plant with so many sensors; create it there (aligned to 64) or in memory taken
  * once. The plant table and the sensors are copied; the plant object behind the table and the strings must
- * outlive the filter. Errors: E_VALUE (a figure), E_REFERENCE (no such parameter or sensor), E_SINGULAR (the
+ * outlive the filter. Errors: E_VALUE (a number), E_REFERENCE (no such parameter or sensor), E_SINGULAR (the
  * basis does not determine the motion), E_UNSUPPORTED (a function the plant does not have), E_ARGUMENT
  * (memory too small, or a filter lives in it already).
  *
  * Gates: innovations are tested before any correction at their time. Saturated samples are left out and do
- * not count as rejections. A sensor that is rejected `patience` times in a row is lost: it stays out until it
- * agrees again, is counted, and named by bramah_filter_lost. When all sensors with a gate are lost, or two
+ * not count as rejections. A sensor that is rejected `patience` times in a row has a fault: it stays rejected until it
+ * agrees again, is counted, and named by bramah_filter_sensor_fault. When all sensors with a gate are faulty, or two
  * and more of motion and no other of that group, or of pressures, flows and forces, then not they but the
- * filter is taken to be wrong: its covariance is opened by the initial one and they are fused once
+ * filter is taken to be wrong: its covariance is inflated by the initial one and they are fused once
  * unasked. */
 BRAMAH_API size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors,
                                      const bramah_filter_options *options);
@@ -191,7 +192,7 @@ BRAMAH_API bramah_status bramah_filter_predict(bramah_filter *filter, bramah_dia
 BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const double *y,
                                                const unsigned char *present, bramah_diag *diag);
 
-/* The same for samples measured beside the present time t: sensor i at offset_ns[i] = tau after it (before:
+/* The same for samples off the step grid, out of sequence by less than a step: sensor i measured at offset_ns[i] = tau after it (before:
  * < 0), at most a step h; NULL: none. Innovation and row are formed at the time of the sample, on a straight
  * line: before t through the predictions for t - h and t, after it from that for t on by what the transition
  * of the last step makes of its increment. For outputs y(t) the error is at most |y''| |tau| (h + tau) / 2:
@@ -199,7 +200,7 @@ BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const doub
  * between the two times.
  *
  * A sample before t is fused as by a filter that has kept the former state too (stochastic cloning for one
- * step, see estimators/beside.c): optimal, but that samples of one time which are all beside it are taken to
+ * step, see estimators/oosm.c): optimal, but that samples of one time which are all off it are taken to
  * have noise of their own. Of a sample after t less is made, since its step is still to come: its share of
  * the plant's noise counts as noise of the sensor. Where nothing else matters give samples with the first
  * point after them.
@@ -215,9 +216,9 @@ BRAMAH_API bramah_status bramah_filter_correct_at(bramah_filter *filter, const d
 BRAMAH_API const bramah_innovation *bramah_filter_innovations(const bramah_filter *filter);
 BRAMAH_API double bramah_filter_nis(const bramah_filter *filter, size_t *degrees_of_freedom);
 
-/* Counts, and whether sensor i is lost at present. */
+/* Counts, and whether sensor i is taken for faulty at present. */
 BRAMAH_API bramah_filter_report bramah_filter_get_report(const bramah_filter *filter);
-BRAMAH_API int bramah_filter_lost(const bramah_filter *filter, size_t i);
+BRAMAH_API int bramah_filter_sensor_fault(const bramah_filter *filter, size_t i);
 
 /* Augmented state i: its estimate and standard deviation. */
 BRAMAH_API size_t bramah_filter_n_augmented(const bramah_filter *filter);
@@ -282,16 +283,16 @@ typedef struct bramah_filter_cycle {
   const double *y;  /* [n_sensors] */
   const unsigned char *present; /* [n_sensors] 0: no sample of this sensor */
   const int64_t
-      *offset_ns; /* [n_sensors] samples measured beside time_ns, see bramah_filter_correct_at; or NULL */
+      *offset_ns; /* [n_sensors] samples measured off time_ns, see bramah_filter_correct_at; or NULL */
 } bramah_filter_cycle;
 
 /* What happened in a cycle that is worth a look; bits of bramah_filter_step_report.flags. */
 typedef enum bramah_step_flag {
-  BRAMAH_STEP_GATED = 1,     /* a measurement was held back by its gate */
-  BRAMAH_STEP_SATURATED = 2, /* a measurement stood at an end of its range */
-  BRAMAH_STEP_LOST = 4,      /* a sensor became lost */
-  BRAMAH_STEP_RECOVERED = 8, /* the covariance was opened to the initial one */
-  BRAMAH_STEP_LIMITED = 16,  /* an augmented state was held at its limit */
+  BRAMAH_STEP_GATED = 1,        /* a measurement was rejected by its gate */
+  BRAMAH_STEP_SATURATED = 2,    /* a measurement stood at an end of its range */
+  BRAMAH_STEP_SENSOR_FAULT = 4, /* a sensor was found faulty */
+  BRAMAH_STEP_RECOVERED = 8,    /* the covariance was inflated by the initial one */
+  BRAMAH_STEP_LIMITED = 16,     /* an augmented state was held at its limit */
   BRAMAH_STEP_COORDINATES =
       32 /* the plant went over to other independent coordinates: P has another meaning */
 } bramah_step_flag;
@@ -302,7 +303,7 @@ typedef struct bramah_filter_step_report {
   unsigned flags;                               /* bramah_step_flag */
   unsigned iterations;                          /* of the plant's step; 0: unknown */
   unsigned present, accepted, gated, saturated; /* measurements */
-  unsigned lost;                                /* sensors lost at present */
+  unsigned faulty;                              /* sensors taken for faulty at present */
   double nis;                                   /* y' S^-1 y over the accepted ones */
   size_t nis_dof;                               /* its degrees of freedom */
 } bramah_filter_step_report;

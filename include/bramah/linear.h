@@ -340,7 +340,7 @@ typedef struct bramah_operating_point_options {
   const char *const *input;     /* [n_input] parameters that count as inputs beside the commands, loads say */
   const char *sensors; /* study file whose sensors are outputs behind those of the plant; NULL: none */
 } bramah_operating_point_options;
-/* All of them at their defaults. */
+/* The point where the machine starts. */
 BRAMAH_API bramah_operating_point_options bramah_operating_point_options_default(void);
 
 typedef struct bramah_operating_point bramah_operating_point;
@@ -365,7 +365,7 @@ typedef struct bramah_operating_point_info {
   bramah_equilibrium_report rest; /* how it was found */
   double time; /* [s] of the simulation or of the row of a log: what was asked for, to a step or row */
 } bramah_operating_point_info;
-/* Of this point. Pointers last as long as it does. */
+/* What the point is and how it was found. */
 BRAMAH_API bramah_operating_point_info bramah_operating_point_get(const bramah_operating_point *point);
 
 /* Number of an input or output of linear equations; an input may be named without ".command". E_REFERENCE: there is

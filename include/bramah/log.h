@@ -95,7 +95,7 @@ BRAMAH_API int bramah_log_time_is_iso(const bramah_log_reader *reader);
 /* The same for one text ("2024-03-05T12:34:56.789+01:00"; without a zone it is UTC). Errors: E_SYNTAX. */
 BRAMAH_API bramah_status bramah_log_read_time(const char *text, int64_t *ns);
 /* And back, in UTC: out [n >= 36]. */
-BRAMAH_API void bramah_log_tell_time(int64_t ns, char *out, size_t n);
+BRAMAH_API void bramah_log_time_text(int64_t ns, char *out, size_t n);
 
 /* Next row: values [n_columns] in SI, present [n_columns] 0 where the cell is empty. *end = 1 at the end of
  * the file. Errors, with line and column: E_SYNTAX (text in a number, more or fewer cells than the header),
@@ -144,7 +144,7 @@ BRAMAH_API bramah_status bramah_log_stream_open(const bramah_session *session, s
                                                 bramah_log_stream **out);
 
 /* The same for the inputs of a model (NULL: none) and the sensors [study->n_sensors] of a study (NULL: none, and
- * no sensors). With `tell` (NULL allowed) every mistake goes there and none
+ * no sensors; one without unit is left out). With `tell` (NULL allowed) every mistake goes there and none
  * to diag, and columns that are not found are no error: *out is NULL only where no row can be read. */
 BRAMAH_API bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah_model *model,
                                                     const bramah_sensor *sensors, size_t n,
@@ -181,7 +181,7 @@ typedef struct bramah_log_event {
   int64_t mark; /* see bramah_log_stream_place */
 } bramah_log_event;
 
-/* What was found in the rows of one device. */
+/* What was out of order in a log, and what became of it. */
 typedef struct bramah_log_counts {
   uint64_t rows;              /* read, with a time */
   bramah_log_event repeated;  /* rows that say nothing new: dropped */
@@ -237,10 +237,13 @@ typedef struct bramah_log_totals {
   int is_touched;       /* 1: rows or cells were dropped, merged, put in order, joined or taken for empty */
 } bramah_log_totals;
 
-/* Files and devices of a stream. What is told of a device is as of the present row. */
+/* How many files are read, in order. */
 BRAMAH_API size_t bramah_log_stream_n_files(const bramah_log_stream *stream);
+/* The path of a file. */
 BRAMAH_API const char *bramah_log_stream_file(const bramah_log_stream *stream, size_t file);
+/* Devices with clocks of their own: how many. */
 BRAMAH_API size_t bramah_log_stream_n_devices(const bramah_log_stream *stream);
+/* What is known of a device. */
 BRAMAH_API void bramah_log_stream_device(const bramah_log_stream *stream, size_t device,
                                          bramah_log_device *out);
 /* File of a device, i < n_files. */
@@ -336,6 +339,58 @@ typedef struct bramah_simulated_sensor {
 /* Sensor i of the study. */
 BRAMAH_API void bramah_simulated_log_sensor(const bramah_simulated_log *log, size_t i,
                                             bramah_simulated_sensor *out);
+
+/* ---- reproducible noise (GSL) ---- */
+
+/* A stream of random numbers. Streams of one seed with different numbers are independent, so that the noise
+ * of a sensor does not depend on which other sensors there are. */
+typedef struct bramah_noise bramah_noise;
+/* Begin a stream. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_noise_new(uint64_t seed, uint64_t stream, bramah_diag *diag,
+                                          bramah_noise **out);
+BRAMAH_API void bramah_noise_free(bramah_noise *noise); /* NULL allowed */
+/* One sample of a normal distribution with mean 0 and standard deviation sigma. */
+BRAMAH_API double bramah_noise_gaussian(bramah_noise *noise, double sigma);
+/* A stream number from a name. */
+BRAMAH_API uint64_t bramah_noise_stream(const char *name);
+
+/* ---- matrices and texts in MAT files of version 5, as MATLAB, Octave and SciPy read them; needs no other library.
+ * Logs and estimates are written by bramah_log_create: a name that ends in .mat suffices ---- */
+
+typedef struct bramah_mat bramah_mat;
+
+/* Longest name of a variable or field, with the zero byte. */
+enum { BRAMAH_MAT_NAME = 64 };
+
+/* Create (replace) a file. Errors: E_FILE. Every function below reports the first error again once one has
+ * failed. */
+BRAMAH_API bramah_status bramah_mat_create(const char *path, bramah_diag *diag, bramah_mat **out);
+
+/* Names of variables and fields: a letter, then letters, digits and _, 63 at most; the names of one file
+ * differ. Errors of all that follow: E_ARGUMENT (name), E_VALUE (larger than the 2 GiB the format allows a
+ * variable), E_FILE. */
+
+/* A real matrix [n_rows x n_columns], given row-major; 0 x n is allowed. */
+BRAMAH_API bramah_status bramah_mat_add_matrix(bramah_mat *mat, const char *name, size_t n_rows,
+                                               size_t n_columns, const double *values, bramah_diag *diag);
+/* A text (UTF-8): a row of characters. */
+BRAMAH_API bramah_status bramah_mat_add_text(bramah_mat *mat, const char *name, const char *text,
+                                             bramah_diag *diag);
+/* A cell array of texts [n x 1]: names of states, for example. */
+BRAMAH_API bramah_status bramah_mat_add_texts(bramah_mat *mat, const char *name, size_t n,
+                                              const char *const *texts, bramah_diag *diag);
+/* A struct with a text per field: units of variables. fields [n], texts [n]. */
+BRAMAH_API bramah_status bramah_mat_add_struct(bramah_mat *mat, const char *name, size_t n,
+                                               const char *const *fields, const char *const *texts,
+                                               bramah_diag *diag);
+
+/* Write what is left and close; frees in any case; NULL allowed. Errors: E_FILE (disk full): the file is then
+ * incomplete. */
+BRAMAH_API bramah_status bramah_mat_finish(bramah_mat *mat, bramah_diag *diag);
+
+/* A text as a name MATLAB allows: other characters become _, x stands before what is no letter, the rest is
+ * cut off. out [BRAMAH_MAT_NAME]. */
+BRAMAH_API void bramah_mat_name(const char *text, char *out);
 
 /* ---- the true motion, to compare with ---- */
 

@@ -599,7 +599,7 @@ typedef enum bramah_key_range {
   BRAMAH_KEY_FROM_ONE = 3 /* >= 1; 0 means not given */
 } bramah_key_range;
 
-/* A key of an element in a machine file. */
+/* A key of an element in a machine file and the member of its description that it fills. */
 typedef struct bramah_element_key {
   const char *name; /* in a machine file */
   bramah_key_type type;
@@ -617,7 +617,7 @@ typedef struct bramah_element_key {
 /* What a group of keys decides together: NULL, or the message and, in *key, the key at fault. */
 typedef const char *bramah_element_check(const void *element, const char **key);
 
-/* A kind of element: where its descriptions are, and its keys. */
+/* A kind of element: its keys, and where a machine keeps its descriptions. */
 typedef struct bramah_element_kind {
   const char *section; /* of `hydraulics` in a machine file */
   const char *name;    /* "check valve" */
@@ -759,9 +759,10 @@ BRAMAH_API double bramah_model_initial_pressure(const bramah_model *model, size_
 BRAMAH_API int64_t bramah_model_step_ns(const bramah_model *model);
 
 /* The commands that a machine plans for its inputs, over time: each value holds from its time until the next;
- * before the first, 0. */
+ * before the first, 0. Machine and model must outlive it. Errors: E_MEMORY. */
 typedef struct bramah_schedule bramah_schedule;
-/* Machine and model must outlive it. Release it with bramah_schedule_free. Errors: E_MEMORY. */
+/* The commands that the machine plans over time. Free it with bramah_schedule_free; the machine must outlive it. Errors:
+ * E_MEMORY. */
 BRAMAH_API bramah_status bramah_schedule_new(const bramah_machine *machine, const bramah_model *model,
                                              bramah_diag *diag, bramah_schedule **out);
 BRAMAH_API void bramah_schedule_free(bramah_schedule *schedule); /* NULL allowed */

@@ -27,7 +27,7 @@ typedef struct bramah_observability_options {
   double unseen; /* share of the prior standard deviation that is left of an unseen direction; default 0.99 */
   double fading; /* an error that shrinks below this share over the window has died out; default 0.1:
                          on its way back and forth a swinging one may look smaller than it is */
-  /* Beside the state of the plant, as in a filter's options: the sigmas, directions and states of all
+  /* Augmented states, as in a filter's options: the sigmas, directions and states of all
    * functions here count them behind it. One of order 2 is taken for one of order 1 with its time constant.
    * Copied; parameters need a plant with step_transition. */
   size_t n_augmented;
@@ -39,15 +39,9 @@ BRAMAH_API void bramah_observability_options_default(bramah_observability_option
 
 typedef struct bramah_observability bramah_observability;
 
-/* Memory, copies and lifetimes as for bramah_filter_init. options may be NULL (defaults). Errors: E_ARGUMENT,
- * E_MEMORY, E_REFERENCE (no such parameter or sensor), E_UNSUPPORTED (a plant without step_transition). */
-BRAMAH_API size_t bramah_observability_size(const bramah_plant *plant, size_t n_sensors,
-                                            const bramah_observability_options *options);
-BRAMAH_API bramah_status bramah_observability_init(const bramah_plant *plant, size_t n_sensors,
-                                                   const bramah_sensor *sensors,
-                                                   const bramah_observability_options *options, void *mem,
-                                                   size_t size, bramah_diag *diag,
-                                                   bramah_observability **out);
+/* Copies and lifetimes as for bramah_filter_new; memory is taken here, once. options may be NULL (defaults).
+ * Errors: E_MEMORY, E_REFERENCE (no such parameter or sensor), E_UNSUPPORTED (a plant without
+ * step_transition), those of bramah_plant_check. */
 BRAMAH_API bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_sensors,
                                                   const bramah_sensor *sensors,
                                                   const bramah_observability_options *options,
@@ -55,7 +49,7 @@ BRAMAH_API bramah_status bramah_observability_new(const bramah_plant *plant, siz
 BRAMAH_API void bramah_observability_free(bramah_observability *o); /* NULL allowed */
 
 /* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0) of
- * the plant's error state and what is beside it; add samples with row H [n] and standard deviation r at the
+ * the plant's error state and the augmented states; add samples with row H [n] and standard deviation r at the
  * present time; go on by a transition F [n x n]. */
 BRAMAH_API bramah_status bramah_observability_begin(bramah_observability *o, const double *sigma,
                                                     bramah_diag *diag);
@@ -82,14 +76,46 @@ typedef struct bramah_observability_result {
 
 /* What was found. */
 BRAMAH_API bramah_observability_result bramah_observability_report(const bramah_observability *o);
-/* Eigenvalues [n], ascending, and their directions [n x n], one a row, in units of sigma. */
+/* Eigenvalues [n], ascending. */
 BRAMAH_API const double *bramah_observability_eigenvalues(const bramah_observability *o);
-BRAMAH_API const double *bramah_observability_directions(const bramah_observability *o);
-/* Share of state i in the unseen directions that last, 0 to 1; it is named from 0.1 on. */
-BRAMAH_API double bramah_observability_share(const bramah_observability *o, size_t i);
-/* The names, "arm.angle, arm.rate", into out [size], cut to fit; returns how many states there are. The plant
+/* The names of the states that have a share of 0.1 and more in the unseen directions that last, "arm.angle,
+ * arm.rate", into out [size], cut to fit; returns how many there are. The plant
  * must be in the coordinates of the window's beginning. */
 BRAMAH_API size_t bramah_observability_names(const bramah_observability *o, char *out, size_t size);
+
+/* ---- the posterior Cramer-Rao bound ---- */
+
+/* Posterior Cramer-Rao bound along a simulated motion: no filter can have a smaller mean square error.
+ * Source: P. Tichavsky, C. H. Muravchik, A. Nehorai, "Posterior Cramer-Rao bounds for discrete-time nonlinear
+ * filtering", IEEE Trans. Signal Processing 46 (1998), for additive normal noise. There its information
+ * recursion
+ *   J+ = D22 - D21 (J + D11)^-1 D12,  D11 = F' Q^-1 F, D12 = -F' Q^-1, D22 = Q^-1 + H' R^-1 H
+ * is that of the covariance, P+ = F P F' + Q and then the update by H and R, with all derivatives taken at
+ * the true motion instead of an estimate; in this form Q need not have an inverse. The true motion is taken
+ * as given: the bound is that of small errors about this one motion, not of an average over motions. Matrices
+ * row-major. Nothing allocates after init. */
+
+typedef struct bramah_pcrb bramah_pcrb;
+
+/* Start with the covariance P0 [n x n] of what is known beforehand. Errors: E_NOT_SPD (a variance of P0 is not
+ * positive), E_MEMORY. */
+BRAMAH_API bramah_status bramah_pcrb_new(size_t n, const double *P0, bramah_diag *diag, bramah_pcrb **out);
+BRAMAH_API void bramah_pcrb_free(bramah_pcrb *pcrb); /* NULL allowed */
+
+/* One step of the true motion: F [n x n] its transition, from the coordinates before to those after it, Q [n
+ * x n] the covariance of its noise in the coordinates after it; Q NULL: none. Errors: E_NOT_SPD, E_NOT_FINITE
+ * (the bound is as before). */
+BRAMAH_API bramah_status bramah_pcrb_step(bramah_pcrb *pcrb, const double *F, const double *Q,
+                                          bramah_diag *diag);
+
+/* m independent samples at the present time: rows H [m x n] at the true state, standard deviations sigma [m]
+ * > 0. Errors as above; E_VALUE (sigma). */
+BRAMAH_API bramah_status bramah_pcrb_measure(bramah_pcrb *pcrb, size_t m, const double *H,
+                                             const double *sigma, bramah_diag *diag);
+
+/* The bound on the covariance of errors [n x n], and on the standard deviation of row . x, row [n]. */
+BRAMAH_API const double *bramah_pcrb_covariance(const bramah_pcrb *pcrb);
+BRAMAH_API double bramah_pcrb_sigma(const bramah_pcrb *pcrb, const double *row);
 
 #ifdef __cplusplus
 }

@@ -170,6 +170,9 @@ BRAMAH_API const char *bramah_plant_input_name(const bramah_plant *plant, size_t
  * nor an output of the name of each state. */
 BRAMAH_API int bramah_plant_coordinates(const bramah_plant *plant, double *x);
 
+/* d = a - b [n], differences of two such vectors, the shorter way round where a state wraps; d may be a. */
+BRAMAH_API void bramah_plant_subtract(const bramah_plant *plant, const double *a, const double *b, double *d);
+
 /* Displacement of error state i by which differences are made: 1e-6 of its scale. */
 BRAMAH_API double bramah_plant_difference_step(const bramah_plant *plant, size_t i);
 

@@ -121,7 +121,7 @@ BRAMAH_API double bramah_sensor_variance(const bramah_sensor *sensor);
  * its range. */
 BRAMAH_API double bramah_sensor_digitize(const bramah_sensor *sensor, double y);
 
-/* 1 if a sample stands at an end of the range or beyond, within half a resolution step or 1e-9 of the larger
+/* 1 if a sample is at an end of the range or beyond, within half a resolution step or 1e-9 of the larger
  * limit: it tells that the value is out there somewhere, not where, and is no measurement to fuse. */
 BRAMAH_API int bramah_sensor_is_saturated(const bramah_sensor *sensor, double y);
 

@@ -89,13 +89,13 @@ BRAMAH_API void bramah_plan_free(bramah_plan *plan); /* NULL allowed */
 
 typedef struct bramah_sensor_study bramah_sensor_study;
 
-/* Which part of a plan is run. */
+/* What of a plan is to be run. */
 typedef struct bramah_sensor_study_options {
   size_t seeds;       /* noises per cell; 0: as the plan says */
   size_t n_scenarios; /* of the plan, by name; 0: all */
   const char *const *scenarios;
 } bramah_sensor_study_options;
-/* All of it. */
+/* All of the plan. */
 BRAMAH_API bramah_sensor_study_options bramah_sensor_study_options_default(void);
 
 /* Read the plan and all it names, simulate the truth and run the model without corrections. options NULL: the
@@ -107,11 +107,12 @@ BRAMAH_API bramah_status bramah_sensor_study_open(const char *plan,
                                                   bramah_diag *diag, bramah_sensor_study **out);
 BRAMAH_API void bramah_sensor_study_free(bramah_sensor_study *study); /* NULL allowed */
 
-/* Called after each run, from any thread but never from two at once; done: the number of runs that are. */
+/* Do all runs on so many threads (the caller's is one of them). `progress` (NULL: none) is called after each
+ * run, from any thread but never from two at once, with the number of runs that are done. A run that fails
+ * ends by itself (bramah_sensor_study_failure) and is in no mean. The outcome does not depend on the number of
+ * threads. Errors: E_MEMORY. */
 typedef void (*bramah_sensor_study_progress)(void *user, size_t done);
-
-/* Do all runs on so many threads (the caller's is one of them). progress NULL: none. A run that fails is in no
- * mean (bramah_sensor_study_failure). The results do not depend on the number of threads. Errors: E_MEMORY. */
+/* Do the runs, see bramah_sensor_study_progress. */
 BRAMAH_API bramah_status bramah_sensor_study_run(bramah_sensor_study *study, size_t n_threads,
                                                  bramah_sensor_study_progress progress, void *user,
                                                  bramah_diag *diag);
@@ -128,12 +129,12 @@ typedef struct bramah_sensor_study_layout {
   int64_t step_ns;
   size_t rows; /* steps of a run + 1 */
 } bramah_sensor_study_layout;
-/* Of this study. */
+/* What was opened; it goes with the study. */
 BRAMAH_API const bramah_sensor_study_layout *bramah_sensor_study_about(const bramah_sensor_study *study);
 
 /* One run, by indices. Where the seed or, in ratios, another index has the value ALL, every one is meant. */
 #define BRAMAH_SENSOR_STUDY_ALL SIZE_MAX
-/* A case of a study. */
+/* Indices of a run in what was opened. */
 typedef struct bramah_sensor_study_case {
   size_t scenario, study, filter, rate, seed; /* the noise has the number seed + 1 */
 } bramah_sensor_study_case;
@@ -156,23 +157,26 @@ typedef enum bramah_metric {
   BRAMAH_N_METRICS = 6
 } bramah_metric;
 
-/* Mean over the seeds that have a metric, and its standard error (NaN for fewer than two). */
+/* Mean over the seeds that have this metric, and its standard error (NaN for fewer than two). at->seed is not
+ * looked at. */
 typedef struct bramah_sensor_study_average {
   double mean, error;
   size_t n;
 } bramah_sensor_study_average;
-/* Of a case and a signal; at->seed does not matter. */
+/* The mean of a metric of a signal over the seeds of a case. */
 BRAMAH_API bramah_sensor_study_average bramah_sensor_study_mean(const bramah_sensor_study *study,
                                                                 const bramah_sensor_study_case *at,
                                                                 size_t signal, bramah_metric metric);
 
-/* How the means of a metric compare over n cases. */
+/* How the means of one metric compare: the geometric mean of a's by b's (NULL: of a's themselves) over all
+ * cases of what is ALL in `a` (the same must be ALL in `b`), signals included; in how many cases a's is the
+ * smaller one, and of how many. Cases without values, or of zero, are left out; without any the mean is NaN.
+ */
 typedef struct bramah_sensor_study_ratio {
-  double mean;       /* geometric, of a's value by b's; NaN: n is 0 */
-  size_t smaller, n; /* cases in which a's value is the smaller one; all */
+  double mean;
+  size_t smaller, n;
 } bramah_sensor_study_ratio;
-/* Compare a with b (NULL: take the values of a themselves) over all cases of what is ALL in `a` (the same must be
- * ALL in `b`), signals included. Cases without values, or of zero, are left out. */
+/* Compare a metric of a signal of two cases. */
 BRAMAH_API bramah_sensor_study_ratio bramah_sensor_study_compare(const bramah_sensor_study *study,
                                                                  bramah_metric metric, size_t signal,
                                                                  const bramah_sensor_study_case *a,

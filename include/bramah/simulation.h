@@ -18,7 +18,7 @@ typedef struct bramah_timed_parameter {
   int64_t time_ns;
 } bramah_timed_parameter;
 
-/* What is simulated, and into which files. */
+/* What is simulated beside the motion itself, and where it goes. */
 typedef struct bramah_simulation_options {
   const char *truth;  /* file for the true motion, a row per step; "-": standard output; NULL: none */
   int hidden_outputs; /* 1: also the outputs meant for sensors: rates and specific forces of bodies, flows */
@@ -29,7 +29,7 @@ typedef struct bramah_simulation_options {
   uint64_t seed;     /* of the noise; 1 */
   int process_noise; /* 1: the process noise that the study assumes acts on the machine */
 } bramah_simulation_options;
-/* Seed 1, everything else 0. */
+/* Files, parameters and noise: none; seed 1. */
 BRAMAH_API bramah_simulation_options bramah_simulation_options_default(void);
 
 typedef struct bramah_simulation bramah_simulation;
@@ -50,7 +50,7 @@ BRAMAH_API bramah_status bramah_simulation_next(bramah_simulation *simulation, b
 /* Close the files; rows written stay written. Errors: E_FILE. */
 BRAMAH_API bramah_status bramah_simulation_finish(bramah_simulation *simulation, bramah_diag *diag);
 
-/* What became of the machine so far. */
+/* What a simulation came to so far. */
 typedef struct bramah_simulation_result {
   uint64_t rows;
   int64_t time_ns;     /* of the last row */
@@ -59,7 +59,7 @@ typedef struct bramah_simulation_result {
   double energy_error; /* [J] largest of kinetic and potential energy less that at the start and the work */
   double work;         /* [J] largest magnitude of the work of all actuators and motions */
 } bramah_simulation_result;
-/* As of the last row. */
+/* Of the rows written so far. */
 BRAMAH_API bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *simulation);
 
 /* The log of the study's sensors, for what became of each (bramah_simulated_log_sensor), and how many sensors

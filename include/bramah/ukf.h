@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Unscented Kalman filter on any plant, to compare the error-state filter with. Its state is that of the
- * plant's coordinates: independent positions, velocities, pressures. Sources: S. J. Julier, J. K. Uhlmann,
+ * plant's coordinates: independent positions, rates, first-order states. Sources: S. J. Julier, J. K. Uhlmann,
  * "Unscented filtering and nonlinear estimation", Proc. IEEE 92 (2004); E. A. Wan, R. van der Merwe, "The
  * unscented Kalman filter" (2001), with additive noise.
  *
@@ -43,26 +43,21 @@ BRAMAH_API void bramah_ukf_options_default(bramah_ukf_options *options);
 
 typedef struct bramah_ukf bramah_ukf;
 
-/* Memory, copies and lifetimes as for bramah_filter_init; of its options basis, standard deviations and noise
+/* Copies and lifetimes as for bramah_filter_new, memory is taken here, once; of its options basis, standard deviations and noise
  * are used, the latter as BRAMAH_DISCRETISATION_PUBLISHED. unscented may be NULL (defaults). Errors: those of
  * bramah_filter_init; E_VALUE (alpha, beta, kappa); E_UNSUPPORTED (augmented states, noise of parameters or
  * gates in the options, which it does not have; the plant's coordinates can be read neither by its function
  * nor as outputs). */
-BRAMAH_API size_t bramah_ukf_size(const bramah_plant *plant, size_t n_sensors);
-BRAMAH_API bramah_status bramah_ukf_init(const bramah_plant *plant, size_t n_sensors,
-                                         const bramah_sensor *sensors, const bramah_filter_options *options,
-                                         const bramah_ukf_options *unscented, void *mem, size_t size,
-                                         bramah_diag *diag, bramah_ukf **out);
 BRAMAH_API bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors,
                                         const bramah_sensor *sensors, const bramah_filter_options *options,
                                         const bramah_ukf_options *unscented, bramah_diag *diag,
                                         bramah_ukf **out);
-BRAMAH_API void bramah_ukf_free(bramah_ukf *ukf); /* NULL allowed; only for bramah_ukf_new */
+BRAMAH_API void bramah_ukf_free(bramah_ukf *ukf); /* NULL allowed */
 
 /* One cycle, as for the filter of bramah/filter.h. On error plant and covariance are as before the call.
  * Errors: those of the plant, of which one that a sigma point meets names its state; E_NOT_FINITE;
  * E_NOT_SPD. All samples count as measured at the present time: nothing like bramah_filter_correct_at is
- * there, and neither bramah/replay.h nor bramah/rewind.h runs this filter. Compare the two by samples on the
+ * there, and bramah/replay.h does not run this filter. Compare the two by samples on the
  * grid of the step, or by the same shifted ones given to bramah_filter_correct. */
 BRAMAH_API bramah_status bramah_ukf_set_inputs(bramah_ukf *ukf, const double *u, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag);
@@ -76,7 +71,6 @@ BRAMAH_API double bramah_ukf_nis(const bramah_ukf *ukf, size_t *degrees_of_freed
 BRAMAH_API const double *bramah_ukf_covariance(const bramah_ukf *ukf);
 BRAMAH_API double bramah_ukf_output_sigma(bramah_ukf *ukf, size_t i);
 BRAMAH_API int64_t bramah_ukf_time_ns(const bramah_ukf *ukf);
-BRAMAH_API const bramah_plant *bramah_ukf_plant(const bramah_ukf *ukf);
 
 #ifdef __cplusplus
 }

@@ -62,7 +62,7 @@ void bramah__events_watch(bramah_assess *a)
   const bramah_filter_report counts = bramah_filter_get_report(a->filter);
   for (size_t i = 0; i < a->n_sensors; i++) {
     bramah_event *fault = &a->fault[i];
-    const int faulty = bramah_filter_lost(a->filter, i);
+    const int faulty = bramah_filter_sensor_fault(a->filter, i);
     if (faulty == fault->lasts) continue;
     if (faulty)
       begin(fault, t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The process noise that a study assumes, on a simulated machine. */
 #include "bramah/assess.h"
-#include "bramah/noise.h"
+#include "bramah/log.h"
 #include "lib/io/fail.h"
 #include "lib/io/session.h"
 

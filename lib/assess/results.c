@@ -66,7 +66,7 @@ static bramah_consistency consistency_of(const bramah__innovations *sums)
 /* Noise of accelerations is stated for joints, whatever coordinates are independent now. */
 static bramah_adapted adapted_of(const bramah_assess *a, size_t i)
 {
-  const bramah_adaptive_figure noise = bramah_adaptive_get(a->adaptive, i);
+  const bramah_adaptive_value noise = bramah_adaptive_get(a->adaptive, i);
   const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
   const double stated = a->stated[first[noise.kind] + noise.index];
   bramah_output_info rate = {.name = ""};

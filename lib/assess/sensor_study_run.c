@@ -2,7 +2,7 @@
 /* Sensor studies: the truth of a scenario, the model without corrections, and the runs of filters over noise,
  * by several threads. */
 #include "bramah/assess.h"
-#include "bramah/noise.h"
+#include "bramah/log.h"
 #include "lib/assess/sensor_study.h"
 #include "lib/io/fail.h"
 

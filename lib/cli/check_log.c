@@ -93,7 +93,7 @@ static void print_clock(const bramah_log_device *d)
   if (d->drift != 0.0)
     printf("  time: the clock gains %.6g ppm, taken out from its first row on\n", 1e6 * d->drift);
   if (d->is_date) {
-    bramah_log_tell_time(d->zero_ns, text, sizeof text);
+    bramah_log_time_text(d->zero_ns, text, sizeof text);
     printf("  time: dates; 0 s is %s\n", text);
   } else if (d->zero_ns) {
     printf("  time: 0 s is %.9g s of the clock\n", 1e-9 * (double)d->zero_ns);

@@ -2,7 +2,6 @@
 /* bramah linearize: A, B, C and D of a machine with the names of rows and columns. */
 #include "lib/cli/commands.h"
 #include "bramah/log.h"
-#include "bramah/mat.h"
 #include "lib/cli/operating_point.h"
 #include "lib/cli/output_files.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah modes: eigenvalues of a machine about a point and what takes part in them; responses. */
 #include "lib/cli/commands.h"
-#include "bramah/mat.h"
+#include "bramah/log.h"
 #include "lib/cli/operating_point.h"
 #include "lib/cli/output_files.h"
 #include "lib/cli/table.h"

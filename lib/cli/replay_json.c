@@ -130,7 +130,7 @@ static void put_events(const cli_replay_run *r, cli_json *json)
   cli_json_count(json, "gated", report.gated);
   cli_json_count(json, "saturated", report.saturated);
   cli_json_count(json, "limited", report.limited);
-  cli_json_count(json, "faults", report.lost);
+  cli_json_count(json, "faults", report.sensor_faults);
   cli_json_count(json, "recoveries", report.recoveries);
   cli_json_close(json, '}');
 }

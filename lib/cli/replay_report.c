@@ -438,7 +438,7 @@ static void watch_filter(cli_replay_report *r, double t)
   const bramah_step_report steps = bramah_coupled_report(bramah_session_coupled(r->session));
   for (size_t i = 0; i < r->n_sensors; i++) {
     sensor *s = &r->sensor[i];
-    const int faulty = bramah_filter_lost(r->filter, i);
+    const int faulty = bramah_filter_sensor_fault(r->filter, i);
     if (faulty != s->faulty) add_event(r, t, "fault", "%s: %s", s->name, faulty ? "faulty" : "agrees again");
     s->faulty = faulty;
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files of a device one after the other, their columns and times. log_order.c puts the rows in order. */
+/* Files of a device one after the other, their columns and times, and their rows in the order of time. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "lib/logs/stream.h"
 
@@ -50,11 +50,6 @@ bramah_status bramah__device_open_file(const bramah_study *study, const bramah__
   return status;
 }
 
-static void complete(bramah_study_value *figure, const bramah_study_value *from)
-{
-  if (!figure->text) *figure = *from;
-}
-
 /* What an entry of log.files does not say of its times the log has said. */
 static bramah_study_time times_of(const bramah_study *study, const bramah_study_file *entry)
 {
@@ -67,9 +62,9 @@ static bramah_study_time times_of(const bramah_study *study, const bramah_study_
     time.unit = log->unit;
     time.rate = log->rate;
   }
-  complete(&time.wrap, &log->wrap);
-  complete(&time.offset, &log->offset);
-  complete(&time.origin, &log->origin);
+  if (!time.wrap.text) time.wrap = log->wrap;
+  if (!time.offset.text) time.offset = log->offset;
+  if (!time.origin.text) time.origin = log->origin;
   if (time.drift == 0.0) time.drift = log->drift;
   return time;
 }
@@ -117,7 +112,6 @@ void bramah__device_close(bramah__device *d)
   free(d->present);
   free(d->targets);
   free(d->rows);
-  free(d->free_slots);
   free(d->cells);
   free(d->filled);
   free(d->out);
@@ -193,22 +187,17 @@ static void ignore_others(bramah__device *d)
 
 /* ---- from file to file ---- */
 
-static void note_many(bramah_log_event *event, uint64_t n, int64_t mark)
-{
-  if (!event->n) event->mark = mark;
-  event->n += n;
-}
-
 /* What the reader of the present file has skipped. A column may feed several targets. */
 static void add_skipped(const bramah__device *d, bramah_log_counts *counts)
 {
-  const size_t path = d->parts[d->part];
-  int line;
-  uint64_t n = bramah_log_bad_rows(d->reader, &line);
-  note_many(&counts->bad_rows, n, bramah__mark(path, line));
-  for (size_t column = 0; column < bramah_log_n_columns(d->reader); column++) {
-    n = bramah_log_bad_cells(d->reader, column, &line);
-    if (n) note_many(&counts->bad_cells, n, bramah__mark(path, line));
+  const size_t path = d->parts[d->part], n_columns = bramah_log_n_columns(d->reader);
+  for (size_t i = 0; i <= n_columns; i++) {
+    bramah_log_event *event = i ? &counts->bad_cells : &counts->bad_rows;
+    int line;
+    const uint64_t n =
+        i ? bramah_log_bad_cells(d->reader, i - 1, &line) : bramah_log_bad_rows(d->reader, &line);
+    if (n && !event->n) event->mark = bramah__mark(path, line);
+    event->n += n;
   }
   if (bramah_log_is_cut(d->reader)) note(&counts->cut, bramah__mark(path, bramah_log_line(d->reader)));
 }
@@ -246,17 +235,7 @@ static bramah_status next_part(bramah__device *d, int *end, bramah_diag *diag)
   return status;
 }
 
-/* 1: the row has no time and may be left out. */
-static int has_no_time(bramah__device *d, int64_t mark, bramah_status *status, bramah_diag *diag)
-{
-  if (d->present[d->time_column]) return 0;
-  if (!d->study || !d->study->log.format.skip_bad_rows)
-    *status = fail_row(d, mark, diag, "the time of this row is missing");
-  else
-    note(&d->counts.no_time, mark);
-  return 1;
-}
-
+/* The row of the files that comes next: its time on the clock and its mark; *end = 1 behind the last part. */
 static bramah_status read_next(bramah__device *d, int64_t *ns, int64_t *mark, int *end, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
@@ -271,10 +250,16 @@ static bramah_status read_next(bramah__device *d, int64_t *ns, int64_t *mark, in
       continue;
     }
     *mark = bramah__mark(d->parts[d->part], bramah_log_line(d->reader));
-    if (has_no_time(d, *mark, &status, diag)) continue;
+    if (!d->present[d->time_column]) {
+      if (!d->study || !d->study->log.format.skip_bad_rows)
+        status = fail_row(d, *mark, diag, "the time of this row is missing");
+      else
+        note(&d->counts.no_time, *mark);
+      continue;
+    }
     d->counts.rows++;
     if (bramah__clock_read(&d->clock, bramah_log_time(d->reader), ns)) return BRAMAH_OK;
-    status = fail_row(d, *mark, diag, "this time cannot be told in nanoseconds");
+    status = fail_row(d, *mark, diag, "this time does not fit into nanoseconds");
   }
   bramah__place(diag, bramah_log_path(d->reader), 0);
   collect(d);
@@ -293,65 +278,65 @@ bramah_status bramah__device_prime(bramah__device *d, int *end, bramah_diag *dia
   return status;
 }
 
-enum { MOST_WAITING = 1 << 20 };
+/* ---- rows that wait: [head, tail) of arrays with `room` rows, in the order of time ---- */
 
-static double seconds(int64_t ns) { return 1e-9 * (double)ns; }
+enum { MOST_ROOM = 1 << 20 };
 
-/* ---- rows that wait ---- */
-
-static bramah_status grow(bramah__device *d, bramah_diag *diag)
+static void move(bramah__device *d, size_t to, size_t from, size_t rows)
 {
+  const size_t n = d->n_targets;
+  memmove(d->rows + to, d->rows + from, rows * sizeof *d->rows);
+  memmove(d->cells + to * n, d->cells + from * n, rows * n * sizeof *d->cells);
+  memmove(d->filled + to * n, d->filled + from * n, rows * n);
+}
+
+/* Room behind the tail: by moving what waits to the front where that is worth it, else by growing. */
+static bramah_status make_way(bramah__device *d, bramah_diag *diag)
+{
+  if (d->head == d->tail) d->head = d->tail = 0;
+  if (d->tail < d->room) return BRAMAH_OK;
+  if (d->head > d->room / 2) {
+    move(d, 0, d->head, d->tail - d->head);
+    d->tail -= d->head;
+    d->head = 0;
+    return BRAMAH_OK;
+  }
   const size_t room = d->room ? 2 * d->room : 16, n = d->n_targets + 1;
-  if (room > MOST_WAITING)
+  if (room > MOST_ROOM)
     return bramah__failf(diag, BRAMAH_E_MEMORY, bramah_log_path(d->reader), bramah_log_line(d->reader), NULL,
-                         "more than %d rows lie within log.reorder", MOST_WAITING / 2);
+                         "more than %d rows lie within log.reorder", MOST_ROOM / 2);
   bramah__waiting *rows = realloc(d->rows, room * sizeof *rows);
   if (rows) d->rows = rows;
-  size_t *free_slots = realloc(d->free_slots, room * sizeof *free_slots);
-  if (free_slots) d->free_slots = free_slots;
   double *cells = realloc(d->cells, room * n * sizeof *cells);
   if (cells) d->cells = cells;
   unsigned char *filled = realloc(d->filled, room * n);
   if (filled) d->filled = filled;
-  if (!rows || !free_slots || !cells || !filled) return bramah__fail_memory(diag);
-  for (size_t slot = room; slot > d->room; slot--) d->free_slots[d->n_free++] = slot - 1;
+  if (!rows || !cells || !filled) return bramah__fail_memory(diag);
   d->room = room;
   return BRAMAH_OK;
 }
 
-/* Keep the cells of the row read last. */
-static bramah_status keep(bramah__device *d, int64_t mark, bramah__waiting *row, bramah_diag *diag)
+/* Put the row read last behind all rows of the same time or before. */
+static bramah_status insert(bramah__device *d, int64_t time_ns, int64_t mark, bramah_diag *diag)
 {
-  if (!d->n_free) {
-    const bramah_status status = grow(d, diag);
-    if (status) return status;
-  }
-  const size_t slot = d->free_slots[--d->n_free], n = d->n_targets;
-  double *cells = d->cells + slot * n;
-  unsigned char *filled = d->filled + slot * n;
-  for (size_t i = 0; i < n; i++) {
+  const bramah_status status = make_way(d, diag);
+  if (status) return status;
+  size_t at = d->tail;
+  while (at > d->head && d->rows[at - 1].time_ns > time_ns) at--;
+  if (at < d->tail) move(d, at + 1, at, d->tail - at);
+  d->tail++;
+  d->rows[at] = (bramah__waiting){time_ns, mark};
+  for (size_t i = 0; i < d->n_targets; i++) {
     const size_t column = d->targets[i].column;
-    filled[i] = d->present[column];
-    cells[i] = d->values[column];
+    d->filled[at * d->n_targets + i] = d->present[column];
+    d->cells[at * d->n_targets + i] = d->values[column];
   }
-  *row = (bramah__waiting){.mark = mark, .slot = slot};
   return BRAMAH_OK;
 }
 
-/* Behind all rows of the same time or before. */
-static void insert(bramah__device *d, const bramah__waiting *row)
-{
-  if (d->tail == d->room) { /* there is a free slot, so there is room in front */
-    memmove(d->rows, d->rows + d->head, (d->tail - d->head) * sizeof *d->rows);
-    d->tail -= d->head;
-    d->head = 0;
-  }
-  size_t at = d->tail++;
-  for (; at > d->head && d->rows[at - 1].time_ns > row->time_ns; at--) d->rows[at] = d->rows[at - 1];
-  d->rows[at] = *row;
-}
-
 /* ---- intervals ---- */
+
+static double seconds(int64_t ns) { return 1e-9 * (double)ns; }
 
 int64_t bramah__device_interval(const bramah__device *d)
 {
@@ -382,154 +367,105 @@ static void note_interval(bramah__device *d, int64_t interval)
 
 /* ---- taking rows ---- */
 
-static void take_forward(bramah__device *d, bramah__waiting *row, int64_t time_ns)
+static bramah_status take_forward(bramah__device *d, int64_t time_ns, int64_t mark, bramah_diag *diag)
 {
-  row->time_ns = time_ns;
+  const bramah_status status = insert(d, time_ns, mark, diag);
+  if (status) return status;
   if (d->any && is_gap(bramah__device_interval(d), time_ns - d->newest_ns)) {
     d->jump_ns = d->newest_ns;
     d->jump_mark = d->newest_mark;
   }
   d->any = 1;
   d->newest_ns = time_ns;
-  d->newest_mark = row->mark;
-  insert(d, row);
-}
-
-static void take_late(bramah__device *d, bramah__waiting *row, int64_t time_ns)
-{
-  const int64_t late = d->newest_ns - time_ns;
-  row->time_ns = time_ns;
-  note(&d->counts.late, row->mark);
-  if (late > d->counts.most_late_ns) d->counts.most_late_ns = late;
-  insert(d, row);
-}
-
-/* The time before the last jump ahead lies behind this one: what came after the jump was wrong. */
-static int is_back_from_jump(const bramah__device *d, int64_t time_ns)
-{
-  return d->jump_ns != INT64_MIN && time_ns > d->jump_ns;
-}
-
-static bramah_status fail_back(const bramah__device *d, int64_t mark, int64_t time_ns, bramah_diag *diag)
-{
-  if (is_back_from_jump(d, time_ns))
-    return fail_row(d, mark, diag,
-                    "time does not go forward: %.12g s after %.12g s; it jumped ahead after "
-                    "%s %d",
-                    seconds(time_ns), seconds(d->newest_ns), word(d, d->jump_mark),
-                    bramah__mark_line(d->jump_mark));
-  return fail_row(d, mark, diag,
-                  "time does not go forward: %.12g s after %.12g s (log.reorder of the study puts late rows "
-                  "in order, log.resets joins a clock that began anew)",
-                  seconds(time_ns), seconds(d->newest_ns));
+  d->newest_mark = mark;
+  return BRAMAH_OK;
 }
 
 static bramah_status time_of(const bramah__device *d, int64_t ns, int64_t mark, int64_t *time_ns,
                              bramah_diag *diag)
 {
   if (bramah__clock_time(&d->clock, ns, time_ns)) return BRAMAH_OK;
-  return fail_row(d, mark, diag, "this time cannot be told in nanoseconds");
+  return fail_row(d, mark, diag, "this time does not fit into nanoseconds");
 }
 
-static int may_reset(const bramah__device *d, int64_t time_ns)
+/* A row further back than late rows may be: the clock began anew, where the study says so and the next row goes on
+ * from there. A single row that is late would too, but then the next one is back where the clock was. What passed
+ * meanwhile is not known; it is taken to be the usual interval. */
+static bramah_status take_reset(bramah__device *d, int64_t time_ns, int64_t mark, bramah_diag *diag)
 {
-  return d->study && d->study->log.resets == BRAMAH_LOG_RESETS_JOIN && !d->clock.is_date &&
-         !is_back_from_jump(d, time_ns);
-}
-
-/* The clock goes on from `time_ns`, to which it went back: a single row that is late would too, but then the
- * next one is back where the clock was. */
-static int goes_on(const bramah__device *d, int64_t time_ns, int64_t next_ns)
-{
-  return next_ns > time_ns && next_ns - time_ns <= d->study->log.longest_gap_ns && next_ns < d->newest_ns;
-}
-
-/* What passed while the clock began anew is not known; it is taken to be the usual interval. */
-static void join(bramah__device *d, bramah__waiting *row, int64_t time_ns, bramah__waiting *second,
-                 int64_t next_ns)
-{
-  const int64_t step = next_ns - time_ns, interval = bramah__device_interval(d);
-  const int64_t usual = interval && interval <= d->study->log.longest_gap_ns ? interval : step;
-  const int64_t shift = d->newest_ns + usual - time_ns;
-  d->clock.joined += shift;
-  d->jump_ns = INT64_MIN;
-  note(&d->counts.resets, row->mark);
-  take_forward(d, row, time_ns + shift);
-  take_forward(d, second, next_ns + shift);
-}
-
-static bramah_status take_reset(bramah__device *d, bramah__waiting *row, int64_t time_ns, bramah_diag *diag)
-{
-  bramah__waiting second;
-  int64_t mark;
-  int64_t ns;
+  const bramah_study_log *log = d->study ? &d->study->log : NULL;
+  int64_t ns, next_ns, next_mark;
   int end;
-  if (!may_reset(d, time_ns)) return fail_back(d, row->mark, time_ns, diag);
-  bramah_status status = read_next(d, &ns, &mark, &end, diag);
+  /* The time before the last jump ahead is before this one: what came after the jump was wrong. */
+  if (d->jump_ns != INT64_MIN && time_ns > d->jump_ns)
+    return fail_row(
+        d, mark, diag, "time does not go forward: %.12g s after %.12g s; it jumped ahead after %s %d",
+        seconds(time_ns), seconds(d->newest_ns), word(d, d->jump_mark), bramah__mark_line(d->jump_mark));
+  if (!log || log->resets != BRAMAH_LOG_RESETS_JOIN || d->clock.is_date)
+    return fail_row(
+        d, mark, diag,
+        "time does not go forward: %.12g s after %.12g s (log.reorder of the study puts late rows "
+        "in order, log.resets joins a clock that began anew)",
+        seconds(time_ns), seconds(d->newest_ns));
+  bramah_status status = insert(d, INT64_MAX, mark, diag); /* its time comes with the next row */
   if (status) return status;
-  if (end) return fail_row(d, row->mark, diag, "time goes back in the last row alone");
-  int64_t next_ns;
-  status = time_of(d, ns, mark, &next_ns, diag);
+  d->tail--;
+  status = read_next(d, &ns, &next_mark, &end, diag);
   if (status) return status;
-  if (!goes_on(d, time_ns, next_ns))
-    return fail_row(d, row->mark, diag,
+  if (end) return fail_row(d, mark, diag, "time goes back in the last row alone");
+  status = time_of(d, ns, next_mark, &next_ns, diag);
+  if (status) return status;
+  if (next_ns <= time_ns || next_ns - time_ns > log->longest_gap_ns || next_ns >= d->newest_ns)
+    return fail_row(d, mark, diag,
                     "time goes back to %.12g s after %.12g s and does not go on from there: no clock that "
                     "began anew",
                     seconds(time_ns), seconds(d->newest_ns));
-  status = keep(d, mark, &second, diag);
-  if (!status) join(d, row, time_ns, &second, next_ns);
-  return status;
+  const int64_t interval = bramah__device_interval(d);
+  const int64_t usual = interval && interval <= log->longest_gap_ns ? interval : next_ns - time_ns;
+  const int64_t shift = d->newest_ns + usual - time_ns;
+  d->clock.joined += shift;
+  d->jump_ns = INT64_MIN;
+  d->newest_mark = mark;
+  d->newest_ns = time_ns + shift;
+  d->rows[d->tail++].time_ns = d->newest_ns;
+  note(&d->counts.resets, mark);
+  return take_forward(d, next_ns + shift, next_mark, diag);
 }
 
 static bramah_status take(bramah__device *d, bramah_diag *diag)
 {
-  int64_t mark = d->newest_mark;
-  int64_t ns = d->first_ns;
+  int64_t mark = d->newest_mark, ns = d->first_ns, time_ns;
   bramah_status status = BRAMAH_OK;
-  bramah__waiting row;
   if (!d->primed) status = read_next(d, &ns, &mark, &d->over, diag);
   d->primed = 0;
   if (status || d->over) return status;
-  status = keep(d, mark, &row, diag);
-  if (status) return status;
-  int64_t time_ns;
   status = time_of(d, ns, mark, &time_ns, diag);
   if (status) return status;
-  if (!d->any || time_ns >= d->newest_ns)
-    take_forward(d, &row, time_ns);
-  else if (d->newest_ns - time_ns <= d->reorder_ns)
-    take_late(d, &row, time_ns);
-  else
-    status = take_reset(d, &row, time_ns, diag);
-  return status;
+  const int64_t late = d->any ? d->newest_ns - time_ns : 0;
+  if (late <= 0) return take_forward(d, time_ns, mark, diag);
+  if (late > d->reorder_ns) return take_reset(d, time_ns, mark, diag);
+  note(&d->counts.late, mark);
+  if (late > d->counts.most_late_ns) d->counts.most_late_ns = late;
+  return insert(d, time_ns, mark, diag);
 }
 
 /* ---- giving rows ---- */
 
-/* No row with the time of the first or before can come any more. */
-static int is_ready(const bramah__device *d)
+/* Another row of the time: what it adds. Returns 0 if they contradict each other. */
+static int absorb(bramah__device *d)
 {
-  return d->tail > d->head && (d->over || d->newest_ns - d->rows[d->head].time_ns > d->reorder_ns);
-}
-
-static void fail_contradiction(bramah__device *d, const bramah__waiting *row, size_t i)
-{
-  const double before = d->out[i], now = d->cells[row->slot * d->n_targets + i];
-  fail_row(d, row->mark, &d->failure,
-           "time does not go forward: %.12g s as in %s %d, but there '%s' is %.9g and here %.9g",
-           seconds(row->time_ns), word(d, d->mark), bramah__mark_line(d->mark), d->targets[i].name, before,
-           now);
-}
-
-/* Another row of the time. Returns 0 if they contradict each other. */
-static int absorb(bramah__device *d, const bramah__waiting *row)
-{
-  const double *cells = d->cells + row->slot * d->n_targets;
-  const unsigned char *filled = d->filled + row->slot * d->n_targets;
+  const bramah__waiting *row = &d->rows[d->head];
+  const double *cells = d->cells + d->head * d->n_targets;
+  const unsigned char *filled = d->filled + d->head++ * d->n_targets;
   int more = 0;
-  for (size_t i = 0; i < d->n_targets; i++)
-    if (filled[i] && d->has[i] && memcmp(&cells[i], &d->out[i], sizeof cells[i]) != 0)
-      return fail_contradiction(d, row, i), 0;
+  for (size_t i = 0; i < d->n_targets; i++) {
+    if (!filled[i] || !d->has[i] || memcmp(&cells[i], &d->out[i], sizeof cells[i]) == 0) continue;
+    fail_row(d, row->mark, &d->failure,
+             "time does not go forward: %.12g s as in %s %d, but there '%s' is %.9g and here %.9g",
+             seconds(row->time_ns), word(d, d->mark), bramah__mark_line(d->mark), d->targets[i].name,
+             d->out[i], cells[i]);
+    return 0;
+  }
   for (size_t i = 0; i < d->n_targets; i++) {
     if (!filled[i] || d->has[i]) continue;
     d->out[i] = cells[i];
@@ -540,56 +476,42 @@ static int absorb(bramah__device *d, const bramah__waiting *row)
   return 1;
 }
 
-static const bramah__waiting *take_first(bramah__device *d)
-{
-  const bramah__waiting *row = &d->rows[d->head++];
-  d->free_slots[d->n_free++] = row->slot;
-  return row;
-}
-
-/* A value beyond all numbers ends the log with the row before it. */
-static void map_cell(bramah__device *d, size_t i)
-{
-  const bramah__target *target = &d->targets[i];
-  const double cell = d->out[i];
-  d->out[i] = bramah__column_map_value(&d->targets[i].map, cell);
-  if (isfinite(d->out[i])) return;
-  bramah__failf(&d->failure, BRAMAH_E_NOT_FINITE, d->paths[bramah__mark_path(d->mark)].path,
-                bramah__mark_line(d->mark), target->name, "%g becomes %g as the study scales it", cell,
-                d->out[i]);
-  d->has[i] = 0;
-  d->head = d->tail;
-  d->over = 1;
-}
-
+/* The earliest row that waits, with all rows of its time. A contradiction, or a value beyond all numbers, ends the
+ * log with it. */
 static void give(bramah__device *d)
 {
-  const size_t n = d->n_targets;
-  const bramah__waiting *row = take_first(d);
-  if (d->given++) note_interval(d, row->time_ns - d->time_ns);
-  d->time_ns = row->time_ns;
-  d->mark = row->mark;
-  memcpy(d->out, d->cells + row->slot * n, n * sizeof *d->out);
-  memcpy(d->has, d->filled + row->slot * n, n);
-  while (d->head < d->tail && d->rows[d->head].time_ns == d->time_ns)
-    if (!absorb(d, take_first(d))) {
-      d->head = d->tail; /* nothing is given after a contradiction */
-      d->over = 1;
-    }
-  for (size_t i = 0; i < n; i++)
-    if (d->has[i]) map_cell(d, i);
+  const size_t n = d->n_targets, at = d->head++;
+  int good = 1;
+  if (d->given++) note_interval(d, d->rows[at].time_ns - d->time_ns);
+  d->time_ns = d->rows[at].time_ns;
+  d->mark = d->rows[at].mark;
+  memcpy(d->out, d->cells + at * n, n * sizeof *d->out);
+  memcpy(d->has, d->filled + at * n, n);
+  while (good && d->head < d->tail && d->rows[d->head].time_ns == d->time_ns) good = absorb(d);
+  for (size_t i = 0; i < n; i++) {
+    const double cell = d->out[i];
+    if (!d->has[i]) continue;
+    d->out[i] = bramah__column_map_value(&d->targets[i].map, cell);
+    if (isfinite(d->out[i])) continue;
+    bramah__failf(&d->failure, BRAMAH_E_NOT_FINITE, d->paths[bramah__mark_path(d->mark)].path,
+                  bramah__mark_line(d->mark), d->targets[i].name, "%g becomes %g as the study scales it",
+                  cell, d->out[i]);
+    d->has[i] = 0;
+    good = 0;
+  }
+  if (good) return;
+  d->head = d->tail;
+  d->over = 1;
 }
 
 bramah_status bramah__device_next(bramah__device *d, int *end, bramah_diag *diag)
 {
   *end = 0;
-  while (!is_ready(d) && !d->over)
+  /* Until no row with the time of the first or before can come any more. */
+  while (!d->over && (d->tail == d->head || d->newest_ns - d->rows[d->head].time_ns <= d->reorder_ns))
     if (take(d, &d->failure)) d->over = 1;
-  if (d->tail == d->head) {
-    *end = !d->failure.status;
-    if (d->failure.status) *diag = d->failure;
-    return d->failure.status;
-  }
-  give(d);
-  return BRAMAH_OK;
+  if (d->tail > d->head) return give(d), BRAMAH_OK;
+  *end = !d->failure.status;
+  if (d->failure.status) *diag = d->failure;
+  return d->failure.status;
 }

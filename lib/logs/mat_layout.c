@@ -82,16 +82,6 @@ static int is_number(const matvar_t *v)
 
 /* ---- texts ---- */
 
-static size_t put_utf8(char *out, unsigned c)
-{
-  if (c < 0x80) return out[0] = (char)c, 1;
-  if (c < 0x800) return out[0] = (char)(0xC0 | c >> 6), out[1] = (char)(0x80 | (c & 0x3F)), 2;
-  out[0] = (char)(0xE0 | c >> 12);
-  out[1] = (char)(0x80 | (c >> 6 & 0x3F));
-  out[2] = (char)(0x80 | (c & 0x3F));
-  return 3;
-}
-
 /* A row of characters in UTF-8, released by the caller; NULL if it is none. */
 static char *text_of(bramah__mat_log *mat, matvar_t *v)
 {
@@ -108,10 +98,14 @@ static char *text_of(bramah__mat_log *mat, matvar_t *v)
     const unsigned char *b = (const unsigned char *)v->data + i;
     uint16_t unit;
     if (wide) memcpy(&unit, (const unsigned char *)v->data + 2 * i, 2);
-    if (wide)
-      used += put_utf8(out + used, unit);
-    else
-      out[used++] = (char)*b;
+    if (!wide || unit < 0x80) {
+      out[used++] = (char)(wide ? unit : *b);
+      continue;
+    }
+    if (unit < 0x800) out[used++] = (char)(0xC0 | unit >> 6);
+    if (unit >= 0x800) out[used++] = (char)(0xE0 | unit >> 12);
+    if (unit >= 0x800) out[used++] = (char)(0x80 | (unit >> 6 & 0x3F));
+    out[used++] = (char)(0x80 | (unit & 0x3F));
   }
   while (used && out[used - 1] == ' ') used--;
   out[used] = '\0';
@@ -173,18 +167,11 @@ static size_t new_group(bramah__mat_log *mat, const char *name)
   return list[mat->n_groups].name ? mat->n_groups++ : SIZE_MAX;
 }
 
-/* What the file cannot hold is not asked for. zlib shrinks to a thousandth at best. */
-static int is_possible(const bramah__mat_log *mat, const matvar_t *v)
-{
-  const uint64_t n = elements(v);
-  if (n > INT32_MAX) return 0; /* matio counts in int */
-  if (Mat_GetVersion(mat->file) == MAT_FT_MAT73) return 1;
-  return n <= (v->compression == MAT_COMPRESSION_ZLIB ? 1100 : 1) * mat->size;
-}
-
-/* Why the variable holds no columns, whatever its size; NULL: it does. */
+/* Why the variable holds no columns, whatever its size; NULL: it does. What the file cannot hold is not asked for:
+ * zlib shrinks to a thousandth at best, and matio counts in int. */
 static const char *flaw(const bramah__mat_log *mat, const matvar_t *v)
 {
+  const uint64_t n = v ? elements(v) : 0;
   if (!v || v->class_type == MAT_C_EMPTY) return "is empty";
   if (v->class_type == MAT_C_SPARSE) return "is sparse: a column is a full vector, as full(...) gives it";
   if (v->class_type == MAT_C_CHAR) return "is text: a column is a vector of numbers";
@@ -193,8 +180,10 @@ static const char *flaw(const bramah__mat_log *mat, const matvar_t *v)
   if (!is_number(v))
     return "is an object, which only MATLAB can read: save its Time and Data as a struct, or as vectors";
   if (v->isComplex) return "is complex: a column is a vector of real numbers";
-  if (!is_possible(mat, v)) return "has more elements than the file can hold: the file is damaged";
-  if (elements(v) == 0) return "is empty";
+  if (n > INT32_MAX || (Mat_GetVersion(mat->file) != MAT_FT_MAT73 &&
+                        n > (v->compression == MAT_COMPRESSION_ZLIB ? 1100 : 1) * mat->size))
+    return "has more elements than the file can hold: the file is damaged";
+  if (n == 0) return "is empty";
   return NULL;
 }
 
@@ -354,13 +343,6 @@ static int is_time_name(const char *name)
   return name && (strcmp(name, "t") == 0 || strcasecmp(name, "time") == 0 || strcmp(name, "tout") == 0);
 }
 
-static int has_own_time(const bramah__mat_log *mat, const scope *s)
-{
-  for (size_t i = 0; i < s->n; i++)
-    if (is_time_name(name_in(mat, s, i)) && is_number(member(mat, s, i))) return 1;
-  return 0;
-}
-
 static bramah_status walk(bramah__mat_log *mat, const scope *s);
 
 static bramah_status walk_struct(bramah__mat_log *mat, const scope *in, const char *own, matvar_t *v)
@@ -374,7 +356,10 @@ static bramah_status walk_struct(bramah__mat_log *mat, const scope *in, const ch
   if (!s.names && is_struct(names)) s.names = names;
   s.prefix = *own ? prefix : in->prefix;
   s.depth = in->depth + 1;
-  s.group = has_own_time(mat, &s) ? new_group(mat, group) : in->group;
+  int own_time = 0;
+  for (size_t i = 0; i < s.n; i++)
+    own_time |= is_time_name(name_in(mat, &s, i)) && is_number(member(mat, &s, i));
+  s.group = own_time ? new_group(mat, group) : in->group;
   if (s.depth > DEEPEST) return BRAMAH_OK;
   return s.group == SIZE_MAX ? BRAMAH_E_MEMORY : walk(mat, &s);
 }
@@ -457,37 +442,21 @@ static void compare_lengths(bramah__mat_log *mat, size_t group)
   }
 }
 
-static size_t columns_of(const bramah__mat_log *mat, size_t group)
-{
-  size_t n = 0;
-  for (size_t i = 0; i < mat->n_series; i++) n += mat->series[i].group == group && !mat->series[i].why_not;
-  return n;
-}
-
-/* Groups without columns vanish; beside others one needs a time. */
+/* Groups without columns vanish; with others a group needs a time. */
 static void settle_groups(bramah__mat_log *mat)
 {
   size_t kept = 0;
   for (size_t g = 0; g < mat->n_groups; g++) {
     if (mat->group[g].time == SIZE_MAX) find_time(mat, g);
     compare_lengths(mat, g);
-    kept += columns_of(mat, g) > (size_t)(mat->group[g].time != SIZE_MAX);
+    size_t columns = 0;
+    for (size_t i = 0; i < mat->n_series; i++)
+      columns += mat->series[i].group == g && !mat->series[i].why_not;
+    kept += columns > (size_t)(mat->group[g].time != SIZE_MAX);
   }
   for (size_t i = 0; kept > 1 && i < mat->n_series; i++)
     if (mat->group[mat->series[i].group].time == SIZE_MAX)
       refuse(&mat->series[i], "has no time, where other variables of the file have times of their own");
-}
-
-/* What is released is our own. Returns 1 if memory was out anywhere. */
-static int forget_out_of_memory(bramah__mat_log *mat)
-{
-  int any = 0;
-  for (size_t i = 0; i < mat->n_series; i++) {
-    if (mat->series[i].why_not != out_of_memory) continue;
-    mat->series[i].why_not = NULL;
-    any = 1;
-  }
-  return any;
 }
 
 bramah_status bramah__mat_find_series(bramah__mat_log *mat)
@@ -503,7 +472,12 @@ bramah_status bramah__mat_find_series(bramah__mat_log *mat)
   }
   file.group = new_group(mat, only ? only->name : "");
   if (file.group == SIZE_MAX) return BRAMAH_E_MEMORY;
-  const bramah_status status = walk(mat, &file);
+  bramah_status status = walk(mat, &file);
   if (!status) settle_groups(mat);
-  return forget_out_of_memory(mat) ? BRAMAH_E_MEMORY : status;
+  for (size_t i = 0; i < mat->n_series; i++) {
+    if (mat->series[i].why_not != out_of_memory) continue;
+    mat->series[i].why_not = NULL;
+    status = BRAMAH_E_MEMORY;
+  }
+  return status;
 }

@@ -5,7 +5,7 @@
 
 #include <matio.h>
 #include <stdint.h>
-#include "lib/logs/log_internal.h"
+#include "lib/logs/reader.h"
 
 /* Rows read at once. */
 enum { BRAMAH__MAT_BLOCK = 8192 };
@@ -31,7 +31,7 @@ typedef struct bramah__mat_group {
   size_t row;  /* the next one */
 } bramah__mat_group;
 
-struct bramah__mat_log {
+typedef struct bramah__mat_log {
   mat_t *file;
   uint64_t size;       /* of the file [bytes] */
   matvar_t **variable; /* all of the first level, without their data */
@@ -47,7 +47,7 @@ struct bramah__mat_log {
   int row; /* given last */
   uint64_t rows, all_rows;
   int compressed;
-};
+} bramah__mat_log;
 
 /* Fill series and groups. Errors: E_MEMORY. */
 bramah_status bramah__mat_find_series(bramah__mat_log *mat);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MAT files of version 5, uncompressed: elements of type, length and data, each padded to eight bytes
  * ("MAT-File Format", The MathWorks, chapter 1). Lengths are known before the data, so nothing is kept. */
-#define _POSIX_C_SOURCE 200809L /* strerror_r that returns an int, strdup */
-#include "bramah/mat.h"
+#define _POSIX_C_SOURCE 200809L /* strerror_r that returns an int, strdup, mkstemp, pread */
+#include "bramah/log.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
+#include "lib/io/fail.h"
+#include "lib/logs/mat_write.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MI_INT8 = 1, MI_UINT16 = 4, MI_INT32 = 5, MI_UINT32 = 6, MI_DOUBLE = 9, MI_MATRIX = 14 };
 enum { CLASS_CELL = 1, CLASS_STRUCT = 2, CLASS_CHAR = 4, CLASS_DOUBLE = 6 };
@@ -19,7 +22,6 @@ enum { CLASS_CELL = 1, CLASS_STRUCT = 2, CLASS_CHAR = 4, CLASS_DOUBLE = 6 };
 struct bramah_mat {
   FILE *file;
   char *path;
-  size_t left; /* values of the column that was begun */
   bramah_diag failure;
 };
 
@@ -68,13 +70,6 @@ static void put_padding(bramah_mat *mat, uint64_t written)
   put(mat, "\0\0\0\0\0\0\0", (size_t)(padded(written) - written));
 }
 
-static void put_bytes(bramah_mat *mat, const char *bytes, size_t n)
-{
-  put_tag(mat, MI_INT8, n);
-  put(mat, bytes, n);
-  put_padding(mat, n);
-}
-
 /* ---- matrices ---- */
 
 /* What stands before the data: flags, dimensions, name. */
@@ -90,14 +85,15 @@ static void put_head(bramah_mat *mat, uint32_t class_type, size_t n_rows, size_t
   put(mat, flags, sizeof flags);
   put_tag(mat, MI_INT32, sizeof size);
   put(mat, size, sizeof size);
-  put_bytes(mat, name, strlen(name));
+  put_tag(mat, MI_INT8, strlen(name));
+  put(mat, name, strlen(name));
+  put_padding(mat, strlen(name));
 }
 
 static bramah_status check_name(bramah_mat *mat, const char *name, bramah_diag *diag)
 {
   char valid[BRAMAH_MAT_NAME];
   if (mat->failure.status) return report(mat, diag);
-  if (mat->left) return fail(mat, BRAMAH_E_ARGUMENT, name, "the column before it is not complete", diag);
   bramah_mat_name(name, valid);
   if (strcmp(name, valid) != 0)
     return fail(mat, BRAMAH_E_ARGUMENT, name, "this is no name for a variable", diag);
@@ -125,22 +121,6 @@ bramah_status bramah_mat_add_matrix(bramah_mat *mat, const char *name, size_t n_
   if (status) return status;
   for (size_t j = 0; j < n_columns; j++)
     for (size_t i = 0; i < n_rows; i++) put(mat, &values[i * n_columns + j], sizeof *values);
-  return report(mat, diag);
-}
-
-bramah_status bramah_mat_begin_column(bramah_mat *mat, const char *name, size_t n, bramah_diag *diag)
-{
-  const bramah_status status = begin(mat, name, n, 1, diag);
-  if (!status) mat->left = n;
-  return status;
-}
-
-bramah_status bramah_mat_write(bramah_mat *mat, size_t n, const double *values, bramah_diag *diag)
-{
-  if (mat->failure.status) return report(mat, diag);
-  if (n > mat->left) return fail(mat, BRAMAH_E_ARGUMENT, NULL, "more values than the column has rows", diag);
-  put(mat, values, n * sizeof *values);
-  mat->left -= n;
   return report(mat, diag);
 }
 
@@ -238,33 +218,27 @@ bramah_status bramah_mat_add_struct(bramah_mat *mat, const char *name, size_t n,
 
 /* ---- the file ---- */
 
-static void put_header(bramah_mat *mat)
-{
-  char text[124];
-  const uint16_t version = 0x0100, order = 0x4D49; /* reads "MI" where bytes stand as they did here */
-  memset(text, ' ', 116);
-  memset(text + 116, 0, 8); /* no data of subsystems */
-  static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION;
-  memcpy(text, says, sizeof says - 1);
-  put(mat, text, sizeof text);
-  put(mat, &version, sizeof version);
-  put(mat, &order, sizeof order);
-}
-
 bramah_status bramah_mat_create(const char *path, bramah_diag *diag, bramah_mat **out)
 {
   bramah_mat *mat = calloc(1, sizeof *mat);
   if (mat) mat->path = strdup(path);
   if (!mat || !mat->path) {
     free(mat);
-    return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
+    return bramah__fail_memory(diag);
   }
   mat->file = fopen(path, "wb");
   if (!mat->file) {
     fail_system(mat, "cannot create: ");
     return bramah_mat_finish(mat, diag);
   }
-  put_header(mat);
+  char text[124];
+  const uint16_t head[2] = {0x0100, 0x4D49}; /* version; reads "MI" where bytes are ordered as here */
+  static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION;
+  memset(text, ' ', 116);
+  memset(text + 116, 0, 8); /* no data of subsystems */
+  memcpy(text, says, sizeof says - 1);
+  put(mat, text, sizeof text);
+  put(mat, head, sizeof head);
   *out = mat;
   return BRAMAH_OK; /* a failure to write shows in the end */
 }
@@ -272,7 +246,6 @@ bramah_status bramah_mat_create(const char *path, bramah_diag *diag, bramah_mat 
 bramah_status bramah_mat_finish(bramah_mat *mat, bramah_diag *diag)
 {
   if (!mat) return BRAMAH_OK;
-  if (mat->left) fail(mat, BRAMAH_E_ARGUMENT, NULL, "the last column is not complete", NULL);
   if (mat->file && fclose(mat->file) != 0) fail_system(mat, "cannot write: ");
   const bramah_status status = report(mat, diag);
   free(mat->path);
@@ -291,4 +264,198 @@ void bramah_mat_name(const char *text, char *out)
     out[n++] = is_letter(*text) || (*text >= '0' && *text <= '9') ? *text : '_';
   }
   out[n] = '\0';
+}
+
+/* ---- rows that become columns ---- */
+
+/* Rows of a block, which is kept column by column. */
+enum { BLOCK = 4096 };
+
+struct bramah__mat_columns {
+  bramah_mat *mat;
+  char *path;
+  char **fields, **names, **units; /* [n] */
+  size_t n;
+  double *block; /* [n x BLOCK]; NULL before the first row */
+  size_t used;
+  uint64_t n_blocks; /* that wait in the file */
+  int fd;
+  bramah_diag failure; /* sticky */
+};
+
+static bramah_status report_columns(const bramah__mat_columns *c, bramah_diag *diag)
+{
+  if (c->failure.status && diag) *diag = c->failure;
+  return c->failure.status;
+}
+
+static bramah_status fail_waiting(bramah__mat_columns *c, const char *what)
+{
+  char reason[128];
+  if (strerror_r(errno, reason, sizeof reason) != 0) reason[0] = '\0';
+  bramah__fail(&c->failure, BRAMAH_E_FILE, NULL, what);
+  bramah__add_text(&c->failure, reason);
+  return bramah__at(&c->failure, c->path, 0, 0);
+}
+
+bramah_status bramah__mat_columns_create(const char *path, bramah_diag *diag, bramah__mat_columns **out)
+{
+  bramah__mat_columns *c = calloc(1, sizeof *c);
+  if (!c) return bramah__fail_memory(diag);
+  c->fd = -1;
+  c->path = strdup(path);
+  if (!c->path)
+    bramah__fail_memory(&c->failure);
+  else
+    bramah_mat_create(path, &c->failure, &c->mat);
+  if (c->failure.status) return bramah__mat_columns_finish(c, diag);
+  *out = c;
+  return BRAMAH_OK;
+}
+
+/* ---- columns ---- */
+
+/* A name of its own for each column. */
+static void make_field(const bramah__mat_columns *c, const char *name, char *field)
+{
+  char whole[BRAMAH_MAT_NAME], tail[24] = "_";
+  bramah_mat_name(name, whole);
+  memcpy(field, whole, sizeof whole);
+  for (int64_t k = 2;; k++) {
+    int taken = strcmp(field, "units") == 0 || strcmp(field, "names") == 0;
+    for (size_t i = 0; i < c->n; i++) taken |= strcmp(c->fields[i], field) == 0;
+    if (!taken) return;
+    const size_t n = 1 + bramah__format_integer(tail + 1, k), length = strlen(whole);
+    const size_t kept = length + n < BRAMAH_MAT_NAME ? length : BRAMAH_MAT_NAME - 1 - n;
+    memcpy(field + kept, tail, n + 1);
+  }
+}
+
+static int keep(char ***list, size_t n, const char *text)
+{
+  char **longer = realloc(*list, (n + 1) * sizeof *longer);
+  if (!longer) return 0;
+  *list = longer;
+  longer[n] = strdup(text);
+  return longer[n] != NULL;
+}
+
+bramah_status bramah__mat_columns_add(bramah__mat_columns *c, const char *name, const char *unit,
+                                      bramah_diag *diag)
+{
+  char field[BRAMAH_MAT_NAME];
+  if (c->block)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, name,
+                        "columns must be added before the first row is written");
+  make_field(c, name, field);
+  if (!keep(&c->fields, c->n, field)) return bramah__fail_memory(&c->failure), report_columns(c, diag);
+  if (!keep(&c->names, c->n, name))
+    return free(c->fields[c->n]), bramah__fail_memory(&c->failure), report_columns(c, diag);
+  if (!keep(&c->units, c->n, unit))
+    return free(c->fields[c->n]), free(c->names[c->n]), bramah__fail_memory(&c->failure),
+           report_columns(c, diag);
+  c->n++;
+  return BRAMAH_OK;
+}
+
+/* ---- rows ---- */
+
+/* Beside the file, where there is as much room as it will need. */
+static bramah_status open_waiting(bramah__mat_columns *c)
+{
+  enum { CHOSEN = 6 }; /* letters that mkstemp chooses, X before */
+  static const char mark[] = ".rows-";
+  const size_t length = strlen(c->path), end = length + strlen(mark);
+  char *name = malloc(end + CHOSEN + 1);
+  if (!name) return bramah__fail_memory(&c->failure);
+  memcpy(name, c->path, length);
+  memcpy(name + length, mark, strlen(mark));
+  memset(name + end, 'X', CHOSEN);
+  name[end + CHOSEN] = '\0';
+  c->fd = mkstemp(name);
+  if (c->fd >= 0) unlink(name);
+  free(name);
+  return c->fd < 0 ? fail_waiting(c, "cannot create a file for rows that wait: ") : BRAMAH_OK;
+}
+
+static bramah_status put_block(bramah__mat_columns *c)
+{
+  if (c->fd < 0 && open_waiting(c)) return c->failure.status;
+  const char *at = (const char *)c->block;
+  for (size_t left = c->n * BLOCK * sizeof *c->block; left;) {
+    const ssize_t n = write(c->fd, at, left);
+    if (n < 0 && errno != EINTR) return fail_waiting(c, "cannot write rows that wait: ");
+    if (n > 0) at += n, left -= (size_t)n;
+  }
+  c->n_blocks++;
+  c->used = 0;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__mat_columns_write(bramah__mat_columns *c, const double *values, bramah_diag *diag)
+{
+  if (!c->failure.status && !c->block) {
+    c->block = malloc((c->n + 1) * BLOCK * sizeof *c->block);
+    if (!c->block) bramah__fail_memory(&c->failure);
+  }
+  if (!c->failure.status && c->used == BLOCK) put_block(c);
+  if (c->failure.status) return report_columns(c, diag);
+  for (size_t i = 0; i < c->n; i++) c->block[i * BLOCK + c->used] = values[i];
+  c->used++;
+  return BRAMAH_OK;
+}
+
+/* ---- the end ---- */
+
+/* A part of a block that waits. */
+static bramah_status read_part(bramah__mat_columns *c, uint64_t block, size_t column, double *values)
+{
+  char *at = (char *)values;
+  off_t from = (off_t)((block * c->n + column) * BLOCK * sizeof *values);
+  for (size_t left = BLOCK * sizeof *values; left;) {
+    const ssize_t n = pread(c->fd, at, left, from);
+    if (n == 0) errno = EIO;
+    if (n == 0 || (n < 0 && errno != EINTR)) return fail_waiting(c, "cannot read rows that wait: ");
+    if (n > 0) at += n, from += n, left -= (size_t)n;
+  }
+  return BRAMAH_OK;
+}
+
+/* Each column is written in pieces: its blocks, and what is left in memory. */
+static void put_all(bramah__mat_columns *c)
+{
+  double *values = malloc(BLOCK * sizeof *values);
+  bramah_status status = values ? BRAMAH_OK : bramah__fail_memory(&c->failure);
+  for (size_t i = 0; !status && i < c->n; i++) {
+    status = begin(c->mat, c->fields[i], (size_t)(c->n_blocks * BLOCK + c->used), 1, &c->failure);
+    for (uint64_t block = 0; !status && block < c->n_blocks; block++) {
+      status = read_part(c, block, i, values);
+      if (!status) put(c->mat, values, BLOCK * sizeof *values);
+    }
+    if (!status && c->used) put(c->mat, c->block + i * BLOCK, c->used * sizeof *values);
+    if (!status) status = report(c->mat, &c->failure);
+  }
+  free(values);
+  const char *const *fields = (const char *const *)c->fields;
+  if (!status)
+    status = bramah_mat_add_struct(c->mat, "units", c->n, fields, (const char *const *)c->units, &c->failure);
+  if (!status)
+    bramah_mat_add_struct(c->mat, "names", c->n, fields, (const char *const *)c->names, &c->failure);
+}
+
+bramah_status bramah__mat_columns_finish(bramah__mat_columns *c, bramah_diag *diag)
+{
+  bramah_diag other;
+  if (!c->failure.status) put_all(c);
+  bramah_mat_finish(c->mat, c->failure.status ? &other : &c->failure);
+  const bramah_status status = report_columns(c, diag);
+  if (c->fd >= 0) close(c->fd);
+  for (size_t i = 0; i < c->n; i++) free(c->fields[i]), free(c->names[i]), free(c->units[i]);
+  free(c->fields);
+  free(c->names);
+  free(c->units);
+  free(c->block);
+  free(c->path);
+  free(c);
+  return status;
 }

@@ -1,12 +1,63 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The log a machine with the sensors of a study would have written. */
-#include "bramah/noise.h"
+#include "bramah/log.h"
 #include "bramah/session.h"
 #include "lib/logs/stream.h"
 
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- random numbers: GSL's Mersenne twister and normal distribution ---- */
+
+/* The generator is in memory of our own and not in gsl_rng_alloc's, which would call GSL's error handler, and so
+ * abort the process, when memory runs out. */
+struct bramah_noise {
+  gsl_rng rng;
+  unsigned char state[]; /* of gsl_rng_mt19937 */
+};
+
+/* splitmix64: turns any number, also a small one, into well mixed bits; one to one. */
+static uint64_t mix(uint64_t x)
+{
+  x += UINT64_C(0x9E3779B97F4A7C15);
+  x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return x ^ (x >> 31);
+}
+
+bramah_status bramah_noise_new(uint64_t seed, uint64_t stream, bramah_diag *diag, bramah_noise **out)
+{
+  bramah_noise *noise = malloc(sizeof *noise + gsl_rng_mt19937->size);
+  if (!noise) return bramah__fail_memory(diag);
+  noise->rng.type = gsl_rng_mt19937;
+  noise->rng.state = noise->state;
+  /* GSL's generators take 32 bits of seed; 0 would mean their default. Two streams of one study meet with a
+   * probability of one in four thousand million. */
+  const unsigned long bits = (unsigned long)(mix(mix(seed) + stream) >> 32);
+  gsl_rng_set(&noise->rng, bits ? bits : 1);
+  *out = noise;
+  return BRAMAH_OK;
+}
+
+void bramah_noise_free(bramah_noise *noise) { free(noise); }
+
+double bramah_noise_gaussian(bramah_noise *noise, double sigma)
+{
+  return gsl_ran_gaussian_ziggurat(&noise->rng, sigma);
+}
+
+/* FNV-1a, 64 bits. */
+uint64_t bramah_noise_stream(const char *name)
+{
+  uint64_t hash = UINT64_C(0xCBF29CE484222325);
+  for (; *name; name++) hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001B3);
+  return hash;
+}
+
+/* ---- the log ---- */
 
 /* A sensor with a stream of noise of its own, so that its samples do not depend on the other sensors. */
 typedef struct simulated_sensor {
@@ -136,22 +187,20 @@ bramah_status bramah_simulated_log_create(bramah_simulated_log *log, const char 
   return status;
 }
 
-/* What the device shows: the truth with noise, rounded and limited. */
-static double sample(simulated_sensor *s, const bramah_plant *plant)
-{
-  const double noisy =
-      bramah_sensor_predict(&s->sensor, plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
-  const double y = bramah_sensor_digitize(&s->sensor, noisy);
-  s->samples++;
-  s->saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
-  return y;
-}
-
-/* Measure at step k; what arrives then was measured `delay` steps before. NaN: nothing. */
+/* Measure at step k: the truth with noise, rounded and limited. What arrives then was measured `delay` steps before.
+ * NaN: nothing. */
 static double arrival(simulated_sensor *s, uint64_t k, const bramah_plant *plant)
 {
   const uint64_t n = s->delay + 1;
-  s->in_transit[k % n] = k % s->every ? NAN : sample(s, plant);
+  double y = NAN;
+  if (k % s->every == 0) {
+    const double noisy =
+        bramah_sensor_predict(&s->sensor, plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
+    y = bramah_sensor_digitize(&s->sensor, noisy);
+    s->samples++;
+    s->saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
+  }
+  s->in_transit[k % n] = y;
   return s->in_transit[(k + 1) % n]; /* the oldest */
 }
 

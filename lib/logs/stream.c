@@ -18,6 +18,7 @@ struct bramah_log_stream {
   const bramah_study *study; /* NULL: none */
   bramah__log_path *paths;
   size_t n_paths, room;
+  int piped; /* one of them is standard input */
   bramah__device *devices;
   unsigned char *waiting; /* [n_devices] 1: the device's row was not given yet; 2: it was, the next is due */
   size_t n_devices, n_inputs, n_sensors;
@@ -107,41 +108,23 @@ static bramah_status add_folder(bramah_log_stream *stream, const char *folder, b
                            : "there is no .csv or .mat file in this folder");
 }
 
-static bramah_status find_paths(bramah_log_stream *stream, size_t n, const char *const *names,
-                                bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < n; i++) {
-    struct stat about;
-    if (strcmp(names[i], "-") != 0 && stat(names[i], &about) == 0 && S_ISDIR(about.st_mode))
-      status = add_folder(stream, names[i], diag);
-    else
-      status = add_path(stream, strdup(names[i]), diag);
-  }
-  return status;
-}
-
 /* ---- devices ---- */
 
-static int same_columns(const bramah_log_reader *a, const bramah_log_reader *b)
-{
-  const size_t n = bramah_log_n_columns(a);
-  if (bramah_log_n_columns(b) != n) return 0;
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(bramah_log_column_name(a, i), bramah_log_column_name(b, i)) != 0 ||
-        strcmp(bramah_log_column_unit(a, i), bramah_log_column_unit(b, i)) != 0)
-      return 0;
-  return 1;
-}
-
-/* The device that a file goes on. Standard input cannot be opened a second time. */
+/* The device that a file goes on: of the same entry, or of none and with the same columns. Standard input cannot be
+ * opened a second time. */
 static bramah__device *find_device(bramah_log_stream *stream, const bramah__log_path *path,
                                    const bramah_log_reader *reader)
 {
+  const size_t n = bramah_log_n_columns(reader);
   if (strcmp(path->path, "-") == 0) return NULL;
   for (size_t k = 0; k < stream->n_devices; k++) {
     bramah__device *d = &stream->devices[k];
-    if (d->entry == path->entry && (path->entry || same_columns(d->reader, reader))) return d;
+    int same = d->entry == path->entry;
+    if (!path->entry) same &= bramah_log_n_columns(d->reader) == n;
+    for (size_t i = 0; same && !path->entry && i < n; i++)
+      same = strcmp(bramah_log_column_name(d->reader, i), bramah_log_column_name(reader, i)) == 0 &&
+             strcmp(bramah_log_column_unit(d->reader, i), bramah_log_column_unit(reader, i)) == 0;
+    if (same) return d;
   }
   return NULL;
 }
@@ -230,16 +213,7 @@ static bramah_status feed_input(bramah_log_stream *stream, const char *input, si
   return status;
 }
 
-static bramah_status feed_sensor(bramah_log_stream *stream, const bramah_sensor *sensor, size_t i,
-                                 bramah_diag *diag)
-{
-  const bramah_study_column *from = &stream->study->sensor_columns[i];
-  const bramah__target target = {
-      .name = from->name, .si_unit = sensor->unit, .from = from, .slot = stream->n_inputs + i};
-  return feed(stream, &target, "sensor", sensor->name, diag);
-}
-
-/* Mistakes that are told are none of the caller's, as long as rows can be read. */
+/* Mistakes that are reported there are none of the caller's, as long as rows can be read. */
 typedef struct mistakes {
   void (*tell)(void *user, const bramah_diag *diag);
   void *user;
@@ -263,8 +237,13 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
   }
   for (size_t i = 0; !status && i < stream->n_inputs; i++)
     status = pass(m, feed_input(stream, bramah_model_input_name(model, i), i, diag), diag);
-  for (size_t i = 0; !status && i < stream->n_sensors; i++)
-    if (sensors[i].unit) status = pass(m, feed_sensor(stream, &sensors[i], i, diag), diag);
+  for (size_t i = 0; !status && i < stream->n_sensors; i++) {
+    const bramah_study_column *from = &stream->study->sensor_columns[i];
+    if (!sensors[i].unit) continue; /* it could not be made */
+    const bramah__target target = {
+        .name = from->name, .si_unit = sensors[i].unit, .from = from, .slot = stream->n_inputs + i};
+    status = pass(m, feed(stream, &target, "sensor", sensors[i].name, diag), diag);
+  }
   return status ? status : no_time;
 }
 
@@ -273,7 +252,15 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
 static bramah_status open_files(bramah_log_stream *stream, size_t n, const char *const *paths,
                                 bramah_diag *diag)
 {
-  bramah_status status = find_paths(stream, n, paths, diag);
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < n; i++) {
+    struct stat about;
+    stream->piped |= strcmp(paths[i], "-") == 0;
+    if (strcmp(paths[i], "-") != 0 && stat(paths[i], &about) == 0 && S_ISDIR(about.st_mode))
+      status = add_folder(stream, paths[i], diag);
+    else
+      status = add_path(stream, strdup(paths[i]), diag);
+  }
   if (status) return status;
   stream->devices = calloc(stream->n_paths + 1, sizeof *stream->devices);
   stream->waiting = calloc(stream->n_paths + 1, 1);
@@ -380,22 +367,16 @@ static bramah_status check_clocks(const bramah_log_stream *stream, bramah_diag *
       bramah_log_path(none->reader));
 }
 
-static int counts_from_first_row(const bramah__device *d)
-{
-  const bramah__clock *c = &d->clock;
-  int counts = c->origin == BRAMAH__ORIGIN_FIRST || c->origin == BRAMAH__ORIGIN_OWN || c->drift != 0.0 ||
-               c->wrap || (d->study && d->study->log.resets == BRAMAH_LOG_RESETS_JOIN);
-  for (size_t i = 0; i < d->n_targets; i++) counts |= d->targets[i].map.wrap > 0.0;
-  return counts;
-}
-
+/* Devices that count something from their first row must begin where they began before. */
 static bramah_status check_starts(const bramah_log_stream *stream, bramah_diag *diag)
 {
   for (size_t k = 0; stream->n_starts && k < stream->n_devices; k++) {
     const bramah__device *d = &stream->devices[k];
-    if (!counts_from_first_row(d) ||
-        (stream->n_starts == stream->n_devices && stream->starts[k] == d->first_ns))
-      continue;
+    const bramah__clock *c = &d->clock;
+    int counts = c->origin == BRAMAH__ORIGIN_FIRST || c->origin == BRAMAH__ORIGIN_OWN || c->drift != 0.0 ||
+                 c->wrap || (d->study && d->study->log.resets == BRAMAH_LOG_RESETS_JOIN);
+    for (size_t i = 0; i < d->n_targets; i++) counts |= d->targets[i].map.wrap > 0.0;
+    if (!counts || (stream->n_starts == stream->n_devices && stream->starts[k] == d->first_ns)) continue;
     return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(d->reader), 0, d->time.column,
                          "this log does not begin where that of the snapshot began, and its times or columns "
                          "count from the first row: go on with the whole log");
@@ -445,21 +426,6 @@ static bramah_status begin(bramah_log_stream *stream, bramah_diag *diag)
 
 /* ---- rows ---- */
 
-static void fill(const bramah_log_stream *stream, const bramah__device *d, bramah_sample *sample)
-{
-  for (size_t i = 0; i < d->n_targets; i++) {
-    const size_t slot = d->targets[i].slot;
-    if (!d->has[i]) continue;
-    if (slot < stream->n_inputs) {
-      sample->inputs[slot] = d->out[i];
-      sample->has_input[slot] = 1;
-    } else {
-      sample->y[slot - stream->n_inputs] = d->out[i];
-      sample->present[slot - stream->n_inputs] = 1;
-    }
-  }
-}
-
 /* The earliest row that waits, with all other rows of its time. */
 static bramah_status merge(bramah_log_stream *stream, bramah_sample *sample, int *end, bramah_diag *diag)
 {
@@ -478,7 +444,17 @@ static bramah_status merge(bramah_log_stream *stream, bramah_sample *sample, int
   stream->totals.rows++;
   for (size_t k = 0; k < stream->n_devices; k++) {
     if (!stream->waiting[k] || stream->devices[k].time_ns != sample->time_ns) continue;
-    fill(stream, &stream->devices[k], sample);
+    const bramah__device *d = &stream->devices[k];
+    for (size_t i = 0; i < d->n_targets; i++) {
+      const size_t slot = d->targets[i].slot;
+      if (d->has[i] && slot < stream->n_inputs) {
+        sample->inputs[slot] = d->out[i];
+        sample->has_input[slot] = 1;
+      } else if (d->has[i]) {
+        sample->y[slot - stream->n_inputs] = d->out[i];
+        sample->present[slot - stream->n_inputs] = 1;
+      }
+    }
     stream->waiting[k] = 2;
   }
   for (size_t i = 0; i < stream->n_inputs; i++) stream->held[i] += !sample->has_input[i];
@@ -500,8 +476,26 @@ static int skip(bramah_log_stream *stream, const bramah_sample *sample)
   return 1;
 }
 
-static bramah_status give_first(bramah_log_stream *stream, bramah_sample *sample, bramah_diag *diag)
+bramah_status bramah_log_stream_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
 {
+  bramah_log_stream *stream = user;
+  for (;;) {
+    const bramah_status status = merge(stream, sample, end, diag);
+    const int stopped = stream->stopped && stream->stopped(stream->stopped_user);
+    /* A line that an interruption cut short is no row, and no mistake. */
+    if (stopped && (status || stream->piped)) return *end = 1, BRAMAH_OK;
+    if (status) return status;
+    if (*end && !stream->given && stream->totals.skipped)
+      return bramah__failf(diag, BRAMAH_E_EMPTY, stream->paths[0].path, 0, NULL,
+                           "no row lies in the window: the log ends at %.9g s, before its begin %.9g s",
+                           1e-9 * (double)stream->last_ns, 1e-9 * (double)stream->from_ns);
+    if (*end) return BRAMAH_OK;
+    if (!skip(stream, sample)) break;
+    memset(sample->has_input, 0, stream->n_inputs);
+    memset(sample->present, 0, stream->n_sensors);
+    if (stopped) return *end = 1, BRAMAH_OK;
+  }
+  if (stream->given) return BRAMAH_OK;
   stream->given = 1;
   if (sample->time_ns > stream->to_ns)
     return bramah__failf(
@@ -514,34 +508,6 @@ static bramah_status give_first(bramah_log_stream *stream, bramah_sample *sample
     sample->has_input[i] = 1;
   }
   return BRAMAH_OK;
-}
-
-static int is_piped(const bramah_log_stream *stream)
-{
-  int piped = 0;
-  for (size_t i = 0; i < stream->n_paths; i++) piped |= strcmp(stream->paths[i].path, "-") == 0;
-  return piped;
-}
-
-bramah_status bramah_log_stream_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
-{
-  bramah_log_stream *stream = user;
-  for (;;) {
-    const bramah_status status = merge(stream, sample, end, diag);
-    const int stopped = stream->stopped && stream->stopped(stream->stopped_user);
-    /* A line that an interruption cut short is no row, and no mistake. */
-    if (stopped && (status || is_piped(stream))) return *end = 1, BRAMAH_OK;
-    if (status) return status;
-    if (*end && !stream->given && stream->totals.skipped)
-      return bramah__failf(diag, BRAMAH_E_EMPTY, stream->paths[0].path, 0, NULL,
-                           "no row lies in the window: the log ends at %.9g s, before its begin %.9g s",
-                           1e-9 * (double)stream->last_ns, 1e-9 * (double)stream->from_ns);
-    if (*end) return BRAMAH_OK;
-    if (!skip(stream, sample)) return stream->given ? BRAMAH_OK : give_first(stream, sample, diag);
-    memset(sample->has_input, 0, stream->n_inputs);
-    memset(sample->present, 0, stream->n_sensors);
-    if (stopped) return *end = 1, BRAMAH_OK;
-  }
 }
 
 /* ---- what is known ---- */
@@ -643,14 +609,6 @@ double bramah_log_stream_share(const bramah_log_stream *stream)
   return all > 0.0 ? done / all : NAN;
 }
 
-/* Opening a pipe once more could wait for a writer for ever. */
-static int can_be_read_twice(const char *name)
-{
-  struct stat about;
-  return strcmp(name, "-") != 0 &&
-         (stat(name, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
-}
-
 bramah_status bramah_log_last_time(const bramah_session *session, size_t n, const char *const *paths,
                                    int64_t *time_ns, bramah_diag *diag)
 {
@@ -658,9 +616,12 @@ bramah_status bramah_log_last_time(const bramah_session *session, size_t n, cons
   bramah_diag bad_row;
   int end = 0;
   *time_ns = INT64_MIN;
-  for (size_t i = 0; i < n; i++)
-    if (!can_be_read_twice(paths[i]))
+  for (size_t i = 0; i < n; i++) {
+    struct stat about; /* opening a pipe once more could wait for a writer for ever */
+    if (strcmp(paths[i], "-") == 0 ||
+        (stat(paths[i], &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
       return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, paths[i], 0, NULL, "a pipe cannot be read twice");
+  }
   bramah_status status = bramah_log_stream_open(session, n, paths, diag, &stream);
   if (status) return status;
   const size_t n_inputs = stream->n_inputs, n_cells = n_inputs + stream->n_sensors;

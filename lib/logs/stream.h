@@ -103,10 +103,9 @@ typedef struct bramah__target {
 /* The usual interval between rows: the median of the first ones. */
 enum { BRAMAH__INTERVALS = 63 };
 
-/* A row that waits for its turn: its time, its place in the files, and that of its cells. */
+/* A row that waits for its turn: its time, its place in the files. */
 typedef struct bramah__waiting {
   int64_t time_ns, mark;
-  size_t slot;
 } bramah__waiting;
 
 /* A file, or several that follow each other, with a clock of its own. Rows come out in the order of time, late
@@ -132,12 +131,11 @@ typedef struct bramah__device {
   int64_t intervals[BRAMAH__INTERVALS]; /* [ns] the first ones, sorted */
   /* Rows that wait, in the order of time. */
   int64_t reorder_ns;
-  int64_t first_ns;           /* reading of the first row */
-  int primed;                 /* it was read, but not taken */
-  bramah__waiting *rows;      /* [room], those from head to tail wait */
-  size_t *free_slots, n_free; /* [room] */
-  double *cells;              /* [room x n_targets] as they are in the file */
-  unsigned char *filled;      /* [room x n_targets] */
+  int64_t first_ns;      /* reading of the first row */
+  int primed;            /* it was read, but not taken */
+  bramah__waiting *rows; /* [room], those from head to tail wait */
+  double *cells;         /* [room x n_targets] as they are in the file */
+  unsigned char *filled; /* [room x n_targets] */
   size_t head, tail, room;
   int64_t newest_ns, jump_ns; /* latest time so far; time before the last jump ahead, INT64_MIN: none */
   int64_t newest_mark, jump_mark;

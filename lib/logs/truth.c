@@ -31,7 +31,7 @@ static bramah_status time_of(const bramah_truth *truth, row *r, bramah_diag *dia
     return bramah__failf(diag, BRAMAH_E_TIME, path, line, name, "the time of this row is missing");
   if (!(fabs(t) < 9e9))
     return bramah__failf(diag, BRAMAH_E_TIME, path, line, name,
-                         "a time of %g s cannot be told in nanoseconds", t);
+                         "a time of %g s does not fit into nanoseconds", t);
   r->time_ns = llround(t * 1e9);
   if (r->time_ns > truth->row[truth->now].time_ns) return BRAMAH_OK;
   return bramah__failf(diag, BRAMAH_E_TIME, path, line, name, "time does not go forward");

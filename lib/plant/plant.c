@@ -142,6 +142,16 @@ int bramah_plant_coordinates(const bramah_plant *plant, double *x)
   return 1;
 }
 
+void bramah_plant_subtract(const bramah_plant *plant, const double *a, const double *b, double *d)
+{
+  for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
+    bramah_state_info info;
+    bramah_plant_state_info(plant, i, &info);
+    d[i] = a[i] - b[i];
+    if (info.period > 0.0) d[i] = remainder(d[i], info.period);
+  }
+}
+
 long bramah_plant_find_output(const bramah_plant *plant, const char *name)
 {
   for (size_t i = 0; i < plant->n_output; i++) {

@@ -42,7 +42,7 @@ static void put_time(FILE *f, const dialect *d, int row)
     put_number(f, d, 1e-3 * row);
     return;
   }
-  bramah_log_tell_time(INT64_C(1700000000000000000) + (int64_t)row * 1000000, text, sizeof text);
+  bramah_log_time_text(INT64_C(1700000000000000000) + (int64_t)row * 1000000, text, sizeof text);
   fprintf(f, "%s", text);
 }
 

@@ -7,21 +7,24 @@
 
 int main(void)
 {
-  const bramah_body body = {
-      .name = "bob", .mass = 1.0, .centre_of_mass = {0.5, 0, 0}, .inertia = {0, 0.1, 0.1, 0, 0, 0}};
+  const bramah_body body = {.name = "bob",
+                            .mass = 1.0,
+                            .centre_of_mass = {0.5, 0.0, 0.0},
+                            .inertia = {0.0, 0.1, 0.1, 0.0, 0.0, 0.0}};
   const bramah_joint joint = {.name = "pin",
                               .type = BRAMAH_JOINT_REVOLUTE,
                               .parent = "ground",
                               .child = "bob",
-                              .axis = {0, 0, 1},
+                              .axis = {0.0, 0.0, 1.0},
                               .initial_position = 0.3,
                               .initial = BRAMAH_INITIAL_GIVEN};
   const bramah_machine machine = {.name = "pendulum",
-                                  .gravity = {0, -9.81, 0},
+                                  .gravity = {0.0, -9.81, 0.0},
                                   .n_bodies = 1,
                                   .bodies = &body,
                                   .n_joints = 1,
-                                  .joints = &joint};
+                                  .joints = &joint,
+                                  .integrator = {.step_ns = 1000000}};
   const bramah_sensor_options encoder = {
       .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "pin", .sigma = 0.01};
   const double sigma = 0.1, noise = 0.01, y = 0.25;
@@ -33,10 +36,10 @@ int main(void)
   bramah_filter *filter;
   if (bramah_model_new(&machine, &diag, &model) || bramah_coupled_new(model, &diag, &coupled)) return 1;
   const bramah_plant plant = bramah_coupled_plant(coupled);
-  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
-                                         .position_sigma = &sigma,
-                                         .rate_sigma = &sigma,
-                                         .acceleration_noise = &noise};
+  bramah_filter_options options;
+  bramah_filter_options_default(&options);
+  options.position_sigma = options.rate_sigma = &sigma;
+  options.acceleration_noise = &noise;
   if (bramah_sensor_init(&encoder, &plant, &diag, &sensor)) return 1;
   if (bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter)) return 1;
   if (bramah_filter_correct(filter, &y, &present, &diag) || bramah_filter_predict(filter, &diag)) return 1;

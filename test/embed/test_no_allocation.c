@@ -230,7 +230,7 @@ static int run_cycles(rig *r, int64_t steps, const void *start, unsigned char *s
     const int fault = spoil(k, &cycle, y, bad);
     const bramah_status status = bramah_filter_step(r->filter, &cycle, &report, &diag);
     if (status != BRAMAH_OK) t->refused[fault]++;
-    if (status == BRAMAH_OK) t->good++, t->gated += report.gated, t->lost += report.lost;
+    if (status == BRAMAH_OK) t->good++, t->gated += report.gated, t->lost += report.faulty;
     if (k % 1000 == 999) meddle(r, k, snap, t);
     for (size_t i = 0; k % 10 == 0 && i < r->plant.n_output; i++) bramah_filter_output_sigma(r->filter, i);
   }

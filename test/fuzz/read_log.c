@@ -84,7 +84,7 @@ static void check_time(const bramah_log_reader *reader, double value)
   const int64_t time = bramah_log_time(reader);
   if (!bramah_log_time_is_iso(reader)) return;
   FUZZ_CHECK(value == 1e-9 * (double)time, "%g of %lld ns", value, (long long)time);
-  bramah_log_tell_time(time, text, sizeof text);
+  bramah_log_time_text(time, text, sizeof text);
   FUZZ_CHECK(!bramah_log_read_time(text, &back) && back == time, "%lld ns is '%s', that is %lld ns",
              (long long)time, text, (long long)back);
 }

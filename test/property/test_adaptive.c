@@ -210,7 +210,7 @@ END_TEST
 
 static void check_near(const bramah_adaptive *a, size_t k, double truth, double tolerance)
 {
-  const bramah_adaptive_figure figure = bramah_adaptive_get(a, k);
+  const bramah_adaptive_value figure = bramah_adaptive_get(a, k);
   printf("  %d/%zu: %.4g +- %.2g, truth %.4g\n", (int)figure.kind, figure.index, figure.value, figure.sigma,
          truth);
   ck_assert_double_gt(figure.value, truth / (1.0 + tolerance));
@@ -315,7 +315,7 @@ START_TEST(test_stays_within_limits)
   r.first = 0, r.last = SENSORS;
   run_linear(&r, &shared_log, 0, SHORT_STEPS);
   for (size_t k = 0; k < 4; k++) {
-    const bramah_adaptive_figure figure = bramah_adaptive_get(r.adaptive, k);
+    const bramah_adaptive_value figure = bramah_adaptive_get(r.adaptive, k);
     ck_assert_double_ge(figure.value, figure.least * (1 - 1e-12));
     ck_assert_double_le(figure.value, k < 2 ? 2 * told[k] : 2 * pressures[k - 2]);
   }

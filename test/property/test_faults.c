@@ -141,7 +141,7 @@ static verdict run(rig *r, int faulty, fault what)
     must(bramah_filter_correct(r->filter, y, present, &diag), &diag);
     const bramah_innovation *in = &bramah_filter_innovations(r->filter)[faulty];
     if (k >= FROM && v.seen_ms < 0 && !in->accepted) v.seen_ms = k - FROM;
-    if (k >= FROM && v.lost_ms < 0 && bramah_filter_lost(r->filter, (size_t)faulty)) v.lost_ms = k - FROM;
+    if (k >= FROM && v.lost_ms < 0 && bramah_filter_sensor_fault(r->filter, (size_t)faulty)) v.lost_ms = k - FROM;
     look(r, k, &v);
   }
   return v;
@@ -199,7 +199,7 @@ START_TEST(test_recovers_when_it_is_wrong_itself)
     const double e = r.truth.output(r.truth.self, r.output[s]) - r.plant.output(r.plant.self, r.output[s]);
     ck_assert_double_lt(fabs(e), 5.0 * bramah_filter_output_sigma(r.filter, r.output[s]));
   }
-  for (size_t i = 0; i < SENSORS; i++) ck_assert_int_eq(bramah_filter_lost(r.filter, i), 0);
+  for (size_t i = 0; i < SENSORS; i++) ck_assert_int_eq(bramah_filter_sensor_fault(r.filter, i), 0);
   close_rig(&r);
 }
 END_TEST
@@ -239,7 +239,7 @@ START_TEST(test_groups)
     if (k == 73) ck_assert_uint_eq(bramah_filter_get_report(r.filter).recoveries, 0);
     if (k == 74) ck_assert_uint_eq(bramah_filter_get_report(r.filter).recoveries, (uint64_t)cases[_i].wrong);
     for (size_t i = 0; k == 74 && !cases[_i].wrong && i < SENSORS; i++)
-      ck_assert_int_eq(bramah_filter_lost(r.filter, i), cases[_i].lies[i]);
+      ck_assert_int_eq(bramah_filter_sensor_fault(r.filter, i), cases[_i].lies[i]);
   }
   close_rig(&r);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples that arrive late and out of order: once all are there, the filter has the bits of the log in order;
  * and before that those of the samples known so far. */
-#include "bramah/rewind.h"
+#include "bramah/replay.h"
 #include "test/support/driven.h"
 #include "test/support/four_bar.h"
 #include "test/support/pendulum.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The posterior Cramer-Rao bound: by hand, against its information form, and on a pendulum, where filters
  * come near it and none below. */
-#include "bramah/pcrb.h"
+#include "bramah/observability.h"
 #include "bramah/filter.h"
 #include "lib/math/dense.h"
 #include "test/support/four_bar.h"

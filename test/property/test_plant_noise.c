@@ -154,7 +154,7 @@ START_TEST(test_white_noise_is_found)
          nis[0], nis[1]);
   ck_assert_uint_eq(bramah_adaptive_count(estimate.adaptive), FIGURES);
   for (size_t k = 0; k < FIGURES; k++) {
-    const bramah_adaptive_figure figure = bramah_adaptive_get(estimate.adaptive, k);
+    const bramah_adaptive_value figure = bramah_adaptive_get(estimate.adaptive, k);
     const double ratio = figure.value / (k ? pressure_truth[k] : acceleration_truth);
     printf("  %s %zu: %.4g +- %.2g, over the truth %.3f\n", k ? "pressure" : "acceleration", figure.index,
            figure.value, figure.sigma, ratio);

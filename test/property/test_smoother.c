@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Filter and smoother against batch least squares over all states; the smoother on a machine; what it
  * refuses. */
-#include "bramah/rewind.h"
+#include "bramah/replay.h"
 #include "bramah/smoother.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_run.h"

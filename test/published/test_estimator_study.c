@@ -4,7 +4,7 @@
  * yardstick in any column, bands that hold the truth, better than sensors and model alone. */
 #include "bramah/coupled.h"
 #include "bramah/study.h"
-#include "bramah/noise.h"
+#include "bramah/log.h"
 #include "bramah/assess.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bramah/log.h"
-#include "bramah/mat.h"
 
 enum { MOST_COLUMNS = 64 };
 
@@ -57,16 +56,19 @@ static void bare(const char *from, const char *to)
   open_log(from);
   while (next(values)) n++;
   bramah_log_close(reader);
+  double *column = calloc(n + 1, sizeof *column);
+  if (!column) exit(EXIT_FAILURE);
   check(bramah_mat_create(to, &diag, &mat));
   open_log(from);
   for (size_t i = 0; i < bramah_log_n_columns(reader); i++) {
     bramah_mat_name(bramah_log_column_name(reader, i), name);
-    check(bramah_mat_begin_column(mat, name, n, &diag));
-    for (size_t row = 0; row < n && next(values); row++) check(bramah_mat_write(mat, 1, &values[i], &diag));
+    for (size_t row = 0; row < n && next(values); row++) column[row] = values[i];
+    check(bramah_mat_add_matrix(mat, name, n, 1, column, &diag));
     bramah_log_close(reader);
     open_log(from);
   }
   check(bramah_mat_finish(mat, &diag));
+  free(column);
 }
 
 int main(int argc, char **argv)

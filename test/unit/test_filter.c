@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The filter on a plant it cannot know, its arithmetic against textbook formulas, and what it refuses. */
 #include "bramah/filter.h"
-#include "estimators/transition.h"
 #include "estimators/update.h"
 #include "lib/math/dense.h"
 #include "test/support/four_bar.h"
@@ -99,7 +98,7 @@ START_TEST(test_transition_of_the_paper)
   const double A[4] = {-2.0, -0.5, 1e-7, 3e-7}; /* one coordinate, two pressures */
   double F[16];
   const double h = 1e-3;
-  bramah__transition_paper(1, 2, h, A, F);
+  bramah__paper_transition(1, 2, h, A, F);
   const double expected[16] = {1 - h * h,
                                h - 0.25 * h * h,
                                0.5e-7 * h * h,
@@ -205,8 +204,8 @@ START_TEST(test_saturated_samples)
     ck_assert_double_eq(bramah_filter_covariance(filter)[0], before);
   }
   bramah_filter_report report = bramah_filter_get_report(filter);
-  ck_assert(report.saturated == 6 && report.gated == 0 && report.lost == 0 && report.recoveries == 0);
-  ck_assert(!bramah_filter_lost(filter, 0));
+  ck_assert(report.saturated == 6 && report.gated == 0 && report.sensor_faults == 0 && report.recoveries == 0);
+  ck_assert(!bramah_filter_sensor_fault(filter, 0));
   must(bramah_filter_correct(filter, &inside, &present, &diag), &diag);
   ck_assert(in->accepted && !in->saturated && model.angle > 1.09);
   ck_assert_double_eq_tol(in->sigma, sqrt(0.09 + 0.02 * 0.02 + 0.01 / 12), 1e-8);

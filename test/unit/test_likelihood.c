@@ -2,7 +2,7 @@
 /* Likelihood of innovations against hand calculations, its gradient against central differences of its cost,
  * its information against the scatter of gradients over many draws. */
 #include "bramah/likelihood.h"
-#include "bramah/noise.h"
+#include "bramah/log.h"
 #include "test/support/run.h"
 
 #include <math.h>

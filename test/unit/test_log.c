@@ -229,18 +229,72 @@ END_TEST
 
 /* ---- what is refused ---- */
 
-START_TEST(refuses_text_in_numbers)
+static const struct {
+  const char *text;
+  bramah_status status;
+  int line, column;
+  const char *message;
+} mistakes[] = {
+    /* text in numbers */
+    {"t,p1\n0,1\n1,abc\n", BRAMAH_E_SYNTAX, 3, 3, "'abc' is not a number"},
+    {"t,p1,p2\n0,1,2\n1,  1.2.3,4\n", BRAMAH_E_SYNTAX, 3, 5, "'1.2.3'"},
+    {"t,p1\n0x10,1\n", BRAMAH_E_SYNTAX, 2, 1, "'0x10'"},
+    {"t,p1\n-,1\n", BRAMAH_E_SYNTAX, 2, 1, "'-'"},
+    {"t,p1\n1e,1\n", BRAMAH_E_SYNTAX, 2, 1, "'1e'"},
+    {"t,p1\n\"1,5\",x\n", BRAMAH_E_SYNTAX, 2, 1, "'1,5'"},
+    {"t,p1\n\"1\",\"\xC3\xA4\xC3\xB6\",3\n", BRAMAH_E_SYNTAX, 2, 0, "3 cells where the header has 2"},
+    {"t,p1,p2\n\"\xC3\xA4\",1,\n", BRAMAH_E_SYNTAX, 2, 1, "'\xC3\xA4'"},
+    /* not finite */
+    {"t,p1\n0,1\n1,nan\n", BRAMAH_E_NOT_FINITE, 3, 3, "'nan' is not a finite number"},
+    {"t,p1\n0,1\n-inf,0\n", BRAMAH_E_NOT_FINITE, 3, 1, "'-inf'"},
+    {"t,p1\n0,1e999\n", BRAMAH_E_NOT_FINITE, 2, 3, "'1e999'"},
+    {"t,p1[MPa]\n0,1e305\n", BRAMAH_E_NOT_FINITE, 2, 3, "'1e305'"}, /* only in SI */
+    /* rows of another length */
+    {"t,p1,p2\n0,1,2\n1,2\n3,4,5\n", BRAMAH_E_SYNTAX, 3, 0, "2 cells where the header has 3"},
+    {"t,p1,p2\n1\n", BRAMAH_E_SYNTAX, 2, 0, "1 cell where the header has 3"},
+    {"t,p1,p2\n1,2,3,\n", BRAMAH_E_SYNTAX, 2, 0, "4 cells where the header has 3"},
+    {"t,p1\n1,x,2\n", BRAMAH_E_SYNTAX, 2, 0, "3 cells"}, /* the count is the better hint than the x */
+    /* truncated files */
+    {"t,p1,p2\n0,1,2\n1,2", BRAMAH_E_TRUNCATED, 3, 0, "the file ends in the middle of line 3"},
+    {"t,p1,p2\n0,1,2\n1,-", BRAMAH_E_TRUNCATED, 3, 0, "line 3"},
+    {"t,p1,p2\n0,1,2\n1,2,3,4", BRAMAH_E_SYNTAX, 3, 0, "4 cells"}, /* too many: not cut off */
+    {"t,p1,p2\n0,1,2\n1,2\n", BRAMAH_E_SYNTAX, 3, 0, "2 cells"},   /* has its line end */
+    /* quotes */
+    {"t,p1\n1,2\"3\n", BRAMAH_E_SYNTAX, 2, 4, "quote"},
+    {"t,p1\n\"1\"2,3\n", BRAMAH_E_SYNTAX, 2, 4, "quote"},
+    {"t,p1\n1,2\n3,\"4\n5,6\n7,8\n", BRAMAH_E_SYNTAX, 3, 3, "never closed"},
+    /* headers */
+    {"", BRAMAH_E_EMPTY, 0, 0, "no header"},
+    {"# only\n\n# comments", BRAMAH_E_EMPTY, 0, 0, "no header"},
+    {"t[s],p1[Pa]\n# c\n", BRAMAH_E_EMPTY, 0, 0, "no rows"},
+    {"t,p1,t\n1,2,3\n", BRAMAH_E_KEY, 1, 6, "twice"},
+    {"\n\nt,,p1\n1,2,3\n", BRAMAH_E_SYNTAX, 3, 3, "no name"},
+    {"t,p1,\n1,2,3\n", BRAMAH_E_SYNTAX, 1, 6, "no name"},
+    {"t,p1[Pa\n1,2\n", BRAMAH_E_SYNTAX, 1, 3, "name[unit]"},
+    {"t,p1]\n1,2\n", BRAMAH_E_SYNTAX, 1, 3, "name[unit]"},
+    {"t,[Pa]\n1,2\n", BRAMAH_E_SYNTAX, 1, 3, "no name"},
+    {"# t,p1\n0.0,1e5\n", BRAMAH_E_SYNTAX, 2, 1, "number where the header"},
+    {"t[s];p1[Pa],x\n0,5;1\n", BRAMAH_E_SYNTAX, 1, 0, "both ',' and ';'"},
+};
+
+START_TEST(mistakes_have_their_place)
 {
-  ASSERT_FAILS("t,p1\n0,1\n1,abc\n", E_SYNTAX, 3, 3, "'abc' is not a number");
-  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,  1.2.3,4\n", E_SYNTAX, 3, 5, "'1.2.3'");
-  ASSERT_FAILS("t,p1\n0x10,1\n", E_SYNTAX, 2, 1, "'0x10'");
-  ASSERT_FAILS("t,p1\n-,1\n", E_SYNTAX, 2, 1, "'-'");
-  ASSERT_FAILS("t,p1\n1e,1\n", E_SYNTAX, 2, 1, "'1e'");
-  ASSERT_FAILS("t,p1\n\"1,5\",x\n", E_SYNTAX, 2, 1, "'1,5'");
-  ASSERT_FAILS("t,p1\n\"1\",\"\xC3\xA4\xC3\xB6\",3\n", E_SYNTAX, 2, 0, "3 cells where the header has 2");
-  ASSERT_FAILS("t,p1,p2\n\"\xC3\xA4\",1,\n", E_SYNTAX, 2, 1, "'\xC3\xA4'");
   rows r;
-  read_all(&r);
+  put(mistakes[_i].text);
+  ck_assert_int_eq(read_all(&r), mistakes[_i].status);
+  ck_assert_msg(strstr(r.diag.message, mistakes[_i].message) != NULL, "%s", r.diag.message);
+  ck_assert_int_eq(r.diag.line, mistakes[_i].line);
+  ck_assert_int_eq(r.diag.column, mistakes[_i].column);
+  ck_assert_str_eq(r.diag.file, path);
+  ck_assert_int_eq(r.diag.status, mistakes[_i].status);
+}
+END_TEST
+
+START_TEST(names_the_column_of_a_bad_cell)
+{
+  rows r;
+  put("t,p1,p2\n\"\xC3\xA4\",1,\n");
+  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
   ck_assert_str_eq(r.diag.thing, "t");
 }
 END_TEST
@@ -253,33 +307,6 @@ START_TEST(cuts_and_cleans_what_it_quotes)
   ck_assert_ptr_null(strchr(r.diag.message, '\x1b'));
   ck_assert_ptr_nonnull(strstr(r.diag.message, "AAA...'"));
   ck_assert_uint_lt(strlen(r.diag.message), 80);
-}
-END_TEST
-
-START_TEST(refuses_numbers_that_are_not_finite)
-{
-  ASSERT_FAILS("t,p1\n0,1\n1,nan\n", E_NOT_FINITE, 3, 3, "'nan' is not a finite number");
-  ASSERT_FAILS("t,p1\n0,1\n-inf,0\n", E_NOT_FINITE, 3, 1, "'-inf'");
-  ASSERT_FAILS("t,p1\n0,1e999\n", E_NOT_FINITE, 2, 3, "'1e999'");
-  ASSERT_FAILS("t,p1[MPa]\n0,1e305\n", E_NOT_FINITE, 2, 3, "'1e305'"); /* only in SI */
-}
-END_TEST
-
-START_TEST(refuses_rows_of_another_length)
-{
-  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,2\n3,4,5\n", E_SYNTAX, 3, 0, "2 cells where the header has 3");
-  ASSERT_FAILS("t,p1,p2\n1\n", E_SYNTAX, 2, 0, "1 cell where the header has 3");
-  ASSERT_FAILS("t,p1,p2\n1,2,3,\n", E_SYNTAX, 2, 0, "4 cells where the header has 3");
-  ASSERT_FAILS("t,p1\n1,x,2\n", E_SYNTAX, 2, 0, "3 cells"); /* the count is the better hint than the x */
-}
-END_TEST
-
-START_TEST(tells_a_truncated_file)
-{
-  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,2", E_TRUNCATED, 3, 0, "the file ends in the middle of line 3");
-  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,-", E_TRUNCATED, 3, 0, "line 3");
-  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,2,3,4", E_SYNTAX, 3, 0, "4 cells"); /* too many: not cut off */
-  ASSERT_FAILS("t,p1,p2\n0,1,2\n1,2\n", E_SYNTAX, 3, 0, "2 cells");   /* has its line end */
 }
 END_TEST
 
@@ -312,27 +339,8 @@ START_TEST(refuses_files_that_are_not_text)
 }
 END_TEST
 
-START_TEST(refuses_bad_quotes)
+START_TEST(an_unknown_unit_matters_where_it_is_wanted)
 {
-  ASSERT_FAILS("t,p1\n1,2\"3\n", E_SYNTAX, 2, 4, "quote");
-  ASSERT_FAILS("t,p1\n\"1\"2,3\n", E_SYNTAX, 2, 4, "quote");
-  ASSERT_FAILS("t,p1\n1,2\n3,\"4\n5,6\n7,8\n", E_SYNTAX, 3, 3, "never closed");
-}
-END_TEST
-
-START_TEST(refuses_bad_headers)
-{
-  ASSERT_FAILS("", E_EMPTY, 0, 0, "no header");
-  ASSERT_FAILS("# only\n\n# comments", E_EMPTY, 0, 0, "no header");
-  ASSERT_FAILS("t[s],p1[Pa]\n# c\n", E_EMPTY, 0, 0, "no rows");
-  ASSERT_FAILS("t,p1,t\n1,2,3\n", E_KEY, 1, 6, "twice");
-  ASSERT_FAILS("\n\nt,,p1\n1,2,3\n", E_SYNTAX, 3, 3, "no name");
-  ASSERT_FAILS("t,p1,\n1,2,3\n", E_SYNTAX, 1, 6, "no name");
-  ASSERT_FAILS("t,p1[Pa\n1,2\n", E_SYNTAX, 1, 3, "name[unit]");
-  ASSERT_FAILS("t,p1]\n1,2\n", E_SYNTAX, 1, 3, "name[unit]");
-  ASSERT_FAILS("t,[Pa]\n1,2\n", E_SYNTAX, 1, 3, "no name");
-  ASSERT_FAILS("# t,p1\n0.0,1e5\n", E_SYNTAX, 2, 1, "number where the header");
-  ASSERT_FAILS("t[s];p1[Pa],x\n0,5;1\n", E_SYNTAX, 1, 0, "both ',' and ';'");
   put("t[s],p1[furlong]\n1,2\n"); /* of no interest until it is asked for */
   bramah_log_reader *reader = open_log();
   bramah_diag d = {0};
@@ -536,7 +544,7 @@ static const struct {
   int counter, line;
   const char *message;
 } bad_times[] = {
-    {"t[s]\n1\n1e12\n", NULL, 0, 3, "'1e12' cannot be told in nanoseconds"},
+    {"t[s]\n1\n1e12\n", NULL, 0, 3, "'1e12' does not fit into nanoseconds"},
     {"n\n1\n1.5\n", NULL, 1, 3, "'1.5' is not a whole number"},
     {"t[s]\nnoon\n", NULL, 0, 2, "'noon' is not a number"},
     {"t\n2024-02-30T00:00:00Z\n", "iso8601", 0, 2, "is not a time like"},
@@ -559,17 +567,17 @@ START_TEST(refuses_bad_times)
 }
 END_TEST
 
-START_TEST(tells_times_as_it_reads_them)
+START_TEST(writes_times_as_it_reads_them)
 {
   static const int64_t ns[] = {0, -1, INT64_C(951782399999999999), INT64_C(4107542400000000000), 500000000};
   char text[36];
   int64_t back;
   for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
-    bramah_log_tell_time(ns[i], text, sizeof text);
+    bramah_log_time_text(ns[i], text, sizeof text);
     ck_assert_int_eq(bramah_log_read_time(text, &back), BRAMAH_OK);
     ck_assert_msg(back == ns[i], "%s", text);
   }
-  bramah_log_tell_time(INT64_C(951782400000000000), text, sizeof text);
+  bramah_log_time_text(INT64_C(951782400000000000), text, sizeof text);
   ck_assert_str_eq(text, "2000-02-29T00:00:00Z");
 }
 END_TEST
@@ -915,14 +923,11 @@ int main(void)
   tcase_add_test(t, reads_numbers_as_strtod_does);
   tcase_add_test(t, reads_odd_numbers);
   tcase_add_test(t, does_not_depend_on_the_locale);
-  tcase_add_test(t, refuses_text_in_numbers);
   tcase_add_test(t, cuts_and_cleans_what_it_quotes);
-  tcase_add_test(t, refuses_numbers_that_are_not_finite);
-  tcase_add_test(t, refuses_rows_of_another_length);
-  tcase_add_test(t, tells_a_truncated_file);
   tcase_add_test(t, refuses_files_that_are_not_text);
-  tcase_add_test(t, refuses_bad_quotes);
-  tcase_add_test(t, refuses_bad_headers);
+  tcase_add_loop_test(t, mistakes_have_their_place, 0, (int)(sizeof mistakes / sizeof mistakes[0]));
+  tcase_add_test(t, names_the_column_of_a_bad_cell);
+  tcase_add_test(t, an_unknown_unit_matters_where_it_is_wanted);
   tcase_add_test(t, names_files_that_cannot_be_read);
   tcase_add_test(t, errors_are_sticky);
   tcase_add_test(t, finds_columns);
@@ -946,7 +951,7 @@ int main(void)
   tcase_add_test(t, words_do_not_decide_on_decimal_commas);
   tcase_add_loop_test(t, reads_times_exactly, 0, (int)(sizeof times / sizeof times[0]));
   tcase_add_loop_test(t, refuses_bad_times, 0, (int)(sizeof bad_times / sizeof bad_times[0]));
-  tcase_add_test(t, tells_times_as_it_reads_them);
+  tcase_add_test(t, writes_times_as_it_reads_them);
   tcase_add_test(t, reports_a_full_disk);
   tcase_add_test(t, a_full_disk_leaves_whole_rows);
   tcase_add_test(t, writes_to_standard_output);

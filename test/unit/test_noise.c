@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Noise: the right distribution, the same numbers for the same seed, independent streams. */
-#include "bramah/noise.h"
+#include "bramah/log.h"
 #include "test/support/run.h"
 
 #include <gsl/gsl_cdf.h>

@@ -2,7 +2,7 @@
 /* What a report holds: points as they are, then minimum, mean and maximum of so many; the same numbers in the
  * page (base64) and in the CSV; events, poses, pictures. */
 #define _GNU_SOURCE
-#include "bramah/noise.h"
+#include "bramah/log.h"
 #include "bramah/report.h"
 #include "lib/report/report_parts.h"
 #include "test/support/run.h"

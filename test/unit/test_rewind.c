@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules of the rewind buffer: what it takes and refuses, several samples at a step, what it tells of them,
  * errors. */
-#include "bramah/rewind.h"
+#include "bramah/replay.h"
 #include "test/support/four_bar.h"
 #include "test/support/pendulum.h"
 #include "test/support/run.h"
@@ -169,7 +169,7 @@ START_TEST(samples_outside_the_window_are_refused)
   ck_assert_str_eq(diag.thing, "encoder");
   ck_assert_str_eq(
       diag.message,
-      "a sample measured at 0.019499999 s is older than the longest delay; the estimate stands at 0.03 s");
+      "a sample measured at 0.019499999 s is older than the longest delay; the estimate is at 0.03 s");
   ck_assert_int_eq(bramah_rewind_sample(r.rewind, 1, -ms, 0.4, &diag), BRAMAH_E_TIME);
   ck_assert_ptr_nonnull(strstr(diag.message, "before the start"));
   ck_assert_int_eq(bramah_rewind_sample(r.rewind, 1, INT64_MIN, 0.4, &diag), BRAMAH_E_TIME);

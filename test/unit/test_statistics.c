@@ -2,7 +2,7 @@
 /* Statistics against values worked out by hand, chi-square tables, GSL's distribution and known noise. */
 #define _GNU_SOURCE /* srand48 */
 #include "bramah/assess.h"
-#include "bramah/noise.h"
+#include "bramah/log.h"
 #include "test/support/run.h"
 
 #include <gsl/gsl_cdf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "estimators/stated_noise.h"
+#include "estimators/process_noise.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 
@@ -8,7 +8,8 @@
 
 static double square(double x) { return x * x; }
 
-void bramah__stated_noise_layout(const bramah_plant *plant, bramah__arena *arena, bramah__stated_noise *noise)
+void bramah__process_noise_layout(const bramah_plant *plant, bramah__arena *arena,
+                                  bramah__process_noise *noise)
 {
   const size_t nf = plant->n_dof, np = plant->n_first_order, ne = bramah_plant_n_error(plant);
   noise->nf = nf;
@@ -29,7 +30,7 @@ void bramah__stated_noise_layout(const bramah_plant *plant, bramah__arena *arena
 /* ---- coordinates ---- */
 
 /* Row by the error state of what standard deviations of an output mean. */
-static bramah_status row_of(const bramah_plant *plant, bramah__stated_noise *noise, size_t output,
+static bramah_status row_of(const bramah_plant *plant, bramah__process_noise *noise, size_t output,
                             bramah_diag *diag)
 {
   if (plant->noise_row) {
@@ -39,7 +40,7 @@ static bramah_status row_of(const bramah_plant *plant, bramah__stated_noise *noi
   return bramah_plant_output_row(plant, output, noise->row, noise->snap, noise->dx, diag);
 }
 
-static bramah_status invert(bramah__stated_noise *noise, bramah_diag *diag)
+static bramah_status invert(bramah__process_noise *noise, bramah_diag *diag)
 {
   const size_t nf = noise->nf;
   memcpy(noise->LU, noise->B, nf * nf * sizeof(double));
@@ -54,8 +55,8 @@ static bramah_status invert(bramah__stated_noise *noise, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-bramah_status bramah__stated_noise_refresh(const bramah_plant *plant, bramah__stated_noise *noise,
-                                           bramah_diag *diag)
+bramah_status bramah__process_noise_refresh(const bramah_plant *plant, bramah__process_noise *noise,
+                                            bramah_diag *diag)
 {
   for (size_t r = 0; r < noise->nf; r++) {
     const bramah_status status = row_of(plant, noise, noise->basis[r], diag);
@@ -66,7 +67,7 @@ bramah_status bramah__stated_noise_refresh(const bramah_plant *plant, bramah__st
 }
 
 /* The basis asked for, or the coordinates that are independent now, by their names. */
-static bramah_status take_basis(const bramah_plant *plant, const size_t *basis, bramah__stated_noise *noise,
+static bramah_status take_basis(const bramah_plant *plant, const size_t *basis, bramah__process_noise *noise,
                                 bramah_diag *diag)
 {
   for (size_t r = 0; r < noise->nf; r++) {
@@ -80,10 +81,10 @@ static bramah_status take_basis(const bramah_plant *plant, const size_t *basis, 
       return bramah__fail(diag, BRAMAH_E_VALUE, position.name, "the basis must name positions");
     noise->basis[r] = (size_t)own;
   }
-  return bramah__stated_noise_refresh(plant, noise, diag);
+  return bramah__process_noise_refresh(plant, noise, diag);
 }
 
-/* ---- figures ---- */
+/* ---- values ---- */
 
 /* n standard deviations of the error states from `first` on; NULL: nothing to check. */
 static bramah_status check(const bramah_plant *plant, size_t first, size_t n, const double *sigma,
@@ -112,8 +113,9 @@ static bramah_status check_initial(const bramah_plant *plant, const bramah_filte
   return status;
 }
 
-bramah_status bramah__stated_noise_set(const bramah_plant *plant, const double *acceleration,
-                                       const double *pressure, bramah__stated_noise *noise, bramah_diag *diag)
+bramah_status bramah__process_noise_set(const bramah_plant *plant, const double *acceleration,
+                                        const double *pressure, bramah__process_noise *noise,
+                                        bramah_diag *diag)
 {
   const size_t nf = noise->nf, np = noise->np;
   bramah_status status = check(plant, nf, nf, acceleration, 1, "the acceleration noise", diag);
@@ -124,20 +126,20 @@ bramah_status bramah__stated_noise_set(const bramah_plant *plant, const double *
   return BRAMAH_OK;
 }
 
-bramah_status bramah__stated_noise_take(const bramah_plant *plant, const bramah_filter_options *options,
-                                        bramah__stated_noise *noise, bramah_diag *diag)
+bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah_filter_options *options,
+                                         bramah__process_noise *noise, bramah_diag *diag)
 {
   bramah_status status = check_initial(plant, options, diag);
   if (status == BRAMAH_OK)
-    status =
-        bramah__stated_noise_set(plant, options->acceleration_noise, options->first_order_noise, noise, diag);
+    status = bramah__process_noise_set(plant, options->acceleration_noise, options->first_order_noise, noise,
+                                       diag);
   return status == BRAMAH_OK ? take_basis(plant, options->basis, noise, diag) : status;
 }
 
 /* ---- what they make of the error state ---- */
 
-void bramah__stated_noise_covariance(const bramah__stated_noise *noise, const bramah_filter_options *options,
-                                     size_t n, double *P)
+void bramah__process_noise_covariance(const bramah__process_noise *noise,
+                                      const bramah_filter_options *options, size_t n, double *P)
 {
   const size_t nf = noise->nf;
   const double *sigma[2] = {options->position_sigma, options->rate_sigma};
@@ -158,7 +160,7 @@ void bramah__stated_noise_covariance(const bramah__stated_noise *noise, const br
 
 /* White noise on an acceleration makes [h^3/3, h^2/2; h^2/2, h] of position and rate, whose factor is
  * [sqrt(h^3/3), 0; sqrt(3 h)/2, sqrt(h)/2]. */
-void bramah__stated_noise_columns(const bramah__stated_noise *noise, double h, size_t nq, double *Gamma)
+void bramah__process_noise_columns(const bramah__process_noise *noise, double h, size_t nq, double *Gamma)
 {
   const size_t nf = noise->nf;
   const double l11 = sqrt(h * h * h / 3.0), l21 = 0.5 * sqrt(3.0 * h), l22 = 0.5 * sqrt(h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples beside the present time t_k, measured at t_k + theta h, |theta| <= 1. Between the ends of a step h
+/* Samples off the step grid (out of sequence by less than one step), measured at t_k + theta h, |theta| <= 1. Between the ends of a step h
  * the prediction goes along a straight line.
  *
  * Before t_k (theta < 0) the line runs from the start of the last step to its end. The errors there are
@@ -23,7 +23,7 @@
  * state too is not made use of. For a linear plant under a command that goes on this is exact.
  *
  * All of it is meant before any correction of this time. Once some have moved the state by dx the prediction
- * is moved by H dx, of which H_k dx is in h_k already. Two samples beside the time share noise of the plant;
+ * is moved by H dx, of which H_k dx is in h_k already. Two samples off the grid share process noise of the plant;
  * that they do is left out. */
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
@@ -40,27 +40,27 @@ static double dot(size_t n, const double *x, const double *y)
   return sum;
 }
 
-static double *row_beside(const bramah_filter *f, size_t i) { return f->H_beside + i * f->n; }
+static double *start_row(const bramah_filter *f, size_t i) { return f->work.H_start + i * f->n; }
 
 /* ---- the last step ---- */
 
 /* Rows and predictions at its start; the plant and the means are put there for the while. */
-static bramah_status look_at_start(bramah_filter *f, bramah_diag *diag)
+static bramah_status visit_start(bramah_filter *f, bramah_diag *diag)
 {
-  const bramah__parts last = bramah__parts_of(f, f->last);
+  const bramah__parts last = bramah__parts_of(f, f->snapshot.last_step);
   double *const mean = f->mean;
   bramah_status status = BRAMAH_OK;
-  f->plant.save(f->plant.self, f->snap);
+  f->plant.save(f->plant.self, f->work.snap);
   f->plant.restore(f->plant.self, last.plant);
   f->mean = last.mean;
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
-    if (f->beside[i].theta == 0.0) continue;
-    status = bramah__row(f, i, row_beside(f, i), diag);
-    f->beside[i].y = bramah__prediction(f, i);
+    if (f->oosm[i].theta == 0.0) continue;
+    status = bramah__row(f, i, start_row(f, i), diag);
+    f->oosm[i].y = bramah__prediction(f, i);
   }
-  bramah_plant_coordinates(&f->plant, f->coordinates);
+  bramah_plant_coordinates(&f->plant, f->work.coordinates);
   f->mean = mean;
-  f->plant.restore(f->plant.self, f->snap);
+  f->plant.restore(f->plant.self, f->work.snap);
   return status;
 }
 
@@ -69,15 +69,15 @@ static bramah_status look_at_start(bramah_filter *f, bramah_diag *diag)
 static void smooth_rows(bramah_filter *f)
 {
   const size_t n = f->n;
-  const double *P = bramah__parts_of(f, f->last).P;
-  double *FP = f->work, *L = f->work2, *c = f->fuse_work, *PH = c + n;
+  const double *P = bramah__parts_of(f, f->snapshot.last_step).P;
+  double *FP = f->work.wide, *L = f->work.square, *c = f->work.fuse, *PH = c + n;
   bramah__multiply(n, n, n, f->F, P, FP);
   bramah__multiply_transposed(n, n, n, FP, f->F, L);
   bramah__add_outer(n, f->nq, f->Gamma, L);
   if (bramah__cholesky_factor(n, L)) return;
   for (size_t i = 0; i < f->n_sensors; i++) {
-    bramah__beside *b = &f->beside[i];
-    double *row = row_beside(f, i);
+    bramah__oosm *b = &f->oosm[i];
+    double *row = start_row(f, i);
     if (!(b->theta < 0.0)) continue;
     bramah__apply(n, n, FP, row, c);
     bramah__apply(n, n, P, row, PH);
@@ -94,25 +94,25 @@ static bramah_status take_offset(bramah_filter *f, size_t i, int64_t offset_ns, 
   const int64_t step_ns = f->plant.step_ns;
   if (offset_ns < -step_ns || offset_ns > step_ns)
     return bramah__fail(diag, BRAMAH_E_TIME, f->sensor[i].name,
-                        "the sample was measured more than a step beside the present time");
-  if (f->progress.has_last) f->beside[i].theta = (double)offset_ns / (double)step_ns;
+                        "the sample was measured more than a step off the present time");
+  if (f->progress.has_last) f->oosm[i].theta = (double)offset_ns / (double)step_ns;
   return BRAMAH_OK;
 }
 
-bramah_status bramah__look_beside(bramah_filter *f, const unsigned char *present, const int64_t *offset_ns,
-                                  bramah_diag *diag)
+bramah_status bramah__oosm_prepare(bramah_filter *f, const unsigned char *present, const int64_t *offset_ns,
+                                   bramah_diag *diag)
 {
   int any = 0, any_before = 0;
   bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < f->n_sensors; i++) f->beside[i] = (bramah__beside){0};
+  for (size_t i = 0; i < f->n_sensors; i++) f->oosm[i] = (bramah__oosm){0};
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK && offset_ns; i++) {
     if (!present[i] || offset_ns[i] == 0) continue;
     status = take_offset(f, i, offset_ns[i], diag);
-    any |= f->beside[i].theta != 0.0;
-    any_before |= f->beside[i].theta < 0.0;
+    any |= f->oosm[i].theta != 0.0;
+    any_before |= f->oosm[i].theta < 0.0;
   }
   if (status != BRAMAH_OK || !any) return status;
-  status = look_at_start(f, diag);
+  status = visit_start(f, diag);
   if (status == BRAMAH_OK && any_before) smooth_rows(f);
   return status;
 }
@@ -134,33 +134,35 @@ static double noise_of(const bramah_filter *f, const double *H)
 /* (H F - H) d with HF = H F */
 static double go_on(bramah_filter *f, const double *H, const double *HF)
 {
-  const double *before = f->coordinates;
-  double *now = f->coordinates + f->ne, sum = 0.0;
+  const double *start = f->work.coordinates;
+  double *now = f->work.coordinates + f->ne, sum = 0.0;
   if (!bramah_plant_coordinates(&f->plant, now)) return 0.0;
-  for (size_t k = 0; k < f->ne; k++) sum += (HF[k] - H[k]) * (now[k] - f->shift[k] - before[k]);
+  for (size_t k = 0; k < f->ne; k++) now[k] -= f->accumulated_correction[k];
+  bramah_plant_subtract(&f->plant, now, start, now);
+  for (size_t k = 0; k < f->ne; k++) sum += (HF[k] - H[k]) * now[k];
   return sum;
 }
 
-void bramah__carry_beside(bramah_filter *f, size_t i)
+void bramah__oosm_shift_row(bramah_filter *f, size_t i)
 {
-  bramah__beside *b = &f->beside[i];
+  bramah__oosm *b = &f->oosm[i];
   const size_t n = f->n;
-  const double theta = b->theta, *from = row_beside(f, i), noise = fabs(theta) * noise_of(f, f->H + i * n);
-  double *H = f->H + i * n, *HF = f->fuse_work;
+  const double theta = b->theta, *from = start_row(f, i), noise = fabs(theta) * noise_of(f, f->H + i * n);
+  double *H = f->H + i * n, *HF = f->work.fuse;
   double slope = bramah_sensor_innovation(&f->sensor[i], bramah__prediction(f, i), b->y);
-  slope -= dot(n, H, f->shift);
+  slope -= dot(n, H, f->accumulated_correction);
   if (b->smoothed) {
     f->r[i] += theta * theta * b->variance + (1.0 + theta) * noise;
-    for (size_t k = 0; k < n; k++) f->term[k] = H[k] - from[k];
+    for (size_t k = 0; k < n; k++) f->work.term[k] = H[k] - from[k];
   } else if (f->progress.rebased) { /* F and H_k-1 are of other coordinates */
     f->r[i] += noise;
-    memset(f->term, 0, n * sizeof(double));
+    memset(f->work.term, 0, n * sizeof(double));
   } else {
     f->r[i] += noise;
     bramah__apply_transposed(n, n, f->F, H, HF);
     slope += go_on(f, H, HF);
-    for (size_t k = 0; k < n; k++) f->term[k] = HF[k] - from[k];
+    for (size_t k = 0; k < n; k++) f->work.term[k] = HF[k] - from[k];
   }
-  b->ahead = theta * (slope + dot(n, f->term, f->shift));
-  for (size_t k = 0; k < n; k++) H[k] += theta * f->term[k];
+  b->prediction_offset = theta * (slope + dot(n, f->work.term, f->accumulated_correction));
+  for (size_t k = 0; k < n; k++) H[k] += theta * f->work.term[k];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows that become columns of a MAT file. */
-#ifndef BRAMAH_LIB_LOGS_MAT_COLUMNS_H
-#define BRAMAH_LIB_LOGS_MAT_COLUMNS_H
+#ifndef BRAMAH_LIB_LOGS_MAT_WRITE_H
+#define BRAMAH_LIB_LOGS_MAT_WRITE_H
 
 #include <stddef.h>
 #include "bramah/status.h"

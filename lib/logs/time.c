@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/logs/log_time.h"
+/* Times as they are in logs. */
+#define _POSIX_C_SOURCE 200809L /* locale_t */
+#include "lib/logs/reader.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,18 +32,6 @@ static const char *take_digits(const char *s, const char *end, decimal *d, int b
   return s;
 }
 
-static const char *take_exponent(const char *s, const char *end, decimal *d)
-{
-  int exponent = 0;
-  const int down = ++s < end && *s == '-';
-  if (s < end && (*s == '-' || *s == '+')) s++;
-  if (s == end) return NULL;
-  for (; s < end && is_digit(*s); s++)
-    if (exponent < 1000) exponent = 10 * exponent + (*s - '0');
-  d->point += down ? -exponent : exponent;
-  return s;
-}
-
 static bramah_status read_decimal(const char *s, const char *end, char point, decimal *d)
 {
   int any = 0;
@@ -57,18 +47,16 @@ static bramah_status read_decimal(const char *s, const char *end, char point, de
     s = take_digits(s, end, d, 1);
     any |= s > begin;
   }
-  if (any && s < end && (*s == 'e' || *s == 'E')) s = take_exponent(s, end, d);
+  if (any && s < end && (*s == 'e' || *s == 'E')) {
+    int exponent = 0;
+    const int down = ++s < end && *s == '-';
+    if (s < end && (*s == '-' || *s == '+')) s++;
+    any = s < end;
+    for (; s < end && is_digit(*s); s++)
+      if (exponent < 1000) exponent = 10 * exponent + (*s - '0');
+    d->point += down ? -exponent : exponent;
+  }
   return any && s == end ? BRAMAH_OK : BRAMAH_E_SYNTAX;
-}
-
-/* The part behind the mark times 1000 scale: a thousandth of a unit is lost at most, so that whatever is a
- * whole number comes out as one. */
-static int64_t fraction(const decimal *d, int64_t scale)
-{
-  int64_t x = 0;
-  for (int i = d->n - 1; i >= 0 && i >= d->point; i--) x = (x + 1000 * scale * d->digit[i]) / 10;
-  for (int i = d->point; i < 0 && x; i++) x /= 10;
-  return x;
 }
 
 bramah_status bramah__time_decimal(const char *text, const char *end, char point, int64_t scale, int whole,
@@ -86,7 +74,11 @@ bramah_status bramah__time_decimal(const char *text, const char *end, char point
     if (integer > (limit - digit) / 10) return BRAMAH_E_VALUE;
     integer = 10 * integer + digit;
   }
-  const int64_t x = fraction(&d, scale);
+  /* The part behind the mark times 1000 scale: a thousandth of a unit is lost at most, so that whatever is a whole
+   * number comes out as one. */
+  int64_t x = 0;
+  for (int i = d.n - 1; i >= 0 && i >= d.point; i--) x = (x + 1000 * scale * d.digit[i]) / 10;
+  for (int i = d.point; i < 0 && x; i++) x /= 10;
   if (whole && x) return BRAMAH_E_VALUE;
   const int64_t size = integer * scale + (x + 500) / 1000;
   *out = d.negative ? -size : size;
@@ -119,29 +111,19 @@ static int take_one(iso_cursor *c, const char *characters)
   return 1;
 }
 
-/* Days since 1970-01-01 of the Gregorian calendar, counted in years that begin in March. */
-static int64_t days_of(int year, int month, int day)
-{
-  const int64_t y = year - (month <= 2), era = y / 400, of_era = y - era * 400;
-  const int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-static int days_in_month(int year, int month)
-{
-  static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  const int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-  return days[month - 1] + (leap && month == 2);
-}
-
 static int64_t take_date(iso_cursor *c)
 {
   const int year = take_number(c, 4, 1678, 2261), dashes = take_one(c, "-");
   const int month = take_number(c, 2, 1, 12);
   if (dashes && !take_one(c, "-")) c->wrong = 1;
+  static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  const int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
   const int day = take_number(c, 2, 1, 31);
-  if (c->wrong || day > days_in_month(year, month)) return c->wrong = 1, 0;
-  return days_of(year, month, day);
+  if (c->wrong || day > days[month - 1] + (leap && month == 2)) return c->wrong = 1, 0;
+  /* Days since 1970-01-01 of the Gregorian calendar, counted in years that begin in March. */
+  const int64_t y = year - (month <= 2), era = y / 400, of_era = y - era * 400;
+  const int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
 static int64_t take_fraction(iso_cursor *c)
@@ -197,26 +179,19 @@ bramah_status bramah__time_iso(const char *text, const char *end, int64_t *ns, i
   return BRAMAH_OK;
 }
 
-/* Year, month, day of a day since 1970-01-01. */
-static void date_of(int64_t days, int *year, int *month, int *day)
-{
-  const int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, of_era = z - era * 146097;
-  const int64_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-  const int64_t of_year = of_era - (365 * y + y / 4 - y / 100), m = (5 * of_year + 2) / 153;
-  *day = (int)(of_year - (153 * m + 2) / 5 + 1);
-  *month = (int)(m < 10 ? m + 3 : m - 9);
-  *year = (int)(y + era * 400 + (*month <= 2));
-}
-
-void bramah__time_text(int64_t ns, char *out, size_t n)
+/* Days of the Gregorian calendar are counted in years that begin in March. */
+void bramah_log_time_text(int64_t ns, char *out, size_t n)
 {
   const int64_t second_ns = INT64_C(1000000000);
   int64_t seconds = ns / second_ns, rest = ns % second_ns;
   if (rest < 0) rest += second_ns, seconds--;
   int64_t days = seconds / 86400, of_day = seconds % 86400;
   if (of_day < 0) of_day += 86400, days--;
-  int year, month, day;
-  date_of(days, &year, &month, &day);
+  const int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, of_era = z - era * 146097;
+  const int64_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+  const int64_t of_year = of_era - (365 * y + y / 4 - y / 100), m = (5 * of_year + 2) / 153;
+  const int day = (int)(of_year - (153 * m + 2) / 5 + 1), month = (int)(m < 10 ? m + 3 : m - 9);
+  const int year = (int)(y + era * 400 + (month <= 2));
   const int used = snprintf(out, n, "%04d-%02d-%02dT%02d:%02d:%02d", year, month, day, (int)(of_day / 3600),
                             (int)(of_day / 60 % 60), (int)(of_day % 60));
   if (used < 0 || (size_t)used + 12 > n) return;

@@ -8,7 +8,7 @@
 #include "bramah/filter.h"
 #include "lib/base/arena.h"
 
-typedef struct bramah__stated_noise {
+typedef struct bramah__process_noise {
   size_t nf, np;
   size_t *basis;                   /* [nf] outputs */
   double *acceleration, *pressure; /* square roots of densities [nf], [np] */
@@ -16,30 +16,30 @@ typedef struct bramah__stated_noise {
   double *LU, *column, *row, *dx;  /* [nf x nf], [nf], [ne], [ne] scratch */
   int *pivot;                      /* [nf] */
   void *snap;                      /* of the plant */
-} bramah__stated_noise;
+} bramah__process_noise;
 
-void bramah__stated_noise_layout(const bramah_plant *plant, bramah__arena *arena,
-                                 bramah__stated_noise *noise);
+void bramah__process_noise_layout(const bramah_plant *plant, bramah__arena *arena,
+                                  bramah__process_noise *noise);
 
-/* Check and take the figures and the basis. Errors as of bramah_filter_init. */
-bramah_status bramah__stated_noise_take(const bramah_plant *plant, const bramah_filter_options *options,
-                                        bramah__stated_noise *noise, bramah_diag *diag);
+/* Check and take the values and the basis. Errors as of bramah_filter_init. */
+bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah_filter_options *options,
+                                         bramah__process_noise *noise, bramah_diag *diag);
 
 /* Other densities; NULL leaves a part as it is. Errors: E_VALUE (nothing changed). */
-bramah_status bramah__stated_noise_set(const bramah_plant *plant, const double *acceleration,
-                                       const double *pressure, bramah__stated_noise *noise,
-                                       bramah_diag *diag);
+bramah_status bramah__process_noise_set(const bramah_plant *plant, const double *acceleration,
+                                        const double *pressure, bramah__process_noise *noise,
+                                        bramah_diag *diag);
 
 /* Bring B up to date with the present pose. Errors: E_SINGULAR. */
-bramah_status bramah__stated_noise_refresh(const bramah_plant *plant, bramah__stated_noise *noise,
-                                           bramah_diag *diag);
+bramah_status bramah__process_noise_refresh(const bramah_plant *plant, bramah__process_noise *noise,
+                                            bramah_diag *diag);
 
 /* Initial covariance into the leading block of P, whose rows are n long; the rest of P is set to zero. */
-void bramah__stated_noise_covariance(const bramah__stated_noise *noise, const bramah_filter_options *options,
-                                     size_t n, double *P);
+void bramah__process_noise_covariance(const bramah__process_noise *noise,
+                                      const bramah_filter_options *options, size_t n, double *P);
 
 /* Columns of the noise of one step h by D 3.18 into the leading block of Gamma, whose rows are nq >= 2 nf +
  * np long: two for each acceleration of the basis, one for each pressure. Gamma must be zero there. */
-void bramah__stated_noise_columns(const bramah__stated_noise *noise, double h, size_t nq, double *Gamma);
+void bramah__process_noise_columns(const bramah__process_noise *noise, double h, size_t nq, double *Gamma);
 
 #endif

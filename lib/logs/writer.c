@@ -5,7 +5,8 @@
 #include "bramah/log.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
-#include "lib/logs/mat_columns.h"
+#include "lib/io/fail.h"
+#include "lib/logs/mat_write.h"
 
 #include <csv.h>
 #include <errno.h>
@@ -44,11 +45,6 @@ static bramah_status fail_system(bramah_log_writer *writer, const char *what, in
   return bramah__at(&writer->failure, strcmp(writer->path, "-") == 0 ? "<stdout>" : writer->path, 0, 0);
 }
 
-static bramah_status fail_memory(bramah_log_writer *writer)
-{
-  return bramah__fail(&writer->failure, BRAMAH_E_MEMORY, NULL, "out of memory");
-}
-
 static bramah_status report_failure(const bramah_log_writer *writer, bramah_diag *diag)
 {
   if (writer->failure.status && diag) *diag = writer->failure;
@@ -66,25 +62,22 @@ static void free_writer(bramah_log_writer *writer)
   free(writer);
 }
 
-static bramah_status create_mat(bramah_log_writer *writer, bramah_diag *diag, bramah_log_writer **out)
-{
-  const bramah_status status = bramah__mat_columns_create(writer->path, diag, &writer->mat);
-  if (status)
-    free_writer(writer);
-  else
-    *out = writer;
-  return status;
-}
-
 bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_writer **out)
 {
   bramah_log_writer *writer = calloc(1, sizeof *writer);
   if (writer) writer->path = strdup(path);
   if (!writer || !writer->path) {
     free(writer);
-    return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
+    return bramah__fail_memory(diag);
   }
-  if (bramah_log_is_mat(path)) return create_mat(writer, diag, out);
+  if (bramah_log_is_mat(path)) {
+    const bramah_status status = bramah__mat_columns_create(path, diag, &writer->mat);
+    if (status)
+      free_writer(writer);
+    else
+      *out = writer;
+    return status;
+  }
   writer->owned = strcmp(path, "-") != 0;
   writer->fd = writer->owned ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
   if (writer->fd >= 0) {
@@ -99,13 +92,6 @@ bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_
 
 /* ---- columns ---- */
 
-/* What a reader might take for a mark between cells, a comment, or a byte-order mark of the file. */
-static int needs_quotes(const char *title)
-{
-  return strpbrk(title, ",;\t \"#\r\n") || strncmp(title, "\xEF\xBB\xBF", 3) == 0 ||
-         strncmp(title, "\xFF\xFE", 2) == 0 || strncmp(title, "\xFE\xFF", 2) == 0;
-}
-
 /* name[unit], put in quotes where a reader would not take the plain text as one cell. */
 static char *make_title(const char *name, const char *unit)
 {
@@ -119,7 +105,9 @@ static char *make_title(const char *name, const char *unit)
       used = bramah__append(plain, length, used, unit);
       used = bramah__append(plain, length, used, "]");
     }
-    if (!needs_quotes(plain)) {
+    /* What a reader might take for a mark between cells, a comment, or a byte-order mark of the file. */
+    if (!strpbrk(plain, ",;\t \"#\r\n") && strncmp(plain, "\xEF\xBB\xBF", 3) != 0 &&
+        strncmp(plain, "\xFF\xFE", 2) != 0 && strncmp(plain, "\xFE\xFF", 2) != 0) {
       free(quoted);
       return plain;
     }
@@ -127,17 +115,6 @@ static char *make_title(const char *name, const char *unit)
   }
   free(plain);
   return quoted;
-}
-
-static int grow_columns(bramah_log_writer *writer)
-{
-  if (writer->n_columns < writer->room) return 1;
-  size_t room = writer->room ? 2 * writer->room : 16;
-  log_column *columns = realloc(writer->columns, room * sizeof *columns);
-  if (!columns) return 0;
-  writer->columns = columns;
-  writer->room = room;
-  return 1;
 }
 
 bramah_status bramah_log_add_column(bramah_log_writer *writer, const char *name, const char *unit, int digits,
@@ -150,20 +127,20 @@ bramah_status bramah_log_add_column(bramah_log_writer *writer, const char *name,
   if (!*name || strpbrk(name, "[]"))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a column needs a name without brackets");
   if (writer->mat) return bramah__mat_columns_add(writer->mat, name, unit ? unit : "", diag);
-  char *title = grow_columns(writer) ? make_title(name, unit ? unit : "") : NULL;
-  if (!title) return bramah__fail(diag, BRAMAH_E_MEMORY, name, "out of memory");
+  if (writer->n_columns == writer->room) {
+    const size_t room = writer->room ? 2 * writer->room : 16;
+    log_column *columns = realloc(writer->columns, room * sizeof *columns);
+    if (!columns) return bramah__fail_memory(diag);
+    writer->columns = columns;
+    writer->room = room;
+  }
+  char *title = make_title(name, unit ? unit : "");
+  if (!title) return bramah__fail_memory(diag);
   writer->columns[writer->n_columns++] = (log_column){title, digits};
   return BRAMAH_OK;
 }
 
 /* ---- rows ---- */
-
-/* After a failed write the file may end in the middle of a row: cut it back to the last whole one. What
- * cannot be cut (a pipe, a device) stays as it is: the error that led here is the one to report. */
-static void cut_partial_row(const bramah_log_writer *writer)
-{
-  if (writer->owned && ftruncate(writer->fd, writer->written) != 0) return;
-}
 
 static bramah_status flush(bramah_log_writer *writer)
 {
@@ -175,7 +152,9 @@ static bramah_status flush(bramah_log_writer *writer)
     fail_system(writer, "cannot write: ", errno);
     while (done && writer->buffer[done - 1] != '\n') done--;
     writer->written += (off_t)done;
-    cut_partial_row(writer);
+    /* The file may end in the middle of a row: cut it back to the last whole one. What cannot be cut (a pipe, a
+     * device) stays as it is: the error that led here is the one to report. */
+    if (writer->owned && ftruncate(writer->fd, writer->written) != 0) return BRAMAH_E_FILE;
     return BRAMAH_E_FILE;
   }
   writer->written += (off_t)done;
@@ -189,7 +168,7 @@ static bramah_status write_header(bramah_log_writer *writer)
   for (size_t i = 0; i < n; i++) header += strlen(writer->columns[i].title) + 1;
   size_t row = n * (BRAMAH__NUMBER_SIZE + 1) + 1;
   writer->buffer = malloc(FLUSH_AT + header + row);
-  if (!writer->buffer) return fail_memory(writer);
+  if (!writer->buffer) return bramah__fail_memory(&writer->failure);
   for (size_t i = 0; i < n; i++) {
     size_t length = strlen(writer->columns[i].title);
     memcpy(writer->buffer + writer->used, writer->columns[i].title, length);

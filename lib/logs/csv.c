@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* CSV: a file cut into lines, so that every message knows its line; lines cut into cells, by libcsv, and the
+ * numbers in them read; and the head of the log: what separates the cells, names and units of the columns. What the
+ * file shows by itself is found; what the caller has stated is not questioned. */
+#define _GNU_SOURCE /* strtod_l */
+#include "lib/base/diag.h"
+#include "lib/base/text.h"
+#include "lib/logs/reader.h"
+
+#include <csv.h>
+#include <errno.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* Longest row in bytes. It bounds the memory, whatever the file holds: also when a quote is never closed. */
+enum { LONGEST_ROW = 1 << 18, MOST_COLUMNS = 10000 };
+
+typedef struct csv {
+  bramah_log_reader *reader;
+  struct csv_parser parser;
+  char *buffer; /* [LONGEST_ROW + 2]: a missing line end, and a zero byte behind it */
+  size_t begin, end;
+  uint64_t bytes; /* read from the file */
+  int at_eof;
+
+  char *text; /* the line read last, in buffer, its line end included */
+  size_t length;
+  int line, no_line_end;
+
+  /* The row that is being put together. */
+  size_t n_cells;
+  size_t line_first_cell; /* cells that were complete when the current line began */
+  int line_quoted;        /* the current line began inside quotes, in a cell that opened at ... */
+  int open_line, open_position;
+  int stray; /* something follows a carriage return */
+} csv;
+
+/* A cell: text [length], which may be changed in place; user is the csv. */
+typedef void on_cell(void *text, size_t length, void *user);
+
+static bramah_status fail(csv *c, int line, int position, const char *message)
+{
+  return bramah__log_fail(c->reader, BRAMAH_E_SYNTAX, NULL, line, position, message);
+}
+
+/* ---- lines ---- */
+
+static bramah_status fill_buffer(csv *c)
+{
+  ssize_t n;
+  c->end -= c->begin;
+  memmove(c->buffer, c->buffer + c->begin, c->end);
+  c->begin = 0;
+  do n = read(c->reader->fd, c->buffer + c->end, LONGEST_ROW - c->end);
+  while (n < 0 && errno == EINTR);
+  if (n < 0) return bramah__log_fail_system(c->reader, "cannot read: ", errno);
+  c->end += (size_t)n;
+  c->bytes += (uint64_t)n;
+  c->at_eof = n == 0;
+  return BRAMAH_OK;
+}
+
+static bramah_status take_line(csv *c, size_t length)
+{
+  c->text = c->buffer + c->begin;
+  c->length = length;
+  c->begin += length;
+  if (length && c->line < INT_MAX) c->line++;
+  return BRAMAH_OK;
+}
+
+/* Next line into text and length; length 0 at the end of the file. */
+static bramah_status next_line(csv *c)
+{
+  for (size_t scanned = 0;;) {
+    const char *start = c->buffer + c->begin;
+    const size_t held = c->end - c->begin;
+    const char *line_end = memchr(start + scanned, '\n', held - scanned);
+    if (line_end) return take_line(c, (size_t)(line_end - start) + 1);
+    if (c->at_eof && !held) return take_line(c, 0);
+    if (c->at_eof) { /* what is left is completed by a line end */
+      c->no_line_end = 1;
+      c->buffer[c->end++] = '\n';
+      return take_line(c, held + 1);
+    }
+    scanned = held;
+    if (held >= LONGEST_ROW)
+      return fail(c, c->line + 1, 0,
+                  memchr(start, 0, held) ? "a zero byte: this is not a text file"
+                                         : "the line is longer than 256 KiB: this is not a log");
+    const bramah_status status = fill_buffer(c);
+    if (status) return status;
+  }
+}
+
+/* Give the line back: the next call delivers it again. */
+static void return_line(csv *c)
+{
+  if (!c->length) return;
+  c->begin -= c->length;
+  if (c->line < INT_MAX) c->line--;
+}
+
+static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/* Empty lines and comments: one of the marks is at their beginning. */
+static int is_skipped(const csv *c)
+{
+  size_t i = 0;
+  while (i < c->length && is_blank(c->text[i])) i++;
+  if (i == c->length) return 1;
+  if ((unsigned char)(c->text[i] - '0') < 10) return 0; /* the common case */
+  for (const char *mark = c->reader->comment; *mark;) {
+    const size_t n = strcspn(mark, " ");
+    if (n && n <= c->length - i && memcmp(c->text + i, mark, n) == 0) return 1;
+    mark += n;
+    mark += *mark == ' ';
+  }
+  return 0;
+}
+
+/* The next line that is neither empty nor a comment; length 0 at the end of the file. */
+static bramah_status next_full_line(csv *c)
+{
+  bramah_status status;
+  do status = next_line(c);
+  while (!status && c->length && is_skipped(c));
+  return status;
+}
+
+/* ---- where a cell is: worked out only for a message, so that reading is not slowed down ---- */
+
+/* Number of the character that begins at text[offset], counted from 1: UTF-8 continuation bytes do not count. */
+static int character(const char *text, size_t offset)
+{
+  int position = 1;
+  for (size_t i = 0; i < offset; i++) position += ((unsigned char)text[i] & 0xC0u) != 0x80u;
+  return position;
+}
+
+static size_t skip_blanks(const char *text, size_t length, size_t i)
+{
+  while (i + 1 < length && is_blank(text[i])) i++;
+  return i;
+}
+
+/* Offset of a cell of the current line, whose first one is number `at` and begins within quotes if `quoted`; its
+ * leading blanks are not passed over. */
+static size_t cell_offset(const csv *c, size_t cell, size_t at, int quoted)
+{
+  const char delimiter = c->reader->format.delimiter;
+  size_t i = 0;
+  if (delimiter == ' ') {
+    i = skip_blanks(c->text, c->length, 0);
+    for (at = 0; at < cell && i + 1 < c->length; at++) {
+      while (i + 1 < c->length && !is_blank(c->text[i])) i++;
+      i = skip_blanks(c->text, c->length, i);
+    }
+    return i;
+  }
+  for (; i < c->length && at < cell; i++) {
+    if (c->text[i] == '"') quoted = !quoted;
+    if (c->text[i] == delimiter && !quoted) at++;
+  }
+  return i;
+}
+
+/* Place of a cell that ends in the current line. */
+static int cell_position(const csv *c, size_t cell, int *line)
+{
+  const char delimiter = c->reader->format.delimiter;
+  const int in_quotes = c->line_quoted && cell == c->line_first_cell;
+  *line = in_quotes ? c->open_line : c->line;
+  if (in_quotes) return c->open_position;
+  size_t i = cell_offset(c, cell, c->line_first_cell, c->line_quoted);
+  while (i + 1 < c->length && c->text[i] != delimiter && is_blank(c->text[i])) i++;
+  return character(c->text, i);
+}
+
+/* Cut blanks off both ends. */
+static void trim(char **text, size_t *length)
+{
+  while (*length && is_blank(**text)) ++*text, --*length;
+  while (*length && is_blank((*text)[*length - 1])) --*length;
+}
+
+/* ---- numbers ---- */
+
+/* Digits from *text on, at most so many that *mantissa holds them exactly; returns how many. */
+static int take_digits(const char **text, uint64_t *mantissa)
+{
+  const char *s = *text;
+  while (*s >= '0' && *s <= '9' && *mantissa < UINT64_C(1000000000000000000))
+    *mantissa = *mantissa * 10 + (uint64_t)(*s++ - '0');
+  int n = (int)(s - *text);
+  *text = s;
+  return n;
+}
+
+/* Plain decimal numbers, bit for bit as strtod reads them but several times faster: if the digits fit 53 bits
+ * and the power of ten is exact, one operation rounds once. Returns 0 for all other text: strtod shall look
+ * at it. What is at `end` must not continue a number. */
+static int read_plain(const char *s, const char *end, char point, double *value)
+{
+#if FLT_EVAL_METHOD == 0
+  static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  uint64_t mantissa = 0;
+  int negative = *s == '-', power = 0;
+  if (*s == '-' || *s == '+') s++;
+  int n = take_digits(&s, &mantissa);
+  if (*s == point && s < end) {
+    s++;
+    power = -take_digits(&s, &mantissa);
+  }
+  if (n - power == 0) return 0;
+  if (*s == 'e' || *s == 'E') {
+    uint64_t exponent = 0;
+    int down = *++s == '-';
+    if (*s == '-' || *s == '+') s++;
+    if (take_digits(&s, &exponent) == 0 || exponent > 99) return 0;
+    power += down ? -(int)exponent : (int)exponent;
+  }
+  if (s != end || mantissa > UINT64_C(1) << 53 || power < -22 || power > 22) return 0;
+  const double magnitude = power < 0 ? (double)mantissa / ten[-power] : (double)mantissa * ten[power];
+  *value = negative ? -magnitude : magnitude;
+  return 1;
+#else
+  (void)s, (void)end, (void)point, (void)value;
+  return 0;
+#endif
+}
+
+/* A number that ends at `end`, where a character may be put for the time being. */
+static bramah_status read_number(const csv *c, char *text, char *end, double *value)
+{
+  const char point = c->reader->format.decimal ? c->reader->format.decimal : '.';
+  if (read_plain(text, end, point, value)) return BRAMAH_OK;
+  const char behind = *end;
+  char *mark = point == '.' ? NULL : memchr(text, point, (size_t)(end - text)), *stop;
+  if (point != '.' && memchr(text, '.', (size_t)(end - text))) return BRAMAH_E_SYNTAX;
+  *end = '\0';
+  if (mark) *mark = '.';
+  *value = strtod_l(text, &stop, c->reader->c_locale);
+  if (mark) *mark = point;
+  const int hexadecimal = strpbrk(text, "xX") != NULL; /* strtod reads such numbers, a log has none */
+  *end = behind;
+  if (stop != end || stop == text || hexadecimal) return BRAMAH_E_SYNTAX;
+  return isfinite(*value) ? BRAMAH_OK : BRAMAH_E_NOT_FINITE;
+}
+
+/* 1 if the text is a number from its first to its last character. */
+static int is_number(const csv *c, const char *text)
+{
+  char copy[64], *stop;
+  const size_t n = strlen(text);
+  if (n == 0 || n >= sizeof copy || !strpbrk(text, "0123456789")) return 0;
+  memcpy(copy, text, n + 1);
+  if (c->reader->format.delimiter != ',' && c->reader->format.decimal != '.')
+    for (char *at = copy; *at; at++)
+      if (*at == ',') *at = '.';
+  strtod_l(copy, &stop, c->reader->c_locale);
+  return *stop == '\0';
+}
+
+/* The first mark met in a number decides: from then on the other one is an error. Words have such marks too
+ * ("n.a."). */
+static void decide_decimal(csv *c, const char *text, size_t length)
+{
+  int digits = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (!text[i] || !strchr("0123456789+-.,eE", text[i])) return;
+    digits |= text[i] >= '0' && text[i] <= '9';
+  }
+  if (!digits) return;
+  if (memchr(text, ',', length)) c->reader->format.decimal = ',';
+  if (memchr(text, '.', length)) c->reader->format.decimal = '.';
+}
+
+/* One of the texts that mean no sample. */
+static int is_missing(const char *missing, const char *text, size_t length)
+{
+  for (const char *m = missing; *m;) {
+    const size_t n = strcspn(m, " ");
+    if (n == length && strncasecmp(m, text, n) == 0) return 1;
+    m += n;
+    m += *m == ' ';
+  }
+  return 0;
+}
+
+static bramah_status read_time(bramah_log_reader *reader, const char *text, const char *end, double *value)
+{
+  bramah__time_format *clock = &reader->clock;
+  bramah_status status;
+  int zone = 0;
+  if (clock->iso)
+    status = bramah__time_iso(text, end, &reader->time, &zone);
+  else
+    status = bramah__time_decimal(text, end, reader->format.decimal ? reader->format.decimal : '.',
+                                  clock->scale, clock->whole, &reader->time);
+  *value = clock->iso ? 1e-9 * (double)reader->time : (double)reader->time / (double)clock->scale;
+  if (status || !clock->iso) return status;
+  if (!clock->zone) clock->zone = zone ? 1 : 2;
+  return clock->zone == (zone ? 1 : 2) ? BRAMAH_OK : BRAMAH_E_TIME;
+}
+
+/* Note a bad cell, with a copy for the message: cut, and with nothing in it that could disturb a terminal. */
+static void take_bad(csv *c, bramah_status status, size_t cell, const char *text, size_t length)
+{
+  bramah__log_fault *f = &c->reader->fault;
+  size_t used = 0;
+  if (f->status) return;
+  f->status = status;
+  f->cell = cell;
+  f->position = cell_position(c, cell, &f->line);
+  for (size_t i = 0; i < length && used + 4 < sizeof f->quote; i++)
+    f->quote[used++] = (unsigned char)text[i] < 0x20u || text[i] == 0x7f ? '?' : text[i];
+  if (used < length) {
+    while (used && ((unsigned char)text[used] & 0xC0u) == 0x80u)
+      used--; /* not in the middle of a character */
+    memcpy(f->quote + used, "...", 3);
+    used += 3;
+  }
+  f->quote[used] = '\0';
+  bramah__log_bad_cell(c->reader, cell, f->line);
+}
+
+/* A cell of a row of numbers. */
+static void on_number(void *data, size_t length, void *user)
+{
+  csv *c = user;
+  bramah_log_reader *reader = c->reader;
+  char *text = data;
+  double value;
+  bramah_status status;
+  const size_t cell = c->n_cells++;
+  c->stray |= reader->row_done;
+  if (cell >= reader->n_columns) return;
+  reader->present[cell] = 0;
+  reader->values[cell] = NAN;
+  if (reader->columns[cell].ignored) return;
+  trim(&text, &length); /* quoted cells keep their blanks */
+  if (!length || (*reader->missing && is_missing(reader->missing, text, length))) return;
+  const int is_time = cell == reader->time_column;
+  if (!reader->format.decimal && !(is_time && reader->clock.iso)) decide_decimal(c, text, length);
+  reader->present[cell] = 1;
+  if (is_time) {
+    status = read_time(reader, text, text + length, &value);
+  } else {
+    status = read_number(c, text, text + length, &value);
+    value *= reader->columns[cell].factor;
+    if (!status && !isfinite(value)) status = BRAMAH_E_NOT_FINITE;
+  }
+  if (status)
+    take_bad(c, status, cell, text, length);
+  else
+    reader->values[cell] = value;
+}
+
+/* ---- rows ---- */
+
+/* Cells between any number of blanks, which libcsv does not know; a unit in brackets belongs to the word before it,
+ * blanks inside it are kept. */
+static bramah_status split_blanks(csv *c, on_cell *cell)
+{
+  char *at = c->text, *end = at + c->length;
+  if (memchr(at, '"', c->length))
+    return fail(c, c->line, 0, "quotes in a line whose cells are separated by blanks");
+  while (end > at && (end[-1] == '\n' || end[-1] == '\r')) end--;
+  if (memchr(at, '\r', (size_t)(end - at))) c->stray = 1;
+  while (at < end) {
+    while (at < end && is_blank(*at)) at++;
+    char *begin = at;
+    int inside = 0;
+    for (char *next = at; next < end; at = next) {
+      while (next < end && (inside || !is_blank(*next))) {
+        inside = *next == '[' || (inside && *next != ']');
+        next++;
+      }
+      at = next;
+      while (next < end && is_blank(*next)) next++;
+      if (next == end || *next != '[') break;
+    }
+    if (at > begin) cell(begin, (size_t)(at - begin), c);
+  }
+  c->reader->row_done = 1;
+  return BRAMAH_OK;
+}
+
+/* libcsv: the end of a row. */
+static void on_row(int mark, void *user)
+{
+  (void)mark;
+  ((csv *)user)->reader->row_done = 1;
+}
+
+/* Hand the cells of the current line on; row_done is set unless the line ends inside quotes. */
+static bramah_status split_line(csv *c, on_cell *cell)
+{
+  const char *zero = memchr(c->text, 0, c->length);
+  if (zero)
+    return fail(c, c->line, character(c->text, (size_t)(zero - c->text)),
+                "a zero byte: this is not a text file");
+  c->line_first_cell = c->n_cells;
+  if (c->reader->format.delimiter == ' ') return split_blanks(c, cell);
+  const size_t parsed = csv_parse(&c->parser, c->text, c->length, cell, on_row, c);
+  if (parsed < c->length && csv_error(&c->parser) != CSV_EPARSE) return bramah__log_fail_memory(c->reader);
+  if (parsed < c->length)
+    return fail(c, c->line, character(c->text, parsed), "a quote in the middle of a cell");
+  if (c->reader->row_done) return BRAMAH_OK;
+  /* A line that does not end a row ended inside quotes. */
+  c->open_position = cell_position(c, c->n_cells, &c->open_line);
+  c->line_quoted = 1;
+  return BRAMAH_OK;
+}
+
+/* Lines up to the end of the next row. *end = 1 if there is none. */
+static bramah_status split_row(csv *c, on_cell *cell, int *end)
+{
+  size_t bytes = 0;
+  bramah_log_reader *reader = c->reader;
+  c->n_cells = 0;
+  reader->row_done = c->stray = c->line_quoted = 0;
+  while (!reader->row_done) {
+    bramah_status status = next_line(c);
+    if (status) return status;
+    *end = c->length == 0;
+    bytes += c->length;
+    if (c->line_quoted && (*end || bytes > LONGEST_ROW))
+      return fail(c, c->open_line, c->open_position, "the quote is never closed");
+    if (*end) return BRAMAH_OK;
+    if (!c->line_quoted && is_skipped(c)) {
+      bytes = 0;
+      continue;
+    }
+    if (!c->line_quoted) reader->row_line = c->line;
+    status = split_line(c, cell);
+    if (status) return status;
+  }
+  return c->stray ? fail(c, c->line, 0, "a carriage return in the middle of the line") : BRAMAH_OK;
+}
+
+static bramah_status next_row(bramah_log_reader *reader, int *end)
+{
+  csv *c = reader->source;
+  bramah_diag *diag = &reader->failure;
+  const bramah_status status = split_row(c, on_number, end);
+  if (status || *end || c->n_cells == reader->n_columns) return status;
+  if (c->n_cells < reader->n_columns && c->no_line_end) {
+    bramah__log_fail(reader, BRAMAH_E_TRUNCATED, NULL, c->line, 0, "the file ends in the middle of line ");
+    bramah__add_number(diag, c->line, 12);
+    return BRAMAH_E_TRUNCATED;
+  }
+  fail(c, reader->row_line, 0, "");
+  bramah__add_number(diag, (double)c->n_cells, 12);
+  bramah__add_text(diag, c->n_cells == 1 ? " cell where the header has " : " cells where the header has ");
+  bramah__add_number(diag, (double)reader->n_columns, 12);
+  return BRAMAH_E_SYNTAX;
+}
+
+static bramah_status peek(bramah_log_reader *reader, size_t column, const char **text, size_t *length)
+{
+  csv *c = reader->source;
+  *text = NULL;
+  const bramah_status status = next_full_line(c);
+  if (status || !c->length) return status;
+  const size_t begin = cell_offset(c, column, 0, 0), end = cell_offset(c, column + 1, 0, 0);
+  char *at = c->text + begin;
+  *length = end - begin;
+  if (*length && at[*length - 1] == reader->format.delimiter) --*length;
+  trim(&at, length);
+  if (*length > 1 && at[0] == '"' && at[*length - 1] == '"') at++, *length -= 2;
+  *text = at;
+  return_line(c);
+  return BRAMAH_OK;
+}
+
+/* ---- the head of the log ---- */
+
+/* Marks of the header line outside quotes and brackets; without a header of the first row, where commas may be
+ * decimal marks. */
+static bramah_status find_delimiter(csv *c)
+{
+  size_t commas = 0, semicolons = 0, tabs = 0, words = 0;
+  int quoted = 0, inside = 0, in_word = 0;
+  bramah_log_format *format = &c->reader->format;
+  for (size_t i = 0; i < c->length; i++) {
+    const char mark = c->text[i];
+    if (mark == '"') quoted = !quoted;
+    if (!quoted && (mark == '[' || mark == ']')) inside = mark == '[';
+    if (quoted || inside) continue;
+    commas += mark == ',';
+    semicolons += mark == ';';
+    tabs += mark == '\t';
+    words += !is_blank(mark) && !in_word && mark != ']';
+    in_word = !is_blank(mark);
+  }
+  if (commas && semicolons && !format->no_header)
+    return fail(c, c->line, 0, "both ',' and ';' stand in the header: state the delimiter of the log");
+  if (semicolons)
+    format->delimiter = ';';
+  else if (commas && !(tabs && format->no_header))
+    format->delimiter = ',';
+  else if (tabs)
+    format->delimiter = '\t';
+  else
+    format->delimiter = words > 1 ? ' ' : ',';
+  return BRAMAH_OK;
+}
+
+/* A cell of the header: name or name[unit]. */
+static bramah_status add_column(csv *c, char *cell, size_t length)
+{
+  bramah_log_reader *reader = c->reader;
+  char *open = strchr(cell, '['), *close = strchr(cell, ']'), *unit = cell + length;
+  size_t name_length = length, unit_length = 0;
+  int line;
+  const int position = cell_position(c, c->n_cells, &line);
+  if (open ? close != cell + length - 1 : close != NULL)
+    return bramah__log_fail(reader, BRAMAH_E_SYNTAX, cell, line, position, "expected name or name[unit]");
+  if (open) {
+    unit = open + 1;
+    name_length = (size_t)(open - cell);
+    unit_length = length - name_length - 2;
+    reader->format.units = BRAMAH_LOG_UNITS_HEADER;
+  }
+  trim(&cell, &name_length);
+  trim(&unit, &unit_length);
+  cell[name_length] = unit[unit_length] = '\0';
+  if (reader->n_columns == MOST_COLUMNS) /* each name is compared with all others */
+    return fail(c, line, position, "more than 10000 columns");
+  if (!*cell) return fail(c, line, position, "a column of the header has no name");
+  if (is_number(c, cell))
+    return fail(c, line, position,
+                "a number where the header should name a column; a log without header has "
+                "'log: {header: none}' in its study");
+  for (size_t i = 0; i < reader->n_columns; i++)
+    if (strcmp(reader->names[i], cell) == 0)
+      return bramah__log_fail(reader, BRAMAH_E_KEY, cell, line, position, "the header has this column twice");
+  return bramah__log_add_column(reader, cell, unit, position);
+}
+
+/* The line itself must stay as it is, for places in messages. */
+static void on_name(void *data, size_t length, void *user)
+{
+  csv *c = user;
+  char *text = data;
+  c->stray |= c->reader->row_done;
+  trim(&text, &length);
+  char *copy = strndup(text, length);
+  for (size_t i = 0; copy && i < length; i++) /* a line end in a quoted name */
+    if ((unsigned char)copy[i] < 0x20u) copy[i] = ' ';
+  if (!copy)
+    bramah__log_fail_memory(c->reader);
+  else if (!c->reader->failure.status && !c->reader->row_done)
+    add_column(c, copy, length);
+  free(copy);
+  c->n_cells++;
+}
+
+/* A cell of the first row of a log without header. */
+static void on_numbered(void *data, size_t length, void *user)
+{
+  csv *c = user;
+  char name[24];
+  (void)data, (void)length;
+  name[bramah__format_integer(name, (int64_t)c->reader->n_columns + 1)] = '\0';
+  if (!c->reader->failure.status) bramah__log_add_column(c->reader, name, "", 0);
+  c->n_cells++;
+}
+
+/* What a line looks like as a row of units: "[bar]", "(bar)", "\"bar\"", "bar". Quotes hold no delimiters. */
+typedef struct units_row {
+  size_t n, known, numbers;
+} units_row;
+
+static bramah_status walk_units(csv *c, int assign, units_row *row)
+{
+  char *at = c->text, *end = at + c->length;
+  const char delimiter = c->reader->format.delimiter;
+  *row = (units_row){0};
+  for (;;) {
+    char unit[64], *next, *text;
+    double factor;
+    bramah_dimension dimension;
+    bramah_diag ignored;
+    while (delimiter == ' ' && at < end && is_blank(*at)) at++;
+    if (delimiter == ' ' && at == end) return BRAMAH_OK;
+    for (next = at; next < end && (delimiter == ' ' ? !is_blank(*next) : *next != delimiter);) next++;
+    size_t length = (size_t)(next - at);
+    for (text = at;
+         trim(&text, &length), length > 1 && strchr("[(\"", *text) && strchr("])\"", text[length - 1]);)
+      text++, length -= 2;
+    if (length >= sizeof unit) length = sizeof unit - 1;
+    memcpy(unit, text, length);
+    unit[length] = '\0';
+    row->numbers += (size_t)is_number(c, unit);
+    row->known += *unit && bramah_unit_parse(unit, &factor, &dimension, &ignored) == BRAMAH_OK;
+    if (assign && row->n < c->reader->n_columns && !bramah__log_is_no_unit(unit)) {
+      const bramah_status status = bramah__log_set_unit(c->reader, row->n, unit);
+      if (status) return status;
+    }
+    row->n++;
+    if (next == end) return BRAMAH_OK;
+    at = next + (delimiter != ' ');
+  }
+}
+
+/* The next line that is no comment is a row of units if it has one for some column and no number at all. It
+ * is looked at only where the header has no units, since a live source may be slow to send it. */
+static bramah_status find_units(csv *c)
+{
+  bramah_log_format *format = &c->reader->format;
+  units_row row;
+  bramah_status status = next_full_line(c);
+  if (!status) status = walk_units(c, 0, &row);
+  if (status) return status;
+  if (c->length && row.n == c->reader->n_columns && row.numbers == 0 && row.known > 0) {
+    format->units = BRAMAH_LOG_UNITS_ROW;
+    c->reader->header_line = c->line;
+    return walk_units(c, 1, &row);
+  }
+  if (format->units == BRAMAH_LOG_UNITS_ROW)
+    return bramah__log_fail(c->reader, BRAMAH_E_UNIT, NULL, c->line, 0,
+                            "a row with a unit for each column is expected below the header");
+  format->units = BRAMAH_LOG_UNITS_HEADER;
+  return_line(c);
+  return BRAMAH_OK;
+}
+
+/* The header line, or the first row, stays to come. A byte-order mark of UTF-8 is passed over; UTF-16 is refused. */
+static bramah_status find_header(csv *c)
+{
+  bramah_log_format *format = &c->reader->format;
+  bramah_status status = BRAMAH_OK;
+  while (!status && !c->at_eof && c->end < 3) status = fill_buffer(c);
+  if (!status && c->end >= 2 &&
+      (memcmp(c->buffer, "\xFF\xFE", 2) == 0 || memcmp(c->buffer, "\xFE\xFF", 2) == 0))
+    return fail(c, 1, 1, "the file is in UTF-16: a log is read in UTF-8 or ASCII, save it so");
+  if (c->end >= 3 && memcmp(c->buffer, "\xEF\xBB\xBF", 3) == 0) c->begin = 3;
+  for (int i = 0; !status && i < format->skip; i++) {
+    status = next_line(c);
+    if (!status && !c->length) break; /* the end of the file */
+  }
+  if (!status) status = next_full_line(c);
+  if (status) return status;
+  if (!c->length)
+    return bramah__log_fail(c->reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the file has no header line");
+  if (!format->delimiter) status = find_delimiter(c);
+  if (status) return status;
+  csv_set_delim(&c->parser, (unsigned char)format->delimiter);
+  /* Between commas a decimal comma is possible in quotes only, and would have to be stated. */
+  if (format->delimiter == ',' && !format->decimal) format->decimal = '.';
+  return_line(c);
+  return BRAMAH_OK;
+}
+
+static bramah_status open_csv(bramah_log_reader *reader)
+{
+  int end = 0;
+  csv *c = reader->source = calloc(1, sizeof *c);
+  if (!c) return bramah__log_fail_memory(reader);
+  c->reader = reader;
+  csv_init(&c->parser, CSV_STRICT | CSV_APPEND_NULL);
+  c->buffer = malloc(LONGEST_ROW + 2);
+  bramah_status status = c->buffer ? find_header(c) : bramah__log_fail_memory(reader);
+  if (!status) status = split_row(c, reader->format.no_header ? on_numbered : on_name, &end);
+  if (!status) status = reader->failure.status;
+  if (status) return status;
+  if (reader->format.no_header) {
+    if (reader->row_line != c->line) return fail(c, c->line, 0, "the first row is broken by a quote");
+    return_line(c);
+    return BRAMAH_OK;
+  }
+  reader->header_line = reader->row_line;
+  return reader->format.units == BRAMAH_LOG_UNITS_HEADER ? BRAMAH_OK : find_units(c);
+}
+
+static void close_csv(bramah_log_reader *reader)
+{
+  csv *c = reader->source;
+  if (!c) return;
+  csv_free(&c->parser);
+  free(c->buffer);
+  free(c);
+}
+
+static int takes(const char *path)
+{
+  (void)path;
+  return 1;
+}
+
+static uint64_t bytes(const bramah_log_reader *reader)
+{
+  const csv *c = reader->source;
+  const uint64_t left = c->end - c->begin; /* the line end that we have added counts among them */
+  return c->bytes - (left && c->no_line_end ? left - 1 : left);
+}
+
+static int is_cut(const bramah_log_reader *reader) { return ((const csv *)reader->source)->no_line_end; }
+
+const bramah__log_kind bramah__log_csv = {.takes = takes,
+                                          .open = open_csv,
+                                          .close = close_csv,
+                                          .next = next_row,
+                                          .bytes = bytes,
+                                          .is_cut = is_cut,
+                                          .peek = peek,
+                                          .no_rows = "the log has a header but no rows",
+                                          .units_in_header = 1};
