@@ -285,7 +285,7 @@ static void explain_plan(const bramah_sensor_study *study)
          1e-6 * (double)is->step_ns);
   for (size_t i = 0; i < is->n_signals; i++)
     printf("  signal %s: %s, up to %.6g\n", plan->signals[i].name, plan->signals[i].output,
-           bramah_sensor_study_largest(study, 0, i));
+           bramah_sensor_study_get_signal(study, 0, i).largest);
   for (size_t i = 0; i < is->n_studies; i++)
     printf("  study %s: %s, %zu sensors\n", plan->studies[i].name, is->studies[i]->name,
            is->studies[i]->n_sensors);

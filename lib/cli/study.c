@@ -75,7 +75,7 @@ static void print_errors(const view *v, bramah_sensor_study_case c, FILE *out)
     cli_table_add(&table, "%s", "");
     for (size_t i = 0; i < is->n_signals; i++)
       add_short(&table, noise ? sensor_noise(v, c, i)
-                              : bramah_sensor_study_model_alone(v->study, c.scenario, i, BRAMAH_METRIC_RMSE));
+                              : bramah_sensor_study_get_signal(v->study, c.scenario, i).model_alone);
     for (int blank = 0; blank < 2; blank++) cli_table_add(&table, "%s", "");
   }
   cli_table_print(&table, out);
@@ -89,12 +89,12 @@ static void print_failures(const view *v, size_t failed, FILE *out)
   if (!failed) return;
   fprintf(out, "\n%zu of %zu runs failed and are in no mean:\n", failed, is->n_runs);
   for (size_t i = 0; i < is->n_runs && printed < MOST_FAILURES; i++) {
-    const bramah_sensor_study_case c = bramah_sensor_study_case_of(v->study, i);
-    const char *why = bramah_sensor_study_failure(v->study, i);
-    if (!why) continue;
+    const bramah_sensor_study_outcome run = bramah_sensor_study_get_run(v->study, i);
+    const bramah_sensor_study_case c = run.at;
+    if (!run.failure) continue;
     fprintf(out, "  scenario %s, filter %s, study %s, %.6g Hz, seed %zu: %s\n",
             is->scenarios[c.scenario].name, is->filters[c.filter].name, is->plan->studies[c.study].name,
-            is->rates[c.rate], c.seed + 1, why);
+            is->rates[c.rate], c.seed + 1, run.failure);
     printed++;
   }
   if (failed > printed) fprintf(out, "  and %zu more\n", failed - printed);
@@ -228,28 +228,27 @@ static void write_case(const view *v, const bramah_sensor_study_case *c, size_t 
     write_number(file, m.mean, 6);
     if (metric <= BRAMAH_METRIC_SETTLED) write_number(file, m.error, 3);
   }
-  write_number(file, bramah_sensor_study_largest(v->study, c->scenario, signal), 9);
+  write_number(file, bramah_sensor_study_get_signal(v->study, c->scenario, signal).largest, 9);
   fputc('\n', file);
 }
 
 /* The two rows to compare with; what they do not have stays empty. */
 static void write_references(const view *v, const bramah_sensor_study_case *c, size_t signal, FILE *file)
 {
-  const double largest = bramah_sensor_study_largest(v->study, c->scenario, signal);
+  const bramah_sensor_study_signal is = bramah_sensor_study_get_signal(v->study, c->scenario, signal);
   write_names(v, c, "model-alone", "", signal, file);
   fprintf(file, ",,");
-  write_number(file, bramah_sensor_study_model_alone(v->study, c->scenario, signal, BRAMAH_METRIC_RMSE), 6);
+  write_number(file, is.model_alone, 6);
   fputc(',', file);
-  write_number(file, bramah_sensor_study_model_alone(v->study, c->scenario, signal, BRAMAH_METRIC_SETTLED),
-               6);
+  write_number(file, is.model_alone_settled, 6);
   fprintf(file, ",,,,");
-  write_number(file, largest, 9);
+  write_number(file, is.largest, 9);
   fputc('\n', file);
   write_names(v, c, "sensor-noise", "", signal, file);
   fprintf(file, ",,");
   write_number(file, sensor_noise(v, *c, signal), 6);
   fprintf(file, ",,,,,,");
-  write_number(file, largest, 9);
+  write_number(file, is.largest, 9);
   fputc('\n', file);
 }
 
@@ -318,7 +317,8 @@ static bramah_status run_all(const view *v, size_t n_threads, bramah_diag *diag)
 static size_t count_failures(const view *v)
 {
   size_t failed = 0;
-  for (size_t i = 0; i < v->is->n_runs; i++) failed += bramah_sensor_study_failure(v->study, i) != NULL;
+  for (size_t i = 0; i < v->is->n_runs; i++)
+    failed += bramah_sensor_study_get_run(v->study, i).failure != NULL;
   return failed;
 }
 
