@@ -21,15 +21,13 @@
 #ifndef BRAMAH_CORE_ONLY
 #include <bramah/assess.h>
 #include <bramah/compare.h>
-#include <bramah/journal.h>
-#include <bramah/likelihood.h>
 #include <bramah/log.h>
-#include <bramah/optimise.h>
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>
 #include <bramah/session.h>
 #include <bramah/simulation.h>
 #include <bramah/study.h>
+#include <bramah/tune.h>
 #include <bramah/units.h>
 #endif
 

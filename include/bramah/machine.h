@@ -263,10 +263,10 @@ typedef enum bramah_port {
 enum { BRAMAH_N_PORTS = 4 };
 
 /* 4/3 directional valve with first-order spool. U > 0 opens pump -> a and b -> tank; U < 0 a -> tank, pump ->
- * b. Each way passes Q = C_vd e sgn(dp) sqrt|dp| with its effective opening e(U) >= 0 [V]. Without further
+ * b. Each flow path passes Q = C_vd e sgn(dp) sqrt|dp| with its effective opening e(U) >= 0 [V]. Without further
  * description e = |U| on the ways that U opens. A dead band d makes it max(|U| - d, 0). A characteristic c(U)
  * makes it c on pump -> a and b -> tank where c > 0, -c on the two others where c < 0. A characteristic of a
- * way of its own is e itself and goes before both (overlap, underlap, unequal edges). Its outputs
+ * flow path of its own is e itself and goes before both (overlap, underlap, unequal edges). Its outputs
  * <name>.flow_a and <name>.flow_b [m^3/s] are the flows out of the valve into a and b: less than zero where
  * oil comes back to the tank. */
 typedef struct bramah_valve {
@@ -472,15 +472,15 @@ typedef struct bramah_metering_valve {
 } bramah_metering_valve;
 
 /* Line of a pump that delivers Q, with a relief valve, which opens at its setting whatever the flow, and
- * perhaps a bleed valve back to the tank. Metered cylinders that name it share it: its pressure is the one at
+ * perhaps an unloading valve back to the tank. Metered cylinders that name it share it: its pressure is the one at
  * which their flows and these balance. Output: <name>.pressure [Pa]. */
 typedef struct bramah_pump_line {
   const char *name;
   int line;
-  const char *tank;            /* supply */
-  double flow;                 /* Q [m^3/s] > 0 */
-  double set_pressure;         /* P_M [Pa] > 0 above the tank */
-  bramah_metering_valve bleed; /* may be missing: then the relief valve takes what nobody draws */
+  const char *tank;                /* supply */
+  double flow;                     /* Q [m^3/s] > 0 */
+  double set_pressure;             /* P_M [Pa] > 0 above the tank */
+  bramah_metering_valve unloading; /* may be missing: then the relief valve takes what nobody draws */
 } bramah_pump_line;
 
 /* Quasistatic cylinder: incompressible oil behind four metering valves (pump -> a and b -> tank extend, a ->
@@ -493,7 +493,7 @@ typedef struct bramah_pump_line {
  * (x' - s'). K and B stand for the oil and have no exact value: the rod gives by force / K. Source: Kikuuwe
  * et al. (2022), (48)-(50), (60) ff.
  *
- * Its spool is that of a directional valve, with the effective openings of bramah_valve; a way is fully open
+ * Its spool is that of a directional valve, with the effective openings of bramah_valve; a flow path is fully open
  * where its effective opening reaches the limit. An opening of less than 1e-9 is closed. Ways that extend
  * must be shut for U <= 0, those that retract for U >= 0 (18).
  *

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Estimates against the truth: errors of outputs, and of the whole state by the filter's own covariance. */
-#include "lib/assess/accuracy.h"
 #include "lib/assess/assess_internal.h"
 
 #include <math.h>
@@ -34,15 +33,6 @@ bramah_status bramah__accuracy_init(bramah_assess *a, bramah_diag *diag)
   if (!bramah_plant_coordinates(a->plant, a->error)) return BRAMAH_OK;
   a->state = calloc(n + 1, sizeof *a->state);
   return a->state ? BRAMAH_OK : bramah__fail_memory(diag);
-}
-
-double bramah__without_turns(const bramah_plant *plant, size_t output, double truth, double value)
-{
-  static const double half_turn = 3.14159265358979323846;
-  bramah_output_info info;
-  bramah_plant_output_info(plant, output, &info);
-  const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
-  return turns && fabs(value - truth) > half_turn ? truth + remainder(value - truth, 2.0 * half_turn) : value;
 }
 
 bramah_status bramah__accuracy_seek(bramah_assess *a, int64_t time_ns, int *matched, bramah_diag *diag)

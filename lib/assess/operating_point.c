@@ -173,7 +173,7 @@ static bramah_status bind_sensors(bramah_operating_point *point, const char *stu
     status = bramah_sensor_init(&s->study->sensors[i], plant, diag, &s->sensor[i]);
     for (size_t k = 0; !status && k < s->sensor[i].n_terms; k++) {
       bramah_output_info info;
-      plant->output_info(plant->self, s->sensor[i].output[k], &info);
+      bramah_plant_output_info(plant, s->sensor[i].output[k], &info);
       if (!find(base->n_y, base->y_name, info.name, &s->term[i * BRAMAH_SENSOR_MAX_TERMS + k]))
         status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, s->sensor[i].name,
                                "what it measures has no place in the linear equations: %s", info.name);

@@ -132,7 +132,7 @@ static bramah_status prepare(bramah_simulation *s, bramah_diag *diag)
   for (size_t i = 0; i < plant->n_output; i++) {
     static const char ending[] = ".work";
     bramah_output_info info;
-    plant->output_info(plant->self, i, &info);
+    bramah_plant_output_info(plant, i, &info);
     const size_t n = strlen(info.name);
     if (n > strlen(ending) && strcmp(info.name + n - strlen(ending), ending) == 0) s->work[s->n_work++] = i;
   }
@@ -146,7 +146,7 @@ static bramah_status prepare(bramah_simulation *s, bramah_diag *diag)
   if (!status && o->truth) status = bramah_log_add_column(s->writer, "t", "s", 12, diag);
   for (size_t i = 0; !status && o->truth && i < plant->n_output; i++) {
     bramah_output_info info;
-    plant->output_info(plant->self, i, &info);
+    bramah_plant_output_info(plant, i, &info);
     if (info.hidden && !o->hidden_outputs) continue;
     s->outputs[s->n_outputs++] = i;
     status = bramah_log_add_column(s->writer, info.name, info.unit, 10, diag);

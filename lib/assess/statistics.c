@@ -8,8 +8,18 @@
 #include <float.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <string.h>
 
 /* ---- RMSE, NIS ---- */
+
+double bramah__without_turns(const bramah_plant *plant, size_t output, double truth, double value)
+{
+  static const double half_turn = 3.14159265358979323846;
+  bramah_output_info info;
+  bramah_plant_output_info(plant, output, &info);
+  const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
+  return turns && fabs(value - truth) > half_turn ? truth + remainder(value - truth, 2.0 * half_turn) : value;
+}
 
 void bramah__rmse_add(bramah__rmse *rmse, double truth, double estimate, double sigma)
 {
@@ -46,7 +56,7 @@ void bramah__nis_add(bramah__nis *nis, double value, double degrees_of_freedom)
 
 double bramah__nis_mean(const bramah__nis *nis) { return nis->dof > 0.0 ? nis->sum / nis->dof : (double)NAN; }
 
-double bramah_nis_left_by_gate(double gate)
+double bramah__nis_left_by_gate(double gate)
 {
   const double density = exp(-0.5 * gate * gate) / 2.5066282746310005024;
   return gate > 0.0 ? 1.0 - 2.0 * gate * density / erf(gate / 1.4142135623730950488) : 1.0;
@@ -119,7 +129,7 @@ bramah_status bramah_nis_band(double degrees_of_freedom, double probability, dou
 /* Like the quantiles above not GSL's, whose error handler may be called. Incomplete gamma functions: the series of
  * the lower one below its mean, the continued fraction of the upper one above, by Lentz's method as modified by
  * Thompson and Barnett (J. Comput. Phys. 64, 1986). Both converge in some sqrt(a) terms near the mean. */
-double bramah_chi_square_above(double x, double degrees_of_freedom)
+double bramah__chi_square_above(double x, double degrees_of_freedom)
 {
   int sign;
   const double a = 0.5 * degrees_of_freedom, half = 0.5 * x;
@@ -225,7 +235,7 @@ bramah_status bramah__autocorrelation_test(const bramah__autocorrelation *a, siz
     sum += r[k - 1] * r[k - 1] / (n - (double)k);
   }
   out->ljung_box = n * (n + 2.0) * sum;
-  out->p_value = bramah_chi_square_above(out->ljung_box, (double)lags);
+  out->p_value = bramah__chi_square_above(out->ljung_box, (double)lags);
   return BRAMAH_OK;
 }
 

@@ -5,6 +5,10 @@
 
 #include "bramah/assess.h"
 
+/* A value of an output without the whole turns that part it from its truth: a spherical joint shows the same
+ * attitude with or without them. */
+double bramah__without_turns(const bramah_plant *plant, size_t output, double truth, double value);
+
 /* Running sums of squares of errors and of the largest magnitude of the true signal. Zero-initialise. */
 typedef struct bramah__rmse {
   uint64_t n;
@@ -28,6 +32,13 @@ typedef struct bramah__nis {
 /* Add the NIS of one correction. */
 void bramah__nis_add(bramah__nis *nis, double value, double degrees_of_freedom);
 double bramah__nis_mean(const bramah__nis *nis); /* per degree of freedom: 1 if consistent */
+
+/* What a gate of so many standard deviations (0: none) leaves of a mean NIS of 1: the mean of x^2 of a standard
+ * normal x with |x| < gate, 1 - 2 g phi(g) / (2 Phi(g) - 1). */
+double bramah__nis_left_by_gate(double gate);
+
+/* Probability that a chi-square variable with so many degrees of freedom (> 0) exceeds x. */
+double bramah__chi_square_above(double x, double degrees_of_freedom);
 
 /* Normalised estimation error squared e' P^-1 e of an error e [n] against its covariance P [n x n],
  * row-major: chi-square with n degrees of freedom if the filter is consistent. Sum it over runs and times

@@ -5,7 +5,7 @@
 #define BRAMAH_LIB_CLI_OPERATING_POINT_H
 
 #include "bramah/linear.h"
-#include "lib/cli/arguments.h"
+#include "lib/cli/cli.h"
 
 /* Lines of the option table of a command. */
 #define CLI_OPERATING_POINT_OPTIONS                                                                          \

@@ -11,6 +11,8 @@ typedef struct request {
   const char *machine;
   int64_t duration_ns, step_ns; /* step 0: the machine's */
   bramah_simulation_options options;
+  size_t n_changes;
+  bramah_change *changes; /* of the machine file; the paths are copies */
 } request;
 
 static int read_request(const cli_arguments *arguments, request *r)
@@ -36,49 +38,18 @@ static int read_request(const cli_arguments *arguments, request *r)
     return cli_wrong_use(command, "--seed means nothing without --noise");
   if (o->process_noise && !o->study)
     return cli_wrong_use(command, "--process-noise needs --noise: the study that tells how much");
-  return 0;
-}
 
-/* --set PATH=VALUE as changes of the machine file; the paths are copied. */
-static int read_changes(const cli_arguments *arguments, size_t *n, bramah_change **changes)
-{
-  *changes = calloc((size_t)arguments->n_given + 1, sizeof **changes);
-  for (const char *text; *changes && (text = cli_value_again(arguments, "set", *n)); ++*n) {
+  r->changes = calloc((size_t)arguments->n_given + 1, sizeof *r->changes);
+  for (const char *text; r->changes && (text = cli_value_again(arguments, "set", r->n_changes));) {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
-      return cli_wrong_use(arguments->command, "--set: '%s' is not of the form PATH=VALUE", text);
+      return cli_wrong_use(command, "--set: '%s' is not of the form PATH=VALUE", text);
     char *path = calloc((size_t)(equals - text) + 1, 1);
-    if (!path) break;
+    if (!path) return CLI_FAILED;
     memcpy(path, text, (size_t)(equals - text));
-    (*changes)[*n] = (bramah_change){.path = path, .value = equals + 1, .file = "--set"};
+    r->changes[r->n_changes++] = (bramah_change){.path = path, .value = equals + 1, .file = "--set"};
   }
-  return 0;
-}
-
-static bramah_status check_files(const request *r, bramah_diag *diag)
-{
-  const char *const others[] = {r->machine, r->options.study, r->options.log};
-  const bramah_status status = cli_check_output(r->options.truth, 3, others, diag);
-  return status ? status : cli_check_output(r->options.log, 2, others, diag);
-}
-
-/* What is not quite as asked for: the nearest multiples of the step. */
-static void note_differences(const bramah_simulation *simulation, const request *r, int64_t step)
-{
-  const bramah_simulation_result result = bramah_simulation_get_result(simulation);
-  for (size_t i = 0; i < result.n_sensors; i++) {
-    bramah_simulated_sensor s;
-    bramah_simulated_log_sensor(result.log, i, &s);
-    if (s.period_ns != s.wanted_period_ns)
-      cli_note("%s: sampled every %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
-               cli_seconds(s.period_ns), cli_seconds(s.wanted_period_ns));
-    if (s.delay_ns != s.wanted_delay_ns)
-      cli_note("%s: delayed by %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
-               cli_seconds(s.delay_ns), cli_seconds(s.wanted_delay_ns));
-  }
-  if (r->duration_ns % step)
-    cli_note("the duration is not a multiple of the step: the last row is at %.9g s",
-             cli_seconds(r->duration_ns - r->duration_ns % step));
+  return r->changes ? 0 : CLI_FAILED;
 }
 
 static void print_summary(const bramah_simulation *simulation, const bramah_machine_plant *machine,
@@ -119,37 +90,21 @@ static void print_summary(const bramah_simulation *simulation, const bramah_mach
   }
 }
 
-static bramah_status run_steps(bramah_simulation *simulation, const bramah_machine_plant *machine,
-                               const request *r, bramah_diag *diag)
-{
-  const double begin = cli_clock();
-  cli_progress progress = cli_progress_begin(r->duration_ns);
-  bramah_status status = BRAMAH_OK;
-  for (int64_t now = 0; !status && now <= r->duration_ns; now += machine->plant.step_ns) {
-    status = bramah_simulation_next(simulation, diag);
-    cli_progress_update(&progress, now);
-  }
-  cli_progress_end(&progress);
-  cli_place(diag, status ? r->machine : NULL, 0);
-  bramah_diag other; /* rows written stay written, whatever happened */
-  const bramah_status closed = bramah_simulation_finish(simulation, status ? &other : diag);
-  print_summary(simulation, machine, r, cli_clock() - begin);
-  return status ? status : closed;
-}
-
-static bramah_status simulate(request *r, const cli_arguments *arguments, size_t n_changes,
-                              const bramah_change *changes, bramah_diag *diag)
+static bramah_status simulate(request *r, const cli_arguments *arguments, bramah_diag *diag)
 {
   bramah_machine_plant machine = {0};
   bramah_simulation *simulation = NULL;
   cli_parameters given = {0};
   bramah_timed_parameter *parameters = NULL;
-  bramah_status status = check_files(r, diag);
-  if (!status) status = bramah_machine_plant_open(&machine, r->machine, n_changes, changes, r->step_ns, diag);
+  const char *const others[] = {r->machine, r->options.study, r->options.log};
+  bramah_status status = cli_check_output(r->options.truth, 3, others, diag);
+  if (!status) status = cli_check_output(r->options.log, 2, others, diag);
+  if (!status)
+    status = bramah_machine_plant_open(&machine, r->machine, r->n_changes, r->changes, r->step_ns, diag);
   if (!status) status = cli_parameters_read(arguments, &machine.plant, &given, diag);
   if (!status) {
     parameters = calloc(given.n + 1, sizeof *parameters);
-    if (!parameters) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+    if (!parameters) status = cli_no_memory(diag);
   }
   for (size_t i = 0; !status && i < given.n; i++)
     parameters[i] = (bramah_timed_parameter){given.list[i].index, given.list[i].value, given.list[i].time_ns};
@@ -157,8 +112,34 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, size_t
   r->options.parameters = parameters;
   if (!status) status = bramah_simulation_new(&machine, &r->options, diag, &simulation);
   if (!status) {
-    note_differences(simulation, r, machine.plant.step_ns);
-    status = run_steps(simulation, &machine, r, diag);
+    /* What is not quite as asked for: the nearest multiples of the step. */
+    const bramah_simulation_result result = bramah_simulation_get_result(simulation);
+    for (size_t i = 0; i < result.n_sensors; i++) {
+      bramah_simulated_sensor s;
+      bramah_simulated_log_sensor(result.log, i, &s);
+      if (s.period_ns != s.wanted_period_ns)
+        cli_note("%s: sampled every %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
+                 cli_seconds(s.period_ns), cli_seconds(s.wanted_period_ns));
+      if (s.delay_ns != s.wanted_delay_ns)
+        cli_note("%s: delayed by %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
+                 cli_seconds(s.delay_ns), cli_seconds(s.wanted_delay_ns));
+    }
+    if (r->duration_ns % machine.plant.step_ns)
+      cli_note("the duration is not a multiple of the step: the last row is at %.9g s",
+               cli_seconds(r->duration_ns - r->duration_ns % machine.plant.step_ns));
+
+    const double begin = cli_clock();
+    cli_progress progress = cli_progress_begin(r->duration_ns);
+    for (int64_t now = 0; !status && now <= r->duration_ns; now += machine.plant.step_ns) {
+      status = bramah_simulation_next(simulation, diag);
+      cli_progress_update(&progress, now);
+    }
+    cli_progress_end(&progress);
+    cli_place(diag, status ? r->machine : NULL, 0);
+    bramah_diag other; /* rows written stay written, whatever happened */
+    const bramah_status closed = bramah_simulation_finish(simulation, status ? &other : diag);
+    print_summary(simulation, &machine, r, cli_clock() - begin);
+    if (!status) status = closed;
   }
   bramah_simulation_free(simulation);
   bramah_machine_plant_close(&machine);
@@ -170,15 +151,12 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, size_t
 static int run(const cli_arguments *arguments)
 {
   request r = {0};
-  bramah_change *changes = NULL;
-  size_t n_changes = 0;
   bramah_diag diag;
   int code = read_request(arguments, &r);
-  if (!code) code = read_changes(arguments, &n_changes, &changes);
-  if (!code && simulate(&r, arguments, n_changes, changes, &diag)) code = cli_report(&diag);
-  for (size_t i = 0; i < n_changes; i++)
-    free((void *)(uintptr_t)changes[i].path); /* ours, const for the library */
-  free(changes);
+  if (!code && simulate(&r, arguments, &diag)) code = cli_report(&diag);
+  for (size_t i = 0; i < r.n_changes; i++)
+    free((void *)(uintptr_t)r.changes[i].path); /* ours, const for the library */
+  free(r.changes);
   return code;
 }
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah sweep: what a study makes of logs with many values of its figures. */
-#include "lib/cli/arguments.h"
-#include "lib/cli/commands.h"
-#include "lib/cli/output_files.h"
-#include "lib/cli/progress.h"
-#include "lib/cli/stop.h"
-#include "lib/cli/study_crew.h"
-#include "lib/cli/tune_search.h"
+/* bramah sweep: what a study makes of logs with many values of its values. */
+#include "lib/cli/cli.h"
+#include "lib/cli/tune_ranks.h"
 #include "lib/cli/tune_vary.h"
 
 #include <csv.h>
@@ -25,19 +20,19 @@ typedef struct sweep {
   uint64_t threads, seed, latin, ahead;
   size_t rank, n_truths;
   const char **truths;
-  cli_tune_lab lab;
-  cli_tune_crew crew;
+  bramah__tune_problem problem;
+  bramah__tune_workers workers;
   cli_tune_vary vary;
-  size_t *logs;             /* [n_logs] 0, 1, ... */
-  double *block, **figures; /* of a chunk */
-  char (*sets)[CLI_TUNE_TEXT];
+  size_t *logs;            /* [n_logs] 0, 1, ... */
+  double *block, **scores; /* of a chunk */
+  char (*sets)[BRAMAH__TUNE_TEXT];
   FILE *file;
   size_t failed, best; /* sets that failed; the one of least cost */
   double least;
-  char best_set[CLI_TUNE_TEXT];
+  char best_set[BRAMAH__TUNE_TEXT];
   size_t first; /* point that failed first; its verdict and set */
-  cli_tune_verdict first_verdict;
-  char first_set[CLI_TUNE_TEXT];
+  bramah__tune_verdict first_verdict;
+  char first_set[BRAMAH__TUNE_TEXT];
   double start;
 } sweep;
 
@@ -70,7 +65,8 @@ static int read_arguments(sweep *s)
 static bramah_status check_files(const sweep *s, size_t n_logs, const char *const *logs, bramah_diag *diag)
 {
   const char *const outputs[] = {s->output, s->journal};
-  const char *const others[] = {s->lab.path, bramah_session_study(s->lab.session)->machine_file, s->output};
+  const char *const others[] = {s->problem.path, bramah_session_study(s->problem.session)->machine_file,
+                                s->output};
   bramah_status status = BRAMAH_OK;
   for (size_t o = 0; !status && o < 2; o++) {
     status = cli_check_output(outputs[o], 2 + o, others, diag);
@@ -84,30 +80,31 @@ static bramah_status open_lab(sweep *s, bramah_diag *diag)
 {
   const cli_arguments *a = s->arguments;
   const size_t n = (size_t)a->n_operands - 1;
-  bramah_status status = cli_tune_lab_open(&s->lab, a->operands[0], diag);
+  bramah_status status = bramah__tune_problem_open(&s->problem, a->operands[0], diag);
   if (!status)
-    s->lab.ahead = s->ahead ? (int)(s->ahead < 1000000 ? s->ahead : 1000000)
-                            : bramah_session_study(s->lab.session)->tune.ahead;
-  if (!status) status = cli_tune_vary_read(&s->vary, &s->lab, a, s->latin, s->seed, diag);
+    s->problem.ahead = s->ahead ? (int)(s->ahead < 1000000 ? s->ahead : 1000000)
+                                : bramah_session_study(s->problem.session)->tune.ahead;
+  if (!status) status = cli_tune_vary_read(&s->vary, &s->problem, a, s->latin, s->seed, diag);
   if (!status) status = check_files(s, n, a->operands + 1, diag);
-  if (!status) status = cli_tune_lab_read(&s->lab, n, a->operands + 1, s->n_truths, s->truths, diag);
-  return status ? status : cli_tune_lab_seal(&s->lab, diag);
+  if (!status)
+    status = bramah__tune_problem_read(&s->problem, n, a->operands + 1, s->n_truths, s->truths, diag);
+  return status ? status : bramah__tune_problem_seal(&s->problem, diag);
 }
 
 static bramah_status open_work(sweep *s, bramah_diag *diag)
 {
-  const size_t n = s->lab.n_logs, size = cli_tune_n_figures(&s->lab, 0);
-  s->crew.lab = &s->lab;
-  s->crew.n_threads = s->threads ? (size_t)s->threads : s->crew.n_ranks > 1 ? 1 : cli_crew_processors();
+  const size_t n = s->problem.n_logs, size = bramah__tune_n_scores(&s->problem, 0);
+  s->workers.problem = &s->problem;
+  s->workers.n_threads = s->threads ? (size_t)s->threads : s->workers.n_ranks > 1 ? 1 : cli_processors();
   s->logs = calloc(n + 1, sizeof *s->logs);
   s->block = calloc(CHUNK * n * size + 1, sizeof *s->block);
-  s->figures = calloc(CHUNK * n + 1, sizeof *s->figures);
+  s->scores = calloc(CHUNK * n + 1, sizeof *s->scores);
   s->sets = calloc(CHUNK, sizeof *s->sets);
-  if (!s->logs || !s->block || !s->figures || !s->sets) return fail_memory(diag);
+  if (!s->logs || !s->block || !s->scores || !s->sets) return fail_memory(diag);
   for (size_t i = 0; i < n; i++) s->logs[i] = i;
-  for (size_t i = 0; i < CHUNK * n; i++) s->figures[i] = s->block + i * size;
+  for (size_t i = 0; i < CHUNK * n; i++) s->scores[i] = s->block + i * size;
   bramah_diag_clear(diag);
-  return bramah_journal_open(s->journal, diag, &s->crew.journal);
+  return bramah__journal_open(s->journal, diag, &s->workers.journal);
 }
 
 /* ---- the table ---- */
@@ -127,7 +124,8 @@ static void put_text(const char *text, FILE *file)
     fputs(text, file);
 }
 
-static void put_row(const sweep *s, size_t point, const char *log, const cli_tune_verdict *v, const char *set)
+static void put_row(const sweep *s, size_t point, const char *log, const bramah__tune_verdict *v,
+                    const char *set)
 {
   fprintf(s->file, "%zu,", point + 1);
   put_text(log, s->file);
@@ -141,7 +139,7 @@ static void put_row(const sweep *s, size_t point, const char *log, const cli_tun
   put_number(v->status ? gone : v->used, s->file);
   put_number(v->status ? gone : v->gated, s->file);
   const char *p = set;
-  for (size_t i = 0; i < s->lab.n; i++) {
+  for (size_t i = 0; i < s->problem.n; i++) {
     const char *end = strstr(p, "; ");
     const size_t n = end ? (size_t)(end - p) : strlen(p);
     fprintf(s->file, ",\"%.*s\"", (int)n, p);
@@ -156,7 +154,7 @@ static bramah_status create_table(sweep *s, bramah_diag *diag)
   if (!s->file)
     return cli_fail(diag, BRAMAH_E_FILE, s->output, 0, NULL, "cannot be created: %s", strerror(errno));
   fputs("point,log,outcome,cost,nis,nis_distance,rmse,prediction,innovations,gated", s->file);
-  for (size_t i = 0; i < s->lab.n; i++) fprintf(s->file, ",%s", s->lab.tuned[i].name);
+  for (size_t i = 0; i < s->problem.n; i++) fprintf(s->file, ",%s", s->problem.tuned[i].name);
   fputc('\n', s->file);
   return BRAMAH_OK;
 }
@@ -170,43 +168,43 @@ static bramah_status finish_table(sweep *s, bramah_status status, bramah_diag *d
   return cli_fail(diag, BRAMAH_E_FILE, s->output, 0, NULL, "cannot be written completely");
 }
 
-static void put_set(sweep *s, size_t point, const char *set, double *const *figures)
+static void put_set(sweep *s, size_t point, const char *set, double *const *scores)
 {
-  const size_t n = s->lab.n_logs;
-  const cli_tune_verdict all = cli_tune_judge(&s->lab, n, s->logs, figures);
+  const size_t n = s->problem.n_logs;
+  const bramah__tune_verdict all = bramah__tune_judge(&s->problem, n, s->logs, scores);
   put_row(s, point, "all", &all, set);
   for (size_t k = 0; n > 1 && k < n; k++) {
-    const cli_tune_verdict one = cli_tune_judge(&s->lab, 1, &s->logs[k], figures + k);
-    put_row(s, point, s->lab.logs[k].path, &one, set);
+    const bramah__tune_verdict one = bramah__tune_judge(&s->problem, 1, &s->logs[k], scores + k);
+    put_row(s, point, s->problem.logs[k].path, &one, set);
   }
-  const double cost = cli_tune_criterion_value(&all, BRAMAH_TUNE_LIKELIHOOD);
+  const double cost = bramah__tune_criterion_value(&all, BRAMAH_TUNE_LIKELIHOOD);
   if (all.status && !s->failed++) {
     s->first = point;
     s->first_verdict = all;
-    memcpy(s->first_set, set, CLI_TUNE_TEXT);
+    memcpy(s->first_set, set, BRAMAH__TUNE_TEXT);
   }
   if (!(cost < s->least)) return;
   s->least = cost;
   s->best = point;
-  memcpy(s->best_set, set, CLI_TUNE_TEXT);
+  memcpy(s->best_set, set, BRAMAH__TUNE_TEXT);
 }
 
 /* ---- the run ---- */
 
 static bramah_status work(sweep *s, bramah_diag *diag)
 {
-  const size_t n_logs = s->lab.n_logs;
-  cli_tune_job *jobs = calloc(CHUNK * n_logs + 1, sizeof *jobs);
+  const size_t n_logs = s->problem.n_logs;
+  bramah__tune_job *jobs = calloc(CHUNK * n_logs + 1, sizeof *jobs);
   bramah_status status = jobs ? BRAMAH_OK : fail_memory(diag);
   for (size_t first = 0; !status && first < s->vary.n_points; first += CHUNK) {
     const size_t n = s->vary.n_points - first < CHUNK ? s->vary.n_points - first : CHUNK;
-    for (size_t i = 0; i < n; i++) cli_tune_vary_set(&s->vary, &s->lab, first + i, s->sets[i]);
+    for (size_t i = 0; i < n; i++) cli_tune_vary_set(&s->vary, &s->problem, first + i, s->sets[i]);
     for (size_t i = 0; i < n * n_logs; i++) {
-      jobs[i] = (cli_tune_job){.log = i % n_logs, .thousandths = 1000};
-      memcpy(jobs[i].set, s->sets[i / n_logs], CLI_TUNE_TEXT);
+      jobs[i] = (bramah__tune_job){.log = i % n_logs, .thousandths = 1000};
+      memcpy(jobs[i].set, s->sets[i / n_logs], BRAMAH__TUNE_TEXT);
     }
-    status = cli_tune_crew_work(&s->crew, n * n_logs, jobs, s->figures, diag);
-    for (size_t i = 0; !status && i < n; i++) put_set(s, first + i, s->sets[i], s->figures + i * n_logs);
+    status = bramah__tune_workers_do(&s->workers, n * n_logs, jobs, s->scores, diag);
+    for (size_t i = 0; !status && i < n; i++) put_set(s, first + i, s->sets[i], s->scores + i * n_logs);
   }
   free(jobs);
   return status;
@@ -217,7 +215,7 @@ static void print_failures(const sweep *s, FILE *out)
 {
   bramah_diag why;
   bramah_diag_clear(&why);
-  cli_tune_explain_failure(&s->lab, s->first_set, 0, &s->first_verdict, &why);
+  bramah__tune_explain_failure(&s->problem, s->first_set, 0, &s->first_verdict, &why);
   fprintf(out, "points that failed: %zu; point %zu: %s: %s%s%s\n", s->failed, s->first + 1, why.file,
           why.thing, why.thing[0] ? ": " : "", why.message);
 }
@@ -227,11 +225,11 @@ static void print_summary(const sweep *s)
   FILE *out = cli_summary_stream(1, &s->output);
   const double seconds = cli_clock() - s->start;
   fprintf(out, "study: %s (%s), %zu figure%s, %zu point%s on %zu log%s\n",
-          bramah_session_study(s->lab.session)->name, s->lab.path, s->lab.n,
-          s->lab.n == 1 ? " varies" : "s vary", s->vary.n_points, s->vary.n_points == 1 ? "" : "s",
-          s->lab.n_logs, s->lab.n_logs == 1 ? "" : "s");
-  fprintf(out, "work: %llu replay%s in %.1f s\n", (unsigned long long)s->crew.replays,
-          s->crew.replays == 1 ? "" : "s", seconds);
+          bramah_session_study(s->problem.session)->name, s->problem.path, s->problem.n,
+          s->problem.n == 1 ? " varies" : "s vary", s->vary.n_points, s->vary.n_points == 1 ? "" : "s",
+          s->problem.n_logs, s->problem.n_logs == 1 ? "" : "s");
+  fprintf(out, "work: %llu replay%s in %.1f s\n", (unsigned long long)s->workers.replays,
+          s->workers.replays == 1 ? "" : "s", seconds);
   if (s->failed) print_failures(s, out);
   if (isfinite(s->least))
     fprintf(out, "least cost: %.9g at point %zu: %s\n", s->least, s->best + 1, s->best_set);
@@ -244,20 +242,20 @@ static bramah_status lead(sweep *s, bramah_diag *diag)
   if (!status) status = create_table(s, diag);
   if (!status) status = work(s, diag);
   cli_tune_ranks_dismiss();
-  status = finish_table(s, status, diag);
+  status = finish_table(s, cli_tune_name_signal(status, diag), diag);
   if (!status) print_summary(s);
   return status;
 }
 
 static void clean_up(sweep *s)
 {
-  bramah_journal_close(s->crew.journal);
+  bramah__journal_close(s->workers.journal);
   cli_tune_vary_free(&s->vary);
-  cli_tune_lab_close(&s->lab);
+  bramah__tune_problem_close(&s->problem);
   free(s->truths);
   free(s->logs);
   free(s->block);
-  free(s->figures);
+  free(s->scores);
   free(s->sets);
 }
 
@@ -268,10 +266,12 @@ static int run(const cli_arguments *arguments)
   bramah_diag_clear(&diag);
   int code = read_arguments(&s);
   if (!code) {
-    cli_tune_ranks_begin(&s.rank, &s.crew.n_ranks);
-    s.lab.quiet = s.rank != 0;
-    bramah_status status = cli_tune_ranks_agree(&s.lab, open_lab(&s, &diag), &diag);
-    if (!status) status = s.rank ? cli_tune_ranks_serve(&s.lab, &diag) : lead(&s, &diag);
+    cli_tune_ranks_begin(&s.rank, &s.workers.n_ranks);
+    s.workers.ranks = &cli_tune_ranks;
+    if (s.rank == 0) s.problem.tell = cli_tune_tell;
+    s.problem.stopped = cli_tune_stopped;
+    bramah_status status = cli_tune_ranks_agree(&s.problem, open_lab(&s, &diag), &diag);
+    if (!status) status = s.rank ? cli_tune_ranks_serve(&s.problem, &diag) : lead(&s, &diag);
     if (status) code = diag.message[0] ? cli_report(&diag) : CLI_FAILED;
     if (!code && s.failed && s.failed == s.vary.n_points) code = CLI_FAILED;
     cli_tune_ranks_end();

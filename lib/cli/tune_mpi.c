@@ -2,8 +2,8 @@
 /* Other processes through MPI: the first one leads, the others replay what it sends them. They share no
  * memory; each reads study and logs itself. Only bramah-mpi has this file. */
 #define _DEFAULT_SOURCE /* nanosleep */
-#include "lib/cli/tune_crew.h"
-#include "lib/cli/message.h"
+#include "lib/cli/tune_ranks.h"
+#include "lib/cli/cli.h"
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { TAG_JOB = 1, TAG_FIGURES = 2, TAG_DISMISSED = 3 };
 /* Sent as bytes: all processes run the same program on the same kind of machine. */
 typedef struct parcel {
   size_t number;
-  cli_tune_job job;
+  bramah__tune_job job;
 } parcel;
 
 void cli_tune_ranks_begin(size_t *rank, size_t *n_ranks)
@@ -37,12 +37,13 @@ static void wait_a_little(void)
   nanosleep(&pause, NULL);
 }
 
-bramah_status cli_tune_ranks_agree(const cli_tune_lab *lab, bramah_status status, bramah_diag *diag)
+bramah_status cli_tune_ranks_agree(const bramah__tune_problem *problem, bramah_status status,
+                                   bramah_diag *diag)
 {
-  uint64_t mine = lab->identity, first;
+  uint64_t mine = problem->identity, first;
   int first_status = status, same, all, rank;
-  for (size_t i = 0; !status && i < lab->n_logs; i++)
-    mine = cli_tune_hash(mine, &lab->logs[i].hash, sizeof lab->logs[i].hash);
+  for (size_t i = 0; !status && i < problem->n_logs; i++)
+    mine = bramah__fnv(mine, &problem->logs[i].hash, sizeof problem->logs[i].hash);
   first = mine;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Bcast(&first_status, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -54,11 +55,11 @@ bramah_status cli_tune_ranks_agree(const cli_tune_lab *lab, bramah_status status
     return (bramah_status)first_status;
   }
   if (all || status) return status;
-  return cli_fail(diag, BRAMAH_E_FILE, lab->path, 0, NULL,
+  return cli_fail(diag, BRAMAH_E_FILE, problem->path, 0, NULL,
                   "the processes do not all read the same study, machine and logs: give them the same files");
 }
 
-void cli_tune_ranks_give(size_t rank, size_t number, const cli_tune_job *job)
+static void give(size_t rank, size_t number, const bramah__tune_job *job)
 {
   parcel p;
   memset(&p, 0, sizeof p);
@@ -67,8 +68,8 @@ void cli_tune_ranks_give(size_t rank, size_t number, const cli_tune_job *job)
   MPI_Send(&p, (int)sizeof p, MPI_BYTE, (int)rank, TAG_JOB, MPI_COMM_WORLD);
 }
 
-/* An answer: its number, then the figures. */
-int cli_tune_ranks_fetch(const cli_tune_lab *lab, size_t *rank, size_t *number, double *figures)
+/* An answer: its number, then the values. */
+static int fetch(const bramah__tune_problem *problem, size_t *rank, size_t *number, double *scores)
 {
   int there = 0, n = 0;
   MPI_Status about;
@@ -80,9 +81,9 @@ int cli_tune_ranks_fetch(const cli_tune_lab *lab, size_t *rank, size_t *number, 
   MPI_Recv(answer, n, MPI_DOUBLE, about.MPI_SOURCE, TAG_FIGURES, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   *rank = (size_t)about.MPI_SOURCE;
   *number = (size_t)answer[0];
-  memcpy(figures, answer + 1, ((size_t)n - 1) * sizeof *figures);
+  memcpy(scores, answer + 1, ((size_t)n - 1) * sizeof *scores);
   free(answer);
-  (void)lab;
+  (void)problem;
   return 1;
 }
 
@@ -93,18 +94,20 @@ void cli_tune_ranks_dismiss(void)
   for (int rank = 1; rank < n; rank++) MPI_Send(NULL, 0, MPI_BYTE, rank, TAG_DISMISSED, MPI_COMM_WORLD);
 }
 
-static bramah_status answer(const cli_tune_lab *lab, const parcel *p, double *room, bramah_diag *diag)
+static bramah_status answer(const bramah__tune_problem *problem, const parcel *p, double *room,
+                            bramah_diag *diag)
 {
   room[0] = (double)p->number;
-  const bramah_status status = cli_tune_replay(lab, &p->job, NULL, room + 1, diag);
+  const bramah_status status = bramah__tune_replay(problem, &p->job, NULL, room + 1, diag);
   if (status) return status;
-  MPI_Send(room, 1 + (int)cli_tune_n_figures(lab, p->job.slope), MPI_DOUBLE, 0, TAG_FIGURES, MPI_COMM_WORLD);
+  MPI_Send(room, 1 + (int)bramah__tune_n_scores(problem, p->job.slope), MPI_DOUBLE, 0, TAG_FIGURES,
+           MPI_COMM_WORLD);
   return BRAMAH_OK;
 }
 
-bramah_status cli_tune_ranks_serve(const cli_tune_lab *lab, bramah_diag *diag)
+bramah_status cli_tune_ranks_serve(const bramah__tune_problem *problem, bramah_diag *diag)
 {
-  double *room = calloc(1 + cli_tune_n_figures(lab, 1), sizeof *room);
+  double *room = calloc(1 + bramah__tune_n_scores(problem, 1), sizeof *room);
   bramah_status status = room ? BRAMAH_OK : cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
   while (!status) {
     int there = 0;
@@ -118,7 +121,7 @@ bramah_status cli_tune_ranks_serve(const cli_tune_lab *lab, bramah_diag *diag)
     MPI_Recv(&p, about.MPI_TAG == TAG_JOB ? (int)sizeof p : 0, MPI_BYTE, 0, about.MPI_TAG, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
     if (about.MPI_TAG == TAG_DISMISSED) break;
-    status = answer(lab, &p, room, diag);
+    status = answer(problem, &p, room, diag);
   }
   free(room);
   /* The others would wait for the answer for ever. */
@@ -128,3 +131,5 @@ bramah_status cli_tune_ranks_serve(const cli_tune_lab *lab, bramah_diag *diag)
   }
   return status;
 }
+
+const bramah__tune_ranks cli_tune_ranks = {.give = give, .fetch = fetch};

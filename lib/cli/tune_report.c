@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_report.h"
-#include "lib/cli/message.h"
+#include "lib/cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Steps of the search itself: not the neighbours that were looked at, nor what was given up. */
-static int is_step(const cli_tune_tried *t)
+static int is_step(const bramah__tune_tried *t)
 {
   return strcmp(t->phase, "search") == 0 && isfinite(t->value) && !t->verdict.stopped;
 }
 
-static double least_value(const cli_tune_search *s)
+static double least_value(const bramah__tune_search *s)
 {
   double least = (double)INFINITY;
   for (size_t i = 0; i < s->n_tried; i++)
@@ -23,7 +23,7 @@ static double least_value(const cli_tune_search *s)
 /* The least of it would be minus infinity on this scale. */
 static double above(double value, double least) { return log10(fmax(value - least, 1e-3)); }
 
-static bramah_status plot_criterion(bramah_report *report, const cli_tune_search *s)
+static bramah_status plot_criterion(bramah_report *report, const bramah__tune_search *s)
 {
   char title[128];
   size_t plot;
@@ -36,10 +36,10 @@ static bramah_status plot_criterion(bramah_report *report, const cli_tune_search
                                    .axis = BRAMAH_REPORT_CURVE,
                                    .names = {"best so far", NULL, "tried", NULL},
                                    .x = "evaluation"};
-  snprintf(title, sizeof title, "%s above its least", cli_tune_criterion_name(s->criterion));
+  snprintf(title, sizeof title, "%s above its least", bramah__tune_criterion_name(s->criterion));
   bramah_status status = bramah_report_add(report, &look, &plot);
   for (size_t i = 0; !status && i < s->n_tried; i++) {
-    const cli_tune_tried *t = &s->tried[i];
+    const bramah__tune_tried *t = &s->tried[i];
     if (!is_step(t)) continue;
     best = fmin(best, t->value);
     status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0,
@@ -51,11 +51,11 @@ static bramah_status plot_criterion(bramah_report *report, const cli_tune_search
   return status;
 }
 
-/* A figure on its scale; where the search was about at its end, with the interval found there. */
-static bramah_status plot_figure(bramah_report *report, const cli_tune_search *s, const cli_tune_certainty *c,
-                                 size_t j)
+/* A value on its scale; where the search was about at its end, with the interval found there. */
+static bramah_status plot_figure(bramah_report *report, const bramah__tune_search *s,
+                                 const bramah__tune_certainty *c, size_t j)
 {
-  const cli_tuned *tuned = &s->lab->tuned[j];
+  const bramah__tune_parameter *tuned = &s->problem->tuned[j];
   char unit[128];
   size_t plot;
   double best = (double)INFINITY;
@@ -75,7 +75,7 @@ static bramah_status plot_figure(bramah_report *report, const cli_tune_search *s
   const double least = least_value(s);
   double shown = (double)NAN;
   for (size_t i = 0; !status && i < s->n_tried; i++) {
-    const cli_tune_tried *t = &s->tried[i];
+    const bramah__tune_tried *t = &s->tried[i];
     if (!is_step(t)) continue;
     const double x = tuned->linear ? t->x[j] : log10(t->x[j]);
     if (t->value < best) shown = x;
@@ -88,8 +88,9 @@ static bramah_status plot_figure(bramah_report *report, const cli_tune_search *s
   return status;
 }
 
-/* Cost above the least over a figure; the level is that of 95 %. */
-static bramah_status plot_profile(bramah_report *report, const cli_tuned *tuned, const cli_tune_profile *p)
+/* Cost above the least over a value; the level is that of 95 %. */
+static bramah_status plot_profile(bramah_report *report, const bramah__tune_parameter *tuned,
+                                  const bramah__tune_profile *p)
 {
   char title[256], x[256];
   size_t plot;
@@ -112,22 +113,24 @@ static bramah_status plot_profile(bramah_report *report, const cli_tuned *tuned,
   return status;
 }
 
-bramah_status cli_tune_write_report(const char *path, const cli_tune_search *search,
-                                    const cli_tune_certainty *certainty, const cli_tune_profile *profiles,
-                                    size_t n_notes, const cli_tune_note *notes, size_t n_tables,
-                                    const cli_table *tables, bramah_diag *diag)
+bramah_status cli_tune_write_report(const char *path, const bramah__tune_search *search,
+                                    const bramah__tune_certainty *certainty,
+                                    const bramah__tune_profile *profiles, size_t n_notes,
+                                    const cli_tune_note *notes, size_t n_tables, const cli_table *tables,
+                                    bramah_diag *diag)
 {
   bramah_report *report = NULL;
   char title[256];
-  snprintf(title, sizeof title, "Tuning: %.200s", bramah_session_study(search->lab->session)->name);
+  snprintf(title, sizeof title, "Tuning: %.200s", bramah_session_study(search->problem->session)->name);
   bramah_diag_clear(diag);
   bramah_status status = bramah_report_new(title, diag, &report);
   for (size_t i = 0; !status && i < n_notes; i++)
     status = bramah_report_note(report, notes[i].name, notes[i].value);
   if (!status) status = plot_criterion(report, search);
-  for (size_t j = 0; !status && j < search->lab->n; j++) status = plot_figure(report, search, certainty, j);
-  for (size_t j = 0; !status && profiles && j < search->lab->n; j++)
-    status = plot_profile(report, &search->lab->tuned[j], &profiles[j]);
+  for (size_t j = 0; !status && j < search->problem->n; j++)
+    status = plot_figure(report, search, certainty, j);
+  for (size_t j = 0; !status && profiles && j < search->problem->n; j++)
+    status = plot_profile(report, &search->problem->tuned[j], &profiles[j]);
   for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], report);
   if (status && !diag->message[0]) cli_fail(diag, status, path, 0, NULL, "the report cannot be completed");
   if (!status) status = bramah_report_write(report, path, diag);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/tune_vary.h"
-#include "bramah/optimise.h"
+#include "lib/tune/optimise.h"
 #include "bramah/units.h"
-#include "lib/cli/message.h"
+#include "lib/cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static bramah_status add_value(cli_tune_values *v, char *text, bramah_diag *diag
   return BRAMAH_OK;
 }
 
-/* A number alone takes the unit of the value that stands in the file. */
+/* A number alone takes the unit of the value that is in the file. */
 static int is_bare_number(const char *text)
 {
   char *end;
@@ -51,7 +51,7 @@ static int is_bare_number(const char *text)
   return end != text && *end == '\0';
 }
 
-static bramah_status add_text(cli_tune_values *v, const cli_tuned *t, const char *from, size_t n,
+static bramah_status add_text(cli_tune_values *v, const bramah__tune_parameter *t, const char *from, size_t n,
                               bramah_diag *diag)
 {
   char whole[256], *text = trimmed(from, n);
@@ -67,7 +67,8 @@ static bramah_status add_text(cli_tune_values *v, const cli_tuned *t, const char
   return add_value(v, copy(whole, (size_t)used), diag);
 }
 
-static bramah_status read_list(cli_tune_values *v, const cli_tuned *t, const char *text, bramah_diag *diag)
+static bramah_status read_list(cli_tune_values *v, const bramah__tune_parameter *t, const char *text,
+                               bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (const char *p = text; !status && p;) {
@@ -80,7 +81,8 @@ static bramah_status read_list(cli_tune_values *v, const cli_tuned *t, const cha
 
 /* ---- ranges ---- */
 
-static bramah_status read_end(const cli_tuned *t, const char *from, size_t n, double *out, bramah_diag *diag)
+static bramah_status read_end(const bramah__tune_parameter *t, const char *from, size_t n, double *out,
+                              bramah_diag *diag)
 {
   double si;
   char *text = trimmed(from, n);
@@ -95,7 +97,7 @@ static bramah_status read_end(const cli_tuned *t, const char *from, size_t n, do
   return status;
 }
 
-static void put_number(const cli_tuned *t, double x, char *out, size_t room)
+static void put_number(const bramah__tune_parameter *t, double x, char *out, size_t room)
 {
   snprintf(out, room, "%.12g%s%s", x, *t->unit ? " " : "", t->unit);
 }
@@ -106,8 +108,8 @@ static double between(const cli_tune_values *v, double share)
 }
 
 /* ": 5 log", ": 5", ": log" or nothing. */
-static bramah_status read_steps(cli_tune_values *v, const cli_tuned *t, const char *text, size_t *steps,
-                                bramah_diag *diag)
+static bramah_status read_steps(cli_tune_values *v, const bramah__tune_parameter *t, const char *text,
+                                size_t *steps, bramah_diag *diag)
 {
   char *end;
   const unsigned long n = strtoul(text, &end, 10);
@@ -123,8 +125,8 @@ static bramah_status read_steps(cli_tune_values *v, const cli_tuned *t, const ch
   return BRAMAH_OK;
 }
 
-static bramah_status read_range(cli_tune_values *v, const cli_tuned *t, const char *text, const char *dots,
-                                int latin, bramah_diag *diag)
+static bramah_status read_range(cli_tune_values *v, const bramah__tune_parameter *t, const char *text,
+                                const char *dots, int latin, bramah_diag *diag)
 {
   const char *colon = strrchr(dots, ':'), *rest = dots + 2;
   size_t steps = 0;
@@ -155,18 +157,18 @@ static bramah_status read_range(cli_tune_values *v, const cli_tuned *t, const ch
 
 /* ---- all of them ---- */
 
-static bramah_status read_one(cli_tune_vary *vary, cli_tune_lab *lab, const char *text, int latin,
+static bramah_status read_one(cli_tune_vary *vary, bramah__tune_problem *problem, const char *text, int latin,
                               bramah_diag *diag)
 {
   cli_tune_values *v = &vary->values[vary->n];
-  cli_tuned *t;
+  bramah__tune_parameter *t;
   const char *equals = strchr(text, '=');
   if (!equals || equals == text)
     return cli_fail(diag, BRAMAH_E_SYNTAX, "--vary", 0, NULL, "'%.100s' is not of the form NAME=VALUES",
                     text);
   char *name = vary->names[vary->n++] = trimmed(text, (size_t)(equals - text));
   if (!name) return fail_memory(diag);
-  bramah_status status = cli_tune_lab_add(lab, name, 0, 0, NULL, &t, diag);
+  bramah_status status = bramah__tune_problem_add(problem, name, 0, 0, NULL, &t, diag);
   if (status) return status;
   const char *dots = strstr(equals, "..");
   if (dots) return read_range(v, t, equals + 1, dots, latin, diag);
@@ -176,11 +178,11 @@ static bramah_status read_one(cli_tune_vary *vary, cli_tune_lab *lab, const char
   return read_list(v, t, equals + 1, diag);
 }
 
-static bramah_status take_bounds(cli_tune_vary *vary, cli_tune_lab *lab, bramah_diag *diag)
+static bramah_status take_bounds(cli_tune_vary *vary, bramah__tune_problem *problem, bramah_diag *diag)
 {
-  const bramah_status status = cli_tune_lab_add_parameters(lab, diag);
-  for (size_t i = 0; !status && i < lab->n; i++) {
-    const cli_tuned *t = &lab->tuned[i];
+  const bramah_status status = bramah__tune_problem_add_parameters(problem, diag);
+  for (size_t i = 0; !status && i < problem->n; i++) {
+    const bramah__tune_parameter *t = &problem->tuned[i];
     vary->values[vary->n++] =
         (cli_tune_values){.ranged = 1, .log = !t->linear, .low = t->least, .high = t->most};
   }
@@ -197,30 +199,32 @@ static bramah_status count_points(cli_tune_vary *vary, uint64_t latin, uint64_t 
   }
   if (!latin) return BRAMAH_OK;
   vary->cube = calloc(vary->n_points * vary->n + 1, sizeof *vary->cube);
-  return vary->cube ? bramah_latin_hypercube(vary->n_points, vary->n, seed, vary->cube, diag)
+  return vary->cube ? bramah__latin_hypercube(vary->n_points, vary->n, seed, vary->cube, diag)
                     : fail_memory(diag);
 }
 
-bramah_status cli_tune_vary_read(cli_tune_vary *vary, cli_tune_lab *lab, const cli_arguments *arguments,
-                                 uint64_t latin, uint64_t seed, bramah_diag *diag)
+bramah_status cli_tune_vary_read(cli_tune_vary *vary, bramah__tune_problem *problem,
+                                 const cli_arguments *arguments, uint64_t latin, uint64_t seed,
+                                 bramah_diag *diag)
 {
   const char *text;
   bramah_status status = BRAMAH_OK;
-  vary->values = calloc(CLI_TUNE_MOST, sizeof *vary->values);
-  vary->names = calloc(CLI_TUNE_MOST, sizeof *vary->names);
+  vary->values = calloc(BRAMAH__TUNE_MOST, sizeof *vary->values);
+  vary->names = calloc(BRAMAH__TUNE_MOST, sizeof *vary->names);
   if (!vary->values || !vary->names) return fail_memory(diag);
   for (size_t i = 0; !status && (text = cli_value_again(arguments, "vary", i)); i++) {
-    if (i == CLI_TUNE_MOST)
-      return cli_fail(diag, BRAMAH_E_VALUE, "--vary", 0, NULL, "more than %d figures", (int)CLI_TUNE_MOST);
-    status = read_one(vary, lab, text, latin > 0, diag);
+    if (i == BRAMAH__TUNE_MOST)
+      return cli_fail(diag, BRAMAH_E_VALUE, "--vary", 0, NULL, "more than %d figures",
+                      (int)BRAMAH__TUNE_MOST);
+    status = read_one(vary, problem, text, latin > 0, diag);
   }
-  if (!status && !vary->n) status = take_bounds(vary, lab, diag);
+  if (!status && !vary->n) status = take_bounds(vary, problem, diag);
   return status ? status : count_points(vary, latin, seed, diag);
 }
 
 void cli_tune_vary_free(cli_tune_vary *vary)
 {
-  for (size_t i = 0; vary->values && i < CLI_TUNE_MOST; i++) {
+  for (size_t i = 0; vary->values && i < BRAMAH__TUNE_MOST; i++) {
     for (size_t k = 0; k < vary->values[i].n; k++) free(vary->values[i].text[k]);
     free(vary->values[i].text);
     free(vary->names ? vary->names[i] : NULL);
@@ -230,21 +234,22 @@ void cli_tune_vary_free(cli_tune_vary *vary)
   free(vary->cube);
 }
 
-void cli_tune_vary_set(const cli_tune_vary *vary, const cli_tune_lab *lab, size_t point, char *set)
+void cli_tune_vary_set(const cli_tune_vary *vary, const bramah__tune_problem *problem, size_t point,
+                       char *set)
 {
-  size_t index[CLI_TUNE_MOST], rest = point, used = 0;
+  size_t index[BRAMAH__TUNE_MOST], rest = point, used = 0;
   for (size_t i = vary->n; !vary->cube && i-- > 0;) {
     index[i] = rest % vary->values[i].n;
     rest /= vary->values[i].n;
   }
   set[0] = '\0';
-  for (size_t i = 0; i < vary->n && used < CLI_TUNE_TEXT; i++) {
+  for (size_t i = 0; i < vary->n && used < BRAMAH__TUNE_TEXT; i++) {
     char value[256];
     if (vary->cube)
-      put_number(&lab->tuned[i], between(&vary->values[i], vary->cube[point * vary->n + i]), value,
+      put_number(&problem->tuned[i], between(&vary->values[i], vary->cube[point * vary->n + i]), value,
                  sizeof value);
     else
       snprintf(value, sizeof value, "%s", vary->values[i].text[index[i]]);
-    used += (size_t)snprintf(set + used, CLI_TUNE_TEXT - used, "%s%s", i ? "; " : "", value);
+    used += (size_t)snprintf(set + used, BRAMAH__TUNE_TEXT - used, "%s%s", i ? "; " : "", value);
   }
 }

@@ -3,11 +3,10 @@
 #ifndef BRAMAH_LIB_CLI_TUNE_VARY_H
 #define BRAMAH_LIB_CLI_TUNE_VARY_H
 
-#include "lib/cli/arguments.h"
-#include "lib/cli/tune_crew.h"
-#include "lib/cli/tune_judge.h"
+#include "lib/cli/cli.h"
+#include "lib/tune/tune_internal.h"
 
-/* Values of one figure, as texts. */
+/* Values of one value, as texts. */
 typedef struct cli_tune_values {
   size_t n;
   char **text;      /* [n] */
@@ -16,19 +15,21 @@ typedef struct cli_tune_values {
 } cli_tune_values;
 
 typedef struct cli_tune_vary {
-  size_t n_points, n;      /* figures */
+  size_t n_points, n;      /* values */
   cli_tune_values *values; /* [n] */
   double *cube;            /* [n_points x n] of a hypercube; NULL: a grid */
-  char **names;            /* [n] texts the lab keeps pointers to */
+  char **names;            /* [n] texts the problem keeps pointers to */
 } cli_tune_vary;
 
 /* From the options --vary of the command line, or, with latin and none of them, the study's `tune` section;
- * adds the figures to the lab. Errors: E_KEY (no such figure), E_VALUE, E_UNIT, E_SYNTAX. */
-bramah_status cli_tune_vary_read(cli_tune_vary *vary, cli_tune_lab *lab, const cli_arguments *arguments,
-                                 uint64_t latin, uint64_t seed, bramah_diag *diag);
+ * adds the values to the problem. Errors: E_KEY (no such value), E_VALUE, E_UNIT, E_SYNTAX. */
+bramah_status cli_tune_vary_read(cli_tune_vary *vary, bramah__tune_problem *problem,
+                                 const cli_arguments *arguments, uint64_t latin, uint64_t seed,
+                                 bramah_diag *diag);
 void cli_tune_vary_free(cli_tune_vary *vary);
 
-/* Set of values of a point, CLI_TUNE_TEXT long. In a grid the last figure varies fastest. */
-void cli_tune_vary_set(const cli_tune_vary *vary, const cli_tune_lab *lab, size_t point, char *set);
+/* Set of values of a point, BRAMAH__TUNE_TEXT long. In a grid the last value varies fastest. */
+void cli_tune_vary_set(const cli_tune_vary *vary, const bramah__tune_problem *problem, size_t point,
+                       char *set);
 
 #endif

@@ -38,8 +38,8 @@ typedef struct bramah__metered_port {
 typedef struct bramah__metered_line {
   bramah__pump_line line; /* U_b at full opening */
   size_t tank;            /* supply that its pressures count from */
-  size_t bleed;           /* spool, or BRAMAH__NO_SPOOL */
-  double bleed_open;      /* opening without one, in [0, 1] */
+  size_t unloading;       /* spool, or BRAMAH__NO_SPOOL */
+  double unloading_open;  /* opening without one, in [0, 1] */
   size_t first, n;
 } bramah__metered_line;
 

@@ -167,7 +167,7 @@ static bramah__directed without_regeneration(const bramah__metered *actuator, co
   return d;
 }
 
-/* A P in (38) at w >= 0: the relief setting, or what the bleed valve's share of the flow raises. */
+/* A P in (38) at w >= 0: the relief setting, or what the unloading valve's share of the flow raises. */
 static double push_of_line(const bramah__directed *d, const bramah__pump_line *line, double w)
 {
   const double at_relief = d->A * line->P_M, left = line->Q / d->A - w;
@@ -182,7 +182,7 @@ bramah__interval bramah__gamma(const bramah__metered *actuator, const bramah__me
   const double w = d.sign * v, push = push_of_line(&d, line, w);
   if (w <= 0.0) return directed_gamma(&d, push / d.A, v);
   const bramah__chambers c = moving_chambers(&d, push, w);
-  /* With the bleed valve closed the pump's whole flow fixes the velocity, and the line takes any pressure. */
+  /* With the unloading valve closed the pump's whole flow fixes the velocity, and the line takes any pressure. */
   const int pinned = line->U_b == 0.0 && w * d.A == line->Q;
   return turned(d.sign, pinned ? -c.out : c.in - c.out, c.in - c.out);
 }
@@ -209,8 +209,9 @@ static double through_valves(const bramah__directed *d, double beta, double g, d
               bramah__phi_a(beta, g - push + d->F_oM, d->a));
 }
 
-/* (53c, d): below the relief setting of the line, whose bleed valve takes what the actuator leaves. */
-static double beside_bleed(const bramah__directed *d, const bramah__pump_line *line, double beta, double g)
+/* (53c, d): below the relief setting of the line, whose unloading valve takes what the actuator leaves. */
+static double beside_unloading(const bramah__directed *d, const bramah__pump_line *line, double beta,
+                               double g)
 {
   const double bled = line->U_b * line->U_b / (d->A * d->A * d->A), all = line->Q / d->A;
   return fmax(bramah__phi_b(beta, g, in_series(d->a, d->ao), bled, all),
@@ -281,6 +282,6 @@ double bramah__lambda(const bramah__metered *actuator, const bramah__metering *u
   double w;
   if (settled(&d, beta, g, bramah__holding_force(&d, push_of_line(&d, line, 0.0) / d.A), &w))
     return d.sign * w;
-  const double supplied = fmin(beside_bleed(&d, line, beta, g), through_valves(&d, beta, g, at_relief));
+  const double supplied = fmin(beside_unloading(&d, line, beta, g), through_valves(&d, beta, g, at_relief));
   return d.sign * fmax(fmin(at_driven_relief(&d, beta, g), supplied), at_driven_suction(&d, beta, g));
 }

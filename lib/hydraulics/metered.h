@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Quasistatic hydraulic actuators: a cylinder behind four metering valves, with relief and suction valves at
- * its chambers, a pump with its own relief valve and a bleed valve, and, if there is one, a regeneration
+ * its chambers, a pump with its own relief valve and an unloading valve, and, if there is one, a regeneration
  * valve. The oil is incompressible, so that force and velocity determine each other: f in Gamma(v), a set at
  * v = 0 where closed valves hold the load.
  *
  *          pump Q ----+---- relief P_M          chamber h: relief P_hM, suction from the tank
- *                     +---- bleed U_b           chamber r: relief P_rM, suction from the tank
+ *                     +---- unloading U_b           chamber r: relief P_rM, suction from the tank
  *                check valve
  *            ph |        | pr                   extending (U+):  ph and tr open
  *          [  h  ]====[  r  ]---->  v, f        retracting (U-): pr and th open
@@ -42,14 +42,14 @@ typedef struct bramah__metering {
 typedef struct bramah__pump_line {
   double Q;   /* [m^3/s], > 0 */
   double P_M; /* setting of the relief [Pa], > 0 */
-  double U_b; /* bleed: coefficient times opening [m^3/(s sqrt(Pa))], >= 0 */
+  double U_b; /* unloading: coefficient times opening [m^3/(s sqrt(Pa))], >= 0 */
 } bramah__pump_line;
 
 typedef struct bramah__interval {
   double lo, hi;
 } bramah__interval;
 
-/* Does one of (18) hold? (All closed with a closed bleed valve is allowed: the relief takes the flow.) */
+/* Does one of (18) hold? (All closed with a closed unloading valve is allowed: the relief takes the flow.) */
 int bramah__metering_allowed(const bramah__metering *u);
 
 /* ---- one actuator without regeneration on a pump line of its own: closed forms ---- */

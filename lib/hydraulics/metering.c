@@ -52,7 +52,7 @@ static void load(const bramah__circuit *circuit, const bramah__metered_line *lin
 {
   at->line = line;
   at->group = (bramah__metered_group){line->n, circuit->metered + line->first, at->u, line->line};
-  at->group.line.U_b *= single(circuit, line->bleed, line->bleed_open, U);
+  at->group.line.U_b *= single(circuit, line->unloading, line->unloading_open, U);
   for (size_t j = 0; j < line->n; j++) {
     const bramah__metered_port *port = &circuit->metered_port[line->first + j];
     at->u[j] = bramah__metering_at(circuit, line->first + j, U);
@@ -173,9 +173,9 @@ bramah__spool_difference bramah__differ_spool(const bramah__valve *valve, double
       step, {side, 2.0 * side, 3.0 * side}, {-2.5 * side, 4.0 * side, -1.5 * side}};
 }
 
-/* How the openings of the line follow a spool: du/dU of each valve, and of the bleed valve. */
+/* How the openings of the line follow a spool: du/dU of each valve, and of the unloading valve. */
 static void follow_spool(const bramah__circuit *circuit, const point *at, size_t spool, double U,
-                         bramah__metering *du, double *bleed)
+                         bramah__metering *du, double *unloading)
 {
   const bramah__valve *valve = &circuit->valve[spool];
   double e[BRAMAH__N_PATHS], e_U[BRAMAH__N_PATHS];
@@ -190,13 +190,13 @@ static void follow_spool(const bramah__circuit *circuit, const point *at, size_t
                                .th = moves ? e_U[BRAMAH__A_TANK] : 0.0,
                                .a = port->regeneration == spool ? e_U[BRAMAH__PUMP_A] : 0.0};
   }
-  *bleed = at->line->bleed == spool ? at->line->line.U_b * e_U[BRAMAH__PUMP_A] : 0.0;
+  *unloading = at->line->unloading == spool ? at->line->line.U_b * e_U[BRAMAH__PUMP_A] : 0.0;
 }
 
 static double moved(double u, double by) { return fmin(fmax(u + by, 0.0), 1.0); }
 
 /* The velocities with all openings moved by eps du. */
-static void solve_moved(const point *at, double eps, const bramah__metering *du, double bleed, double *w)
+static void solve_moved(const point *at, double eps, const bramah__metering *du, double unloading, double *w)
 {
   bramah__metering u[BRAMAH__MAX_ON_LINE];
   bramah__metered_group group = at->group;
@@ -205,7 +205,7 @@ static void solve_moved(const point *at, double eps, const bramah__metering *du,
                               moved(at->u[j].pr, eps * du[j].pr), moved(at->u[j].th, eps * du[j].th),
                               moved(at->u[j].a, eps * du[j].a)};
   group.u = u;
-  group.line.U_b = fmax(group.line.U_b + eps * bleed, 0.0);
+  group.line.U_b = fmax(group.line.U_b + eps * unloading, 0.0);
   bramah__lambda_of(&group, at->beta, at->fbar, w);
 }
 
@@ -213,13 +213,13 @@ static void store_spools(const bramah__circuit *circuit, const point *at, const 
 {
   const size_t ns = bramah__n_spools(circuit), first = at->line->first, n = at->line->n;
   bramah__metering du[BRAMAH__MAX_ON_LINE];
-  double w[BRAMAH__MAX_ON_LINE], bleed;
+  double w[BRAMAH__MAX_ON_LINE], unloading;
   for (size_t spool = circuit->n_valves; spool < ns; spool++) {
     const bramah__spool_difference d = bramah__differ_spool(&circuit->valve[spool], U[spool]);
-    follow_spool(circuit, at, spool, U[spool], du, &bleed);
+    follow_spool(circuit, at, spool, U[spool], du, &unloading);
     for (int k = 0; k < 3; k++) {
       if (d.weight[k] == 0.0) continue;
-      solve_moved(at, d.at[k] * d.step, du, bleed, w);
+      solve_moved(at, d.at[k] * d.step, du, unloading, w);
       for (size_t j = 0; j < n; j++)
         by_U[circuit->metered_port[first + j].volume * ns + spool] +=
             bramah__load_stiffness(circuit, first + j) * (w[j] - at->w[j]) * d.weight[k] / d.step;

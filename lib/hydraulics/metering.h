@@ -12,7 +12,7 @@
 /* Openings of the valves of actuator i at spools U. */
 bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, const double *U);
 
-/* Opening of a regeneration or bleed valve that has a spool. */
+/* Opening of a regeneration or unloading valve that has a spool. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U);
 
 /* How to difference by a spool [V]: displacements `at` in steps, and the weights of what is seen there (0:

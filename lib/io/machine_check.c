@@ -124,7 +124,7 @@ static bramah_status collect_names(bramah__reader *reader, const bramah_machine 
   for (size_t i = 0; i < machine->n_rotaries; i++) add_name(&lists[CYLINDER], machine->rotaries[i].name);
   for (size_t i = 0; i < machine->n_pump_lines; i++) {
     add_name(&lists[PUMP_LINE], machine->pump_lines[i].name);
-    add_name(&lists[VALVE_INPUT], machine->pump_lines[i].bleed.input);
+    add_name(&lists[VALVE_INPUT], machine->pump_lines[i].unloading.input);
   }
   for (size_t i = 0; i < machine->n_supplies; i++) add_name(&lists[SUPPLY], machine->supplies[i].name);
   return collect_coordinates(reader, machine, &lists[COORDINATE]);

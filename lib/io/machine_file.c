@@ -193,7 +193,7 @@ static bramah_status add_silent_inputs(bramah__reader *reader, bramah_machine *m
     add_silent(inputs, &n, cylinder->regeneration.input, cylinder->line, inputs);
   }
   for (size_t i = 0; i < machine->n_pump_lines; i++)
-    add_silent(inputs, &n, machine->pump_lines[i].bleed.input, machine->pump_lines[i].line, inputs);
+    add_silent(inputs, &n, machine->pump_lines[i].unloading.input, machine->pump_lines[i].line, inputs);
   machine->inputs = inputs;
   machine->n_inputs = n;
   return BRAMAH_OK;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* ---- bleed and regeneration valves ---- */
+/* ---- unloading and regeneration valves ---- */
 
 static bramah_status finish_one_way(bramah__reader *reader, const bramah__item *item, void *object)
 {
@@ -45,7 +45,7 @@ static const bramah__key pump_line_keys[] = {
                 .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("set_pressure", bramah__read_quantity, bramah_pump_line, set_pressure, .required = 1,
                 .unit = "Pa", .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("bleed", bramah__read_child, bramah_pump_line, bleed, .table = &one_way_table),
+    BRAMAH__KEY("unloading", bramah__read_child, bramah_pump_line, unloading, .table = &one_way_table),
     {0}};
 
 const bramah__table bramah__pump_line_table = {.keys = pump_line_keys, .size = sizeof(bramah_pump_line)};

@@ -405,8 +405,8 @@ static bramah_status check_mapping(bramah__reader *reader, const bramah__item *i
 }
 
 /* Keys of former versions and what they are called today. */
-static const char *const renamed[][2] = {{"throttles", "orifices"},
-                                         {"laminar_pressure", "transition_pressure"}};
+static const char *const renamed[][2] = {
+    {"throttles", "orifices"}, {"laminar_pressure", "transition_pressure"}, {"bleed", "unloading"}};
 
 static bramah_status fail_unknown(bramah__reader *reader, const bramah__item *item, const bramah__key *keys)
 {

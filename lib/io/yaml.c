@@ -473,6 +473,65 @@ bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bram
   return BRAMAH_OK;
 }
 
+/* ---- places ---- */
+
+static bramah_status fail_no_place(const char *file, const char *path, const bramah__node *node,
+                                   const char *part, bramah_diag *diag)
+{
+  const char *names[256];
+  size_t n = 0;
+  for (; node->kind == BRAMAH__NODE_MAPPING && n < node->n && n < sizeof names / sizeof names[0]; n++)
+    names[n] = node->keys[n]->text ? node->keys[n]->text : "";
+  bramah__fail(diag, BRAMAH_E_KEY, path, "the file has no '");
+  bramah__add_text(diag, part);
+  bramah__add_text(diag, "' there");
+  if (n) bramah__add_suggestion(diag, part, n, names, "; there are ");
+  return bramah__at(diag, file, node->line, node->column);
+}
+
+/* Index of the element of that name or number; node->n: there is none. */
+static size_t index_of(const bramah__node *node, const char *part)
+{
+  char *end;
+  if (node->kind == BRAMAH__NODE_SCALAR) return node->n;
+  for (size_t i = 0; node->kind == BRAMAH__NODE_MAPPING && i < node->n; i++)
+    if (node->keys[i]->kind == BRAMAH__NODE_SCALAR && strcmp(node->keys[i]->text, part) == 0) return i;
+  const unsigned long i = strtoul(part, &end, 10);
+  const int is_index = node->kind == BRAMAH__NODE_LIST && *part >= '0' && *part <= '9' && !*end;
+  return is_index && i < node->n ? (size_t)i : node->n;
+}
+
+bramah_status bramah__tree_find(const bramah__node *root, const char *file, const char *path,
+                                bramah__position *out, bramah_diag *diag)
+{
+  const bramah__node *node = root;
+  char part[256];
+  int whole = 0; /* the rest is one key */
+  out->depth = 0;
+  out->parent = NULL;
+  for (const char *p = path; p;) {
+    const char *dot = whole ? NULL : strchr(p, '.');
+    const size_t n = dot ? (size_t)(dot - p) : strlen(p);
+    if (n == 0 || n >= sizeof part || out->depth == BRAMAH__DEEPEST_PLACE) {
+      bramah__fail(diag, BRAMAH_E_KEY, path, "a path is keys joined by dots, such as volumes.v1.noise");
+      return bramah__at(diag, file, 0, 0);
+    }
+    memcpy(part, p, n);
+    part[n] = '\0';
+    const size_t i = index_of(node, part);
+    if (node->kind == BRAMAH__NODE_SCALAR || i >= node->n) return fail_no_place(file, path, node, part, diag);
+    whole = node == root && strcmp(part, "changes") == 0;
+    out->at[out->depth++] = (unsigned short)i;
+    out->parent = node;
+    node = node->items[i];
+    p = dot ? dot + 1 : NULL;
+  }
+  out->node = node;
+  if (node->kind == BRAMAH__NODE_SCALAR) return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_VALUE, path, "a single value is expected at this place");
+  return bramah__at(diag, file, node->line, node->column);
+}
+
 bramah_status bramah__tree_set(bramah__reader *reader, const bramah_study_setting *setting,
                                bramah__node **root)
 {
@@ -500,6 +559,17 @@ bramah_status bramah__tree_set(bramah__reader *reader, const bramah_study_settin
   node->dimension = ref->dimension;
   return BRAMAH_OK;
 }
+
+bramah_status bramah__apply_settings(bramah__reader *reader, size_t n, const bramah_study_setting *settings,
+                                     int in_machine, bramah__node **root)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < n; i++)
+    if (settings[i].ref->in_machine == in_machine) status = bramah__tree_set(reader, &settings[i], root);
+  return status;
+}
+
+/* ---- texts ---- */
 
 static int needs_quotes(const bramah__node *node)
 {

@@ -89,9 +89,6 @@ bramah_status bramah__tree_set(bramah__reader *reader, const bramah_study_settin
 bramah_status bramah__apply_settings(bramah__reader *reader, size_t n, const bramah_study_setting *settings,
                                      int in_machine, bramah__node **root);
 
-/* FNV-1a, continued from a former hash (0: a new one). */
-uint64_t bramah__fnv(uint64_t hash, const void *data, size_t n);
-
 /* Put the changes in. Errors: E_KEY where the place does not exist, E_SYNTAX in a value. */
 bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bramah_change *changes,
                                     bramah__node **root);

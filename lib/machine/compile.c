@@ -209,7 +209,7 @@ static bramah_status take_integrator(bramah__compiler *k)
   const bramah_integrator *in = &k->machine->integrator;
   bramah_model *m = k->model;
   if (in->penalty_factor < 0 || in->penalty_frequency < 0 || in->penalty_damping < 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty figures must be positive");
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty values must be positive");
   if ((int)in->formulation < 0 || in->formulation > BRAMAH_FORMULATION_PENALTY)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the formulation is unknown");
   if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->max_iterations < 0)
@@ -258,6 +258,8 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
   if (status == BRAMAH_OK) status = bramah__build_forces(k);
   if (status == BRAMAH_OK) status = bramah__build_rolling(k);
   if (status == BRAMAH_OK) status = bramah__build_circuit(k);
+  if (status == BRAMAH_OK) status = bramah__build_metered(k);
+  if (status == BRAMAH_OK) status = bramah__finish_circuit(k);
   if (status == BRAMAH_OK) status = bramah__build_elements(k);
   if (status == BRAMAH_OK) status = bramah__check_ways(k);
   if (status != BRAMAH_OK) return status;

@@ -114,6 +114,8 @@ bramah_status bramah__build_motions(bramah__compiler *k);
 bramah_status bramah__build_forces(bramah__compiler *k);
 bramah_status bramah__build_rolling(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
+/* After bramah__build_metered: friction states of all cylinders numbered, compliance of all volumes checked. */
+bramah_status bramah__finish_circuit(bramah__compiler *k);
 
 /* Elements, end stops, air and characteristics of valves: room, tables (after bramah__build_circuit), and the
  * circuit's pointers to them. */

@@ -142,16 +142,6 @@ bramah_status bramah__build_friction(bramah__compiler *k, const bramah_cylinder 
   return check_friction(k, in);
 }
 
-/* Friction states lie behind each other in the order of the cylinders. */
-static void number_states(bramah__compiler *k)
-{
-  size_t first = 0;
-  for (size_t i = 0; i < k->machine->n_cylinders; i++) {
-    k->t.cylinder[i].first_state = first;
-    first += bramah__friction_states(k->t.cylinder[i].friction.kind);
-  }
-}
-
 typedef struct positive_value {
   double value;
   const char *what;
@@ -223,7 +213,7 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   bramah__cylinder *out = &k->t.cylinder[i];
   bramah__line *line = &k->t.line[i];
   const size_t rotary = source->n_cylinders + source->n_metered_cylinders;
-  if (bramah__metered_cylinder(k, i)) return BRAMAH_OK; /* by bramah__build_metered */
+  if (i >= source->n_cylinders && i < rotary) return BRAMAH_OK; /* metered: compile_metered.c */
   out->endless = i >= rotary + source->n_rotaries;
   const bramah_status status =
       i < rotary ? build_points(k, in, line)
@@ -249,21 +239,6 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   return bramah__build_friction(k, in, &out->friction);
 }
 
-/* A volume without hose and chamber would have no compliance at all. */
-static bramah_status check_compliance(const bramah__compiler *k)
-{
-  for (size_t i = 0; i < k->machine->n_volumes; i++) {
-    int filled = k->t.volume[i].hose_volume > 0.0;
-    if (i >= k->source->n_volumes) break; /* flows and load pressures */
-    for (size_t c = 0; c < k->machine->n_cylinders; c++)
-      filled |= !k->t.cylinder[c].endless && (k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i);
-    if (!filled)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, k->machine->volumes[i].name, k->machine->volumes[i].line,
-                                  "this volume has neither a hose nor a cylinder chamber");
-  }
-  return BRAMAH_OK;
-}
-
 bramah_status bramah__build_circuit(bramah__compiler *k)
 {
   const bramah_machine *d = k->machine;
@@ -277,8 +252,25 @@ bramah_status bramah__build_circuit(bramah__compiler *k)
     k->model->U0[i] = d->valves[i].initial_spool;
   }
   for (size_t i = 0; i < d->n_cylinders && status == BRAMAH_OK; i++) status = build_cylinder(k, i);
-  if (status == BRAMAH_OK) status = bramah__build_metered(k);
-  if (status != BRAMAH_OK) return status;
-  number_states(k);
-  return check_compliance(k);
+  return status;
+}
+
+bramah_status bramah__finish_circuit(bramah__compiler *k)
+{
+  /* friction states lie behind each other in the order of the cylinders */
+  size_t first = 0;
+  for (size_t i = 0; i < k->machine->n_cylinders; i++) {
+    k->t.cylinder[i].first_state = first;
+    first += bramah__friction_states(k->t.cylinder[i].friction.kind);
+  }
+  /* a volume without hose and chamber would have no compliance at all; flows and load pressures are none */
+  for (size_t i = 0; i < k->source->n_volumes; i++) {
+    int filled = k->t.volume[i].hose_volume > 0.0;
+    for (size_t c = 0; c < k->machine->n_cylinders; c++)
+      filled |= !k->t.cylinder[c].endless && (k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i);
+    if (!filled)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, k->machine->volumes[i].name, k->machine->volumes[i].line,
+                                  "this volume has neither a hose nor a cylinder chamber");
+  }
+  return BRAMAH_OK;
 }

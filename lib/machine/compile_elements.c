@@ -174,7 +174,7 @@ static bramah_status build_curve(const bramah__compiler *k, const bramah_valve *
                                   "the spools of a characteristic must ascend");
     if (!(y[i] >= least))
       return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
-                                  "the opening of a single way must not be negative");
+                                  "the opening of a single flow path must not be negative");
   }
   *out = (bramah__curve){n, x, y};
   *next = y + n;

@@ -71,7 +71,7 @@ static bramah_status check_element_names(const bramah__compiler *k)
     bramah__element_of(k->machine, (size_t)twin, &other);
     const size_t first_line = m->circuit.n_elements - m->circuit.n_lines;
     if (other != kind && i >= m->circuit.n_passing && i < first_line) continue;
-    if (other != kind && (size_t)twin >= m->circuit.n_passing) continue; /* accumulators have no flow */
+    if (other != kind && (size_t)twin >= m->circuit.n_passing) continue; /* it has no flow */
     bramah__compile_fail(k, BRAMAH_E_KEY, name, element->line,
                          other == kind ? "this name is given to more than one " : "the ");
     bramah__add_text(k->diag, other->name);
@@ -94,7 +94,7 @@ static bramah_status beside_cylinders(const bramah__compiler *k)
 }
 
 /* Nor a directional valve and an orifice both a parameter .flow_coefficient of the same name. */
-static bramah_status check_valve_names(const bramah__compiler *k)
+static bramah_status check_names_of_valves(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
@@ -178,7 +178,7 @@ bramah_status bramah__check_names(const bramah__compiler *k)
   }
   bramah_status status = check_element_names(k);
   if (status == BRAMAH_OK) status = beside_joints(k);
-  if (status == BRAMAH_OK) status = check_valve_names(k);
+  if (status == BRAMAH_OK) status = check_names_of_valves(k);
   if (status == BRAMAH_OK) status = check_metered_names(k);
   return status == BRAMAH_OK ? beside_cylinders(k) : status;
 }

@@ -20,13 +20,13 @@ static size_t actuator_of(const bramah__circuit *circuit, const bramah__output *
   return line->n ? line->first : circuit->n_metered;
 }
 
-/* Pressure of a line that nobody draws from: what the bleed valve leaves of it. */
+/* Pressure of a line that nobody draws from: what the unloading valve leaves of it. */
 static double idle_pressure(const bramah__metered_line *line, const bramah__circuit *circuit, const double *U)
 {
-  double open = line->bleed_open;
-  if (line->bleed != BRAMAH__NO_SPOOL) open = bramah__single_opening(circuit, line->bleed, U);
-  const double bleed = line->line.U_b * open, root = line->line.Q / bleed;
-  return bleed > 0.0 ? fmin(root * root, line->line.P_M) : line->line.P_M;
+  double open = line->unloading_open;
+  if (line->unloading != BRAMAH__NO_SPOOL) open = bramah__single_opening(circuit, line->unloading, U);
+  const double unloading = line->line.U_b * open, root = line->line.Q / unloading;
+  return unloading > 0.0 ? fmin(root * root, line->line.P_M) : line->line.P_M;
 }
 
 /* From the tank on, at pressures p; w and P of the actuators and lines there, or NULL. */

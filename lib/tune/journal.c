@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* ftruncate, fcntl locks, strerror_r */
-#include "bramah/journal.h"
+#include "lib/tune/journal.h"
 #include "lib/base/diag.h"
+#include "lib/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@ typedef struct entry {
   double *values;
 } entry;
 
-struct bramah_journal {
+struct bramah__journal {
   char *path;
   int file; /* -1: none */
   size_t n, room;
@@ -37,7 +38,7 @@ static bramah_status fail_memory(bramah_diag *diag)
   return bramah__fail(diag, BRAMAH_E_MEMORY, "journal", "out of memory");
 }
 
-static bramah_status fail_file(const bramah_journal *j, const char *what, bramah_diag *diag)
+static bramah_status fail_file(const bramah__journal *j, const char *what, bramah_diag *diag)
 {
   char text[128];
   const int error = errno;
@@ -47,24 +48,16 @@ static bramah_status fail_file(const bramah_journal *j, const char *what, bramah
   return bramah__at(diag, j->path, 0, 0);
 }
 
-/* FNV-1a */
-static uint64_t hash(const char *text, size_t n)
-{
-  uint64_t h = UINT64_C(14695981039346656037);
-  for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-  return h;
-}
-
 /* ---- in memory ---- */
 
-static size_t slot_of(const bramah_journal *j, const char *key)
+static size_t slot_of(const bramah__journal *j, const char *key)
 {
-  size_t at = hash(key, strlen(key)) & (j->slots - 1);
+  size_t at = bramah__fnv(0, key, strlen(key)) & (j->slots - 1);
   while (j->table[at] && strcmp(j->entries[j->table[at] - 1].key, key) != 0) at = (at + 1) & (j->slots - 1);
   return at;
 }
 
-static int grow(bramah_journal *j)
+static int grow(bramah__journal *j)
 {
   const size_t room = j->room ? 2 * j->room : 256;
   entry *entries = realloc(j->entries, room * sizeof *entries);
@@ -80,7 +73,7 @@ static int grow(bramah_journal *j)
 }
 
 /* Values are copied. */
-static bramah_status keep(bramah_journal *j, const char *key, size_t n, const double *values,
+static bramah_status keep(bramah__journal *j, const char *key, size_t n, const double *values,
                           bramah_diag *diag)
 {
   if (j->n == j->room && grow(j)) return fail_memory(diag);
@@ -99,7 +92,7 @@ static bramah_status keep(bramah_journal *j, const char *key, size_t n, const do
   return BRAMAH_OK;
 }
 
-const double *bramah_journal_find(const bramah_journal *journal, const char *key, size_t *n)
+const double *bramah__journal_find(const bramah__journal *journal, const char *key, size_t *n)
 {
   if (!journal->slots) return NULL;
   const size_t i = journal->table[slot_of(journal, key)];
@@ -121,7 +114,7 @@ static char *write_line(const char *key, size_t n, const double *values, size_t 
     memcpy(&bits, &values[i], sizeof bits);
     p += sprintf(p, "%016" PRIx64, bits);
   }
-  p += sprintf(p, "\t%016" PRIx64 "\n", hash(line, (size_t)(p - line)));
+  p += sprintf(p, "\t%016" PRIx64 "\n", bramah__fnv(0, line, (size_t)(p - line)));
   *length = (size_t)(p - line);
   return line;
 }
@@ -140,13 +133,13 @@ static int read_bits(const char *text, uint64_t *bits)
 }
 
 /* A line without its end, terminated. */
-static bramah_status read_line(bramah_journal *j, char *line, size_t length, bramah_diag *diag)
+static bramah_status read_line(bramah__journal *j, char *line, size_t length, bramah_diag *diag)
 {
   uint64_t sum;
   char *first = memchr(line, '\t', length), *second = length > 17 ? line + length - 17 : NULL;
   j->damaged++;
   if (!first || !second || second <= first || *second != '\t' || strlen(line) != length) return BRAMAH_OK;
-  if (read_bits(second + 1, &sum) || sum != hash(line, (size_t)(second - line))) return BRAMAH_OK;
+  if (read_bits(second + 1, &sum) || sum != bramah__fnv(0, line, (size_t)(second - line))) return BRAMAH_OK;
   const size_t digits = (size_t)(second - first - 1), n = digits / 16;
   double *values = malloc((n + 1) * sizeof *values);
   int bad = digits % 16 != 0;
@@ -168,7 +161,7 @@ static bramah_status read_line(bramah_journal *j, char *line, size_t length, bra
 
 /* ---- the file ---- */
 
-static bramah_status lock(bramah_journal *j, bramah_diag *diag)
+static bramah_status lock(bramah__journal *j, bramah_diag *diag)
 {
   struct flock request = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   if (fcntl(j->file, F_SETLK, &request) == 0 || (errno != EACCES && errno != EAGAIN)) return BRAMAH_OK;
@@ -176,7 +169,7 @@ static bramah_status lock(bramah_journal *j, bramah_diag *diag)
   return bramah__at(diag, j->path, 0, 0);
 }
 
-static bramah_status put(bramah_journal *j, const char *text, size_t n, bramah_diag *diag)
+static bramah_status put(bramah__journal *j, const char *text, size_t n, bramah_diag *diag)
 {
   while (n) {
     const ssize_t done = write(j->file, text, n);
@@ -188,7 +181,7 @@ static bramah_status put(bramah_journal *j, const char *text, size_t n, bramah_d
   return BRAMAH_OK;
 }
 
-static bramah_status read_all(bramah_journal *j, char **text, size_t *length, bramah_diag *diag)
+static bramah_status read_all(bramah__journal *j, char **text, size_t *length, bramah_diag *diag)
 {
   size_t room = 65536;
   *length = 0;
@@ -208,7 +201,7 @@ static bramah_status read_all(bramah_journal *j, char **text, size_t *length, br
   return BRAMAH_OK;
 }
 
-static bramah_status read_lines(bramah_journal *j, char *text, size_t length, bramah_diag *diag)
+static bramah_status read_lines(bramah__journal *j, char *text, size_t length, bramah_diag *diag)
 {
   const size_t begin = sizeof head - 1;
   /* What is shorter than the head and begins like it was cut off there. */
@@ -230,7 +223,7 @@ static bramah_status read_lines(bramah_journal *j, char *text, size_t length, br
   return at ? BRAMAH_OK : put(j, head, begin, diag);
 }
 
-static bramah_status open_file(bramah_journal *j, const char *path, bramah_diag *diag)
+static bramah_status open_file(bramah__journal *j, const char *path, bramah_diag *diag)
 {
   char *text = NULL;
   size_t length;
@@ -252,20 +245,20 @@ static bramah_status open_file(bramah_journal *j, const char *path, bramah_diag 
   return status;
 }
 
-bramah_status bramah_journal_open(const char *path, bramah_diag *diag, bramah_journal **out)
+bramah_status bramah__journal_open(const char *path, bramah_diag *diag, bramah__journal **out)
 {
-  bramah_journal *j = calloc(1, sizeof *j);
+  bramah__journal *j = calloc(1, sizeof *j);
   if (!j) return fail_memory(diag);
   j->file = -1;
   const bramah_status status = path ? open_file(j, path, diag) : BRAMAH_OK;
   if (status)
-    bramah_journal_close(j);
+    bramah__journal_close(j);
   else
     *out = j;
   return status;
 }
 
-void bramah_journal_close(bramah_journal *journal)
+void bramah__journal_close(bramah__journal *journal)
 {
   if (!journal) return;
   if (journal->file >= 0) close(journal->file);
@@ -281,7 +274,7 @@ void bramah_journal_close(bramah_journal *journal)
 
 /* One line in one piece: whoever is killed leaves at most one cut off. A piece that a full disk left would
  * spoil the next line, so it goes. */
-static bramah_status append(bramah_journal *j, const char *key, size_t n, const double *values,
+static bramah_status append(bramah__journal *j, const char *key, size_t n, const double *values,
                             bramah_diag *diag)
 {
   size_t length;
@@ -295,17 +288,17 @@ static bramah_status append(bramah_journal *j, const char *key, size_t n, const 
   return status;
 }
 
-bramah_status bramah_journal_add(bramah_journal *journal, const char *key, size_t n, const double *values,
-                                 bramah_diag *diag)
+bramah_status bramah__journal_add(bramah__journal *journal, const char *key, size_t n, const double *values,
+                                  bramah_diag *diag)
 {
   size_t known;
   if (!*key || strpbrk(key, "\t\n"))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "journal", "a key is a text without tabs and line ends");
-  if (bramah_journal_find(journal, key, &known)) return BRAMAH_OK;
+  if (bramah__journal_find(journal, key, &known)) return BRAMAH_OK;
   const bramah_status status = keep(journal, key, n, values, diag);
   return status || journal->file < 0 ? status : append(journal, key, n, values, diag);
 }
 
-size_t bramah_journal_count(const bramah_journal *journal) { return journal->n; }
-size_t bramah_journal_count_read(const bramah_journal *journal) { return journal->read; }
-size_t bramah_journal_count_damaged(const bramah_journal *journal) { return journal->damaged; }
+size_t bramah__journal_count(const bramah__journal *journal) { return journal->n; }
+size_t bramah__journal_count_read(const bramah__journal *journal) { return journal->read; }
+size_t bramah__journal_count_damaged(const bramah__journal *journal) { return journal->damaged; }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "bramah/likelihood.h"
+#include "lib/tune/likelihood.h"
 #include "lib/base/diag.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct bramah_likelihood {
+struct bramah__likelihood {
   size_t most, n;
   double cost, nis;
   double *gradient;    /* [n] */
@@ -17,18 +17,18 @@ struct bramah_likelihood {
   double *M;           /* [n x most x most] L^-1 S_j L^-T */
 };
 
-bramah_status bramah_likelihood_new(size_t most, size_t n_parameters, bramah_diag *diag,
-                                    bramah_likelihood **out)
+bramah_status bramah__likelihood_new(size_t most, size_t n_parameters, bramah_diag *diag,
+                                    bramah__likelihood **out)
 {
   const size_t m = most, n = n_parameters;
-  bramah_likelihood *l = calloc(1, sizeof *l);
+  bramah__likelihood *l = calloc(1, sizeof *l);
   double *block = calloc(n + n * n + m * m + m + n * m + n * m * m + 1, sizeof *block);
   if (!l || !block) {
     free(l);
     free(block);
     return bramah__fail(diag, BRAMAH_E_MEMORY, "likelihood", "out of memory");
   }
-  *l = (bramah_likelihood){.most = m, .n = n, .gradient = block};
+  *l = (bramah__likelihood){.most = m, .n = n, .gradient = block};
   l->information = l->gradient + n;
   l->L = l->information + n * n;
   l->e = l->L + m * m;
@@ -38,7 +38,7 @@ bramah_status bramah_likelihood_new(size_t most, size_t n_parameters, bramah_dia
   return BRAMAH_OK;
 }
 
-void bramah_likelihood_free(bramah_likelihood *likelihood)
+void bramah__likelihood_free(bramah__likelihood *likelihood)
 {
   if (likelihood) free(likelihood->gradient);
   free(likelihood);
@@ -56,7 +56,7 @@ static int factor(size_t m, const double *S, double *L)
   return 0;
 }
 
-/* L^-1 x, where element i of x stands at x[i stride]. */
+/* L^-1 x, where element i of x is at x[i stride]. */
 static void solve(size_t m, const double *L, double *x, size_t stride)
 {
   for (size_t i = 0; i < m; i++) {
@@ -74,7 +74,7 @@ static double dot(size_t n, const double *a, const double *b)
 }
 
 /* What a neighbour differs by, seen through L, and its part of the slope. */
-static double slope(bramah_likelihood *l, size_t m, size_t j, const double *y, const double *S,
+static double slope(bramah__likelihood *l, size_t m, size_t j, const double *y, const double *S,
                     const double *near_y, const double *near_S, double step)
 {
   double *d = l->d + j * m, *M = l->M + j * m * m, sum = 0.0;
@@ -88,7 +88,7 @@ static double slope(bramah_likelihood *l, size_t m, size_t j, const double *y, c
   return sum;
 }
 
-static void inform(bramah_likelihood *l, size_t m)
+static void inform(bramah__likelihood *l, size_t m)
 {
   const size_t n = l->n;
   for (size_t j = 0; j < n; j++)
@@ -100,11 +100,11 @@ static void inform(bramah_likelihood *l, size_t m)
     }
 }
 
-bramah_status bramah_likelihood_add(bramah_likelihood *likelihood, size_t m, const double *y, const double *S,
+bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, size_t m, const double *y, const double *S,
                                     const double *near_y, const double *near_S, const double *step,
                                     bramah_diag *diag)
 {
-  bramah_likelihood *l = likelihood;
+  bramah__likelihood *l = likelihood;
   double cost = 0.0;
   if (factor(m, S, l->L))
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, "innovations", "their covariance is not positive definite");
@@ -121,10 +121,10 @@ bramah_status bramah_likelihood_add(bramah_likelihood *likelihood, size_t m, con
   return BRAMAH_OK;
 }
 
-void bramah_likelihood_add_outlier(bramah_likelihood *likelihood, double y, double sigma, double gate,
+void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, double sigma, double gate,
                                    const double *near_y, const double *near_sigma, const double *step)
 {
-  bramah_likelihood *l = likelihood;
+  bramah__likelihood *l = likelihood;
   const size_t n = l->n;
   double *d = l->d, *s = l->M;
   l->cost += 2.0 * log(fabs(y) / gate) - log(sigma) + 0.5 * gate * gate;
@@ -139,10 +139,10 @@ void bramah_likelihood_add_outlier(bramah_likelihood *likelihood, double y, doub
     for (size_t k = 0; k < n; k++) l->information[j * n + k] += s[j] * s[k];
 }
 
-double bramah_likelihood_nis(const bramah_likelihood *likelihood) { return likelihood->nis; }
-double bramah_likelihood_cost(const bramah_likelihood *likelihood) { return likelihood->cost; }
-const double *bramah_likelihood_gradient(const bramah_likelihood *likelihood) { return likelihood->gradient; }
-const double *bramah_likelihood_information(const bramah_likelihood *likelihood)
+double bramah__likelihood_nis(const bramah__likelihood *likelihood) { return likelihood->nis; }
+double bramah__likelihood_cost(const bramah__likelihood *likelihood) { return likelihood->cost; }
+const double *bramah__likelihood_gradient(const bramah__likelihood *likelihood) { return likelihood->gradient; }
+const double *bramah__likelihood_information(const bramah__likelihood *likelihood)
 {
   return likelihood->information;
 }

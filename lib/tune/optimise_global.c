@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "bramah/optimise.h"
+#include "lib/tune/optimise.h"
 #include "lib/base/diag.h"
 
 #ifdef BRAMAH_HAS_NLOPT
@@ -8,10 +8,10 @@
 #include <nlopt.h>
 
 typedef struct asked {
-  const bramah_objective *f;
+  const bramah__objective *f;
   nlopt_opt opt;
   bramah_status status;
-  bramah_optimum *out;
+  bramah__optimum *out;
   bramah_diag *diag;
 } asked;
 
@@ -32,7 +32,7 @@ static double evaluate(unsigned n, const double *z, double *gradient, void *user
 
 static bramah_status search(asked *a, uint64_t evaluations, uint64_t seed, double *z)
 {
-  const bramah_objective *f = a->f;
+  const bramah__objective *f = a->f;
   double best = (double)INFINITY;
   /* NLopt's random numbers are those of the calling thread. */
   nlopt_srand((unsigned long)(seed & 0xFFFFFFFFu));
@@ -51,11 +51,11 @@ static bramah_status search(asked *a, uint64_t evaluations, uint64_t seed, doubl
   return BRAMAH_OK;
 }
 
-static bramah_status polish(const bramah_objective *objective, double size, double tolerance, double *z,
-                            bramah_optimum *out, bramah_diag *diag)
+static bramah_status polish(const bramah__objective *objective, double size, double tolerance, double *z,
+                            bramah__optimum *out, bramah_diag *diag)
 {
-  bramah_optimum last;
-  const bramah_status status = bramah_optimise_simplex(objective, size, tolerance, z, &last, diag);
+  bramah__optimum last;
+  const bramah_status status = bramah__optimise_simplex(objective, size, tolerance, z, &last, diag);
   out->costs += last.costs;
   out->iterations = last.iterations;
   out->ending = last.ending;
@@ -63,11 +63,11 @@ static bramah_status polish(const bramah_objective *objective, double size, doub
   return status;
 }
 
-bramah_status bramah_optimise_global(const bramah_objective *objective, uint64_t evaluations, uint64_t seed,
-                                     double size, double tolerance, double *z, bramah_optimum *out,
+bramah_status bramah__optimise_global(const bramah__objective *objective, uint64_t evaluations, uint64_t seed,
+                                     double size, double tolerance, double *z, bramah__optimum *out,
                                      bramah_diag *diag)
 {
-  *out = (bramah_optimum){0};
+  *out = (bramah__optimum){0};
   asked a = {.f = objective, .out = out, .diag = diag};
   a.opt = nlopt_create(NLOPT_GN_CRS2_LM, (unsigned)objective->n);
   if (!a.opt) return bramah__fail(diag, BRAMAH_E_MEMORY, "optimiser", "out of memory");
@@ -79,12 +79,12 @@ bramah_status bramah_optimise_global(const bramah_objective *objective, uint64_t
 
 #else
 
-bramah_status bramah_optimise_global(const bramah_objective *objective, uint64_t evaluations, uint64_t seed,
-                                     double size, double tolerance, double *z, bramah_optimum *out,
+bramah_status bramah__optimise_global(const bramah__objective *objective, uint64_t evaluations, uint64_t seed,
+                                     double size, double tolerance, double *z, bramah__optimum *out,
                                      bramah_diag *diag)
 {
   (void)objective, (void)evaluations, (void)seed, (void)size, (void)tolerance, (void)z;
-  *out = (bramah_optimum){0};
+  *out = (bramah__optimum){0};
   return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "global",
                       "this build has no NLopt; install it and build anew, or choose multistart");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "bramah/optimise.h"
+#include "lib/tune/optimise.h"
 #include "lib/base/diag.h"
 
 #include <math.h>
@@ -11,12 +11,12 @@ static const double reach = 2.0;
 enum { MOST_ITERATIONS = 200 };
 
 typedef struct search {
-  const bramah_objective *f;
+  const bramah__objective *f;
   double *z, *trial, *g, *I, *d; /* at z: gradient, information; step */
   double *A, *right;             /* [n x n], [n] of a linear system */
   unsigned char *held;           /* [n] */
   double cost, lambda, tolerance;
-  bramah_optimum *out;
+  bramah__optimum *out;
 } search;
 
 static int solve(size_t n, double *A, double *x)
@@ -172,14 +172,14 @@ static bramah_status iterate(search *s, bramah_diag *diag)
   return status;
 }
 
-bramah_status bramah_optimise_scoring(const bramah_objective *objective, double tolerance, double *z,
-                                      double *gradient, double *information, bramah_optimum *out,
+bramah_status bramah__optimise_scoring(const bramah__objective *objective, double tolerance, double *z,
+                                      double *gradient, double *information, bramah__optimum *out,
                                       bramah_diag *diag)
 {
   const size_t n = objective->n;
   double *block = calloc(4 * n + 2 * n * n + 1, sizeof *block);
   unsigned char *held = calloc(n + 1, 1);
-  *out = (bramah_optimum){0};
+  *out = (bramah__optimum){0};
   if (!block || !held) {
     free(block);
     free(held);

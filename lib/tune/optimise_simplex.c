@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "bramah/optimise.h"
+#include "lib/tune/optimise.h"
 #include "lib/base/diag.h"
 
 #include <gsl/gsl_multimin.h>
@@ -13,11 +13,11 @@
 enum { MOST_ITERATIONS = 10000, PATIENCE = 30 };
 
 typedef struct bounded {
-  const bramah_objective *f;
+  const bramah__objective *f;
   double *z, *best; /* [n] */
   double best_cost;
   bramah_status status;
-  bramah_optimum *out;
+  bramah__optimum *out;
   bramah_diag *diag;
 } bounded;
 
@@ -32,7 +32,7 @@ static const double unusable = 1e300;
 static double evaluate(const gsl_vector *u, void *user)
 {
   bounded *b = user;
-  const bramah_objective *f = b->f;
+  const bramah__objective *f = b->f;
   double cost = unusable;
   if (b->status || (f->stop && f->stop(f->user))) return cost;
   for (size_t i = 0; i < f->n; i++)
@@ -49,7 +49,7 @@ static double evaluate(const gsl_vector *u, void *user)
 
 static void run(bounded *b, gsl_multimin_fminimizer *m, double tolerance)
 {
-  const bramah_objective *f = b->f;
+  const bramah__objective *f = b->f;
   double best = b->best_cost;
   size_t idle = 0;
   b->out->ending = BRAMAH_ENDING_STUCK;
@@ -70,7 +70,7 @@ static void run(bounded *b, gsl_multimin_fminimizer *m, double tolerance)
 }
 
 /* Start and first edges as angles. At a bound the sine is flat: a little inside of it a step counts. */
-static void place(const bramah_objective *f, const double *z, double size, gsl_vector *u, gsl_vector *edge)
+static void place(const bramah__objective *f, const double *z, double size, gsl_vector *u, gsl_vector *edge)
 {
   for (size_t i = 0; i < f->n; i++) {
     const double range = f->high[i] - f->low[i];
@@ -81,11 +81,11 @@ static void place(const bramah_objective *f, const double *z, double size, gsl_v
   }
 }
 
-bramah_status bramah_optimise_simplex(const bramah_objective *objective, double size, double tolerance,
-                                      double *z, bramah_optimum *out, bramah_diag *diag)
+bramah_status bramah__optimise_simplex(const bramah__objective *objective, double size, double tolerance,
+                                      double *z, bramah__optimum *out, bramah_diag *diag)
 {
   const size_t n = objective->n;
-  *out = (bramah_optimum){0};
+  *out = (bramah__optimum){0};
   if (!n) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "optimiser", "there is nothing to vary");
   double *block = calloc(2 * n + 1, sizeof *block);
   gsl_vector *u = gsl_vector_alloc(n), *edge = gsl_vector_alloc(n);
@@ -112,29 +112,29 @@ bramah_status bramah_optimise_simplex(const bramah_objective *objective, double 
   return b.status;
 }
 
-static void add_counts(bramah_optimum *to, const bramah_optimum *from)
+static void add_counts(bramah__optimum *to, const bramah__optimum *from)
 {
   to->costs += from->costs;
   to->slopes += from->slopes;
   to->iterations += from->iterations;
 }
 
-bramah_status bramah_optimise_multistart(const bramah_objective *objective, size_t n_starts, uint64_t seed,
-                                         double size, double tolerance, double *z, bramah_optimum *out,
+bramah_status bramah__optimise_multistart(const bramah__objective *objective, size_t n_starts, uint64_t seed,
+                                         double size, double tolerance, double *z, bramah__optimum *out,
                                          bramah_diag *diag)
 {
   const size_t n = objective->n;
   double *points = calloc(n_starts * n + 1, sizeof *points);
-  *out = (bramah_optimum){.cost = (double)INFINITY, .ending = BRAMAH_ENDING_STOPPED};
+  *out = (bramah__optimum){.cost = (double)INFINITY, .ending = BRAMAH_ENDING_STOPPED};
   if (!points) return fail_memory(diag);
-  bramah_status status = bramah_latin_hypercube(n_starts, n, seed, points, diag);
+  bramah_status status = bramah__latin_hypercube(n_starts, n, seed, points, diag);
   for (size_t i = 0; i < n_starts * n; i++) {
     const size_t k = i % n;
     points[i] = i < n ? z[k] : objective->low[k] + points[i] * (objective->high[k] - objective->low[k]);
   }
   for (size_t s = 0; !status && s < n_starts; s++) {
-    bramah_optimum one;
-    status = bramah_optimise_simplex(objective, size, tolerance, points + s * n, &one, diag);
+    bramah__optimum one;
+    status = bramah__optimise_simplex(objective, size, tolerance, points + s * n, &one, diag);
     if (status == BRAMAH_E_NOT_FINITE && s) status = BRAMAH_OK; /* a bad place to start */
     add_counts(out, &one);
     if (status || !(one.cost < out->cost)) continue;
@@ -146,7 +146,7 @@ bramah_status bramah_optimise_multistart(const bramah_objective *objective, size
   return status;
 }
 
-bramah_status bramah_latin_hypercube(size_t n_points, size_t n, uint64_t seed, double *out, bramah_diag *diag)
+bramah_status bramah__latin_hypercube(size_t n_points, size_t n, uint64_t seed, double *out, bramah_diag *diag)
 {
   gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
   if (!rng) return fail_memory(diag);

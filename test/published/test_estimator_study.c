@@ -112,7 +112,7 @@ static int signal_of(const bramah_sensor *sensor, const bramah_plant *plant)
 {
   if (sensor->kind == BRAMAH_SENSOR_GYRO) return 1; /* the crank's parent is the ground */
   bramah_output_info info;
-  plant->output_info(plant->self, sensor->output[0], &info);
+  bramah_plant_output_info(plant, sensor->output[0], &info);
   for (int i = 0; i < SIGNALS; i++)
     if (strcmp(info.name, signal_name[i]) == 0) return i;
   ck_abort_msg("sensor %s measures none of the signals", sensor->name);

@@ -37,7 +37,7 @@ check lib/logs "$own|lib/io/|lib/logs/"
 check lib/assess "$own|lib/io/|lib/logs/|lib/assess/"
 check lib/tune "$own|lib/io/|lib/logs/|lib/assess/|lib/tune/"
 check lib/report "$own|lib/io/|lib/report/"
-check lib/cli 'bramah/|lib/cli/|lib/io/session\.h'
+check lib/cli 'bramah/|lib/cli/|lib/io/session\.h|lib/tune/(tune_internal|optimise)\.h'
 
 core='lib/base lib/math lib/multibody lib/hydraulics lib/machine lib/plant lib/linear sensors estimators'
 for folder in $core; do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The journal: what was put in comes out to the bit, whatever happens to the file. */
 #define _XOPEN_SOURCE 700 /* mkstemp, fork, SIGXFSZ */
-#include "bramah/journal.h"
+#include "lib/tune/journal.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 
@@ -12,25 +12,25 @@
 
 static bramah_diag diag;
 
-static bramah_journal *opened(void)
+static bramah__journal *opened(void)
 {
-  bramah_journal *j;
-  ck_assert_int_eq(bramah_journal_open(path, &diag, &j), BRAMAH_OK);
+  bramah__journal *j;
+  ck_assert_int_eq(bramah__journal_open(path, &diag, &j), BRAMAH_OK);
   return j;
 }
 
 static const double some[4] = {1.0 / 3.0, -0.0, INFINITY, 5e-324};
 
-static void put(bramah_journal *j, const char *key, double first)
+static void put(bramah__journal *j, const char *key, double first)
 {
   const double values[4] = {first, some[1], some[2], some[3]};
-  ck_assert_int_eq(bramah_journal_add(j, key, 4, values, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__journal_add(j, key, 4, values, &diag), BRAMAH_OK);
 }
 
-static void check_there(const bramah_journal *j, const char *key, double first)
+static void check_there(const bramah__journal *j, const char *key, double first)
 {
   size_t n = 0;
-  const double *v = bramah_journal_find(j, key, &n);
+  const double *v = bramah__journal_find(j, key, &n);
   const double values[4] = {first, some[1], some[2], some[3]};
   ck_assert_ptr_nonnull(v);
   ck_assert_uint_eq(n, 4);
@@ -49,32 +49,32 @@ static char *read_back(size_t *length)
 START_TEST(comes_back_to_the_bit)
 {
   make_path();
-  bramah_journal *j = opened();
+  bramah__journal *j = opened();
   size_t n;
   for (int i = 0; i < 1000; i++) {
     char key[64];
     snprintf(key, sizeof key, "set %d; 0.1 bar", i);
     put(j, key, 1.0 / (i + 1));
   }
-  ck_assert_int_eq(bramah_journal_add(j, "none", 0, NULL, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__journal_add(j, "none", 0, NULL, &diag), BRAMAH_OK);
   put(j, "set 7; 0.1 bar", 99.0); /* known: stays */
   check_there(j, "set 7; 0.1 bar", 1.0 / 8);
-  bramah_journal_close(j);
+  bramah__journal_close(j);
   j = opened();
-  ck_assert_uint_eq(bramah_journal_count(j), 1001);
-  ck_assert_uint_eq(bramah_journal_count_read(j), 1001);
-  ck_assert_uint_eq(bramah_journal_count_damaged(j), 0);
+  ck_assert_uint_eq(bramah__journal_count(j), 1001);
+  ck_assert_uint_eq(bramah__journal_count_read(j), 1001);
+  ck_assert_uint_eq(bramah__journal_count_damaged(j), 0);
   for (int i = 0; i < 1000; i++) {
     char key[64];
     snprintf(key, sizeof key, "set %d; 0.1 bar", i);
     check_there(j, key, 1.0 / (i + 1));
   }
-  ck_assert_ptr_nonnull(bramah_journal_find(j, "none", &n));
+  ck_assert_ptr_nonnull(bramah__journal_find(j, "none", &n));
   ck_assert_uint_eq(n, 0);
-  ck_assert_ptr_null(bramah_journal_find(j, "set 1000; 0.1 bar", &n));
-  ck_assert_int_eq(bramah_journal_add(j, "a\tb", 0, NULL, &diag), BRAMAH_E_ARGUMENT);
-  ck_assert_int_eq(bramah_journal_add(j, "", 0, NULL, &diag), BRAMAH_E_ARGUMENT);
-  bramah_journal_close(j);
+  ck_assert_ptr_null(bramah__journal_find(j, "set 1000; 0.1 bar", &n));
+  ck_assert_int_eq(bramah__journal_add(j, "a\tb", 0, NULL, &diag), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah__journal_add(j, "", 0, NULL, &diag), BRAMAH_E_ARGUMENT);
+  bramah__journal_close(j);
   remove_path();
 }
 END_TEST
@@ -83,10 +83,10 @@ END_TEST
 START_TEST(cut_off_anywhere)
 {
   make_path();
-  bramah_journal *j = opened();
+  bramah__journal *j = opened();
   put(j, "one", 1);
   put(j, "two", 2);
-  bramah_journal_close(j);
+  bramah__journal_close(j);
   size_t length;
   char whole[4096];
   memcpy(whole, read_back(&length), sizeof whole);
@@ -95,14 +95,14 @@ START_TEST(cut_off_anywhere)
     write_bytes(whole, cut);
     j = opened();
     const size_t n = cut == length ? 2 : cut >= length - second ? 1 : 0;
-    ck_assert_uint_eq(bramah_journal_count_read(j), n);
-    ck_assert_uint_eq(bramah_journal_count_damaged(j), 0);
+    ck_assert_uint_eq(bramah__journal_count_read(j), n);
+    ck_assert_uint_eq(bramah__journal_count_damaged(j), 0);
     put(j, "three", 3);
-    bramah_journal_close(j);
+    bramah__journal_close(j);
     j = opened();
-    ck_assert_uint_eq(bramah_journal_count_read(j), n + 1);
+    ck_assert_uint_eq(bramah__journal_count_read(j), n + 1);
     check_there(j, "three", 3);
-    bramah_journal_close(j);
+    bramah__journal_close(j);
   }
   remove_path();
 }
@@ -112,11 +112,11 @@ END_TEST
 START_TEST(changed_anywhere)
 {
   make_path();
-  bramah_journal *j = opened();
+  bramah__journal *j = opened();
   put(j, "one", 1);
   put(j, "two", 2);
   put(j, "three", 3);
-  bramah_journal_close(j);
+  bramah__journal_close(j);
   size_t length;
   char whole[4096], *text = read_back(&length);
   memcpy(whole, text, length);
@@ -127,12 +127,12 @@ START_TEST(changed_anywhere)
     text[at] ^= 1;
     write_bytes(text, length);
     j = opened();
-    ck_assert_uint_eq(bramah_journal_count_read(j), 2);
-    ck_assert_uint_eq(bramah_journal_count_damaged(j), 1);
-    bramah_journal_close(j);
+    ck_assert_uint_eq(bramah__journal_count_read(j), 2);
+    ck_assert_uint_eq(bramah__journal_count_damaged(j), 1);
+    bramah__journal_close(j);
   }
   write_bytes("t,x\n0,1\n", 8);
-  ck_assert_int_eq(bramah_journal_open(path, &diag, &j), BRAMAH_E_SYNTAX);
+  ck_assert_int_eq(bramah__journal_open(path, &diag, &j), BRAMAH_E_SYNTAX);
   ck_assert_str_eq(diag.file, path);
   remove_path();
 }
@@ -141,17 +141,17 @@ END_TEST
 START_TEST(one_writer_only)
 {
   make_path();
-  bramah_journal *j = opened(), *other;
+  bramah__journal *j = opened(), *other;
   const pid_t child = fork(); /* locks are between processes */
   if (child == 0)
-    _exit(bramah_journal_open(path, &diag, &other) == BRAMAH_E_FILE && strstr(diag.message, "another run")
+    _exit(bramah__journal_open(path, &diag, &other) == BRAMAH_E_FILE && strstr(diag.message, "another run")
               ? 0
               : 1);
   int code;
   waitpid(child, &code, 0);
   ck_assert(WIFEXITED(code) && WEXITSTATUS(code) == 0);
-  bramah_journal_close(j);
-  ck_assert_int_eq(bramah_journal_open("/nowhere/at/all", &diag, &j), BRAMAH_E_FILE);
+  bramah__journal_close(j);
+  ck_assert_int_eq(bramah__journal_open("/nowhere/at/all", &diag, &j), BRAMAH_E_FILE);
   remove_path();
 }
 END_TEST
@@ -160,11 +160,11 @@ END_TEST
  * piece of a line is left. */
 START_TEST(full_disk)
 {
-  bramah_journal *j;
+  bramah__journal *j;
   make_path();
   j = opened();
   put(j, "one", 1);
-  bramah_journal_close(j);
+  bramah__journal_close(j);
   const pid_t child = fork();
   if (child == 0) {
     const struct rlimit limit = {150, 150};
@@ -172,32 +172,32 @@ START_TEST(full_disk)
     size_t n;
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
-    int bad = bramah_journal_open(path, &diag, &j) != BRAMAH_OK;
-    bad = bad || bramah_journal_add(j, "two", 4, values, &diag) != BRAMAH_E_FILE;
-    bad = bad || !strstr(diag.message, "cannot take more") || !bramah_journal_find(j, "two", &n);
+    int bad = bramah__journal_open(path, &diag, &j) != BRAMAH_OK;
+    bad = bad || bramah__journal_add(j, "two", 4, values, &diag) != BRAMAH_E_FILE;
+    bad = bad || !strstr(diag.message, "cannot take more") || !bramah__journal_find(j, "two", &n);
     _exit(bad);
   }
   int code;
   waitpid(child, &code, 0);
   ck_assert(WIFEXITED(code) && WEXITSTATUS(code) == 0);
   j = opened();
-  ck_assert_uint_eq(bramah_journal_count_read(j), 1);
-  ck_assert_uint_eq(bramah_journal_count_damaged(j), 0);
-  bramah_journal_close(j);
+  ck_assert_uint_eq(bramah__journal_count_read(j), 1);
+  ck_assert_uint_eq(bramah__journal_count_damaged(j), 0);
+  bramah__journal_close(j);
   remove_path();
-  ck_assert_int_eq(bramah_journal_open("/dev/null", &diag, &j), BRAMAH_E_FILE);
+  ck_assert_int_eq(bramah__journal_open("/dev/null", &diag, &j), BRAMAH_E_FILE);
 }
 END_TEST
 
 START_TEST(in_memory)
 {
-  bramah_journal *j;
-  ck_assert_int_eq(bramah_journal_open(NULL, &diag, &j), BRAMAH_OK);
+  bramah__journal *j;
+  ck_assert_int_eq(bramah__journal_open(NULL, &diag, &j), BRAMAH_OK);
   put(j, "one", 1);
   check_there(j, "one", 1);
-  ck_assert_uint_eq(bramah_journal_count_read(j), 0);
-  bramah_journal_close(j);
-  bramah_journal_close(NULL);
+  ck_assert_uint_eq(bramah__journal_count_read(j), 0);
+  bramah__journal_close(j);
+  bramah__journal_close(NULL);
 }
 END_TEST
 

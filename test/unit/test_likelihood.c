@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Likelihood of innovations against hand calculations, its gradient against central differences of its cost,
  * its information against the scatter of gradients over many draws. */
-#include "bramah/likelihood.h"
+#include "lib/tune/likelihood.h"
 #include "bramah/log.h"
 #include "test/support/run.h"
 
@@ -15,18 +15,18 @@ START_TEST(cost_by_hand)
 {
   const double y[2] = {1, 2}, S[4] = {4, 2, 2, 3}, scalar = 3.0, variance = 2.0, bad[4] = {1, 2, 2, 1};
   const double lost[2] = {1, NAN};
-  bramah_likelihood *l;
-  ck_assert_int_eq(bramah_likelihood_new(2, 0, &diag, &l), BRAMAH_OK);
-  ck_assert_int_eq(bramah_likelihood_add(l, 2, y, S, NULL, NULL, NULL, &diag), BRAMAH_OK);
-  ck_assert_double_eq_tol(bramah_likelihood_cost(l), 0.5 * (log(8.0) + 11.0 / 8.0), 1e-14);
-  ck_assert_double_eq_tol(bramah_likelihood_nis(l), 11.0 / 8.0, 1e-14);
-  ck_assert_int_eq(bramah_likelihood_add(l, 1, &scalar, &variance, NULL, NULL, NULL, &diag), BRAMAH_OK);
-  ck_assert_double_eq_tol(bramah_likelihood_cost(l), 0.5 * (log(8.0) + 11.0 / 8.0 + log(2.0) + 4.5), 1e-14);
-  ck_assert_int_eq(bramah_likelihood_add(l, 2, y, bad, NULL, NULL, NULL, &diag), BRAMAH_E_NOT_SPD);
-  ck_assert_int_eq(bramah_likelihood_add(l, 2, lost, S, NULL, NULL, NULL, &diag), BRAMAH_E_NOT_FINITE);
-  ck_assert_double_eq_tol(bramah_likelihood_cost(l), 0.5 * (log(8.0) + 11.0 / 8.0 + log(2.0) + 4.5), 1e-14);
-  bramah_likelihood_free(l);
-  bramah_likelihood_free(NULL);
+  bramah__likelihood *l;
+  ck_assert_int_eq(bramah__likelihood_new(2, 0, &diag, &l), BRAMAH_OK);
+  ck_assert_int_eq(bramah__likelihood_add(l, 2, y, S, NULL, NULL, NULL, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(bramah__likelihood_cost(l), 0.5 * (log(8.0) + 11.0 / 8.0), 1e-14);
+  ck_assert_double_eq_tol(bramah__likelihood_nis(l), 11.0 / 8.0, 1e-14);
+  ck_assert_int_eq(bramah__likelihood_add(l, 1, &scalar, &variance, NULL, NULL, NULL, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(bramah__likelihood_cost(l), 0.5 * (log(8.0) + 11.0 / 8.0 + log(2.0) + 4.5), 1e-14);
+  ck_assert_int_eq(bramah__likelihood_add(l, 2, y, bad, NULL, NULL, NULL, &diag), BRAMAH_E_NOT_SPD);
+  ck_assert_int_eq(bramah__likelihood_add(l, 2, lost, S, NULL, NULL, NULL, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_double_eq_tol(bramah__likelihood_cost(l), 0.5 * (log(8.0) + 11.0 / 8.0 + log(2.0) + 4.5), 1e-14);
+  bramah__likelihood_free(l);
+  bramah__likelihood_free(NULL);
 }
 END_TEST
 
@@ -35,12 +35,12 @@ START_TEST(scalar_by_hand)
 {
   const double p = 0.3, a = 1.7, b = 0.4, h = 1e-6, y = a - p * b, s = exp(2 * p);
   const double near_y = a - (p + h) * b, near_s = exp(2 * (p + h));
-  bramah_likelihood *l;
-  ck_assert_int_eq(bramah_likelihood_new(1, 1, &diag, &l), BRAMAH_OK);
-  ck_assert_int_eq(bramah_likelihood_add(l, 1, &y, &s, &near_y, &near_s, &h, &diag), BRAMAH_OK);
-  ck_assert_double_eq_tol(bramah_likelihood_gradient(l)[0], 1.0 - y * y / s - y * b / s, 1e-5);
-  ck_assert_double_eq_tol(bramah_likelihood_information(l)[0], 2.0 + b * b / s, 1e-5);
-  bramah_likelihood_free(l);
+  bramah__likelihood *l;
+  ck_assert_int_eq(bramah__likelihood_new(1, 1, &diag, &l), BRAMAH_OK);
+  ck_assert_int_eq(bramah__likelihood_add(l, 1, &y, &s, &near_y, &near_s, &h, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(bramah__likelihood_gradient(l)[0], 1.0 - y * y / s - y * b / s, 1e-5);
+  ck_assert_double_eq_tol(bramah__likelihood_information(l)[0], 2.0 + b * b / s, 1e-5);
+  bramah__likelihood_free(l);
 }
 END_TEST
 
@@ -63,12 +63,12 @@ static double cost_at(double a, double b)
 {
   const double p[N] = {a, b};
   double y[M], S[M * M];
-  bramah_likelihood *l;
+  bramah__likelihood *l;
   model(p, y, S);
-  ck_assert_int_eq(bramah_likelihood_new(M, 0, &diag, &l), BRAMAH_OK);
-  ck_assert_int_eq(bramah_likelihood_add(l, M, y, S, NULL, NULL, NULL, &diag), BRAMAH_OK);
-  const double cost = bramah_likelihood_cost(l);
-  bramah_likelihood_free(l);
+  ck_assert_int_eq(bramah__likelihood_new(M, 0, &diag, &l), BRAMAH_OK);
+  ck_assert_int_eq(bramah__likelihood_add(l, M, y, S, NULL, NULL, NULL, &diag), BRAMAH_OK);
+  const double cost = bramah__likelihood_cost(l);
+  bramah__likelihood_free(l);
   return cost;
 }
 
@@ -76,19 +76,19 @@ START_TEST(gradient_against_differences)
 {
   const double p[N] = {0.2, -0.4}, h = 1e-5, step[N] = {1e-7, -1e-7};
   double y[M], S[M * M], near_y[N * M], near_S[N * M * M];
-  bramah_likelihood *l;
+  bramah__likelihood *l;
   model(p, y, S);
   for (int j = 0; j < N; j++) {
     double q[N] = {p[0], p[1]};
     q[j] += step[j];
     model(q, near_y + j * M, near_S + j * M * M);
   }
-  ck_assert_int_eq(bramah_likelihood_new(M, N, &diag, &l), BRAMAH_OK);
-  ck_assert_int_eq(bramah_likelihood_add(l, M, y, S, near_y, near_S, step, &diag), BRAMAH_OK);
-  const double *g = bramah_likelihood_gradient(l);
+  ck_assert_int_eq(bramah__likelihood_new(M, N, &diag, &l), BRAMAH_OK);
+  ck_assert_int_eq(bramah__likelihood_add(l, M, y, S, near_y, near_S, step, &diag), BRAMAH_OK);
+  const double *g = bramah__likelihood_gradient(l);
   ck_assert_double_eq_tol(g[0], (cost_at(p[0] + h, p[1]) - cost_at(p[0] - h, p[1])) / (2 * h), 2e-5);
   ck_assert_double_eq_tol(g[1], (cost_at(p[0], p[1] + h) - cost_at(p[0], p[1] - h)) / (2 * h), 2e-5);
-  bramah_likelihood_free(l);
+  bramah__likelihood_free(l);
 }
 END_TEST
 
@@ -104,16 +104,16 @@ START_TEST(information_is_scatter_of_gradients)
     /* Standard deviation exp(p0), mean p1: y = z - p1. */
     const double y = bramah_noise_gaussian(noise, 2.0), s = 4.0;
     const double near_y[N] = {y, y - step[1]}, near_s[N] = {4.0 * exp(2 * step[0]), 4.0};
-    bramah_likelihood *l;
-    ck_assert_int_eq(bramah_likelihood_new(1, N, &diag, &l), BRAMAH_OK);
-    ck_assert_int_eq(bramah_likelihood_add(l, 1, &y, &s, near_y, near_s, step, &diag), BRAMAH_OK);
-    const double *g = bramah_likelihood_gradient(l);
+    bramah__likelihood *l;
+    ck_assert_int_eq(bramah__likelihood_new(1, N, &diag, &l), BRAMAH_OK);
+    ck_assert_int_eq(bramah__likelihood_add(l, 1, &y, &s, near_y, near_s, step, &diag), BRAMAH_OK);
+    const double *g = bramah__likelihood_gradient(l);
     for (int i = 0; i < N; i++) {
       sum[i] += g[i] / DRAWS;
       for (int j = 0; j < N; j++) squares[i * N + j] += g[i] * g[j] / DRAWS;
     }
-    memcpy(information, bramah_likelihood_information(l), sizeof information);
-    bramah_likelihood_free(l);
+    memcpy(information, bramah__likelihood_information(l), sizeof information);
+    bramah__likelihood_free(l);
   }
   bramah_noise_free(noise);
   ck_assert_double_eq_tol(information[0], 2.0, 1e-5);
@@ -131,23 +131,23 @@ END_TEST
 START_TEST(outliers)
 {
   const double sigma = 0.5, gate = 3.0, y = gate * sigma, S = sigma * sigma, h = 1e-7;
-  bramah_likelihood *a, *b;
-  ck_assert_int_eq(bramah_likelihood_new(1, 0, &diag, &a), BRAMAH_OK);
-  ck_assert_int_eq(bramah_likelihood_new(1, 1, &diag, &b), BRAMAH_OK);
-  ck_assert_int_eq(bramah_likelihood_add(a, 1, &y, &S, NULL, NULL, NULL, &diag), BRAMAH_OK);
+  bramah__likelihood *a, *b;
+  ck_assert_int_eq(bramah__likelihood_new(1, 0, &diag, &a), BRAMAH_OK);
+  ck_assert_int_eq(bramah__likelihood_new(1, 1, &diag, &b), BRAMAH_OK);
+  ck_assert_int_eq(bramah__likelihood_add(a, 1, &y, &S, NULL, NULL, NULL, &diag), BRAMAH_OK);
   const double near_sigma = sigma * exp(h);
-  bramah_likelihood_add_outlier(b, y, sigma, gate, &y, &near_sigma, &h);
-  ck_assert_double_eq_tol(bramah_likelihood_cost(b), bramah_likelihood_cost(a), 1e-14);
-  ck_assert_double_eq_tol(bramah_likelihood_gradient(b)[0], -1.0, 1e-6);
-  bramah_likelihood_free(a);
-  bramah_likelihood_free(b);
+  bramah__likelihood_add_outlier(b, y, sigma, gate, &y, &near_sigma, &h);
+  ck_assert_double_eq_tol(bramah__likelihood_cost(b), bramah__likelihood_cost(a), 1e-14);
+  ck_assert_double_eq_tol(bramah__likelihood_gradient(b)[0], -1.0, 1e-6);
+  bramah__likelihood_free(a);
+  bramah__likelihood_free(b);
   double last = -1e9;
   for (double s = 1.0; s > 1e-6; s *= 0.1) {
-    ck_assert_int_eq(bramah_likelihood_new(1, 0, &diag, &a), BRAMAH_OK);
-    bramah_likelihood_add_outlier(a, 5.0, s, gate, NULL, NULL, NULL);
-    ck_assert_double_gt(bramah_likelihood_cost(a), last);
-    last = bramah_likelihood_cost(a);
-    bramah_likelihood_free(a);
+    ck_assert_int_eq(bramah__likelihood_new(1, 0, &diag, &a), BRAMAH_OK);
+    bramah__likelihood_add_outlier(a, 5.0, s, gate, NULL, NULL, NULL);
+    ck_assert_double_gt(bramah__likelihood_cost(a), last);
+    last = bramah__likelihood_cost(a);
+    bramah__likelihood_free(a);
   }
 }
 END_TEST

@@ -339,7 +339,8 @@ END_TEST
 #define TURN "displacement: 1 L/rad, bulk_modulus: 1 GPa, a_angle: 1 rad, b_angle: 1 rad, "
 
 #define LINE                                                                                                 \
-  "  pump_lines: {main: {tank: tank, flow: 120 L/min, set_pressure: 20 MPa, bleed: {flow_coefficient: 1 "    \
+  "  pump_lines: {main: {tank: tank, flow: 120 L/min, set_pressure: 20 MPa, unloading: {flow_coefficient: "  \
+  "1 "                                                                                                       \
   "L/min/bar^0.5, input: spill}}}\n"
 #define METERED                                                                                              \
   "  metered_cylinders: {tilt: {bodies: [ground, boom], points: [[1, 0, 0 m], [0, 1, 0 m]], "                \
@@ -374,8 +375,8 @@ START_TEST(metered_cylinders_are_read)
   const bramah_pump_line *line = &m->pump_lines[0];
   ck_assert_str_eq(line->tank, "tank");
   ck_assert_double_eq_tol(line->flow, 0.002, 1e-15);
-  ck_assert_str_eq(line->bleed.input, "spill");
-  ck_assert_double_eq(line->bleed.limit, 10.0);
+  ck_assert_str_eq(line->unloading.input, "spill");
+  ck_assert_double_eq(line->unloading.limit, 10.0);
   ck_assert_uint_eq(m->n_inputs, 3); /* main, and two that nobody commands */
   bramah_machine_free(m);
   m = load(19, METERED AREAS VALVES "pump_line: main}}\n" LINE);
@@ -534,13 +535,14 @@ static const struct {
     {19, "  pump_lines: {main: {tank: @v1, flow: 1 L/min, set_pressure: 1 MPa}}", BRAMAH_E_REFERENCE,
      "hydraulics.pump_lines.main.tank", "there is no supply 'v1'"},
     {19,
-     "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, bleed: {flow_coefficient: 1 "
+     "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, unloading: {flow_coefficient: 1 "
      "L/min/bar^0.5, opening: @1.1}}}",
-     BRAMAH_E_VALUE, "hydraulics.pump_lines.main.bleed.opening", "opening must not be above 1"},
+     BRAMAH_E_VALUE, "hydraulics.pump_lines.main.unloading.opening", "opening must not be above 1"},
     {19,
-     "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, bleed: {opening: 1, @input: b, "
+     "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, unloading: {opening: 1, @input: "
+     "b, "
      "flow_coefficient: 1 L/min/bar^0.5}}}",
-     BRAMAH_E_KEY, "hydraulics.pump_lines.main.bleed.input", "'opening' and 'input' exclude each other"},
+     BRAMAH_E_KEY, "hydraulics.pump_lines.main.unloading.input", "'opening' and 'input' exclude each other"},
     {19,
      "  metered_cylinders: {@lift: {bodies: [ground, boom], points: [[1, 0, 0 m], [0, 1, 0 m]], "
      "piston_relief: 25 MPa, rod_relief: 20 MPa, stiffness: 30 kN/mm, damping: 500 kN*s/m, " AREAS VALVES

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Optimisers on functions whose minima are known. */
-#include "bramah/optimise.h"
+#include "lib/tune/optimise.h"
 #include "test/support/run.h"
 
 #include <math.h>
@@ -69,10 +69,10 @@ static const double low[2] = {-5, -5}, high[2] = {5, 5};
 
 START_TEST(scoring_finds_the_valley)
 {
-  const bramah_objective f = {.n = 2, .low = low, .high = high, .cost = valley, .slope = valley_slope};
+  const bramah__objective f = {.n = 2, .low = low, .high = high, .cost = valley, .slope = valley_slope};
   double z[2] = {-1.2, 1.0}, g[2], I[4];
-  bramah_optimum out;
-  ck_assert_int_eq(bramah_optimise_scoring(&f, 1e-12, z, g, I, &out, &diag), BRAMAH_OK);
+  bramah__optimum out;
+  ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-12, z, g, I, &out, &diag), BRAMAH_OK);
   ck_assert_int_eq(out.ending, BRAMAH_ENDING_CONVERGED);
   ck_assert_double_eq_tol(z[0], 1.0, 1e-5);
   ck_assert_double_eq_tol(z[1], 1.0, 1e-5);
@@ -87,10 +87,10 @@ END_TEST
 START_TEST(scoring_rests_on_a_bound)
 {
   const double less[2] = {0.5, 5};
-  const bramah_objective f = {.n = 2, .low = low, .high = less, .cost = valley, .slope = valley_slope};
+  const bramah__objective f = {.n = 2, .low = low, .high = less, .cost = valley, .slope = valley_slope};
   double z[2] = {-1.2, 1.0};
-  bramah_optimum out;
-  ck_assert_int_eq(bramah_optimise_scoring(&f, 1e-12, z, NULL, NULL, &out, &diag), BRAMAH_OK);
+  bramah__optimum out;
+  ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-12, z, NULL, NULL, &out, &diag), BRAMAH_OK);
   ck_assert_int_eq(out.ending, BRAMAH_ENDING_CONVERGED);
   ck_assert_double_eq(z[0], 0.5);
   ck_assert_double_eq_tol(z[1], 0.25, 1e-5);
@@ -100,35 +100,35 @@ END_TEST
 START_TEST(scoring_comes_from_far_and_heeds_what_is_undefined)
 {
   const double bottom = -20.0, top = 20.0;
-  const bramah_objective f = {
+  const bramah__objective f = {
       .n = 1, .low = &bottom, .high = &top, .cost = variance, .slope = variance_slope};
   const double from[] = {-9.0, 4.9, 1.0};
   for (int i = 0; i < 3; i++) {
     double z = from[i];
-    bramah_optimum out;
-    ck_assert_int_eq(bramah_optimise_scoring(&f, 1e-10, &z, NULL, NULL, &out, &diag), BRAMAH_OK);
+    bramah__optimum out;
+    ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-10, &z, NULL, NULL, &out, &diag), BRAMAH_OK);
     ck_assert_double_eq_tol(z, log(4.0), 1e-5);
   }
   double z = 6.0;
-  bramah_optimum out;
-  ck_assert_int_eq(bramah_optimise_scoring(&f, 1e-10, &z, NULL, NULL, &out, &diag), BRAMAH_E_NOT_FINITE);
+  bramah__optimum out;
+  ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-10, &z, NULL, NULL, &out, &diag), BRAMAH_E_NOT_FINITE);
 }
 END_TEST
 
 START_TEST(budgets_end_searches)
 {
-  const bramah_objective f = {
+  const bramah__objective f = {
       .n = 2, .low = low, .high = high, .cost = valley, .slope = valley_slope, .stop = used_up};
   double z[2] = {-1.2, 1.0};
-  bramah_optimum out;
+  bramah__optimum out;
   calls = 0;
   most_calls = 5;
-  ck_assert_int_eq(bramah_optimise_scoring(&f, 1e-12, z, NULL, NULL, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-12, z, NULL, NULL, &out, &diag), BRAMAH_OK);
   ck_assert_int_eq(out.ending, BRAMAH_ENDING_STOPPED);
   ck_assert_uint_le(calls, 6);
   calls = 0;
   most_calls = 30;
-  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-6, z, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__optimise_simplex(&f, 0.5, 1e-6, z, &out, &diag), BRAMAH_OK);
   ck_assert_int_eq(out.ending, BRAMAH_ENDING_STOPPED);
   ck_assert_uint_le(calls, 31);
   most_calls = 0;
@@ -137,10 +137,10 @@ END_TEST
 
 START_TEST(nothing_to_vary)
 {
-  const bramah_objective f = {.n = 0, .cost = valley};
-  bramah_optimum out;
+  const bramah__objective f = {.n = 0, .cost = valley};
+  bramah__optimum out;
   double z[1] = {0.0};
-  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-6, z, &out, &diag), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah__optimise_simplex(&f, 0.5, 1e-6, z, &out, &diag), BRAMAH_E_ARGUMENT);
   ck_assert_str_eq(diag.message, "there is nothing to vary");
   ck_assert_uint_eq(out.costs, 0);
 }
@@ -149,17 +149,17 @@ END_TEST
 START_TEST(simplex_finds_the_valley_and_a_bound)
 {
   const double less[2] = {0.5, 5};
-  bramah_objective f = {.n = 2, .low = low, .high = high, .cost = valley};
+  bramah__objective f = {.n = 2, .low = low, .high = high, .cost = valley};
   double z[2] = {-1.2, 1.0};
-  bramah_optimum out;
-  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-7, z, &out, &diag), BRAMAH_OK);
+  bramah__optimum out;
+  ck_assert_int_eq(bramah__optimise_simplex(&f, 0.5, 1e-7, z, &out, &diag), BRAMAH_OK);
   ck_assert_int_eq(out.ending, BRAMAH_ENDING_CONVERGED);
   ck_assert_double_eq_tol(z[0], 1.0, 1e-3);
   ck_assert_double_eq_tol(z[1], 1.0, 1e-3);
   f.high = less;
   z[0] = 0.5;
   z[1] = 4.0;
-  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-7, z, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__optimise_simplex(&f, 0.5, 1e-7, z, &out, &diag), BRAMAH_OK);
   ck_assert_double_eq_tol(z[0], 0.5, 1e-3);
   ck_assert_double_eq_tol(z[1], 0.25, 1e-2);
 }
@@ -168,16 +168,16 @@ END_TEST
 /* From a corner the simplex alone falls into a wrong hole; from many starts, or drawn at random, not. */
 START_TEST(many_holes)
 {
-  const bramah_objective f = {.n = 2, .low = low, .high = high, .cost = holes};
+  const bramah__objective f = {.n = 2, .low = low, .high = high, .cost = holes};
   double z[2] = {4.2, 4.2}, again[2] = {4.2, 4.2};
-  bramah_optimum out, once_more;
-  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.2, 1e-5, z, &out, &diag), BRAMAH_OK);
+  bramah__optimum out, once_more;
+  ck_assert_int_eq(bramah__optimise_simplex(&f, 0.2, 1e-5, z, &out, &diag), BRAMAH_OK);
   ck_assert_double_gt(out.cost, 5.0);
   z[0] = z[1] = 4.2;
-  ck_assert_int_eq(bramah_optimise_multistart(&f, 60, 7, 0.4, 1e-5, z, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__optimise_multistart(&f, 60, 7, 0.4, 1e-5, z, &out, &diag), BRAMAH_OK);
   ck_assert_double_eq_tol(z[0], 0.3, 1e-3);
   ck_assert_double_eq_tol(z[1], -0.4, 1e-3);
-  ck_assert_int_eq(bramah_optimise_multistart(&f, 60, 7, 0.4, 1e-5, again, &once_more, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__optimise_multistart(&f, 60, 7, 0.4, 1e-5, again, &once_more, &diag), BRAMAH_OK);
   ck_assert_int_eq(memcmp(z, again, sizeof z), 0);
   ck_assert_uint_eq(out.costs, once_more.costs);
 }
@@ -185,10 +185,10 @@ END_TEST
 
 START_TEST(random_search)
 {
-  const bramah_objective f = {.n = 2, .low = low, .high = high, .cost = holes};
+  const bramah__objective f = {.n = 2, .low = low, .high = high, .cost = holes};
   double z[2] = {4.2, 4.2}, again[2] = {4.2, 4.2};
-  bramah_optimum out;
-  const bramah_status status = bramah_optimise_global(&f, 2000, 3, 0.1, 1e-5, z, &out, &diag);
+  bramah__optimum out;
+  const bramah_status status = bramah__optimise_global(&f, 2000, 3, 0.1, 1e-5, z, &out, &diag);
   if (status == BRAMAH_E_UNSUPPORTED) {
     ck_assert_ptr_nonnull(strstr(diag.message, "NLopt"));
     return;
@@ -196,7 +196,7 @@ START_TEST(random_search)
   ck_assert_int_eq(status, BRAMAH_OK);
   ck_assert_double_eq_tol(z[0], 0.3, 1e-3);
   ck_assert_double_eq_tol(z[1], -0.4, 1e-3);
-  ck_assert_int_eq(bramah_optimise_global(&f, 2000, 3, 0.1, 1e-5, again, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__optimise_global(&f, 2000, 3, 0.1, 1e-5, again, &out, &diag), BRAMAH_OK);
   ck_assert_int_eq(memcmp(z, again, sizeof z), 0);
 }
 END_TEST
@@ -212,11 +212,11 @@ static bramah_status stairs(void *user, const double *z, double hopeless, double
 
 START_TEST(simplex_ends_on_stairs)
 {
-  const bramah_objective f = {.n = 1, .low = low, .high = high, .cost = stairs};
+  const bramah__objective f = {.n = 1, .low = low, .high = high, .cost = stairs};
   double z = -0.5;
-  bramah_optimum out;
+  bramah__optimum out;
   calls = 0;
-  ck_assert_int_eq(bramah_optimise_simplex(&f, 0.5, 1e-9, &z, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__optimise_simplex(&f, 0.5, 1e-9, &z, &out, &diag), BRAMAH_OK);
   ck_assert_double_eq(out.cost, 0.0);
   ck_assert(z >= 1.3 && z < 1.4);
   ck_assert_uint_lt(calls, 400);
@@ -228,7 +228,7 @@ START_TEST(hypercube)
 {
   enum { POINTS = 17, DIMENSIONS = 4 };
   double x[POINTS * DIMENSIONS], y[POINTS * DIMENSIONS];
-  ck_assert_int_eq(bramah_latin_hypercube(POINTS, DIMENSIONS, 11, x, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__latin_hypercube(POINTS, DIMENSIONS, 11, x, &diag), BRAMAH_OK);
   for (int k = 0; k < DIMENSIONS; k++) {
     int count[POINTS] = {0};
     for (int i = 0; i < POINTS; i++) {
@@ -238,9 +238,9 @@ START_TEST(hypercube)
     }
     for (int i = 0; i < POINTS; i++) ck_assert_int_eq(count[i], 1);
   }
-  ck_assert_int_eq(bramah_latin_hypercube(POINTS, DIMENSIONS, 11, y, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__latin_hypercube(POINTS, DIMENSIONS, 11, y, &diag), BRAMAH_OK);
   ck_assert_int_eq(memcmp(x, y, sizeof x), 0);
-  ck_assert_int_eq(bramah_latin_hypercube(POINTS, DIMENSIONS, 12, y, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__latin_hypercube(POINTS, DIMENSIONS, 12, y, &diag), BRAMAH_OK);
   ck_assert_int_ne(memcmp(x, y, sizeof x), 0);
 }
 END_TEST

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/cli/tune_runner.h"
-#include "lib/cli/message.h"
 
+#include "lib/tune/tune_internal.h"
+#include "lib/io/fail.h"
 #include <stdlib.h>
 #include <string.h>
 
-static bramah_status fail_memory(bramah_diag *diag)
-{
-  return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-}
-
 /* ---- what is seen ---- */
 
-static void take_covariance(cli_tune_runner *r)
+static void take_covariance(bramah__tune_runner *r)
 {
   const bramah_filter *filter = bramah_session_filter(r->opened.session);
   const size_t n = bramah_filter_n_error(filter);
@@ -21,14 +16,14 @@ static void take_covariance(cli_tune_runner *r)
 
 static bramah_status predicted(void *user, bramah_filter *filter, bramah_diag *diag)
 {
-  cli_tune_runner *r = user;
+  bramah__tune_runner *r = user;
   (void)filter;
   take_covariance(r);
   return r->hooks.predicted ? r->hooks.predicted(r->hooks.user, diag) : BRAMAH_OK;
 }
 
 /* Off the diagonal h_i P h_j'; on it what the filter itself says. */
-static void fill_covariance(cli_tune_runner *r, const bramah_filter *filter,
+static void fill_covariance(bramah__tune_runner *r, const bramah_filter *filter,
                             const bramah_innovation *innovation, double *S)
 {
   const size_t n = bramah_filter_n_error(filter), m = r->n_sensors;
@@ -49,13 +44,13 @@ static void fill_covariance(cli_tune_runner *r, const bramah_filter *filter,
   }
 }
 
-static bramah_status grow(cli_tune_runner *r, size_t room, bramah_diag *diag)
+static bramah_status grow(bramah__tune_runner *r, size_t room, bramah_diag *diag)
 {
   const size_t m = r->n_sensors;
   bramah_innovation *innovations = realloc(r->innovations, (room * m + 1) * sizeof *innovations);
   if (innovations) r->innovations = innovations;
   double *S = innovations ? realloc(r->S, (room * m * m + 1) * sizeof *S) : NULL;
-  if (!S) return fail_memory(diag);
+  if (!S) return bramah__fail_memory(diag);
   r->S = S;
   r->room = room;
   return BRAMAH_OK;
@@ -63,7 +58,7 @@ static bramah_status grow(cli_tune_runner *r, size_t room, bramah_diag *diag)
 
 static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *diag)
 {
-  cli_tune_runner *r = user;
+  bramah__tune_runner *r = user;
   const bramah_innovation *innovation = bramah_filter_innovations(filter);
   const size_t m = r->n_sensors;
   int any = 0;
@@ -78,38 +73,38 @@ static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *d
   return BRAMAH_OK;
 }
 
-cli_tune_seen cli_tune_runner_seen(const cli_tune_runner *r, size_t k)
+bramah__tune_seen bramah__tune_runner_seen(const bramah__tune_runner *r, size_t k)
 {
   const size_t m = r->n_sensors;
-  return (cli_tune_seen){r->innovations + k * m, r->S + k * m * m};
+  return (bramah__tune_seen){r->innovations + k * m, r->S + k * m * m};
 }
 
 /* ---- the runner ---- */
 
-static bramah_status make_room(cli_tune_runner *r, bramah_diag *diag)
+static bramah_status make_room(bramah__tune_runner *r, bramah_diag *diag)
 {
   const size_t n = bramah_filter_n_error(bramah_session_filter(r->opened.session));
   r->P = calloc(n * n + n + 1, sizeof *r->P);
-  if (!r->P) return fail_memory(diag);
+  if (!r->P) return bramah__fail_memory(diag);
   r->column = r->P + n * n;
-  return grow(r, CLI_TUNE_CHUNK, diag);
+  return grow(r, BRAMAH__TUNE_CHUNK, diag);
 }
 
-bramah_status cli_tune_runner_open(cli_tune_runner *r, const cli_tune_lab *lab, size_t log, int thousandths,
-                                   const char *set, bramah_diag *diag)
+bramah_status bramah__tune_runner_open(bramah__tune_runner *r, const bramah__tune_problem *problem,
+                                       size_t log, int thousandths, const char *set, bramah_diag *diag)
 {
   bramah_replay_options options;
   bramah_replay_options_default(&options);
   options.gather = 1;
-  r->n_sensors = lab->n_sensors;
-  bramah_status status = cli_tune_session_open(&r->opened, lab, set, diag);
+  r->n_sensors = problem->n_sensors;
+  bramah_status status = bramah__tune_session_open(&r->opened, problem, set, diag);
   if (!status) options.max_gap_ns = bramah_session_study(r->opened.session)->log.longest_gap_ns;
   if (!status)
-    status = cli_tune_cursor_open(&r->cursor, &lab->logs[log], r->opened.delay_ns, r->opened.shift,
-                                  thousandths, diag);
+    status = bramah__tune_cursor_open(&r->cursor, &problem->logs[log], r->opened.delay_ns, r->opened.shift,
+                                      thousandths, diag);
   if (!status) status = make_room(r, diag);
   if (!status)
-    status = bramah_replay_new(bramah_session_filter(r->opened.session), &options, cli_tune_cursor_next,
+    status = bramah_replay_new(bramah_session_filter(r->opened.session), &options, bramah__tune_cursor_next,
                                &r->cursor, diag, &r->replay);
   if (status) return status;
   const bramah_watcher watcher = {.user = r, .predicted = predicted, .corrected = corrected};
@@ -118,21 +113,21 @@ bramah_status cli_tune_runner_open(cli_tune_runner *r, const cli_tune_lab *lab, 
   return BRAMAH_OK;
 }
 
-void cli_tune_runner_close(cli_tune_runner *r)
+void bramah__tune_runner_close(bramah__tune_runner *r)
 {
   bramah_replay_free(r->replay);
-  cli_tune_cursor_close(&r->cursor);
-  cli_tune_session_close(&r->opened);
+  bramah__tune_cursor_close(&r->cursor);
+  bramah__tune_session_close(&r->opened);
   free(r->P);
   free(r->innovations);
   free(r->S);
 }
 
-void cli_tune_runner_go(cli_tune_runner *r)
+void bramah__tune_runner_go(bramah__tune_runner *r)
 {
   r->n_steps = r->n_seen = 0;
-  while (!r->status && !r->end && r->n_steps < CLI_TUNE_CHUNK) {
-    cli_tune_step *step = &r->steps[r->n_steps];
+  while (!r->status && !r->end && r->n_steps < BRAMAH__TUNE_CHUNK) {
+    bramah__tune_step *step = &r->steps[r->n_steps];
     int fused;
     step->first = r->n_seen;
     r->status = bramah_replay_next(r->replay, &step->time_ns, &fused, &r->end, &r->diag);

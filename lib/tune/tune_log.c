@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/cli/tune_log.h"
-#include "lib/cli/message.h"
-#include "lib/cli/truth.h"
 
+#include "lib/tune/tune_internal.h"
+#include "lib/io/fail.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bramah_status fail_memory(bramah_diag *diag)
-{
-  return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-}
-
-uint64_t cli_tune_hash(uint64_t hash, const void *data, size_t n)
-{
-  const unsigned char *byte = data;
-  if (!hash) hash = UINT64_C(14695981039346656037);
-  for (size_t i = 0; i < n; i++) hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
-  return hash;
-}
 
 /* ---- reading ---- */
 
@@ -28,7 +14,7 @@ static void *grown(void *block, size_t rows, size_t width, size_t size)
 }
 
 /* Room for so many rows; blocks that could not grow stay as they are. */
-static int grow(cli_tune_log *log, size_t rows)
+static int grow(bramah__tune_log *log, size_t rows)
 {
   void *block;
   int failed = 0;
@@ -47,7 +33,7 @@ static int grow(cli_tune_log *log, size_t rows)
   return failed;
 }
 
-static bramah_status read_row(cli_tune_log *log, bramah_log_stream *stream, int *end, bramah_diag *diag)
+static bramah_status read_row(bramah__tune_log *log, bramah_log_stream *stream, int *end, bramah_diag *diag)
 {
   const size_t k = log->rows;
   bramah_sample sample = {.inputs = log->inputs + k * log->n_inputs,
@@ -67,37 +53,38 @@ static bramah_status read_row(cli_tune_log *log, bramah_log_stream *stream, int 
   return BRAMAH_OK;
 }
 
-static bramah_status read_rows(cli_tune_log *log, bramah_log_stream *stream, bramah_diag *diag)
+static bramah_status read_rows(bramah__tune_log *log, bramah_log_stream *stream, bramah_diag *diag)
 {
   size_t room = 0;
   int end = 0;
   while (!end) {
     if (log->rows == room) {
       room = room ? 2 * room : 4096;
-      if (grow(log, room)) return fail_memory(diag);
+      if (grow(log, room)) return bramah__fail_memory(diag);
     }
     const bramah_status status = read_row(log, stream, &end, diag);
     if (status) return status;
   }
-  if (log->rows < 2) return cli_fail(diag, BRAMAH_E_EMPTY, log->path, 0, NULL, "a log to tune by needs rows");
+  if (log->rows < 2)
+    return bramah__failf(diag, BRAMAH_E_EMPTY, log->path, 0, NULL, "a log to tune by needs rows");
   for (size_t k = 1; k < log->rows; k++)
     if (log->time_ns[k] <= log->time_ns[k - 1])
-      return cli_fail(diag, BRAMAH_E_TIME, log->path, 0, NULL, "time does not go forward after %.9g s",
-                      1e-9 * (double)log->time_ns[k - 1]);
+      return bramah__failf(diag, BRAMAH_E_TIME, log->path, 0, NULL, "time does not go forward after %.9g s",
+                           1e-9 * (double)log->time_ns[k - 1]);
   return BRAMAH_OK;
 }
 
-static void hash_rows(cli_tune_log *log)
+static void hash_rows(bramah__tune_log *log)
 {
-  log->hash = cli_tune_hash(log->hash, log->time_ns, log->rows * sizeof *log->time_ns);
-  log->hash = cli_tune_hash(log->hash, log->inputs, log->rows * log->n_inputs * sizeof *log->inputs);
-  log->hash = cli_tune_hash(log->hash, log->has_input, log->rows * log->n_inputs);
-  log->hash = cli_tune_hash(log->hash, log->y, log->rows * log->n_sensors * sizeof *log->y);
-  log->hash = cli_tune_hash(log->hash, log->present, log->rows * log->n_sensors);
+  log->hash = bramah__fnv(log->hash, log->time_ns, log->rows * sizeof *log->time_ns);
+  log->hash = bramah__fnv(log->hash, log->inputs, log->rows * log->n_inputs * sizeof *log->inputs);
+  log->hash = bramah__fnv(log->hash, log->has_input, log->rows * log->n_inputs);
+  log->hash = bramah__fnv(log->hash, log->y, log->rows * log->n_sensors * sizeof *log->y);
+  log->hash = bramah__fnv(log->hash, log->present, log->rows * log->n_sensors);
 }
 
-bramah_status cli_tune_log_read(cli_tune_log *log, const char *path, const bramah_session *session,
-                                bramah_diag *diag)
+bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, const bramah_session *session,
+                                    bramah_diag *diag)
 {
   bramah_log_stream *stream;
   log->path = path;
@@ -111,7 +98,7 @@ bramah_status cli_tune_log_read(cli_tune_log *log, const char *path, const brama
   return status;
 }
 
-void cli_tune_log_free(cli_tune_log *log)
+void bramah__tune_log_free(bramah__tune_log *log)
 {
   free(log->time_ns);
   free(log->inputs);
@@ -125,22 +112,35 @@ void cli_tune_log_free(cli_tune_log *log)
 
 /* ---- truth ---- */
 
-static bramah_status find_columns(const cli_truth *truth, const bramah_plant *plant, size_t n,
-                                  const size_t *outputs, long *column, bramah_diag *diag)
+static bramah_status find_columns(const bramah_truth *truth, const char *path, const bramah_plant *plant,
+                                  size_t n, const size_t *outputs, long *column, bramah_diag *diag)
 {
   for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
-    plant->output_info(plant->self, outputs[i], &info);
-    const bramah_status status = cli_truth_find(truth, info.name, info.unit, &column[i], diag);
+    bramah_plant_output_info(plant, outputs[i], &info);
+    const bramah_status status = bramah_truth_find(truth, info.name, info.unit, &column[i], diag);
     if (status) return status;
     if (column[i] < 0)
-      return cli_fail(diag, BRAMAH_E_COLUMN, bramah_log_path(truth->reader), 0, info.name,
-                      "the truth has no column of this name");
+      return bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, info.name, "the truth has no column of this name");
   }
   return BRAMAH_OK;
 }
 
-static int grow_truth(cli_tune_log *log, size_t rows)
+static bramah_status time_of(const bramah_log_reader *reader, size_t column, const double *values,
+                             const unsigned char *present, int64_t *time_ns, bramah_diag *diag)
+{
+  const char *name = bramah_log_column_name(reader, column);
+  if (!present[column])
+    return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader), name,
+                         "the time of this row is missing");
+  if (!(fabs(values[column]) < 9e9))
+    return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader), name,
+                         "a time of %g s cannot be told in nanoseconds", values[column]);
+  *time_ns = llround(values[column] * 1e9);
+  return BRAMAH_OK;
+}
+
+static int grow_truth(bramah__tune_log *log, size_t rows)
 {
   int64_t *times = realloc(log->truth_ns, rows * sizeof *times);
   if (times) log->truth_ns = times;
@@ -149,19 +149,20 @@ static int grow_truth(cli_tune_log *log, size_t rows)
   return !times || !values;
 }
 
-static bramah_status read_truth_rows(cli_tune_log *log, cli_truth *truth, const long *column, double *values,
-                                     unsigned char *present, bramah_diag *diag)
+static bramah_status read_truth_rows(bramah__tune_log *log, bramah_log_reader *reader, size_t time,
+                                     const long *column, double *values, unsigned char *present,
+                                     bramah_diag *diag)
 {
   size_t room = 0;
   for (int end = 0;;) {
     if (log->truth_rows == room) {
       room = room ? 2 * room : 4096;
-      if (grow_truth(log, room)) return fail_memory(diag);
+      if (grow_truth(log, room)) return bramah__fail_memory(diag);
     }
     const size_t k = log->truth_rows;
-    bramah_status status = bramah_log_next(truth->reader, values, present, &end, diag);
+    bramah_status status = bramah_log_next(reader, values, present, &end, diag);
     if (end) return BRAMAH_OK;
-    if (!status) status = cli_log_time(truth->reader, truth->time, values, present, &log->truth_ns[k], diag);
+    if (!status) status = time_of(reader, time, values, present, &log->truth_ns[k], diag);
     if (status) return status;
     for (size_t i = 0; i < log->n_outputs; i++) {
       const double value = present[column[i]] ? values[column[i]] : (double)NAN;
@@ -172,43 +173,45 @@ static bramah_status read_truth_rows(cli_tune_log *log, cli_truth *truth, const 
   }
 }
 
-/* The opened truth has its first row read already: what stands there is read anew from the file. */
-bramah_status cli_tune_log_read_truth(cli_tune_log *log, const char *path, const bramah_plant *plant,
-                                      size_t n, const size_t *outputs, bramah_diag *diag)
+bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *path, const bramah_plant *plant,
+                                          size_t n, const size_t *outputs, bramah_diag *diag)
 {
-  cli_truth names = {0}, truth = {0};
+  bramah_truth *names = NULL;
+  bramah_log_reader *reader = NULL;
+  double *values = NULL;
+  unsigned char *present = NULL;
+  size_t time = 0;
   log->truth_path = path;
   log->n_outputs = n;
   log->largest = calloc(n + 1, sizeof *log->largest);
   long *column = calloc(n + 1, sizeof *column);
-  double *values = NULL;
-  unsigned char *present = NULL;
-  bramah_status status = log->largest && column ? cli_truth_open(&names, path, diag) : fail_memory(diag);
-  if (!status) status = find_columns(&names, plant, n, outputs, column, diag);
-  if (!status) status = bramah_log_open(path, diag, &truth.reader);
+  bramah_status status =
+      log->largest && column ? bramah_truth_open(path, diag, &names) : bramah__fail_memory(diag);
+  if (!status) status = find_columns(names, path, plant, n, outputs, column, diag);
+  if (!status) status = bramah_log_open(path, diag, &reader);
+  if (!status) status = bramah_log_find(reader, "t", "s", &time, diag);
   if (!status) {
-    const size_t columns = bramah_log_n_columns(truth.reader);
-    truth.time = names.time;
+    const size_t columns = bramah_log_n_columns(reader);
     values = calloc(columns + 1, sizeof *values);
     present = calloc(columns + 1, 1);
-    status =
-        values && present ? read_truth_rows(log, &truth, column, values, present, diag) : fail_memory(diag);
+    status = values && present ? read_truth_rows(log, reader, time, column, values, present, diag)
+                               : bramah__fail_memory(diag);
   }
-  if (status) cli_place(diag, path, 0);
+  if (status) bramah__place(diag, path, 0);
   free(values);
   free(present);
   free(column);
-  cli_truth_close(&names);
-  bramah_log_close(truth.reader);
-  log->hash = cli_tune_hash(log->hash, log->truth_ns, log->truth_rows * sizeof *log->truth_ns);
-  log->hash = cli_tune_hash(log->hash, log->truth, log->truth_rows * n * sizeof *log->truth);
+  bramah_truth_close(names);
+  bramah_log_close(reader);
+  log->hash = bramah__fnv(log->hash, log->truth_ns, log->truth_rows * sizeof *log->truth_ns);
+  log->hash = bramah__fnv(log->hash, log->truth, log->truth_rows * n * sizeof *log->truth);
   return status;
 }
 
 static int64_t distance(int64_t a, int64_t b) { return a < b ? b - a : a - b; }
 
-double cli_tune_log_truth(const cli_tune_log *log, int64_t time_ns, int64_t tolerance_ns, size_t i,
-                          size_t *row)
+double bramah__tune_log_truth(const bramah__tune_log *log, int64_t time_ns, int64_t tolerance_ns, size_t i,
+                              size_t *row)
 {
   if (!log->truth_rows) return NAN;
   while (*row + 1 < log->truth_rows &&
@@ -220,16 +223,17 @@ double cli_tune_log_truth(const cli_tune_log *log, int64_t time_ns, int64_t tole
 
 /* ---- replaying ---- */
 
-bramah_status cli_tune_cursor_open(cli_tune_cursor *cursor, const cli_tune_log *log, const int64_t *delay_ns,
-                                   const double *shift, int thousandths, bramah_diag *diag)
+bramah_status bramah__tune_cursor_open(bramah__tune_cursor *cursor, const bramah__tune_log *log,
+                                       const int64_t *delay_ns, const double *shift, int thousandths,
+                                       bramah_diag *diag)
 {
   const int64_t first = log->time_ns[0], last = log->time_ns[log->rows - 1];
-  *cursor = (cli_tune_cursor){.log = log};
+  *cursor = (bramah__tune_cursor){.log = log};
   cursor->end_ns = thousandths >= 1000 ? last : first + (last - first) / 1000 * thousandths;
   cursor->next = calloc(log->n_sensors + 1, sizeof *cursor->next);
   cursor->delay_ns = calloc(log->n_sensors + 1, sizeof *cursor->delay_ns);
   cursor->shift = calloc(log->n_sensors + 1, sizeof *cursor->shift);
-  if (!cursor->next || !cursor->delay_ns || !cursor->shift) return fail_memory(diag);
+  if (!cursor->next || !cursor->delay_ns || !cursor->shift) return bramah__fail_memory(diag);
   for (size_t i = 0; i < log->n_sensors; i++) {
     cursor->delay_ns[i] = delay_ns[i];
     cursor->shift[i] = shift[i];
@@ -238,25 +242,25 @@ bramah_status cli_tune_cursor_open(cli_tune_cursor *cursor, const cli_tune_log *
   return BRAMAH_OK;
 }
 
-void cli_tune_cursor_close(cli_tune_cursor *cursor)
+void bramah__tune_cursor_close(bramah__tune_cursor *cursor)
 {
   free(cursor->next);
   free(cursor->delay_ns);
   free(cursor->shift);
 }
 
-static void take_inputs(cli_tune_cursor *c, bramah_sample *sample)
+static void take_inputs(bramah__tune_cursor *c, bramah_sample *sample)
 {
-  const cli_tune_log *log = c->log;
+  const bramah__tune_log *log = c->log;
   const size_t at = c->input++ * log->n_inputs;
   memcpy(sample->inputs, log->inputs + at, log->n_inputs * sizeof *sample->inputs);
   memcpy(sample->has_input, log->has_input + at, log->n_inputs);
 }
 
 /* Time at which the next sample of a sensor was measured; INT64_MAX: none is left. */
-static int64_t measured_at(cli_tune_cursor *c, size_t i)
+static int64_t measured_at(bramah__tune_cursor *c, size_t i)
 {
-  const cli_tune_log *log = c->log;
+  const bramah__tune_log *log = c->log;
   size_t *k = &c->next[i];
   while (*k < log->rows &&
          (!log->present[*k * log->n_sensors + i] || log->time_ns[*k] - c->delay_ns[i] < log->time_ns[0]))
@@ -264,16 +268,16 @@ static int64_t measured_at(cli_tune_cursor *c, size_t i)
   return *k < log->rows ? log->time_ns[*k] - c->delay_ns[i] : INT64_MAX;
 }
 
-static void take_sample(cli_tune_cursor *c, size_t i, bramah_sample *sample)
+static void take_sample(bramah__tune_cursor *c, size_t i, bramah_sample *sample)
 {
   const size_t at = c->next[i]++ * c->log->n_sensors + i;
   sample->y[i] = c->log->y[at] + c->shift[i];
   sample->present[i] = 1;
 }
 
-static void next_with_delays(cli_tune_cursor *c, bramah_sample *sample, int *end)
+static void next_with_delays(bramah__tune_cursor *c, bramah_sample *sample, int *end)
 {
-  const cli_tune_log *log = c->log;
+  const bramah__tune_log *log = c->log;
   int64_t now = c->input < log->rows ? log->time_ns[c->input] : INT64_MAX;
   for (size_t i = 0; i < log->n_sensors; i++) {
     const int64_t t = measured_at(c, i);
@@ -287,10 +291,10 @@ static void next_with_delays(cli_tune_cursor *c, bramah_sample *sample, int *end
     if (measured_at(c, i) == now) take_sample(c, i, sample);
 }
 
-bramah_status cli_tune_cursor_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
+bramah_status bramah__tune_cursor_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
 {
-  cli_tune_cursor *c = user;
-  const cli_tune_log *log = c->log;
+  bramah__tune_cursor *c = user;
+  const bramah__tune_log *log = c->log;
   (void)diag;
   if (c->any_delay) {
     next_with_delays(c, sample, end);

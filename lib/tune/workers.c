@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _DEFAULT_SOURCE /* nanosleep */
-#include "lib/cli/tune_crew.h"
-#include "lib/cli/message.h"
-#include "lib/cli/stop.h"
 
+#include "lib/tune/tune_internal.h"
+#include "lib/io/fail.h"
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Where a job stands. */
+/* Where a job is. */
 enum { TO_DO = 0, BEGUN, DONE };
 
 /* Tasks of a job that any thread may do. */
@@ -23,10 +22,10 @@ typedef struct shared {
 } shared;
 
 typedef struct batch {
-  cli_tune_crew *crew;
+  bramah__tune_workers *workers;
   size_t n;
-  const cli_tune_job *jobs;
-  double *const *figures;
+  const bramah__tune_job *jobs;
+  double *const *scores;
   unsigned char *state;   /* [n] */
   pthread_mutex_t lock;   /* of all that changes here, and of the journal */
   pthread_cond_t changed; /* tasks were shared out or done, or the last job was */
@@ -39,64 +38,64 @@ typedef struct batch {
 
 /* ---- the journal ---- */
 
-enum { KEY_ROOM = CLI_TUNE_TEXT + 128 };
+enum { KEY_ROOM = BRAMAH__TUNE_TEXT + 128 };
 
-/* Whatever the result depends on; limits only end it earlier (cli_tune_cut). */
-static void write_key(const cli_tune_lab *lab, const cli_tune_job *job, char *key)
+/* Whatever the result depends on; limits only end it earlier (bramah__tune_cut). */
+static void write_key(const bramah__tune_problem *problem, const bramah__tune_job *job, char *key)
 {
-  snprintf(key, KEY_ROOM, "%016" PRIx64 " %016" PRIx64 " %s %d: %s", lab->identity, lab->logs[job->log].hash,
-           job->slope ? "slope" : "cost", job->thousandths, job->set);
+  snprintf(key, KEY_ROOM, "%016" PRIx64 " %016" PRIx64 " %s %d: %s", problem->identity,
+           problem->logs[job->log].hash, job->slope ? "slope" : "cost", job->thousandths, job->set);
 }
 
 /* A replay given up early is remembered apart: one with other limits may need more of it. */
-static void write_stopped_key(const cli_tune_lab *lab, const cli_tune_job *job, char *key)
+static void write_stopped_key(const bramah__tune_problem *problem, const bramah__tune_job *job, char *key)
 {
   char whole[KEY_ROOM];
-  write_key(lab, job, whole);
-  uint64_t hash = cli_tune_hash(0, job->limit, sizeof job->limit);
+  write_key(problem, job, whole);
+  uint64_t hash = bramah__fnv(0, job->limit, sizeof job->limit);
   snprintf(key, KEY_ROOM + 32, "%016" PRIx64 " %s", hash, whole);
 }
 
 static int recall(const batch *b, size_t i)
 {
-  const cli_tune_crew *crew = b->crew;
-  const cli_tune_job *job = &b->jobs[i];
-  const size_t wanted = cli_tune_n_figures(crew->lab, job->slope);
+  const bramah__tune_workers *workers = b->workers;
+  const bramah__tune_job *job = &b->jobs[i];
+  const size_t wanted = bramah__tune_n_scores(workers->problem, job->slope);
   char key[KEY_ROOM + 32];
   size_t n = 0;
-  write_key(crew->lab, job, key);
-  const double *known = bramah_journal_find(crew->journal, key, &n);
+  write_key(workers->problem, job, key);
+  const double *known = bramah__journal_find(workers->journal, key, &n);
   if (!known && job->limited) {
-    write_stopped_key(crew->lab, job, key);
-    known = bramah_journal_find(crew->journal, key, &n);
+    write_stopped_key(workers->problem, job, key);
+    known = bramah__journal_find(workers->journal, key, &n);
   }
   if (!known || n != wanted) return 0;
-  memcpy(b->figures[i], known, n * sizeof *known);
-  return cli_tune_cut(job, b->figures[i]);
+  memcpy(b->scores[i], known, n * sizeof *known);
+  return bramah__tune_cut(job, b->scores[i]);
 }
 
 /* With the lock. */
 static void remember(batch *b, size_t i)
 {
-  cli_tune_crew *crew = b->crew;
-  const cli_tune_job *job = &b->jobs[i];
-  const double *figures = b->figures[i];
-  const size_t n = 1 + (job->slope ? crew->lab->n : 0);
+  bramah__tune_workers *workers = b->workers;
+  const bramah__tune_job *job = &b->jobs[i];
+  const double *scores = b->scores[i];
+  const size_t n = 1 + (job->slope ? workers->problem->n : 0);
   char key[KEY_ROOM + 32];
-  if (figures[CLI_TUNE_STOPPED] > 0.0)
-    write_stopped_key(crew->lab, job, key);
+  if (scores[BRAMAH__TUNE_STOPPED] > 0.0)
+    write_stopped_key(workers->problem, job, key);
   else
-    write_key(crew->lab, job, key);
+    write_key(workers->problem, job, key);
   bramah_diag diag;
-  const bramah_status status =
-      bramah_journal_add(crew->journal, key, cli_tune_n_figures(crew->lab, job->slope), figures, &diag);
+  const bramah_status status = bramah__journal_add(
+      workers->journal, key, bramah__tune_n_scores(workers->problem, job->slope), scores, &diag);
   if (status && !b->status) {
     b->status = status;
     b->diag = diag;
   }
-  crew->replays += n;
-  crew->log_seconds +=
-      (double)n * figures[CLI_TUNE_STEPS] * 1e-9 * (double)bramah_session_plant(crew->lab->session)->step_ns;
+  workers->replays += n;
+  workers->log_seconds += (double)n * scores[BRAMAH__TUNE_STEPS] * 1e-9 *
+                          (double)bramah_session_plant(workers->problem->session)->step_ns;
   b->state[i] = DONE;
   b->done++;
 }
@@ -106,7 +105,8 @@ static void remember(batch *b, size_t i)
 /* With the lock: a job nobody has begun, or n. */
 static size_t take(batch *b)
 {
-  if (!b->status && cli_stop_signal()) b->status = cli_tune_interrupted(&b->diag);
+  if (!b->status && bramah__tune_is_stopped(b->workers->problem))
+    b->status = bramah__tune_interrupted(&b->diag);
   while (b->next < b->n && b->state[b->next] != TO_DO) b->next++;
   if (b->status || b->next == b->n) return b->n;
   b->state[b->next] = BEGUN;
@@ -137,7 +137,7 @@ static void withdraw(batch *b, const shared *s)
   *link = s->next;
 }
 
-/* cli_tune_hands: at the end of a batch there are threads without a job; they do what they can of others'. */
+/* bramah__tune_executor: at the end of a batch there are threads without a job; they do what they can of others'. */
 static void share(void *user, size_t n, void (*task)(void *of, size_t i), void *of)
 {
   batch *b = user;
@@ -173,13 +173,14 @@ static void help(batch *b)
 static void *work(void *user)
 {
   batch *b = user;
-  const cli_tune_hands hands = {.user = b, .share = share};
+  const bramah__tune_executor executor = {.user = b, .share = share};
   pthread_mutex_lock(&b->lock);
   for (size_t i = take(b); i < b->n; i = take(b)) {
     bramah_diag diag;
     b->active++;
     pthread_mutex_unlock(&b->lock);
-    const bramah_status status = cli_tune_replay(b->crew->lab, &b->jobs[i], &hands, b->figures[i], &diag);
+    const bramah_status status =
+        bramah__tune_replay(b->workers->problem, &b->jobs[i], &executor, b->scores[i], &diag);
     pthread_mutex_lock(&b->lock);
     b->active--;
     if (!status) {
@@ -211,7 +212,7 @@ static size_t employ(batch *b, helpers *h)
       const size_t i = take(b);
       pthread_mutex_unlock(&b->lock);
       if (i < b->n) {
-        cli_tune_ranks_give(rank, i, &b->jobs[i]);
+        b->workers->ranks->give(rank, i, &b->jobs[i]);
         h->busy[rank] = 1;
       }
     }
@@ -225,13 +226,14 @@ static void lead(batch *b, helpers *h)
   const struct timespec pause = {.tv_nsec = 200000};
   while (employ(b, h)) {
     size_t rank, i;
-    if (!cli_tune_ranks_fetch(b->crew->lab, &rank, &i, h->answer)) {
+    if (!b->workers->ranks->fetch(b->workers->problem, &rank, &i, h->answer)) {
       nanosleep(&pause, NULL);
       continue;
     }
     h->busy[rank] = 0;
     pthread_mutex_lock(&b->lock);
-    memcpy(b->figures[i], h->answer, cli_tune_n_figures(b->crew->lab, b->jobs[i].slope) * sizeof *h->answer);
+    memcpy(b->scores[i], h->answer,
+           bramah__tune_n_scores(b->workers->problem, b->jobs[i].slope) * sizeof *h->answer);
     remember(b, i);
     pthread_mutex_unlock(&b->lock);
   }
@@ -239,10 +241,10 @@ static void lead(batch *b, helpers *h)
 
 static void lead_others(batch *b)
 {
-  helpers h = {.n = b->crew->n_ranks};
+  helpers h = {.n = b->workers->n_ranks};
   if (h.n < 2) return;
   h.busy = calloc(h.n, sizeof *h.busy);
-  h.answer = calloc(cli_tune_n_figures(b->crew->lab, 1) + 1, sizeof *h.answer);
+  h.answer = calloc(bramah__tune_n_scores(b->workers->problem, 1) + 1, sizeof *h.answer);
   if (h.busy && h.answer) lead(b, &h);
   free(h.busy);
   free(h.answer);
@@ -251,7 +253,7 @@ static void lead_others(batch *b)
 /* Alone, the calling thread is one of them; with other processes it leads. */
 static void work_together(batch *b, size_t n_threads)
 {
-  const int leads = b->crew->n_ranks > 1;
+  const int leads = b->workers->n_ranks > 1;
   pthread_t *threads = calloc(n_threads + 1, sizeof *threads);
   const size_t more = leads ? n_threads : n_threads - 1;
   size_t n = 0;
@@ -267,22 +269,22 @@ static size_t threads_for(const batch *b)
 {
   size_t n = 0;
   for (size_t i = 0; i < b->n; i++)
-    if (b->state[i] == TO_DO) n += 1 + (b->jobs[i].slope ? b->crew->lab->n : 0);
-  n = n < b->crew->n_threads ? n : b->crew->n_threads;
+    if (b->state[i] == TO_DO) n += 1 + (b->jobs[i].slope ? b->workers->problem->n : 0);
+  n = n < b->workers->n_threads ? n : b->workers->n_threads;
   return n ? n : 1;
 }
 
-bramah_status cli_tune_crew_work(cli_tune_crew *crew, size_t n, const cli_tune_job *jobs,
-                                 double *const *figures, bramah_diag *diag)
+bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, const bramah__tune_job *jobs,
+                                      double *const *scores, bramah_diag *diag)
 {
-  batch b = {.crew = crew,
+  batch b = {.workers = workers,
              .n = n,
              .jobs = jobs,
-             .figures = figures,
+             .scores = scores,
              .lock = PTHREAD_MUTEX_INITIALIZER,
              .changed = PTHREAD_COND_INITIALIZER};
   b.state = calloc(n + 1, 1);
-  if (!b.state) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  if (!b.state) return bramah__fail_memory(diag);
   for (size_t i = 0; i < n; i++)
     if (recall(&b, i)) {
       b.state[i] = DONE;

@@ -2,19 +2,15 @@
 /* Minima of functions that are costly to evaluate, within bounds: scoring for likelihoods, the simplex of
  * GSL, random search of NLopt. The same calls in the same order on every machine and in every run. Part of
  * libbramah-tools. */
-#ifndef BRAMAH_OPTIMISE_H
-#define BRAMAH_OPTIMISE_H
+#ifndef BRAMAH_LIB_TUNE_OPTIMISE_H
+#define BRAMAH_LIB_TUNE_OPTIMISE_H
 
 #include <stdint.h>
 #include "bramah/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The function. Variables z [n] on scales on which steps of about 1 are large: logarithms, shares of a range.
  * A point that cannot be used has a cost that is not finite; an error ends the search. */
-typedef struct bramah_objective {
+typedef struct bramah__objective {
   void *user;
   size_t n;
   const double *low, *high; /* [n] bounds, low < high */
@@ -26,59 +22,56 @@ typedef struct bramah_objective {
                          bramah_diag *diag);
   /* 1 when time or evaluations are used up; NULL: never. */
   int (*stop)(void *user);
-} bramah_objective;
+} bramah__objective;
 
-typedef enum bramah_ending {
+typedef enum bramah__ending {
   BRAMAH_ENDING_CONVERGED = 0,
   BRAMAH_ENDING_STOPPED = 1, /* as stop() asked */
   BRAMAH_ENDING_STUCK = 2    /* no way down was found although the slope promises one */
-} bramah_ending;
+} bramah__ending;
 
 /* What a search came to. */
-typedef struct bramah_optimum {
+typedef struct bramah__optimum {
   double cost;
-  bramah_ending ending;
+  bramah__ending ending;
   int iterations;
   uint64_t costs, slopes; /* calls */
-} bramah_optimum;
+} bramah__optimum;
 
 /* Scoring: steps that solve (I + lambda diag I) d = -gradient, lambda falling and rising as steps succeed or
  * not (K. Levenberg 1944, D. W. Marquardt 1963), with the information in place of the second derivatives (R.
- * A. Fisher's scoring); a variable whose bound stands in the way goes as far as that, the others make the
+ * A. Fisher's scoring); a variable whose bound is in the way goes as far as that, the others make the
  * best of it. It ends when a whole step promises less than `tolerance` of cost. A sum that holds logarithms
  * of variances is no sum of squares, so least-squares solvers such as GSL's cannot judge its steps. z [n]:
  * from where, and the minimum. gradient [n] and information [n x n] there (may be NULL). Errors: those of the
  * functions; E_NOT_FINITE (at the start). */
-BRAMAH_API bramah_status bramah_optimise_scoring(const bramah_objective *objective, double tolerance,
+bramah_status bramah__optimise_scoring(const bramah__objective *objective, double tolerance,
                                                  double *z, double *gradient, double *information,
-                                                 bramah_optimum *out, bramah_diag *diag);
+                                                 bramah__optimum *out, bramah_diag *diag);
 
 /* Simplex of Nelder and Mead (GSL nmsimplex2), first edges of length `size`, until its size is below
  * `tolerance` times that. Bounds by z = low + (high - low) (1 + sin u) / 2. Errors: those of the cost;
  * E_ARGUMENT (no variables); E_NOT_FINITE (the cost is finite nowhere near the start). */
-BRAMAH_API bramah_status bramah_optimise_simplex(const bramah_objective *objective, double size,
-                                                 double tolerance, double *z, bramah_optimum *out,
+bramah_status bramah__optimise_simplex(const bramah__objective *objective, double size,
+                                                 double tolerance, double *z, bramah__optimum *out,
                                                  bramah_diag *diag);
 
 /* The simplex from z and from n_starts - 1 further points spread evenly at random over the bounds by a seed;
  * the best of them. */
-BRAMAH_API bramah_status bramah_optimise_multistart(const bramah_objective *objective, size_t n_starts,
+bramah_status bramah__optimise_multistart(const bramah__objective *objective, size_t n_starts,
                                                     uint64_t seed, double size, double tolerance, double *z,
-                                                    bramah_optimum *out, bramah_diag *diag);
+                                                    bramah__optimum *out, bramah_diag *diag);
 
 /* Controlled random search with local mutation (NLopt's CRS2; P. Kaelo, M. M. Ali, J. Optimization Theory and
  * Applications 130, 2006) with so many evaluations, then the simplex. Errors: E_UNSUPPORTED (built without
  * NLopt); E_ARGUMENT (NLopt refuses the problem); those of the simplex. */
-BRAMAH_API bramah_status bramah_optimise_global(const bramah_objective *objective, uint64_t evaluations,
+bramah_status bramah__optimise_global(const bramah__objective *objective, uint64_t evaluations,
                                                 uint64_t seed, double size, double tolerance, double *z,
-                                                bramah_optimum *out, bramah_diag *diag);
+                                                bramah__optimum *out, bramah_diag *diag);
 
 /* Points spread over the unit cube, out [n_points x n]: one in each of n_points layers of every dimension (M.
  * D. McKay, R. J. Beckman, W. J. Conover, Technometrics 21, 1979). Errors: E_MEMORY. */
-BRAMAH_API bramah_status bramah_latin_hypercube(size_t n_points, size_t n, uint64_t seed, double *out,
+bramah_status bramah__latin_hypercube(size_t n_points, size_t n, uint64_t seed, double *out,
                                                 bramah_diag *diag);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

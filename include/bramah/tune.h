@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The values of a study (measurement and process noise, parameters of the machine) from logs: those that make
+ * the innovations of its filter most likely, with intervals. Part of libbramah-tools.
+ *
+ *   bramah_tuning *tuning;
+ *   if (bramah_tune("study.yaml", n, logs, NULL, &diag, &tuning)) ... diag says what and where ...
+ *   bramah_tuning_write(tuning, "tuned.yaml", NULL, &diag);
+ *   bramah_tuning_free(tuning);
+ *
+ * What comes out does not depend on the number of threads. Nothing is printed; study, machine and logs are
+ * read once, at the start. The section `tune` of the study says which values are to be found and between
+ * which bounds. Source of likelihood,
+ * slope and information: F. C. Schweppe, IEEE Trans. Information Theory 11 (1965); N. K. Gupta, R. K. Mehra, IEEE
+ * Trans. Automatic Control 19 (1974). */
+#ifndef BRAMAH_TUNE_H
+#define BRAMAH_TUNE_H
+
+#include "bramah/study.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How far a search is. */
+typedef struct bramah_tune_progress {
+  const char *phase; /* "start", "search", "range", "fold", "profile" */
+  uint64_t evaluations, replays;
+  double best; /* value of the criterion */
+} bramah_tune_progress;
+
+typedef struct bramah_tune_options {
+  int criterion;    /* bramah_tune_criterion; -1: the study's */
+  int method;       /* bramah_tune_method; -1: the study's */
+  int as_it_stands; /* 1: begin with the study's values, not with what the innovations tell */
+  size_t n_threads; /* 0: as many as there are processors */
+  uint64_t seed;    /* of methods that draw at random; default 1 */
+  size_t starts;    /* of multistart; default 8 */
+  uint64_t budget;  /* evaluations at most; 0: any number */
+  size_t folds;     /* cross-validation: tune anew without each folds-th of the logs; 0: none */
+  size_t profile;   /* profile of the likelihood: points to each side of every value; 0: none */
+  size_t n_held;    /* the last so many logs are judged but not tuned on */
+  size_t n_truths;
+  const char *const *truths; /* [n_truths] true motion of the first logs */
+  const char *journal;       /* file for every result as it comes; a new run goes on from it. NULL: none */
+  void *user;                /* of the functions, all of which may be NULL: */
+  void (*progress)(void *user, const bramah_tune_progress *progress); /* on the calling thread */
+  void (*tell)(void *user, const char *note);                         /* e.g. a value outside its bounds */
+  int (*stopped)(void *user); /* asked by any thread now and then: 1 ends everything with E_TIME */
+  int (*enough)(void *user);  /* asked after evaluations: 1 ends the search as its budget does */
+} bramah_tune_options;
+
+BRAMAH_API bramah_tune_options bramah_tune_options_default(void);
+
+/* One value that was found, in the unit in which the study has it. */
+typedef struct bramah_tuned_value {
+  const char *path, *unit;
+  double before, found;
+  double low, high; /* 95 % interval; NaN: not known (other criteria than the likelihood) */
+  int at_bound;     /* 1: it ended at a bound */
+  int flat;         /* 1: the logs hardly tell it */
+} bramah_tuned_value;
+
+typedef struct bramah_tune_result {
+  int converged; /* 0: stopped by its budget, or stuck */
+  int iterations;
+  size_t evaluations;
+  uint64_t replays; /* made in this run */
+  double cost;      /* value of the criterion at the end */
+  size_t n;
+  const bramah_tuned_value *values; /* [n] in the order of the study */
+  size_t n_logs;
+  const double *nis_before, *nis_after; /* [n_logs] mean per degree of freedom; 1 is expected */
+  size_t n_warnings;
+  const char *const *warnings; /* what the logs do not tell, what remains coloured */
+} bramah_tune_result;
+
+typedef struct bramah_tuning bramah_tuning;
+
+/* Tune. options NULL: default. Allocates; takes its time. Errors (*out is NULL then): those of
+ * bramah_session_open and of reading logs; E_KEY (the study does not say what to tune), E_VALUE, E_UNIT,
+ * E_UNSUPPORTED; E_TIME (stopped); a log that the filter cannot follow, with what to do. */
+BRAMAH_API bramah_status bramah_tune(const char *study, size_t n_logs, const char *const *logs,
+                                     const bramah_tune_options *options, bramah_diag *diag,
+                                     bramah_tuning **out);
+BRAMAH_API void bramah_tuning_free(bramah_tuning *tuning); /* NULL allowed */
+
+/* What was found; lives as long as the tuning. */
+BRAMAH_API const bramah_tune_result *bramah_tuning_result(const bramah_tuning *tuning);
+
+/* The study with the values found in place of its own ("-": standard output), each with a comment on its
+ * interval, and `head` (NULL: none) as a comment in front. Values of the machine become changes. Errors:
+ * those of bramah_edit_write and bramah_edit_set. */
+BRAMAH_API bramah_status bramah_tuning_write(const bramah_tuning *tuning, const char *path, const char *head,
+                                             bramah_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
