@@ -23,6 +23,10 @@ extern "C" {
 BRAMAH_API bramah_status bramah_nis_band(double degrees_of_freedom, double probability, double *low,
                                          double *high, bramah_diag *diag);
 
+/* What a gate of so many standard deviations (0: none) leaves of a mean NIS of 1: the mean of x^2 of a standard
+ * normal x with |x| < gate, 1 - 2 g phi(g) / (2 Phi(g) - 1). */
+BRAMAH_API double bramah_nis_left_by_gate(double gate);
+
 /* Whether samples that should be white, such as innovations over their sigmas, are: a filter that leaves something
  * in its innovations has correlated ones. Sources: G. E. P. Box, G. M. Jenkins, Time Series Analysis (1970); G. M.
  * Ljung, G. E. P. Box, Biometrika 65 (1978). */

@@ -103,7 +103,7 @@ void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use)
 {
   const bramah_innovation *innovation = &use->innovation;
   bramah__innovations *sensor = &a->innovations[use->sensor];
-  const double expected = bramah__nis_left_by_gate(a->study->gate[use->sensor]);
+  const double expected = bramah_nis_left_by_gate(a->study->gate[use->sensor]);
   count(sensor, innovation, expected);
   count(&a->all, innovation, expected);
   if (!innovation->accepted) return;

@@ -56,7 +56,7 @@ void bramah__nis_add(bramah__nis *nis, double value, double degrees_of_freedom)
 
 double bramah__nis_mean(const bramah__nis *nis) { return nis->dof > 0.0 ? nis->sum / nis->dof : (double)NAN; }
 
-double bramah__nis_left_by_gate(double gate)
+double bramah_nis_left_by_gate(double gate)
 {
   const double density = exp(-0.5 * gate * gate) / 2.5066282746310005024;
   return gate > 0.0 ? 1.0 - 2.0 * gate * density / erf(gate / 1.4142135623730950488) : 1.0;

@@ -33,10 +33,6 @@ typedef struct bramah__nis {
 void bramah__nis_add(bramah__nis *nis, double value, double degrees_of_freedom);
 double bramah__nis_mean(const bramah__nis *nis); /* per degree of freedom: 1 if consistent */
 
-/* What a gate of so many standard deviations (0: none) leaves of a mean NIS of 1: the mean of x^2 of a standard
- * normal x with |x| < gate, 1 - 2 g phi(g) / (2 Phi(g) - 1). */
-double bramah__nis_left_by_gate(double gate);
-
 /* Probability that a chi-square variable with so many degrees of freedom (> 0) exceeds x. */
 double bramah__chi_square_above(double x, double degrees_of_freedom);
 

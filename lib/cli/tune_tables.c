@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables of a tuning run. */
 #include "lib/cli/tune_tables.h"
-#include "lib/assess/statistics.h"
+#include "bramah/assess.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void add_all(cli_table *table, const bramah__tune_problem *problem, size_
   double share = 0.0, n = 0.0;
   for (size_t i = 0; i < problem->n_sensors; i++) {
     const double of = after[bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_N];
-    share += of * bramah__nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
+    share += of * bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
     n += of;
   }
   is.low *= share / n;

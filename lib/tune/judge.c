@@ -144,7 +144,7 @@ bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *prob
                            .high = (double)NAN,
                            .p = (double)NAN};
   bramah_diag diag;
-  const double expected = bramah__nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
+  const double expected = bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
   c.nis = squares / c.n;
   if (!(c.n > BRAMAH__TUNE_LAGS) || !(squares > 0.0)) return c;
   for (size_t l = 0; l < BRAMAH__TUNE_LAGS; l++) {
