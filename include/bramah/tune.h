@@ -28,7 +28,7 @@ typedef struct bramah_tune_progress {
   double best; /* value of the criterion */
 } bramah_tune_progress;
 
-/* How to search, and whom to ask meanwhile. */
+/* How to tune. */
 typedef struct bramah_tune_options {
   int criterion;    /* bramah_tune_criterion; -1: the study's */
   int method;       /* bramah_tune_method; -1: the study's */
@@ -60,7 +60,7 @@ typedef struct bramah_tuned_value {
   int flat;         /* 1: the logs hardly tell it */
 } bramah_tuned_value;
 
-/* What was found. */
+/* What a tuning found. */
 typedef struct bramah_tune_result {
   int converged; /* 0: stopped by its budget, or stuck */
   int iterations;
