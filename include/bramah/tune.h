@@ -33,8 +33,6 @@ typedef struct bramah_tune_options {
   int method;       /* bramah_tune_method; -1: the study's */
   int as_it_stands; /* 1: begin with the study's values, not with what the innovations tell */
   size_t n_threads; /* 0: as many as there are processors */
-  uint64_t seed;    /* of methods that draw at random; default 1 */
-  size_t starts;    /* of multistart; default 8 */
   uint64_t budget;  /* evaluations at most; 0: any number */
   size_t folds;     /* cross-validation: tune anew without each folds-th of the logs; 0: none */
   size_t profile;   /* profile of the likelihood: points to each side of every value; 0: none */

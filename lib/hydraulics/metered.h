@@ -18,7 +18,7 @@
  *
  * Extending and retracting mirror each other, so the code knows a driven side, which the pump feeds, and a
  * drained side. Source: R. Kikuuwe et al., Nonsmooth quasistatic modeling of hydraulic actuators (2022),
- * equations named beside the functions; its set-valued answers at zero openings are met by branches on exact
+ * equations named at the functions; its set-valued answers at zero openings are met by branches on exact
  * zeros. */
 #ifndef BRAMAH_LIB_HYDRAULICS_METERED_H
 #define BRAMAH_LIB_HYDRAULICS_METERED_H
@@ -48,6 +48,17 @@ typedef struct bramah__pump_line {
 typedef struct bramah__interval {
   double lo, hi;
 } bramah__interval;
+
+/* ---- roots of the quadratic laws of orifices ---- */
+
+/* S(x) = x |x| (8). */
+double bramah__signed_square(double x);
+
+/* The x of S(x)/a + b x + c = 0, a >= 0, b > 0 (11, 13); a = 0: 0. */
+double bramah__phi_a(double b, double c, double a);
+
+/* The x of S(x)/a0 + S(x - x1)/a1 + b x + c = 0 (12, 14); a0 = 0: 0, else a1 = 0: x1. */
+double bramah__phi_b(double b, double c, double a0, double a1, double x1);
 
 /* Does one of (18) hold? (All closed with a closed unloading valve is allowed: the relief takes the flow.) */
 int bramah__metering_allowed(const bramah__metering *u);

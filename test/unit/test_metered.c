@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Quasistatic actuators: the reference evaluations of the specification, the printed form (44) beside the one
  * that is computed, and what must hold for any openings, loads and speeds. */
-#include "lib/hydraulics/metered_internal.h"
+#include "lib/hydraulics/metered.h"
 #include "test/support/metered_cases.h"
 #include "test/support/run.h"
 
