@@ -28,6 +28,7 @@ typedef struct bramah_tune_progress {
   double best; /* value of the criterion */
 } bramah_tune_progress;
 
+/* How to tune. */
 typedef struct bramah_tune_options {
   int criterion;    /* bramah_tune_criterion; -1: the study's */
   int method;       /* bramah_tune_method; -1: the study's */
@@ -47,6 +48,7 @@ typedef struct bramah_tune_options {
   int (*enough)(void *user);  /* asked after evaluations: 1 ends the search as its budget does */
 } bramah_tune_options;
 
+/* All of them at their defaults. */
 BRAMAH_API bramah_tune_options bramah_tune_options_default(void);
 
 /* How a filter with one set of values did on some logs. NaN: not known (no truth, no predictions). */
@@ -62,8 +64,10 @@ typedef struct bramah_tune_verdict {
   double prediction;    /* errors some steps ahead, in standard deviations of the study's sensors */
 } bramah_tune_verdict;
 
-/* What the innovations of a sensor say. */
+/* Lags that are looked at, and criteria there are. */
 enum { BRAMAH_TUNE_LAGS = 10, BRAMAH_TUNE_CRITERIA = 4 };
+
+/* What the innovations of a sensor say. */
 typedef struct bramah_tune_colour {
   double n, gated;              /* samples */
   double nis;                   /* mean per degree of freedom */
@@ -125,6 +129,7 @@ typedef struct bramah_tune_tried {
   int front;    /* 1: no other set is better by one criterion and as good by the others */
 } bramah_tune_tried;
 
+/* What a tuning found. */
 typedef struct bramah_tune_result {
   const char *ending;    /* "converged", "stopped by its budget", "stuck" */
   const char *criterion; /* its name */
@@ -152,6 +157,7 @@ typedef struct bramah_tune_result {
   const char *const *warnings; /* what the logs do not tell, what remains coloured */
 } bramah_tune_result;
 
+/* A finished tuning. */
 typedef struct bramah_tuning bramah_tuning;
 
 /* "likelihood", "nis", "rmse" or "prediction". */
