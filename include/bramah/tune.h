@@ -28,13 +28,12 @@ typedef struct bramah_tune_progress {
   double best; /* value of the criterion */
 } bramah_tune_progress;
 
+/* How to tune. */
 typedef struct bramah_tune_options {
   int criterion;    /* bramah_tune_criterion; -1: the study's */
   int method;       /* bramah_tune_method; -1: the study's */
   int as_it_stands; /* 1: begin with the study's values, not with what the innovations tell */
   size_t n_threads; /* 0: as many as there are processors */
-  uint64_t seed;    /* of methods that draw at random; default 1 */
-  size_t starts;    /* of multistart; default 8 */
   uint64_t budget;  /* evaluations at most; 0: any number */
   size_t folds;     /* cross-validation: tune anew without each folds-th of the logs; 0: none */
   size_t profile;   /* profile of the likelihood: points to each side of every value; 0: none */
@@ -49,6 +48,7 @@ typedef struct bramah_tune_options {
   int (*enough)(void *user);  /* asked after evaluations: 1 ends the search as its budget does */
 } bramah_tune_options;
 
+/* All of them at their defaults. */
 BRAMAH_API bramah_tune_options bramah_tune_options_default(void);
 
 /* One value that was found, in the unit in which the study has it. */
@@ -60,6 +60,7 @@ typedef struct bramah_tuned_value {
   int flat;         /* 1: the logs hardly tell it */
 } bramah_tuned_value;
 
+/* What a tuning found. */
 typedef struct bramah_tune_result {
   int converged; /* 0: stopped by its budget, or stuck */
   int iterations;

@@ -35,11 +35,7 @@ static const word criteria[] = {{"likelihood", BRAMAH_TUNE_LIKELIHOOD},
                                 {"rmse", BRAMAH_TUNE_RMSE},
                                 {"prediction", BRAMAH_TUNE_PREDICTION},
                                 {0}};
-static const word methods[] = {{"scoring", BRAMAH_TUNE_SCORING},
-                               {"simplex", BRAMAH_TUNE_SIMPLEX},
-                               {"multistart", BRAMAH_TUNE_MULTISTART},
-                               {"global", BRAMAH_TUNE_GLOBAL},
-                               {0}};
+static const word methods[] = {{"scoring", BRAMAH_TUNE_SCORING}, {"simplex", BRAMAH_TUNE_SIMPLEX}, {0}};
 
 static int word_value(const cli_arguments *arguments, const char *name, const word *words, int *out)
 {
@@ -98,8 +94,6 @@ static int read_arguments(run_of *r)
   o->journal = cli_value(a, "journal");
   o->as_it_stands = cli_value(a, "as-it-stands") != NULL;
   int code = read_count(a, "threads", 1, &o->n_threads);
-  if (!code) code = cli_count_value(a, "seed", 0, &o->seed);
-  if (!code) code = read_count(a, "starts", 1, &o->starts);
   if (!code) code = cli_count_value(a, "budget", 1, &o->budget);
   if (!code) code = read_count(a, "folds", 2, &o->folds);
   if (!code) code = read_count(a, "profile", 1, &o->profile);
@@ -305,10 +299,8 @@ static const cli_option options[] = {
     {"folds", "N", "cross-validation: tune anew without each N-th of the logs", 0, 0},
     {"profile", "N", "profile of the likelihood, N points to each side of every figure", 0, 0},
     {"criterion", "NAME", "likelihood, nis, rmse or prediction, instead of the study's", 0, 0},
-    {"method", "NAME", "scoring, simplex, multistart or global, instead of the study's", 0, 0},
+    {"method", "NAME", "scoring or simplex, instead of the study's", 0, 0},
     {"as-it-stands", NULL, "begin with the study's figures, not with what the innovations tell", 0, 0},
-    {"seed", "N", "of methods that draw at random (1)", 0, 0},
-    {"starts", "N", "of multistart (8)", 0, 0},
     {"budget", "N", "evaluations at most", 0, 0},
     {"time", "TIME", "time of the clock at most; what was finished then depends on the machine", 0, 0},
     {"threads", "N", "default: as many as there are processors; 1 beside other processes of mpirun", 0, 0},

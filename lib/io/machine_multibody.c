@@ -4,7 +4,6 @@
 #include "bramah/machine.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
-#include "lib/io/pool.h"
 
 #include <math.h>
 #include <string.h>

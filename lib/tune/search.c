@@ -12,8 +12,8 @@ bramah_status bramah__tune_search_open(bramah__tune_search *search, const bramah
                                        bramah_diag *diag)
 {
   const size_t size = bramah__tune_n_scores(problem, 1), all = problem->n_logs;
-  *search = (bramah__tune_search){
-      .problem = problem, .workers = workers, .n_logs = n_logs, .phase = "search", .starts = 8};
+  *search =
+      (bramah__tune_search){.problem = problem, .workers = workers, .n_logs = n_logs, .phase = "search"};
   search->logs = calloc(n_logs + 1, sizeof *search->logs);
   search->white = calloc(2 * problem->n + 1, sizeof *search->white);
   search->limits = calloc(all * BRAMAH__TUNE_CHECKS + 1, sizeof *search->limits);
@@ -252,13 +252,12 @@ static void write_set(const posed *p, const double *z, char *set)
   bramah__tune_set_text(p->search->problem, x, set);
 }
 
-static bramah_status cost(void *user, const double *z, double hopeless, double *out, bramah_diag *diag)
+static bramah_status cost(void *user, const double *z, double *out, bramah_diag *diag)
 {
   posed *p = user;
   char set[BRAMAH__TUNE_TEXT];
   bramah__tune_verdict verdict;
   write_set(p, z, set);
-  (void)hopeless; /* what is, the search knows by the course of the best */
   return bramah__tune_evaluate(p->search, set, 0, p->search->criterion == BRAMAH_TUNE_LIKELIHOOD, out,
                                &verdict, diag);
 }
@@ -365,8 +364,7 @@ static bramah_status revive(posed *p, size_t k, double *z, double *value, int *b
   if (!status) status = bramah__tune_evaluate_all(s, N_TRIALS, sets, 1000, scores, diag);
   for (size_t i = 0; !status && i < N_TRIALS; i++) {
     double x[BRAMAH__TUNE_MOST];
-    const bramah__tune_verdict v =
-        bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
+    const bramah__tune_verdict v = bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
     bramah__tune_set_numbers(s->problem, sets[i], x);
     const double here =
         bramah__tune_criterion_value(&v, s->criterion) + bramah__tune_penalty(s, x, NULL, NULL);
@@ -403,24 +401,6 @@ static bramah_status score(posed *p, const bramah__objective *f, double *z, bram
   return status;
 }
 
-static bramah_status choose(posed *p, double *z, bramah__optimum *out, bramah_diag *diag)
-{
-  const bramah__tune_search *s = p->search;
-  const bramah__objective f = {
-      .user = p, .n = p->n, .low = p->low, .high = p->high, .cost = cost, .slope = slope, .stop = used_up};
-  const uint64_t evaluations = s->budget ? s->budget - s->budget / 4 : 200 * (p->n + 1);
-  switch (s->method) {
-  case BRAMAH_TUNE_SIMPLEX:
-    return bramah__optimise_simplex(&f, 0.5, 2e-3, z, out, diag);
-  case BRAMAH_TUNE_MULTISTART:
-    return bramah__optimise_multistart(&f, s->starts, s->seed, 0.5, 2e-3, z, out, diag);
-  case BRAMAH_TUNE_GLOBAL:
-    return bramah__optimise_global(&f, evaluations, s->seed, 0.1, 1e-2, z, out, diag);
-  default:
-    return score(p, &f, z, out, diag);
-  }
-}
-
 bramah_status bramah__tune_optimise(bramah__tune_search *search, char *set, const unsigned char *fixed,
                                     bramah__optimum *out, bramah_diag *diag)
 {
@@ -429,7 +409,11 @@ bramah_status bramah__tune_optimise(bramah__tune_search *search, char *set, cons
   pose(&p, search, set, fixed, z);
   *out = (bramah__optimum){0};
   if (!p.n) return BRAMAH_OK;
-  const bramah_status status = choose(&p, z, out, diag);
+  const bramah__objective f = {
+      .user = &p, .n = p.n, .low = p.low, .high = p.high, .cost = cost, .slope = slope, .stop = used_up};
+  const bramah_status status = search->method == BRAMAH_TUNE_SIMPLEX
+                                   ? bramah__optimise_simplex(&f, 0.5, 2e-3, z, out, diag)
+                                   : score(&p, &f, z, out, diag);
   if (!status) write_set(&p, z, set);
   return status;
 }

@@ -13,7 +13,7 @@
 
 bramah_tune_options bramah_tune_options_default(void)
 {
-  return (bramah_tune_options){.criterion = -1, .method = -1, .seed = 1, .starts = 8};
+  return (bramah_tune_options){.criterion = -1, .method = -1};
 }
 
 /* ---- preparation ---- */
@@ -31,7 +31,7 @@ static bramah_status choose(bramah_tuning *t, bramah_diag *diag)
                          "it follows the likelihood; other criteria have none");
   if (method == BRAMAH_TUNE_SCORING && criterion != BRAMAH_TUNE_LIKELIHOOD)
     return bramah__failf(diag, BRAMAH_E_VALUE, path, tune->line, "tune",
-                         "scoring is for the likelihood; other criteria want simplex, multistart or global");
+                         "scoring is for the likelihood; other criteria want simplex");
   if (method == BRAMAH_TUNE_DEFAULT)
     method = criterion == BRAMAH_TUNE_LIKELIHOOD ? BRAMAH_TUNE_SCORING : BRAMAH_TUNE_SIMPLEX;
   t->search.criterion = (bramah_tune_criterion)criterion;
@@ -78,8 +78,6 @@ static bramah_status open_search(bramah_tuning *t, bramah_diag *diag)
   t->search.criterion = asked.criterion;
   t->search.method = asked.method;
   t->search.penalty = asked.penalty;
-  t->search.seed = t->options.seed;
-  t->search.starts = t->options.starts ? t->options.starts : 1;
   t->search.budget = t->options.budget;
   t->search.progress = t->options.progress;
   t->search.enough = t->options.enough;

@@ -374,8 +374,6 @@ typedef struct bramah__tune_search {
   double penalty;
   uint64_t budget, evaluations; /* sets evaluated; a slope counts 1 + n; budget 0: none */
   int (*enough)(void *user);    /* 1 ends the search as its budget does; NULL: never */
-  uint64_t seed;
-  size_t starts;
   size_t n_logs;
   size_t *logs;    /* [n_logs] tuned on */
   double *white;   /* [n] sigma of a sensor that is white as it is, in the file's unit; 0: no penalty */
@@ -389,8 +387,8 @@ typedef struct bramah__tune_search {
   bramah__tune_tried *tried;
   int given; /* early stopping: limits of the best set known are there */
   double best;
-  double *limits;   /* [problem->n_logs x BRAMAH__TUNE_CHECKS] costs of the best set */
-  double *block;    /* values of an evaluation */
+  double *limits;  /* [problem->n_logs x BRAMAH__TUNE_CHECKS] costs of the best set */
+  double *block;   /* values of an evaluation */
   double **scores; /* [problem->n_logs] */
 } bramah__tune_search;
 

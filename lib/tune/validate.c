@@ -91,8 +91,7 @@ static bramah_status look_across(bramah__tune_search *s, const char *set, const 
     lean_set(s->problem, set, c, information, stretch->j, look_at(stretch, i), sets[i]);
   if (!status) status = bramah__tune_evaluate_all(s, N_LOOKS, sets, 1000, scores, diag);
   for (size_t i = 0; !status && i < N_LOOKS; i++) {
-    const bramah__tune_verdict v =
-        bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
+    const bramah__tune_verdict v = bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
     double x[BRAMAH__TUNE_MOST];
     bramah__tune_set_numbers(s->problem, sets[i], x);
     cost[i] =
@@ -175,8 +174,6 @@ static bramah__tune_search *branch_off(const bramah__tune_search *search, bramah
   out->budget = 0;
   out->enough = search->enough;
   out->user = search->user;
-  out->seed = search->seed;
-  out->starts = search->starts;
   out->unit = search->unit;
   out->phase = "fold";
   out->progress = search->progress;

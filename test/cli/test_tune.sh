@@ -177,11 +177,10 @@ run 0 tune off.yaml log1.csv --criterion rmse --truth truth1.csv --budget 40
 says out 'rmse 0.'
 run 0 tune off.yaml log1.csv --criterion prediction --budget 40
 says out 'prediction '
-run 0 tune off.yaml log1.csv --method multistart --starts 2 --seed 3 --budget 80
-run 0 tune off.yaml log1.csv --method global --seed 3 --budget 60 --threads 2 --output g1.yaml
-run 0 tune off.yaml log1.csv --method global --seed 3 --budget 60 --threads 1 --output g2.yaml --evaluations g.csv
-cmp -s g1.yaml g2.yaml || fail 'a seed does not tell what is found'
-grep -q ',given up,' g.csv || fail 'hopeless replays are not given up'
+run 0 tune off.yaml log1.csv --method simplex --as-it-stands --budget 120 --threads 2 --output s1.yaml
+run 0 tune off.yaml log1.csv --method simplex --as-it-stands --budget 120 --threads 1 --output s2.yaml --evaluations s.csv
+cmp -s s1.yaml s2.yaml || fail 'the simplex finds something else with another number of threads'
+grep -q ',given up,' s.csv || fail 'hopeless replays are not given up'
 run 0 tune off.yaml log1.csv log2.csv --time 0.01
 says out 'search: stopped by its budget'
 
