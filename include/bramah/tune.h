@@ -28,6 +28,7 @@ typedef struct bramah_tune_progress {
   double best; /* value of the criterion */
 } bramah_tune_progress;
 
+/* How to tune. */
 typedef struct bramah_tune_options {
   int criterion;    /* bramah_tune_criterion; -1: the study's */
   int method;       /* bramah_tune_method; -1: the study's */
@@ -47,6 +48,7 @@ typedef struct bramah_tune_options {
   int (*enough)(void *user);  /* asked after evaluations: 1 ends the search as its budget does */
 } bramah_tune_options;
 
+/* All of them at their defaults. */
 BRAMAH_API bramah_tune_options bramah_tune_options_default(void);
 
 /* One value that was found, in the unit in which the study has it. */
@@ -58,6 +60,7 @@ typedef struct bramah_tuned_value {
   int flat;         /* 1: the logs hardly tell it */
 } bramah_tuned_value;
 
+/* What a tuning found. */
 typedef struct bramah_tune_result {
   int converged; /* 0: stopped by its budget, or stuck */
   int iterations;

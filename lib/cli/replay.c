@@ -15,7 +15,8 @@
 typedef struct estimate_file {
   bramah_log_writer *writer;
   bramah_assess *assess;
-  size_t n_augmented, n_sensors; /* whose columns it has */
+  const bramah_assess_output *outputs;
+  size_t n_outputs, n_augmented, n_sensors; /* whose columns it has */
   double *row;
 } estimate_file;
 
@@ -35,10 +36,13 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
                                  int of_filter, bramah_diag *diag)
 {
   const bramah_filter *filter = bramah_session_filter(r->session);
-  size_t n_outputs;
-  const bramah_assess_output *outputs = bramah_assess_outputs(r->assess, &n_outputs);
-  const bramah_augmented_estimate *augmented = bramah_assess_get_results(r->assess)->augmented;
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  const bramah_augmented_estimate *augmented = results->augmented;
+  const bramah_assess_output *outputs = results->output;
+  const size_t n_outputs = results->n_outputs;
   *file = (estimate_file){.assess = r->assess,
+                          .outputs = outputs,
+                          .n_outputs = n_outputs,
                           .n_augmented = of_filter ? bramah_filter_n_augmented(filter) : 0,
                           .n_sensors = of_filter ? bramah_filter_n_sensors(filter) : 0};
   file->row = calloc(1 + 2 * (n_outputs + file->n_augmented + file->n_sensors), sizeof *file->row);
@@ -65,13 +69,11 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
 static bramah_status write_row(const estimate_file *file, bramah_diag *diag)
 {
   const bramah_estimate *estimate = bramah_assess_estimate(file->assess);
-  size_t n_outputs;
-  const bramah_assess_output *outputs = bramah_assess_outputs(file->assess, &n_outputs);
   double *cell = file->row;
   *cell++ = cli_seconds(estimate->time_ns);
-  for (size_t i = 0; i < n_outputs; i++) {
-    *cell++ = estimate->value[outputs[i].output];
-    if (outputs[i].has_sigma) *cell++ = estimate->sigma[outputs[i].output];
+  for (size_t i = 0; i < file->n_outputs; i++) {
+    *cell++ = estimate->value[file->outputs[i].output];
+    if (file->outputs[i].has_sigma) *cell++ = estimate->sigma[file->outputs[i].output];
   }
   for (size_t i = 0; i < file->n_augmented; i++) {
     const bramah_augmented_estimate *of = &estimate->augmented[i];

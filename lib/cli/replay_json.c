@@ -175,12 +175,12 @@ static void put_errors(const cli_replay_run *r, const bramah_assess_results *res
     cli_json_open(json, NULL, '{');
     cli_json_text(json, "output", c->name);
     cli_json_text(json, "unit", c->unit);
-    cli_json_number(json, "rmse", bramah_rmse_value(&c->estimate));
-    cli_json_number(json, "percent_of_max", bramah_rmse_percent(&c->estimate));
-    cli_json_number(json, "inside", bramah_rmse_inside(&c->estimate));
+    cli_json_number(json, "rmse", c->estimate.value);
+    cli_json_number(json, "percent_of_max", c->estimate.percent);
+    cli_json_number(json, "inside", c->estimate.inside);
     cli_json_number(json, "within_twice", c->judged ? (double)c->within / (double)c->judged : NAN);
-    cli_json_number(json, "rmse_model_alone", bramah_rmse_value(&c->model));
-    cli_json_number(json, "rmse_sensor", bramah_rmse_value(&c->measured));
+    cli_json_number(json, "rmse_model_alone", c->model.value);
+    cli_json_number(json, "rmse_sensor", c->measured.value);
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');

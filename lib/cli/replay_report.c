@@ -151,13 +151,12 @@ static int is_plotted(const cli_replay_report *r, size_t output, size_t pass)
 
 static void add_outputs(cli_replay_report *r)
 {
-  size_t n;
-  const bramah_assess_output *outputs = bramah_assess_outputs(r->assess, &n);
-  const bramah_augmented_estimate *augmented = bramah_assess_get_results(r->assess)->augmented;
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  const bramah_augmented_estimate *augmented = results->augmented;
   const size_t passes = 2 * bramah_session_study(r->session)->n_joints + 1;
   for (size_t pass = 0; pass < passes; pass++)
-    for (size_t i = 0; i < n; i++) {
-      const bramah_assess_output of = outputs[i];
+    for (size_t i = 0; i < results->n_outputs; i++) {
+      const bramah_assess_output of = results->output[i];
       if (!is_plotted(r, of.output, pass)) continue;
       r->output[r->n_outputs++] =
           (plotted){.of = of, .plot = add_states_plot(r, "Estimated states", of.name, "", of.unit, 0)};
@@ -375,7 +374,6 @@ void cli_replay_report_sample(void *report, const bramah_rewind_use *use)
 static void add_states(cli_replay_report *r, double t)
 {
   const bramah_estimate *estimate = bramah_assess_estimate(r->assess);
-  const bramah_plant *model = bramah_assess_model(r->assess);
   for (size_t k = 0; k < r->n_outputs; k++) {
     const plotted *p = &r->output[k];
     const size_t i = p->of.output;
@@ -387,7 +385,7 @@ static void add_states(cli_replay_report *r, double t)
     }
     if (p->of.sensor >= 0)
       add_point(r, p->plot, BRAMAH_REPORT_MEASURED, t, estimate->measured[p->of.sensor], NAN);
-    if (model) add_point(r, p->plot, BRAMAH_REPORT_MODEL, t, model->output(model->self, i), NAN);
+    if (!isnan(estimate->model[i])) add_point(r, p->plot, BRAMAH_REPORT_MODEL, t, estimate->model[i], NAN);
   }
   for (size_t i = 0; i < r->n_augmented; i++) {
     const bramah_augmented_estimate *of = &estimate->augmented[i];
@@ -480,17 +478,12 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
 
 /* ---- at the end ---- */
 
-static void add_correlation(cli_replay_report *r, size_t i)
+static void add_correlation(cli_replay_report *r, const bramah_consistency *of)
 {
-  enum { LAGS = BRAMAH_AUTOCORRELATION_LAGS };
-  const bramah_autocorrelation *sums = bramah_assess_get_results(r->assess)->sensor[i].whiteness;
-  const uint64_t most = sums->n / 4;
-  const size_t lags = most < LAGS ? (size_t)most : LAGS;
-  double correlation[LAGS];
-  bramah_whiteness white;
+  const bramah_whiteness *white = &of->whiteness;
   char title[256];
-  if (lags < 2 || bramah_autocorrelation_test(sums, lags, correlation, &white, NULL)) return;
-  snprintf(title, sizeof title, "%s: %zu of %zu lags outside", r->sensor[i].name, white.outside, lags);
+  if (!white->lags) return;
+  snprintf(title, sizeof title, "%s: %zu of %zu lags outside", of->name, white->outside, white->lags);
   const size_t plot = add_plot(r, &(bramah_report_plot){.section = correlations,
                                                         .title = title,
                                                         .unit = "1",
@@ -499,8 +492,8 @@ static void add_correlation(cli_replay_report *r, size_t i)
                                                         .axis = BRAMAH_REPORT_LAG,
                                                         .band = "white, 95 %",
                                                         .names = {[BRAMAH_REPORT_ESTIMATE] = "correlation"}});
-  for (size_t k = 1; k <= lags; k++)
-    add_point(r, plot, BRAMAH_REPORT_ESTIMATE, (double)k, correlation[k - 1], white.band);
+  for (size_t k = 1; k <= white->lags; k++)
+    add_point(r, plot, BRAMAH_REPORT_ESTIMATE, (double)k, white->r[k - 1], white->band);
 }
 
 /* Share of the steps by their time, in classes of equal width from the shortest to where nearly all are. */
@@ -555,7 +548,8 @@ static void add_times(cli_replay_report *r)
 
 bramah_status cli_replay_report_finish(cli_replay_report *report)
 {
-  for (size_t i = 0; i < report->n_sensors; i++) add_correlation(report, i);
+  const bramah_assess_results *results = bramah_assess_get_results(report->assess);
+  for (size_t i = 0; i < results->n_sensors; i++) add_correlation(report, &results->sensor[i]);
   if (report->durations.n) {
     add_times(report);
     add_histogram(report);

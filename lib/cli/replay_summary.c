@@ -241,10 +241,10 @@ static void add_accuracy(cli_table *table, const bramah_accuracy *c, const brama
   const cli_readable unit = cli_readable_unit(c->unit);
   cli_table_add(table, "%s", c->name);
   cli_table_add(table, "%s", unit.unit);
-  cli_table_add_number(table, unit.factor * bramah_rmse_value(first));
-  if (before) cli_table_add_number(table, unit.factor * bramah_rmse_value(second));
-  cli_table_add(table, "%.3f", bramah_rmse_percent(of));
-  cli_table_add(table, "%.1f", 100.0 * bramah_rmse_inside(of));
+  cli_table_add_number(table, unit.factor * first->value);
+  if (before) cli_table_add_number(table, unit.factor * second->value);
+  cli_table_add(table, "%.3f", of->percent);
+  cli_table_add(table, "%.1f", 100.0 * of->inside);
 }
 
 static cli_table accuracy_table(const bramah_assess_results *results)
@@ -257,8 +257,8 @@ static cli_table accuracy_table(const bramah_assess_results *results)
     const bramah_accuracy *c = &results->accuracy[k];
     const double factor = cli_readable_unit(c->unit).factor;
     add_accuracy(&table, c, &c->estimate, &c->estimate, NULL, 0);
-    cli_table_add_number(&table, factor * bramah_rmse_value(&c->model));
-    cli_table_add_number(&table, factor * bramah_rmse_value(&c->measured));
+    cli_table_add_number(&table, factor * c->model.value);
+    cli_table_add_number(&table, factor * c->measured.value);
   }
   return table;
 }

@@ -74,7 +74,7 @@ static void print_errors(const view *v, bramah_sensor_study_case c, FILE *out)
     cli_table_add(&table, "%s", "");
     for (size_t i = 0; i < is->n_signals; i++)
       add_short(&table, noise ? sensor_noise(v, c, i)
-                              : bramah_sensor_study_model_alone(v->study, c.scenario, i, BRAMAH_METRIC_RMSE));
+                              : bramah_sensor_study_get_signal(v->study, c.scenario, i).model_alone);
     for (int blank = 0; blank < 2; blank++) cli_table_add(&table, "%s", "");
   }
   cli_table_print(&table, out);
@@ -220,26 +220,25 @@ static bramah_status write_csv(const view *v, const char *path, bramah_diag *dia
               write_number(file, m.mean, 6);
               if (metric <= BRAMAH_METRIC_SETTLED) write_number(file, m.error, 3);
             }
-            write_number(file, bramah_sensor_study_largest(v->study, c.scenario, i), 9);
+            write_number(file, bramah_sensor_study_get_signal(v->study, c.scenario, i).largest, 9);
             fputc('\n', file);
           }
       for (size_t i = 0; i < is->n_signals; i++) {
         /* The two rows to compare with; what they do not have stays empty. */
-        const double largest = bramah_sensor_study_largest(v->study, c.scenario, i);
+        const bramah_sensor_study_signal of_signal = bramah_sensor_study_get_signal(v->study, c.scenario, i);
         write_names(v, &c, "model-alone", "", i, file);
         fprintf(file, ",,");
-        write_number(file, bramah_sensor_study_model_alone(v->study, c.scenario, i, BRAMAH_METRIC_RMSE), 6);
+        write_number(file, of_signal.model_alone, 6);
         fputc(',', file);
-        write_number(file, bramah_sensor_study_model_alone(v->study, c.scenario, i, BRAMAH_METRIC_SETTLED),
-                     6);
+        write_number(file, of_signal.model_alone_settled, 6);
         fprintf(file, ",,,,");
-        write_number(file, largest, 9);
+        write_number(file, of_signal.largest, 9);
         fputc('\n', file);
         write_names(v, &c, "sensor-noise", "", i, file);
         fprintf(file, ",,");
         write_number(file, sensor_noise(v, c, i), 6);
         fprintf(file, ",,,,,,");
-        write_number(file, largest, 9);
+        write_number(file, of_signal.largest, 9);
         fputc('\n', file);
       }
     }
@@ -278,7 +277,8 @@ static bramah_status run_all(const view *v, size_t n_threads, bramah_diag *diag)
 static size_t count_failures(const view *v)
 {
   size_t failed = 0;
-  for (size_t i = 0; i < v->is->n_runs; i++) failed += bramah_sensor_study_failure(v->study, i) != NULL;
+  for (size_t i = 0; i < v->is->n_runs; i++)
+    failed += bramah_sensor_study_get_run(v->study, i).failure != NULL;
   return failed;
 }
 
@@ -303,12 +303,12 @@ static bramah_status print_results(const view *v, const char *output, bramah_dia
   size_t printed = 0;
   if (failed) fprintf(out, "\n%zu of %zu runs failed and are in no mean:\n", failed, is->n_runs);
   for (size_t i = 0; i < is->n_runs && printed < MOST_FAILURES; i++) {
-    const bramah_sensor_study_case run = bramah_sensor_study_case_of(v->study, i);
-    const char *why = bramah_sensor_study_failure(v->study, i);
-    if (!why) continue;
+    const bramah_sensor_study_outcome outcome = bramah_sensor_study_get_run(v->study, i);
+    const bramah_sensor_study_case run = outcome.at;
+    if (!outcome.failure) continue;
     fprintf(out, "  scenario %s, filter %s, study %s, %.6g Hz, seed %zu: %s\n",
             is->scenarios[run.scenario].name, is->filters[run.filter].name, is->plan->studies[run.study].name,
-            is->rates[run.rate], run.seed + 1, why);
+            is->rates[run.rate], run.seed + 1, outcome.failure);
     printed++;
   }
   if (failed > printed) fprintf(out, "  and %zu more\n", failed - printed);

@@ -67,22 +67,6 @@ static void set_accelerations(bramah_coupled *c)
   if (!c->formulation->all) bramah__expand_acceleration(c->model, c->trial, zdd, c->next.zdd);
 }
 
-/* Rows of virtual volumes, c1 (dpi + K/A_h ds) - K/A_h (w_k + w) with c1 = 2/h: the trapezoidal rule for the
- * actuator's own stroke, which does not change as long as closed valves hold it, whatever its rod does. */
-static void load_residual(bramah_coupled *c)
-{
-  const bramah__circuit *circuit = &c->model->circuit;
-  const double c1 = 2.0 / c->model->h, *change = c->newton.change + bramah__n_mechanical(c);
-  double *f = c->newton.f + bramah__n_mechanical(c);
-  for (size_t i = 0; i < circuit->n_metered; i++) {
-    const bramah__metered_port *port = &circuit->metered_port[i];
-    const double K = bramah__load_stiffness(circuit, i),
-                 ds = c->trial->s[port->cylinder] - c->now->s[port->cylinder];
-    f[port->volume] =
-        c1 * (change[port->volume] + K * ds) - K * (c->now->w[i] + c->trial->flow[port->volume]);
-  }
-}
-
 /* Accelerations and rates of the trapezoidal rule put into the equations of motion and those of the circuit. */
 static void residual(bramah_coupled *c)
 {
@@ -95,7 +79,20 @@ static void residual(bramah_coupled *c)
   bramah__evaluate_rates_again(model, next->p, next->U, c->trial, next->pd);
   for (size_t i = 0; i < model->n_first_order; i++)
     c->newton.f[nm + i] = 2.0 / model->h * c->newton.change[nm + i] - c->state.pd[i] - next->pd[i];
-  if (model->circuit.n_metered) load_residual(c);
+  if (model->circuit.n_metered) {
+    /* Rows of virtual volumes, c1 (dpi + K/A_h ds) - K/A_h (w_k + w) with c1 = 2/h: the trapezoidal rule for the
+     * actuator's own stroke, which does not change as long as closed valves hold it, whatever its rod does. */
+    const bramah__circuit *circuit = &c->model->circuit;
+    const double c1 = 2.0 / c->model->h, *change = c->newton.change + bramah__n_mechanical(c);
+    double *f = c->newton.f + bramah__n_mechanical(c);
+    for (size_t i = 0; i < circuit->n_metered; i++) {
+      const bramah__metered_port *port = &circuit->metered_port[i];
+      const double K = bramah__load_stiffness(circuit, i),
+                   ds = c->trial->s[port->cylinder] - c->now->s[port->cylinder];
+      f[port->volume] =
+          c1 * (change[port->volume] + K * ds) - K * (c->now->w[i] + c->trial->flow[port->volume]);
+    }
+  }
 }
 
 /* ---- the guess ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
-#include "bramah/assess.h"
+#include "lib/assess/statistics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,7 +151,7 @@ bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *prob
     c.lag[l] = sum_over(n, scores, place + BRAMAH__TUNE_OF_LAG + l) / squares;
     c.ljung_box += c.n * (c.n + 2.0) * c.lag[l] * c.lag[l] / (c.n - (double)l - 1.0);
   }
-  c.p = bramah_chi_square_above(c.ljung_box, BRAMAH__TUNE_LAGS);
+  c.p = bramah__chi_square_above(c.ljung_box, BRAMAH__TUNE_LAGS);
   bramah_nis_band(c.n, 0.95, &c.low, &c.high, &diag);
   c.low *= expected;
   c.high *= expected;

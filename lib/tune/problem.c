@@ -2,7 +2,7 @@
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
 #include "bramah/study.h"
-#include "bramah/assess.h"
+#include "lib/assess/statistics.h"
 #include "bramah/units.h"
 
 #include <math.h>
@@ -315,7 +315,7 @@ static double exceeded_by(double share, double dof)
   double low = 0.0, high = 20.0 * dof + 100.0;
   for (int i = 0; i < 60; i++) {
     const double middle = 0.5 * (low + high);
-    if (bramah_chi_square_above(middle, dof) > share)
+    if (bramah__chi_square_above(middle, dof) > share)
       low = middle;
     else
       high = middle;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/tune_internal.h"
+#include "lib/assess/statistics.h"
 #include "lib/io/fail.h"
 #include "lib/tune/likelihood.h"
 
@@ -157,17 +158,6 @@ static bramah_status judge(work *w, size_t step, size_t k, bramah_diag *diag)
 
 /* ---- truth ---- */
 
-/* Of angles without whole turns: a spherical joint shows the same attitude with or without them. */
-static double apart(const bramah_plant *plant, size_t output, double truth)
-{
-  static const double turn = 6.28318530717958647692;
-  bramah_output_info info;
-  bramah_plant_output_info(plant, output, &info);
-  const double error = plant->output(plant->self, output) - truth;
-  const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
-  return turns ? remainder(error, turn) : error;
-}
-
 static void compare(work *w, int64_t time_ns)
 {
   const bramah_plant *plant = bramah_session_plant(w->runners[0].opened.session);
@@ -175,7 +165,9 @@ static void compare(work *w, int64_t time_ns)
     const double truth = bramah__tune_log_truth(w->log, time_ns, plant->step_ns / 2, i, &w->truth_row);
     if (isnan(truth)) continue;
     double *f = w->scores + bramah__tune_place_output(w->problem, i);
-    const double error = apart(plant, w->problem->outputs[i], truth);
+    const size_t output = w->problem->outputs[i];
+    const double value = plant->output(plant->self, output);
+    const double error = bramah__without_turns(plant, output, truth, value) - truth;
     f[0] += error * error;
     f[1]++;
   }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The posterior Cramer-Rao bound: by hand, against its information form, and on a pendulum, where filters
  * come near it and none below. */
-#include "bramah/observability.h"
 #include "bramah/filter.h"
 #include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_run.h"
+#include "test/support/pcrb.h"
 #include "test/support/pendulum.h"
 #include "test/support/run.h"
 
@@ -19,22 +19,22 @@ static bramah_diag diag;
 START_TEST(test_by_hand)
 {
   const double P0 = 4.0, F = 0.5, Q = 1.0, H = 1.0, r = sqrt(2.0), row = 3.0;
-  bramah_pcrb *b;
-  must(bramah_pcrb_new(1, &P0, &diag, &b), &diag);
-  must(bramah_pcrb_step(b, &F, &Q, &diag), &diag);
-  ck_assert_double_eq_tol(bramah_pcrb_covariance(b)[0], 2.0, 1e-15);
-  must(bramah_pcrb_measure(b, 1, &H, &r, &diag), &diag);
-  ck_assert_double_eq_tol(bramah_pcrb_covariance(b)[0], 1.0, 1e-15);
-  ck_assert_double_eq_tol(bramah_pcrb_sigma(b, &row), 3.0, 1e-15);
-  must(bramah_pcrb_step(b, &F, NULL, &diag), &diag);
-  ck_assert_double_eq_tol(bramah_pcrb_covariance(b)[0], 0.25, 1e-15);
+  pcrb *b;
+  must(pcrb_new(1, &P0, &diag, &b), &diag);
+  must(pcrb_step(b, &F, &Q, &diag), &diag);
+  ck_assert_double_eq_tol(pcrb_covariance(b)[0], 2.0, 1e-15);
+  must(pcrb_measure(b, 1, &H, &r, &diag), &diag);
+  ck_assert_double_eq_tol(pcrb_covariance(b)[0], 1.0, 1e-15);
+  ck_assert_double_eq_tol(pcrb_sigma(b, &row), 3.0, 1e-15);
+  must(pcrb_step(b, &F, NULL, &diag), &diag);
+  ck_assert_double_eq_tol(pcrb_covariance(b)[0], 0.25, 1e-15);
   const double wrong = -1.0, nan = NAN, zero = 0.0;
-  ck_assert_int_eq(bramah_pcrb_measure(b, 1, &H, &zero, &diag), BRAMAH_E_VALUE);
-  ck_assert_int_eq(bramah_pcrb_step(b, &F, &wrong, &diag), BRAMAH_E_NOT_SPD);
-  ck_assert_int_eq(bramah_pcrb_step(b, &nan, &Q, &diag), BRAMAH_E_NOT_FINITE);
-  ck_assert_double_eq_tol(bramah_pcrb_covariance(b)[0], 0.25, 1e-15);
-  bramah_pcrb_free(b);
-  ck_assert_int_eq(bramah_pcrb_new(1, &wrong, &diag, &b), BRAMAH_E_NOT_SPD);
+  ck_assert_int_eq(pcrb_measure(b, 1, &H, &zero, &diag), BRAMAH_E_VALUE);
+  ck_assert_int_eq(pcrb_step(b, &F, &wrong, &diag), BRAMAH_E_NOT_SPD);
+  ck_assert_int_eq(pcrb_step(b, &nan, &Q, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_double_eq_tol(pcrb_covariance(b)[0], 0.25, 1e-15);
+  pcrb_free(b);
+  ck_assert_int_eq(pcrb_new(1, &wrong, &diag, &b), BRAMAH_E_NOT_SPD);
 }
 END_TEST
 
@@ -76,9 +76,9 @@ START_TEST(test_information_form)
 {
   double P0[N * N] = {0}, J[N * N] = {0}, G[N * N], Q[N * N], F[N * N], H[N], B[N * N];
   unsigned seed = 12;
-  bramah_pcrb *b;
+  pcrb *b;
   for (int i = 0; i < N; i++) J[i * N + i] = 1.0 / (P0[i * N + i] = 1.0 + i);
-  must(bramah_pcrb_new(N, P0, &diag, &b), &diag);
+  must(pcrb_new(N, P0, &diag, &b), &diag);
   for (int k = 0; k < 30; k++) {
     const double r = 0.3;
     for (int i = 0; i < N * N; i++) {
@@ -89,14 +89,14 @@ START_TEST(test_information_form)
     bramah__multiply_transposed(N, N, N, G, G, Q);
     for (int i = 0; i < N; i++) Q[i * N + i] += 0.1;
     information_step(J, F, Q, H, r);
-    must(bramah_pcrb_step(b, F, Q, &diag), &diag);
-    must(bramah_pcrb_measure(b, 1, H, &r, &diag), &diag);
+    must(pcrb_step(b, F, Q, &diag), &diag);
+    must(pcrb_measure(b, 1, H, &r, &diag), &diag);
     memcpy(B, J, sizeof B);
     invert(B);
     for (int i = 0; i < N * N; i++)
-      ck_assert_double_eq_tol(bramah_pcrb_covariance(b)[i], B[i], 1e-10 * (1.0 + fabs(B[i])));
+      ck_assert_double_eq_tol(pcrb_covariance(b)[i], B[i], 1e-10 * (1.0 + fabs(B[i])));
   }
-  bramah_pcrb_free(b);
+  pcrb_free(b);
 }
 END_TEST
 
@@ -107,10 +107,10 @@ START_TEST(test_filter_reaches_it_on_a_linear_plant)
   static linear_run run;
   double F[L * L], Q[L * L], rows[LINEAR_SENSORS * L], sigma[LINEAR_SENSORS];
   bramah_filter *filter;
-  bramah_pcrb *b;
+  pcrb *b;
   linear_run_make(&run, -1);
   must(bramah_filter_new(&run.plant, LINEAR_SENSORS, run.sensor, &run.options, &diag, &filter), &diag);
-  must(bramah_pcrb_new(L, bramah_filter_covariance(filter), &diag, &b), &diag);
+  must(pcrb_new(L, bramah_filter_covariance(filter), &diag, &b), &diag);
   linear_plant_transition(&run.object, F);
   linear_run_noise(&run, Q);
   for (int k = 0; k < 200; k++) {
@@ -120,17 +120,17 @@ START_TEST(test_filter_reaches_it_on_a_linear_plant)
       linear_run_row(&run, i, rows + m * L);
       sigma[m++] = run.sensor[i].sigma;
     }
-    must(bramah_pcrb_measure(b, m, rows, sigma, &diag), &diag);
+    must(pcrb_measure(b, m, rows, sigma, &diag), &diag);
     must(bramah_filter_correct(filter, run.y[k], run.due[k], &diag), &diag);
-    const double *P = bramah_filter_covariance(filter), *bound = bramah_pcrb_covariance(b);
+    const double *P = bramah_filter_covariance(filter), *bound = pcrb_covariance(b);
     for (int i = 0; i < L; i++)
       for (int j = 0; j < L; j++)
         ck_assert_double_eq_tol(P[i * L + j], bound[i * L + j],
                                 1e-9 * sqrt(bound[i * L + i] * bound[j * L + j]));
     must(bramah_filter_predict(filter, &diag), &diag);
-    must(bramah_pcrb_step(b, F, Q, &diag), &diag);
+    must(pcrb_step(b, F, Q, &diag), &diag);
   }
-  bramah_pcrb_free(b);
+  pcrb_free(b);
   bramah_filter_free(filter);
 }
 END_TEST
@@ -184,7 +184,7 @@ START_TEST(test_pendulum_against_many_runs)
                H[2] = {1.0, 0.0};
   double Q[4];
   unsigned seed = 21;
-  bramah_pcrb *b;
+  pcrb *b;
   pendulum model;
   const bramah_plant plant = pendulum_plant(&model, 1000000);
   bramah_sensor sensor;
@@ -214,19 +214,19 @@ START_TEST(test_pendulum_against_many_runs)
   pendulum truth = {0.8, 0.0, 0.0, 1.0, 0.1};
   double ratio = 0.0, F[4];
   const double sigma = 0.02;
-  must(bramah_pcrb_new(2, P0, &diag, &b), &diag);
+  must(pcrb_new(2, P0, &diag, &b), &diag);
   const bramah_plant real = pendulum_plant(&truth, 1000000);
   for (int k = 0; k < STEPS; k++) {
-    if (k % 10 == 0) must(bramah_pcrb_measure(b, 1, H, &sigma, &diag), &diag);
-    ratio += sqrt(squares[k]) / bramah_pcrb_sigma(b, H) / STEPS;
+    if (k % 10 == 0) must(pcrb_measure(b, 1, H, &sigma, &diag), &diag);
+    ratio += sqrt(squares[k]) / pcrb_sigma(b, H) / STEPS;
     transition(&real, F);
     must(real.step(real.self, &diag), &diag);
-    must(bramah_pcrb_step(b, F, Q, &diag), &diag);
+    must(pcrb_step(b, F, Q, &diag), &diag);
   }
   printf("pendulum: error of the filter over the bound, mean over time: %.3f\n", ratio);
   ck_assert_double_gt(ratio, 0.95); /* 400 runs know it to some 3 % */
   ck_assert_double_lt(ratio, 1.1);
-  bramah_pcrb_free(b);
+  pcrb_free(b);
 }
 END_TEST
 
