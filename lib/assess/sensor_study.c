@@ -52,14 +52,7 @@ struct bramah_sensor_study {
 
 static double seconds(int64_t ns) { return (double)ns / 1e9; }
 
-/* Number of a run; what the runs of a scenario, study and filter share. */
-static size_t run_of(const bramah_sensor_study *study, const bramah_sensor_study_case *c)
-{
-  const bramah_sensor_study_layout *is = &study->is;
-  const size_t set = (c->scenario * is->n_studies + c->study) * is->n_filters + c->filter;
-  return (set * is->n_rates + c->rate) * is->n_seeds + c->seed;
-}
-
+/* What the runs of a scenario, study and filter share. */
 static study_set *set_of(const bramah_sensor_study *study, const bramah_sensor_study_case *at)
 {
   const bramah_sensor_study_layout *is = &study->is;
@@ -469,25 +462,6 @@ static double sigma_of(const running *b, size_t signal)
   return bramah_filter_output_sigma(b->filter, b->set->output[signal]);
 }
 
-static bramah_status correct(running *b, size_t k, bramah_diag *diag)
-{
-  const size_t n = b->study->is.n_signals;
-  const int settled = k >= b->study->settled;
-  for (size_t i = 0; settled && i < n; i++) b->watched[i].before = sigma_of(b, i);
-  const bramah_status status = bramah_filter_correct(b->filter, b->y, b->present, diag);
-  if (status) return status;
-  size_t dof;
-  const double nis = bramah_filter_nis(b->filter, &dof);
-  bramah__nis_add(&b->nis, nis, (double)dof);
-  for (size_t i = 0; settled && i < n; i++) {
-    const double ratio = b->watched[i].before / sigma_of(b, i);
-    if (!isfinite(ratio)) continue;
-    b->watched[i].saw_sum += ratio;
-    b->watched[i].saw_n++;
-  }
-  return BRAMAH_OK;
-}
-
 /* A row holds what was corrected at its time and the command from then on, as the truth does. */
 static bramah_status run_row(running *b, size_t k, bramah_diag *diag)
 {
@@ -502,14 +476,31 @@ static bramah_status run_row(running *b, size_t k, bramah_diag *diag)
     const double noise = bramah_noise_gaussian(b->sampled[i].noise, b->sensors[i].sigma);
     b->y[i] = bramah_sensor_digitize(&b->assumed[i], measured[i] + noise);
   }
-  bramah_status status = any ? correct(b, k, diag) : BRAMAH_OK;
+
+  /* A correction, and by how much it lowers the sigmas once everything has settled. */
+  const int settled = k >= b->study->settled;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; any && settled && i < n; i++) b->watched[i].before = sigma_of(b, i);
+  if (any) status = bramah_filter_correct(b->filter, b->y, b->present, diag);
+  if (any && !status) {
+    size_t dof;
+    const double nis = bramah_filter_nis(b->filter, &dof);
+    bramah__nis_add(&b->nis, nis, (double)dof);
+    for (size_t i = 0; settled && i < n; i++) {
+      const double ratio = b->watched[i].before / sigma_of(b, i);
+      if (!isfinite(ratio)) continue;
+      b->watched[i].saw_sum += ratio;
+      b->watched[i].saw_n++;
+    }
+  }
+
   const double *u = bramah_schedule_at(b->schedule, (int64_t)k * plant->step_ns);
   if (!status) status = bramah_filter_set_inputs(b->filter, u, diag);
   for (size_t i = 0; !status && i < n; i++) {
     watched *w = &b->watched[i];
     const double is = b->truth->signal[k * n + i], has = plant->output(plant->self, b->set->output[i]);
     bramah__rmse_add(&w->all, is, has, sigma_of(b, i));
-    if (k >= b->study->settled) bramah__rmse_add(&w->settled, is, has, NAN);
+    if (settled) bramah__rmse_add(&w->settled, is, has, NAN);
     if (w->sensor >= 0 && b->present[w->sensor]) bramah__rmse_add(&w->noise, is, b->y[w->sensor], NAN);
   }
   return !status && k + 1 < b->study->is.rows ? bramah_filter_predict(b->filter, diag) : status;
@@ -623,10 +614,10 @@ bramah_sensor_study_average bramah_sensor_study_mean(const bramah_sensor_study *
                                                      bramah_metric metric)
 {
   bramah_sensor_study_average m = {0};
-  bramah_sensor_study_case c = *at;
   double sum = 0.0, squares = 0.0;
-  c.seed = 0;
-  const size_t first = run_of(study, &c), stride = study->is.n_signals * BRAMAH_N_METRICS;
+  const size_t set = (size_t)(set_of(study, at) - study->sets);
+  const size_t first = (set * study->is.n_rates + at->rate) * study->is.n_seeds,
+               stride = study->is.n_signals * BRAMAH_N_METRICS;
   const double *x = &study->metrics[first * stride + signal * BRAMAH_N_METRICS + metric];
   for (size_t i = 0; i < study->is.n_seeds; i++) {
     if (study->runs[first + i].failed || isnan(x[i * stride])) continue;

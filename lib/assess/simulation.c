@@ -37,18 +37,6 @@ static double output(const bramah_simulation *s, size_t i)
   return plant_of(s)->output(plant_of(s)->self, i);
 }
 
-/* Largest errors of energies and loops so far. */
-static void watch(bramah_simulation *s)
-{
-  bramah_simulation_result *r = &s->result;
-  double work = 0.0;
-  for (size_t i = 0; i < s->n_work; i++) work += output(s, s->work[i]);
-  const double error = fabs(output(s, s->kinetic) + output(s, s->potential) - s->start - work);
-  r->energy_error = fmax(r->energy_error, error);
-  r->work = fmax(r->work, fabs(work));
-  r->violation = fmax(r->violation, bramah_coupled_constraint_violation(s->machine->coupled));
-}
-
 /* ---- process noise ---- */
 
 /* Spectral densities of accelerations and pressures from the study, for the machine in its present state; its
@@ -226,7 +214,14 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
   }
   if (!status && s->log) status = bramah_simulated_log_row(s->log, r->rows, r->time_ns, u, diag);
   r->rows++;
-  watch(s);
+
+  /* Largest errors of energies and loops so far. */
+  double work = 0.0;
+  for (size_t i = 0; i < s->n_work; i++) work += output(s, s->work[i]);
+  const double error = fabs(output(s, s->kinetic) + output(s, s->potential) - s->start - work);
+  r->energy_error = fmax(r->energy_error, error);
+  r->work = fmax(r->work, fabs(work));
+  r->violation = fmax(r->violation, bramah_coupled_constraint_violation(s->machine->coupled));
   return status;
 }
 

@@ -241,28 +241,6 @@ bramah_status bramah__autocorrelation_test(const bramah__autocorrelation *a, siz
 
 /* ---- condition of a covariance ---- */
 
-/* The rotation of rows and columns p < q that makes C[p, q] vanish; C symmetric, both halves kept. Returns 0 when
- * there is nothing to do. */
-static int rotate(size_t n, double *C, size_t p, size_t q)
-{
-  const double size = sqrt(fabs(C[p * n + p] * C[q * n + q]));
-  if (fabs(C[p * n + q]) <= 1e-14 * size || fabs(C[p * n + q]) < 1e-300) return 0;
-  const double theta = (C[q * n + q] - C[p * n + p]) / (2.0 * C[p * n + q]);
-  const double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + hypot(theta, 1.0));
-  const double c = 1.0 / sqrt(1.0 + t * t), s = t * c;
-  for (size_t k = 0; k < n; k++) {
-    const double a = C[k * n + p], b = C[k * n + q];
-    C[k * n + p] = c * a - s * b;
-    C[k * n + q] = s * a + c * b;
-  }
-  for (size_t k = 0; k < n; k++) {
-    const double a = C[p * n + k], b = C[q * n + k];
-    C[p * n + k] = c * a - s * b;
-    C[q * n + k] = s * a + c * b;
-  }
-  return 1;
-}
-
 bramah_status bramah_conditioning(size_t n, const double *P, double *work, double *condition,
                                   bramah_diag *diag)
 {
@@ -276,10 +254,30 @@ bramah_status bramah_conditioning(size_t n, const double *P, double *work, doubl
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++)
       work[i * n + j] = 0.5 * (P[i * n + j] + P[j * n + i]) / sqrt(P[i * n + i]) / sqrt(P[j * n + j]);
-  for (int i = 0, rotated = 1; i < 30 && rotated; i++) { /* cyclic sweeps over all pairs */
+  /* Cyclic sweeps over all pairs; each rotation of rows and columns p < q makes C[p, q] vanish. C symmetric, both
+   * halves kept. */
+  double *C = work;
+  for (int i = 0, rotated = 1; i < 30 && rotated; i++) {
     rotated = 0;
     for (size_t p = 0; p < n; p++)
-      for (size_t q = p + 1; q < n; q++) rotated |= rotate(n, work, p, q);
+      for (size_t q = p + 1; q < n; q++) {
+        const double size = sqrt(fabs(C[p * n + p] * C[q * n + q]));
+        if (fabs(C[p * n + q]) <= 1e-14 * size || fabs(C[p * n + q]) < 1e-300) continue;
+        const double theta = (C[q * n + q] - C[p * n + p]) / (2.0 * C[p * n + q]);
+        const double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + hypot(theta, 1.0));
+        const double c = 1.0 / sqrt(1.0 + t * t), s = t * c;
+        for (size_t k = 0; k < n; k++) {
+          const double a = C[k * n + p], b = C[k * n + q];
+          C[k * n + p] = c * a - s * b;
+          C[k * n + q] = s * a + c * b;
+        }
+        for (size_t k = 0; k < n; k++) {
+          const double a = C[p * n + k], b = C[q * n + k];
+          C[p * n + k] = c * a - s * b;
+          C[q * n + k] = s * a + c * b;
+        }
+        rotated = 1;
+      }
   }
   for (size_t i = 0; i < n; i++) {
     least = fmin(least, work[i * n + i]);

@@ -376,9 +376,7 @@ static bramah_status read_machine(bramah__reader *reader, const bramah__source *
   if (!status) status = bramah__apply_settings(reader, n_settings, settings, 1, &root);
   if (status) return status;
   bramah__item item = {.node = root};
-  out->machine.transition_pressure = 2e5;
-  out->machine.integrator = (bramah_integrator){
-      .step_ns = 1000000, .position_tolerance = 1e-7, .pressure_tolerance = 1e-2, .max_iterations = 25};
+  bramah_machine_default(&out->machine);
   status = bramah__read_table(reader, &item, &machine_table, out);
   if (!status) status = check_machine(reader, &item, &out->machine);
   if (status) return status;
