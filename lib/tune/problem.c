@@ -123,8 +123,8 @@ static bramah_status check_once(const bramah__tune_problem *problem, const brama
   }
   if (!owner) return BRAMAH_OK;
   if (strcmp(owner->name, place) == 0)
-    return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this figure is given twice");
-  return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this figure follows '%s' already",
+    return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this value is given twice");
+  return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this value follows '%s' already",
                        owner->name);
 }
 
@@ -145,7 +145,7 @@ bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char
                                        bramah_diag *diag)
 {
   if (problem->n == BRAMAH__TUNE_MOST)
-    return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, line, name, "more than %d figures",
+    return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, line, name, "more than %d values",
                          (int)BRAMAH__TUNE_MOST);
   bramah__tune_parameter *t = &problem->tuned[problem->n++];
   *t = (bramah__tune_parameter){.name = copy(name), .line = line, .n_also = n_also, .also = also};
@@ -190,7 +190,7 @@ static bramah_status set_bounds(const bramah__tune_problem *problem, const brama
 {
   if (!t->unit)
     return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, from->line, t->name,
-                         "'%s' is no number: only figures can be tuned", t->text);
+                         "'%s' is no number: only numbers can be tuned", t->text);
   bramah_status status = convert(problem, t, &from->least, &t->least, diag);
   if (!status) status = convert(problem, t, &from->most, &t->most, diag);
   if (!status && from->step.text) status = convert(problem, t, &from->step, &t->step, diag);

@@ -52,19 +52,19 @@ static void talk(const bramah__tune_search *search)
 }
 
 void bramah__tune_note_tried(bramah__tune_search *search, const char *set, int slope,
-                             const bramah__tune_verdict *verdict, double value)
+                             const bramah_tune_verdict *verdict, double value)
 {
   if (search->n_tried == search->room) {
     const size_t room = search->room ? 2 * search->room : 64;
-    bramah__tune_tried *tried = realloc(search->tried, room * sizeof *tried);
+    bramah_tune_tried *tried = realloc(search->tried, room * sizeof *tried);
     if (!tried) return; /* the table gets shorter, the search goes on */
     search->tried = tried;
     search->room = room;
   }
-  bramah__tune_tried *t = &search->tried[search->n_tried];
+  bramah_tune_tried *t = &search->tried[search->n_tried];
   if (!verdict->status && !verdict->stopped && strcmp(search->phase, "fold") != 0)
     search->most_used = fmax(search->most_used, verdict->used + verdict->gated);
-  *t = (bramah__tune_tried){.phase = search->phase, .slope = slope, .verdict = *verdict, .value = value};
+  *t = (bramah_tune_tried){.phase = search->phase, .slope = slope, .verdict = *verdict, .value = value};
   t->x = malloc((search->problem->n + 1) * sizeof *t->x);
   if (!t->x) return;
   bramah__tune_set_numbers(search->problem, set, t->x);
@@ -158,7 +158,7 @@ static double lost(const bramah__tune_search *search)
 }
 
 bramah_status bramah__tune_evaluate(bramah__tune_search *search, const char *set, int slope, int limited,
-                                    double *value, bramah__tune_verdict *verdict, bramah_diag *diag)
+                                    double *value, bramah_tune_verdict *verdict, bramah_diag *diag)
 {
   double x[BRAMAH__TUNE_MOST];
   const bramah_status status = replay_logs(search, set, slope, limited, diag);
@@ -179,7 +179,7 @@ bramah_status bramah__tune_evaluate(bramah__tune_search *search, const char *set
 /* A failed replay once more, for its words: of the set itself, or, where that one does not fail, of a
  * neighbour. */
 bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, const char *set, int slope,
-                                           const bramah__tune_verdict *verdict, bramah_diag *diag)
+                                           const bramah_tune_verdict *verdict, bramah_diag *diag)
 {
   bramah__tune_job job = {.log = verdict->failed, .thousandths = 1000};
   double *scores = calloc(bramah__tune_n_scores(problem, 1) + 1, sizeof *scores);
@@ -201,11 +201,11 @@ bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, 
                          bramah_status_text(verdict->status));
   return bramah__failf(diag, verdict->status, problem->logs[verdict->failed].path, 0, why.thing,
                        "%.340s (at t = %.9g s%s)", why.message, t,
-                       job.slope ? ", one figure a step further" : "");
+                       job.slope ? ", one value a step further" : "");
 }
 
 bramah_status bramah__tune_explain(const bramah__tune_search *search, const char *set,
-                                   const bramah__tune_verdict *verdict, bramah_diag *diag)
+                                   const bramah_tune_verdict *verdict, bramah_diag *diag)
 {
   const bramah__tune_problem *problem = search->problem;
   if (verdict->status) {
@@ -227,7 +227,7 @@ bramah_status bramah__tune_explain(const bramah__tune_search *search, const char
     return bramah__failf(
         diag, BRAMAH_E_EMPTY, path, 0, "innovations",
         "none is there after 'settle': the log is too short, or has none of the study's sensors");
-  return bramah__failf(diag, BRAMAH_E_NOT_FINITE, path, 0, bramah__tune_criterion_name(search->criterion),
+  return bramah__failf(diag, BRAMAH_E_NOT_FINITE, path, 0, bramah_tune_criterion_name(search->criterion),
                        "the criterion is not finite with %.200s: %s", set,
                        search->criterion == BRAMAH_TUNE_RMSE ? "give the truth of the logs with --truth"
                                                              : "begin from other values");
@@ -256,7 +256,7 @@ static bramah_status cost(void *user, const double *z, double *out, bramah_diag 
 {
   posed *p = user;
   char set[BRAMAH__TUNE_TEXT];
-  bramah__tune_verdict verdict;
+  bramah_tune_verdict verdict;
   write_set(p, z, set);
   return bramah__tune_evaluate(p->search, set, 0, p->search->criterion == BRAMAH_TUNE_LIKELIHOOD, out,
                                &verdict, diag);
@@ -300,7 +300,7 @@ static bramah_status slope(void *user, const double *z, double *out, double *gra
 {
   posed *p = user;
   char set[BRAMAH__TUNE_TEXT];
-  bramah__tune_verdict verdict;
+  bramah_tune_verdict verdict;
   write_set(p, z, set);
   const bramah_status status = bramah__tune_evaluate(p->search, set, 1, 0, out, &verdict, diag);
   if (status) return status;
@@ -364,7 +364,7 @@ static bramah_status revive(posed *p, size_t k, double *z, double *value, int *b
   if (!status) status = bramah__tune_evaluate_all(s, N_TRIALS, sets, 1000, scores, diag);
   for (size_t i = 0; !status && i < N_TRIALS; i++) {
     double x[BRAMAH__TUNE_MOST];
-    const bramah__tune_verdict v = bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
+    const bramah_tune_verdict v = bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
     bramah__tune_set_numbers(s->problem, sets[i], x);
     const double here =
         bramah__tune_criterion_value(&v, s->criterion) + bramah__tune_penalty(s, x, NULL, NULL);

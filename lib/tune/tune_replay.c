@@ -49,7 +49,7 @@ typedef struct work {
   bramah__likelihood *likelihood;
   double *block, *y, *S, *near_y, *near_S, *near_sigma; /* what goes into it */
   size_t *index;                                        /* [n_sensors] of those fused */
-  double *former;             /* [n_sensors x BRAMAH__TUNE_LAGS] normalised innovations, the last one first */
+  double *former;             /* [n_sensors x BRAMAH_TUNE_LAGS] normalised innovations, the last one first */
   bramah_coupled *free_model; /* runs ahead without corrections */
   bramah_plant ahead;
   long *command; /* [n_input] output that tells the command in force */
@@ -74,7 +74,7 @@ static size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof
 
 static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
 {
-  double *f = w->scores + bramah__tune_place_sensor(i), *former = w->former + i * BRAMAH__TUNE_LAGS;
+  double *f = w->scores + bramah__tune_place_sensor(i), *former = w->former + i * BRAMAH_TUNE_LAGS;
   const double e = in->innovation / in->sigma;
   if (in->saturated) return;
   if (!in->accepted) {
@@ -87,8 +87,8 @@ static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
   f[BRAMAH__TUNE_OF_SQUARES] += in->innovation * in->innovation;
   f[BRAMAH__TUNE_OF_NIS] += e * e;
   f[BRAMAH__TUNE_OF_SUM] += e;
-  for (size_t l = 0; l < BRAMAH__TUNE_LAGS; l++) f[BRAMAH__TUNE_OF_LAG + l] += e * former[l];
-  memmove(former + 1, former, (BRAMAH__TUNE_LAGS - 1) * sizeof *former);
+  for (size_t l = 0; l < BRAMAH_TUNE_LAGS; l++) f[BRAMAH__TUNE_OF_LAG + l] += e * former[l];
+  memmove(former + 1, former, (BRAMAH_TUNE_LAGS - 1) * sizeof *former);
   former[0] = e;
   f[BRAMAH__TUNE_OF_BINS + bin_of(w->problem, e * e, 1)]++;
 }
@@ -272,7 +272,7 @@ static bramah_status open_work(work *w, bramah_diag *diag)
   const size_t n = w->n, m = w->problem->n_sensors;
   w->runners = calloc(1 + n, sizeof *w->runners);
   w->block = calloc(bramah__tune_n_scores(w->problem, w->job->slope) + n + m + m * m + n * (m + 1) +
-                        n * m * m + n + m * BRAMAH__TUNE_LAGS + 1,
+                        n * m * m + n + m * BRAMAH_TUNE_LAGS + 1,
                     sizeof *w->block);
   w->index = calloc(m + 1, sizeof *w->index);
   if (!w->runners || !w->block || !w->index) return bramah__fail_memory(diag);
