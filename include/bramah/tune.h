@@ -96,9 +96,11 @@ typedef struct bramah_tune_profile {
 /* One value, in the unit in which the study has it. */
 typedef struct bramah_tuned_value {
   const char *path, *unit;
-  const char *text;   /* as it was */
-  double least, most; /* bounds */
-  int linear;         /* 1: on a linear scale, 0: on a logarithmic one */
+  size_t n_also;
+  const char *const *also; /* [n_also] places that take the same value */
+  const char *text;        /* as it was */
+  double least, most;      /* bounds */
+  int linear;              /* 1: on a linear scale, 0: on a logarithmic one */
   double before, found;
   double low, high; /* 95 % interval; NaN: not known (other criteria than the likelihood) */
   double sigma; /* standard error of the logarithm, linear: as a share of the bounds' distance; NaN: none */
@@ -169,6 +171,9 @@ BRAMAH_API const char *bramah_tune_criterion_name(bramah_tune_criterion criterio
 BRAMAH_API bramah_status bramah_tune(const char *study, size_t n_logs, const char *const *logs,
                                      const bramah_tune_options *options, bramah_diag *diag,
                                      bramah_tuning **out);
+/* What a study says is to be tuned, without any log: of the result only n and, of each value, path, unit, text,
+ * places that follow it, bounds, scale and `before`. Errors: as above. */
+BRAMAH_API bramah_status bramah_tune_check(const char *study, bramah_diag *diag, bramah_tuning **out);
 BRAMAH_API void bramah_tuning_free(bramah_tuning *tuning); /* NULL allowed */
 
 /* What was found; lives as long as the tuning. */

@@ -5,7 +5,7 @@
 #include "lib/cli/log_table.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/replay.h"
-#include "lib/tune/tune_internal.h"
+#include "bramah/tune.h"
 
 #include <limits.h>
 #include <math.h>
@@ -541,22 +541,23 @@ static void explain_study(const bramah_session *session, int parameters)
 /* The tuning a study asks for. */
 static int check_tune(const char *path)
 {
-  bramah__tune_problem problem = {0};
+  bramah_tuning *tuning;
   bramah_diag diag;
-  bramah_status status = bramah__tune_problem_open(&problem, path, &diag);
-  if (!status) status = bramah__tune_problem_add_parameters(&problem, &diag);
-  for (size_t i = 0; !status && i < problem.n; i++) {
-    const bramah__tune_parameter *t = &problem.tuned[i];
-    printf("  to be tuned: %s, now %s, from %.6g to %.6g%s%s", t->name, t->text, t->least, t->most,
-           *t->unit ? " " : "", t->unit);
-    for (size_t k = 0; k < t->n_also; k++) printf("%s %s", k ? "," : "; the same for", t->also[k]);
+  if (bramah_tune_check(path, &diag, &tuning)) {
+    fflush(stdout);
+    cli_report(&diag);
+    return 1;
+  }
+  const bramah_tune_result *result = bramah_tuning_result(tuning);
+  for (size_t i = 0; i < result->n; i++) {
+    const bramah_tuned_value *v = &result->values[i];
+    printf("  to be tuned: %s, now %s, from %.6g to %.6g%s%s", v->path, v->text, v->least, v->most,
+           *v->unit ? " " : "", v->unit);
+    for (size_t k = 0; k < v->n_also; k++) printf("%s %s", k ? "," : "; the same for", v->also[k]);
     putchar('\n');
   }
-  bramah__tune_problem_close(&problem);
-  if (!status) return 0;
-  fflush(stdout);
-  cli_report(&diag);
-  return 1;
+  bramah_tuning_free(tuning);
+  return 0;
 }
 
 /* After mistakes in a study the log is held against what can be understood of it; without machine or study

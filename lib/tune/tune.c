@@ -198,6 +198,8 @@ static void take_value(bramah_tuning *t, size_t i, double found)
   bramah_tuned_value *v = &t->values[i];
   *v = (bramah_tuned_value){.path = p->name,
                             .unit = p->unit,
+                            .n_also = p->n_also,
+                            .also = p->also,
                             .text = p->text,
                             .least = p->least,
                             .most = p->most,
@@ -428,6 +430,26 @@ bramah_status bramah_tune(const char *study, size_t n_logs, const char *const *l
   else
     *out = t;
   return status;
+}
+
+bramah_status bramah_tune_check(const char *study, bramah_diag *diag, bramah_tuning **out)
+{
+  bramah_tuning *t = calloc(1, sizeof *t);
+  *out = NULL;
+  bramah_diag_clear(diag);
+  if (!t) return bramah__fail_memory(diag);
+  bramah_status status = bramah__tune_problem_open(&t->problem, study, diag);
+  if (!status) status = bramah__tune_problem_add_parameters(&t->problem, diag);
+  t->values = calloc(t->problem.n + 1, sizeof *t->values);
+  if (!status && !t->values) status = bramah__fail_memory(diag);
+  if (status) {
+    bramah_tuning_free(t);
+    return status;
+  }
+  for (size_t i = 0; i < t->problem.n; i++) take_value(t, i, t->problem.tuned[i].start);
+  t->result = (bramah_tune_result){.n = t->problem.n, .values = t->values};
+  *out = t;
+  return BRAMAH_OK;
 }
 
 void bramah_tuning_free(bramah_tuning *tuning)
