@@ -275,7 +275,7 @@ static double size_of_input(const search *s, size_t input)
   return p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD ? 1e3 : 1.0;
 }
 
-/* What an input does to a row of A or C by way of the spools that are states. */
+/* What an input does to a row of A or C through the spools that are states. */
 static double by_spools(const search *s, size_t input, const double *row)
 {
   const bramah_model *model = s->l->model;

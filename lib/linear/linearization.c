@@ -155,15 +155,15 @@ static double flow_by_spool(const bramah_coupled *c, size_t valve_index, int por
 {
   const bramah__circuit *circuit = &c->model->circuit;
   const bramah__valve *valve = &circuit->valve[valve_index];
-  const int ways[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
+  const int paths[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
   double e[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS], sum = 0.0;
   size_t ends[BRAMAH__N_PATHS][2];
   bramah__opening_tangents(&valve->opening, c->state.U[valve_index], e, slope);
   bramah__valve_ends(valve, ends);
   for (int k = 0; k < 2; k++) {
-    const double dp = bramah__node_pressure(circuit, c->state.p, ends[ways[k]][0]) -
-                      bramah__node_pressure(circuit, c->state.p, ends[ways[k]][1]);
-    sum += (k ? -1.0 : 1.0) * valve->coefficient * slope[ways[k]] *
+    const double dp = bramah__node_pressure(circuit, c->state.p, ends[paths[k]][0]) -
+                      bramah__node_pressure(circuit, c->state.p, ends[paths[k]][1]);
+    sum += (k ? -1.0 : 1.0) * valve->coefficient * slope[paths[k]] *
            bramah__flow_tangent(dp, circuit->transition_pressure).value;
   }
   return sum;
@@ -302,7 +302,7 @@ static bramah_status linearize_outputs(bramah_linearization *l, bramah_coupled *
  * offsets of commands: the plant is set to the displaced value at the same positions, velocities, pressures
  * and friction states. */
 
-/* to [rows, n_u apart] += what stands in by_U [rows x n_spools] of this spool */
+/* to [rows, n_u apart] += the column of by_U [rows x n_spools] of this spool */
 static void add_direct(const bramah_linearization *l, size_t rows, const double *by_U, size_t spool,
                        double *to)
 {

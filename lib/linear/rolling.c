@@ -313,7 +313,7 @@ static bramah_status differentiate_motion(bramah_linearization *l, bramah_couple
 
 /* ---- derivatives of the rows ---- */
 
-/* B z', its rate at the held xi'' and the force B' lambda, where coordinate f stands off by d and its rate
+/* B z', its rate at the held xi'' and the force B' lambda, where coordinate f is off by d and its rate
  * by dd. */
 static bramah_status look(bramah_linearization *l, bramah_coupled *c, size_t f, double d, double dd, int side)
 {
@@ -473,7 +473,7 @@ static void other_blocks(bramah_linearization *l, size_t n_dof, size_t rest, siz
     turn_acceleration(r, n_dof, l->A, full, 2 * n_dof + j, r->A + r->n_a * order + first + j, order);
 }
 
-/* Rows move up: what is read stands behind what is written. */
+/* Rows move up: what is read lies behind what is written. */
 static void turn_inputs(bramah_linearization *l, size_t n_dof, size_t rest)
 {
   bramah__roll *r = &l->roll;

@@ -268,7 +268,7 @@ static bramah_status solve_undamped(const quadratic *q, eigenvalue_table *out, b
 
 static const double rank_tolerance = 1e-9;
 
-/* What stands behind the spectrum that the caller holds. */
+/* What lies behind the spectrum that the caller holds. */
 typedef struct store {
   bramah_spectrum spectrum; /* first */
   double *re, *im, *spurious_re, *spurious_im;

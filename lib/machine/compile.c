@@ -80,17 +80,6 @@ static void take_tree_names(const bramah_machine *machine, bramah_model *model, 
   model->n_bodies_named = body;
 }
 
-static void take_ball_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
-{
-  size_t b = 0;
-  model->ball_name = BRAMAH__TAKE(arena, const char *, model->n_balls);
-  for (size_t j = 0; j < machine->n_joints; j++) {
-    if (!bramah__is_ball(&machine->joints[j])) continue;
-    const char *copy = bramah__arena_text(arena, machine->joints[j].name ? machine->joints[j].name : "");
-    if (model->ball_name) model->ball_name[b++] = copy;
-  }
-}
-
 /* Cylinders, metered cylinders, then rotary actuators. */
 static void take_actuator_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
 {
@@ -144,7 +133,13 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   const size_t n = model->n, nc = model->circuit.n_cylinders;
   model->name = bramah__arena_text(arena, machine->name ? machine->name : "machine");
   take_tree_names(machine, model, arena);
-  take_ball_names(machine, model, arena);
+  size_t b = 0;
+  model->ball_name = BRAMAH__TAKE(arena, const char *, model->n_balls);
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    if (!bramah__is_ball(&machine->joints[j])) continue;
+    const char *copy = bramah__arena_text(arena, machine->joints[j].name ? machine->joints[j].name : "");
+    if (model->ball_name) model->ball_name[b++] = copy;
+  }
   TAKE_NAMES(loop_name, loops, machine->n_loops);
   TAKE_NAMES(supply_name, supplies, machine->n_supplies);
   take_circuit_names(machine, model, arena);
@@ -276,7 +271,7 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
   if (status == BRAMAH_OK) status = bramah__build_metered(k);
   if (status == BRAMAH_OK) status = bramah__finish_circuit(k);
   if (status == BRAMAH_OK) status = bramah__build_elements(k);
-  if (status == BRAMAH_OK) status = bramah__check_ways(k);
+  if (status == BRAMAH_OK) status = bramah__check_flow_paths(k);
   if (status != BRAMAH_OK) return status;
   const bramah_machine *d = k->machine;
   bramah_model *m = k->model;

@@ -156,16 +156,6 @@ static bramah_status check_values(bramah__compiler *k, const bramah_cylinder *in
   return status;
 }
 
-static bramah_status cylinder_values(bramah__compiler *k, const bramah_cylinder *in)
-{
-  const positive_value checks[] = {{in->piston_area, "the piston area"},
-                                   {in->rod_area, "the rod area"},
-                                   {in->bulk_modulus, "the bulk modulus"},
-                                   {in->piston_chamber_length, "the piston chamber length"},
-                                   {in->rod_chamber_length, "the rod chamber length"}};
-  return check_values(k, in, sizeof checks / sizeof checks[0], checks);
-}
-
 bramah_status bramah__build_attachment(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
 {
   bramah_status status = BRAMAH_OK;
@@ -173,12 +163,6 @@ bramah_status bramah__build_attachment(bramah__compiler *k, const bramah_cylinde
     status = bramah__find_body(k, in->name, in->line, in->body[e], &line->body[e]);
   memcpy(line->point, in->point, sizeof line->point);
   return status;
-}
-
-static bramah_status build_points(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
-{
-  const bramah_status status = cylinder_values(k, in);
-  return status == BRAMAH_OK ? bramah__build_attachment(k, in, line) : status;
 }
 
 static bramah_status build_turning(bramah__compiler *k, const bramah_cylinder *in, const char *joint,
@@ -204,7 +188,19 @@ static bramah_status build_turning(bramah__compiler *k, const bramah_cylinder *i
   return BRAMAH_OK;
 }
 
-/* Cylinder i, or the rotary actuator that stands behind the cylinders as one. */
+/* A cylinder between two points. */
+static bramah_status build_linear(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
+{
+  const positive_value checks[] = {{in->piston_area, "the piston area"},
+                                   {in->rod_area, "the rod area"},
+                                   {in->bulk_modulus, "the bulk modulus"},
+                                   {in->piston_chamber_length, "the piston chamber length"},
+                                   {in->rod_chamber_length, "the rod chamber length"}};
+  const bramah_status status = check_values(k, in, sizeof checks / sizeof checks[0], checks);
+  return status == BRAMAH_OK ? bramah__build_attachment(k, in, line) : status;
+}
+
+/* Cylinder i, or the rotary actuator that follows the cylinders as one. */
 static bramah_status build_cylinder(bramah__compiler *k, size_t i)
 {
   const bramah_model *m = k->model;
@@ -216,7 +212,7 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   if (i >= source->n_cylinders && i < rotary) return BRAMAH_OK; /* metered: compile_metered.c */
   out->endless = i >= rotary + source->n_rotaries;
   const bramah_status status =
-      i < rotary ? build_points(k, in, line)
+      i < rotary ? build_linear(k, in, line)
                  : build_turning(k, in, bramah__turning(source, i - rotary).joint, out->endless, line);
   if (status != BRAMAH_OK) return status;
   const long piston = bramah__find_name(source->n_volumes, m->volume_name, in->piston_volume);

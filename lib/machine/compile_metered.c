@@ -296,7 +296,7 @@ static int is_closed(const bramah__curve *curve, double side)
   return !(bramah__curve_tangent(curve, 0.0).value > 0.0);
 }
 
-bramah_status bramah__check_ways(const bramah__compiler *k)
+bramah_status bramah__check_flow_paths(const bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
   for (size_t i = 0; i < d->n_metered_cylinders; i++) {
@@ -309,7 +309,7 @@ bramah_status bramah__check_ways(const bramah__compiler *k)
       continue;
     return bramah__compile_fail(
         k, BRAMAH_E_VALUE, in->name, in->line,
-        "ways that extend it must be shut for U <= 0, those that retract it for U >= 0");
+        "flow paths that extend it must be shut for U <= 0, those that retract it for U >= 0");
   }
   return BRAMAH_OK;
 }

@@ -46,7 +46,7 @@ static bramah_status unique(const bramah__compiler *k, size_t n, const char *con
 }
 
 /* Their outputs .angle and .rate would have the same names. */
-static bramah_status beside_joints(const bramah__compiler *k)
+static bramah_status check_turning_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
@@ -82,7 +82,7 @@ static bramah_status check_element_names(const bramah__compiler *k)
 }
 
 /* Nor may a motion and a cylinder both have an output .force or .work of the same name. */
-static bramah_status beside_cylinders(const bramah__compiler *k)
+static bramah_status check_motion_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
@@ -177,10 +177,10 @@ bramah_status bramah__check_names(const bramah__compiler *k)
     if (status != BRAMAH_OK) return status;
   }
   bramah_status status = check_element_names(k);
-  if (status == BRAMAH_OK) status = beside_joints(k);
+  if (status == BRAMAH_OK) status = check_turning_names(k);
   if (status == BRAMAH_OK) status = check_names_of_valves(k);
   if (status == BRAMAH_OK) status = check_metered_names(k);
-  return status == BRAMAH_OK ? beside_cylinders(k) : status;
+  return status == BRAMAH_OK ? check_motion_names(k) : status;
 }
 
 bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,

@@ -304,7 +304,7 @@ void bramah__update_forces(const bramah_model *model, const double *p, const dou
     eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c] + eval->stop[c] +
                      model->circuit.cylinder[c].load;
   if (model->circuit.n_metered) {
-    /* Beyond A_h pi, which stands there already. */
+    /* beyond A_h pi, which force holds already */
     const bramah__circuit *circuit = &model->circuit;
     bramah__metered_solve(circuit, p, eval->v, U, eval->w, eval->P);
     for (size_t i = 0; i < circuit->n_metered; i++)

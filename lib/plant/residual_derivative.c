@@ -104,7 +104,7 @@ void bramah__derive_independent(const bramah_model *model, const bramah__state *
     return;
   }
   bramah__tree_moving(&model->tree, eval->pose, eval->Z, eval->Zd, d->moving);
-  /* K, C: what is left beside the inertia: springs and loads, and the constraint forces. */
+  /* K, C: what is left apart from the inertia: springs and loads, and the constraint forces. */
   const size_t nn = model->n * model->n;
   memset(d->K, 0, nn * sizeof(double));
   memset(d->C, 0, nn * sizeof(double));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine as a stick figure: its parts in the frames of the bodies, and where they are. Counting, naming
+/* The machine as a skeleton: its parts in the frames of the bodies, and where they are. Counting, naming
  * and placing are one walk over the model with different pens. */
 #include "bramah/coupled.h"
 #include "lib/plant/coupled_internal.h"
@@ -16,7 +16,7 @@ typedef struct pen {
   const bramah__pose *pose; /* NULL: parts are only counted */
   double *points;           /* [n x 6] or NULL */
   size_t n;
-  size_t wanted; /* part to be told, or none */
+  size_t wanted; /* part asked for, or none */
   bramah_skeleton_part part;
 } pen;
 
@@ -152,7 +152,7 @@ static void put_loop(pen *p, size_t l)
 }
 
 /* Length of the barrel, from its attachment to where the rod comes out. With the rod as long as both chambers
- * together the piston stands at its length from the rod's end, so the barrel ends at reference stroke less
+ * together the piston is at its length from the rod's end, so the barrel ends at reference stroke less
  * piston chamber, and what is seen of the rod is as long as the piston chamber. */
 static double barrel_length(const bramah__cylinder *cylinder)
 {

@@ -252,7 +252,7 @@ static double size_of(const bramah_coupled *c, const double *correction)
 
 /* Take the correction; halve it while it does not bring the solution nearer. A square-root flow is why: far
  * from its root Newton throws sgn(x) sqrt|x| from x to -x and back for ever. Where the dependent positions
- * cannot be closed the way is also too long. Nearer is what asks for a smaller correction with the factors of the
+ * cannot be closed the step is also too long. Nearer is what asks for a smaller correction with the factors of the
  * last tangent (the natural monotonicity test of P. Deuflhard): unlike the residual itself it does not mind stiff
  * constraints or units. Leaves the residual of the new candidate in newton->f. */
 static bramah_status correct(bramah_coupled *c)

@@ -20,7 +20,7 @@ static double parameter_step(const bramah_parameter_info *info, double value)
 {
   const double size = fmax(fabs(value), fabs(info->nominal));
   const int tells =
-      info->nominal != 0.0 || size > 1e-6; /* a load or an offset on its way through zero does not */
+      info->nominal != 0.0 || size > 1e-6; /* a load or an offset passing through zero does not */
   const double step = 1e-6 * (tells ? size : 1.0);
   return value + step > info->most ? -step : step;
 }
@@ -101,7 +101,7 @@ static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *p
   return BRAMAH_OK;
 }
 
-/* ---- the end of the step, which stands in c->state and c->now ---- */
+/* ---- the end of the step, which c->state and c->now hold ---- */
 
 /* Factors of J, and the blocks r_v, r_a, s_v. Newton's last tangent was taken one correction before the end, less than
  * the tolerances away: its factors and what c->derivative holds serve here too. Other formulations and sweeps have
