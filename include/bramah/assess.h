@@ -18,13 +18,13 @@ extern "C" {
 
 /* ---- statistics ---- */
 
-/* Two-sided band that the mean of chi-square variables with so many degrees of freedom in all, divided by
- * that number, holds with the given probability (0.95). Errors: E_VALUE. */
+/* Two-sided band in which a chi-square variable, divided by its degrees of freedom, lies with this probability (0.95):
+ * the band of a mean NIS whose samples have so many degrees of freedom together. Errors: E_VALUE. */
 BRAMAH_API bramah_status bramah_nis_band(double degrees_of_freedom, double probability, double *low,
                                          double *high, bramah_diag *diag);
 
-/* What a gate of so many standard deviations (0: none) leaves of a mean NIS of 1: the mean of x^2 of a standard
- * normal x with |x| < gate, 1 - 2 g phi(g) / (2 Phi(g) - 1). */
+/* Expected NIS of a consistent filter behind a gate of so many standard deviations (0: none): the mean of x^2 of a
+ * standard normal x with |x| < gate, 1 - 2 g phi(g) / (2 Phi(g) - 1). */
 BRAMAH_API double bramah_nis_left_by_gate(double gate);
 
 /* Whether samples that should be white, such as innovations over their sigmas, are: a filter that leaves something
@@ -39,9 +39,9 @@ typedef struct bramah_whiteness {
   double p_value;   /* probability of so large a value if white */
 } bramah_whiteness;
 
-/* Condition number of a covariance P [n x n], row-major, freed from its units: largest by smallest eigenvalue
- * of the matrix of correlations. 1 if nothing is correlated; near 1/DBL_EPSILON the covariance is about to
- * lose its positive definiteness (never given as more than that). work [n n]. By cyclic Jacobi rotations.
+/* Condition number of a covariance P [n x n], row-major, without its units: largest by smallest eigenvalue of the
+ * matrix of correlations. 1 if nothing is correlated; near 1/DBL_EPSILON, its largest value, the covariance is about
+ * to lose its positive definiteness. work [n n]. By cyclic Jacobi rotations.
  * Source: G. H. Golub, C. F. Van Loan, Matrix Computations (2013), 8.5. Errors: E_NOT_SPD (a variance that is
  * not positive), E_NOT_FINITE. */
 BRAMAH_API bramah_status bramah_conditioning(size_t n, const double *P, double *work, double *condition,
@@ -90,8 +90,9 @@ BRAMAH_API bramah_status bramah_assess_run(bramah_assess *assess, bramah_diag *d
 
 /* The backward pass: estimates that use later measurements too. Once, after the last estimate that is wanted; then
  * bramah_assess_smooth_next goes through the same times again, from the first on, as bramah_assess_next does, and
- * bramah_assess_estimate has the smoothed values. It changes the state of the session's plant and filter. Errors: E_ARGUMENT (no smooth_to_ns, or no estimate), those of bramah_smoother_run
- * and bramah_smoother_show, those of the truth, which is read a second time. */
+ * bramah_assess_estimate has the smoothed values. It changes the state of the session's plant and filter. Errors:
+ * E_ARGUMENT (no smooth_to_ns, or no estimate), those of bramah_smoother_run and bramah_smoother_show, those of the
+ * truth, which is read a second time. */
 BRAMAH_API bramah_status bramah_assess_smooth(bramah_assess *assess, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_assess_smooth_next(bramah_assess *assess, int *end, bramah_diag *diag);
 

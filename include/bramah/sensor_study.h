@@ -94,9 +94,9 @@ typedef struct bramah_sensor_study_options {
 BRAMAH_API bramah_sensor_study_options bramah_sensor_study_options_default(void);
 
 /* Read the plan and all it names, simulate the truth and run the model without corrections. options NULL: the
- * default. Errors: those of bramah_machine_load for the plan, of bramah_study_load and bramah_session_open with their places;
- * E_REFERENCE (a scenario or output that does not exist), E_UNSUPPORTED (a study with unknown inputs, adapting
- * noise or delayed sensors), E_VALUE (more than 1e8 runs), E_MEMORY. */
+ * default. Errors: those of bramah_machine_load for the plan, of bramah_study_load and bramah_session_open with their
+ * places; E_REFERENCE (a scenario or output that does not exist), E_UNSUPPORTED (a study with unknown inputs,
+ * adapting noise or delayed sensors), E_VALUE (more than 1e8 runs), E_MEMORY. */
 BRAMAH_API bramah_status bramah_sensor_study_open(const char *plan,
                                                   const bramah_sensor_study_options *options,
                                                   bramah_diag *diag, bramah_sensor_study **out);

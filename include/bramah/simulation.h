@@ -18,7 +18,7 @@ typedef struct bramah_timed_parameter {
   int64_t time_ns;
 } bramah_timed_parameter;
 
-/* What is simulated beside the motion itself, and where it goes. */
+/* What is simulated in addition to the motion, and where it goes. */
 typedef struct bramah_simulation_options {
   const char *truth;  /* file for the true motion, a row per step; "-": standard output; NULL: none */
   int hidden_outputs; /* 1: also the outputs meant for sensors: rates and specific forces of bodies, flows */

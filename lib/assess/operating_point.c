@@ -32,7 +32,7 @@ struct bramah_operating_point {
   bramah_trim trim; /* if something is held or free */
   size_t *held, *free, *columns;
   double *target, *work;
-  double at; /* [s] the time at which the machine really stands */
+  double at; /* [s] the time that the machine is really at */
 };
 
 /* ---- names and values ---- */

@@ -209,7 +209,7 @@ static bramah_consistency consistency_of(const bramah__innovations *sums)
 
 /* Why these tolerances: datasets/README.md. */
 static const double NIS_LEAST =
-    1.0 / 9.0;                         /* of what the gates leave: innovations a third as large as believed */
+    1.0 / 9.0;                         /* of what the gates leave: innovations a third as large as expected */
 static const double NIS_MOST = 2.25;   /* 1.5 times as large */
 static const double LAG_MOST = 0.7;    /* half the variance of an innovation is known from the one before */
 static const double GATED_MOST = 10.0; /* % of the samples of a sensor */

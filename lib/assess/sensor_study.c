@@ -8,6 +8,7 @@
 #include "lib/assess/statistics.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
+#include "lib/io/threads.h"
 #include "lib/io/plan_file.h"
 
 #include <math.h>
@@ -551,7 +552,7 @@ typedef struct workers {
   size_t next, done;
 } workers;
 
-static void *work(void *user)
+static void work(void *user)
 {
   workers *w = user;
   for (int finished = 0;; finished = 1) {
@@ -560,7 +561,7 @@ static void *work(void *user)
     if (finished && w->progress) w->progress(w->user, w->done);
     const size_t mine = w->next++;
     pthread_mutex_unlock(&w->lock);
-    if (mine >= w->study->is.n_runs) return NULL;
+    if (mine >= w->study->is.n_runs) return;
     run_one(w->study, mine);
   }
 }
@@ -570,13 +571,8 @@ bramah_status bramah_sensor_study_run(bramah_sensor_study *study, size_t n_threa
 {
   workers w = {
       .study = study, .progress = progress, .user = user, .lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER};
-  pthread_t *threads = calloc(n_threads + 1, sizeof *threads);
-  if (!threads) return bramah__fail_memory(diag);
-  size_t n = 0; /* where no more threads can be had, fewer do it */
-  while (n + 1 < n_threads && pthread_create(&threads[n], NULL, work, &w) == 0) n++;
-  work(&w);
-  while (n-- > 0) pthread_join(threads[n], NULL);
-  free(threads);
+  (void)diag;
+  bramah__run_threads(n_threads > 1 ? n_threads - 1 : 0, work, work, &w);
   pthread_mutex_destroy(&w.lock);
   return BRAMAH_OK;
 }

@@ -57,8 +57,8 @@ typedef struct bramah__autocorrelation {
 
 /* One more sample. */
 void bramah__autocorrelation_add(bramah__autocorrelation *a, double x);
-/* Autocorrelations r [lags] of all samples so far and what they say. Errors: E_VALUE (no lag, more than the number above, not more samples than lags + 1, or all the
- * same), E_NOT_FINITE. */
+/* Autocorrelations r [lags] of all samples so far and what they say. Errors: E_VALUE (no lag, more than the number
+ * above, not more samples than lags + 1, or all the same), E_NOT_FINITE. */
 bramah_status bramah__autocorrelation_test(const bramah__autocorrelation *a, size_t lags, double *r,
                                            bramah_whiteness *out, bramah_diag *diag);
 

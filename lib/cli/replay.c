@@ -268,7 +268,7 @@ static bramah_status smooth(cli_replay_run *r, bramah_diag *diag)
 
 /* ---- the command ---- */
 
-/* After a bad row everything up to it is finished as usual; then the mistake is told. */
+/* After a bad row everything up to it is finished as usual; then the mistake is reported. */
 static int replay(cli_replay_run *r, estimate_file *file)
 {
   bramah_diag later;
@@ -398,11 +398,11 @@ const cli_command cli_replay = {
         "Times are those of the log, in seconds or with a unit ('90 s', '1.5 min'). At --from the filter\n"
         "starts as the study says, with the commands that are in force then. A run that goes on from a\n"
         "snapshot writes what a single run would have written after it, bit for bit; its log may be the\n"
-        "same one, of which the rows used before are passed over, or only the rest. Its summary tells of\n"
+        "same one, of which the rows used before are passed over, or only the rest. Its summary is of\n"
         "the whole, its report only of what was added.\n\n"
         "Ctrl-C, SIGTERM and SIGHUP end the run with the present step: files, summary and snapshot are\n"
         "finished (exit code 130, 143, 129). Exit code 3: the filter ran, but failed one of its own\n"
-        "checks, which the summary lists; datasets/README.md tells of them ('Replays').\n",
+        "checks, which the summary lists; datasets/README.md explains them ('Replays').\n",
     .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv --truth truth.csv \\\n"
                "    --report report.html",
     .min_operands = 2,

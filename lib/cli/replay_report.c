@@ -225,14 +225,14 @@ static void add_filter(cli_replay_report *r)
   } texts[] = {
       {predictions, "What each sensor measured, over what the filter predicted just before; the band is "
                     "that of the innovation, sensor noise included."},
-      {innovations, "Measured minus predicted. In a filter that may be believed 95 % lie within the band, "
+      {innovations, "Measured minus predicted. In a consistent filter 95 % lie within the band, "
                     "without a trend."},
       {correlations, "Of the innovations over their standard deviations, sample after sample. What is white "
                      "stays within the band but for 5 % of the lags; positive values: the model misses "
                      "something that lasts."},
       {gates, "Size of the innovation relative to its gate: above 1 a sample is rejected."},
-      {consistency, "All innovations of a step against what the filter believes of them. The mean is 1 in a "
-                    "filter that may be believed; above: it trusts itself too much."},
+      {consistency, "All innovations of a step against what the filter expects. The mean is 1 in a "
+                    "consistent filter; above: it trusts itself too much."},
       {covariance, "Largest by smallest eigenvalue of the matrix of correlations of the error state, every "
                    "tenth step. Near 15 the covariance is about to lose its positive definiteness."},
       {timing, "Clock time of prediction and correction, without reading and writing."}};
@@ -323,7 +323,7 @@ void cli_replay_report_sample(void *report, const bramah_rewind_use *use)
     else
       s->usual += (s->usual > 0.0 ? 0.05 : 1.0) * (since - s->usual);
   }
-  /* Of samples rejected in a row the first is told, and when it was over. */
+  /* Of samples rejected in a row the first is an event, and their end. */
   s->rejected = !y->accepted && !y->saturated ? rejected + 1 : 0;
   if (s->rejected == 1)
     add_event(r, t, "gate", "%s: rejected, innovation %.4g %s = %.3g σ", s->name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a replay tells at its end: the summary, the tables, the report. */
+/* What a replay shows at its end: the summary, the tables, the report. */
 #include "lib/cli/log_table.h"
 #include "lib/cli/cli.h"
 #include "lib/cli/replay.h"
@@ -285,13 +285,13 @@ static cli_table verdict_table(const bramah_verdict *verdict)
 {
   static const char *const header[] = {"check", "value", "unit", "tolerated", "result", "worst of"};
   cli_table table = cli_table_make("Checks", "lrlrll", header);
-  unsigned told = 0; /* kinds */
+  unsigned shown = 0; /* kinds */
   char text[64];
   for (size_t first = 0; first < verdict->n; first++) {
     const bramah_finding *worst = &verdict->finding[first];
     size_t n = 0, failed = 0;
-    if (told & 1u << worst->kind) continue;
-    told |= 1u << worst->kind;
+    if (shown & 1u << worst->kind) continue;
+    shown |= 1u << worst->kind;
     for (size_t i = first; i < verdict->n; i++) {
       const bramah_finding *finding = &verdict->finding[i];
       if (finding->kind != worst->kind) continue;
