@@ -490,7 +490,7 @@ typedef struct bramah_pump_line {
  * of the reliefs opens, the actuator stands still whatever the load. A viscoelastic element of stiffness K
  * and damping B between actuator and rod makes that a rate: state is its load pressure pi = K (x - s) / A, x
  * the stroke of the actuator itself, s that of the rod, A the piston area; the force on the rod is A pi + B
- * (x' - s'). K and B stand for the oil and have no exact value: the rod gives by force / K. Source: Kikuuwe
+ * (x' - s'). K and B represent the oil and have no exact value: the rod gives by force / K. Source: Kikuuwe
  * et al. (2022), (48)-(50), (60) ff.
  *
  * Its spool is that of a directional valve, with the effective openings of bramah_valve; a flow path is fully open
@@ -577,8 +577,8 @@ typedef struct bramah_integrator {
 
 /* ---- the kinds of hydraulic elements, as data ----
  *
- * Every element between two nodes or on a volume (orifice, leakage, check valve, relief valve, pump, accumulator)
- * is described by a table of its keys: what a machine file may give, where it goes in the structure of the
+ * Every element between two nodes or on a volume (orifice, leakage, check valve, relief valve, pump, motor,
+ * accumulator, line) is described by a table of its keys: what a machine file may give, where it goes in the structure of the
  * description, and what is checked. Readers, editors and listings walk these tables instead of knowing the
  * elements. */
 
@@ -587,16 +587,16 @@ typedef enum bramah_key_type {
   BRAMAH_KEY_NODE =
       2, /* name of a volume or supply: const char *; the first two keys of this kind or of the next are the ports */
   BRAMAH_KEY_VOLUME = 3,     /* name of a volume */
+  BRAMAH_KEY_CYLINDER = 4,   /* name of a cylinder or rotary actuator whose two volumes are both nodes */
   BRAMAH_KEY_COORDINATE = 5, /* name of a joint coordinate that turns */
-  BRAMAH_KEY_FRICTION = 6,   /* bramah_friction, in N m and rad */
-  BRAMAH_KEY_CYLINDER = 4 /* name of a cylinder or rotary actuator whose two volumes stand for both nodes */
+  BRAMAH_KEY_FRICTION = 6    /* bramah_friction, in N m and rad */
 } bramah_key_type;
 
 typedef enum bramah_key_range {
   BRAMAH_KEY_POSITIVE = 1, /* > 0; where the key is not required 0 means that it is not given */
   BRAMAH_KEY_NOT_NEGATIVE = 2,
-  BRAMAH_KEY_ANY = 4,
-  BRAMAH_KEY_FROM_ONE = 3 /* >= 1; 0 means not given */
+  BRAMAH_KEY_FROM_ONE = 3, /* >= 1; 0 means not given */
+  BRAMAH_KEY_ANY = 4
 } bramah_key_range;
 
 /* A key of an element in a machine file and the member of its description that it fills. */

@@ -41,7 +41,7 @@ static force bengisu_akay(const bramah__friction *f, double v)
 
 /* ---- bristles (LuGre), with a lubricant film (modified) ---- */
 
-/* sigma_0 |v| / g(v, h) of (D 2.46, 2.47), by which the bristles give way. g is the force at which steadily
+/* sigma_0 |v| / g(v, h) of (D 2.46, 2.47), by which the bristles yield. g is the force at which steadily
  * sliding ones settle; with a film of thickness h it takes (1 - h) F_s for F_s (D 2.49). |v| dg/d|v| stays
  * finite at v = 0, where dg/d|v| alone need not. */
 typedef struct slip {

@@ -532,7 +532,7 @@ void bramah__lambda_slopes(const bramah__metered_group *group, double P, const d
   }
 }
 
-/* ---- what stands behind a force ---- */
+/* ---- the chambers behind a force ---- */
 
 bramah__metered_state bramah__metered_state_at(const bramah__metered *actuator, const bramah__metering *u,
                                                const bramah__pump_line *line, double P, double v, double f)

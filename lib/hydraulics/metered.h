@@ -108,7 +108,7 @@ void bramah__lambda_slopes(const bramah__metered_group *group, double P, const d
 
 /* ---- behind a viscoelastic element, in time steps ---- */
 
-/* The element K [N/m], B [N s/m] stands between the actuator at stroke x and its load at stroke l [m]. */
+/* The element K [N/m], B [N s/m] lies between the actuator at stroke x and its load at stroke l [m]. */
 typedef struct bramah__relaxed {
   double K, B;
   double x, l;
@@ -121,7 +121,7 @@ double bramah__relaxed_step(const bramah__metered *actuator, const bramah__meter
                             const bramah__pump_line *line, double h, double l, bramah__relaxed *state,
                             double *v);
 
-/* ---- what stands behind a force ---- */
+/* ---- the chambers behind a force ---- */
 
 /* Bits of `valves` (Table 1). */
 enum {
