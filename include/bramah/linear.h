@@ -71,17 +71,10 @@ typedef struct bramah_linearization_options {
 
 typedef struct bramah_linearization bramah_linearization;
 
-/* Memory as for bramah_coupled_init: bytes first, then the object in that memory (aligned to 64), or in
- * memory taken once. It serves every plant of the model, one thread at a time. options may be NULL:
- * commands, and no outputs. Errors: E_ARGUMENT (no such output or parameter, memory too small),
- * E_UNSUPPORTED (an output without a derivative: work, which valves are open; on a rolling machine also
- * accelerations and most parameters), E_MEMORY. */
-BRAMAH_API size_t bramah_linearization_size(const bramah_model *model,
-                                            const bramah_linearization_options *options);
-BRAMAH_API bramah_status bramah_linearization_init(const bramah_model *model,
-                                                   const bramah_linearization_options *options, void *mem,
-                                                   size_t size, bramah_diag *diag,
-                                                   bramah_linearization **out);
+/* An object in memory of its own, which serves every plant of the model, one thread at a time. options may be
+ * NULL: commands, and no outputs. Errors: E_ARGUMENT (no such output or parameter), E_UNSUPPORTED (an output
+ * without a derivative: work, which valves are open; on a rolling machine also accelerations and most
+ * parameters), E_MEMORY. */
 BRAMAH_API bramah_status bramah_linearization_new(const bramah_model *model,
                                                   const bramah_linearization_options *options,
                                                   bramah_diag *diag, bramah_linearization **out);

@@ -680,14 +680,13 @@ static const cli_option options[] = {
 const cli_command cli_check = {
     .name = "check",
     .operands = "MACHINE|STUDY|PLAN [LOG...]",
-    .summary = "Read a machine file, study file or plan, and a log, and say what they mean",
+    .summary = "Read a machine, study or plan, and a log, and say what they mean",
     .details =
-        "Tells in plain words what was understood: bodies, joints and where they start, loops, degrees of\n"
-        "freedom, hydraulics, sensors, noise, and of a log how it is written, its columns, times, samples, "
-        "and what\n"
-        "was dropped, joined or put in order. Mistakes are\n"
-        "reported with file, line and the thing at fault; then the exit code is 1. After a mistake in\n"
-        "one file the others are still read.\n",
+        "Says in plain words what was understood: of a machine bodies, joints and where they start, loops,\n"
+        "degrees of freedom, hydraulics; of a study sensors, noise, filter; of a log how it is written, its\n"
+        "columns, times, samples, and what was dropped, joined or put in order.\n\n"
+        "Mistakes are reported with file, line and the thing at fault; then the exit code is 1. After a\n"
+        "mistake in one file the others are still read.\n",
     .example = "bramah check sensors-2.yaml log.csv",
     .min_operands = 1,
     .max_operands = INT_MAX,

@@ -250,8 +250,8 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"column", "NAME", "compare this column only; may be given again", 0, 1},
-    {"tolerance", "COLUMN=VALUE", "difference allowed in a column, with its unit; may be given again", 0, 1},
+    {"column", "NAME", "compare this column only", 0, 1},
+    {"tolerance", "COLUMN=VALUE", "difference allowed in a column, with its unit", 0, 1},
     {"relative", "FRACTION", "difference allowed, of the largest magnitude of each column", 0, 0},
     {"sigmas", "FACTOR", "difference allowed, of the column's standard deviation (<column>.sigma)", 0, 0},
     {"all", NULL, "what only A has (columns, rows, cells) is a difference too", 0, 0},
@@ -266,7 +266,7 @@ static const cli_option options[] = {
 const cli_command cli_compare = {
     .name = "compare",
     .operands = "A B",
-    .summary = "Tell how far two files of estimates, or estimates and truth, are apart",
+    .summary = "Say how far two files of estimates, or estimates and truth, are apart",
     .details =
         "Columns of the same name are compared, whatever their order and units; values of .sigma columns\n"
         "(of A, or of B where A has none) say how large differences are in standard deviations.\n\n"

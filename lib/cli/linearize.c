@@ -168,18 +168,20 @@ static const cli_option options[] = {
 const cli_command cli_linearize = {
     .name = "linearize",
     .operands = "MACHINE",
-    .summary = "Linear equations of a machine about a point: A, B, C, D with names",
+    .summary = "Linear equations of a machine at a point: A, B, C, D with names",
     .details =
-        "Without constraints: independent positions and velocities, pressures, spools, friction states.\n"
-        "A spool without lag (time_constant 0) is no state: its command acts at once, in B and D.\n"
-        "In the file a row of a state holds its value, its rate, its row of A and of B; a row y:NAME of an\n"
-        "output its value and its row of C and of D. All in SI. A .mat file holds A, B, C, D, x, xd, u, y\n"
-        "(value and rate of the state, inputs, outputs), dt (0: continuous), and x_name, x_unit and so on.\n"
+        "The states are independent positions and velocities, pressures, spools and friction states: no\n"
+        "constraints are left. A spool without lag (time_constant 0) is no state: its command acts at once, "
+        "in\n"
+        "B and D.\n\n"
         "--at rest lets the machine come to rest from its start; trapped oil stays trapped. --hold and "
         "--free\n"
-        "search an equilibrium with given outputs, say --hold crank.angle=\"50 deg\" --free valve. What "
+        "search an equilibrium with given outputs, say --hold crank.angle=\"50 deg\" --free valve; what "
         "cannot\n"
-        "balance is named. 'bramah modes' tells of eigenvalues.\n",
+        "balance is named.\n\n"
+        "The file is in SI. Its row of a state holds value, rate, row of A, row of B; its row y:NAME of an\n"
+        "output value, row of C, row of D. A .mat file holds A, B, C, D, x, xd, u, y (value and rate of the\n"
+        "state, inputs, outputs), dt (0: continuous), and x_name, x_unit and so on.\n",
     .example = "bramah linearize four-bar.yaml --at rest --input crank.load --output A.csv",
     .min_operands = 1,
     .max_operands = 1,

@@ -21,15 +21,19 @@ static const char *option_text(const cli_option *o, char *text, size_t size)
   return text;
 }
 
+/* What a run needs; what else there is the help lists. */
 static void print_usage(FILE *file, const cli_command *command)
 {
+  char text[64];
   fprintf(file, "usage: bramah %s %s", command->name, command->operands);
-  for (const cli_option *o = command->options; o->name; o++) {
-    char text[64];
-    fprintf(file, o->required ? " %s" : " [%s]%s", option_text(o, text, sizeof text),
-            o->repeats ? "..." : "");
-  }
-  fputc('\n', file);
+  for (const cli_option *o = command->options; o->name; o++)
+    if (o->required) fprintf(file, " %s", option_text(o, text, sizeof text));
+  fputs(" [OPTION...]\n", file);
+}
+
+static void print_option(const char *option, int width, const char *help, const char *rest)
+{
+  printf("  %-*s  %s%s\n", width, option, help, rest);
 }
 
 int cli_wrong_use(const cli_command *command, const char *format, ...)
@@ -41,7 +45,7 @@ int cli_wrong_use(const cli_command *command, const char *format, ...)
   va_end(list);
   fputc('\n', stderr);
   print_usage(stderr, command);
-  fprintf(stderr, "'bramah %s --help' tells more\n", command->name);
+  fprintf(stderr, "'bramah %s --help' says more\n", command->name);
   return CLI_WRONG_USE;
 }
 
@@ -110,11 +114,19 @@ static int dispatch(const cli_command *command, int argc, char **argv)
     if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0) continue;
     print_usage(stdout, command);
     printf("\n%s\n\n%s\nOptions:\n", command->summary, command->details);
+    char text[64];
+    int width = 0;
     for (const cli_option *o = command->options; o->name; o++) {
-      char head[64];
-      printf("  %-20s %s%s\n", option_text(o, head, sizeof head), o->help, o->required ? " (required)" : "");
+      const int length = (int)strlen(option_text(o, text, sizeof text));
+      if (length > width) width = length;
     }
-    printf("  %-20s %s\n\nExample:\n  %s\n", "--help", "this text", command->example);
+    for (const cli_option *o = command->options; o->name; o++)
+      print_option(option_text(o, text, sizeof text), width, o->help,
+                   o->required  ? " (required)"
+                   : o->repeats ? " (may be repeated)"
+                                : "");
+    print_option("--help", width, "this text", "");
+    printf("\nExample:\n  %s\n", command->example);
     return CLI_OK;
   }
   const size_t room = (size_t)argc + 1;
@@ -197,9 +209,10 @@ int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t l
 
 /* ---- commands ---- */
 
-static const cli_command *const commands[] = {&cli_simulate,      &cli_replay, &cli_compare,
-                                              &cli_study,         &cli_check,  &cli_linearize,
-                                              &cli_modes_command, &cli_tune,   &cli_sweep};
+/* As a newcomer meets them: describe, simulate, estimate, improve; then the machine as a linear system. */
+static const cli_command *const commands[] = {&cli_check,   &cli_simulate,  &cli_replay,
+                                              &cli_compare, &cli_tune,      &cli_sweep,
+                                              &cli_study,   &cli_linearize, &cli_modes_command};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *file)
@@ -209,9 +222,14 @@ static void print_help(FILE *file)
         file);
   for (size_t i = 0; i < N_COMMANDS; i++)
     fprintf(file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-  fputs("\n'bramah COMMAND --help' tells more; 'bramah --version' prints the version.\n\n"
-        "Example:\n  bramah check datasets/four-bar/four-bar.yaml\n",
-        file);
+  fputs(
+      "\nFiles: a machine says what the machine is (YAML); a study which sensors it has and what the filter\n"
+      "assumes (YAML); a log what was measured (CSV or MAT); a plan which studies to compare (YAML).\n\n"
+      "'bramah COMMAND --help' says more; 'bramah --version' prints the version.\n\n"
+      "Example, in datasets/four-bar:\n"
+      "  bramah check sensors-2.yaml log.csv\n"
+      "  bramah replay sensors-2.yaml log.csv --output estimate.csv --report report.html\n",
+      file);
 }
 
 static int run(int argc, char **argv)
@@ -236,8 +254,8 @@ static int run(int argc, char **argv)
   const char *nearest = cli_nearest(name, N_COMMANDS, names);
   fprintf(stderr, "bramah: unknown command '%s'", name);
   if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
-  fputs("\nusage: bramah simulate|replay|compare|study|tune|sweep|check|linearize|modes ...\n"
-        "'bramah --help' tells more\n",
+  fputs("\nusage: bramah check|simulate|replay|compare|tune|sweep|study|linearize|modes ...\n"
+        "'bramah --help' says more\n",
         stderr);
   return CLI_WRONG_USE;
 }

@@ -253,21 +253,23 @@ static const cli_option options[] = {
     {"approaches", NULL, "also find the eigenvalues from the equations with constraints, in three ways", 0,
      0},
     {"output", "FILE", "CSV file for the modes with their shapes; - is standard output", 0, 0},
-    {"response", "INPUT:OUTPUT", "frequency response, for --curves; may be repeated", 0, 1},
+    {"response", "INPUT:OUTPUT", "frequency response, for --curves", 0, 1},
     {"curves", "FILE", "CSV file for these responses; - is standard output", 0, 0},
     {0}};
 
 const cli_command cli_modes_command = {
     .name = "modes",
     .operands = "MACHINE",
-    .summary = "Eigenvalues of a machine about a point: stability, frequency, damping, what takes part",
+    .summary = "Eigenvalues of a machine at a point: stability, frequency, damping, what takes part",
     .details =
-        "Linearizes the machine as 'bramah linearize' does and tells its modes. Energy: how the energy of a "
-        "mode\n"
-        "is shared by the motion of bodies and the oil of volumes. States concerned: participation factors.\n"
-        "Marginal is what rounding does not let one tell from neither growing nor decaying; trapped oil and\n"
-        "closed valves give such modes. Defective modes share their eigenvector; a marginal one among them\n"
-        "grows in proportion to time.\n",
+        "Linearizes the machine as 'bramah linearize' does and prints its modes: eigenvalue, frequency,\n"
+        "damping; how bodies (by their motion) and volumes (by their oil) share the energy of the mode; "
+        "which\n"
+        "states take part, by participation factors.\n\n"
+        "Marginal: rounding does not tell whether the mode grows or decays; trapped oil and closed valves "
+        "give\n"
+        "such modes. Defective: modes that share an eigenvector; a marginal one grows in proportion to "
+        "time.\n",
     .example = "bramah modes four-bar.yaml --at rest --output modes.csv",
     .min_operands = 1,
     .max_operands = 1,

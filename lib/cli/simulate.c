@@ -165,9 +165,8 @@ static const cli_option options[] = {
     {"output", "FILE", "CSV or MAT file for the true motion; - is standard output", 1, 0},
     {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
     {"all", NULL, "also the outputs meant for sensors: rates and specific forces of bodies, flows", 0, 0},
-    {"set", "PATH=VALUE", "another value for a key of the machine file; may be repeated", 0, 1},
-    {"parameter", "NAME=VALUE[@TIME]",
-     "set a parameter of the plant, at a time or at the start; may be repeated", 0, 1},
+    {"set", "PATH=VALUE", "another value for a key of the machine file", 0, 1},
+    {"parameter", "NAME=VALUE[@TIME]", "set a parameter of the plant, at a time or at the start", 0, 1},
     {"noise", "STUDY", "also write a noisy log with the sensors of this study", 0, 0},
     {"process-noise", NULL, "the process noise that the study assumes acts on the machine", 0, 0},
     {"seed", "NUMBER", "of the noise; default 1", 0, 0},
@@ -185,7 +184,8 @@ const cli_command cli_simulate = {
         "seed gives the same bytes, and the noise of a sensor does not depend on the other sensors.\n"
         "--parameter \"boom.payload=10 kg@2 s\" changes the truth during the run; 'bramah check MACHINE\n"
         "--parameters' lists what can be set. A value without unit is in SI.\n"
-        "The changes a study makes to the machine are errors of the filter's model: not applied here.\n",
+        "Changes that a study makes to the machine belong to the filter's model: they are not applied "
+        "here.\n",
     .example = "bramah simulate four-bar.yaml --duration \"10 s\" --step \"1 ms\" --output truth.csv \\\n"
                "    --noise sensors-2.yaml --seed 1 --log log.csv",
     .min_operands = 1,

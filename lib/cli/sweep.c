@@ -288,7 +288,7 @@ static const cli_option options[] = {
     {"truth", "FILE", "true motion of a log, in the order of the logs", 0, 1},
     {"ahead", "N", "also judge predictions N steps ahead", 0, 0},
     {"journal", "FILE", "every result goes there as it comes; a new run goes on from it", 0, 0},
-    {"threads", "N", "default: as many as there are processors; 1 beside other processes of mpirun", 0, 0},
+    {"threads", "N", "default: one per processor; 1 under mpirun", 0, 0},
     {0}};
 
 const cli_command cli_sweep = {.name = "sweep",

@@ -274,7 +274,7 @@ static const cli_option options[] = {
     {"as-it-stands", NULL, "begin with the study's values, not with what the innovations tell", 0, 0},
     {"budget", "N", "evaluations at most", 0, 0},
     {"time", "TIME", "time of the clock at most; what was finished then depends on the machine", 0, 0},
-    {"threads", "N", "default: as many as there are processors; 1 beside other processes of mpirun", 0, 0},
+    {"threads", "N", "default: one per processor; 1 under mpirun", 0, 0},
     {0}};
 
 const cli_command cli_tune = {

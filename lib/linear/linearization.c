@@ -8,7 +8,6 @@
 #include "lib/math/dense.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* The object of a linearization: memory, names, and the order of work. */
@@ -543,13 +542,6 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
   return object;
 }
 
-size_t bramah_linearization_size(const bramah_model *model, const bramah_linearization_options *options)
-{
-  bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(model, options, &arena);
-  return arena.used;
-}
-
 static bramah_status choose_outputs(bramah_linearization *l, const bramah_linearization_options *options,
                                     bramah_diag *diag)
 {
@@ -637,22 +629,25 @@ static void name_all(bramah_linearization *l)
   }
 }
 
-bramah_status bramah_linearization_init(const bramah_model *model,
-                                        const bramah_linearization_options *options, void *mem, size_t size,
-                                        bramah_diag *diag, bramah_linearization **out)
+bramah_status bramah_linearization_new(const bramah_model *model, const bramah_linearization_options *options,
+                                       bramah_diag *diag, bramah_linearization **out)
 {
   const bramah_linearization_options none = {0};
   const bramah_linearization_options *o = options ? options : &none;
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "linearization", "memory is not aligned to 64 bytes");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_linearization *l = mem ? layout(model, o, &arena) : NULL;
-  if (!l || arena.overflow)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "linearization", "memory is too small");
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(model, o, &arena);
+  const size_t size = arena.used;
+  void *mem = bramah__aligned_new(size);
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "linearization", "out of memory");
+  arena = bramah__arena_make(mem, size);
+  bramah_linearization *l = layout(model, o, &arena);
   bramah__lagging_valves(&model->circuit, l->spool);
   bramah_status status = choose_outputs(l, o, diag);
   if (status == BRAMAH_OK) status = choose_parameters(l, o, diag);
-  if (status != BRAMAH_OK) return status;
+  if (status != BRAMAH_OK) {
+    bramah__aligned_free(mem);
+    return status;
+  }
   name_all(l);
   bramah_linear_system *s = &l->system;
   s->A = l->A, s->B = l->B, s->C = l->C, s->D = l->D;
@@ -664,23 +659,9 @@ bramah_status bramah_linearization_init(const bramah_model *model,
   return BRAMAH_OK;
 }
 
-bramah_status bramah_linearization_new(const bramah_model *model, const bramah_linearization_options *options,
-                                       bramah_diag *diag, bramah_linearization **out)
-{
-  const size_t size = bramah_linearization_size(model, options);
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "linearization", "out of memory");
-  const bramah_status status = bramah_linearization_init(model, options, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
-}
-
 void bramah_linearization_free(bramah_linearization *l)
 {
-  if (l && l->own_memory) bramah__aligned_free(l);
+  if (l) bramah__aligned_free(l);
 }
 
 const bramah_linear_system *bramah_linearization_system(const bramah_linearization *l) { return &l->system; }

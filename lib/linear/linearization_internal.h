@@ -38,7 +38,6 @@ struct bramah_linearization {
   double *side[3];          /* [n + n_y] rates and outputs at displaced parameters */
   void *snap;               /* [state.size] */
   bramah__roll roll;
-  int own_memory;
 };
 
 /* E_ARGUMENT if the plant is of another model; E_UNSUPPORTED with this message, unless NULL, if something rolls. */
