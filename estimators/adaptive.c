@@ -26,41 +26,62 @@ typedef struct bramah__adaptive_progress {
   uint64_t since;      /* records since the last change */
 } bramah__adaptive_progress;
 
+/* Arrays that a snapshot holds, of doubles all. */
+#define ADAPTIVE_STATE(X)                                                                                    \
+  X(double, theta, a->m, "variances of the filter")                                                          \
+  X(double, sigma, a->m, "standard deviations of the values")                                                \
+  X(double, at, a->m, "1: at a limit")                                                                       \
+  X(double, before, a->n * a->n, "P before the coming correction")                                           \
+  X(double, D, a->m * a->n * a->n, "derivative of it by the variances")                                      \
+  X(double, E, a->m * a->n, "derivative of the estimate by the variances")                                   \
+  X(double, ring, a->window *bramah__window_record(a->m), "records")
+
+/* What is set once, and scratch. */
+#define ADAPTIVE_WORK(X)                                                                                     \
+  X(bramah_adaptive_kind, kind, a->m)                                                                        \
+  X(size_t, index, a->m, "of its kind")                                                                      \
+  X(double, least, a->m, "variances")                                                                        \
+  X(double, most, a->m)                                                                                      \
+  X(double, work, a->n * a->n)                                                                               \
+  X(double, work2, a->n * a->n)                                                                              \
+  X(double, H, a->ns * a->n, "rows of the sensors fused")                                                    \
+  X(double, HP, a->ns * a->n, "H P-")                                                                        \
+  X(double, S, a->ns * a->ns, "covariance of the innovations")                                               \
+  X(double, Y, a->m * a->ns * a->ns, "S^-1 S_j, transposed")                                                 \
+  X(double, K, a->n * a->ns, "Kalman gain")                                                                  \
+  X(double, v, a->ns, "innovations")                                                                         \
+  X(double, s, a->ns, "S^-1 v")                                                                              \
+  X(double, dv, a->m * a->ns, "derivatives of the innovations")                                              \
+  X(double, sdv, a->m * a->ns, "S^-1 times them")                                                            \
+  X(double, term, a->n)                                                                                      \
+  X(double, term2, a->n)                                                                                     \
+  X(size_t, fused, a->ns, "sensors")                                                                         \
+  X(double, A, a->m * a->m)                                                                                  \
+  X(double, b, a->m)                                                                                         \
+  X(double, low, a->m)                                                                                       \
+  X(double, high, a->m)                                                                                      \
+  X(double, x, a->m)                                                                                         \
+  X(double, acceleration, a->nf, "for the filter")                                                           \
+  X(double, pressure, a->np)
+
 struct bramah_adaptive {
   bramah_filter *filter;
   bramah_adaptive_method method;
   size_t n, nf, np, ns, m; /* m: values that adapt */
   size_t window, every;
   double forgetting, smoothing;
-  bramah_adaptive_kind *kind; /* [m] */
-  size_t *index;              /* [m] of its kind */
-  double *least, *most;       /* [m] variances */
   bramah__adaptive_progress progress;
-  double *state; /* [n_state] the arrays down to ring, one block for snapshots */
-  size_t n_state;
-  double *theta;  /* [m] variances of the filter */
-  double *sigma;  /* [m] standard deviations of the values */
-  double *at;     /* [m] 1: at a limit */
-  double *before; /* [n x n] P before the coming correction */
-  double *D;      /* [m x n x n] derivative of it by the variances */
-  double *E;      /* [m x n] derivative of the estimate by the variances */
-  double *ring;   /* [window x record] */
-  /* scratch */
-  double *work, *work2; /* [n x n] */
-  double *H, *HP;       /* [ns x n] rows of the sensors fused, H P- */
-  double *S, *Y;        /* [ns x ns] covariance of the innovations, [m x ns x ns] S^-1 S_j, transposed */
-  double *K;            /* [n x ns] */
-  double *v, *s;        /* [ns] innovations, S^-1 v */
-  double *dv, *sdv;     /* [m x ns] derivatives of the innovations, S^-1 times them */
-  double *term, *term2; /* [n] */
-  size_t *fused;        /* [ns] */
-  double *A, *b, *low, *high;      /* [m x m], [m] each */
-  double *x;                       /* [m] */
-  double *acceleration, *pressure; /* [nf], [np] for the filter */
-  int own_memory;
+  ADAPTIVE_STATE(BRAMAH__FIELD_MEMBER)
+  ADAPTIVE_WORK(BRAMAH__FIELD_MEMBER)
 };
 
 /* ---- options ---- */
+
+void bramah_adaptive_options_default(bramah_adaptive_options *options)
+{
+  *options =
+      (bramah_adaptive_options){.method = BRAMAH_ADAPTIVE_LIKELIHOOD, .window = WINDOW, .forgetting = 1.0};
+}
 
 static int asked(const double *least, const double *most, size_t i)
 {
@@ -74,27 +95,13 @@ static size_t count_kind(const double *least, const double *most, size_t n)
   return count;
 }
 
+/* How many values adapt. */
 static size_t count_values(const bramah_filter *filter, const bramah_adaptive_options *o)
 {
   const bramah_plant *plant = bramah_filter_plant(filter);
   return count_kind(o->acceleration_least, o->acceleration_most, plant->n_dof) +
          count_kind(o->first_order_least, o->first_order_most, plant->n_first_order) +
          count_kind(o->sensor_least, o->sensor_most, bramah_filter_n_sensors(filter));
-}
-
-static const char *mistake(const bramah_adaptive_options *o)
-{
-  if ((int)o->method < 0 || o->method > BRAMAH_ADAPTIVE_MATCHING)
-    return "this method of adaptation is unknown";
-  if (o->window && (o->window < LEAST_WINDOW || o->window > MOST_WINDOW))
-    return "the window must be 10 to 1e6 corrections long";
-  if (o->every > (o->window ? o->window : WINDOW)) return "changes must not be further apart than the window";
-  if (!(o->forgetting >= 0.0) || o->forgetting > 1.0) return "the forgetting must be within 0 and 1";
-  if (!(o->smoothing >= 0.0) || o->smoothing >= 1.0) return "the smoothing must be at least 0 and below 1";
-  if (!o->acceleration_least != !o->acceleration_most || !o->first_order_least != !o->first_order_most ||
-      !o->sensor_least != !o->sensor_most)
-    return "limits come in pairs";
-  return NULL;
 }
 
 static bramah_status check_limits(const double *least, const double *most, size_t i, const char *name,
@@ -109,10 +116,24 @@ static bramah_status check_options(const bramah_filter *filter, const bramah_ada
                                    bramah_diag *diag)
 {
   const bramah_plant *p = bramah_filter_plant(filter);
-  const char *wrong = mistake(o);
+  const size_t window = o->window ? o->window : WINDOW;
+  const char *wrong = NULL;
+  if ((int)o->method < 0 || o->method > BRAMAH_ADAPTIVE_MATCHING)
+    wrong = "this method of adaptation is unknown";
+  else if (window < LEAST_WINDOW || window > MOST_WINDOW)
+    wrong = "the window must be 10 to 1e6 corrections long";
+  else if (o->every > window)
+    wrong = "changes must not be further apart than the window";
+  else if (!(o->forgetting >= 0.0) || o->forgetting > 1.0)
+    wrong = "the forgetting must be within 0 and 1";
+  else if (!(o->smoothing >= 0.0) || o->smoothing >= 1.0)
+    wrong = "the smoothing must be at least 0 and below 1";
+  else if (!o->acceleration_least != !o->acceleration_most || !o->first_order_least != !o->first_order_most ||
+           !o->sensor_least != !o->sensor_most)
+    wrong = "limits come in pairs";
+  else if (count_values(filter, o) == 0)
+    wrong = "nothing is to adapt";
   if (wrong) return bramah__fail(diag, BRAMAH_E_VALUE, "adaptive", wrong);
-  if (count_values(filter, o) == 0)
-    return bramah__fail(diag, BRAMAH_E_VALUE, "adaptive", "nothing is to adapt");
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < p->n_dof && status == BRAMAH_OK; i++)
     status = check_limits(o->acceleration_least, o->acceleration_most, i,
@@ -127,9 +148,12 @@ static bramah_status check_options(const bramah_filter *filter, const bramah_ada
 
 /* ---- making and releasing ---- */
 
-static void take_sizes(bramah_adaptive *a, const bramah_filter *filter, const bramah_adaptive_options *o)
+static bramah_adaptive *layout(const bramah_filter *filter, const bramah_adaptive_options *o,
+                               bramah__arena *arena)
 {
   const bramah_plant *plant = bramah_filter_plant(filter);
+  bramah_adaptive *object = BRAMAH__TAKE(arena, bramah_adaptive, 1), counted = {0};
+  bramah_adaptive *a = object ? object : &counted, *fields = a;
   a->n = bramah_filter_n_error(filter);
   a->nf = plant->n_dof;
   a->np = plant->n_first_order;
@@ -140,76 +164,9 @@ static void take_sizes(bramah_adaptive *a, const bramah_filter *filter, const br
   a->every = o->every ? o->every : (a->window + 9) / 10;
   a->forgetting = o->forgetting > 0.0 ? o->forgetting : 1.0;
   a->smoothing = o->smoothing;
-}
-
-static void layout_state(bramah_adaptive *a, bramah__arena *arena)
-{
-  const size_t m = a->m, nn = a->n * a->n, ring = a->window * bramah__window_record(m);
-  a->n_state = 3 * m + (1 + m) * nn + m * a->n + ring;
-  double *at = a->state = BRAMAH__TAKE(arena, double, a->n_state);
-  if (!at) return;
-  a->theta = at;
-  a->sigma = a->theta + m;
-  a->at = a->sigma + m;
-  a->before = a->at + m;
-  a->D = a->before + nn;
-  a->E = a->D + m * nn;
-  a->ring = a->E + m * a->n;
-}
-
-static void layout_scratch(bramah_adaptive *a, bramah__arena *arena)
-{
-  const size_t n = a->n, ns = a->ns, m = a->m;
-  a->work = BRAMAH__TAKE(arena, double, n *n);
-  a->work2 = BRAMAH__TAKE(arena, double, n *n);
-  a->H = BRAMAH__TAKE(arena, double, ns *n);
-  a->HP = BRAMAH__TAKE(arena, double, ns *n);
-  a->S = BRAMAH__TAKE(arena, double, ns *ns);
-  a->Y = BRAMAH__TAKE(arena, double, m *ns *ns);
-  a->K = BRAMAH__TAKE(arena, double, n *ns);
-  a->v = BRAMAH__TAKE(arena, double, ns);
-  a->s = BRAMAH__TAKE(arena, double, ns);
-  a->dv = BRAMAH__TAKE(arena, double, m *ns);
-  a->sdv = BRAMAH__TAKE(arena, double, m *ns);
-  a->term = BRAMAH__TAKE(arena, double, n);
-  a->term2 = BRAMAH__TAKE(arena, double, n);
-  a->fused = BRAMAH__TAKE(arena, size_t, ns);
-  a->A = BRAMAH__TAKE(arena, double, m *m);
-  a->b = BRAMAH__TAKE(arena, double, m);
-  a->low = BRAMAH__TAKE(arena, double, m);
-  a->high = BRAMAH__TAKE(arena, double, m);
-  a->x = BRAMAH__TAKE(arena, double, m);
-  a->acceleration = BRAMAH__TAKE(arena, double, a->nf);
-  a->pressure = BRAMAH__TAKE(arena, double, a->np);
-}
-
-static bramah_adaptive *layout(const bramah_filter *filter, const bramah_adaptive_options *o,
-                               bramah__arena *arena)
-{
-  bramah_adaptive *object = BRAMAH__TAKE(arena, bramah_adaptive, 1), counted = {0};
-  bramah_adaptive *a = object ? object : &counted;
-  take_sizes(a, filter, o);
-  a->kind = BRAMAH__TAKE(arena, bramah_adaptive_kind, a->m);
-  a->index = BRAMAH__TAKE(arena, size_t, a->m);
-  a->least = BRAMAH__TAKE(arena, double, a->m);
-  a->most = BRAMAH__TAKE(arena, double, a->m);
-  layout_state(a, arena);
-  layout_scratch(a, arena);
+  ADAPTIVE_STATE(BRAMAH__FIELD_TAKE)
+  ADAPTIVE_WORK(BRAMAH__FIELD_TAKE)
   return object;
-}
-
-size_t bramah_adaptive_size(const bramah_filter *filter, const bramah_adaptive_options *options)
-{
-  bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(filter, options, &arena);
-  return arena.used;
-}
-
-static double present_noise(const bramah_filter *filter, bramah_adaptive_kind kind, size_t i)
-{
-  if (kind == BRAMAH_ADAPTIVE_ACCELERATION) return bramah_filter_acceleration_noise(filter)[i];
-  if (kind == BRAMAH_ADAPTIVE_FIRST_ORDER) return bramah_filter_first_order_noise(filter)[i];
-  return bramah_filter_sensor(filter, i)->sigma;
 }
 
 static double square(double x) { return x * x; }
@@ -219,26 +176,22 @@ static size_t take_kind(bramah_adaptive *a, size_t k, bramah_adaptive_kind kind,
 {
   for (size_t i = 0; i < n; i++) {
     if (!asked(least, most, i)) continue;
+    const double present =
+        kind == BRAMAH_ADAPTIVE_ACCELERATION  ? bramah_filter_acceleration_noise(a->filter)[i]
+        : kind == BRAMAH_ADAPTIVE_FIRST_ORDER ? bramah_filter_first_order_noise(a->filter)[i]
+                                              : bramah_filter_sensor(a->filter, i)->sigma;
     a->kind[k] = kind;
     a->index[k] = i;
     a->least[k] = square(least[i]);
     a->most[k] = square(most[i]);
-    a->theta[k] = fmin(fmax(square(present_noise(a->filter, kind, i)), a->least[k]), a->most[k]);
+    a->theta[k] = fmin(fmax(square(present), a->least[k]), a->most[k]);
     a->sigma[k++] = NAN;
   }
   return k;
 }
 
-static void take_values(bramah_adaptive *a, const bramah_adaptive_options *o)
-{
-  size_t k =
-      take_kind(a, 0, BRAMAH_ADAPTIVE_ACCELERATION, o->acceleration_least, o->acceleration_most, a->nf);
-  k = take_kind(a, k, BRAMAH_ADAPTIVE_FIRST_ORDER, o->first_order_least, o->first_order_most, a->np);
-  take_kind(a, k, BRAMAH_ADAPTIVE_SENSOR, o->sensor_least, o->sensor_most, a->ns);
-}
-
 /* Give the filter the present variances. They lie within limits that were checked, so it cannot refuse. */
-static void tell_filter(bramah_adaptive *a)
+static void give_noise(bramah_adaptive *a)
 {
   const double *acceleration = bramah_filter_acceleration_noise(a->filter);
   const double *pressure = bramah_filter_first_order_noise(a->filter);
@@ -261,45 +214,29 @@ static void keep_covariance(bramah_adaptive *a)
   memcpy(a->before, bramah_filter_covariance(a->filter), a->n * a->n * sizeof(double));
 }
 
-bramah_status bramah_adaptive_init(bramah_filter *filter, const bramah_adaptive_options *options, void *mem,
-                                   size_t size, bramah_diag *diag, bramah_adaptive **out)
+bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_options *o, bramah_diag *diag,
+                                  bramah_adaptive **out)
 {
-  const bramah_status status = check_options(filter, options, diag);
+  bramah_status status = check_options(filter, o, diag);
   if (status != BRAMAH_OK) return status;
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "adaptive", "memory is not aligned to 64 bytes");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_adaptive *a = mem && size >= sizeof *a ? layout(filter, options, &arena) : NULL;
-  if (!a || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "adaptive", "memory is too small");
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(filter, o, &arena);
+  status = bramah__arena_new("adaptive", arena.used, &arena, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah_adaptive *a = layout(filter, o, &arena);
   a->filter = filter;
   a->progress.recoveries = bramah_filter_get_report(filter).recoveries;
-  take_values(a, options);
-  tell_filter(a);
+  size_t k =
+      take_kind(a, 0, BRAMAH_ADAPTIVE_ACCELERATION, o->acceleration_least, o->acceleration_most, a->nf);
+  k = take_kind(a, k, BRAMAH_ADAPTIVE_FIRST_ORDER, o->first_order_least, o->first_order_most, a->np);
+  take_kind(a, k, BRAMAH_ADAPTIVE_SENSOR, o->sensor_least, o->sensor_most, a->ns);
+  give_noise(a);
   keep_covariance(a);
   *out = a;
   return BRAMAH_OK;
 }
 
-bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_options *options,
-                                  bramah_diag *diag, bramah_adaptive **out)
-{
-  bramah_status status = check_options(filter, options, diag);
-  if (status != BRAMAH_OK) return status;
-  const size_t size = bramah_adaptive_size(filter, options);
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "adaptive", "out of memory");
-  status = bramah_adaptive_init(filter, options, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
-}
-
-void bramah_adaptive_free(bramah_adaptive *adaptive)
-{
-  if (adaptive && adaptive->own_memory) bramah__aligned_free(adaptive);
-}
+void bramah_adaptive_free(bramah_adaptive *adaptive) { bramah__aligned_free(adaptive); }
 
 /* ---- prediction ---- */
 
@@ -420,23 +357,19 @@ static double variance_score(bramah_adaptive *a, size_t k, size_t ms)
   return 0.5 * score;
 }
 
-static double trace_of_product(size_t ms, const double *Yi, const double *Yj)
-{
-  double sum = 0.0;
-  for (size_t r = 0; r < ms; r++)
-    for (size_t c = 0; c < ms; c++) sum += Yi[r * ms + c] * Yj[c * ms + r];
-  return sum;
-}
-
 /* A = Fisher's information, b = score + A theta. */
 static void likelihood_record(bramah_adaptive *a, size_t ms, double *record)
 {
   const size_t m = a->m, size = a->ns * a->ns;
   for (size_t i = 0; i < m; i++) a->b[i] = variance_score(a, i, ms) + innovation_score(a, i, ms);
   for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j <= i; j++)
-      record[bramah__window_place(i, j)] = 0.5 * trace_of_product(ms, a->Y + i * size, a->Y + j * size) +
-                                           dot(ms, a->dv + i * a->ns, a->sdv + j * a->ns);
+    for (size_t j = 0; j <= i; j++) {
+      const double *Yi = a->Y + i * size, *Yj = a->Y + j * size;
+      double trace = 0.0;
+      for (size_t r = 0; r < ms; r++)
+        for (size_t c = 0; c < ms; c++) trace += Yi[r * ms + c] * Yj[c * ms + r];
+      record[bramah__window_place(i, j)] = 0.5 * trace + dot(ms, a->dv + i * a->ns, a->sdv + j * a->ns);
+    }
 }
 
 /* Diagonal r of Q less what the filter had: dx^2 + P+ - P-. Its share of A and b, weighted by its variance
@@ -460,35 +393,18 @@ static void match_state(bramah_adaptive *a, size_t r, double *record)
   }
 }
 
-/* v^2 - S of one sensor alone is what its variance is off. */
-static void match_sensor(bramah_adaptive *a, size_t k, size_t ms, double *record)
-{
-  const size_t i = place_of(a, k, ms);
-  if (i == ms) return;
-  const double variance = square(bramah_filter_innovations(a->filter)[a->index[k]].sigma);
-  const double weight = 0.5 / square(variance);
-  record[bramah__window_place(k, k)] += weight;
-  a->b[k] += weight * (square(a->v[i]) - variance);
-}
-
 static void matching_record(bramah_adaptive *a, size_t ms, double *record)
 {
   memset(record, 0, bramah__window_record(a->m) * sizeof *record);
   memset(a->b, 0, a->m * sizeof *a->b);
   for (size_t r = 0; r < a->n; r++) match_state(a, r, record);
-  for (size_t k = 0; k < a->m; k++)
-    if (a->kind[k] == BRAMAH_ADAPTIVE_SENSOR) match_sensor(a, k, ms, record);
-}
-
-/* Behind A goes b = a->b + A theta. */
-static void finish_record(bramah_adaptive *a, double *record)
-{
-  const size_t m = a->m;
-  for (size_t i = 0; i < m; i++) {
-    double sum = a->b[i];
-    for (size_t j = 0; j < m; j++)
-      sum += record[i >= j ? bramah__window_place(i, j) : bramah__window_place(j, i)] * a->theta[j];
-    record[m * (m + 1) / 2 + i] = sum;
+  for (size_t k = 0; k < a->m; k++) { /* v^2 - S of one sensor alone is what its variance is off */
+    const size_t i = place_of(a, k, ms);
+    if (i == ms) continue;
+    const double variance = square(bramah_filter_innovations(a->filter)[a->index[k]].sigma);
+    const double weight = 0.5 / square(variance);
+    record[bramah__window_place(k, k)] += weight;
+    a->b[k] += weight * (square(a->v[i]) - variance);
   }
 }
 
@@ -501,27 +417,20 @@ static void write_record(bramah_adaptive *a, size_t ms)
     likelihood_record(a, ms, record);
   else
     matching_record(a, ms, record);
-  finish_record(a, record);
+  const size_t m = a->m; /* behind A goes b = a->b + A theta */
+  for (size_t i = 0; i < m; i++) {
+    double sum = a->b[i];
+    for (size_t j = 0; j < m; j++)
+      sum += record[i >= j ? bramah__window_place(i, j) : bramah__window_place(j, i)] * a->theta[j];
+    record[m * (m + 1) / 2 + i] = sum;
+  }
   p->last = slot;
   p->count += p->count < a->window;
   p->since++;
   p->report.corrections++;
 }
 
-/* E_k after the correction: (I - K H) E_k + K_k v, K_k = ((I - K H) D_k H' - K dR/dtheta_k) S^-1; `rest` is I
- * - K H. */
-static void correct_estimate(bramah_adaptive *a, const double *rest, size_t k, size_t ms)
-{
-  const size_t n = a->n, own = place_of(a, k, ms);
-  double *E = a->E + k * n;
-  bramah__apply_transposed(ms, n, a->H, a->s, a->term);
-  bramah__apply(n, n, a->D + k * n * n, a->term, a->term2);
-  for (size_t r = 0; r < n; r++) a->term2[r] += E[r];
-  bramah__apply(n, n, rest, a->term2, E);
-  for (size_t r = 0; r < n && own < ms; r++) E[r] -= a->K[r * ms + own] * a->s[own];
-}
-
-/* D and E after the correction. */
+/* D and E after the correction: E_k = (I - K H) E_k + K_k v, K_k = ((I - K H) D_k H' - K dR/dtheta_k) S^-1. */
 static void correct_derivatives(bramah_adaptive *a, size_t ms)
 {
   const size_t n = a->n;
@@ -530,28 +439,20 @@ static void correct_derivatives(bramah_adaptive *a, size_t ms)
   for (size_t k = 0; k < n * n; k++) rest[k] = -rest[k];
   for (size_t r = 0; r < n; r++) rest[r * n + r] += 1.0;
   for (size_t k = 0; k < a->m; k++) {
-    double *D = a->D + k * n * n;
-    const size_t i = place_of(a, k, ms);
-    correct_estimate(a, rest, k, ms);
+    double *D = a->D + k * n * n, *E = a->E + k * n;
+    const size_t own = place_of(a, k, ms);
+    bramah__apply_transposed(ms, n, a->H, a->s, a->term);
+    bramah__apply(n, n, D, a->term, a->term2);
+    for (size_t r = 0; r < n; r++) a->term2[r] += E[r];
+    bramah__apply(n, n, rest, a->term2, E);
+    for (size_t r = 0; r < n && own < ms; r++) E[r] -= a->K[r * ms + own] * a->s[own];
     bramah__propagate(n, rest, D, a->work);
-    for (size_t r = 0; r < n && i < ms; r++)
-      for (size_t c = 0; c < n; c++) D[r * n + c] += a->K[r * ms + i] * a->K[c * ms + i];
+    for (size_t r = 0; r < n && own < ms; r++)
+      for (size_t c = 0; c < n; c++) D[r * n + c] += a->K[r * ms + own] * a->K[c * ms + own];
   }
 }
 
 /* ---- new noise ---- */
-
-/* Standard deviation of each value: of its variance by the inverse of A, brought to the root. */
-static void find_sigmas(bramah_adaptive *a)
-{
-  const size_t m = a->m;
-  const int bad = a->method != BRAMAH_ADAPTIVE_LIKELIHOOD || bramah__cholesky_factor(m, a->A);
-  for (size_t k = 0; k < m; k++) {
-    for (size_t j = 0; j < m; j++) a->b[j] = j == k ? 1.0 : 0.0;
-    if (!bad) bramah__cholesky_solve(m, a->A, a->b);
-    a->sigma[k] = bad ? NAN : 0.5 * sqrt(a->b[k] / a->theta[k]);
-  }
-}
 
 static void change_noise(bramah_adaptive *a)
 {
@@ -566,19 +467,19 @@ static void change_noise(bramah_adaptive *a)
     a->at[k] = a->x[k] <= a->least[k] || a->x[k] >= a->most[k];
     a->theta[k] = a->smoothing * a->theta[k] + (1.0 - a->smoothing) * a->x[k];
   }
-  find_sigmas(a);
-  tell_filter(a);
+  /* standard deviation of each value: of its variance by the inverse of A, brought to the root */
+  const int bad = a->method != BRAMAH_ADAPTIVE_LIKELIHOOD || bramah__cholesky_factor(a->m, a->A);
+  for (size_t k = 0; k < a->m; k++) {
+    for (size_t j = 0; j < a->m; j++) a->b[j] = j == k ? 1.0 : 0.0;
+    if (!bad) bramah__cholesky_solve(a->m, a->A, a->b);
+    a->sigma[k] = bad ? NAN : 0.5 * sqrt(a->b[k] / a->theta[k]);
+  }
+  give_noise(a);
   p->since = 0;
   p->report.changes++;
 }
 
 /* ---- correction ---- */
-
-static void forget_derivatives(bramah_adaptive *a)
-{
-  memset(a->D, 0, a->m * a->n * a->n * sizeof(double));
-  memset(a->E, 0, a->m * a->n * sizeof(double));
-}
 
 int bramah_adaptive_corrected(bramah_adaptive *adaptive)
 {
@@ -594,7 +495,10 @@ int bramah_adaptive_corrected(bramah_adaptive *adaptive)
     correct_derivatives(a, ms);
   }
   p->report.skipped += !usable;
-  if (!usable || a->method == BRAMAH_ADAPTIVE_MATCHING) forget_derivatives(a);
+  if (!usable || a->method == BRAMAH_ADAPTIVE_MATCHING) {
+    memset(a->D, 0, a->m * a->n * a->n * sizeof(double));
+    memset(a->E, 0, a->m * a->n * sizeof(double));
+  }
   keep_covariance(a);
   if (p->count < a->window || p->since < a->every) return 0;
   change_noise(a);
@@ -617,24 +521,41 @@ bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptiv
   return adaptive->progress.report;
 }
 
-/* ---- snapshots: | progress | state | ---- */
+/* ---- snapshots: | progress | arrays of ADAPTIVE_STATE | ---- */
 
 size_t bramah_adaptive_snapshot_size(const bramah_adaptive *adaptive)
 {
-  return sizeof adaptive->progress + adaptive->n_state * sizeof(double);
+  const bramah_adaptive *a = adaptive;
+  size_t size = sizeof a->progress;
+#define ADD(type, name, ...) size += BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type);
+  ADAPTIVE_STATE(ADD)
+#undef ADD
+  return size;
 }
 
 void bramah_adaptive_save(const bramah_adaptive *adaptive, void *snap)
 {
+  const bramah_adaptive *a = adaptive;
   unsigned char *out = snap;
-  memcpy(out, &adaptive->progress, sizeof adaptive->progress);
-  memcpy(out + sizeof adaptive->progress, adaptive->state, adaptive->n_state * sizeof(double));
+  memcpy(out, &a->progress, sizeof a->progress);
+  out += sizeof a->progress;
+#define SAVE(type, name, ...)                                                                                \
+  memcpy(out, a->name, BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type));                                        \
+  out += BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type);
+  ADAPTIVE_STATE(SAVE)
+#undef SAVE
 }
 
 void bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap)
 {
+  bramah_adaptive *a = adaptive;
   const unsigned char *in = snap;
-  memcpy(&adaptive->progress, in, sizeof adaptive->progress);
-  memcpy(adaptive->state, in + sizeof adaptive->progress, adaptive->n_state * sizeof(double));
-  tell_filter(adaptive);
+  memcpy(&a->progress, in, sizeof a->progress);
+  in += sizeof a->progress;
+#define RESTORE(type, name, ...)                                                                             \
+  memcpy(a->name, in, BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type));                                         \
+  in += BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type);
+  ADAPTIVE_STATE(RESTORE)
+#undef RESTORE
+  give_noise(a);
 }

@@ -3,7 +3,6 @@
  * state of the plant; and what sensors show with them. */
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
-#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,23 +14,22 @@ size_t bramah__augmented_states(const bramah_filter_options *o)
   return n;
 }
 
-/* Transition and noise over a step h of x' = -x/T + w. */
-static void first_order(const bramah_augmented *a, double h, bramah__augmented *own)
+/* Transition and noise over a step h of the shaping filter of white noise w: of order 1 x' = -x/T + w; of
+ * order 2 critically damped, Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. */
+static void shape(const bramah_augmented *a, double h, bramah__augmented *own)
 {
-  const double T = a->time_constant;
-  own->Phi[0] = T > 0.0 ? exp(-h / T) : 1.0;
-  own->noise[0] = a->noise * (T > 0.0 ? sqrt(-0.5 * T * expm1(-2.0 * h / T)) : sqrt(h));
-}
-
-/* Critically damped: Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. The stationary covariance is diag(T^3, T)
- * q/4, so the noise of a step is that less Phi times it times Phi'. */
-static void second_order(const bramah_augmented *a, double h, bramah__augmented *own)
-{
-  const double T = a->time_constant, s = h / T, e = exp(-s), q = a->noise * a->noise;
+  const double T = a->time_constant, s = T > 0.0 ? h / T : 0.0, e = exp(-s), q = a->noise * a->noise;
+  if (a->order != 2) {
+    own->Phi[0] = e;
+    own->noise[0] = a->noise * (T > 0.0 ? sqrt(-0.5 * T * expm1(-2.0 * h / T)) : sqrt(h));
+    return;
+  }
   const double Phi[4] = {e * (1.0 + s), e * h, -e * s / T, e * (1.0 - s)};
   memcpy(own->Phi, Phi, sizeof Phi);
+
+  /* The stationary covariance is diag(T^3, T) q/4, so the noise of a step is that less Phi times it times
+   * Phi'. For short steps the difference loses its digits: the leading terms of the integral. */
   const double x = 0.25 * q * T * T * T, v = 0.25 * q * T;
-  /* for short steps the difference loses its digits: the leading terms of the integral */
   const int is_short = s < 1e-3;
   const double q11 = is_short ? q * h * h * h / 3.0 : x - (Phi[0] * Phi[0] * x + Phi[1] * Phi[1] * v);
   const double q12 = is_short ? q * h * h / 2.0 : -(Phi[0] * Phi[2] * x + Phi[1] * Phi[3] * v);
@@ -58,66 +56,52 @@ static bramah_status check_values(const bramah_augmented *a, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-static bramah_status find_sensor(const bramah_filter *f, const bramah_augmented *a, size_t *out,
-                                 bramah_diag *diag)
+bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
+                                       const bramah_sensor *sensor, const bramah_augmented *a, size_t *out,
+                                       bramah_diag *diag)
 {
-  for (size_t i = 0; i < f->n_sensors; i++)
-    if (a->at && strcmp(f->sensor[i].name, a->at) == 0) return *out = i, BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_REFERENCE, a->name, "there is no sensor '");
+  const int bias = a->kind == BRAMAH_AUGMENTED_BIAS;
+  const size_t n = !a->at ? 0 : bias ? n_sensors : plant->n_parameter;
+  for (size_t i = 0; i < n; i++) {
+    bramah_parameter_info info;
+    if (!bias) plant->parameter_info(plant->self, i, &info);
+    if (strcmp(bias ? sensor[i].name : info.name, a->at) == 0) return *out = i, BRAMAH_OK;
+  }
+  bramah__fail(diag, BRAMAH_E_REFERENCE, a->name,
+               bias ? "there is no sensor '" : "the plant has no parameter '");
   bramah__add_text(diag, a->at ? a->at : "");
   bramah__add_text(diag, "'");
   return BRAMAH_E_REFERENCE;
 }
 
-static bramah_status find_parameter(const bramah_filter *f, const char *thing, const char *at, size_t *out,
-                                    bramah_parameter_info *info, bramah_diag *diag)
-{
-  for (size_t i = 0; i < f->plant.n_parameter; i++) {
-    f->plant.parameter_info(f->plant.self, i, info);
-    if (at && strcmp(info->name, at) == 0) return *out = i, BRAMAH_OK;
-  }
-  bramah__fail(diag, BRAMAH_E_REFERENCE, thing, "the plant has no parameter '");
-  bramah__add_text(diag, at ? at : "");
-  bramah__add_text(diag, "'");
-  return BRAMAH_E_REFERENCE;
-}
-
-static bramah_status take_parameter(bramah_filter *f, const bramah_augmented *a, bramah__augmented *own,
-                                    bramah_diag *diag)
-{
-  bramah_parameter_info info;
-  const bramah_status status = find_parameter(f, a->name, a->at, &own->target, &info, diag);
-  if (status != BRAMAH_OK) return status;
-  own->column = f->n_par;
-  f->par[f->n_par] = own->target;
-  f->par_step[f->n_par++] = 1e-3 * a->sigma;
-  own->nominal = f->plant.parameter(f->plant.self, own->target);
-  if (a->least == 0.0 && a->most == 0.0) own->least = info.least, own->most = info.most;
-  own->least = fmax(own->least, info.least);
-  own->most = fmin(own->most, info.most);
-  return BRAMAH_OK;
-}
-
+/* Augmented state i, the first of whose error states is `state`. */
 static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag *diag)
 {
   const bramah_augmented *a = &f->augmented[i];
   bramah__augmented *own = &f->self_state[i];
   bramah_status status = check_values(a, diag);
-  if (status != BRAMAH_OK) return status;
-  *own = (bramah__augmented){.state = state, .column = SIZE_MAX, .least = a->least, .most = a->most};
-  if (a->kind == BRAMAH_AUGMENTED_PARAMETER)
-    status = take_parameter(f, a, own, diag);
-  else if (a->kind == BRAMAH_AUGMENTED_BIAS)
-    status = find_sensor(f, a, &own->target, diag);
-  else
+  if (status == BRAMAH_OK && a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS)
     status = bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the kind of this augmented state is unknown");
   if (status != BRAMAH_OK) return status;
-  if (a->kind == BRAMAH_AUGMENTED_BIAS && own->least == 0.0 && own->most == 0.0)
+  *own = (bramah__augmented){.state = state, .column = SIZE_MAX, .least = a->least, .most = a->most};
+  status = bramah__augmented_target(&f->plant, f->n_sensors, f->sensor, a, &own->target, diag);
+  if (status != BRAMAH_OK) return status;
+
+  const int unlimited = a->least == 0.0 && a->most == 0.0;
+  if (a->kind == BRAMAH_AUGMENTED_PARAMETER) {
+    bramah_parameter_info info;
+    f->plant.parameter_info(f->plant.self, own->target, &info);
+    own->column = f->n_par;
+    f->par[f->n_par] = own->target;
+    f->par_step[f->n_par++] = 1e-3 * a->sigma;
+    own->nominal = f->plant.parameter(f->plant.self, own->target);
+    own->least = unlimited ? info.least : fmax(own->least, info.least);
+    own->most = unlimited ? info.most : fmin(own->most, info.most);
+  } else if (unlimited) {
     own->least = -INFINITY, own->most = INFINITY;
-  if (a->order == 2)
-    second_order(a, bramah__step_seconds(f), own);
-  else
-    first_order(a, bramah__step_seconds(f), own);
+  }
+
+  shape(a, bramah__step_seconds(f), own);
   f->P_initial[state * f->n + state] = a->sigma * a->sigma;
   if (a->order == 2)
     f->P_initial[(state + 1) * f->n + state + 1] =
@@ -137,8 +121,8 @@ bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_optio
   }
   for (size_t j = 0; j < o->n_parameter_noise && status == BRAMAH_OK; j++) {
     const bramah_parameter_noise *noise = &o->parameter_noise[j];
-    bramah_parameter_info info;
-    status = find_parameter(f, noise->at, noise->at, &f->par[f->n_par], &info, diag);
+    const bramah_augmented noisy = {.kind = BRAMAH_AUGMENTED_PARAMETER, .name = noise->at, .at = noise->at};
+    status = bramah__augmented_target(&f->plant, 0, NULL, &noisy, &f->par[f->n_par], diag);
     if (status == BRAMAH_OK && (!(noise->density > 0.0) || !isfinite(noise->density)))
       status = bramah__fail(diag, BRAMAH_E_VALUE, noise->at, "the noise of a parameter must be positive");
     f->par_noise[j] = noise->density;
@@ -228,68 +212,53 @@ bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, brama
   return status;
 }
 
-/* Positions, rates and first-order states are states: a parameter reaches them only through the step. Forces, flows
- * and accelerations it reaches at once. */
-static int is_state(const bramah_filter *f, const bramah_sensor *sensor)
+/* ---- what sensors show ---- */
+
+bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const bramah_sensor *sensor,
+                                          size_t parameter, double step, void *snap, double *out,
+                                          bramah_diag *diag)
 {
+  int at_once = 0;
   for (size_t t = 0; t < sensor->n_terms; t++) {
     bramah_output_info info;
-    bramah_plant_output_info(&f->plant, sensor->output[t], &info);
-    if (info.kind == BRAMAH_OUTPUT_ACCELERATION || info.kind == BRAMAH_OUTPUT_OTHER) return 0;
+    bramah_plant_output_info(plant, sensor->output[t], &info);
+    at_once |= info.kind == BRAMAH_OUTPUT_ACCELERATION || info.kind == BRAMAH_OUTPUT_OTHER;
   }
-  return 1;
-}
-
-/* Derivative of the prediction of a sensor by a parameter, by one difference. */
-static bramah_status by_parameter(bramah_filter *f, const bramah_sensor *sensor, size_t column, double *out,
-                                  bramah_diag *diag)
-{
-  const size_t par = f->par[column];
-  const double value = f->plant.parameter(f->plant.self, par), step = f->par_step[column];
-  const double at = bramah_sensor_predict(sensor, &f->plant);
-  f->plant.save(f->plant.self, f->work.row_snap);
-  const bramah_status status = f->plant.set_parameter(f->plant.self, par, value + step, diag);
-  *out = (bramah_sensor_predict(sensor, &f->plant) - at) / step;
-  f->plant.restore(f->plant.self, f->work.row_snap);
+  *out = 0.0;
+  if (!at_once) return BRAMAH_OK;
+  const double value = plant->parameter(plant->self, parameter);
+  const double at = bramah_sensor_predict(sensor, plant);
+  plant->save(plant->self, snap);
+  const bramah_status status = plant->set_parameter(plant->self, parameter, value + step, diag);
+  *out = (bramah_sensor_predict(sensor, plant) - at) / step;
+  plant->restore(plant->self, snap);
   return status;
 }
 
-/* The part of the row of sensor i that the augmented states make. */
-static bramah_status augmented_row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
+bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
 {
-  bramah_status status = BRAMAH_OK;
+  bramah_status status =
+      bramah_sensor_row(&f->sensor[i], &f->plant, H, f->work.term, f->work.row_snap, f->work.dx, diag);
+  if (status != BRAMAH_OK) return status;
   for (size_t k = f->ne; k < f->n; k++) H[k] = 0.0;
   for (size_t k = 0; k < f->n_augmented && status == BRAMAH_OK; k++) {
     const bramah__augmented *own = &f->self_state[k];
     if (own->column == SIZE_MAX)
       H[own->state] = own->target == i ? 1.0 : 0.0;
-    else if (!is_state(f, &f->sensor[i]))
-      status = by_parameter(f, &f->sensor[i], own->column, &H[own->state], diag);
+    else
+      status = bramah__sensor_by_parameter(&f->plant, &f->sensor[i], own->target, f->par_step[own->column],
+                                           f->work.row_snap, &H[own->state], diag);
   }
   return status;
 }
 
-/* ---- what sensors show ---- */
-
-static double bias(const bramah_filter *f, size_t i)
-{
-  double sum = 0.0;
-  for (size_t k = 0; k < f->n_augmented; k++)
-    if (f->self_state[k].column == SIZE_MAX && f->self_state[k].target == i)
-      sum += f->mean[f->self_state[k].state - f->ne];
-  return sum;
-}
-
 double bramah__prediction(const bramah_filter *f, size_t i)
 {
-  return bramah_sensor_predict(&f->sensor[i], &f->plant) + bias(f, i);
-}
-
-bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
-{
-  const bramah_status status =
-      bramah_sensor_row(&f->sensor[i], &f->plant, H, f->work.term, f->work.row_snap, f->work.dx, diag);
-  return status == BRAMAH_OK ? augmented_row(f, i, H, diag) : status;
+  double bias = 0.0;
+  for (size_t k = 0; k < f->n_augmented; k++)
+    if (f->self_state[k].column == SIZE_MAX && f->self_state[k].target == i)
+      bias += f->mean[f->self_state[k].state - f->ne];
+  return bramah_sensor_predict(&f->sensor[i], &f->plant) + bias;
 }
 
 /* ---- results ---- */

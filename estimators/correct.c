@@ -52,23 +52,17 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
 /* The running mean m += a (nu - m) of white innovations has the variance a / (2 - a). */
 static const double drift_share = 1.0 / 50.0;
 
-/* Is the sensor's running mean beyond its gate? Spikes count no more than the gate on single samples lets
- * through. */
-static int drifts(const bramah_filter *f, size_t i)
-{
-  if (f->drift_gate == 0.0 || f->gate[i] == 0.0) return 0;
-  const double limit = f->drift_gate * sqrt(drift_share / (2.0 - drift_share));
-  return fabs(f->drift[i]) > (f->reject[i] ? 0.5 : 1.0) * limit;
-}
-
+/* Sensors whose running mean is beyond its gate are not fused. Spikes count no more than the gate on single
+ * samples lets through. */
 static void test_drifts(bramah_filter *f)
 {
+  const double limit = f->drift_gate * sqrt(drift_share / (2.0 - drift_share));
   for (size_t i = 0; i < f->n_sensors; i++) {
     bramah_innovation *in = &f->innovation[i];
     const double nu = in->innovation / in->sigma, most = f->gate[i];
     if (f->drift_gate == 0.0 || most == 0.0 || !in->present || in->saturated) continue;
     f->drift[i] += drift_share * (fmin(fmax(nu, -most), most) - f->drift[i]);
-    in->accepted &= !drifts(f, i);
+    if (fabs(f->drift[i]) > (f->reject[i] ? 0.5 : 1.0) * limit) in->accepted = 0;
   }
 }
 
@@ -198,30 +192,24 @@ static bramah_status inject(bramah_filter *f, bramah_diag *diag)
 
 /* ---- iterated update ---- */
 
-/* Back to the prediction, the correction found so far injected, measurements linearised there: what they say
- * of the error of the prediction is y - h(x) + H dx. Source: the iterated extended Kalman filter of
- * Jazwinski, Stochastic Processes and Filtering Theory (1970). */
-static bramah_status relinearise(bramah_filter *f, const double *y, bramah_diag *diag)
-{
-  bramah_status status = inject(f, diag);
-  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
-    if (!f->innovation[i].accepted) continue;
-    status = row_of(f, i, diag);
-    f->y[i] = innovation_of(f, i, y[i]);
-    for (size_t k = 0; k < f->n; k++) f->y[i] += f->H[i * f->n + k] * f->dx[k];
-  }
-  return status;
-}
-
 /* Covariance, means and plant as before the correction; innovations and counts stay. */
 static void back_to_prediction(bramah_filter *f) { bramah__take_back(f, f->snapshot.iterate_from, 0); }
 
+/* Fuse, and as often as asked: back to the prediction, the correction found so far injected, measurements
+ * linearised there: what they say of the error of the prediction is y - h(x) + H dx. Source: the iterated
+ * extended Kalman filter of Jazwinski, Stochastic Processes and Filtering Theory (1970). */
 static bramah_status iterate(bramah_filter *f, const double *y, bramah_diag *diag)
 {
   bramah_status status = fuse(f, diag);
   for (int k = 1; k < f->iterations && status == BRAMAH_OK; k++) {
     back_to_prediction(f);
-    status = relinearise(f, y, diag);
+    status = inject(f, diag);
+    for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
+      if (!f->innovation[i].accepted) continue;
+      status = row_of(f, i, diag);
+      f->y[i] = innovation_of(f, i, y[i]);
+      for (size_t j = 0; j < f->n; j++) f->y[i] += f->H[i * f->n + j] * f->dx[j];
+    }
     if (status != BRAMAH_OK) return status;
     back_to_prediction(f);
     status = fuse(f, diag);

@@ -151,6 +151,11 @@ static inline double bramah__step_seconds(const bramah_filter *f) { return (doub
 /* Take the augmented states of the options; their initial covariance goes to P_initial. */
 bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag);
 size_t bramah__augmented_states(const bramah_filter_options *o);
+/* What an augmented state is about: index of its parameter of the plant, or of its sensor. Errors:
+ * E_REFERENCE. */
+bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
+                                       const bramah_sensor *sensor, const bramah_augmented *a, size_t *out,
+                                       bramah_diag *diag);
 /* Rows of F for the augmented states, and the columns by which they act on the plant. */
 void bramah__augmented_transition(bramah_filter *f);
 /* Their columns of Gamma, and those of noisy parameters, from `column` on. */
@@ -160,6 +165,12 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag);
 /* Add the estimated errors dx [n] to their means, within the limits. */
 bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, bramah_diag *diag);
 
+/* Derivative of what a sensor shows by a parameter. Forces, flows and accelerations it reaches at once: by one
+ * difference of `step`. Positions, rates and first-order states only through the step: zero. snap
+ * [plant->snapshot_size] is scratch. */
+bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const bramah_sensor *sensor,
+                                          size_t parameter, double step, void *snap, double *out,
+                                          bramah_diag *diag);
 /* Row of sensor i at the present state of plant and means, into H [n]. */
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
 /* What it is predicted to show there, its bias included. */

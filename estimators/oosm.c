@@ -89,30 +89,23 @@ static void smooth_rows(bramah_filter *f)
   }
 }
 
-static bramah_status take_offset(bramah_filter *f, size_t i, int64_t offset_ns, bramah_diag *diag)
-{
-  const int64_t step_ns = f->plant.step_ns;
-  if (offset_ns < -step_ns || offset_ns > step_ns)
-    return bramah__fail(diag, BRAMAH_E_TIME, f->sensor[i].name,
-                        "the sample was measured more than a step off the present time");
-  if (f->progress.has_last) f->oosm[i].theta = (double)offset_ns / (double)step_ns;
-  return BRAMAH_OK;
-}
-
 bramah_status bramah__oosm_prepare(bramah_filter *f, const unsigned char *present, const int64_t *offset_ns,
                                    bramah_diag *diag)
 {
   int any = 0, any_before = 0;
-  bramah_status status = BRAMAH_OK;
+  const int64_t step_ns = f->plant.step_ns;
   for (size_t i = 0; i < f->n_sensors; i++) f->oosm[i] = (bramah__oosm){0};
-  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK && offset_ns; i++) {
+  for (size_t i = 0; i < f->n_sensors && offset_ns; i++) {
     if (!present[i] || offset_ns[i] == 0) continue;
-    status = take_offset(f, i, offset_ns[i], diag);
+    if (offset_ns[i] < -step_ns || offset_ns[i] > step_ns)
+      return bramah__fail(diag, BRAMAH_E_TIME, f->sensor[i].name,
+                          "the sample was measured more than a step off the present time");
+    if (f->progress.has_last) f->oosm[i].theta = (double)offset_ns[i] / (double)step_ns;
     any |= f->oosm[i].theta != 0.0;
     any_before |= f->oosm[i].theta < 0.0;
   }
-  if (status != BRAMAH_OK || !any) return status;
-  status = visit_start(f, diag);
+  if (!any) return BRAMAH_OK;
+  const bramah_status status = visit_start(f, diag);
   if (status == BRAMAH_OK && any_before) smooth_rows(f);
   return status;
 }

@@ -9,40 +9,31 @@
 static double square(double x) { return x * x; }
 
 void bramah__process_noise_layout(const bramah_plant *plant, bramah__arena *arena,
-                                  bramah__process_noise *noise)
+                                  bramah__process_noise *fields)
 {
   const size_t nf = plant->n_dof, np = plant->n_first_order, ne = bramah_plant_n_error(plant);
-  noise->nf = nf;
-  noise->np = np;
-  noise->basis = BRAMAH__TAKE(arena, size_t, nf);
-  noise->acceleration = BRAMAH__TAKE(arena, double, nf);
-  noise->pressure = BRAMAH__TAKE(arena, double, np);
-  noise->B = BRAMAH__TAKE(arena, double, nf *nf);
-  noise->B_inverse = BRAMAH__TAKE(arena, double, nf *nf);
-  noise->LU = BRAMAH__TAKE(arena, double, nf *nf);
-  noise->column = BRAMAH__TAKE(arena, double, nf);
-  noise->row = BRAMAH__TAKE(arena, double, ne);
-  noise->dx = BRAMAH__TAKE(arena, double, ne);
-  noise->pivot = BRAMAH__TAKE(arena, int, nf);
-  noise->snap = bramah__arena_take(arena, plant->snapshot_size, 1);
+  fields->nf = nf;
+  fields->np = np;
+  BRAMAH__PROCESS_NOISE_ARRAYS(BRAMAH__FIELD_TAKE)
 }
 
 /* ---- coordinates ---- */
 
-/* Row by the error state of what standard deviations of an output mean. */
-static bramah_status row_of(const bramah_plant *plant, bramah__process_noise *noise, size_t output,
-                            bramah_diag *diag)
-{
-  if (plant->noise_row) {
-    const bramah_status own = plant->noise_row(plant->self, output, noise->row);
-    if (own != BRAMAH_E_UNSUPPORTED) return own;
-  }
-  return bramah_plant_output_row(plant, output, noise->row, noise->snap, noise->dx, diag);
-}
-
-static bramah_status invert(bramah__process_noise *noise, bramah_diag *diag)
+bramah_status bramah__process_noise_refresh(const bramah_plant *plant, bramah__process_noise *noise,
+                                            bramah_diag *diag)
 {
   const size_t nf = noise->nf;
+  /* B: rows by the error state of what standard deviations of the basis mean */
+  for (size_t r = 0; r < nf; r++) {
+    const size_t output = noise->basis[r];
+    bramah_status status = BRAMAH_E_UNSUPPORTED;
+    if (plant->noise_row) status = plant->noise_row(plant->self, output, noise->row);
+    if (status == BRAMAH_E_UNSUPPORTED)
+      status = bramah_plant_output_row(plant, output, noise->row, noise->snap, noise->dx, diag);
+    if (status != BRAMAH_OK) return status;
+    memcpy(noise->B + r * nf, noise->row, nf * sizeof(double));
+  }
+
   memcpy(noise->LU, noise->B, nf * nf * sizeof(double));
   if (bramah__lu_factor(nf, noise->LU, noise->pivot))
     return bramah__fail(diag, BRAMAH_E_SINGULAR, "basis",
@@ -53,35 +44,6 @@ static bramah_status invert(bramah__process_noise *noise, bramah_diag *diag)
     for (size_t r = 0; r < nf; r++) noise->B_inverse[r * nf + k] = noise->column[r];
   }
   return BRAMAH_OK;
-}
-
-bramah_status bramah__process_noise_refresh(const bramah_plant *plant, bramah__process_noise *noise,
-                                            bramah_diag *diag)
-{
-  for (size_t r = 0; r < noise->nf; r++) {
-    const bramah_status status = row_of(plant, noise, noise->basis[r], diag);
-    if (status != BRAMAH_OK) return status;
-    memcpy(noise->B + r * noise->nf, noise->row, noise->nf * sizeof(double));
-  }
-  return invert(noise, diag);
-}
-
-/* The basis asked for, or the coordinates that are independent now, by their names. */
-static bramah_status take_basis(const bramah_plant *plant, const size_t *basis, bramah__process_noise *noise,
-                                bramah_diag *diag)
-{
-  for (size_t r = 0; r < noise->nf; r++) {
-    const char *name = bramah_plant_state_name(plant, r);
-    const long own = basis ? (long)basis[r] : bramah_plant_find_output(plant, name);
-    if (own < 0 || (size_t)own >= plant->n_output)
-      return bramah__fail(diag, BRAMAH_E_REFERENCE, name, "the plant has no position output of this name");
-    bramah_output_info position;
-    bramah_plant_output_info(plant, (size_t)own, &position);
-    if (position.kind != BRAMAH_OUTPUT_POSITION)
-      return bramah__fail(diag, BRAMAH_E_VALUE, position.name, "the basis must name positions");
-    noise->basis[r] = (size_t)own;
-  }
-  return bramah__process_noise_refresh(plant, noise, diag);
 }
 
 /* ---- values ---- */
@@ -99,20 +61,6 @@ static bramah_status check(const bramah_plant *plant, size_t first, size_t n, co
   return BRAMAH_OK;
 }
 
-static bramah_status check_initial(const bramah_plant *plant, const bramah_filter_options *o,
-                                   bramah_diag *diag)
-{
-  const size_t nf = plant->n_dof;
-  bramah_status status =
-      check(plant, 0, nf, o->position_sigma, 0, "the initial standard deviation of the position", diag);
-  if (status == BRAMAH_OK)
-    status = check(plant, nf, nf, o->rate_sigma, 0, "the initial standard deviation of the rate", diag);
-  if (status == BRAMAH_OK)
-    status = check(plant, 2 * nf, plant->n_first_order, o->first_order_sigma, 0,
-                   "the initial standard deviation of the pressure", diag);
-  return status;
-}
-
 bramah_status bramah__process_noise_set(const bramah_plant *plant, const double *acceleration,
                                         const double *pressure, bramah__process_noise *noise,
                                         bramah_diag *diag)
@@ -126,14 +74,34 @@ bramah_status bramah__process_noise_set(const bramah_plant *plant, const double 
   return BRAMAH_OK;
 }
 
-bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah_filter_options *options,
+bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah_filter_options *o,
                                          bramah__process_noise *noise, bramah_diag *diag)
 {
-  bramah_status status = check_initial(plant, options, diag);
+  const size_t nf = noise->nf, np = noise->np;
+  bramah_status status =
+      check(plant, 0, nf, o->position_sigma, 0, "the initial standard deviation of the position", diag);
   if (status == BRAMAH_OK)
-    status = bramah__process_noise_set(plant, options->acceleration_noise, options->first_order_noise, noise,
-                                       diag);
-  return status == BRAMAH_OK ? take_basis(plant, options->basis, noise, diag) : status;
+    status = check(plant, nf, nf, o->rate_sigma, 0, "the initial standard deviation of the rate", diag);
+  if (status == BRAMAH_OK)
+    status = check(plant, 2 * nf, np, o->first_order_sigma, 0,
+                   "the initial standard deviation of the pressure", diag);
+  if (status == BRAMAH_OK)
+    status = bramah__process_noise_set(plant, o->acceleration_noise, o->first_order_noise, noise, diag);
+  if (status != BRAMAH_OK) return status;
+
+  /* the basis asked for, or the coordinates that are independent now, by their names */
+  for (size_t r = 0; r < nf; r++) {
+    const char *name = bramah_plant_state_name(plant, r);
+    const long own = o->basis ? (long)o->basis[r] : bramah_plant_find_output(plant, name);
+    if (own < 0 || (size_t)own >= plant->n_output)
+      return bramah__fail(diag, BRAMAH_E_REFERENCE, name, "the plant has no position output of this name");
+    bramah_output_info position;
+    bramah_plant_output_info(plant, (size_t)own, &position);
+    if (position.kind != BRAMAH_OUTPUT_POSITION)
+      return bramah__fail(diag, BRAMAH_E_VALUE, position.name, "the basis must name positions");
+    noise->basis[r] = (size_t)own;
+  }
+  return bramah__process_noise_refresh(plant, noise, diag);
 }
 
 /* ---- what they make of the error state ---- */

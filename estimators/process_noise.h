@@ -2,20 +2,28 @@
 /* Uncertainty as users state it: initial standard deviations and densities of white noise in coordinates of
  * their choice (the basis), carried to those that are independent now by B = d(basis)/d(independent). Source:
  * dissertation 3.18. */
-#ifndef BRAMAH_ESTIMATORS_STATED_NOISE_H
-#define BRAMAH_ESTIMATORS_STATED_NOISE_H
+#ifndef BRAMAH_ESTIMATORS_PROCESS_NOISE_H
+#define BRAMAH_ESTIMATORS_PROCESS_NOISE_H
 
 #include "bramah/filter.h"
 #include "lib/base/arena.h"
 
+#define BRAMAH__PROCESS_NOISE_ARRAYS(X)                                                                      \
+  X(size_t, basis, nf, "outputs")                                                                            \
+  X(double, acceleration, nf, "square roots of spectral densities")                                          \
+  X(double, pressure, np)                                                                                    \
+  X(double, B, nf *nf, "at the last refresh")                                                                \
+  X(double, B_inverse, nf *nf)                                                                               \
+  X(double, LU, nf *nf)                                                                                      \
+  X(double, column, nf)                                                                                      \
+  X(double, row, ne)                                                                                         \
+  X(double, dx, ne)                                                                                          \
+  X(int, pivot, nf)                                                                                          \
+  X(unsigned char, snap, plant->snapshot_size)
+
 typedef struct bramah__process_noise {
   size_t nf, np;
-  size_t *basis;                   /* [nf] outputs */
-  double *acceleration, *pressure; /* square roots of densities [nf], [np] */
-  double *B, *B_inverse;           /* [nf x nf] at the last refresh */
-  double *LU, *column, *row, *dx;  /* [nf x nf], [nf], [ne], [ne] scratch */
-  int *pivot;                      /* [nf] */
-  void *snap;                      /* of the plant */
+  BRAMAH__PROCESS_NOISE_ARRAYS(BRAMAH__FIELD_MEMBER)
 } bramah__process_noise;
 
 void bramah__process_noise_layout(const bramah_plant *plant, bramah__arena *arena,

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Records stand one after the other, each of them
+/* Records lie one after the other, each of them
  *   | time | F | P- | P+, later Ps | dx | d | snapshot of the plant | */
 typedef struct record {
   int64_t *time_ns;
@@ -17,17 +17,24 @@ typedef struct record {
   void *snap;
 } record;
 
+#define SMOOTHER_ARRAYS(ARRAY)                                                                               \
+  ARRAY(double, L, n *n, "factor of P-")                                                                     \
+  ARRAY(double, C, n *n, "gain of the smoother")                                                             \
+  ARRAY(double, X, n *n)                                                                                     \
+  ARRAY(double, Y, n *n)                                                                                     \
+  ARRAY(double, scale, n)                                                                                    \
+  ARRAY(double, column, n)                                                                                   \
+  ARRAY(double, row, n_plant)                                                                                \
+  ARRAY(double, dx, n_plant)                                                                                 \
+  ARRAY(unsigned char, row_snap, fields->plant.snapshot_size, "scratch of finite-difference rows")           \
+  ARRAY(unsigned char, records, capacity * fields->stride)
+
 struct bramah_smoother {
   bramah_plant plant;
   size_t n, count, capacity, stride;
   int ran;
-  size_t shown;           /* step that the plant shows */
-  unsigned char *records; /* [capacity x stride] */
-  double *L, *C, *X, *Y;  /* [n x n] */
-  double *scale, *column; /* [n] */
-  double *row, *dx;       /* [n of the plant] */
-  void *row_snap;         /* scratch of finite-difference rows */
-  int own_memory;
+  size_t shown; /* step that the plant shows */
+  SMOOTHER_ARRAYS(BRAMAH__FIELD_MEMBER)
 };
 
 static size_t stride_of(const bramah_filter *filter)
@@ -41,21 +48,12 @@ static bramah_smoother *layout(const bramah_filter *filter, size_t capacity, bra
   const bramah_plant *plant = bramah_filter_plant(filter);
   const size_t n = bramah_filter_n_error(filter), n_plant = bramah_plant_n_error(plant);
   bramah_smoother *object = BRAMAH__TAKE(arena, bramah_smoother, 1), counted = {0};
-  bramah_smoother *s = object ? object : &counted;
-  s->plant = *plant;
-  s->n = n;
-  s->capacity = capacity;
-  s->stride = stride_of(filter);
-  s->L = BRAMAH__TAKE(arena, double, n *n);
-  s->C = BRAMAH__TAKE(arena, double, n *n);
-  s->X = BRAMAH__TAKE(arena, double, n *n);
-  s->Y = BRAMAH__TAKE(arena, double, n *n);
-  s->scale = BRAMAH__TAKE(arena, double, n);
-  s->column = BRAMAH__TAKE(arena, double, n);
-  s->row = BRAMAH__TAKE(arena, double, n_plant);
-  s->dx = BRAMAH__TAKE(arena, double, n_plant);
-  s->row_snap = bramah__arena_take(arena, plant->snapshot_size, 1);
-  s->records = bramah__arena_take(arena, capacity, s->stride);
+  bramah_smoother *fields = object ? object : &counted;
+  fields->plant = *plant;
+  fields->n = n;
+  fields->capacity = capacity;
+  fields->stride = stride_of(filter);
+  SMOOTHER_ARRAYS(BRAMAH__FIELD_TAKE)
   return object;
 }
 
@@ -67,36 +65,17 @@ size_t bramah_smoother_size(const bramah_filter *filter, size_t capacity)
   return arena.used;
 }
 
-bramah_status bramah_smoother_init(const bramah_filter *filter, size_t capacity, void *mem, size_t size,
-                                   bramah_diag *diag, bramah_smoother **out)
-{
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "smoother", "memory is not aligned to 64 bytes");
-  if (!mem || size < bramah_smoother_size(filter, capacity))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "smoother", "memory is too small");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  *out = layout(filter, capacity, &arena);
-  return BRAMAH_OK;
-}
-
 bramah_status bramah_smoother_new(const bramah_filter *filter, size_t capacity, bramah_diag *diag,
                                   bramah_smoother **out)
 {
   const size_t size = bramah_smoother_size(filter, capacity);
-  void *mem = size < SIZE_MAX ? bramah__aligned_new(size) : NULL;
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "smoother", "out of memory");
-  const bramah_status status = bramah_smoother_init(filter, capacity, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
+  bramah__arena arena;
+  const bramah_status status = bramah__arena_new("smoother", size, &arena, diag);
+  if (status == BRAMAH_OK) *out = layout(filter, capacity, &arena);
   return status;
 }
 
-void bramah_smoother_free(bramah_smoother *smoother)
-{
-  if (smoother && smoother->own_memory) bramah__aligned_free(smoother);
-}
+void bramah_smoother_free(bramah_smoother *smoother) { bramah__aligned_free(smoother); }
 
 static record at(const bramah_smoother *s, size_t k)
 {
@@ -196,41 +175,31 @@ static bramah_status fail_state(const bramah_smoother *s, size_t i, const char *
                       i < n_plant ? bramah_plant_state_name(&s->plant, i) : "smoother", message);
 }
 
-/* Factor of D^-1 P- D^-1 with D the standard deviations: they span as many decades as radians and pascals do,
- * their correlations do not. */
-static bramah_status factor(bramah_smoother *s, const double *P_minus, bramah_diag *diag)
-{
-  const size_t n = s->n, bad = bramah__bad_variance(n, P_minus);
-  if (bad < n) return fail_state(s, bad, "the predicted variance of this state is not positive", diag);
-  for (size_t i = 0; i < n; i++) s->scale[i] = sqrt(P_minus[i * n + i]);
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < n; j++) s->L[i * n + j] = P_minus[i * n + j] / (s->scale[i] * s->scale[j]);
-  const size_t row = bramah__cholesky_factor(n, s->L);
-  if (row == 0) return BRAMAH_OK;
-  return fail_state(s, row - 1, "the predicted covariance is singular here; give this state some noise",
-                    diag);
-}
-
-/* C = P+ F' (P-)^-1, row by row: (P-)^-1 (F P+) transposed. */
-static void gain(bramah_smoother *s, const double *P_plus, const double *F)
+/* d and Ps of step k from those of the one after it. P- is factored as D^-1 P- D^-1 with D the standard
+ * deviations: they span as many decades as radians and pascals do, their correlations do not. */
+static bramah_status step_back(bramah_smoother *s, size_t k, bramah_diag *diag)
 {
   const size_t n = s->n;
-  bramah__multiply(n, n, n, F, P_plus, s->X);
+  const record r = at(s, k), next = at(s, k + 1);
+  size_t bad = bramah__bad_variance(n, next.P_minus);
+  if (bad < n) return fail_state(s, bad, "the predicted variance of this state is not positive", diag);
+  for (size_t i = 0; i < n; i++) s->scale[i] = sqrt(next.P_minus[i * n + i]);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++) s->L[i * n + j] = next.P_minus[i * n + j] / (s->scale[i] * s->scale[j]);
+  bad = bramah__cholesky_factor(n, s->L);
+  if (bad)
+    return fail_state(s, bad - 1, "the predicted covariance is singular here; give this state some noise",
+                      diag);
+
+  /* the gain C = P+ F' (P-)^-1, row by row: (P-)^-1 (F P+) transposed */
+  bramah__multiply(n, n, n, next.F, r.P, s->X);
   for (size_t j = 0; j < n; j++) {
     double *row = s->C + j * n;
     for (size_t i = 0; i < n; i++) row[i] = s->X[i * n + j] / s->scale[i];
     bramah__cholesky_solve(n, s->L, row);
     for (size_t i = 0; i < n; i++) row[i] /= s->scale[i];
   }
-}
 
-static bramah_status step_back(bramah_smoother *s, size_t k, bramah_diag *diag)
-{
-  const size_t n = s->n;
-  const record r = at(s, k), next = at(s, k + 1);
-  const bramah_status status = factor(s, next.P_minus, diag);
-  if (status != BRAMAH_OK) return status;
-  gain(s, r.P, next.F);
   for (size_t i = 0; i < n; i++) s->column[i] = next.d[i] + next.dx[i];
   bramah__apply(n, n, s->C, s->column, r.d);
   for (size_t i = 0; i < n * n; i++) s->X[i] = next.P[i] - next.P_minus[i];
@@ -238,7 +207,7 @@ static bramah_status step_back(bramah_smoother *s, size_t k, bramah_diag *diag)
   bramah__multiply_transposed(n, n, n, s->Y, s->C, s->X);
   for (size_t i = 0; i < n * n; i++) r.P[i] += s->X[i];
   bramah__symmetrise(n, r.P);
-  const size_t bad = bramah__bad_variance(n, r.P);
+  bad = bramah__bad_variance(n, r.P);
   return bad < n ? fail_state(s, bad, "the smoothed variance of this state is not positive", diag)
                  : BRAMAH_OK;
 }

@@ -9,68 +9,56 @@
 #include <string.h>
 
 /* Points: the central one, then one on each side of it along each column of the root of P. */
+#define UKF_ARRAYS(ARRAY)                                                                                    \
+  ARRAY(bramah_sensor, sensor, ns)                                                                           \
+  ARRAY(bramah_innovation, innovation, ns)                                                                   \
+  ARRAY(double, P, n *n)                                                                                     \
+  ARRAY(double, P_before, n *n)                                                                              \
+  ARRAY(double, root, n *n)                                                                                  \
+  ARRAY(double, Q, n *n)                                                                                     \
+  ARRAY(double, T, n *n)                                                                                     \
+  ARRAY(double, work, n *n)                                                                                  \
+  ARRAY(double, X, points *n, "coordinates, then their differences")                                         \
+  ARRAY(double, x, n)                                                                                        \
+  ARRAY(double, dx, n)                                                                                       \
+  ARRAY(double, scale, n + ns)                                                                               \
+  ARRAY(double, Y, points *ns)                                                                               \
+  ARRAY(double, S, ns *ns)                                                                                   \
+  ARRAY(double, K, n *ns, "Kalman gain")                                                                     \
+  ARRAY(double, cross, n *ns)                                                                                \
+  ARRAY(double, y, ns)                                                                                       \
+  ARRAY(size_t, used, ns, "indices of those present")                                                        \
+  ARRAY(size_t, output, n, "outputs that are the present coordinates; n_output: none")                       \
+  ARRAY(unsigned char, changed, points, "went over to other coordinates in the last step")                   \
+  ARRAY(unsigned char, before, plant->snapshot_size)                                                         \
+  ARRAY(unsigned char, start, plant->snapshot_size)                                                          \
+  ARRAY(unsigned char, centre, plant->snapshot_size)                                                         \
+  ARRAY(unsigned char, row_snap, plant->snapshot_size)                                                       \
+  ARRAY(double, row, n)                                                                                      \
+  ARRAY(double, row_dx, n)
+
 struct bramah_ukf {
   bramah_plant plant;
   size_t n, n_sensors, n_points;
-  bramah_sensor *sensor;
-  bramah_innovation *innovation;
   bramah__process_noise noise;
   double reach, weight, central; /* sqrt(n + lambda); of a point; of the central point in covariances */
-  double *P, *P_before;          /* [n x n] */
-  double *root, *Q, *T, *work;   /* [n x n] */
-  double *X;                     /* [n_points x n] coordinates, then their differences */
-  double *x, *dx;                /* [n] */
-  double *scale;                 /* [max(n, n_sensors)] */
-  double *Y;                     /* [n_points x n_sensors] */
-  double *S, *K;                 /* [n_sensors x n_sensors], [n x n_sensors] */
-  double *cross;                 /* [n x n_sensors] */
-  double *y;                     /* [n_sensors] */
-  size_t *used;                  /* [n_sensors] indices of those present */
-  size_t *output;                /* [n] outputs that are the present coordinates; n_output: none */
-  unsigned char *changed;        /* [n_points] went over to other coordinates in the last step */
-  void *before, *start, *centre, *row_snap;
-  double *row, *row_dx; /* [n] */
+  UKF_ARRAYS(BRAMAH__FIELD_MEMBER)
   double nis;
   size_t nis_dof;
   int64_t time_ns;
 };
 
-static bramah_ukf *layout(const bramah_plant *plant, size_t n_sensors, bramah__arena *arena)
+static bramah_ukf *layout(const bramah_plant *plant, size_t ns, bramah__arena *arena)
 {
   const size_t n = bramah_plant_n_error(plant), points = 2 * n + 1;
   bramah_ukf *object = BRAMAH__TAKE(arena, bramah_ukf, 1), counted = {0};
-  bramah_ukf *u = object ? object : &counted;
-  u->plant = bramah_plant_copy(plant);
-  u->n = n;
-  u->n_sensors = n_sensors;
-  u->n_points = points;
-  u->sensor = BRAMAH__TAKE(arena, bramah_sensor, n_sensors);
-  u->innovation = BRAMAH__TAKE(arena, bramah_innovation, n_sensors);
-  bramah__process_noise_layout(plant, arena, &u->noise);
-  u->P = BRAMAH__TAKE(arena, double, n *n);
-  u->P_before = BRAMAH__TAKE(arena, double, n *n);
-  u->root = BRAMAH__TAKE(arena, double, n *n);
-  u->Q = BRAMAH__TAKE(arena, double, n *n);
-  u->T = BRAMAH__TAKE(arena, double, n *n);
-  u->work = BRAMAH__TAKE(arena, double, n *n);
-  u->X = BRAMAH__TAKE(arena, double, points *n);
-  u->x = BRAMAH__TAKE(arena, double, n);
-  u->dx = BRAMAH__TAKE(arena, double, n);
-  u->scale = BRAMAH__TAKE(arena, double, n + n_sensors);
-  u->Y = BRAMAH__TAKE(arena, double, points *n_sensors);
-  u->S = BRAMAH__TAKE(arena, double, n_sensors *n_sensors);
-  u->K = BRAMAH__TAKE(arena, double, n *n_sensors);
-  u->cross = BRAMAH__TAKE(arena, double, n *n_sensors);
-  u->y = BRAMAH__TAKE(arena, double, n_sensors);
-  u->used = BRAMAH__TAKE(arena, size_t, n_sensors);
-  u->output = BRAMAH__TAKE(arena, size_t, n);
-  u->changed = BRAMAH__TAKE(arena, unsigned char, points);
-  u->before = bramah__arena_take(arena, plant->snapshot_size, 1);
-  u->start = bramah__arena_take(arena, plant->snapshot_size, 1);
-  u->centre = bramah__arena_take(arena, plant->snapshot_size, 1);
-  u->row_snap = bramah__arena_take(arena, plant->snapshot_size, 1);
-  u->row = BRAMAH__TAKE(arena, double, n);
-  u->row_dx = BRAMAH__TAKE(arena, double, n);
+  bramah_ukf *fields = object ? object : &counted;
+  fields->plant = bramah_plant_copy(plant);
+  fields->n = n;
+  fields->n_sensors = ns;
+  fields->n_points = points;
+  bramah__process_noise_layout(plant, arena, &fields->noise);
+  UKF_ARRAYS(BRAMAH__FIELD_TAKE)
   return object;
 }
 
@@ -155,16 +143,14 @@ bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors, const 
   if (status != BRAMAH_OK) return status;
   bramah__arena arena = bramah__arena_make(NULL, 0);
   layout(plant, n_sensors, &arena);
-  const size_t size = arena.used;
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "unscented", "out of memory");
-  arena = bramah__arena_make(mem, size);
+  status = bramah__arena_new("unscented", arena.used, &arena, diag);
+  if (status != BRAMAH_OK) return status;
   bramah_ukf *u = layout(plant, n_sensors, &arena);
   status = start(u, sensors, options, unscented, diag);
   if (status == BRAMAH_OK)
     *out = u;
   else
-    bramah__aligned_free(mem);
+    bramah__aligned_free(u);
   return status;
 }
 
@@ -275,8 +261,8 @@ static bramah_status step_point(bramah_ukf *u, size_t k, int readable, bramah_di
   return BRAMAH_OK;
 }
 
-/* u->dx = mean minus central point, and X the differences from the mean. */
-static void take_mean(bramah_ukf *u)
+/* u->dx = mean minus central point; P of the differences X from the mean, and of the noise of the step. */
+static void take_mean_and_covariance(bramah_ukf *u)
 {
   const size_t n = u->n;
   for (size_t k = 0; k < u->n_points; k++) bramah_plant_subtract(&u->plant, u->X + k * n, u->x, u->X + k * n);
@@ -286,23 +272,14 @@ static void take_mean(bramah_ukf *u)
     u->dx[i] = u->weight * sum;
     for (size_t k = 0; k < u->n_points; k++) u->X[k * n + i] -= u->dx[i];
   }
-}
-
-static void take_covariance(bramah_ukf *u)
-{
-  const size_t n = u->n;
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j <= i; j++) {
       double sum = 0.0;
       for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * n + i] * u->X[k * n + j];
       u->P[i * n + j] = u->P[j * n + i] = u->weight * sum + u->central * u->X[i] * u->X[j];
     }
-}
 
-/* Noise of the step, stated before it, in the coordinates after it. */
-static void add_noise(bramah_ukf *u)
-{
-  const size_t n = u->n;
+  /* process noise, stated before the step, in the coordinates after it */
   memset(u->Q, 0, n * n * sizeof(double));
   memset(u->work, 0, n * n * sizeof(double));
   bramah__process_noise_columns(&u->noise, (double)u->plant.step_ns * 1e-9, n, u->work);
@@ -319,9 +296,7 @@ static bramah_status advance(bramah_ukf *u, bramah_diag *diag)
   const int readable = status == BRAMAH_OK && outputs_are_coordinates(u, u->x);
   for (size_t k = 1; k < u->n_points && status == BRAMAH_OK; k++) status = step_point(u, k, readable, diag);
   if (status != BRAMAH_OK) return status;
-  take_mean(u);
-  take_covariance(u);
-  add_noise(u);
+  take_mean_and_covariance(u);
   u->plant.restore(u->plant.self, u->centre);
   status = move(u, u->dx, diag);
   return status == BRAMAH_OK ? check_covariance(u, diag) : status;

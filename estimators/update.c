@@ -48,23 +48,30 @@ double bramah__variance(size_t n, const double *H, const double *P)
   return sum;
 }
 
-/* PH [n] = P H': most rows have one entry only. Returns H P H'. */
-static double times_row(size_t n, const double *H, const double *P, double *PH)
+int bramah__fuse_scalar(size_t n, const double *H, double y, double r, double *P, double *dx, double *work)
 {
-  double sum = 0.0;
+  double *PH = work, *K = work + n;
+  double S = 0.0, expected = 0.0;
+  /* P H': most rows of H have one entry only */
   for (size_t i = 0; i < n; i++) PH[i] = 0.0;
   for (size_t j = 0; j < n; j++) {
     if (H[j] == 0.0) continue;
     for (size_t i = 0; i < n; i++) PH[i] += P[j * n + i] * H[j]; /* row j is column j */
   }
-  for (size_t j = 0; j < n; j++) sum += H[j] * PH[j];
-  return sum;
-}
+  for (size_t j = 0; j < n; j++) S += H[j] * PH[j];
+  S += r;
+  for (size_t i = 0; i < n; i++) expected += H[i] * dx[i];
+  if (!(S > 0.0) || !isfinite(S)) return -1;
 
-/* P = (I - K H) P (I - K H)' + K r K', from the left and then, with the product of what that left, from the
- * right. The two halves are averaged. */
-static void joseph(size_t n, const double *H, double r, const double *K, double *PH, double *P)
-{
+  /* the Kalman gain, and with it the estimated errors */
+  const double inverse = 1.0 / S, rest = (y - expected) * inverse;
+  for (size_t i = 0; i < n; i++) {
+    K[i] = PH[i] * inverse;
+    dx[i] += PH[i] * rest;
+  }
+
+  /* Joseph form, from the left and then, with the product of what that left, from the right; the two halves
+   * are averaged */
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++) P[i * n + j] -= K[i] * PH[j];
   for (size_t i = 0; i < n; i++) {
@@ -77,21 +84,6 @@ static void joseph(size_t n, const double *H, double r, const double *K, double 
       const double lower = P[i * n + j] + PH[i] * K[j], upper = P[j * n + i] + PH[j] * K[i];
       P[i * n + j] = P[j * n + i] = 0.5 * (lower + upper);
     }
-}
-
-int bramah__fuse_scalar(size_t n, const double *H, double y, double r, double *P, double *dx, double *work)
-{
-  double *PH = work, *K = work + n;
-  const double S = times_row(n, H, P, PH) + r;
-  double expected = 0.0;
-  for (size_t i = 0; i < n; i++) expected += H[i] * dx[i];
-  if (!(S > 0.0) || !isfinite(S)) return -1;
-  const double inverse = 1.0 / S, rest = (y - expected) * inverse;
-  for (size_t i = 0; i < n; i++) {
-    K[i] = PH[i] * inverse;
-    dx[i] += PH[i] * rest;
-  }
-  joseph(n, H, r, K, PH, P);
   return 0;
 }
 
@@ -130,31 +122,6 @@ int bramah__fuse_root(size_t n, const double *H, double y, double r, double *S, 
 
 size_t bramah__fuse_block_work(size_t n, size_t m) { return 2 * n * m + m * m + 2 * m + 2 * n * n; }
 
-/* K [n x m] = P H' S^-1 by the factor of S. PH [m x n] = H P. */
-static void gain(size_t n, size_t m, const double *PH, const double *S, double *column, double *K)
-{
-  for (size_t i = 0; i < n; i++) {
-    for (size_t k = 0; k < m; k++) column[k] = PH[k * n + i];
-    bramah__cholesky_solve(m, S, column);
-    for (size_t k = 0; k < m; k++) K[i * m + k] = column[k];
-  }
-}
-
-/* P = (I - K H) P (I - K H)' + K r K' */
-static void joseph_block(size_t n, size_t m, const double *H, const double *r, const double *K, double *A,
-                         double *B, double *P)
-{
-  bramah__multiply(n, m, n, K, H, A);
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < n; j++) A[i * n + j] = (i == j ? 1.0 : 0.0) - A[i * n + j];
-  bramah__multiply(n, n, n, A, P, B);
-  bramah__multiply_transposed(n, n, n, B, A, P);
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < n; j++)
-      for (size_t k = 0; k < m; k++) P[i * n + j] += K[i * m + k] * r[k] * K[j * m + k];
-  bramah__symmetrise(n, P);
-}
-
 int bramah__fuse_block(size_t n, size_t m, const double *H, const double *y, const double *r, double *P,
                        double *dx, double *nis, double *work)
 {
@@ -175,8 +142,24 @@ int bramah__fuse_block(size_t n, size_t m, const double *H, const double *y, con
     *nis += rest[k] * solved[k];
     for (size_t i = 0; i < n; i++) dx[i] += PH[k * n + i] * solved[k];
   }
-  gain(n, m, PH, S, solved, K);
-  joseph_block(n, m, H, r, K, A, B, P);
+
+  /* the Kalman gain K [n x m] = P H' S^-1 by the factor of S; PH [m x n] = H P */
+  for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < m; k++) solved[k] = PH[k * n + i];
+    bramah__cholesky_solve(m, S, solved);
+    for (size_t k = 0; k < m; k++) K[i * m + k] = solved[k];
+  }
+
+  /* P = (I - K H) P (I - K H)' + K r K' */
+  bramah__multiply(n, m, n, K, H, A);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++) A[i * n + j] = (i == j ? 1.0 : 0.0) - A[i * n + j];
+  bramah__multiply(n, n, n, A, P, B);
+  bramah__multiply_transposed(n, n, n, B, A, P);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      for (size_t k = 0; k < m; k++) P[i * n + j] += K[i * m + k] * r[k] * K[j * m + k];
+  bramah__symmetrise(n, P);
   return 0;
 }
 

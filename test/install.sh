@@ -29,8 +29,7 @@ find_missing() {
   need libcsv-dev has_header csv.h
   need libmatio-dev pkg-config --exists matio
   need libsubunit-dev has_subunit
-  need libnlopt-dev pkg-config --exists nlopt # optional for the build: a global search of bramah tune
-  need libopenmpi-dev has_mpi                  # optional for the build: bramah-mpi
+  need libopenmpi-dev has_mpi # optional for the build: bramah-mpi
   need libjs-dygraphs test -f /usr/share/javascript/dygraphs/dygraph.min.js
   [ -z "${need_browser:-}" ] || need chromium command -v chromium
   need doxygen command -v doxygen

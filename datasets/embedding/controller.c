@@ -45,40 +45,11 @@ static int64_t now_ns(clockid_t clock)
 
 /* ---- at the start, where allocating is allowed ---- */
 
-static void bind_states(controller *c, const gains *g)
-{
-  const bramah_sensor *sensors = bramah_session_sensors(c->of);
-  for (size_t i = 0; i < g->n; i++) {
-    const long output = bramah_plant_find_output(c->plant, g->state[i]);
-    c->output[i] = output < 0 ? 0 : (size_t)output;
-    c->shown_by[i] = -1;
-    for (size_t k = 0; k < c->n_sensors; k++)
-      if (sensors[k].n_terms == 1 && sensors[k].output[0] == c->output[i]) c->shown_by[i] = (long)k;
-    c->raw[i] = c->plant->output(c->plant->self, c->output[i]);
-  }
-}
-
 static double supply_pressure(const bramah_machine *described, const char *name)
 {
   for (size_t i = 0; i < described->n_supplies; i++)
     if (strcmp(described->supplies[i].name, name) == 0) return described->supplies[i].pressure;
   return 0.0;
-}
-
-static void take_law(controller *c, const gains *g)
-{
-  const bramah_machine *machine = bramah_session_machine(c->of)->machine;
-  const bramah_valve *valve = &machine->valves[0];
-  char side[128] = "";
-  strncat(side, valve->a, 100);
-  strcat(side, ".pressure");
-  c->law = (law){.gains = g,
-                 .pump = supply_pressure(machine, valve->pump),
-                 .tank = supply_pressure(machine, valve->tank),
-                 .limit = valve->limit};
-  for (size_t i = 0; i < g->n; i++)
-    if (strcmp(g->state[i], side) == 0) c->law.a_side = i;
-  c->spool_time = valve->time_constant;
 }
 
 static const bramah_rewind_options late = {
@@ -94,21 +65,35 @@ static bramah_status prepare(controller *c, const bramah_study *study, const gai
   c->rewind_memory = aligned_alloc(64, c->rewind_size);
   if (!c->rewind_memory || bramah_filter_snapshot_size(c->filter) > MAX_SNAPSHOT) return BRAMAH_E_MEMORY;
   memset(c->rewind_memory, 0, c->rewind_size);
-  bind_states(c, g);
-  take_law(c, g);
+
+  /* Where each state of the law is found: among the plant's outputs, and shown by a sensor. */
+  const bramah_sensor *sensors = bramah_session_sensors(c->of);
+  for (size_t i = 0; i < g->n; i++) {
+    const long output = bramah_plant_find_output(c->plant, g->state[i]);
+    c->output[i] = output < 0 ? 0 : (size_t)output;
+    c->shown_by[i] = -1;
+    for (size_t k = 0; k < c->n_sensors; k++)
+      if (sensors[k].n_terms == 1 && sensors[k].output[0] == c->output[i]) c->shown_by[i] = (long)k;
+    c->raw[i] = c->plant->output(c->plant->self, c->output[i]);
+  }
+
+  /* What the law has to know of the valve. */
+  const bramah_machine *machine = bramah_session_machine(c->of)->machine;
+  const bramah_valve *valve = &machine->valves[0];
+  char side[128] = "";
+  strncat(side, valve->a, 100);
+  strcat(side, ".pressure");
+  c->law = (law){.gains = g,
+                 .pump = supply_pressure(machine, valve->pump),
+                 .tank = supply_pressure(machine, valve->tank),
+                 .limit = valve->limit};
+  for (size_t i = 0; i < g->n; i++)
+    if (strcmp(g->state[i], side) == 0) c->law.a_side = i;
+  c->spool_time = valve->time_constant;
   return BRAMAH_OK;
 }
 
 /* ---- snapshots ---- */
-
-static void leave_snapshot(controller *c, int64_t tick)
-{
-  snapshot_slot *slot = &c->s->slot[tick / SNAPSHOT_EVERY % 2];
-  if (tick % SNAPSHOT_EVERY != 0 || !c->rewind) return;
-  atomic_store(&slot->tick, -1);
-  bramah_filter_save(c->filter, slot->bytes);
-  atomic_store(&slot->tick, tick);
-}
 
 /* The latest snapshot that is whole. The one the former controller was at when it was shot may be half
  * written: its checksum tells. */
@@ -141,18 +126,6 @@ static bramah_status catch_up(controller *c, int64_t tick, bramah_diag *diag)
   return bramah_rewind_init(c->filter, &late, c->rewind_memory, c->rewind_size, diag, &c->rewind);
 }
 
-/* One step of the estimate to the tick of the message. A sample that is refused (too old, not a number) is
- * left out and counted; the estimate goes on without it. */
-static bramah_status advance(controller *c, const measurement *m, bramah_diag *diag)
-{
-  bramah_status status = bramah_rewind_set_inputs(c->rewind, &m->u, diag);
-  for (size_t i = 0; i < c->n_sensors; i++)
-    if (m->present[i] && bramah_rewind_sample(c->rewind, i, m->time_ns[i], m->y[i], diag) != BRAMAH_OK)
-      c->s->refused++;
-  if (status == BRAMAH_OK) status = bramah_rewind_advance(c->rewind, diag);
-  return status;
-}
-
 /* Steps for messages that never came. */
 static bramah_status bridge(controller *c, int64_t tick, bramah_diag *diag)
 {
@@ -173,15 +146,16 @@ static bramah_status estimate(controller *c, const measurement *m, bramah_diag *
   if (!c->rewind) status = catch_up(c, m->tick, diag);
   if (status == BRAMAH_OK && c->rewind) status = bridge(c, m->tick, diag);
   if (status != BRAMAH_OK || !c->rewind) return status;
-  status = advance(c, m, diag);
+  /* One step of the estimate to the tick of the message. A sample that is refused (too old, not a number) is
+   * left out and counted; the estimate goes on without it. */
+  status = bramah_rewind_set_inputs(c->rewind, &m->u, diag);
+  for (size_t i = 0; i < c->n_sensors; i++)
+    if (m->present[i] && bramah_rewind_sample(c->rewind, i, m->time_ns[i], m->y[i], diag) != BRAMAH_OK)
+      c->s->refused++;
+  if (status == BRAMAH_OK) status = bramah_rewind_advance(c->rewind, diag);
   c->s->late_samples = c->late_before + bramah_rewind_report(c->rewind).late;
   c->s->gated = bramah_filter_get_report(c->filter).gated;
   return status;
-}
-
-static void read_estimates(const controller *c, double *x)
-{
-  for (size_t i = 0; i < c->law.gains->n; i++) x[i] = c->plant->output(c->plant->self, c->output[i]);
 }
 
 /* Without an estimator: what the sensors show, the last value of one that is silent, and a spool that is
@@ -210,21 +184,15 @@ static bramah_status cycle(controller *c, const measurement *m, command *out, br
   out->tick = m->tick;
   out->u = 0.0; /* without an angle the valve is closed */
   if (c->o->estimates && !c->rewind && m->tick > 0) return BRAMAH_OK;
-  if (c->o->estimates)
-    read_estimates(c, x);
-  else if (!read_sensors(c, m, x))
+  if (c->o->estimates) {
+    for (size_t i = 0; i < c->law.gains->n; i++) x[i] = c->plant->output(c->plant->self, c->output[i]);
+  } else if (!read_sensors(c, m, x)) {
     return BRAMAH_OK;
+  }
   atomic_store(&c->s->angle, x[0]);
   out->u = law_command(&c->law, t, c->law.gains->start, x);
   if (!c->s->back_tick && c->s->restarts) c->s->back_tick = m->tick;
   return BRAMAH_OK;
-}
-
-static void account(shared *s, int64_t work_ns, uint64_t iterations)
-{
-  if (s->cycles >= MAX_CYCLES) return;
-  s->work_ns[s->cycles] = (uint32_t)work_ns;
-  s->iterations[s->cycles++] = (uint32_t)iterations;
 }
 
 /* Wait for the next message, 0: the run is over. What piled up while there was no controller is too old to
@@ -251,9 +219,16 @@ static bramah_status loop(controller *c, int socket, int again, bramah_diag *dia
       status = cycle(c, &m, &answer, diag); /* else the plant asks again: the same answer */
     if (status != BRAMAH_OK) return status;
     send(socket, &answer, sizeof answer, MSG_DONTWAIT);
-    leave_snapshot(c, m.tick);
-    account(c->s, now_ns(CLOCK_THREAD_CPUTIME_ID) - before,
-            bramah_coupled_report(bramah_session_coupled(c->of)).iterations - iterations);
+    if (m.tick % SNAPSHOT_EVERY == 0 && c->rewind) { /* for the controller that comes after this one */
+      snapshot_slot *slot = &c->s->slot[m.tick / SNAPSHOT_EVERY % 2];
+      atomic_store(&slot->tick, -1);
+      bramah_filter_save(c->filter, slot->bytes);
+      atomic_store(&slot->tick, m.tick);
+    }
+    if (c->s->cycles >= MAX_CYCLES) continue;
+    c->s->work_ns[c->s->cycles] = (uint32_t)(now_ns(CLOCK_THREAD_CPUTIME_ID) - before);
+    c->s->iterations[c->s->cycles++] =
+        (uint32_t)(bramah_coupled_report(bramah_session_coupled(c->of)).iterations - iterations);
   }
   return BRAMAH_OK;
 }

@@ -13,30 +13,14 @@ void law_reference(double t, double start, double *angle, double *rate)
   *rate = -amplitude * frequency * sin(frequency * since);
 }
 
-/* A valve passes C u sqrt(drop) from the pump to a, or from a to the tank. The feedback counts in volts at
- * the drop it was designed at; at another drop as many more volts make the same flow. */
-static double compensate(const law *l, double volts, double p_a, double drop)
-{
-  const double actual = fmax(volts > 0.0 ? l->pump - p_a : p_a - l->tank, 1e5);
-  return volts * sqrt(drop / actual);
-}
-
-static int is_pressure(const char *name)
-{
-  const size_t n = strlen(name), m = strlen(".pressure");
-  return n > m && strcmp(name + n - m, ".pressure") == 0;
-}
-
-static int is_spool(const char *name) { return strstr(name, ".spool") != NULL; }
-
 /* Pressures are fed back without their slow part, which the load makes: it is no error. */
 static double deviation(law *l, size_t i, double x, double angle, double rate, double forward)
 {
   const double share = step / 0.3; /* s */
   if (i == 0) return x - angle;
   if (i == 1) return x - rate;
-  if (is_spool(l->gains->state[i])) return x - forward;
-  if (!is_pressure(l->gains->state[i])) return 0.0;
+  if (strstr(l->gains->state[i], ".spool")) return x - forward;
+  if (!strstr(l->gains->state[i], ".pressure")) return 0.0;
   if (!l->started) l->level[i] = x;
   l->level[i] += share * (x - l->level[i]);
   return x - l->level[i];
@@ -52,7 +36,10 @@ double law_command(law *l, double t, double start, const double *x)
   double volts = forward - K[g->n] * l->integral;
   for (size_t i = 0; i < g->n; i++) volts -= K[i] * deviation(l, i, x[i], angle, rate, forward);
   l->started = 1;
-  const double u = compensate(l, volts, x[l->a_side], drop);
+  /* A valve passes C u sqrt(drop) from the pump to a, or from a to the tank. The feedback counts in volts at
+   * the drop it was designed at; at another drop as many more volts make the same flow. */
+  const double actual = fmax(volts > 0.0 ? l->pump - x[l->a_side] : x[l->a_side] - l->tank, 1e5);
+  const double u = volts * sqrt(drop / actual);
   if (fabs(u) < l->limit)
     l->integral += step * (x[0] - angle); /* the integral rests while the valve is wide open */
   return fmin(fmax(u, -l->limit), l->limit);

@@ -47,12 +47,6 @@ static int64_t now_ns(void)
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void sleep_until(int64_t ns)
-{
-  const struct timespec t = {ns / 1000000000, ns % 1000000000};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) continue;
-}
-
 static measurement measure(simulator *m, int64_t tick)
 {
   measurement out = {.tick = tick, .u = m->u};
@@ -78,7 +72,7 @@ static void judge(simulator *m, int64_t tick)
   law_reference((double)tick * 1e-9 * STEP_NS, m->start, &wanted, &rate);
   const double truth = m->m.plant.output(m->m.plant.self, m->angle), error = truth - wanted;
   const double believed = atomic_load(&m->s->angle) - truth;
-  if (tick < 3000) return; /* the filter begins 3 deg beside the truth */
+  if (tick < 3000) return; /* the filter begins 3 deg off the truth */
   const int clear = !between(tick, m->f.lost) && !between(tick, m->f.delayed) &&
                     (tick < m->f.killed || tick >= m->f.killed + 1000);
   for (int k = 0; k < 1 + clear; k++) m->s->square[k] += error * error, m->s->counted[k]++;
@@ -98,22 +92,19 @@ static int obey(simulator *m, int64_t tick)
   return found;
 }
 
-/* Without a clock: wait for the answer, and ask again where the controller was shot before it gave one. */
-static void await(simulator *m, const measurement *asked)
-{
-  struct pollfd line = {.fd = m->socket, .events = POLLIN};
-  while (!obey(m, asked->tick) && !atomic_load(&m->s->stop))
-    if (poll(&line, 1, 50) == 0) send(m->socket, asked, sizeof *asked, MSG_DONTWAIT);
-}
-
 static bramah_status tick(simulator *m, int64_t k, bramah_diag *diag)
 {
   if (m->o->lockstep) {
-    if (k > 0) await(m, &m->asked);
+    /* Wait for the answer, and ask again where the controller was shot before it gave one. */
+    struct pollfd line = {.fd = m->socket, .events = POLLIN};
+    while (k > 0 && !obey(m, m->asked.tick) && !atomic_load(&m->s->stop))
+      if (poll(&line, 1, 50) == 0) send(m->socket, &m->asked, sizeof m->asked, MSG_DONTWAIT);
   } else {
-    sleep_until(m->s->start_ns + k * STEP_NS);
+    const int64_t due = m->s->start_ns + k * STEP_NS;
+    const struct timespec t = {due / 1000000000, due % 1000000000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) continue;
     if (k > 0 && !obey(m, k - 1)) m->s->late++;
-    m->s->late_plant += now_ns() > m->s->start_ns + k * STEP_NS + STEP_NS / 2;
+    m->s->late_plant += now_ns() > due + STEP_NS / 2;
   }
   m->asked = measure(m, k);
   judge(m, k);

@@ -87,53 +87,20 @@ static int become_real_time(int priority)
   return sched_setscheduler(0, SCHED_FIFO, &first) == 0;
 }
 
-/* Without page faults; gone when the supervisor goes. */
-static void settle_in(side *a)
-{
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  mlockall(MCL_CURRENT);
-  if (!a->o.lockstep) a->s->real_time = become_real_time(10);
-}
-
 static pid_t launch(side *a, const bramah_study *study, int which, int again)
 {
   fflush(stdout);
   const pid_t child = fork();
   if (child != 0) return child;
-  settle_in(a);
+  /* Without page faults; gone when the supervisor goes. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  mlockall(MCL_CURRENT);
+  if (!a->o.lockstep) a->s->real_time = become_real_time(10);
   _exit(which ? control(study, a->g, &a->o, a->line[1], a->s, again)
               : simulate(study, &a->o, a->line[0], a->s));
 }
 
-static int open_side(side *a)
-{
-  a->s = mmap(NULL, sizeof *a->s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (a->s == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, a->line)) return 2;
-  memset(a->s, 0, sizeof *a->s);
-  for (int k = 0; k < 2; k++) atomic_store(&a->s->slot[k].tick, -1);
-  a->s->start_ns = now_ns() + 200000000;
-  return 0;
-}
-
-/* A controller that ends by itself before the run does has failed. */
-static void look_after(side *a)
-{
-  if (waitpid(a->controller, NULL, WNOHANG) != a->controller) return;
-  a->controller = 0;
-  if (!a->s->trouble[0] && !atomic_load(&a->s->stop)) strcpy(a->s->trouble, "the controller died");
-  atomic_store(&a->s->stop, 1);
-}
-
-/* Shoot the controller and start another one. */
-static void disturb(side *a, const bramah_study *study)
-{
-  if (a->shot || atomic_load(&a->s->now) < faults_of(&a->o).killed) return;
-  a->shot = 1;
-  kill(a->controller, SIGKILL);
-  waitpid(a->controller, NULL, 0);
-  a->controller = launch(a, study, 1, 1);
-}
-
+/* Until both plants are through: shoot each controller once and start another one in its place. */
 static void watch(side *sides, const bramah_study *study)
 {
   const struct timespec a_while = {0, 500000};
@@ -141,12 +108,24 @@ static void watch(side *sides, const bramah_study *study)
     nanosleep(&a_while, NULL);
     running = 0;
     for (int i = 0; i < 2; i++) {
-      if (atomic_load(&sides[i].s->stop)) continue;
-      disturb(&sides[i], study);
-      look_after(&sides[i]);
+      side *a = &sides[i];
+      if (atomic_load(&a->s->stop)) continue;
       running++;
-      if (waitpid(sides[i].plant, NULL, WNOHANG) == sides[i].plant)
-        atomic_store(&sides[i].s->stop, 1), sides[i].plant = 0;
+      if (!a->shot && atomic_load(&a->s->now) >= faults_of(&a->o).killed) {
+        a->shot = 1;
+        kill(a->controller, SIGKILL);
+        waitpid(a->controller, NULL, 0);
+        a->controller = launch(a, study, 1, 1);
+      }
+      if (waitpid(a->controller, NULL, WNOHANG) == a->controller) { /* ended by itself: it has failed */
+        a->controller = 0;
+        if (!a->s->trouble[0] && !atomic_load(&a->s->stop)) strcpy(a->s->trouble, "the controller died");
+        atomic_store(&a->s->stop, 1);
+      }
+      if (waitpid(a->plant, NULL, WNOHANG) == a->plant) {
+        a->plant = 0;
+        atomic_store(&a->s->stop, 1);
+      }
     }
   }
   for (int i = 0; i < 2; i++) {
@@ -167,27 +146,20 @@ static int ascending(const void *a, const void *b)
 
 /* CPU time still holds what the computer takes for itself, the more so a virtual one. A cycle that took more
  * than a tick is laid to the estimator's account unless as many Newton iterations as it made, or more, took
- * less than half a tick another time: *own of all that are returned. */
-static int64_t overruns(const shared *s, int64_t *own)
-{
-  uint32_t done = 0;
-  int64_t n = 0;
-  *own = 0;
-  for (int64_t k = 0; k < s->cycles; k++)
-    if (s->work_ns[k] < STEP_NS / 2 && s->iterations[k] > done) done = s->iterations[k];
-  for (int64_t k = 0; k < s->cycles; k++) {
-    if (s->work_ns[k] <= STEP_NS) continue;
-    n++;
-    *own += s->iterations[k] > done;
-  }
-  return n;
-}
-
+ * less than half a tick another time. */
 static void tell_deadlines(side *a)
 {
   shared *s = a->s;
   const int64_t n = s->cycles;
-  const int64_t over = overruns(s, &a->own);
+  int64_t over = 0;
+  uint32_t done = 0; /* iterations that fit into half a tick */
+  for (int64_t k = 0; k < n; k++)
+    if (s->work_ns[k] < STEP_NS / 2 && s->iterations[k] > done) done = s->iterations[k];
+  for (int64_t k = 0; k < n; k++) {
+    if (s->work_ns[k] <= STEP_NS) continue;
+    over++;
+    a->own += s->iterations[k] > done;
+  }
   qsort(s->work_ns, (size_t)n, sizeof s->work_ns[0], ascending);
   printf("%-10s %8lld %9.1f %9.1f %9.1f %9.1f %10lld %8lld", a->name, (long long)n, 1e-3 * s->work_ns[n / 2],
          1e-3 * s->work_ns[n * 99 / 100], 1e-3 * s->work_ns[n * 999 / 1000],
@@ -227,8 +199,8 @@ static void tell(side *sides)
          (long long)s->refused);
 }
 
-/* By the clock: one command in a hundred too late, or the plant itself late once in a hundred ticks, beside
- * the ticks without a controller, and the outcome tells of the computer. */
+/* By the clock: one command in a hundred too late, or the plant itself late once in a hundred ticks, not
+ * counting the ticks without a controller, and the outcome tells of the computer. */
 static int kept_clock(const side *a)
 {
   const int64_t few = a->o.ticks / 100, absent = a->s->restart_ns / STEP_NS + 1;
@@ -265,7 +237,13 @@ static int run(const bramah_study *study, double seconds, int lockstep)
     return fprintf(stderr, "supervise: one joint, 8 sensors\n"), 2;
   if (find_gains(study, &g)) return 2;
   for (int i = 0; i < 2; i++) {
-    if (open_side(&sides[i])) return perror("supervise"), 2;
+    shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (s == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sides[i].line))
+      return perror("supervise"), 2;
+    memset(s, 0, sizeof *s);
+    for (int k = 0; k < 2; k++) atomic_store(&s->slot[k].tick, -1);
+    s->start_ns = now_ns() + 200000000;
+    sides[i].s = s;
     sides[i].plant = launch(&sides[i], study, 0, 0);
     sides[i].controller = launch(&sides[i], study, 1, 0);
   }

@@ -57,20 +57,17 @@ typedef struct bramah_adaptive_options {
   const double *sensor_least, *sensor_most;             /* [n_sensors] */
 } bramah_adaptive_options;
 
+/* The likelihood over a window of 200, changed each tenth of it; the limits are left to give. */
+BRAMAH_API void bramah_adaptive_options_default(bramah_adaptive_options *options);
+
 typedef struct bramah_adaptive bramah_adaptive;
 
-/* Bytes for this filter and these options; create it there (aligned to 64) or in memory taken once. The
- * filter must outlive it; arrays are copied. Noise of the filter outside the limits is brought to the nearer
- * one. While it is in use it alone may change the noise that adapts. Errors: E_VALUE (options), E_ARGUMENT
- * (memory too small), E_MEMORY. */
-BRAMAH_API size_t bramah_adaptive_size(const bramah_filter *filter, const bramah_adaptive_options *options);
-BRAMAH_API bramah_status bramah_adaptive_init(bramah_filter *filter, const bramah_adaptive_options *options,
-                                              void *mem, size_t size, bramah_diag *diag,
-                                              bramah_adaptive **out);
+/* Memory is taken here, once; the filter must outlive it; arrays are copied. Noise of the filter outside the
+ * limits is brought to the nearer one. While it is in use it alone may change the noise that adapts. Errors:
+ * E_VALUE (options), E_MEMORY. */
 BRAMAH_API bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_options *options,
                                              bramah_diag *diag, bramah_adaptive **out);
-BRAMAH_API void
-bramah_adaptive_free(bramah_adaptive *adaptive); /* NULL allowed; only for bramah_adaptive_new */
+BRAMAH_API void bramah_adaptive_free(bramah_adaptive *adaptive); /* NULL allowed */
 
 /* After each successful bramah_filter_predict. */
 BRAMAH_API void bramah_adaptive_predicted(bramah_adaptive *adaptive);

@@ -18,88 +18,34 @@ extern "C" {
 
 /* ---- statistics ---- */
 
-/* Running sums of squares of errors and of the largest magnitude of the true signal. Zero-initialise. */
-typedef struct bramah_rmse {
-  uint64_t n;
-  double sum_squares;
-  double max_truth;
-  uint64_t inside; /* errors within 1.96 sigma */
-  uint64_t banded; /* errors that came with a sigma */
-} bramah_rmse;
-/* Add an error with its true value; sigma NaN where there is none. */
-BRAMAH_API void bramah_rmse_add(bramah_rmse *rmse, double truth, double estimate, double sigma);
-BRAMAH_API double bramah_rmse_value(const bramah_rmse *rmse);   /* NaN when empty */
-BRAMAH_API double bramah_rmse_percent(const bramah_rmse *rmse); /* of the absolute maximum of the truth */
-BRAMAH_API double
-bramah_rmse_inside(const bramah_rmse *rmse); /* share inside +-1.96 sigma, 0 to 1; NaN when empty */
-
-/* Running mean of a normalised innovation squared. Zero-initialise. */
-typedef struct bramah_nis {
-  uint64_t n; /* samples */
-  double sum; /* of the squares */
-  double dof; /* sum of their degrees of freedom */
-} bramah_nis;
-/* Add the NIS of one correction. */
-BRAMAH_API void bramah_nis_add(bramah_nis *nis, double value, double degrees_of_freedom);
-BRAMAH_API double bramah_nis_mean(const bramah_nis *nis); /* per degree of freedom: 1 if consistent */
-
-/* Two-sided band that the mean of chi-square variables with so many degrees of freedom in all, divided by
- * that number, holds with the given probability (0.95). Errors: E_VALUE. */
+/* Two-sided band in which a chi-square variable, divided by its degrees of freedom, lies with this probability (0.95):
+ * the band of a mean NIS whose samples have so many degrees of freedom together. Errors: E_VALUE. */
 BRAMAH_API bramah_status bramah_nis_band(double degrees_of_freedom, double probability, double *low,
                                          double *high, bramah_diag *diag);
 
-/* What a gate of so many standard deviations (0: none) leaves of a mean NIS of 1: the mean of x^2 of a standard
- * normal x with |x| < gate, 1 - 2 g phi(g) / (2 Phi(g) - 1). */
+/* Expected NIS of a consistent filter behind a gate of so many standard deviations (0: none): the mean of x^2 of a
+ * standard normal x with |x| < gate, 1 - 2 g phi(g) / (2 Phi(g) - 1). */
 BRAMAH_API double bramah_nis_left_by_gate(double gate);
 
-/* Normalised estimation error squared e' P^-1 e of an error e [n] against its covariance P [n x n],
- * row-major: chi-square with n degrees of freedom if the filter is consistent. Sum it over runs and times
- * with bramah_nis_add (n degrees of freedom each); bramah_nis_band is the band of its mean where they are
- * independent, as those of different runs at one time are. Source: Y. Bar-Shalom, X. R. Li, T. Kirubarajan,
- * Estimation with Applications to Tracking and Navigation (2001), 5.4. work [n (n + 2)]. Errors: E_NOT_SPD,
- * E_NOT_FINITE (*nees is left alone). */
-BRAMAH_API bramah_status bramah_nees(size_t n, const double *e, const double *P, double *work, double *nees,
-                                     bramah_diag *diag);
-
-/* Whether samples that should be white, such as innovations, are: a filter that leaves something in its
- * innovations has correlated ones. Divide them by their sigma first where it changes. */
+/* Whether samples that should be white, such as innovations over their sigmas, are: a filter that leaves something
+ * in its innovations has correlated ones. Sources: G. E. P. Box, G. M. Jenkins, Time Series Analysis (1970); G. M.
+ * Ljung, G. E. P. Box, Biometrika 65 (1978). */
 typedef struct bramah_whiteness {
-  size_t n, lags;
+  size_t n, lags;   /* samples; lags 1, 2, ... looked at, 0: none */
+  const double *r;  /* [lags] autocorrelations about the mean */
   double band;      /* 1.96 / sqrt(n): holds 95 % of the autocorrelations of white samples */
   size_t outside;   /* lags beyond it */
   double ljung_box; /* n (n + 2) sum of r_k^2 / (n - k): chi-square with `lags` degrees of freedom if white */
   double p_value;   /* probability of so large a value if white */
 } bramah_whiteness;
 
-enum { BRAMAH_AUTOCORRELATION_LAGS = 50 };
-/* Of samples that come one by one, however many, none of them kept; up to so many lags. Zero-initialise. */
-typedef struct bramah_autocorrelation {
-  uint64_t n;
-  double shift; /* the first sample: taken off all, for the sake of rounding */
-  double sum, squares;
-  double products[BRAMAH_AUTOCORRELATION_LAGS]; /* with the sample so many before */
-  double first[BRAMAH_AUTOCORRELATION_LAGS], last[BRAMAH_AUTOCORRELATION_LAGS]; /* samples; a ring */
-} bramah_autocorrelation;
-
-/* One more sample. */
-BRAMAH_API void bramah_autocorrelation_add(bramah_autocorrelation *a, double x);
-/* Autocorrelations r [lags] of all samples so far at lags 1, 2, ..., about their mean, and what they say.
- * Sources: G. E. P. Box, G. M. Jenkins, Time Series Analysis (1970); G. M. Ljung, G. E. P. Box, Biometrika 65
- * (1978). Errors: E_VALUE (no lag, more than the number above, not more samples than lags + 1, or all the
- * same), E_NOT_FINITE. */
-BRAMAH_API bramah_status bramah_autocorrelation_test(const bramah_autocorrelation *a, size_t lags, double *r,
-                                                     bramah_whiteness *out, bramah_diag *diag);
-
-/* Condition number of a covariance P [n x n], row-major, freed from its units: largest by smallest eigenvalue
- * of the matrix of correlations. 1 if nothing is correlated; near 1/DBL_EPSILON the covariance is about to
- * lose its positive definiteness (never given as more than that). work [n n]. By cyclic Jacobi rotations.
+/* Condition number of a covariance P [n x n], row-major, without its units: largest by smallest eigenvalue of the
+ * matrix of correlations. 1 if nothing is correlated; near 1/DBL_EPSILON, its largest value, the covariance is about
+ * to lose its positive definiteness. work [n n]. By cyclic Jacobi rotations.
  * Source: G. H. Golub, C. F. Van Loan, Matrix Computations (2013), 8.5. Errors: E_NOT_SPD (a variance that is
  * not positive), E_NOT_FINITE. */
 BRAMAH_API bramah_status bramah_conditioning(size_t n, const double *P, double *work, double *condition,
                                              bramah_diag *diag);
-
-/* Probability that a chi-square variable with so many degrees of freedom (> 0) exceeds x. */
-BRAMAH_API double bramah_chi_square_above(double x, double degrees_of_freedom);
 
 /* ---- a log through a filter ---- */
 
@@ -114,10 +60,10 @@ typedef struct bramah_assess_options {
   int64_t smooth_to_ns; /* keep all steps up to this time of the log for the backward pass; default INT64_MIN:
                             none */
   size_t smooth_memory; /* [bytes] at most, for them; default 2e9 */
-  double (*clock)(void);    /* [s] by which the time of each step is taken; default NULL: it is not */
+  double (*clock)(void);    /* [s] to time each step with; default NULL: times are 0 */
   bramah_listener listener; /* called for every sample when it is fused or rejected; default: none */
-  /* Told in words what the user should know and is no error: the model without corrections cannot go on, the
-   * snapshot knows no truth. Default NULL. */
+  /* Called with a text on what is worth knowing but no error: the model without corrections cannot go on, the
+   * snapshot has no truth. Default NULL. */
   void (*tell)(void *user, const char *text);
   void *tell_user;
 } bramah_assess_options;
@@ -125,48 +71,45 @@ typedef struct bramah_assess_options {
 /* All of them at their defaults. */
 BRAMAH_API void bramah_assess_options_default(bramah_assess_options *options);
 
-/* Prepare the rows of `source` for the filter of a session, which must be at its start and outlive the
- * assessment; nothing is read yet. With what the study asks for: noise that adapts, delays, and for unknown
- * inputs a second filter to which the estimated commands are given as known (bramah_input_cost). If
- * the source is bramah_log_stream_next, errors have file and line, and snapshots hold the place in
- * the log. options NULL: defaults. Takes memory, release it with bramah_assess_free. Errors: those of
- * bramah_replay_new, bramah_session_new_adaptive and of opening the truth; E_UNIT (truth); E_VALUE (noise that
- * adapts together with delays or the backward pass). */
+/* Connect the rows of `source` with the filter of a session, which must be at its start and outlive the
+ * assessment; nothing is read yet. The study decides on noise that adapts, on delays, and with unknown inputs on a
+ * second filter that knows them (bramah_input_cost). If the source is bramah_log_stream_next, errors have file and
+ * line, and snapshots keep the place in the log. options NULL: defaults. Allocates; release it with
+ * bramah_assess_free. Errors: those of bramah_replay_new, bramah_session_new_adaptive and of opening the truth;
+ * E_UNIT (truth); E_VALUE (noise that adapts together with delays or the backward pass). */
 BRAMAH_API bramah_status bramah_assess_new(bramah_session *session, bramah_source source, void *source_user,
                                            const bramah_assess_options *options, bramah_diag *diag,
                                            bramah_assess **out);
 BRAMAH_API void bramah_assess_free(bramah_assess *assess); /* NULL allowed */
 
-/* Go on to the next estimate and count, compare and judge it; *end = 1 when there is none. Errors: those of
- * bramah_replay_next, of the truth and, at the first estimate, of bramah_smoother_new (E_MEMORY). All results
- * are then those of the estimates before. */
+/* Go on to the next estimate; *end = 1 when there is none. Errors: those of bramah_replay_next, of the truth and, at
+ * the first estimate, of bramah_smoother_new (E_MEMORY). All results are then those of the estimates before. */
 BRAMAH_API bramah_status bramah_assess_next(bramah_assess *assess, int *end, bramah_diag *diag);
 /* Next until the end. */
 BRAMAH_API bramah_status bramah_assess_run(bramah_assess *assess, bramah_diag *diag);
 
-/* The backward pass, once, after the last estimate that is wanted (estimates that use what was measured later
- * too); then bramah_assess_smooth_next goes through the same times again, from the first on, as
- * bramah_assess_next does, and bramah_assess_estimate tells the smoothed values. Plant and filter of the
- * session are moved by it. Errors: E_ARGUMENT (no smooth_to_ns, or no estimate), those of bramah_smoother_run
- * and bramah_smoother_show, those of the truth, which is read a second time. */
+/* The backward pass: estimates that use later measurements too. Once, after the last estimate that is wanted; then
+ * bramah_assess_smooth_next goes through the same times again, from the first on, as bramah_assess_next does, and
+ * bramah_assess_estimate has the smoothed values. It changes the state of the session's plant and filter. Errors:
+ * E_ARGUMENT (no smooth_to_ns, or no estimate), those of bramah_smoother_run and bramah_smoother_show, those of the
+ * truth, which is read a second time. */
 BRAMAH_API bramah_status bramah_assess_smooth(bramah_assess *assess, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_assess_smooth_next(bramah_assess *assess, int *end, bramah_diag *diag);
 
-/* The whole state into a file, to go on later as if the run had not been interrupted; the path always holds a
- * whole snapshot. Between two estimates. text: of the caller's, kept with it. For the same study and machine
- * files, version and kind of computer. Errors: E_FILE, E_MEMORY. */
+/* Write the whole state to a file between two estimates, to continue later as if the run had not been interrupted.
+ * The file is replaced at once, so that it is complete at any time. text: any text, kept in it. It is for the same
+ * study and machine files, version and kind of computer. Errors: E_FILE, E_MEMORY. */
 BRAMAH_API bramah_status bramah_assess_save(bramah_assess *assess, const char *path, const char *text,
                                             bramah_diag *diag);
-/* Before the first estimate: go on from such a file, in the same log (of which the rows used before are passed
- * over) or in what follows. text [size]: the caller's. Errors: E_FILE, E_SYNTAX (no snapshot, or damaged),
+/* Before the first estimate: continue from such a file, with the same log (rows used before are skipped) or with what
+ * follows it. text [size]: the text that was saved. Errors: E_FILE, E_SYNTAX (no snapshot, or damaged),
  * E_VALUE (of another study, machine or version), E_UNSUPPORTED (with the backward pass). */
 BRAMAH_API bramah_status bramah_assess_resume(bramah_assess *assess, const char *path, char *text,
                                               size_t size, bramah_diag *diag);
 
 /* ---- its results, at any time ---- */
 
-/* An augmented state of the filter: the present estimate; after the backward pass that of the filter at its
- * end. */
+/* An augmented state of the filter at present; after the backward pass, at the end of the run. */
 typedef struct bramah_augmented_estimate {
   const char *name, *at, *unit; /* at: parameter or sensor */
   int is_bias;
@@ -179,15 +122,16 @@ typedef struct bramah_estimate {
   int64_t time_ns;                     /* of the log */
   int corrected;                       /* 1: a measurement was fused at this time */
   const double *value, *sigma, *truth; /* [n_output of the plant]; sigma and truth NaN where there is none */
+  const double *model;                 /* [n_output] of the model alone, where there is a sigma; NaN: none */
   const double *measured;              /* [n_sensors] fused or rejected last at this time; NaN: none */
   const bramah_innovation *innovation; /* [n_sensors] as bramah_replay_innovations */
   const bramah_augmented_estimate *augmented; /* [n_augmented of the filter] */
 } bramah_estimate;
 
-/* Standard deviations are computed when first asked for. Outputs that are hidden have no values. */
+/* At the present time. Standard deviations are computed by the first call. Hidden outputs have no values. */
 BRAMAH_API const bramah_estimate *bramah_assess_estimate(bramah_assess *assess);
 
-/* An output of the plant that is no hidden one. */
+/* An output of the plant that is not hidden. */
 typedef struct bramah_assess_output {
   size_t output; /* of the plant */
   const char *name, *unit;
@@ -195,13 +139,6 @@ typedef struct bramah_assess_output {
   int has_truth; /* 1: the truth has it, and it has a standard deviation */
   long sensor;   /* the one that measures just this, -1: none */
 } bramah_assess_output;
-/* All of them [n], in the plant's order. */
-BRAMAH_API const bramah_assess_output *bramah_assess_outputs(const bramah_assess *assess, size_t *n);
-
-/* What it runs on: for its counts; plant of the model alone, NULL when there is none (any more). */
-BRAMAH_API const bramah_replay *bramah_assess_replay(const bramah_assess *assess);
-BRAMAH_API const bramah_plant *bramah_assess_model(const bramah_assess *assess);
-
 /* Counts and times of the whole run. */
 typedef struct bramah_assess_totals {
   uint64_t estimates, resumed;         /* all; of them before the snapshot this run went on from */
@@ -217,7 +154,7 @@ typedef struct bramah_assess_totals {
 BRAMAH_API bramah_assess_totals bramah_assess_get_totals(const bramah_assess *assess);
 
 enum { BRAMAH_EVENT_TIMES = 16 };
-/* Something that comes seldom: how often, and when. */
+/* A rare event: how often, and when. */
 typedef struct bramah_event {
   uint64_t n;
   int lasts;                                                 /* 1: the last one is not over */
@@ -231,16 +168,23 @@ typedef struct bramah_consistency {
   double nis;       /* mean NIS per degree of freedom; all together: of what was fused at one time */
   double expected;  /* what the gates leave of 1 */
   double low, high; /* 95 % band of nis, about what is expected */
-  /* Of sensors only: correlation of a normalised innovation with the one before; with the option `whiteness`
-   * the sums of bramah_autocorrelation_test since the start or the snapshot, else NULL; times at which it
-   * counted as faulty (bramah_filter_sensor_fault). */
+  /* Of sensors only: correlation of a normalised innovation with the one before; with the option `whiteness` its
+   * autocorrelations since the start or the snapshot, up to lag 50 and a quarter of the samples; times at which
+   * the sensor counted as faulty (bramah_filter_sensor_fault). */
   double lag_1;
-  const bramah_autocorrelation *whiteness;
+  bramah_whiteness whiteness;
   bramah_event fault;
 } bramah_consistency;
 
-/* Errors of an output against the truth: of the estimate, the model alone, the raw sensor, the smoothed
- * estimate. */
+/* Errors against the truth. NaN where nothing was compared. */
+typedef struct bramah_rmse {
+  uint64_t n;     /* values compared */
+  double value;   /* root mean square error */
+  double percent; /* by the largest magnitude of the truth */
+  double inside;  /* share within 1.96 sigma, 0 to 1, of the errors that have a sigma */
+} bramah_rmse;
+
+/* Errors of an output: of the estimate, the model alone, the raw sensor, the smoothed estimate. */
 typedef struct bramah_accuracy {
   size_t output; /* of the plant */
   const char *name, *unit;
@@ -255,17 +199,17 @@ typedef struct bramah_adapted {
   int limited; /* 1: the last change was held at a limit */
 } bramah_adapted;
 
-/* What it costs not to know inputs: mean standard deviations of an output. The second filter has the same
- * measurements and is given the commands as the first one has estimated them. */
+/* What unknown inputs cost: mean standard deviations of an output. The second filter has the same measurements and
+ * takes the commands that the first one estimates as known. */
 typedef struct bramah_input_cost {
   const char *name, *unit;
   double sigma;
   double sigma_known; /* NaN: the output is the command itself */
 } bramah_input_cost;
 
-/* Whether the filter may be believed: its innovations and, with a truth, its errors against what it says of
- * them. A statistical band alone would fail any filter on a long enough log, so each check also has a tolerance
- * an engineer can live with; it fails beyond both. A check with fewer than 50 samples is left out. */
+/* Whether the filter is consistent: its innovations and, with a truth, its errors against its covariance. A
+ * statistical band alone would fail any filter on a long enough log, so each check also has a practical tolerance; it
+ * fails beyond both. A check with fewer than 50 samples is left out. */
 typedef enum bramah_check_kind {
   BRAMAH_CHECK_NIS = 0,        /* mean NIS of a sensor, by what its gate leaves: 1/9 to 2.25 */
   BRAMAH_CHECK_LAG = 1,        /* its correlation at lag 1: -0.7 to 0.7 */
@@ -296,11 +240,12 @@ typedef struct bramah_verdict {
 /* All of it, as of the present estimate. */
 typedef struct bramah_assess_results {
   bramah_assess_totals totals;
-  size_t n_sensors, n_accuracies, n_augmented, n_adapted, n_input_costs; /* 0: there are none */
-  const bramah_consistency *sensor; /* [n_sensors] in the order of the study */
-  bramah_consistency all;           /* sensors */
-  bramah_event recoveries;          /* the filter was found wrong, its covariance reset; without ends */
-  const bramah_accuracy *accuracy;  /* [n_accuracies] of the outputs that the truth has */
+  size_t n_outputs, n_sensors, n_accuracies, n_augmented, n_adapted, n_input_costs; /* 0: there are none */
+  const bramah_assess_output *output; /* [n_outputs] all that are not hidden, in the plant's order */
+  const bramah_consistency *sensor;   /* [n_sensors] in the order of the study */
+  bramah_consistency all;             /* sensors */
+  bramah_event recoveries;            /* the filter was found wrong, its covariance reset; without ends */
+  const bramah_accuracy *accuracy;    /* [n_accuracies] of the outputs that the truth has */
   const bramah_augmented_estimate *augmented; /* [n_augmented] */
   const bramah_adapted *adapted;              /* [n_adapted] */
   const bramah_input_cost *input_cost;        /* [n_input_costs] where inputs are unknown */
@@ -309,29 +254,17 @@ typedef struct bramah_assess_results {
 /* Valid until the next call of this or of bramah_assess_next. No allocation. */
 BRAMAH_API const bramah_assess_results *bramah_assess_get_results(bramah_assess *assess);
 
-/* ---- before a run, and in simulations ---- */
+/* The replay it runs on, with its counts, its NIS and what it knows of late samples. */
+BRAMAH_API const bramah_replay *bramah_assess_replay(const bramah_assess *assess);
 
-/* States that the sensors of a session do not see, unknown inputs among them, by looking a short time ahead from
- * where its filter starts, on a plant of its own: their names into names [size], cut to fit; *n how many (0: all
- * are seen, or their errors die out); *horizon [s] looked at. Errors: those of bramah_session_start and
+/* ---- before a run ---- */
+
+/* States that the sensors of a session do not observe, unknown inputs among them, over a short horizon from where its
+ * filter starts, on a plant of its own: their names into names [size], cut to fit; *n how many (0: all are
+ * observed, or their errors decay); *horizon [s]. Errors: those of bramah_session_start and
  * bramah_observability_run. */
 BRAMAH_API bramah_status bramah_assess_unseen(const bramah_session *session, char *names, size_t size,
                                               size_t *n, double *horizon, bramah_diag *diag);
-
-/* The process noise a study assumes, acting on a simulated machine: what a filter of that study expects is then
- * true. */
-typedef struct bramah_process_noise bramah_process_noise;
-
-/* Spectral densities of accelerations and pressures from the study, for the machine in its present state; its
- * augmented states and the noise of parameters are left out. The machine must outlive it. Errors: those of
- * bramah_session_open. Allocates. */
-BRAMAH_API bramah_status bramah_process_noise_new(const char *study_path, uint64_t seed,
-                                                  const bramah_machine_plant *machine, bramah_diag *diag,
-                                                  bramah_process_noise **out);
-BRAMAH_API void bramah_process_noise_free(bramah_process_noise *noise); /* NULL allowed */
-/* A step of the machine's plant, then a displacement drawn from the covariance that a filter would add. Errors:
- * those of the plant. */
-BRAMAH_API bramah_status bramah_process_noise_step(bramah_process_noise *noise, bramah_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -56,7 +56,7 @@ BRAMAH_API bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag
  * the others follow from the loops. Pressures [n_volumes] absolute (of metered cylinders the load pressures),
  * or NULL to leave them. Parameters go to their nominal values. Errors: E_ARGUMENT (wrong n, a joint twice, a
  * value that is not finite; nothing has changed), E_SINGULAR (these joints do not determine the pose),
- * E_CLOSURE, E_NOT_FINITE (pressures); the plant then stands at the initial state of the machine. */
+ * E_CLOSURE, E_NOT_FINITE (pressures); the plant is then at the initial state of the machine. */
 BRAMAH_API bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t *joints,
                                               const double *positions, const double *rates,
                                               const double *pressures, bramah_diag *diag);
@@ -68,7 +68,7 @@ typedef enum bramah_injection {
   BRAMAH_INJECTION_EXACT = 0, /* the default */
   BRAMAH_INJECTION_LINEARISED = 1
 } bramah_injection;
-/* Another way from now on. */
+/* Another injection from now on. */
 BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injection injection);
 
 /* Counts since the start.
@@ -97,16 +97,16 @@ BRAMAH_API double bramah_coupled_constraint_violation(bramah_coupled *plant);
 
 /* ---- the skeleton ---- */
 
-/* A machine as a stick figure: straight parts between points, for drawing. A body is a line from its own
+/* A machine as a skeleton: straight parts between points, for drawing. A body is a line from its own
  * joint to each joint, loop point or end of a spring or rod behind it; where there is none, to its payload
- * point (the centre of mass unless the machine gives another). What a cylinder holds on to beside these lines
+ * point (the centre of mass unless the machine gives another). What a cylinder holds on to apart from these lines
  * is joined to the nearest of them by a lug. */
 
 /* A mark has both points at the same place. */
 typedef enum bramah_skeleton_kind {
   BRAMAH_SKELETON_BODY = 1,  /* beam of a body */
   BRAMAH_SKELETON_LUG = 2,   /* from a beam to where a cylinder holds on */
-  BRAMAH_SKELETON_SLIDE = 3, /* way of a prismatic joint or loop */
+  BRAMAH_SKELETON_SLIDE = 3, /* slide of a prismatic joint or loop */
   BRAMAH_SKELETON_BARREL =
       4, /* of a cylinder, from the attachment on its barrel side; its length is constant */
   BRAMAH_SKELETON_PISTON_ROD = 5, /* from the end of the barrel to the attachment on the rod side */

@@ -15,15 +15,15 @@
  * none.) At an equilibrium xd is zero. In motion A, B, C and D belong to the point and change along the
  * trajectory.
  *
- * A spool without lag (time constant 0) is no state and does not count in u: it stands where its command has
+ * A spool without lag (time constant 0) is no state and does not count in u: it is where its command has
  * it, so the derivatives of rates and outputs by the spool are those by the command, in B and D. It is the
- * limit of short lags. Metered cylinders reach forces that way, and D of accelerations.
+ * limit of short lags. Metered cylinders reach forces like this, and D of accelerations.
  *
  * A is analytic. So are B for commands, loads and supply pressures, and C for all outputs but energies and
  * the forces of prescribed motions, which are central differences along the constraints. What spools of
  * metered cylinders do, other parameters, and D for parameters are differences of second order.
  *
- * Machines with rolling wheels and knife edges have l nonholonomic constraints beside: 2n - 2m - l + r + u
+ * Machines with rolling wheels and knife edges have l nonholonomic constraints more: 2n - 2m - l + r + u
  * states, velocities fewer than positions; the heights of wheels count among the m. Derivatives of their
  * rows are central differences of fourth order; outputs that hold accelerations are left out, and of the
  * parameters only loads, supply pressures and offsets of commands can be inputs. The point must roll: wheels
@@ -60,7 +60,7 @@ typedef struct bramah_linear_system {
   size_t n_velocity; /* n_position, or less by the nonholonomic constraints */
 } bramah_linear_system;
 
-/* What stands in B behind the commands, and in C. */
+/* What B has behind the commands, and what C has. */
 typedef struct bramah_linearization_options {
   size_t n_parameters;      /* columns of B behind the commands */
   const size_t *parameters; /* [n_parameters] their numbers */
@@ -71,17 +71,10 @@ typedef struct bramah_linearization_options {
 
 typedef struct bramah_linearization bramah_linearization;
 
-/* Memory as for bramah_coupled_init: bytes first, then the object in that memory (aligned to 64), or in
- * memory taken once. It serves every plant of the model, one thread at a time. options may be NULL:
- * commands, and no outputs. Errors: E_ARGUMENT (no such output or parameter, memory too small),
- * E_UNSUPPORTED (an output without a derivative: work, which valves are open; on a rolling machine also
- * accelerations and most parameters), E_MEMORY. */
-BRAMAH_API size_t bramah_linearization_size(const bramah_model *model,
-                                            const bramah_linearization_options *options);
-BRAMAH_API bramah_status bramah_linearization_init(const bramah_model *model,
-                                                   const bramah_linearization_options *options, void *mem,
-                                                   size_t size, bramah_diag *diag,
-                                                   bramah_linearization **out);
+/* An object in memory of its own, which serves every plant of the model, one thread at a time. options may be
+ * NULL: commands, and no outputs. Errors: E_ARGUMENT (no such output or parameter), E_UNSUPPORTED (an output
+ * without a derivative: work, which valves are open; on a rolling machine also accelerations and most
+ * parameters), E_MEMORY. */
 BRAMAH_API bramah_status bramah_linearization_new(const bramah_model *model,
                                                   const bramah_linearization_options *options,
                                                   bramah_diag *diag, bramah_linearization **out);
@@ -97,7 +90,7 @@ BRAMAH_API const bramah_linear_system *bramah_linearization_system(const bramah_
 
 /* Put the plant at state x [n], in the order and with the names of the last run, the other coordinates
  * following along the constraints; far moves are made in small steps. Errors: E_ARGUMENT, E_NOT_FINITE,
- * E_CLOSURE (the loops do not reach so far), E_UNSUPPORTED (a rolling machine); the plant then stands where
+ * E_CLOSURE (the loops do not reach so far), E_UNSUPPORTED (a rolling machine); the plant is then where
  * it stood. */
 BRAMAH_API bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled *plant,
                                                     const double *x, bramah_diag *diag);
@@ -134,7 +127,7 @@ BRAMAH_API bramah_status bramah_linearization_constrained(bramah_linearization *
                                                           double *work, bramah_constrained *out,
                                                           bramah_diag *diag);
 
-/* Bodies as energies are told of them: the inner ones of compound joints have no mass. NULL beyond the
+/* Bodies as energies are given for them: the inner ones of compound joints have no mass. NULL beyond the
  * last. */
 BRAMAH_API const char *bramah_linearization_body(const bramah_model *model, size_t i);
 
@@ -150,7 +143,7 @@ BRAMAH_API bramah_status bramah_linearization_energies(bramah_linearization *l, 
 
 /* Equilibria of the built-in plant, found with its linearized equations. Both searches start at the present
  * state of the plant and leave it at rest where they end, with spools where the commands hold them; after an
- * error it stands where it stood.
+ * error it is where it was.
  *
  * At an equilibrium no joint accelerates and no pressure changes. With closed valves there are many: oil
  * that is trapped holds the machine in any of a range of poses. Parameters count with their present values.
@@ -278,7 +271,7 @@ BRAMAH_API bramah_status bramah_lqr(const bramah_linear_system *system, const do
 
 /* ---- equations with constraints ---- */
 
-/* Three ways from equations with constraints to eigenvalues. Source: Gonzalez, Masarati, Cuadrado, Naya,
+/* Three approaches from equations with constraints to eigenvalues. Source: Gonzalez, Masarati, Cuadrado, Naya,
  * "Assessment of linearization approaches for multibody dynamics formulations", J. Comput. Nonlinear Dynam.
  * 12 (2017).
  *
@@ -309,7 +302,7 @@ typedef struct bramah_spectrum {
   size_t rank;           /* independent constraints */
   size_t n_spurious;     /* what the approach adds: infinite (redundant) or finite (penalty) */
   const double *spurious_re, *spurious_im; /* [n_spurious] (penalty), else NULL */
-  /* How clearly they are told apart, > 1 (INFINITY where nothing is spurious): |s| of the least infinite one
+  /* How clearly they are set apart, > 1 (INFINITY where nothing is spurious): |s| of the least infinite one
    * over the largest finite one; violation of the least violated spurious one over the most violated true
    * one. */
   double gap;
@@ -337,7 +330,7 @@ typedef struct bramah_operating_point_options {
   const char *const *command;   /* [n_command] "NAME=VALUE", other commands [V] from the point on */
   const char *const *hold;      /* [n_hold] "OUTPUT=VALUE": an equilibrium where outputs have these values */
   const char *const *free;      /* [n_free] commands and parameters that its search may choose */
-  const char *const *input;     /* [n_input] parameters that count as inputs beside the commands, loads say */
+  const char *const *input;     /* [n_input] parameters that count as inputs as the commands do, loads say */
   const char *sensors; /* study file whose sensors are outputs behind those of the plant; NULL: none */
 } bramah_operating_point_options;
 /* The point where the machine starts. */
@@ -359,7 +352,7 @@ BRAMAH_API const bramah_linear_system *bramah_operating_point_system(const brama
 /* What they belong to; lives as long as the point. */
 typedef struct bramah_operating_point_info {
   const bramah_model *model;
-  bramah_coupled *plant; /* stands at the point */
+  bramah_coupled *plant; /* at the point */
   bramah_linearization *linearization;
   int at_rest;                    /* 1: an equilibrium was searched for */
   bramah_equilibrium_report rest; /* how it was found */

@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct bramah_log_reader bramah_log_reader;
 
-/* Where the units of the columns stand. */
+/* Where the units of the columns are. */
 typedef enum bramah_log_units {
   BRAMAH_LOG_UNITS_FOUND = 0, /* in brackets; where no column has such, the next line if it has units only */
   BRAMAH_LOG_UNITS_HEADER,
@@ -24,12 +24,12 @@ typedef enum bramah_log_units {
 /* How a file is written. All zero: what other programs write, as far as the file shows it by itself. A
  * byte-order mark of UTF-8 and lines that end with CR LF are always understood. */
 typedef struct bramah_log_format {
-  char delimiter; /* between cells; ' ': any number of blanks. 0: what stands in the header, one of , ; tab
+  char delimiter; /* between cells; ' ': any number of blanks. 0: what is in the header, one of , ; tab
                         * and blanks; an error if , and ; do */
   char decimal;   /* '.' or ','; 0: the one met first, from then on the other is an error; '.' where commas
                         * are between the cells */
   const char *comment; /* marks at the beginning of comment lines, separated by a blank; NULL: "#" */
-  const char *missing; /* texts that stand for no sample ("NaN -"), separated by a blank; NULL: none */
+  const char *missing; /* texts that mean no sample ("NaN -"), separated by a blank; NULL: none */
   int skip;            /* lines before the header, comments included */
   int no_header;       /* 1: the columns are called 1, 2, ... and have no units */
   bramah_log_units units;
@@ -39,7 +39,7 @@ typedef struct bramah_log_format {
 } bramah_log_format;
 
 /* Open a CSV file ("-": standard input) and read its header: the first line that is not empty and does not
- * begin with #. Column names are unique; each is `name` or `name[unit]`. Cells may stand in quotes, not where
+ * begin with #. Column names are unique; each is `name` or `name[unit]`. Cells may be in quotes, not where
  * blanks separate them. A unit that is unknown is an error when the column is asked for. Errors: E_FILE,
  * E_EMPTY (no header), E_SYNTAX, E_UNIT, E_KEY (a column twice). Allocates. */
 BRAMAH_API bramah_status bramah_log_open(const char *path, bramah_diag *diag, bramah_log_reader **out);
@@ -79,7 +79,7 @@ BRAMAH_API bramah_status bramah_log_unit(const bramah_log_reader *reader, size_t
 /* Say that the column's unit is missing or wrong: E_UNIT with the place in the header. */
 BRAMAH_API bramah_status bramah_log_fail_unit(const bramah_log_reader *reader, size_t column,
                                               const char *expected, bramah_diag *diag);
-/* From now on the values of the column are given as they stand in the file. */
+/* From now on the values of the column are given as they are in the file. */
 BRAMAH_API void bramah_log_restate_unit(bramah_log_reader *reader, size_t column);
 /* From now on the cells of the column are not looked at; they are never present. */
 BRAMAH_API void bramah_log_ignore(bramah_log_reader *reader, size_t column);
@@ -99,7 +99,7 @@ BRAMAH_API void bramah_log_time_text(int64_t ns, char *out, size_t n);
 
 /* Next row: values [n_columns] in SI, present [n_columns] 0 where the cell is empty. *end = 1 at the end of
  * the file. Errors, with line and column: E_SYNTAX (text in a number, more or fewer cells than the header),
- * E_NOT_FINITE (nan, inf), E_VALUE and E_TIME (a time that cannot be told; one with a zone among others
+ * E_NOT_FINITE (nan, inf), E_VALUE and E_TIME (a time that cannot be read; one with a zone among others
  * without), E_TRUNCATED (the last line has fewer cells and no line end), E_EMPTY (no row at all, or all were
  * left out). Rows given before stay valid. */
 BRAMAH_API bramah_status bramah_log_next(bramah_log_reader *reader, double *values, unsigned char *present,
@@ -144,12 +144,12 @@ BRAMAH_API bramah_status bramah_log_stream_open(const bramah_session *session, s
                                                 bramah_log_stream **out);
 
 /* The same for the inputs of a model (NULL: none) and the sensors [study->n_sensors] of a study (NULL: none, and
- * no sensors; one without unit is left out). With `tell` (NULL allowed) every mistake goes there and none
+ * no sensors; one without unit is left out). With `report` (NULL allowed) every mistake goes there and none
  * to diag, and columns that are not found are no error: *out is NULL only where no row can be read. */
 BRAMAH_API bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah_model *model,
                                                     const bramah_sensor *sensors, size_t n,
                                                     const char *const *paths,
-                                                    void (*tell)(void *user, const bramah_diag *diag),
+                                                    void (*report)(void *user, const bramah_diag *diag),
                                                     void *user, bramah_diag *diag, bramah_log_stream **out);
 BRAMAH_API void bramah_log_stream_close(bramah_log_stream *stream); /* NULL allowed */
 
@@ -275,18 +275,18 @@ typedef struct bramah_log_survey {
   int64_t *longest_wait_ns;                           /* [sensors] between two samples */
 } bramah_log_survey;
 
-/* Read all rows without a filter; step_ns: of the plant. Every gap longer than longest_gap_ns is told (E_TIME), and
+/* Read all rows without a filter; step_ns: of the plant. Every gap longer than longest_gap_ns is reported (E_TIME), and
  * the error that ended the rows, whose status is returned. Released by bramah_log_survey_free in any case. */
 BRAMAH_API bramah_status bramah_log_survey_read(bramah_log_stream *stream, size_t n_inputs, size_t n_sensors,
                                                 int64_t step_ns, int64_t longest_gap_ns,
-                                                void (*tell)(void *user, const bramah_diag *diag), void *user,
-                                                bramah_log_survey *out);
+                                                void (*report)(void *user, const bramah_diag *diag),
+                                                void *user, bramah_log_survey *out);
 BRAMAH_API void bramah_log_survey_free(bramah_log_survey *survey);
 
 /* ---- writing ---- */
 
 /* A name that ends in .mat: a MAT file, with full precision, structs `units` and `names` (the names columns
- * have here). It is empty until it is finished; rows wait in a file beside it. */
+ * have here). It is empty until it is finished; rows wait in a nameless file in its folder. */
 
 typedef struct bramah_log_writer bramah_log_writer;
 
@@ -388,7 +388,7 @@ BRAMAH_API bramah_status bramah_mat_add_struct(bramah_mat *mat, const char *name
  * incomplete. */
 BRAMAH_API bramah_status bramah_mat_finish(bramah_mat *mat, bramah_diag *diag);
 
-/* A text as a name MATLAB allows: other characters become _, x stands before what is no letter, the rest is
+/* A text as a name MATLAB allows: other characters become _, x is put before what is no letter, the rest is
  * cut off. out [BRAMAH_MAT_NAME]. */
 BRAMAH_API void bramah_mat_name(const char *text, char *out);
 

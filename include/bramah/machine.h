@@ -21,7 +21,7 @@ typedef struct bramah_body {
   double mass;              /* [kg] >= 0 */
   double centre_of_mass[3]; /* [m] in the body frame */
   double inertia[6]; /* [kg m^2] about the centre of mass, body axes: xx yy zz xy xz yz (xy = -integral x y
-                        dm: the off-diagonal elements of the inertia matrix as they stand in it) */
+                        dm: the off-diagonal elements of the inertia matrix as the matrix has them) */
   int payload_point_given; /* 0: the payload sits at the centre of mass */
   double payload_point[3]; /* [m] in the body frame: where the parameter <body>.payload adds its mass */
 } bramah_body;
@@ -51,7 +51,7 @@ typedef struct bramah_body {
  * outputs .angle, whose rates and accelerations race near a pitch of +-90 deg as such angles do (the rates
  * of the body do not: use those, and the unit quaternion <joint>.qw, .qx, .qy, .qz of child axes against
  * joint axes, which is continuous; its sign is + at zero angles). As long as the pitch has not gone beyond
- * 1 rad, angles count whole turns; afterwards yaw and roll stand within +-pi. Standard deviations and
+ * 1 rad, angles count whole turns; afterwards yaw and roll are within +-pi. Standard deviations and
  * noise of these angles mean small turns of the child about its own z (yaw), y (pitch) and x (roll). A
  * joint spring, damper or rotary actuator on one of the angles keeps them for coordinates; such a joint is
  * singular at a pitch of +-90 deg and a step stops with BRAMAH_E_SINGULAR within about one degree of it. */
@@ -253,7 +253,7 @@ typedef struct bramah_characteristic {
   const double *openings; /* [n_points] V */
 } bramah_characteristic;
 
-/* The four ways through a directional valve. */
+/* The four flow paths of a directional valve. */
 typedef enum bramah_port {
   BRAMAH_PORT_PUMP_A = 0,
   BRAMAH_PORT_B_TANK = 1,
@@ -263,10 +263,10 @@ typedef enum bramah_port {
 enum { BRAMAH_N_PORTS = 4 };
 
 /* 4/3 directional valve with first-order spool. U > 0 opens pump -> a and b -> tank; U < 0 a -> tank, pump ->
- * b. Each way passes Q = C_vd e sgn(dp) sqrt|dp| with its effective opening e(U) >= 0 [V]. Without further
- * description e = |U| on the ways that U opens. A dead band d makes it max(|U| - d, 0). A characteristic c(U)
+ * b. Each flow path passes Q = C_vd e sgn(dp) sqrt|dp| with its effective opening e(U) >= 0 [V]. Without further
+ * description e = |U| on the paths that U opens. A dead band d makes it max(|U| - d, 0). A characteristic c(U)
  * makes it c on pump -> a and b -> tank where c > 0, -c on the two others where c < 0. A characteristic of a
- * way of its own is e itself and goes before both (overlap, underlap, unequal edges). Its outputs
+ * flow path of its own is e itself and goes before both (overlap, underlap, unequal edges). Its outputs
  * <name>.flow_a and <name>.flow_b [m^3/s] are the flows out of the valve into a and b: less than zero where
  * oil comes back to the tank. */
 typedef struct bramah_valve {
@@ -274,7 +274,7 @@ typedef struct bramah_valve {
   int line;
   const char *pump, *tank, *a, *b; /* volume or supply */
   double flow_coefficient;         /* [m^3/(s sqrt(Pa) V)] > 0: Q = C_vd U sgn(dp) sqrt|dp| */
-  double time_constant; /* [s] 0: the spool stands where the command has it at once; below half a step the
+  double time_constant; /* [s] 0: the spool is where the command has it at once; below half a step the
                            trapezoidal rule overshoots */
   double limit;         /* [V] > 0: commands beyond +-limit are taken as +-limit */
   double initial_spool; /* [V] */
@@ -436,7 +436,7 @@ typedef struct bramah_relief_valve {
 
 /* Pump: Q from `from` into `into`, whatever the pressures; with a pressure compensator (set_pressure > 0) the
  * flow falls linearly from Q at dp = p_set - band to zero at p_set, dp = p_into - p_from. It never turns
- * back. Its losses are a leakage beside it. */
+ * back. Its losses are a leakage of their own. */
 typedef struct bramah_pump {
   const char *name;
   int line;
@@ -461,7 +461,7 @@ typedef struct bramah_accumulator {
   double exponent;   /* n >= 1: 1 slow (isothermal), 1.4 fast (adiabatic); 0 means 1.4 */
 } bramah_accumulator;
 
-/* Valve of one way that stands open at a constant part, or that a command opens: fully at the limit, not at
+/* Valve with one flow path that is open at a constant part, or that a command opens: fully at the limit, not at
  * all at zero and below. */
 typedef struct bramah_metering_valve {
   double flow_coefficient; /* C [m^3/(s sqrt(Pa))] > 0 fully open; 0: there is no such valve */
@@ -472,15 +472,15 @@ typedef struct bramah_metering_valve {
 } bramah_metering_valve;
 
 /* Line of a pump that delivers Q, with a relief valve, which opens at its setting whatever the flow, and
- * perhaps a bleed valve back to the tank. Metered cylinders that name it share it: its pressure is the one at
+ * perhaps an unloading valve back to the tank. Metered cylinders that name it share it: its pressure is the one at
  * which their flows and these balance. Output: <name>.pressure [Pa]. */
 typedef struct bramah_pump_line {
   const char *name;
   int line;
-  const char *tank;            /* supply */
-  double flow;                 /* Q [m^3/s] > 0 */
-  double set_pressure;         /* P_M [Pa] > 0 above the tank */
-  bramah_metering_valve bleed; /* may be missing: then the relief valve takes what nobody draws */
+  const char *tank;                /* supply */
+  double flow;                     /* Q [m^3/s] > 0 */
+  double set_pressure;             /* P_M [Pa] > 0 above the tank */
+  bramah_metering_valve unloading; /* may be missing: then the relief valve takes what nobody draws */
 } bramah_pump_line;
 
 /* Quasistatic cylinder: incompressible oil behind four metering valves (pump -> a and b -> tank extend, a ->
@@ -490,14 +490,14 @@ typedef struct bramah_pump_line {
  * of the reliefs opens, the actuator stands still whatever the load. A viscoelastic element of stiffness K
  * and damping B between actuator and rod makes that a rate: state is its load pressure pi = K (x - s) / A, x
  * the stroke of the actuator itself, s that of the rod, A the piston area; the force on the rod is A pi + B
- * (x' - s'). K and B stand for the oil and have no exact value: the rod gives by force / K. Source: Kikuuwe
+ * (x' - s'). K and B represent the oil and have no exact value: the rod gives by force / K. Source: Kikuuwe
  * et al. (2022), (48)-(50), (60) ff.
  *
- * Its spool is that of a directional valve, with the effective openings of bramah_valve; a way is fully open
- * where its effective opening reaches the limit. An opening of less than 1e-9 is closed. Ways that extend
+ * Its spool is that of a directional valve, with the effective openings of bramah_valve; a flow path is fully open
+ * where its effective opening reaches the limit. An opening of less than 1e-9 is closed. Paths that extend
  * must be shut for U <= 0, those that retract for U >= 0 (18).
  *
- * Outputs beside those of cylinders: <name>.load_pressure (pi), .spool, .metered_velocity (x'),
+ * Outputs besides those of cylinders: <name>.load_pressure (pi), .spool, .metered_velocity (x'),
  * <name>_piston.pressure and <name>_rod.pressure [Pa] absolute, the lowest possible where a standing actuator
  * leaves them open, .flow out of the line and .regeneration_flow [m^3/s], .valves (which of relief and
  * suction valves are open: 1 piston relief, 2 piston suction, 4 rod relief, 8 rod suction, 16 pump relief, 32
@@ -560,10 +560,10 @@ typedef struct bramah_input {
 typedef enum bramah_formulation {
   BRAMAH_FORMULATION_PARTITIONING = 0,         /* double-step: independent coordinates only (D 2.26-2.29) */
   BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN = 1, /* index 3 with projections: penalty_factor (D 2.20-2.23) */
-  BRAMAH_FORMULATION_PENALTY = 2               /* all three penalty figures (D 2.30-2.33) */
+  BRAMAH_FORMULATION_PENALTY = 2               /* all three penalty values (D 2.30-2.33) */
 } bramah_formulation;
 
-/* Implicit trapezoidal rule with Newton. Zero means default. Source: spec equations 4. */
+/* Implicit trapezoidal rule with Newton. Zero means the value of bramah_machine_default. Source: spec equations 4. */
 typedef struct bramah_integrator {
   int64_t step_ns;           /* time step; default 1 000 000 ns */
   double position_tolerance; /* [rad or m] default 1e-7: largest correction of the last iteration */
@@ -577,8 +577,8 @@ typedef struct bramah_integrator {
 
 /* ---- the kinds of hydraulic elements, as data ----
  *
- * Every element between two nodes or on a volume (orifice, leakage, check valve, relief valve, pump, accumulator)
- * is described by a table of its keys: what a machine file may give, where it goes in the structure of the
+ * Every element between two nodes or on a volume (orifice, leakage, check valve, relief valve, pump, motor,
+ * accumulator, line) is described by a table of its keys: what a machine file may give, where it goes in the structure of the
  * description, and what is checked. Readers, editors and listings walk these tables instead of knowing the
  * elements. */
 
@@ -587,16 +587,16 @@ typedef enum bramah_key_type {
   BRAMAH_KEY_NODE =
       2, /* name of a volume or supply: const char *; the first two keys of this kind or of the next are the ports */
   BRAMAH_KEY_VOLUME = 3,     /* name of a volume */
+  BRAMAH_KEY_CYLINDER = 4,   /* name of a cylinder or rotary actuator whose two volumes are both nodes */
   BRAMAH_KEY_COORDINATE = 5, /* name of a joint coordinate that turns */
-  BRAMAH_KEY_FRICTION = 6,   /* bramah_friction, in N m and rad */
-  BRAMAH_KEY_CYLINDER = 4 /* name of a cylinder or rotary actuator whose two volumes stand for both nodes */
+  BRAMAH_KEY_FRICTION = 6    /* bramah_friction, in N m and rad */
 } bramah_key_type;
 
 typedef enum bramah_key_range {
   BRAMAH_KEY_POSITIVE = 1, /* > 0; where the key is not required 0 means that it is not given */
   BRAMAH_KEY_NOT_NEGATIVE = 2,
-  BRAMAH_KEY_ANY = 4,
-  BRAMAH_KEY_FROM_ONE = 3 /* >= 1; 0 means not given */
+  BRAMAH_KEY_FROM_ONE = 3, /* >= 1; 0 means not given */
+  BRAMAH_KEY_ANY = 4
 } bramah_key_range;
 
 /* A key of an element in a machine file and the member of its description that it fills. */
@@ -698,6 +698,11 @@ typedef struct bramah_machine {
   const bramah_metered_cylinder *metered_cylinders;
 } bramah_machine;
 
+/* Fill *machine with nothing and with what files that say nothing more have: step 1 ms, tolerances, iterations
+ * and penalty of bramah_integrator, transition pressure 2 bar. No gravity. Start with it, then give what the
+ * machine has. */
+BRAMAH_API void bramah_machine_default(bramah_machine *machine);
+
 /* Descriptions of elements of a kind in a machine: how many, and number i of them. */
 BRAMAH_API size_t bramah_machine_n_elements(const bramah_machine *machine, const bramah_element_kind *kind);
 BRAMAH_API const void *bramah_machine_element(const bramah_machine *machine, const bramah_element_kind *kind,
@@ -759,10 +764,10 @@ BRAMAH_API double bramah_model_initial_pressure(const bramah_model *model, size_
 BRAMAH_API int64_t bramah_model_step_ns(const bramah_model *model);
 
 /* The commands that a machine plans for its inputs, over time: each value holds from its time until the next;
- * before the first, 0. Machine and model must outlive it. Errors: E_MEMORY. */
+ * before the first, 0. */
 typedef struct bramah_schedule bramah_schedule;
-/* The commands that the machine plans over time. Free it with bramah_schedule_free; the machine must outlive it. Errors:
- * E_MEMORY. */
+
+/* Machine and model must outlive it. Free it with bramah_schedule_free. Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_schedule_new(const bramah_machine *machine, const bramah_model *model,
                                              bramah_diag *diag, bramah_schedule **out);
 BRAMAH_API void bramah_schedule_free(bramah_schedule *schedule); /* NULL allowed */

@@ -80,11 +80,6 @@ typedef struct bramah_plan {
 
 enum { BRAMAH_PLAN_MOST_SIGNALS = 12, BRAMAH_PLAN_MOST_STUDIES = 64, BRAMAH_PLAN_MOST_RATES = 64 };
 
-/* Read a plan; no other file is opened. Errors as for bramah_machine_load. Release it with bramah_plan_free.
- */
-BRAMAH_API bramah_status bramah_plan_load(const char *path, bramah_diag *diag, bramah_plan **out);
-BRAMAH_API void bramah_plan_free(bramah_plan *plan); /* NULL allowed */
-
 /* ---- studies ---- */
 
 typedef struct bramah_sensor_study bramah_sensor_study;
@@ -99,9 +94,9 @@ typedef struct bramah_sensor_study_options {
 BRAMAH_API bramah_sensor_study_options bramah_sensor_study_options_default(void);
 
 /* Read the plan and all it names, simulate the truth and run the model without corrections. options NULL: the
- * default. Errors: those of bramah_plan_load, bramah_study_load and bramah_session_open with their places;
- * E_REFERENCE (a scenario or output that does not exist), E_UNSUPPORTED (a study with unknown inputs, adapting
- * noise or delayed sensors), E_VALUE (more than 1e8 runs), E_MEMORY. */
+ * default. Errors: those of bramah_machine_load for the plan, of bramah_study_load and bramah_session_open with their
+ * places; E_REFERENCE (a scenario or output that does not exist), E_UNSUPPORTED (a study with unknown inputs,
+ * adapting noise or delayed sensors), E_VALUE (more than 1e8 runs), E_MEMORY. */
 BRAMAH_API bramah_status bramah_sensor_study_open(const char *plan,
                                                   const bramah_sensor_study_options *options,
                                                   bramah_diag *diag, bramah_sensor_study **out);
@@ -109,7 +104,7 @@ BRAMAH_API void bramah_sensor_study_free(bramah_sensor_study *study); /* NULL al
 
 /* Do all runs on so many threads (the caller's is one of them). `progress` (NULL: none) is called after each
  * run, from any thread but never from two at once, with the number of runs that are done. A run that fails
- * ends by itself (bramah_sensor_study_failure) and is in no mean. The outcome does not depend on the number of
+ * ends by itself (bramah_sensor_study_get_run) and is in no mean. The outcome does not depend on the number of
  * threads. Errors: E_MEMORY. */
 typedef void (*bramah_sensor_study_progress)(void *user, size_t done);
 /* Do the runs, see bramah_sensor_study_progress. */
@@ -138,11 +133,14 @@ BRAMAH_API const bramah_sensor_study_layout *bramah_sensor_study_about(const bra
 typedef struct bramah_sensor_study_case {
   size_t scenario, study, filter, rate, seed; /* the noise has the number seed + 1 */
 } bramah_sensor_study_case;
-/* The run of this number < n_runs: seeds in rates, in filters, in studies, in scenarios. */
-BRAMAH_API bramah_sensor_study_case bramah_sensor_study_case_of(const bramah_sensor_study *study, size_t run);
-
-/* Why a run failed; NULL if it did not. */
-BRAMAH_API const char *bramah_sensor_study_failure(const bramah_sensor_study *study, size_t run);
+/* What became of a run. */
+typedef struct bramah_sensor_study_outcome {
+  bramah_sensor_study_case at;
+  const char *failure; /* why it failed; NULL: it did not */
+} bramah_sensor_study_outcome;
+/* Of the run of this number < n_runs: seeds in rates, in filters, in studies, in scenarios. */
+BRAMAH_API bramah_sensor_study_outcome bramah_sensor_study_get_run(const bramah_sensor_study *study,
+                                                                   size_t run);
 
 /* What a run says of a signal. */
 typedef enum bramah_metric {
@@ -182,13 +180,15 @@ BRAMAH_API bramah_sensor_study_ratio bramah_sensor_study_compare(const bramah_se
                                                                  const bramah_sensor_study_case *a,
                                                                  const bramah_sensor_study_case *b);
 
-/* Of the truth of a scenario: the largest magnitude of a signal [SI]. */
-BRAMAH_API double bramah_sensor_study_largest(const bramah_sensor_study *study, size_t scenario,
-                                              size_t signal);
-/* RMSE or SETTLED of the first study's and filter's model without corrections; NaN if it came to an early
- * end. */
-BRAMAH_API double bramah_sensor_study_model_alone(const bramah_sensor_study *study, size_t scenario,
-                                                  size_t signal, bramah_metric metric);
+/* A signal without any filter. */
+typedef struct bramah_sensor_study_signal {
+  double largest; /* magnitude of the truth [SI] */
+  /* RMSE and SETTLED of the first study's and filter's model without corrections; NaN: it came to an early end. */
+  double model_alone, model_alone_settled;
+} bramah_sensor_study_signal;
+/* Of this scenario. */
+BRAMAH_API bramah_sensor_study_signal bramah_sensor_study_get_signal(const bramah_sensor_study *study,
+                                                                     size_t scenario, size_t signal);
 
 #ifdef __cplusplus
 }

@@ -18,7 +18,7 @@ typedef struct bramah_timed_parameter {
   int64_t time_ns;
 } bramah_timed_parameter;
 
-/* What is simulated beside the motion itself, and where it goes. */
+/* What is simulated in addition to the motion, and where it goes. */
 typedef struct bramah_simulation_options {
   const char *truth;  /* file for the true motion, a row per step; "-": standard output; NULL: none */
   int hidden_outputs; /* 1: also the outputs meant for sensors: rates and specific forces of bodies, flows */
@@ -58,14 +58,11 @@ typedef struct bramah_simulation_result {
   int has_energy;      /* 1: actuators and motions alone do work on the machine, so that energies add up: */
   double energy_error; /* [J] largest of kinetic and potential energy less that at the start and the work */
   double work;         /* [J] largest magnitude of the work of all actuators and motions */
+  size_t n_sensors;    /* of the study; 0 without one */
+  const bramah_simulated_log *log; /* of these sensors (bramah_simulated_log_sensor); NULL: none */
 } bramah_simulation_result;
 /* Of the rows written so far. */
 BRAMAH_API bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *simulation);
-
-/* The log of the study's sensors, for what became of each (bramah_simulated_log_sensor), and how many sensors
- * it has; NULL without a study. */
-BRAMAH_API const bramah_simulated_log *bramah_simulation_log(const bramah_simulation *simulation,
-                                                             size_t *n_sensors);
 
 #ifdef __cplusplus
 }

@@ -32,16 +32,13 @@ extern "C" {
 
 typedef struct bramah_smoother bramah_smoother;
 
-/* Bytes for `capacity` steps of this filter: 3 n^2 + 2 n doubles and a snapshot of the plant for each.
- * SIZE_MAX if that is more than can be counted. Create it there (aligned to 64) or in memory taken once. The
- * filter's plant must outlive the smoother. Errors: E_ARGUMENT (memory too small), E_MEMORY. */
+/* Bytes that a smoother of `capacity` steps of this filter takes: 3 n^2 + 2 n doubles and a snapshot of the
+ * plant for each step. SIZE_MAX if that is more than can be counted. */
 BRAMAH_API size_t bramah_smoother_size(const bramah_filter *filter, size_t capacity);
-BRAMAH_API bramah_status bramah_smoother_init(const bramah_filter *filter, size_t capacity, void *mem,
-                                              size_t size, bramah_diag *diag, bramah_smoother **out);
+/* Memory is taken here, once. The filter's plant must outlive the smoother. Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_smoother_new(const bramah_filter *filter, size_t capacity, bramah_diag *diag,
                                              bramah_smoother **out);
-BRAMAH_API void
-bramah_smoother_free(bramah_smoother *smoother); /* NULL allowed; only for bramah_smoother_new */
+BRAMAH_API void bramah_smoother_free(bramah_smoother *smoother); /* NULL allowed */
 
 /* After a successful bramah_filter_predict: begin the record of this step. Records of the same time or later
  * ones are dropped, so that a filter that has been restored to an earlier time may go forward again. Errors:

@@ -167,11 +167,9 @@ typedef enum bramah_tune_criterion {
 } bramah_tune_criterion;
 
 typedef enum bramah_tune_method {
-  BRAMAH_TUNE_DEFAULT = 0,    /* scoring for the likelihood, else the simplex */
-  BRAMAH_TUNE_SCORING = 1,    /* Fisher scoring by sensitivities of the innovations */
-  BRAMAH_TUNE_SIMPLEX = 2,    /* Nelder and Mead */
-  BRAMAH_TUNE_MULTISTART = 3, /* the simplex from several starts */
-  BRAMAH_TUNE_GLOBAL = 4      /* controlled random search */
+  BRAMAH_TUNE_DEFAULT = 0, /* scoring for the likelihood, else the simplex */
+  BRAMAH_TUNE_SCORING = 1, /* Fisher scoring by sensitivities of the innovations */
+  BRAMAH_TUNE_SIMPLEX = 2  /* Nelder and Mead */
 } bramah_tune_method;
 
 /* A figure of the study ("volumes.v1.noise") or, behind "machine.", of its machine file, that is to be

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Estimates against the truth: errors of outputs, and of the whole state by the filter's own covariance. */
-#include "lib/assess/accuracy.h"
 #include "lib/assess/assess_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NAME = sizeof *((bramah_assess *)0)->state };
-
-static bramah_status init_nees(bramah_assess *a, bramah_diag *diag)
-{
-  const size_t n = bramah_plant_n_error(a->plant);
-  a->error = calloc(2 * n + n * n + n * (n + 2) + 1, sizeof *a->error);
-  a->state_column = calloc(n + 1, sizeof *a->state_column);
-  if (!a->error || !a->state_column) return bramah__fail_memory(diag);
-  if (!bramah_plant_coordinates(a->plant, a->error)) return BRAMAH_OK;
-  a->state = calloc(n + 1, sizeof *a->state);
-  return a->state ? BRAMAH_OK : bramah__fail_memory(diag);
-}
 
 bramah_status bramah__accuracy_init(bramah_assess *a, bramah_diag *diag)
 {
@@ -35,19 +21,18 @@ bramah_status bramah__accuracy_init(bramah_assess *a, bramah_diag *diag)
     if (out->has_sigma) status = bramah_truth_find(a->rows, out->name, out->unit, column, diag);
     out->has_truth = !status && *column >= 0;
     if (out->has_truth)
-      a->accuracy[a->n_accuracies++] =
-          (bramah_accuracy){.output = out->output, .name = out->name, .unit = out->unit};
+      a->accuracy[a->n_accuracies++] = (bramah__accuracy){
+          .output = out->output, .name = out->name, .unit = out->unit, .sensor = out->sensor};
   }
-  return status ? status : init_nees(a, diag);
-}
+  if (status) return status;
 
-double bramah__without_turns(const bramah_plant *plant, size_t output, double truth, double value)
-{
-  static const double half_turn = 3.14159265358979323846;
-  bramah_output_info info;
-  bramah_plant_output_info(plant, output, &info);
-  const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
-  return turns && fabs(value - truth) > half_turn ? truth + remainder(value - truth, 2.0 * half_turn) : value;
+  const size_t n = bramah_plant_n_error(a->plant);
+  a->error = calloc(2 * n + n * n + n * (n + 2) + 1, sizeof *a->error);
+  a->state_column = calloc(n + 1, sizeof *a->state_column);
+  if (!a->error || !a->state_column) return bramah__fail_memory(diag);
+  if (!bramah_plant_coordinates(a->plant, a->error)) return BRAMAH_OK;
+  a->state = calloc(n + 1, sizeof *a->state);
+  return a->state ? BRAMAH_OK : bramah__fail_memory(diag);
 }
 
 bramah_status bramah__accuracy_seek(bramah_assess *a, int64_t time_ns, int *matched, bramah_diag *diag)
@@ -60,86 +45,71 @@ bramah_status bramah__accuracy_seek(bramah_assess *a, int64_t time_ns, int *matc
   return status;
 }
 
-/* ---- outputs ---- */
-
-static void compare(bramah_assess *a, bramah_accuracy *c, long sensor)
-{
-  const size_t i = c->output;
-  const double truth = a->truth[i], sigma = a->sigma[i];
-  const double value = bramah__without_turns(a->plant, i, truth, a->value[i]);
-  if (isnan(truth)) return;
-  bramah_rmse_add(&c->estimate, truth, value, sigma);
-  if (sigma >
-      1e-9 * c->estimate.max_truth) { /* what is moved by a motion has no uncertainty, only rounding */
-    c->judged++;
-    c->within += fabs(value - truth) <= 2.0 * 1.96 * sigma;
-  }
-  if (a->model_runs) {
-    const double free = a->model.output(a->model.self, i);
-    bramah_rmse_add(&c->model, truth, bramah__without_turns(&a->model, i, truth, free), NAN);
-  }
-  if (sensor >= 0 && !isnan(a->measured[sensor]))
-    bramah_rmse_add(&c->measured, truth, a->measured[sensor], NAN);
-}
-
-void bramah__accuracy_smoothed(bramah_assess *a)
-{
-  for (size_t k = 0; k < a->n_accuracies; k++) {
-    bramah_accuracy *c = &a->accuracy[k];
-    const size_t i = c->output;
-    if (isnan(a->truth[i])) continue;
-    bramah_rmse_add(&c->smoothed, a->truth[i], bramah__without_turns(a->plant, i, a->truth[i], a->value[i]),
-                    a->sigma[i]);
-  }
-}
-
-/* ---- states ---- */
-
-/* The columns of the coordinates that are independent now. Errors of spherical and floating joints are turns
- * about axes of the body, not those of the angles shown: such a state has none. */
-static void find_columns(bramah_assess *a, double *row)
+/* Normalised errors of the whole state; 0 if the truth lacks one. Errors of spherical and floating joints are turns
+ * about axes of the body, not those of the angles shown: such a state has no column. */
+static int nees(bramah_assess *a, double *value)
 {
   const bramah_plant *plant = a->plant;
-  for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
-    bramah_diag ignored;
+  const size_t n = bramah_plant_n_error(plant), m = bramah_filter_n_error(a->filter);
+  double *e = a->error, *x = e + n, *P = x + n, *work = P + n * n;
+  const double *covariance = bramah_filter_covariance(a->filter);
+  bramah_diag ignored;
+
+  /* The columns of the coordinates that are independent now. */
+  for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
     const char *name = bramah_plant_state_name(plant, i);
     if (strcmp(name, a->state[i]) == 0) continue;
-    snprintf(a->state[i], NAME, "%s", name);
+    snprintf(a->state[i], sizeof a->state[i], "%s", name);
     a->state_column[i] = -1;
     const long output = bramah_plant_find_output(plant, name);
     if (output < 0 || (i < plant->n_dof && plant->noise_row &&
-                       plant->noise_row(plant->self, (size_t)output, row) == BRAMAH_OK))
+                       plant->noise_row(plant->self, (size_t)output, work) == BRAMAH_OK))
       continue;
     bramah_plant_output_info(plant, (size_t)output, &info);
     if (bramah_truth_find(a->rows, name, info.unit, &a->state_column[i], &ignored)) a->state_column[i] = -1;
   }
-}
 
-/* 0 if the truth lacks a state. */
-static int nees(bramah_assess *a, double *value)
-{
-  const size_t n = bramah_plant_n_error(a->plant), m = bramah_filter_n_error(a->filter);
-  double *e = a->error, *x = e + n, *P = x + n, *work = P + n * n;
-  const double *covariance = bramah_filter_covariance(a->filter);
-  bramah_diag ignored;
-  find_columns(a, work);
-  bramah_plant_coordinates(a->plant, x);
+  bramah_plant_coordinates(plant, x);
   for (size_t i = 0; i < n; i++) {
     if (a->state_column[i] < 0) return 0;
     e[i] = bramah_truth_value(a->rows, (size_t)a->state_column[i]) - x[i];
     if (isnan(e[i])) return 0;
     memcpy(P + i * n, covariance + i * m, n * sizeof *P);
   }
-  return bramah_nees(n, e, P, work, value, &ignored) == BRAMAH_OK;
+  return bramah__nees(n, e, P, work, value, &ignored) == BRAMAH_OK;
 }
 
 void bramah__accuracy_step(bramah_assess *a)
 {
-  double value;
-  for (size_t k = 0, c = 0; k < a->n_accuracies; k++, c++) {
-    while (a->outputs[c].output != a->accuracy[k].output) c++;
-    compare(a, &a->accuracy[k], a->outputs[c].sensor);
+  for (size_t k = 0; k < a->n_accuracies; k++) {
+    bramah__accuracy *c = &a->accuracy[k];
+    const size_t i = c->output;
+    const double truth = a->truth[i], sigma = a->sigma[i];
+    if (isnan(truth)) continue;
+    const double value = bramah__without_turns(a->plant, i, truth, a->value[i]);
+    bramah__rmse_add(&c->estimate, truth, value, sigma);
+    /* What is moved by a motion has no uncertainty, only rounding. */
+    if (sigma > 1e-9 * c->estimate.max_truth) {
+      c->judged++;
+      c->within += fabs(value - truth) <= 2.0 * 1.96 * sigma;
+    }
+    if (a->model_runs)
+      bramah__rmse_add(&c->model, truth, bramah__without_turns(&a->model, i, truth, a->alone[i]), NAN);
+    if (c->sensor >= 0 && !isnan(a->measured[c->sensor]))
+      bramah__rmse_add(&c->measured, truth, a->measured[c->sensor], NAN);
   }
-  if (a->state && nees(a, &value)) bramah_nis_add(&a->nees, value, (double)bramah_plant_n_error(a->plant));
+  double value;
+  if (a->state && nees(a, &value)) bramah__nis_add(&a->nees, value, (double)bramah_plant_n_error(a->plant));
+}
+
+void bramah__accuracy_smoothed(bramah_assess *a)
+{
+  for (size_t k = 0; k < a->n_accuracies; k++) {
+    bramah__accuracy *c = &a->accuracy[k];
+    const size_t i = c->output;
+    if (isnan(a->truth[i])) continue;
+    const double value = bramah__without_turns(a->plant, i, a->truth[i], a->value[i]);
+    bramah__rmse_add(&c->smoothed, a->truth[i], value, a->sigma[i]);
+  }
 }

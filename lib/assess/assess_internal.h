@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An assessment and its parts. run.c steps it, estimate.c tells what it estimates, consistency.c counts
- * innovations and events, accuracy.c compares with the truth, unknown_inputs.c runs the second filter, smooth.c
- * is the backward pass, save.c writes it all into a snapshot, verdict.c judges. */
+/* An assessment and its parts. run.c steps it, results.c has what it estimates, counts and judges, accuracy.c
+ * compares with the truth, unknown_inputs.c runs the second filter, smooth.c is the backward pass, save.c writes
+ * it all into a snapshot. */
 #ifndef BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 #define BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 
@@ -10,16 +10,26 @@
 #include "bramah/smoother.h"
 #include "bramah/observability.h"
 #include "lib/assess/snapshot.h"
+#include "lib/assess/statistics.h"
 #include "lib/io/fail.h"
 
 /* Sums over the innovations of a sensor, or of all. */
 typedef struct bramah__innovations {
-  bramah_nis nis;  /* of those fused */
+  bramah__nis nis; /* of those fused */
   double expected; /* sum over them of what their gates leave of a mean NIS of 1 */
   uint64_t present, gated, saturated;
   double last, products,
       squares; /* normalised: the last one, sums of products with the one before, squares */
 } bramah__innovations;
+
+/* Sums over the errors of an output. */
+typedef struct bramah__accuracy {
+  size_t output; /* of the plant */
+  const char *name, *unit;
+  long sensor; /* that measures just this, -1: none */
+  bramah__rmse estimate, model, measured, smoothed;
+  uint64_t judged, within; /* as in bramah_accuracy */
+} bramah__accuracy;
 
 /* A filter with known inputs that runs along (unknown_inputs.c). */
 typedef struct bramah__known_inputs {
@@ -36,10 +46,12 @@ typedef struct bramah__known_inputs {
   uint64_t count;
 } bramah__known_inputs;
 
-/* Room for what is told (results.c). */
+/* What the results point to. */
 typedef struct bramah__results {
   bramah_assess_results of;
   bramah_consistency *sensor;    /* [n_sensors] */
+  double *lags;                  /* [n_sensors x BRAMAH__AUTOCORRELATION_LAGS] */
+  bramah_accuracy *accuracy;     /* [n_accuracies] */
   bramah_adapted *adapted;       /* [n_adapted] */
   bramah_input_cost *input_cost; /* [n_outputs] */
   bramah_finding *finding;       /* [4 n_sensors + n_accuracies + 2] */
@@ -61,27 +73,25 @@ struct bramah_assess {
   double reading;              /* [s] of the clock, within the source */
   uint64_t study_hash, machine_hash;
 
-  /* estimate.c */
+  /* results.c */
   bramah_estimate estimate;
   int taken; /* the estimate holds the values of the present step */
   size_t n_outputs;
-  bramah_assess_output *outputs;        /* [n_outputs] */
-  double *value, *sigma, *truth;        /* [n_output of the plant] */
-  double *measured;                     /* [n_sensors] */
-  size_t *shown_as;                     /* [n_augmented] output of the plant, or n_output */
-  bramah_augmented_estimate *augmented; /* [n_augmented] */
-
-  /* consistency.c */
+  bramah_assess_output *outputs;         /* [n_outputs] */
+  double *value, *sigma, *truth, *alone; /* [n_output of the plant]; alone: of the model */
+  double *measured;                      /* [n_sensors] */
+  size_t *shown_as;                      /* [n_augmented] output of the plant, or n_output */
+  bramah_augmented_estimate *augmented;  /* [n_augmented] */
   bramah__innovations *innovations, all; /* [n_sensors] */
-  bramah_autocorrelation *whiteness;     /* [n_sensors] or NULL */
+  bramah__autocorrelation *whiteness;    /* [n_sensors] or NULL */
   bramah_event *fault, recoveries;       /* [n_sensors] */
 
   /* accuracy.c */
   bramah_truth *rows; /* of the truth; NULL: none */
   size_t n_accuracies;
-  bramah_accuracy *accuracy; /* [n_accuracies] */
-  long *column;              /* [n_output of the plant] of the truth, -1: none */
-  bramah_nis nees;
+  bramah__accuracy *accuracy; /* [n_accuracies] */
+  long *column;               /* [n_output of the plant] of the truth, -1: none */
+  bramah__nis nees;
   char (*state)[128]; /* [n] names of the error states at the last time; NULL: no NEES */
   long *state_column; /* [n] of the truth, -1: none */
   double *error;      /* [n] and P [n x n], work [n (n + 2)], x [n] behind it */
@@ -109,14 +119,13 @@ struct bramah_assess {
 /* run.c */
 void bramah__assess_tell(const bramah_assess *a, const char *format, ...) BRAMAH__PRINTF(2, 3);
 
-/* estimate.c: room for estimates; the augmented states of the filter, which showing smoothed steps moves. */
+/* results.c: memory for estimates, and for results; the augmented states of the filter, which showing smoothed steps
+ * moves; count a sample that is used; watch for faults and resets at the present step. */
 bramah_status bramah__estimate_init(bramah_assess *a, bramah_diag *diag);
+bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag);
+void bramah__results_free(bramah__results *results);
 void bramah__estimate_augmented(bramah_assess *a);
-
-/* consistency.c: a sample that is used; the present step. */
-bramah_status bramah__consistency_init(bramah_assess *a, bramah_diag *diag);
 void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use);
-void bramah__consistency_step(bramah_assess *a);
 void bramah__events_watch(bramah_assess *a);
 
 /* accuracy.c: open the truth and find its columns; go to the present time; compare the present estimate, or
@@ -137,9 +146,5 @@ bramah_status bramah__known_resume(bramah_assess *a, const bramah__snapshot *sna
 
 /* smooth.c: at the first step, take memory and record. */
 bramah_status bramah__smooth_begin(bramah_assess *a, bramah_diag *diag);
-
-/* results.c: room for results. */
-bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag);
-void bramah__results_free(bramah__results *results);
 
 #endif

@@ -110,32 +110,29 @@ static bramah_status advance(const work *w, reading *side, bramah_diag *diag)
 
 static int64_t time_of(const reading *side) { return side->row[side->now].time_ns; }
 
-/* The file whose present row has no partner; NULL: the two are a pair. Times are within 9e18 ns. */
-static reading *lonely(work *w)
-{
-  reading *a = &w->side[0], *b = &w->side[1];
-  if (!a->here) return b;
-  if (!b->here) return a;
-  reading *early = time_of(a) <= time_of(b) ? a : b, *late = early == a ? b : a;
-  const uint64_t gap = (uint64_t)time_of(late) - (uint64_t)time_of(early);
-  if (gap > (uint64_t)w->options.within_ns) return early;
-  if (!gap || !early->more) return NULL;
-  /* The next row of the early file may be nearer. */
-  const int64_t next = early->row[!early->now].time_ns, is = time_of(late);
-  const uint64_t other = next > is ? (uint64_t)next - (uint64_t)is : (uint64_t)is - (uint64_t)next;
-  return other < gap ? early : NULL;
-}
-
 /* Next pair; *end = 1 at the end of both. */
 static bramah_status next_pair(work *w, int *end, bramah_diag *diag)
 {
-  reading *a = &w->side[0], *b = &w->side[1], *alone;
+  reading *a = &w->side[0], *b = &w->side[1];
   bramah_status status = BRAMAH_OK;
   for (int i = 0; !status && i < 2; i++) {
     if (w->side[i].last_ns == INT64_MIN) status = read_next(w, &w->side[i], diag);
     if (!status) status = advance(w, &w->side[i], diag);
   }
-  while (!status && (a->here || b->here) && (alone = lonely(w))) {
+  while (!status && (a->here || b->here)) {
+    /* The file whose present row has no partner, if there is one. Times are within 9e18 ns. */
+    reading *alone = a->here ? a : b;
+    if (a->here && b->here) {
+      reading *early = time_of(a) <= time_of(b) ? a : b, *late = early == a ? b : a;
+      const uint64_t gap = (uint64_t)time_of(late) - (uint64_t)time_of(early);
+      int is_alone = gap > (uint64_t)w->options.within_ns;
+      if (!is_alone && gap && early->more) { /* its next row may be nearer */
+        const int64_t next = early->row[!early->now].time_ns, is = time_of(late);
+        is_alone = (next > is ? (uint64_t)next - (uint64_t)is : (uint64_t)is - (uint64_t)next) < gap;
+      }
+      if (!is_alone) break;
+      alone = early;
+    }
     const reading *other = alone == a ? b : a;
     if (other->file->rows && time_of(alone) < other->file->first_ns)
       alone->file->before++;
@@ -198,36 +195,7 @@ static bramah_status share(work *w, size_t at, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-static bramah_status share_all(work *w, bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (int s = 0; s < 2; s++) {
-    const reading *here = &w->side[s], *there = &w->side[!s];
-    const size_t n = bramah_log_n_columns(here->reader);
-    for (size_t i = 0; !status && i < n; i++) {
-      const char *name = bramah_log_column_name(here->reader, i);
-      if (i == here->time) continue;
-      if (find_name(there->reader, name) < 0)
-        here->file->alone[here->file->n_alone++] = name;
-      else if (s == 0)
-        status = share(w, i, diag);
-    }
-  }
-  return status;
-}
-
-static bramah_status share_named(work *w, bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < w->options.n_columns; i++) {
-    size_t at;
-    status = bramah_log_find_name(w->side[0].reader, w->options.columns[i], &at, diag);
-    if (status) return bramah__place(diag, bramah_log_path(w->side[0].reader), 0);
-    status = share(w, at, diag);
-  }
-  return status;
-}
-
+/* The columns that are named, or all that both files have. */
 static bramah_status find_columns(work *w, bramah_diag *diag)
 {
   const size_t n = bramah_log_n_columns(w->side[0].reader) + w->options.n_columns + 1;
@@ -237,7 +205,24 @@ static bramah_status find_columns(work *w, bramah_diag *diag)
     w->result.file[i].alone = calloc(bramah_log_n_columns(w->side[i].reader) + 1, sizeof(const char *));
   if (!w->columns || !w->result.columns || !w->result.file[0].alone || !w->result.file[1].alone)
     return bramah__fail_memory(diag);
-  const bramah_status status = w->options.n_columns ? share_named(w, diag) : share_all(w, diag);
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < w->options.n_columns; i++) {
+    size_t at;
+    status = bramah_log_find_name(w->side[0].reader, w->options.columns[i], &at, diag);
+    if (status) return bramah__place(diag, bramah_log_path(w->side[0].reader), 0);
+    status = share(w, at, diag);
+  }
+  for (int s = 0; s < 2 && !w->options.n_columns; s++) {
+    const reading *here = &w->side[s], *there = &w->side[!s];
+    for (size_t i = 0; !status && i < bramah_log_n_columns(here->reader); i++) {
+      const char *name = bramah_log_column_name(here->reader, i);
+      if (i == here->time) continue;
+      if (find_name(there->reader, name) < 0)
+        here->file->alone[here->file->n_alone++] = name;
+      else if (s == 0)
+        status = share(w, i, diag);
+    }
+  }
   if (status || w->result.n_columns) return status;
   return bramah__failf(diag, BRAMAH_E_COLUMN, w->result.file[1].path, 0, NULL,
                        "no column has the name of one in %s", w->result.file[0].path);
@@ -266,14 +251,6 @@ static bramah_status read_tolerances(work *w, bramah_diag *diag)
 }
 
 /* ---- differences ---- */
-
-/* Largest magnitude of each column in either file, for relative tolerances. */
-static void measure(work *w)
-{
-  for (size_t i = 0; i < w->result.n_columns; i++)
-    for (int side = 0; side < 2; side++) /* fmax leaves out what is not a number */
-      w->columns[i].scale = fmax(w->columns[i].scale, fabs(value_of(w, side, w->columns[i].at[side])));
-}
 
 static void add_values(const work *w, shared *c, bramah_compared_column *result)
 {
@@ -305,23 +282,9 @@ static void add_values(const work *w, shared *c, bramah_compared_column *result)
   if (pair.difference > pair.tolerance && result->judged && !result->beyond++) result->first = pair;
 }
 
-static void add(work *w)
-{
-  for (size_t i = 0; i < w->result.n_columns; i++) add_values(w, &w->columns[i], &w->result.columns[i]);
-}
-
-static bramah_status go_through(work *w, void (*each)(work *), bramah_diag *diag)
-{
-  for (;;) {
-    int end;
-    const bramah_status status = next_pair(w, &end, diag);
-    if (status || end) return status;
-    each(w);
-  }
-}
-
-/* The first pass of two, with readers of its own. */
-static bramah_status measure_all(const work *w, bramah_diag *diag)
+/* Largest magnitude of each column in either file, for relative tolerances: the first pass of two, with readers of
+ * its own. */
+static bramah_status measure(const work *w, bramah_diag *diag)
 {
   work pass = {.options = w->options, .columns = w->columns, .result.n_columns = w->result.n_columns};
   bramah_status status = BRAMAH_OK;
@@ -329,7 +292,14 @@ static bramah_status measure_all(const work *w, bramah_diag *diag)
     pass.result.file[i].path = w->result.file[i].path;
     status = open_side(&pass, i, diag);
   }
-  if (!status) status = go_through(&pass, measure, diag);
+  for (int end = 0; !status && !end;) {
+    status = next_pair(&pass, &end, diag);
+    for (size_t i = 0; !status && !end && i < w->result.n_columns; i++)
+      for (int side = 0; side < 2; side++) { /* fmax leaves out what is not a number */
+        shared *c = &pass.columns[i];
+        c->scale = fmax(c->scale, fabs(value_of(&pass, side, c->at[side])));
+      }
+  }
   for (int i = 0; i < 2; i++) close_side(&pass.side[i]);
   return status;
 }
@@ -377,8 +347,12 @@ bramah_status bramah_compare(const char *a, const char *b, const bramah_compare_
   if (!status) status = open_side(w, 1, diag);
   if (!status) status = find_columns(w, diag);
   if (!status) status = read_tolerances(w, diag);
-  if (!status && w->options.relative > 0.0) status = measure_all(w, diag);
-  if (!status) status = go_through(w, add, diag);
+  if (!status && w->options.relative > 0.0) status = measure(w, diag);
+  for (int end = 0; !status && !end;) {
+    status = next_pair(w, &end, diag);
+    for (size_t i = 0; !status && !end && i < w->result.n_columns; i++)
+      add_values(w, &w->columns[i], &w->result.columns[i]);
+  }
   if (!status) status = conclude(w, diag);
   if (status)
     bramah_comparison_free(&w->result);

@@ -32,7 +32,7 @@ struct bramah_operating_point {
   bramah_trim trim; /* if something is held or free */
   size_t *held, *free, *columns;
   double *target, *work;
-  double at; /* [s] the time at which the machine really stands */
+  double at; /* [s] the time that the machine is really at */
 };
 
 /* ---- names and values ---- */
@@ -173,7 +173,7 @@ static bramah_status bind_sensors(bramah_operating_point *point, const char *stu
     status = bramah_sensor_init(&s->study->sensors[i], plant, diag, &s->sensor[i]);
     for (size_t k = 0; !status && k < s->sensor[i].n_terms; k++) {
       bramah_output_info info;
-      plant->output_info(plant->self, s->sensor[i].output[k], &info);
+      bramah_plant_output_info(plant, s->sensor[i].output[k], &info);
       if (!find(base->n_y, base->y_name, info.name, &s->term[i * BRAMAH_SENSOR_MAX_TERMS + k]))
         status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, s->sensor[i].name,
                                "what it measures has no place in the linear equations: %s", info.name);
@@ -252,35 +252,6 @@ static bramah_status simulate(bramah_operating_point *point, double seconds, bra
   return status;
 }
 
-/* The row of a log nearest to a time, into values [columns]; what is farther from all rows than the longest way
- * between two is not in the log. */
-static bramah_status find_row(bramah_log_reader *log, size_t time, double wanted, size_t n, double *values,
-                              unsigned char *present, bramah_diag *diag)
-{
-  double *row = calloc(n + 1, sizeof *row), best = (double)INFINITY, first = best, last = -best, gap = 0.0;
-  unsigned char *filled = calloc(n + 1, 1);
-  bramah_status status = row && filled ? BRAMAH_OK : bramah__fail_memory(diag);
-  for (int end = 0; !status && !end;) {
-    status = bramah_log_next(log, row, filled, &end, diag);
-    if (status || end || !filled[time]) continue;
-    if (first <= last) gap = fmax(gap, row[time] - last);
-    first = fmin(first, row[time]);
-    last = fmax(last, row[time]);
-    if (!(fabs(row[time] - wanted) < best)) continue;
-    best = fabs(row[time] - wanted);
-    memcpy(values, row, n * sizeof *row);
-    memcpy(present, filled, n);
-  }
-  free(row);
-  free(filled);
-  if (status) return status;
-  if (!(first <= last))
-    return bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, "at", "the log has no row with a time");
-  if (wanted >= first - gap && wanted <= last + gap) return BRAMAH_OK;
-  return bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, "at",
-                       "%.9g s is not in the log, which goes from %.9g s to %.9g s", wanted, first, last);
-}
-
 /* Value of a column of that row, if the log has it. */
 static bramah_status take_cell(const bramah_log_reader *log, const char *name, const char *unit,
                                const double *values, const unsigned char *present, double *out,
@@ -294,7 +265,8 @@ static bramah_status take_cell(const bramah_log_reader *log, const char *name, c
   return BRAMAH_OK;
 }
 
-/* Friction states, which logs do not hold, stay; everything else must be there. */
+/* Go to the row of a log nearest to a time. Friction states, which logs do not hold, stay; everything else must be
+ * there. What is farther from all rows than the longest gap between two is not in the log. */
 static bramah_status place(bramah_operating_point *point, const char *file, double wanted, bramah_diag *diag)
 {
   const bramah_linear_system *s = point->base;
@@ -303,11 +275,27 @@ static bramah_status place(bramah_operating_point *point, const char *file, doub
   bramah_status status = bramah_log_open(file, diag, &log);
   if (status) return status;
   const size_t n = bramah_log_n_columns(log), nu = plant->n_input;
-  double *values = calloc(2 * n + s->n + nu + 1, sizeof *values), *x = values + n, *u = x + s->n;
-  unsigned char *present = (unsigned char *)(u + nu);
+  double *row = calloc(3 * n + s->n + nu + 1, sizeof *row), *values = row + n, *x = values + n, *u = x + s->n;
+  unsigned char *present = (unsigned char *)(u + nu), *filled = calloc(n + 1, 1);
+  double best = (double)INFINITY, first = best, last = -best, gap = 0.0;
   size_t time = 0;
-  status = values ? bramah_log_find(log, "t", "s", &time, diag) : bramah__fail_memory(diag);
-  if (!status) status = find_row(log, time, wanted, n, values, present, diag);
+  status = row && filled ? bramah_log_find(log, "t", "s", &time, diag) : bramah__fail_memory(diag);
+  for (int end = 0; !status && !end;) {
+    status = bramah_log_next(log, row, filled, &end, diag);
+    if (status || end || !filled[time]) continue;
+    if (first <= last) gap = fmax(gap, row[time] - last);
+    first = fmin(first, row[time]);
+    last = fmax(last, row[time]);
+    if (!(fabs(row[time] - wanted) < best)) continue;
+    best = fabs(row[time] - wanted);
+    memcpy(values, row, n * sizeof *row);
+    memcpy(present, filled, n);
+  }
+  if (!status && !(first <= last))
+    status = bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, "at", "the log has no row with a time");
+  if (!status && !(wanted >= first - gap && wanted <= last + gap))
+    status = bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, "at",
+                           "%.9g s is not in the log, which goes from %.9g s to %.9g s", wanted, first, last);
   if (!status) point->at = values[time];
   if (!status) memcpy(x, s->x, s->n * sizeof *x);
   for (size_t i = 0; !status && i < s->n - s->n_friction; i++)
@@ -317,7 +305,8 @@ static bramah_status place(bramah_operating_point *point, const char *file, doub
   if (!status) status = plant->set_inputs(plant->self, u, diag);
   if (!status) status = bramah_linearization_place(point->linearization, point->machine.coupled, x, diag);
   if (status) bramah__place(diag, file, 0);
-  free(values);
+  free(row);
+  free(filled);
   bramah_log_close(log);
   return status;
 }
@@ -401,53 +390,43 @@ static bramah_status read_trim(bramah_operating_point *point, const bramah_opera
   return status ? bramah__place(diag, "free", 0) : BRAMAH_OK;
 }
 
-/* The equilibrium, where one is asked for, and the equations there. */
-static bramah_status linearize(bramah_operating_point *point, bramah_diag *diag)
-{
-  bramah_coupled *plant = point->machine.coupled;
-  bramah_linearization *l = point->linearization;
-  bramah_status status = BRAMAH_OK;
-  if (point->at_rest && point->trim.n_held + point->trim.n_free)
-    status = bramah_trim_find(l, plant, &point->trim, point->work, &point->rest, diag);
-  else if (point->at_rest)
-    status = bramah_settle(l, plant, point->work, &point->rest, diag);
-  if (!status) status = bramah_linearization_run(l, plant, diag);
-  if (!status && point->sensors.study) add_sensors(point);
-  return status;
-}
-
-static bramah_status make(bramah_operating_point *point, const char *path,
-                          const bramah_operating_point_options *o, bramah_diag *diag)
-{
-  size_t n = 0;
-  point->at_rest = o->n_hold + o->n_free > 0 || (o->at && strcmp(o->at, "rest") == 0);
-  bramah_status status = open_machine(point, path, o, diag);
-  if (!status) status = choose_columns(point, o, &n, diag);
-  if (status) return status;
-  const bramah_linearization_options all = {
-      .n_parameters = n, .parameters = point->columns, .all_outputs = 1};
-  bramah_coupled *plant = point->machine.coupled;
-  status = bramah_linearization_new(point->machine.model, &all, diag, &point->linearization);
-  if (status) return status;
-  point->base = bramah_linearization_system(point->linearization);
-  status = bramah_linearization_run(point->linearization, plant, diag); /* for the names */
-  if (!status && o->sensors) status = bind_sensors(point, o->sensors, diag);
-  if (!status) status = set_parameters(&point->machine.plant, o, diag);
-  if (!status) status = go_to(point, o->at, diag);
-  if (!status) status = bramah_linearization_run(point->linearization, plant, diag);
-  if (!status) status = set_commands(point, o, diag);
-  if (!status) status = read_trim(point, o, diag);
-  return status ? status : linearize(point, diag);
-}
-
 bramah_status bramah_operating_point_new(const char *machine, const bramah_operating_point_options *options,
                                          bramah_diag *diag, bramah_operating_point **out)
 {
   const bramah_operating_point_options start = bramah_operating_point_options_default();
+  const bramah_operating_point_options *o = options ? options : &start;
   bramah_operating_point *point = calloc(1, sizeof *point);
+  size_t n = 0;
   *out = NULL;
   if (!point) return bramah__fail_memory(diag);
-  const bramah_status status = make(point, machine, options ? options : &start, diag);
+  bramah_status status = open_machine(point, machine, o, diag);
+  if (!status) status = choose_columns(point, o, &n, diag);
+  if (!status) {
+    const bramah_linearization_options all = {
+        .n_parameters = n, .parameters = point->columns, .all_outputs = 1};
+    status = bramah_linearization_new(point->machine.model, &all, diag, &point->linearization);
+  }
+  bramah_coupled *plant = point->machine.coupled;
+  bramah_linearization *l = point->linearization;
+  if (!status) point->base = bramah_linearization_system(l);
+  if (!status) status = bramah_linearization_run(l, plant, diag); /* for the names */
+  if (!status && o->sensors) status = bind_sensors(point, o->sensors, diag);
+
+  /* To the point, */
+  if (!status) status = set_parameters(&point->machine.plant, o, diag);
+  if (!status) status = go_to(point, o->at, diag);
+  if (!status) status = bramah_linearization_run(l, plant, diag);
+  if (!status) status = set_commands(point, o, diag);
+  if (!status) status = read_trim(point, o, diag);
+
+  /* the equilibrium near it, if one is asked for, and the equations there. */
+  point->at_rest = o->n_hold + o->n_free > 0 || (o->at && strcmp(o->at, "rest") == 0);
+  if (!status && point->at_rest)
+    status = o->n_hold + o->n_free > 0
+                 ? bramah_trim_find(l, plant, &point->trim, point->work, &point->rest, diag)
+                 : bramah_settle(l, plant, point->work, &point->rest, diag);
+  if (!status) status = bramah_linearization_run(l, plant, diag);
+  if (!status && point->sensors.study) add_sensors(point);
   if (status) {
     bramah__place(diag, machine, 0);
     bramah_operating_point_free(point);

@@ -1,25 +1,167 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an assessment has found, as structures; and whether the filter may be believed. */
+/* What an assessment has found, as structures: estimates at one time, innovations and events, and whether the filter
+ * is consistent. */
 #include "lib/assess/assess_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- estimates ---- */
+
+/* Accelerations could have a sigma too, but their derivatives cost as much as those of the filter's own
+ * prediction. Unknown commands have the name of an output, which no other augmented state can have. */
+bramah_status bramah__estimate_init(bramah_assess *a, bramah_diag *diag)
+{
+  const size_t n = a->plant->n_output;
+  a->outputs = calloc(n + 1, sizeof *a->outputs);
+  a->value = calloc(4 * n + a->n_sensors + 1, sizeof *a->value);
+  a->augmented = calloc(a->n_augmented + 1, sizeof *a->augmented);
+  a->shown_as = calloc(a->n_augmented + 1, sizeof *a->shown_as);
+  a->innovations = calloc(a->n_sensors + 1, sizeof *a->innovations);
+  a->fault = calloc(a->n_sensors + 1, sizeof *a->fault);
+  if (a->options.whiteness) a->whiteness = calloc(a->n_sensors + 1, sizeof *a->whiteness);
+  if (!a->outputs || !a->value || !a->augmented || !a->shown_as || !a->innovations || !a->fault ||
+      (a->options.whiteness && !a->whiteness))
+    return bramah__fail_memory(diag);
+  a->sigma = a->value + n;
+  a->truth = a->sigma + n;
+  a->alone = a->truth + n;
+  a->measured = a->alone + n;
+  for (size_t i = 0; i < 4 * n; i++) a->value[i] = NAN;
+  for (size_t k = 0; k < a->n_augmented; k++) {
+    const bramah_augmented *state = bramah_filter_augmented(a->filter, k);
+    const long i = bramah_plant_find_output(a->plant, state->name);
+    a->shown_as[k] = i < 0 ? n : (size_t)i;
+    a->augmented[k] = (bramah_augmented_estimate){.name = state->name,
+                                                  .at = state->at,
+                                                  .unit = bramah_session_augmented_unit(a->session, k),
+                                                  .is_bias = state->kind == BRAMAH_AUGMENTED_BIAS,
+                                                  .is_shown = i >= 0};
+  }
+  for (size_t i = 0; i < n; i++) {
+    bramah_output_info info;
+    bramah_plant_output_info(a->plant, i, &info);
+    if (info.hidden) continue;
+    bramah_assess_output *out = &a->outputs[a->n_outputs++];
+    *out = (bramah_assess_output){.output = i,
+                                  .name = info.name,
+                                  .unit = info.unit,
+                                  .has_sigma = info.has_row && info.kind != BRAMAH_OUTPUT_ACCELERATION,
+                                  .sensor = bramah_session_sensor_of_output(a->session, i)};
+    for (size_t k = 0; k < a->n_augmented; k++) out->has_sigma |= a->shown_as[k] == i;
+  }
+  a->estimate = (bramah_estimate){.value = a->value,
+                                  .sigma = a->sigma,
+                                  .truth = a->truth,
+                                  .model = a->alone,
+                                  .measured = a->measured,
+                                  .innovation = bramah_replay_innovations(a->replay),
+                                  .augmented = a->augmented};
+  return BRAMAH_OK;
+}
+
+void bramah__estimate_augmented(bramah_assess *a)
+{
+  for (size_t k = 0; k < a->n_augmented && !a->smoothing; k++) {
+    a->augmented[k].value = bramah_filter_augmented_value(a->filter, k);
+    a->augmented[k].sigma = bramah_filter_augmented_sigma(a->filter, k);
+  }
+}
+
+const bramah_estimate *bramah_assess_estimate(bramah_assess *a)
+{
+  if (a->taken) return &a->estimate;
+  a->taken = 1;
+  for (size_t c = 0; c < a->n_outputs; c++) {
+    const size_t i = a->outputs[c].output;
+    a->value[i] = a->plant->output(a->plant->self, i);
+    if (!a->outputs[c].has_sigma) continue;
+    a->sigma[i] = bramah_filter_output_sigma(a->filter, i);
+    a->alone[i] = a->model_runs ? a->model.output(a->model.self, i) : (double)NAN;
+  }
+  bramah__estimate_augmented(a);
+  for (size_t k = 0; k < a->n_augmented; k++) {
+    if (!a->augmented[k].is_shown) continue;
+    a->value[a->shown_as[k]] = a->augmented[k].value;
+    a->sigma[a->shown_as[k]] = a->augmented[k].sigma;
+  }
+  return &a->estimate;
+}
+
+/* ---- innovations and events ---- */
+
+static void count(bramah__innovations *into, const bramah_innovation *innovation, double expected)
+{
+  into->present++;
+  into->gated += (uint64_t)(!innovation->accepted && !innovation->saturated);
+  into->saturated += (uint64_t)(innovation->saturated != 0);
+  if (innovation->accepted) into->expected += expected;
+}
+
+void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use)
+{
+  const bramah_innovation *innovation = &use->innovation;
+  bramah__innovations *sensor = &a->innovations[use->sensor];
+  const double expected = bramah_nis_left_by_gate(a->study->gate[use->sensor]);
+  count(sensor, innovation, expected);
+  count(&a->all, innovation, expected);
+  if (!innovation->accepted) return;
+  const double normalised = innovation->innovation / innovation->sigma;
+  bramah__nis_add(&sensor->nis, innovation->nis, 1.0);
+  sensor->products += normalised * sensor->last;
+  sensor->squares += normalised * normalised;
+  sensor->last = normalised;
+  if (a->whiteness && innovation->sigma > 0.0)
+    bramah__autocorrelation_add(&a->whiteness[use->sensor], normalised);
+}
+
+static void begin(bramah_event *event, double t)
+{
+  if (event->n < BRAMAH_EVENT_TIMES) event->begin[event->n] = t;
+  event->n++;
+}
+
+void bramah__events_watch(bramah_assess *a)
+{
+  const double t = (double)a->totals.last_ns / 1e9;
+  const bramah_filter_report counts = bramah_filter_get_report(a->filter);
+  for (size_t i = 0; i < a->n_sensors; i++) {
+    bramah_event *fault = &a->fault[i];
+    const int faulty = bramah_filter_sensor_fault(a->filter, i);
+    if (faulty == fault->lasts) continue;
+    if (faulty)
+      begin(fault, t);
+    else if (fault->n && fault->n <= BRAMAH_EVENT_TIMES)
+      fault->end[fault->n - 1] = t;
+    fault->lasts = faulty;
+  }
+  if (counts.recoveries > a->counts.recoveries) begin(&a->recoveries, t);
+  a->counts = counts;
+}
+
+/* ---- results ---- */
 
 bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
 {
   bramah__results *r = &a->results;
   const size_t n_adapted = a->adaptive ? bramah_adaptive_count(a->adaptive) : 0;
   r->sensor = calloc(a->n_sensors + 1, sizeof *r->sensor);
+  r->lags = calloc(a->n_sensors * BRAMAH__AUTOCORRELATION_LAGS + 1, sizeof *r->lags);
+  r->accuracy = calloc(a->n_accuracies + 1, sizeof *r->accuracy);
   r->adapted = calloc(n_adapted + 1, sizeof *r->adapted);
   r->input_cost = calloc(a->n_outputs + 1, sizeof *r->input_cost);
   r->finding = calloc(4 * a->n_sensors + a->n_accuracies + 2, sizeof *r->finding);
-  if (!r->sensor || !r->adapted || !r->input_cost || !r->finding) return bramah__fail_memory(diag);
-  r->of = (bramah_assess_results){.n_sensors = a->n_sensors,
+  if (!r->sensor || !r->lags || !r->accuracy || !r->adapted || !r->input_cost || !r->finding)
+    return bramah__fail_memory(diag);
+  r->of = (bramah_assess_results){.n_outputs = a->n_outputs,
+                                  .n_sensors = a->n_sensors,
                                   .n_accuracies = a->n_accuracies,
                                   .n_augmented = a->n_augmented,
                                   .n_adapted = n_adapted,
                                   .sensor = r->sensor,
-                                  .accuracy = a->accuracy,
+                                  .output = a->outputs,
+                                  .accuracy = r->accuracy,
                                   .augmented = a->augmented,
                                   .adapted = r->adapted,
                                   .input_cost = r->input_cost,
@@ -30,6 +172,8 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
 void bramah__results_free(bramah__results *results)
 {
   free(results->sensor);
+  free(results->lags);
+  free(results->accuracy);
   free(results->adapted);
   free(results->input_cost);
   free(results->finding);
@@ -38,16 +182,14 @@ void bramah__results_free(bramah__results *results)
 bramah_assess_totals bramah_assess_get_totals(const bramah_assess *a)
 {
   bramah_assess_totals totals = a->totals;
-  totals.nees = bramah_nis_mean(&a->nees);
+  totals.nees = bramah__nis_mean(&a->nees);
   totals.nees_times = a->nees.n;
   return totals;
 }
 
-/* ---- sensors, noise, inputs ---- */
-
 static bramah_consistency consistency_of(const bramah__innovations *sums)
 {
-  const bramah_nis *nis = &sums->nis;
+  const bramah__nis *nis = &sums->nis;
   const double expected = nis->n ? sums->expected / nis->dof : (double)NAN;
   double low, high;
   bramah_diag ignored;
@@ -56,52 +198,18 @@ static bramah_consistency consistency_of(const bramah__innovations *sums)
                               .fused = nis->n ? (uint64_t)llround(nis->dof) : 0,
                               .gated = sums->gated,
                               .saturated = sums->saturated,
-                              .nis = bramah_nis_mean(nis),
+                              .nis = bramah__nis_mean(nis),
                               .expected = expected,
                               .low = expected * low,
                               .high = expected * high,
                               .lag_1 = sums->squares > 0.0 ? sums->products / sums->squares : (double)NAN};
 }
 
-/* Noise of accelerations is stated for joints, whatever coordinates are independent now. */
-static bramah_adapted adapted_of(const bramah_assess *a, size_t i)
-{
-  const bramah_adaptive_value noise = bramah_adaptive_get(a->adaptive, i);
-  const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
-  const double stated = a->stated[first[noise.kind] + noise.index];
-  bramah_output_info rate = {.name = ""};
-  if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
-    bramah_plant_output_info(a->plant, bramah_session_joint_output(a->session, noise.index) + 1, &rate);
-  const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR ? bramah_filter_sensor(a->filter, noise.index)->name
-                     : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION
-                         ? rate.name
-                         : bramah_plant_state_name(a->plant, 2 * n_dof + noise.index);
-  return (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
-}
-
-static size_t fill_input_costs(const bramah_assess *a, bramah_input_cost *out)
-{
-  size_t n = 0;
-  const double count = (double)a->known.count;
-  for (size_t c = 0; a->known.count && c < a->n_outputs; c++) {
-    const bramah_assess_output *of = &a->outputs[c];
-    bramah_output_info info;
-    bramah_plant_output_info(a->plant, of->output, &info);
-    if (of->has_sigma)
-      out[n++] = (bramah_input_cost){.name = of->name,
-                                     .unit = of->unit,
-                                     .sigma = a->known.sum[0][of->output] / count,
-                                     .sigma_known =
-                                         info.has_row ? a->known.sum[1][of->output] / count : (double)NAN};
-  }
-  return n;
-}
-
 /* ---- verdict ---- */
 
-/* datasets/README.md tells why these tolerances. */
+/* Why these tolerances: datasets/README.md. */
 static const double NIS_LEAST =
-    1.0 / 9.0;                         /* of what the gates leave: innovations a third as large as believed */
+    1.0 / 9.0;                         /* of what the gates leave: innovations a third as large as expected */
 static const double NIS_MOST = 2.25;   /* 1.5 times as large */
 static const double LAG_MOST = 0.7;    /* half the variance of an innovation is known from the one before */
 static const double GATED_MOST = 10.0; /* % of the samples of a sensor */
@@ -133,48 +241,108 @@ static void add(bramah__results *r, bramah_check_kind kind, const char *at, doub
   r->of.verdict.n_failed += !finding->passed;
 }
 
-static void check_sensor(bramah__results *r, const bramah_consistency *c)
+static bramah_rmse rmse_of(const bramah__rmse *sums)
 {
-  const double fused = (double)c->fused, lag = fmax(LAG_MOST, 3.29 / sqrt(fused));
-  double low, high;
-  bramah_diag ignored;
-  /* The wider of the tolerance and the 99.9 % band of so many samples. */
-  if (c->fused >= JUDGED_FROM && !bramah_nis_band(fused, 0.999, &low, &high, &ignored))
-    add(r, BRAMAH_CHECK_NIS, c->name, c->nis, c->expected * fmin(low, NIS_LEAST),
-        c->expected * fmax(high, NIS_MOST));
-  if (c->fused >= JUDGED_FROM && !isnan(c->lag_1)) add(r, BRAMAH_CHECK_LAG, c->name, c->lag_1, -lag, lag);
-  if (c->samples >= JUDGED_FROM)
-    add(r, BRAMAH_CHECK_GATED, c->name, 100.0 * (double)c->gated / (double)c->samples, 0.0, GATED_MOST);
-  add(r, BRAMAH_CHECK_FAULT, c->name, c->fault.lasts, 0.0, 0.0);
+  return (bramah_rmse){.n = sums->n,
+                       .value = bramah__rmse_value(sums),
+                       .percent = bramah__rmse_percent(sums),
+                       .inside = bramah__rmse_inside(sums)};
 }
 
-const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
+static void judge(bramah_assess *a)
 {
   bramah__results *r = &a->results;
-  r->of.totals = bramah_assess_get_totals(a);
-  r->of.all = consistency_of(&a->all);
-  r->of.recoveries = a->recoveries;
-  r->of.n_input_costs = fill_input_costs(a, r->input_cost);
-  bramah__estimate_augmented(a);
-  for (size_t i = 0; i < r->of.n_adapted; i++) r->adapted[i] = adapted_of(a, i);
   r->of.verdict = (bramah_verdict){.finding = r->finding};
   for (size_t i = 0; i < a->n_sensors; i++) {
-    bramah_consistency *c = &r->sensor[i];
-    *c = consistency_of(&a->innovations[i]);
-    c->name = bramah_filter_sensor(a->filter, i)->name;
-    c->unit = bramah_filter_sensor(a->filter, i)->unit;
-    c->whiteness = a->whiteness ? &a->whiteness[i] : NULL;
-    c->fault = a->fault[i];
-    check_sensor(r, c);
+    const bramah_consistency *c = &r->sensor[i];
+    const double fused = (double)c->fused, lag = fmax(LAG_MOST, 3.29 / sqrt(fused));
+    double low, high;
+    bramah_diag ignored;
+    /* The wider of the tolerance and the 99.9 % band of so many samples. */
+    if (c->fused >= JUDGED_FROM && !bramah_nis_band(fused, 0.999, &low, &high, &ignored))
+      add(r, BRAMAH_CHECK_NIS, c->name, c->nis, c->expected * fmin(low, NIS_LEAST),
+          c->expected * fmax(high, NIS_MOST));
+    if (c->fused >= JUDGED_FROM && !isnan(c->lag_1)) add(r, BRAMAH_CHECK_LAG, c->name, c->lag_1, -lag, lag);
+    if (c->samples >= JUDGED_FROM)
+      add(r, BRAMAH_CHECK_GATED, c->name, 100.0 * (double)c->gated / (double)c->samples, 0.0, GATED_MOST);
+    add(r, BRAMAH_CHECK_FAULT, c->name, c->fault.lasts, 0.0, 0.0);
   }
   add(r, BRAMAH_CHECK_RECOVERIES, "", (double)a->counts.recoveries, 0.0, 0.0);
   for (size_t k = 0; k < a->n_accuracies; k++) {
-    const bramah_accuracy *c = &a->accuracy[k];
+    const bramah_accuracy *c = &r->accuracy[k];
     if (c->judged >= JUDGED_FROM)
       add(r, BRAMAH_CHECK_ERRORS, c->name, 100.0 * (double)c->within / (double)c->judged, WITHIN_LEAST,
           INFINITY);
   }
   if (a->nees.n >= JUDGED_FROM) add(r, BRAMAH_CHECK_NEES, "", r->of.totals.nees, 0.0, NEES_MOST);
   r->of.verdict.consistent = r->of.verdict.n_failed == 0;
+}
+
+/* ---- all of it ---- */
+
+const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
+{
+  enum { LAGS = BRAMAH__AUTOCORRELATION_LAGS };
+  bramah__results *r = &a->results;
+  bramah_diag ignored;
+  r->of.totals = bramah_assess_get_totals(a);
+  r->of.all = consistency_of(&a->all);
+  r->of.recoveries = a->recoveries;
+  bramah__estimate_augmented(a);
+
+  for (size_t i = 0; i < a->n_sensors; i++) {
+    bramah_consistency *c = &r->sensor[i];
+    *c = consistency_of(&a->innovations[i]);
+    c->name = bramah_filter_sensor(a->filter, i)->name;
+    c->unit = bramah_filter_sensor(a->filter, i)->unit;
+    c->fault = a->fault[i];
+    const size_t most = a->whiteness ? (size_t)(a->whiteness[i].n / 4) : 0, lags = most < LAGS ? most : LAGS;
+    if (lags >= 2)
+      bramah__autocorrelation_test(&a->whiteness[i], lags, &r->lags[i * LAGS], &c->whiteness, &ignored);
+  }
+
+  for (size_t k = 0; k < a->n_accuracies; k++) {
+    const bramah__accuracy *sums = &a->accuracy[k];
+    r->accuracy[k] = (bramah_accuracy){.output = sums->output,
+                                       .name = sums->name,
+                                       .unit = sums->unit,
+                                       .estimate = rmse_of(&sums->estimate),
+                                       .model = rmse_of(&sums->model),
+                                       .measured = rmse_of(&sums->measured),
+                                       .smoothed = rmse_of(&sums->smoothed),
+                                       .judged = sums->judged,
+                                       .within = sums->within};
+  }
+
+  /* Noise that adapts. That of accelerations is stated for joints, whatever coordinates are independent now. */
+  for (size_t i = 0; i < r->of.n_adapted; i++) {
+    const bramah_adaptive_value noise = bramah_adaptive_get(a->adaptive, i);
+    const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
+    const double stated = a->stated[first[noise.kind] + noise.index];
+    bramah_output_info rate = {.name = ""};
+    if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
+      bramah_plant_output_info(a->plant, bramah_session_joint_output(a->session, noise.index) + 1, &rate);
+    const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR
+                           ? bramah_filter_sensor(a->filter, noise.index)->name
+                       : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION
+                           ? rate.name
+                           : bramah_plant_state_name(a->plant, 2 * n_dof + noise.index);
+    r->adapted[i] = (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
+  }
+
+  r->of.n_input_costs = 0;
+  for (size_t c = 0; a->known.count && c < a->n_outputs; c++) {
+    const bramah_assess_output *of = &a->outputs[c];
+    const double count = (double)a->known.count;
+    bramah_output_info info;
+    bramah_plant_output_info(a->plant, of->output, &info);
+    if (!of->has_sigma) continue;
+    r->input_cost[r->of.n_input_costs++] =
+        (bramah_input_cost){.name = of->name,
+                            .unit = of->unit,
+                            .sigma = a->known.sum[0][of->output] / count,
+                            .sigma_known = info.has_row ? a->known.sum[1][of->output] / count : (double)NAN};
+  }
+  judge(a);
   return &r->of;
 }

@@ -85,56 +85,7 @@ static bramah_status init_adaptive(bramah_assess *a, bramah_diag *diag)
   return status;
 }
 
-/* ---- model alone ---- */
-
-static bramah_status init_model(bramah_assess *a, bramah_diag *diag)
-{
-  if (!a->options.model_alone) return BRAMAH_OK;
-  bramah_status status = bramah_coupled_new(bramah_session_model(a->session), diag, &a->free_model);
-  if (!status) status = bramah_session_start(a->session, a->free_model, diag);
-  if (status) return status;
-  a->model = bramah_coupled_plant(a->free_model);
-  a->model_runs = 1;
-  return BRAMAH_OK;
-}
-
-/* With the commands that the filter's plant had during its last step. Without corrections the model may run to
- * where it cannot be integrated any more: the comparison ends there, not the replay. */
-static void step_model(bramah_assess *a)
-{
-  bramah_diag diag;
-  if (!a->model_runs) return;
-  bramah_status status = a->model.set_inputs(a->model.self, bramah_replay_inputs(a->replay), &diag);
-  if (!status) status = a->model.step(a->model.self, &diag);
-  if (!status) return;
-  a->model_runs = 0;
-  bramah__assess_tell(a, "the model without corrections ends at t = %.9g s: %s",
-                      (double)a->totals.last_ns / 1e9, diag.message);
-}
-
-const bramah_plant *bramah_assess_model(const bramah_assess *a) { return a->model_runs ? &a->model : NULL; }
-const bramah_replay *bramah_assess_replay(const bramah_assess *a) { return a->replay; }
-
 /* ---- making one ---- */
-
-static bramah_status init(bramah_assess *a, bramah_diag *diag)
-{
-  const bramah_listener listener = {a, take_sample};
-  bramah_replay_options options;
-  bramah_replay_options_default(&options);
-  options.gather = 1;
-  options.max_gap_ns = a->study->log.longest_gap_ns;
-  bramah_status status = bramah_replay_new(a->filter, &options, next_row, a, diag, &a->replay);
-  if (!status) status = bramah__known_init(a, &options, diag);
-  if (!status) status = bramah__estimate_init(a, diag);
-  if (!status) status = bramah__consistency_init(a, diag);
-  if (!status) status = bramah__accuracy_init(a, diag);
-  if (!status) status = init_model(a, diag);
-  if (!status) status = init_adaptive(a, diag);
-  if (status) return status;
-  bramah_replay_listen(a->replay, &listener);
-  return bramah__results_init(a, diag);
-}
 
 bramah_status bramah_assess_new(bramah_session *session, bramah_source source, void *source_user,
                                 const bramah_assess_options *options, bramah_diag *diag, bramah_assess **out)
@@ -157,7 +108,24 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
   a->n_augmented = bramah_filter_n_augmented(a->filter);
   a->study_hash = bramah__hash_file(a->study->file);
   a->machine_hash = bramah__hash_file(a->study->machine_file);
-  const bramah_status status = init(a, diag);
+
+  bramah_replay_options replay;
+  bramah_replay_options_default(&replay);
+  replay.gather = 1;
+  replay.max_gap_ns = a->study->log.longest_gap_ns;
+  bramah_status status = bramah_replay_new(a->filter, &replay, next_row, a, diag, &a->replay);
+  if (!status) bramah_replay_listen(a->replay, &(bramah_listener){a, take_sample});
+  if (!status) status = bramah__known_init(a, &replay, diag);
+  if (!status) status = bramah__estimate_init(a, diag);
+  if (!status) status = bramah__accuracy_init(a, diag);
+  if (!status && a->options.model_alone) {
+    status = bramah_coupled_new(bramah_session_model(session), diag, &a->free_model);
+    if (!status) status = bramah_session_start(session, a->free_model, diag);
+    if (!status) a->model = bramah_coupled_plant(a->free_model);
+    a->model_runs = !status;
+  }
+  if (!status) status = init_adaptive(a, diag);
+  if (!status) status = bramah__results_init(a, diag);
   if (status)
     bramah_assess_free(a);
   else
@@ -194,29 +162,35 @@ void bramah_assess_free(bramah_assess *a)
 
 /* ---- a step ---- */
 
-/* What the filter or the replay complain about came with the row in use. */
-static bramah_status place(const bramah_assess *a, bramah_diag *diag)
-{
-  int line = 0;
-  if (!a->log) return diag->status;
-  const char *path = bramah_log_stream_place(a->log, bramah_replay_mark(a->replay), &line);
-  return bramah__place(diag, path, line);
-}
+const bramah_replay *bramah_assess_replay(const bramah_assess *a) { return a->replay; }
 
-/* The present step is in the filter. */
-static bramah_status take_step(bramah_assess *a, bramah_diag *diag)
+/* What follows from the step that the filter has made: the other filter, the model, the truth. */
+static bramah_status follow(bramah_assess *a, bramah_diag *diag)
 {
   bramah_assess_totals *totals = &a->totals;
-  int matched = 0;
-  bramah_diag second;
-  bramah__consistency_step(a);
-  if (bramah__known_step(a, &second))
-    bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s",
-                        (double)totals->last_ns / 1e9, second.message);
+  const double t = (double)totals->last_ns / 1e9;
+  bramah_diag other;
+  size_t dof;
+  const double nis = bramah_replay_nis(a->replay, &dof);
+  if (dof) bramah__nis_add(&a->all.nis, nis, (double)dof);
+  if (bramah__known_step(a, &other))
+    bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s", t, other.message);
   bramah__events_watch(a);
+
   bramah_status status = BRAMAH_OK;
   if (!totals->estimates && a->options.smooth_to_ns != INT64_MIN) status = bramah__smooth_begin(a, diag);
-  if (totals->estimates) step_model(a);
+
+  /* The model takes the commands that the filter's plant had during its last step. Without corrections it may come
+   * to where it cannot be integrated any more: the comparison ends there, not the replay. */
+  if (totals->estimates && a->model_runs) {
+    bramah_status ended = a->model.set_inputs(a->model.self, bramah_replay_inputs(a->replay), &other);
+    if (!ended) ended = a->model.step(a->model.self, &other);
+    a->model_runs = !ended;
+    if (ended)
+      bramah__assess_tell(a, "the model without corrections ends at t = %.9g s: %s", t, other.message);
+  }
+
+  int matched = 0;
   if (!status && a->rows) status = bramah__accuracy_seek(a, totals->last_ns, &matched, diag);
   if (status) return status;
   if (a->rows) {
@@ -241,13 +215,16 @@ bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
   const bramah_status status = bramah_replay_next(a->replay, &time_ns, &a->estimate.corrected, end, diag);
   totals->step_seconds = clock_of(a) - begin - (a->reading - reading);
   totals->filter_seconds += totals->step_seconds;
-  if (status || *end) { /* late samples may have been fused */
-    bramah__events_watch(a);
-    return status ? place(a, diag) : BRAMAH_OK;
+  if (status || *end) bramah__events_watch(a); /* late samples may have been fused */
+  if (status && a->log) {                      /* the mistake came with the row in use */
+    int line = 0;
+    const char *path = bramah_log_stream_place(a->log, bramah_replay_mark(a->replay), &line);
+    return bramah__place(diag, path, line);
   }
+  if (status || *end) return status;
   if (!totals->estimates) totals->first_ns = time_ns;
   a->estimate.time_ns = totals->last_ns = time_ns;
-  return take_step(a, diag);
+  return follow(a, diag);
 }
 
 bramah_status bramah_assess_run(bramah_assess *a, bramah_diag *diag)

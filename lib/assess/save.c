@@ -14,16 +14,9 @@ typedef struct identity {
 typedef struct progress {
   uint64_t estimates, without_truth, skipped;
   int64_t first_ns, last_ns, read_ns; /* first and last estimate, last row of the log */
-  bramah_nis nees;
+  bramah__nis nees;
   uint64_t truth; /* 1: there is one */
 } progress;
-
-/* Errors of one output, by its number in the plant. */
-typedef struct errors {
-  uint64_t output;
-  bramah_rmse estimate, model, measured;
-  uint64_t judged, within;
-} errors;
 
 /* Counts that are kept as they are. */
 typedef struct plain {
@@ -53,17 +46,6 @@ static void put_text(bramah__snapshot *s, const char *name, const char *text)
   bramah__snapshot_put(s, name, text, strlen(text) + 1);
 }
 
-static void put_log(const bramah_assess *a, bramah__snapshot *s)
-{
-  const size_t n = a->log ? bramah_log_stream_n_devices(a->log) : 0;
-  int64_t *starts = bramah__snapshot_add(s, "log", n * sizeof *starts);
-  for (size_t k = 0; starts && k < n; k++) {
-    bramah_log_device device;
-    bramah_log_stream_device(a->log, k, &device);
-    starts[k] = device.start_ns;
-  }
-}
-
 bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char *text, bramah_diag *diag)
 {
   bramah__snapshot *s = &a->snapshot;
@@ -84,7 +66,13 @@ bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char 
   put_text(s, "machine", a->study->machine_file);
   put_text(s, "text", text);
   bramah__snapshot_put(s, "progress", &p, sizeof p);
-  put_log(a, s);
+  const size_t n_devices = a->log ? bramah_log_stream_n_devices(a->log) : 0;
+  int64_t *starts = bramah__snapshot_add(s, "log", n_devices * sizeof *starts);
+  for (size_t k = 0; starts && k < n_devices; k++) {
+    bramah_log_device device;
+    bramah_log_stream_device(a->log, k, &device);
+    starts[k] = device.start_ns;
+  }
   void *replay = bramah__snapshot_add(s, "replay", bramah_replay_snapshot_size(a->replay));
   if (replay) bramah_replay_save(a->replay, replay);
   bramah__known_save(a, s);
@@ -98,11 +86,7 @@ bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char 
   }
   list_plain(a, counts);
   for (size_t i = 0; i < PLAIN; i++) bramah__snapshot_put(s, counts[i].name, counts[i].from, counts[i].size);
-  errors *out = bramah__snapshot_add(s, "errors", a->n_accuracies * sizeof *out);
-  for (size_t i = 0; out && i < a->n_accuracies; i++) {
-    const bramah_accuracy *c = &a->accuracy[i];
-    out[i] = (errors){c->output, c->estimate, c->model, c->measured, c->judged, c->within};
-  }
+  bramah__snapshot_put(s, "errors", a->accuracy, a->n_accuracies * sizeof *a->accuracy);
   return bramah__snapshot_write(s, path, diag);
 }
 
@@ -142,28 +126,6 @@ static bramah_status does_not_fit(bramah_diag *diag, const char *name)
                        "the part '%s' of the snapshot does not fit this study", name);
 }
 
-static bramah_status get_state(bramah_assess *a, const bramah__snapshot *s, bramah_diag *diag)
-{
-  plain counts[PLAIN];
-  size_t size;
-  list_plain(a, counts);
-  const void *replay = bramah__snapshot_find(s, "replay", &size);
-  if (!replay || size != bramah_replay_snapshot_size(a->replay)) return does_not_fit(diag, "replay");
-  if (bramah_replay_restore(a->replay, replay) != BRAMAH_OK)
-    return bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
-                         "the filter in the snapshot is of another study, or damaged");
-  const bramah_status status = bramah__known_resume(a, s, diag);
-  if (status) return status;
-  const void *adaptive = bramah__snapshot_find(s, "adaptive", &size);
-  if (a->adaptive && (!adaptive || size != bramah_adaptive_snapshot_size(a->adaptive)))
-    return does_not_fit(diag, "adaptive");
-  if (a->adaptive) bramah_adaptive_restore(a->adaptive, adaptive);
-  for (size_t i = 0; i < PLAIN; i++)
-    if (!bramah__snapshot_get(s, counts[i].name, counts[i].from, counts[i].size))
-      return does_not_fit(diag, counts[i].name);
-  return BRAMAH_OK;
-}
-
 /* The comparison goes on, or begins here if there was none before. */
 static void get_comparison(bramah_assess *a, const bramah__snapshot *s, const progress *p)
 {
@@ -179,10 +141,10 @@ static void get_comparison(bramah_assess *a, const bramah__snapshot *s, const pr
   if (!a->rows || !p->truth) return;
   a->totals.without_truth = p->without_truth;
   a->nees = p->nees;
-  const errors *from = bramah__snapshot_find(s, "errors", &size);
+  const bramah__accuracy *from = bramah__snapshot_find(s, "errors", &size);
   for (size_t k = 0; from && k < size / sizeof *from; k++)
     for (size_t i = 0; i < a->n_accuracies; i++) {
-      bramah_accuracy *to = &a->accuracy[i];
+      bramah__accuracy *to = &a->accuracy[i];
       if (to->output != from[k].output) continue;
       to->estimate = from[k].estimate;
       to->model = from[k].model;
@@ -195,6 +157,7 @@ static void get_comparison(bramah_assess *a, const bramah__snapshot *s, const pr
 static bramah_status resume(bramah_assess *a, const bramah__snapshot *s, bramah_diag *diag)
 {
   progress p = {0};
+  plain counts[PLAIN];
   size_t size = 0;
   bramah_status status = check_identity(a, s, diag);
   if (status) return status;
@@ -203,8 +166,24 @@ static bramah_status resume(bramah_assess *a, const bramah__snapshot *s, bramah_
   if (a->log)
     status = bramah_log_stream_resume(a->log, p.read_ns, p.skipped, starts ? size / sizeof *starts : 0,
                                       starts, diag);
-  if (!status) status = get_state(a, s, diag);
   if (status) return status;
+
+  const void *replay = bramah__snapshot_find(s, "replay", &size);
+  if (!replay || size != bramah_replay_snapshot_size(a->replay)) return does_not_fit(diag, "replay");
+  if (bramah_replay_restore(a->replay, replay) != BRAMAH_OK)
+    return bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
+                         "the filter in the snapshot is of another study, or damaged");
+  status = bramah__known_resume(a, s, diag);
+  if (status) return status;
+  const void *adaptive = bramah__snapshot_find(s, "adaptive", &size);
+  if (a->adaptive && (!adaptive || size != bramah_adaptive_snapshot_size(a->adaptive)))
+    return does_not_fit(diag, "adaptive");
+  if (a->adaptive) bramah_adaptive_restore(a->adaptive, adaptive);
+  list_plain(a, counts);
+  for (size_t i = 0; i < PLAIN; i++)
+    if (!bramah__snapshot_get(s, counts[i].name, counts[i].from, counts[i].size))
+      return does_not_fit(diag, counts[i].name);
+
   a->counts = bramah_filter_get_report(a->filter);
   a->totals = (bramah_assess_totals){.estimates = p.estimates,
                                      .resumed = p.estimates,

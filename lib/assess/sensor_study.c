@@ -1,29 +1,108 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sensor studies: from a plan to what its runs need, and from their metrics to means. The runs themselves are
- * in sensor_study_run.c. */
-#include "lib/assess/sensor_study.h"
+/* Sensor studies: from a plan to what its runs need, the runs of filters over noise by several threads, and from
+ * their metrics to means. Runs only read the study and write their own metrics, so that any number of threads may
+ * work at once and the results do not depend on how many. */
+#include "bramah/log.h"
+#include "bramah/sensor_study.h"
+#include "bramah/session.h"
+#include "lib/assess/statistics.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
+#include "lib/io/threads.h"
+#include "lib/io/plan_file.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The truth in one scenario, sampled at every step. */
+typedef struct truth {
+  double *signal;    /* [rows x signals] */
+  double *largest;   /* [signals] */
+  double **measured; /* [studies][rows x sensors] without noise */
+  double *alone;     /* [signals x 2] RMSE and SETTLED of the model without corrections */
+} truth;
+
+/* One scenario, study and filter: what its runs share. */
+typedef struct study_set {
+  bramah_session *session;
+  size_t *output; /* [signals] of the filter's plant */
+} study_set;
+
+typedef struct study_run {
+  int failed; /* 1: it has no metrics */
+  char why[256];
+} study_run;
+
+struct bramah_sensor_study {
+  bramah_sensor_study_layout is;
+  bramah_plan *plan;
+  bramah_plan_scenario *scenarios;
+  bramah_plan_filter *filters;
+  double *rates, *sampled;
+  bramah_study **studies;
+  bramah_machine_plant machine; /* of the truth */
+  size_t settled;               /* first row from `settle` on */
+  truth *truth;                 /* [scenarios] */
+  study_set *sets;              /* [scenarios x studies x filters] */
+  study_run *runs;              /* [n_runs] */
+  double *metrics;              /* [n_runs x signals x BRAMAH_N_METRICS] */
+};
+
+static double seconds(int64_t ns) { return (double)ns / 1e9; }
+
+/* What the runs of a scenario, study and filter share. */
+static study_set *set_of(const bramah_sensor_study *study, const bramah_sensor_study_case *at)
+{
+  const bramah_sensor_study_layout *is = &study->is;
+  return &study->sets[(at->scenario * is->n_studies + at->study) * is->n_filters + at->filter];
+}
+
+/* Steps from one sample of a sensor to the next: the nearest multiple of the step. rate 0: the sensor's own
+ * period. */
+static uint64_t steps_between(double rate, int64_t period_ns, int64_t step_ns)
+{
+  const int64_t period = rate > 0.0 ? llround(1e9 / rate) : period_ns;
+  return period > step_ns ? (uint64_t)((period + step_ns / 2) / step_ns) : 1;
+}
+
 /* ---- what the plan says ---- */
 
-static bramah_status choose_scenarios(bramah_sensor_study *s, const bramah_sensor_study_options *options,
-                                      bramah_diag *diag)
+/* Its scenarios, filters, rates and seeds, as far as they are wanted, and memory for all runs. */
+static bramah_status take_plan(bramah_sensor_study *s, const bramah_sensor_study_options *options,
+                               bramah_diag *diag)
 {
   const bramah_plan *plan = s->plan;
-  for (size_t w = 0; w < options->n_scenarios; w++) {
-    const char *name = options->scenarios[w], *names[64];
-    size_t i = 0;
+  bramah_sensor_study_layout *is = &s->is;
+  *is = (bramah_sensor_study_layout){.plan = plan,
+                                     .n_filters = plan->n_filters ? plan->n_filters : 1,
+                                     .n_rates = plan->n_rates ? plan->n_rates : 1,
+                                     .n_studies = plan->n_studies,
+                                     .n_signals = plan->n_signals,
+                                     .n_seeds = options->seeds ? options->seeds : (size_t)plan->seeds};
+  is->scenarios = s->scenarios = calloc(plan->n_scenarios + options->n_scenarios + 1, sizeof *s->scenarios);
+  is->filters = s->filters = calloc(is->n_filters, sizeof *s->filters);
+  is->rates = s->rates = calloc(is->n_rates, sizeof *s->rates);
+  is->sampled = s->sampled = calloc(is->n_rates, sizeof *s->sampled);
+  is->studies = s->studies = calloc(plan->n_studies + 1, sizeof *s->studies);
+  if (!s->scenarios || !s->filters || !s->rates || !s->sampled || !s->studies)
+    return bramah__fail_memory(diag);
+  s->filters[0].name = "study";
+  for (size_t i = 0; i < plan->n_filters; i++) s->filters[i] = plan->filters[i];
+  for (size_t i = 0; i < plan->n_rates; i++) s->rates[i] = plan->rates[i];
+
+  /* Scenarios by name, or all; one of no changes where the plan has none. */
+  const size_t n_wanted = options->n_scenarios ? options->n_scenarios : plan->n_scenarios;
+  for (size_t w = 0; w < n_wanted; w++) {
+    const char *name = options->n_scenarios ? options->scenarios[w] : plan->scenarios[w].name, *names[64];
+    size_t i = 0, n = 0;
     while (i < plan->n_scenarios && strcmp(plan->scenarios[i].name, name) != 0) i++;
     if (i < plan->n_scenarios) {
-      s->scenarios[s->is.n_scenarios++] = plan->scenarios[i];
+      s->scenarios[is->n_scenarios++] = plan->scenarios[i];
       continue;
     }
-    size_t n = 0;
     for (i = 0; i < plan->n_scenarios && n < sizeof names / sizeof names[0]; i++)
       names[n++] = plan->scenarios[i].name;
     const char *nearest = bramah__nearest(name, n, names);
@@ -31,67 +110,16 @@ static bramah_status choose_scenarios(bramah_sensor_study *s, const bramah_senso
                          "the plan has no scenario of this name%s%s%s", nearest ? "; did you mean '" : "",
                          nearest ? nearest : "", nearest ? "'?" : "");
   }
-  if (options->n_scenarios) return BRAMAH_OK;
-  if (!plan->n_scenarios) s->scenarios[s->is.n_scenarios++] = (bramah_plan_scenario){.name = "own"};
-  for (size_t i = 0; i < plan->n_scenarios; i++) s->scenarios[s->is.n_scenarios++] = plan->scenarios[i];
-  return BRAMAH_OK;
-}
+  if (!n_wanted) s->scenarios[is->n_scenarios++] = (bramah_plan_scenario){.name = "own"};
 
-static bramah_status take_lists(bramah_sensor_study *s, const bramah_sensor_study_options *options,
-                                bramah_diag *diag)
-{
-  const bramah_plan *plan = s->plan;
-  bramah_sensor_study_layout *is = &s->is;
-  s->scenarios = calloc(plan->n_scenarios + options->n_scenarios + 1, sizeof *s->scenarios);
-  s->filters = calloc(plan->n_filters + 1, sizeof *s->filters);
-  s->rates = calloc(plan->n_rates + 1, sizeof *s->rates);
-  s->sampled = calloc(plan->n_rates + 1, sizeof *s->sampled);
-  s->studies = calloc(plan->n_studies + 1, sizeof *s->studies);
-  if (!s->scenarios || !s->filters || !s->rates || !s->sampled || !s->studies)
-    return bramah__fail_memory(diag);
-  is->plan = plan;
-  is->n_filters = plan->n_filters ? plan->n_filters : 1;
-  s->filters[0].name = "study";
-  for (size_t i = 0; i < plan->n_filters; i++) s->filters[i] = plan->filters[i];
-  is->n_rates = plan->n_rates ? plan->n_rates : 1;
-  for (size_t i = 0; i < plan->n_rates; i++) s->rates[i] = plan->rates[i];
-  is->n_studies = plan->n_studies;
-  is->n_signals = plan->n_signals;
-  const bramah_status status = choose_scenarios(s, options, diag);
-  is->scenarios = s->scenarios;
-  is->filters = s->filters;
-  is->rates = s->rates;
-  is->sampled = s->sampled;
-  is->studies = s->studies;
-  return status;
-}
-
-static bramah_status make_run_room(bramah_sensor_study *s, size_t seeds, bramah_diag *diag)
-{
-  bramah_sensor_study_layout *is = &s->is;
-  is->n_seeds = seeds ? seeds : (size_t)s->plan->seeds;
   is->n_runs = is->n_scenarios * is->n_studies * is->n_filters * is->n_rates;
   if (is->n_seeds > 100000000 / is->n_runs)
-    return bramah__failf(diag, BRAMAH_E_VALUE, s->plan->file, 0, "seeds", "these are more than 1e8 runs");
+    return bramah__failf(diag, BRAMAH_E_VALUE, plan->file, 0, "seeds", "these are more than 1e8 runs");
   is->n_runs *= is->n_seeds;
   s->runs = calloc(is->n_runs, sizeof *s->runs);
   s->metrics = calloc(is->n_runs * is->n_signals * BRAMAH_N_METRICS, sizeof *s->metrics);
-  return s->runs && s->metrics ? BRAMAH_OK : bramah__fail_memory(diag);
-}
-
-static bramah_status open_machine(bramah_sensor_study *s, bramah_diag *diag)
-{
-  const bramah_plan *plan = s->plan;
-  const bramah_status status = bramah_machine_plant_open(&s->machine, plan->machine_file, plan->n_changes,
-                                                         plan->changes, llround(1e9 * plan->step), diag);
-  if (status) return status;
-  const int64_t step = s->machine.plant.step_ns;
-  s->is.step_ns = step;
-  s->is.rows = (size_t)(llround(1e9 * plan->duration) / step) + 1;
-  s->settled = (size_t)((llround(1e9 * plan->settle) + step - 1) / step);
-  for (size_t i = 0; i < plan->n_rates; i++)
-    s->sampled[i] = 1e9 / (double)((int64_t)bramah__study_every(s->rates[i], 0, step) * step);
-  return BRAMAH_OK;
+  s->sets = calloc(is->n_scenarios * is->n_studies * is->n_filters, sizeof *s->sets);
+  return s->runs && s->metrics && s->sets ? BRAMAH_OK : bramah__fail_memory(diag);
 }
 
 /* ---- sensor sets and filters ---- */
@@ -112,19 +140,6 @@ static bramah_status check_knows(const bramah_study *study, const char *path, br
   return BRAMAH_OK;
 }
 
-/* The sensors as the files describe them: what a filter assumes of them may be something else. */
-static bramah_status open_studies(bramah_sensor_study *s, bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < s->is.n_studies; i++) {
-    const char *path = s->plan->studies[i].file;
-    status = bramah_study_load(path, diag, &s->studies[i]);
-    if (status) return bramah__place(diag, path, 0);
-    status = check_knows(s->studies[i], path, diag);
-  }
-  return status;
-}
-
 static bramah_status find_signals(const bramah_sensor_study *s, const bramah_plant *plant, size_t *out,
                                   bramah_diag *diag)
 {
@@ -139,112 +154,161 @@ static bramah_status find_signals(const bramah_sensor_study *s, const bramah_pla
   return BRAMAH_OK;
 }
 
-/* Changes of a filter may say what it assumes of the sensors, not exchange them: the truth has those of the
- * file. */
-static bramah_status check_sensors(const bramah_study *changed, const bramah_study *file, bramah_diag *diag)
-{
-  int same = changed->n_sensors == file->n_sensors;
-  for (size_t i = 0; same && i < file->n_sensors; i++)
-    same = strcmp(changed->sensors[i].name, file->sensors[i].name) == 0;
-  return same ? BRAMAH_OK
-              : bramah__failf(diag, BRAMAH_E_UNSUPPORTED, file->file, 0, NULL,
-                              "the changes of a filter must not add sensors");
-}
-
-/* The study file as a filter of the plan changes it. The scenarios of the plan replace what it says is wrong
- * with its model. */
-static bramah_status load_changed(const bramah_sensor_study *s, const bramah_sensor_study_case *at,
-                                  bramah_study **out, bramah_diag *diag)
+/* The session of a scenario, study and filter: the study file as the filter changes it, with what the scenario says
+ * is wrong with its model in place of what the file says. */
+static bramah_status open_set(bramah_sensor_study *s, const bramah_sensor_study_case *at, bramah_diag *diag)
 {
   const bramah_plan_filter *filter = &s->filters[at->filter];
   const bramah_plan_scenario *scenario = &s->scenarios[at->scenario];
+  const bramah_study *file = s->studies[at->study];
   const char *path = s->plan->studies[at->study].file;
-  bramah_status status = bramah_study_load_changed(path, filter->n_changes, filter->changes, diag, out);
-  if (status) return bramah__place(diag, path, 0);
-  status = check_knows(*out, path, diag);
-  if (!status) status = check_sensors(*out, s->studies[at->study], diag);
-  if (filter->transition) (*out)->transition = filter->transition;
-  if (s->plan->n_scenarios) {
-    (*out)->n_changes = scenario->n_changes;
-    (*out)->changes = scenario->changes;
-  }
-  return status;
-}
-
-static bramah_status open_set(bramah_sensor_study *s, const bramah_sensor_study_case *at, bramah_diag *diag)
-{
-  bramah__study_set *set = bramah__study_set_of(s, at);
+  study_set *set = set_of(s, at);
   bramah_study *study = NULL;
   set->output = calloc(s->is.n_signals + 1, sizeof *set->output);
   if (!set->output) return bramah__fail_memory(diag);
-  bramah_status status = load_changed(s, at, &study, diag);
-  if (status)
-    bramah_study_free(study);
-  else
-    status = bramah_session_new(study, s->is.step_ns, diag, &set->session);
-  return status ? status : find_signals(s, bramah_session_plant(set->session), set->output, diag);
-}
+  bramah_status status = bramah_study_load_changed(path, filter->n_changes, filter->changes, diag, &study);
+  if (status) return bramah__place(diag, path, 0);
+  status = check_knows(study, path, diag);
 
-static bramah_status open_sets(bramah_sensor_study *s, bramah_diag *diag)
-{
-  const bramah_sensor_study_layout *is = &s->is;
-  s->sets = calloc(is->n_scenarios * is->n_studies * is->n_filters, sizeof *s->sets);
-  if (!s->sets) return bramah__fail_memory(diag);
-  bramah_status status = BRAMAH_OK;
-  bramah_sensor_study_case c = {0};
-  for (c.scenario = 0; c.scenario < is->n_scenarios; c.scenario++)
-    for (c.study = 0; c.study < is->n_studies; c.study++)
-      for (c.filter = 0; !status && c.filter < is->n_filters; c.filter++) status = open_set(s, &c, diag);
-  return status;
+  /* A filter may assume something else of the sensors, not have others: the truth has those of the file. */
+  int same = study->n_sensors == file->n_sensors;
+  for (size_t i = 0; same && i < file->n_sensors; i++)
+    same = strcmp(study->sensors[i].name, file->sensors[i].name) == 0;
+  if (!status && !same)
+    status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, file->file, 0, NULL,
+                           "the changes of a filter must not add sensors");
+  if (status) {
+    bramah_study_free(study);
+    return status;
+  }
+  if (filter->transition) study->transition = filter->transition;
+  if (s->plan->n_scenarios) {
+    study->n_changes = scenario->n_changes;
+    study->changes = scenario->changes;
+  }
+  status = bramah_session_new(study, s->is.step_ns, diag, &set->session);
+  return status ? status : find_signals(s, bramah_session_plant(set->session), set->output, diag);
 }
 
 /* ---- truth ---- */
 
-static bramah_status make_truth_room(bramah_sensor_study *s, bramah__truth *truth, bramah_diag *diag)
+static bramah_status set_parameters(const bramah_sensor_study *s, const bramah_plan_scenario *scenario,
+                                    bramah_diag *diag)
 {
-  const bramah_sensor_study_layout *is = &s->is;
-  truth->signal = calloc(is->rows * is->n_signals, sizeof *truth->signal);
-  truth->largest = calloc(is->n_signals, sizeof *truth->largest);
-  truth->alone = calloc(2 * is->n_signals, sizeof *truth->alone);
-  truth->measured = calloc(is->n_studies, sizeof *truth->measured);
-  int complete = truth->signal && truth->largest && truth->alone && truth->measured;
-  for (size_t i = 0; complete && i < is->n_studies; i++) {
-    truth->measured[i] = calloc(is->rows * s->studies[i]->n_sensors, sizeof **truth->measured);
-    complete = truth->measured[i] != NULL;
-  }
-  return complete ? BRAMAH_OK : bramah__fail_memory(diag);
-}
-
-/* Sensors of all studies on the truth's plant: [study][sensor]. */
-static bramah_status bind_sensors(const bramah_sensor_study *s, bramah_sensor **sensors, bramah_diag *diag)
-{
-  for (size_t i = 0; i < s->is.n_studies; i++) {
-    const bramah_study *study = s->studies[i];
-    sensors[i] = calloc(study->n_sensors + 1, sizeof **sensors);
-    if (!sensors[i]) return bramah__fail_memory(diag);
-    for (size_t k = 0; k < study->n_sensors; k++) {
-      bramah_diag_clear(diag);
-      if (bramah_sensor_init(&study->sensors[k], &s->machine.plant, diag, &sensors[i][k]))
-        return bramah__place(diag, study->file, study->sensors[k].line);
-    }
+  const bramah_plant *plant = &s->machine.plant;
+  for (size_t i = 0; i < scenario->n_parameters; i++) {
+    const bramah_change *p = &scenario->parameters[i];
+    bramah_parameter_info info;
+    size_t index;
+    double value = 0.0;
+    bramah_diag_clear(diag);
+    bramah_status status = bramah_plant_parameter_index(plant, p->path, &index, diag);
+    if (!status) plant->parameter_info(plant->self, index, &info);
+    if (!status) status = bramah_quantity_parse(p->value, info.unit, &value, diag);
+    if (!status) status = plant->set_parameter(plant->self, index, value, diag);
+    if (status) return bramah__place(diag, p->file, p->line);
   }
   return BRAMAH_OK;
 }
 
+/* Simulate the truth of a scenario. output [signals] of the truth's plant, sensors [studies][sensors] on it. */
+static bramah_status simulate(bramah_sensor_study *s, size_t scenario, const size_t *output,
+                              bramah_sensor *const *sensors, bramah_diag *diag)
+{
+  const bramah_plant *plant = &s->machine.plant;
+  const size_t n = s->is.n_signals;
+  truth *of = &s->truth[scenario];
+  bramah_schedule *schedule = NULL;
+  bramah_status status = bramah_schedule_new(s->machine.machine, s->machine.model, diag, &schedule);
+  if (!status) status = bramah_coupled_reset(s->machine.coupled, diag);
+  if (!status) status = set_parameters(s, &s->scenarios[scenario], diag);
+  for (size_t row = 0; !status && row < s->is.rows; row++) {
+    const int64_t now = (int64_t)row * plant->step_ns;
+    status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
+    if (status) break;
+    for (size_t i = 0; i < n; i++) {
+      const double value = plant->output(plant->self, output[i]);
+      of->signal[row * n + i] = value;
+      of->largest[i] = fmax(of->largest[i], fabs(value));
+    }
+    for (size_t i = 0; i < s->is.n_studies; i++)
+      for (size_t k = 0, n_sensors = s->studies[i]->n_sensors; k < n_sensors; k++)
+        of->measured[i][row * n_sensors + k] = bramah_sensor_predict(&sensors[i][k], plant);
+    if (row + 1 == s->is.rows) break;
+    status = plant->step(plant->self, diag);
+    if (!status) continue;
+    const size_t used = strlen(diag->message);
+    snprintf(diag->message + used, sizeof diag->message - used, " (truth after t = %.9g s)", seconds(now));
+  }
+  bramah_schedule_free(schedule);
+  return status ? bramah__place(diag, s->plan->machine_file, 0) : BRAMAH_OK;
+}
+
+/* The model of the first study and filter without corrections, against that truth. It may come to an
+ * early end; then it has no metrics. */
+static bramah_status run_alone(bramah_sensor_study *s, size_t scenario, bramah_diag *diag)
+{
+  const study_set *set = set_of(s, &(bramah_sensor_study_case){.scenario = scenario});
+  const bramah_plant *plant = bramah_session_plant(set->session);
+  truth *of = &s->truth[scenario];
+  bramah__rmse all[BRAMAH_PLAN_MOST_SIGNALS] = {{0}}, settled[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
+  bramah_schedule *schedule = NULL;
+  bramah_status status =
+      bramah_schedule_new(s->machine.machine, bramah_session_model(set->session), diag, &schedule);
+  if (status) return status;
+  status = bramah_session_start(set->session, bramah_session_coupled(set->session), diag);
+  for (size_t k = 0; !status && k < s->is.rows; k++) {
+    const int64_t now = (int64_t)k * plant->step_ns;
+    status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
+    for (size_t i = 0; !status && i < s->is.n_signals; i++) {
+      const double is = of->signal[k * s->is.n_signals + i], has = plant->output(plant->self, set->output[i]);
+      bramah__rmse_add(&all[i], is, has, NAN);
+      if (k >= s->settled) bramah__rmse_add(&settled[i], is, has, NAN);
+    }
+    if (!status && k + 1 < s->is.rows) status = plant->step(plant->self, diag);
+  }
+  for (size_t i = 0; i < s->is.n_signals; i++) {
+    const double percent = status ? (double)NAN : 100.0 / of->largest[i];
+    of->alone[2 * i + BRAMAH_METRIC_RMSE] = percent * bramah__rmse_value(&all[i]);
+    of->alone[2 * i + BRAMAH_METRIC_SETTLED] = percent * bramah__rmse_value(&settled[i]);
+  }
+  bramah_schedule_free(schedule);
+  return BRAMAH_OK;
+}
+
+/* The truth of every scenario. */
 static bramah_status make_truths(bramah_sensor_study *s, bramah_diag *diag)
 {
   const bramah_sensor_study_layout *is = &s->is;
-  bramah_sensor **sensors = calloc(is->n_studies + 1, sizeof *sensors);
+  bramah_sensor **sensors = calloc(is->n_studies + 1, sizeof *sensors); /* of all studies, on its plant */
   size_t *output = calloc(is->n_signals + 1, sizeof *output);
   s->truth = calloc(is->n_scenarios, sizeof *s->truth);
   bramah_status status = sensors && output && s->truth ? BRAMAH_OK : bramah__fail_memory(diag);
   if (!status) status = find_signals(s, &s->machine.plant, output, diag);
-  if (!status) status = bind_sensors(s, sensors, diag);
-  for (size_t i = 0; !status && i < is->n_scenarios; i++) {
-    status = make_truth_room(s, &s->truth[i], diag);
-    if (!status) status = bramah__study_simulate(s, i, output, sensors, diag);
+  for (size_t i = 0; !status && i < is->n_studies; i++) {
+    const bramah_study *study = s->studies[i];
+    sensors[i] = calloc(study->n_sensors + 1, sizeof **sensors);
+    if (!sensors[i]) status = bramah__fail_memory(diag);
+    for (size_t k = 0; !status && k < study->n_sensors; k++) {
+      bramah_diag_clear(diag);
+      status = bramah_sensor_init(&study->sensors[k], &s->machine.plant, diag, &sensors[i][k]);
+      if (status) bramah__place(diag, study->file, study->sensors[k].line);
+    }
   }
-  for (size_t i = 0; !status && i < is->n_scenarios; i++) status = bramah__study_run_alone(s, i, diag);
+  for (size_t i = 0; !status && i < is->n_scenarios; i++) {
+    truth *of = &s->truth[i];
+    of->signal = calloc(is->rows * is->n_signals, sizeof *of->signal);
+    of->largest = calloc(is->n_signals, sizeof *of->largest);
+    of->alone = calloc(2 * is->n_signals, sizeof *of->alone);
+    of->measured = calloc(is->n_studies, sizeof *of->measured);
+    int complete = of->signal && of->largest && of->alone && of->measured;
+    for (size_t k = 0; complete && k < is->n_studies; k++) {
+      of->measured[k] = calloc(is->rows * s->studies[k]->n_sensors, sizeof **of->measured);
+      complete = of->measured[k] != NULL;
+    }
+    status = complete ? simulate(s, i, output, sensors, diag) : bramah__fail_memory(diag);
+  }
+  for (size_t i = 0; !status && i < is->n_scenarios; i++) status = run_alone(s, i, diag);
   for (size_t i = 0; sensors && i < is->n_studies; i++) free(sensors[i]);
   free(sensors);
   free(output);
@@ -264,15 +328,34 @@ bramah_status bramah_sensor_study_open(const char *plan, const bramah_sensor_stu
   const bramah_sensor_study_options standard = bramah_sensor_study_options_default();
   bramah_sensor_study *s = calloc(1, sizeof *s);
   if (!s) return bramah__fail_memory(diag);
-  if (!options) options = &standard;
+  bramah_sensor_study_layout *is = &s->is;
   bramah_diag_clear(diag);
-  bramah_status status = bramah_plan_load(plan, diag, &s->plan);
+  bramah_status status = bramah__plan_load(plan, diag, &s->plan);
   if (status) bramah__place(diag, plan, 0);
-  if (!status) status = take_lists(s, options, diag);
-  if (!status) status = make_run_room(s, options->seeds, diag);
-  if (!status) status = open_machine(s, diag);
-  if (!status) status = open_studies(s, diag);
-  if (!status) status = open_sets(s, diag);
+  if (!status) status = take_plan(s, options ? options : &standard, diag);
+
+  /* The machine of the truth gives the step. */
+  if (!status)
+    status = bramah_machine_plant_open(&s->machine, s->plan->machine_file, s->plan->n_changes,
+                                       s->plan->changes, llround(1e9 * s->plan->step), diag);
+  if (!status) {
+    is->step_ns = s->machine.plant.step_ns;
+    is->rows = (size_t)(llround(1e9 * s->plan->duration) / is->step_ns) + 1;
+    s->settled = (size_t)((llround(1e9 * s->plan->settle) + is->step_ns - 1) / is->step_ns);
+    for (size_t i = 0; i < s->plan->n_rates; i++)
+      s->sampled[i] = 1e9 / (double)((int64_t)steps_between(s->rates[i], 0, is->step_ns) * is->step_ns);
+  }
+
+  /* The sensors as the files describe them: what a filter assumes of them may be something else. */
+  for (size_t i = 0; !status && i < is->n_studies; i++) {
+    const char *path = s->plan->studies[i].file;
+    status = bramah_study_load(path, diag, &s->studies[i]);
+    if (status) bramah__place(diag, path, 0);
+    if (!status) status = check_knows(s->studies[i], path, diag);
+  }
+  for (bramah_sensor_study_case c = {0}; c.scenario < is->n_scenarios; c.scenario++)
+    for (c.study = 0; c.study < is->n_studies; c.study++)
+      for (c.filter = 0; !status && c.filter < is->n_filters; c.filter++) status = open_set(s, &c, diag);
   if (!status) status = make_truths(s, diag);
   if (status)
     bramah_sensor_study_free(s);
@@ -290,12 +373,12 @@ void bramah_sensor_study_free(bramah_sensor_study *s)
     free(s->sets[i].output);
   }
   for (size_t i = 0; s->truth && i < is->n_scenarios; i++) {
-    bramah__truth *truth = &s->truth[i];
-    for (size_t k = 0; truth->measured && k < is->n_studies; k++) free(truth->measured[k]);
-    free(truth->measured);
-    free(truth->signal);
-    free(truth->largest);
-    free(truth->alone);
+    truth *of = &s->truth[i];
+    for (size_t k = 0; of->measured && k < is->n_studies; k++) free(of->measured[k]);
+    free(of->measured);
+    free(of->signal);
+    free(of->largest);
+    free(of->alone);
   }
   for (size_t i = 0; s->studies && i < is->n_studies; i++) bramah_study_free(s->studies[i]);
   bramah_machine_plant_close(&s->machine);
@@ -308,8 +391,190 @@ void bramah_sensor_study_free(bramah_sensor_study *s)
   free(s->sampled);
   free(s->runs);
   free(s->metrics);
-  bramah_plan_free(s->plan);
+  bramah__plan_free(s->plan);
   free(s);
+}
+
+/* ---- one run ---- */
+
+typedef struct sampled {
+  bramah_noise *noise; /* a stream of its own, as in `simulate --noise` */
+  uint64_t every;      /* steps between samples */
+} sampled;
+
+typedef struct watched {
+  bramah__rmse all, settled, noise;
+  long sensor;   /* that measures just this; -1: none */
+  double before; /* sigma before the correction */
+  double saw_sum;
+  size_t saw_n;
+} watched;
+
+/* What one run has to itself: its session is a clone. */
+typedef struct running {
+  const bramah_sensor_study *study;
+  bramah_sensor_study_case at;
+  const truth *truth;
+  const study_set *set;
+  const bramah_sensor_options *sensors; /* of the truth */
+  size_t n_sensors;
+  bramah_session *session;
+  bramah_filter *filter;
+  const bramah_plant *plant;
+  const bramah_sensor *assumed; /* [n_sensors] by the filter */
+  bramah_schedule *schedule;
+  sampled *sampled;       /* [n_sensors] */
+  double *y;              /* [n_sensors] */
+  unsigned char *present; /* [n_sensors] */
+  watched watched[BRAMAH_PLAN_MOST_SIGNALS];
+  bramah__nis nis;
+} running;
+
+static bramah_status begin(running *b, const bramah_sensor_study *study, size_t run, bramah_diag *diag)
+{
+  b->study = study;
+  b->at = bramah_sensor_study_get_run(study, run).at;
+  b->truth = &study->truth[b->at.scenario];
+  b->set = set_of(study, &b->at);
+  b->sensors = study->studies[b->at.study]->sensors;
+  b->n_sensors = study->studies[b->at.study]->n_sensors;
+  bramah_status status = bramah_session_clone(b->set->session, diag, &b->session);
+  if (status) return status;
+  b->filter = bramah_session_filter(b->session);
+  b->plant = bramah_session_plant(b->session);
+  b->assumed = bramah_session_sensors(b->session);
+  b->sampled = calloc(b->n_sensors + 1, sizeof *b->sampled);
+  b->y = calloc(b->n_sensors + 1, sizeof *b->y);
+  b->present = calloc(b->n_sensors + 1, 1);
+  if (!b->sampled || !b->y || !b->present) return bramah__fail_memory(diag);
+  status = bramah_schedule_new(study->machine.machine, bramah_session_model(b->session), diag, &b->schedule);
+  for (size_t i = 0; !status && i < b->n_sensors; i++) {
+    b->sampled[i].every = steps_between(study->rates[b->at.rate], b->assumed[i].period_ns, b->plant->step_ns);
+    status =
+        bramah_noise_new(b->at.seed + 1, bramah_noise_stream(b->sensors[i].name), diag, &b->sampled[i].noise);
+  }
+  for (size_t i = 0; i < study->is.n_signals; i++)
+    b->watched[i].sensor = bramah_session_sensor_of_output(b->session, b->set->output[i]);
+  return status;
+}
+
+static double sigma_of(const running *b, size_t signal)
+{
+  return bramah_filter_output_sigma(b->filter, b->set->output[signal]);
+}
+
+/* A row holds what was corrected at its time and the command from then on, as the truth does. */
+static bramah_status run_row(running *b, size_t k, bramah_diag *diag)
+{
+  const bramah_plant *plant = b->plant;
+  const size_t n = b->study->is.n_signals;
+  const double *measured = &b->truth->measured[b->at.study][k * b->n_sensors];
+  int any = 0;
+  for (size_t i = 0; i < b->n_sensors; i++) {
+    b->present[i] = k % b->sampled[i].every == 0;
+    any |= b->present[i];
+    if (!b->present[i]) continue;
+    const double noise = bramah_noise_gaussian(b->sampled[i].noise, b->sensors[i].sigma);
+    b->y[i] = bramah_sensor_digitize(&b->assumed[i], measured[i] + noise);
+  }
+
+  /* A correction, and by how much it lowers the sigmas once everything has settled. */
+  const int settled = k >= b->study->settled;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; any && settled && i < n; i++) b->watched[i].before = sigma_of(b, i);
+  if (any) status = bramah_filter_correct(b->filter, b->y, b->present, diag);
+  if (any && !status) {
+    size_t dof;
+    const double nis = bramah_filter_nis(b->filter, &dof);
+    bramah__nis_add(&b->nis, nis, (double)dof);
+    for (size_t i = 0; settled && i < n; i++) {
+      const double ratio = b->watched[i].before / sigma_of(b, i);
+      if (!isfinite(ratio)) continue;
+      b->watched[i].saw_sum += ratio;
+      b->watched[i].saw_n++;
+    }
+  }
+
+  const double *u = bramah_schedule_at(b->schedule, (int64_t)k * plant->step_ns);
+  if (!status) status = bramah_filter_set_inputs(b->filter, u, diag);
+  for (size_t i = 0; !status && i < n; i++) {
+    watched *w = &b->watched[i];
+    const double is = b->truth->signal[k * n + i], has = plant->output(plant->self, b->set->output[i]);
+    bramah__rmse_add(&w->all, is, has, sigma_of(b, i));
+    if (settled) bramah__rmse_add(&w->settled, is, has, NAN);
+    if (w->sensor >= 0 && b->present[w->sensor]) bramah__rmse_add(&w->noise, is, b->y[w->sensor], NAN);
+  }
+  return !status && k + 1 < b->study->is.rows ? bramah_filter_predict(b->filter, diag) : status;
+}
+
+/* Only what belongs to this run is written. */
+static void run_one(bramah_sensor_study *s, size_t run)
+{
+  running b = {0};
+  bramah_diag diag;
+  bramah_diag_clear(&diag);
+  size_t k = 0;
+  bramah_status status = begin(&b, s, run, &diag);
+  for (; !status && k < s->is.rows; k++) status = run_row(&b, k, &diag);
+
+  double *metrics = &s->metrics[run * s->is.n_signals * BRAMAH_N_METRICS];
+  for (size_t i = 0; !status && i < s->is.n_signals; i++, metrics += BRAMAH_N_METRICS) {
+    const watched *w = &b.watched[i];
+    const double percent = 100.0 / b.truth->largest[i];
+    metrics[BRAMAH_METRIC_RMSE] = percent * bramah__rmse_value(&w->all);
+    metrics[BRAMAH_METRIC_SETTLED] = percent * bramah__rmse_value(&w->settled);
+    metrics[BRAMAH_METRIC_INSIDE] = bramah__rmse_inside(&w->all);
+    metrics[BRAMAH_METRIC_SAW_TOOTH] = w->saw_n ? w->saw_sum / (double)w->saw_n : (double)NAN;
+    metrics[BRAMAH_METRIC_NOISE] = percent * bramah__rmse_value(&w->noise);
+    metrics[BRAMAH_METRIC_NIS] = bramah__nis_mean(&b.nis);
+  }
+  study_run *result = &s->runs[run];
+  result->failed = status != BRAMAH_OK;
+  if (status)
+    snprintf(result->why, sizeof result->why, "%.60s%s%.140s (at t = %.9g s)", diag.thing,
+             diag.thing[0] ? ": " : "", diag.message, k ? seconds((int64_t)(k - 1) * s->is.step_ns) : 0.0);
+
+  for (size_t i = 0; b.sampled && i < b.n_sensors; i++) bramah_noise_free(b.sampled[i].noise);
+  free(b.sampled);
+  free(b.y);
+  free(b.present);
+  bramah_schedule_free(b.schedule);
+  bramah_session_close(b.session);
+}
+
+/* ---- all runs ---- */
+
+typedef struct workers {
+  bramah_sensor_study *study;
+  bramah_sensor_study_progress progress;
+  void *user;
+  pthread_mutex_t lock; /* of what follows */
+  size_t next, done;
+} workers;
+
+static void work(void *user)
+{
+  workers *w = user;
+  for (int finished = 0;; finished = 1) {
+    pthread_mutex_lock(&w->lock);
+    w->done += (size_t)finished;
+    if (finished && w->progress) w->progress(w->user, w->done);
+    const size_t mine = w->next++;
+    pthread_mutex_unlock(&w->lock);
+    if (mine >= w->study->is.n_runs) return;
+    run_one(w->study, mine);
+  }
+}
+
+bramah_status bramah_sensor_study_run(bramah_sensor_study *study, size_t n_threads,
+                                      bramah_sensor_study_progress progress, void *user, bramah_diag *diag)
+{
+  workers w = {
+      .study = study, .progress = progress, .user = user, .lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER};
+  (void)diag;
+  bramah__run_threads(n_threads > 1 ? n_threads - 1 : 0, work, work, &w);
+  pthread_mutex_destroy(&w.lock);
+  return BRAMAH_OK;
 }
 
 /* ---- results ---- */
@@ -319,22 +584,25 @@ const bramah_sensor_study_layout *bramah_sensor_study_about(const bramah_sensor_
   return &study->is;
 }
 
-const char *bramah_sensor_study_failure(const bramah_sensor_study *study, size_t run)
+bramah_sensor_study_outcome bramah_sensor_study_get_run(const bramah_sensor_study *study, size_t run)
 {
-  return study->runs[run].status ? study->runs[run].why : NULL;
+  const bramah_sensor_study_layout *is = &study->is;
+  const size_t rate = run / is->n_seeds, filter = rate / is->n_rates, set = filter / is->n_filters;
+  return (bramah_sensor_study_outcome){.at = {.seed = run % is->n_seeds,
+                                              .rate = rate % is->n_rates,
+                                              .filter = filter % is->n_filters,
+                                              .study = set % is->n_studies,
+                                              .scenario = set / is->n_studies},
+                                       .failure = study->runs[run].failed ? study->runs[run].why : NULL};
 }
 
-double bramah_sensor_study_largest(const bramah_sensor_study *study, size_t scenario, size_t signal)
+bramah_sensor_study_signal bramah_sensor_study_get_signal(const bramah_sensor_study *study, size_t scenario,
+                                                          size_t signal)
 {
-  return study->truth[scenario].largest[signal];
-}
-
-double bramah_sensor_study_model_alone(const bramah_sensor_study *study, size_t scenario, size_t signal,
-                                       bramah_metric metric)
-{
-  return metric == BRAMAH_METRIC_RMSE || metric == BRAMAH_METRIC_SETTLED
-             ? study->truth[scenario].alone[2 * signal + metric]
-             : (double)NAN;
+  const truth *of = &study->truth[scenario];
+  return (bramah_sensor_study_signal){.largest = of->largest[signal],
+                                      .model_alone = of->alone[2 * signal + BRAMAH_METRIC_RMSE],
+                                      .model_alone_settled = of->alone[2 * signal + BRAMAH_METRIC_SETTLED]};
 }
 
 bramah_sensor_study_average bramah_sensor_study_mean(const bramah_sensor_study *study,
@@ -342,19 +610,19 @@ bramah_sensor_study_average bramah_sensor_study_mean(const bramah_sensor_study *
                                                      bramah_metric metric)
 {
   bramah_sensor_study_average m = {0};
-  bramah_sensor_study_case c = *at;
   double sum = 0.0, squares = 0.0;
-  c.seed = 0;
-  const size_t first = bramah__study_run_of(study, &c), stride = study->is.n_signals * BRAMAH_N_METRICS;
+  const size_t set = (size_t)(set_of(study, at) - study->sets);
+  const size_t first = (set * study->is.n_rates + at->rate) * study->is.n_seeds,
+               stride = study->is.n_signals * BRAMAH_N_METRICS;
   const double *x = &study->metrics[first * stride + signal * BRAMAH_N_METRICS + metric];
   for (size_t i = 0; i < study->is.n_seeds; i++) {
-    if (study->runs[first + i].status || isnan(x[i * stride])) continue;
+    if (study->runs[first + i].failed || isnan(x[i * stride])) continue;
     sum += x[i * stride];
     m.n++;
   }
   m.mean = m.n ? sum / (double)m.n : (double)NAN;
   for (size_t i = 0; i < study->is.n_seeds; i++) {
-    if (study->runs[first + i].status || isnan(x[i * stride])) continue;
+    if (study->runs[first + i].failed || isnan(x[i * stride])) continue;
     squares += (x[i * stride] - m.mean) * (x[i * stride] - m.mean);
   }
   m.error = m.n > 1 ? sqrt(squares / ((double)m.n * (double)(m.n - 1))) : (double)NAN;

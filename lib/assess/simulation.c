@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Simulating a machine into files: its true motion, what sensors log of it, and the process noise that a study
+ * assumes. */
 #include "bramah/simulation.h"
-#include "bramah/assess.h"
 #include "lib/io/fail.h"
+#include "lib/io/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,10 +20,14 @@ struct bramah_simulation {
   double *row; /* time, outputs */
   bramah_study *study;
   bramah_simulated_log *log;
-  bramah_process_noise *noise;              /* NULL: none */
   size_t kinetic, potential, *work, n_work; /* outputs */
   double start;                             /* [J] energy */
   bramah_simulation_result result;
+
+  /* Process noise, if it is wanted: a session of the same machine, whose filter corrects nothing. */
+  bramah_session *session;
+  bramah_noise *noise;
+  double *dx; /* [n_error] */
 };
 
 static const bramah_plant *plant_of(const bramah_simulation *s) { return &s->machine->plant; }
@@ -31,58 +37,59 @@ static double output(const bramah_simulation *s, size_t i)
   return plant_of(s)->output(plant_of(s)->self, i);
 }
 
-/* ---- energy ---- */
+/* ---- process noise ---- */
 
-/* Everything that does work and tells so: cylinders, rotary actuators, motions. */
-static bramah_status prepare_energy(bramah_simulation *s, bramah_diag *diag)
+/* Spectral densities of accelerations and pressures from the study, for the machine in its present state; its
+ * augmented states and the noise of parameters are left out. */
+static bramah_status open_noise(bramah_simulation *s, bramah_diag *diag)
 {
-  static const char ending[] = ".work";
-  const bramah_plant *plant = plant_of(s);
-  s->work = calloc(plant->n_output + 1, sizeof *s->work);
-  if (!s->work) return bramah__fail_memory(diag);
-  for (size_t i = 0; i < plant->n_output; i++) {
-    bramah_output_info info;
-    plant->output_info(plant->self, i, &info);
-    const size_t n = strlen(info.name);
-    if (n > strlen(ending) && strcmp(info.name + n - strlen(ending), ending) == 0) s->work[s->n_work++] = i;
+  bramah_session *session = s->session = calloc(1, sizeof *session);
+  if (!session) return bramah__fail_memory(diag);
+  session->machine = *s->machine;
+  bramah_diag_clear(diag);
+  bramah_status status = bramah_study_load(s->options.study, diag, &session->study);
+  if (!status) status = bramah__session_make_room(session, diag);
+  if (!status) status = bramah__session_find_joints(session, diag);
+  if (!status) status = bramah__session_find_volumes(session, diag);
+  if (!status) {
+    const bramah_filter_options options = {.transition = session->study->transition,
+                                           .discretisation = session->study->discretisation,
+                                           .basis = session->start.basis,
+                                           .position_sigma = session->start.position_sigma,
+                                           .rate_sigma = session->start.rate_sigma,
+                                           .first_order_sigma = session->start.pressure_sigma,
+                                           .acceleration_noise = session->start.acceleration_noise,
+                                           .first_order_noise = session->start.pressure_noise};
+    status =
+        bramah_filter_new(&session->machine.plant, 0, session->sensors, &options, diag, &session->filter);
   }
-  s->kinetic = (size_t)bramah_plant_find_output(plant, "energy.kinetic");
-  s->potential = (size_t)bramah_plant_find_output(plant, "energy.potential");
-  s->start = output(s, s->kinetic) + output(s, s->potential);
-  s->result.has_energy = s->n_work && !s->options.n_parameters && !s->options.process_noise;
-  return BRAMAH_OK;
+  if (!status)
+    status = bramah_noise_new(s->options.seed, bramah_noise_stream("plant noise"), diag, &s->noise);
+  if (status) return bramah__place(diag, s->options.study, 0);
+  s->dx = calloc(bramah_filter_n_error(session->filter) + 1, sizeof *s->dx);
+  return s->dx ? BRAMAH_OK : bramah__fail_memory(diag);
 }
 
-static void watch(bramah_simulation *s)
+/* A step of the plant, then a displacement drawn from the covariance that a filter would add: what a filter of that
+ * study expects is then true. */
+static bramah_status noisy_step(bramah_simulation *s, bramah_diag *diag)
 {
-  bramah_simulation_result *r = &s->result;
-  double work = 0.0;
-  for (size_t i = 0; i < s->n_work; i++) work += output(s, s->work[i]);
-  const double error = fabs(output(s, s->kinetic) + output(s, s->potential) - s->start - work);
-  r->energy_error = fmax(r->energy_error, error);
-  r->work = fmax(r->work, fabs(work));
-  r->violation = fmax(r->violation, bramah_coupled_constraint_violation(s->machine->coupled));
-}
-
-/* ---- files ---- */
-
-static bramah_status create_truth(bramah_simulation *s, bramah_diag *diag)
-{
+  bramah_filter *filter = s->session->filter;
   const bramah_plant *plant = plant_of(s);
-  s->outputs = calloc(plant->n_output + 1, sizeof *s->outputs);
-  s->row = calloc(plant->n_output + 1, sizeof *s->row);
-  if (!s->outputs || !s->row) return bramah__fail_memory(diag);
-  bramah_status status = bramah_log_create(s->options.truth, diag, &s->writer);
-  if (!status) status = bramah_log_add_column(s->writer, "t", "s", 12, diag);
-  for (size_t i = 0; !status && i < plant->n_output; i++) {
-    bramah_output_info info;
-    plant->output_info(plant->self, i, &info);
-    if (info.hidden && !s->options.hidden_outputs) continue;
-    s->outputs[s->n_outputs++] = i;
-    status = bramah_log_add_column(s->writer, info.name, info.unit, 10, diag);
+  const bramah_status status = bramah_filter_predict(filter, diag);
+  if (status) return status;
+  size_t columns;
+  const size_t n = bramah_filter_n_error(filter);
+  const double *gamma = bramah_filter_last_noise(filter, &columns);
+  for (size_t r = 0; r < n; r++) s->dx[r] = 0.0;
+  for (size_t c = 0; c < columns; c++) {
+    const double w = bramah_noise_gaussian(s->noise, 1.0);
+    for (size_t r = 0; r < n; r++) s->dx[r] += gamma[r * columns + c] * w;
   }
-  return status;
+  return plant->inject(plant->self, s->dx, diag);
 }
+
+/* ---- making one ---- */
 
 bramah_simulation_options bramah_simulation_options_default(void)
 {
@@ -93,19 +100,48 @@ static bramah_status prepare(bramah_simulation *s, bramah_diag *diag)
 {
   const bramah_simulation_options *o = &s->options;
   const bramah_machine_plant *m = s->machine;
-  bramah_status status = bramah_schedule_new(m->machine, m->model, diag, &s->schedule);
+  const bramah_plant *plant = &m->plant;
   s->set = calloc(o->n_parameters + 1, 1);
-  if (!status && !s->set) status = bramah__fail_memory(diag);
+  s->work = calloc(plant->n_output + 1, sizeof *s->work);
+  s->outputs = calloc(plant->n_output + 1, sizeof *s->outputs);
+  s->row = calloc(plant->n_output + 1, sizeof *s->row);
+  if (!s->set || !s->work || !s->outputs || !s->row) return bramah__fail_memory(diag);
+  bramah_status status = bramah_schedule_new(m->machine, m->model, diag, &s->schedule);
   bramah_diag_clear(diag);
   if (!status && o->study) {
     status = bramah_study_load(o->study, diag, &s->study);
-    if (!status) status = bramah_simulated_log_new(s->study, m->model, &m->plant, o->seed, diag, &s->log);
+    if (!status) status = bramah_simulated_log_new(s->study, m->model, plant, o->seed, diag, &s->log);
     if (status) bramah__place(diag, o->study, 0);
   }
-  if (!status && o->process_noise) status = bramah_process_noise_new(o->study, o->seed, m, diag, &s->noise);
-  if (!status) status = prepare_energy(s, diag);
-  if (!status && o->truth) status = create_truth(s, diag);
+  if (!status && o->process_noise) status = open_noise(s, diag);
+  if (status) return status;
+
+  /* Energies: everything that does work has an output for it, cylinders, rotary actuators, motions. */
+  for (size_t i = 0; i < plant->n_output; i++) {
+    static const char ending[] = ".work";
+    bramah_output_info info;
+    bramah_plant_output_info(plant, i, &info);
+    const size_t n = strlen(info.name);
+    if (n > strlen(ending) && strcmp(info.name + n - strlen(ending), ending) == 0) s->work[s->n_work++] = i;
+  }
+  s->kinetic = (size_t)bramah_plant_find_output(plant, "energy.kinetic");
+  s->potential = (size_t)bramah_plant_find_output(plant, "energy.potential");
+  s->start = output(s, s->kinetic) + output(s, s->potential);
+  s->result.has_energy = s->n_work && !o->n_parameters && !o->process_noise;
+
+  /* Files, when everything else is known to be well. */
+  if (o->truth) status = bramah_log_create(o->truth, diag, &s->writer);
+  if (!status && o->truth) status = bramah_log_add_column(s->writer, "t", "s", 12, diag);
+  for (size_t i = 0; !status && o->truth && i < plant->n_output; i++) {
+    bramah_output_info info;
+    bramah_plant_output_info(plant, i, &info);
+    if (info.hidden && !o->hidden_outputs) continue;
+    s->outputs[s->n_outputs++] = i;
+    status = bramah_log_add_column(s->writer, info.name, info.unit, 10, diag);
+  }
   if (!status && s->log) status = bramah_simulated_log_create(s->log, o->log, diag);
+  s->result.log = s->log;
+  s->result.n_sensors = s->log ? s->study->n_sensors : 0;
   return status;
 }
 
@@ -133,7 +169,10 @@ void bramah_simulation_free(bramah_simulation *s)
   bramah_simulated_log_free(s->log);
   bramah_study_free(s->study);
   bramah_schedule_free(s->schedule);
-  bramah_process_noise_free(s->noise);
+  if (s->session) s->session->machine = (bramah_machine_plant){0}; /* not ours */
+  bramah_session_close(s->session);
+  bramah_noise_free(s->noise);
+  free(s->dx);
   free(s->set);
   free(s->outputs);
   free(s->row);
@@ -143,19 +182,6 @@ void bramah_simulation_free(bramah_simulation *s)
 
 /* ---- rows ---- */
 
-static bramah_status set_parameters(bramah_simulation *s, bramah_diag *diag)
-{
-  const bramah_plant *plant = plant_of(s);
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < s->options.n_parameters; i++) {
-    const bramah_timed_parameter *p = &s->options.parameters[i];
-    if (s->set[i] || p->time_ns > s->result.time_ns) continue;
-    status = plant->set_parameter(plant->self, p->index, p->value, diag);
-    s->set[i] = !status;
-  }
-  return status;
-}
-
 bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
 {
   const bramah_plant *plant = plant_of(s);
@@ -163,7 +189,7 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   bramah_diag_clear(diag);
   if (r->rows) {
-    status = s->noise ? bramah_process_noise_step(s->noise, diag) : plant->step(plant->self, diag);
+    status = s->noise ? noisy_step(s, diag) : plant->step(plant->self, diag);
     if (status) {
       const size_t used = strlen(diag->message);
       snprintf(diag->message + used, sizeof diag->message - used, " (after t = %.9g s)",
@@ -173,7 +199,12 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
     r->time_ns += plant->step_ns;
   }
   const double *u = bramah_schedule_at(s->schedule, r->time_ns);
-  status = set_parameters(s, diag);
+  for (size_t i = 0; !status && i < s->options.n_parameters; i++) {
+    const bramah_timed_parameter *p = &s->options.parameters[i];
+    if (s->set[i] || p->time_ns > r->time_ns) continue;
+    status = plant->set_parameter(plant->self, p->index, p->value, diag);
+    s->set[i] = !status;
+  }
   if (!status) status = plant->set_inputs(plant->self, u, diag);
   if (status) return status;
   if (s->writer) {
@@ -183,7 +214,14 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
   }
   if (!status && s->log) status = bramah_simulated_log_row(s->log, r->rows, r->time_ns, u, diag);
   r->rows++;
-  watch(s);
+
+  /* Largest errors of energies and loops so far. */
+  double work = 0.0;
+  for (size_t i = 0; i < s->n_work; i++) work += output(s, s->work[i]);
+  const double error = fabs(output(s, s->kinetic) + output(s, s->potential) - s->start - work);
+  r->energy_error = fmax(r->energy_error, error);
+  r->work = fmax(r->work, fabs(work));
+  r->violation = fmax(r->violation, bramah_coupled_constraint_violation(s->machine->coupled));
   return status;
 }
 
@@ -198,9 +236,3 @@ bramah_status bramah_simulation_finish(bramah_simulation *s, bramah_diag *diag)
 }
 
 bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *s) { return s->result; }
-
-const bramah_simulated_log *bramah_simulation_log(const bramah_simulation *s, size_t *n_sensors)
-{
-  *n_sensors = s->study ? s->study->n_sensors : 0;
-  return s->log;
-}

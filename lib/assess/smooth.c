@@ -46,6 +46,7 @@ bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
         "there is nothing to smooth: no time was given up to which, or no estimate was made");
   bramah__estimate_augmented(a); /* showing smoothed steps moves the filter */
   a->smoothing = 1;
+  for (size_t i = 0; i < a->plant->n_output; i++) a->alone[i] = NAN;
   bramah_status status = bramah_smoother_run(a->smoother, diag);
   if (status || !a->rows) return status;
   bramah_truth_close(a->rows);
@@ -53,19 +54,24 @@ bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
   return bramah_truth_open(a->options.truth, diag, &a->rows);
 }
 
-/* Step k into the estimate. */
-static bramah_status show(bramah_assess *a, size_t k, bramah_diag *diag)
+bramah_status bramah_assess_smooth_next(bramah_assess *a, int *end, bramah_diag *diag)
 {
-  const bramah_status status = bramah_smoother_show(a->smoother, k, diag);
+  const size_t k = a->totals.smooth_steps, n = bramah_filter_n_error(a->filter);
+  int matched;
+  bramah_diag_clear(diag);
+  *end = !a->smoothing || k >= bramah_smoother_count(a->smoother) || k >= a->totals.estimates;
+  if (*end) return BRAMAH_OK;
+  bramah_status status = bramah_smoother_show(a->smoother, k, diag);
   if (status) return status;
+
+  /* Step k into the estimate: outputs, then unknown commands, which are shown as outputs too. */
   for (size_t c = 0; c < a->n_outputs; c++) {
     const size_t i = a->outputs[c].output;
     a->value[i] = a->plant->output(a->plant->self, i);
     if (a->outputs[c].has_sigma) a->sigma[i] = bramah_smoother_output_sigma(a->smoother, i);
   }
-  const size_t n = bramah_filter_n_error(a->filter);
-  const double *d = bramah_smoother_correction(a->smoother, k),
-               *P = bramah_smoother_covariance(a->smoother, k);
+  const double *d = bramah_smoother_correction(a->smoother, k);
+  const double *P = bramah_smoother_covariance(a->smoother, k);
   size_t state = bramah_plant_n_error(a->plant);
   for (size_t j = 0; j < a->n_augmented; j++) {
     const size_t i = a->shown_as[j];
@@ -75,21 +81,11 @@ static bramah_status show(bramah_assess *a, size_t k, bramah_diag *diag)
     }
     state += bramah_filter_augmented(a->filter, j)->order == 2 ? 2 : 1;
   }
-  return BRAMAH_OK;
-}
 
-bramah_status bramah_assess_smooth_next(bramah_assess *a, int *end, bramah_diag *diag)
-{
-  const size_t k = a->totals.smooth_steps;
-  int matched;
-  bramah_diag_clear(diag);
-  *end = !a->smoothing || k >= bramah_smoother_count(a->smoother) || k >= a->totals.estimates;
-  if (*end) return BRAMAH_OK;
-  bramah_status status = show(a, k, diag);
   a->taken = 1;
   a->estimate.time_ns =
       a->smooth_from_ns + bramah_smoother_time_ns(a->smoother, k) - bramah_smoother_time_ns(a->smoother, 0);
-  if (!status && a->rows) status = bramah__accuracy_seek(a, a->estimate.time_ns, &matched, diag);
+  if (a->rows) status = bramah__accuracy_seek(a, a->estimate.time_ns, &matched, diag);
   if (status) return status;
   if (a->rows) bramah__accuracy_smoothed(a);
   a->totals.smooth_steps++;

@@ -156,9 +156,11 @@ static int has_magic(const bramah__snapshot *s)
   return s->size >= sizeof magic && memcmp(s->bytes, magic, sizeof magic) == 0;
 }
 
-static bramah_status read_whole(bramah__snapshot *snapshot, const char *path, bramah_diag *diag)
+bramah_status bramah__snapshot_read(bramah__snapshot *snapshot, const char *path, bramah_diag *diag)
 {
   enum { PART = 1 << 16 };
+  head h;
+  uint64_t sum;
   FILE *file = fopen(path, "rb");
   if (!file) return fail_file(diag, path, "cannot open the snapshot");
   snapshot->size = 0;
@@ -169,19 +171,11 @@ static bramah_status read_whole(bramah__snapshot *snapshot, const char *path, br
     snapshot->size -= PART - n;
     if (!has_magic(snapshot)) break; /* whatever it is, it may have no end */
   }
-  const int bad = ferror(file);
-  const bramah_status status = bad ? fail_file(diag, path, "cannot read the snapshot") : BRAMAH_OK;
+  const bramah_status status = ferror(file) ? fail_file(diag, path, "cannot read the snapshot") : BRAMAH_OK;
   fclose(file);
-  if (status || !snapshot->failed) return status;
-  return bramah__failf(diag, BRAMAH_E_MEMORY, path, 0, NULL, "out of memory");
-}
-
-bramah_status bramah__snapshot_read(bramah__snapshot *snapshot, const char *path, bramah_diag *diag)
-{
-  head h;
-  uint64_t sum;
-  const bramah_status status = read_whole(snapshot, path, diag);
   if (status) return status;
+  if (snapshot->failed) return bramah__failf(diag, BRAMAH_E_MEMORY, path, 0, NULL, "out of memory");
+
   if (snapshot->size < sizeof h || !has_magic(snapshot))
     return bramah__failf(diag, BRAMAH_E_SYNTAX, path, 0, NULL, "this is no snapshot of bramah replay");
   memcpy(&h, snapshot->bytes, sizeof h);

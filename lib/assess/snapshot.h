@@ -23,7 +23,7 @@ void bramah__snapshot_free(bramah__snapshot *snapshot);
 /* Begin anew, in the memory there is. */
 void bramah__snapshot_clear(bramah__snapshot *snapshot);
 /* A new piece of n bytes, zeroed and 8-byte aligned, to be filled before the next one; NULL when memory is
- * out, which bramah__snapshot_write tells. */
+ * out; bramah__snapshot_write then fails. */
 void *bramah__snapshot_add(bramah__snapshot *snapshot, const char *name, size_t n);
 void bramah__snapshot_put(bramah__snapshot *snapshot, const char *name, const void *from, size_t n);
 /* A piece and its size; NULL if there is none of the name. */

@@ -2,16 +2,26 @@
 /* Statistics of errors and innovations: RMSE, NIS and NEES with their chi-square distribution, whiteness, the
  * condition of a covariance. */
 #define _DEFAULT_SOURCE /* lgamma_r: lgamma writes to a global variable */
-#include "bramah/assess.h"
+#include "lib/assess/statistics.h"
 #include "lib/base/diag.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <string.h>
 
 /* ---- RMSE, NIS ---- */
 
-void bramah_rmse_add(bramah_rmse *rmse, double truth, double estimate, double sigma)
+double bramah__without_turns(const bramah_plant *plant, size_t output, double truth, double value)
+{
+  static const double half_turn = 3.14159265358979323846;
+  bramah_output_info info;
+  bramah_plant_output_info(plant, output, &info);
+  const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
+  return turns && fabs(value - truth) > half_turn ? truth + remainder(value - truth, 2.0 * half_turn) : value;
+}
+
+void bramah__rmse_add(bramah__rmse *rmse, double truth, double estimate, double sigma)
 {
   double error = estimate - truth;
   rmse->n++;
@@ -22,29 +32,29 @@ void bramah_rmse_add(bramah_rmse *rmse, double truth, double estimate, double si
   rmse->inside += fabs(error) <= 1.96 * sigma;
 }
 
-double bramah_rmse_value(const bramah_rmse *rmse)
+double bramah__rmse_value(const bramah__rmse *rmse)
 {
   return rmse->n ? sqrt(rmse->sum_squares / (double)rmse->n) : (double)NAN;
 }
 
-double bramah_rmse_percent(const bramah_rmse *rmse)
+double bramah__rmse_percent(const bramah__rmse *rmse)
 {
-  return rmse->max_truth > 0.0 ? 100.0 * bramah_rmse_value(rmse) / rmse->max_truth : (double)NAN;
+  return rmse->max_truth > 0.0 ? 100.0 * bramah__rmse_value(rmse) / rmse->max_truth : (double)NAN;
 }
 
-double bramah_rmse_inside(const bramah_rmse *rmse)
+double bramah__rmse_inside(const bramah__rmse *rmse)
 {
   return rmse->banded ? (double)rmse->inside / (double)rmse->banded : (double)NAN;
 }
 
-void bramah_nis_add(bramah_nis *nis, double value, double degrees_of_freedom)
+void bramah__nis_add(bramah__nis *nis, double value, double degrees_of_freedom)
 {
   nis->n++;
   nis->sum += value;
   nis->dof += degrees_of_freedom;
 }
 
-double bramah_nis_mean(const bramah_nis *nis) { return nis->dof > 0.0 ? nis->sum / nis->dof : (double)NAN; }
+double bramah__nis_mean(const bramah__nis *nis) { return nis->dof > 0.0 ? nis->sum / nis->dof : (double)NAN; }
 
 double bramah_nis_left_by_gate(double gate)
 {
@@ -80,9 +90,17 @@ static double probability_below(double x, double degrees_of_freedom)
   return exp(a * log(x) - x - lgamma_r(a + 1.0, &sign)) * sum;
 }
 
-/* The value that lies above this share of all, by halving the interval until it cannot be halved. */
-static double exact_quantile(double degrees_of_freedom, double share)
+/* The value that a chi-square variable falls below with probability `tail` (or exceeds, if upper), divided by
+ * its degrees of freedom. */
+static double quantile(double degrees_of_freedom, double tail, int upper)
 {
+  if (degrees_of_freedom > LARGEST_EXACT) {
+    const double z = upper ? gsl_cdf_ugaussian_Qinv(tail) : gsl_cdf_ugaussian_Pinv(tail);
+    const double variance = 2.0 / (9.0 * degrees_of_freedom), root = 1.0 - variance + z * sqrt(variance);
+    return root * root * root;
+  }
+  /* The value that lies above this share of all, by halving the interval until it cannot be halved. */
+  const double share = upper ? 1.0 - tail : tail;
   double low = 0.0, high = degrees_of_freedom;
   while (probability_below(high, degrees_of_freedom) < share) high *= 1.5;
   for (double middle = 0.5 * high; low < middle && middle < high; middle = 0.5 * (low + high)) {
@@ -91,19 +109,7 @@ static double exact_quantile(double degrees_of_freedom, double share)
     else
       high = middle;
   }
-  return high;
-}
-
-/* The value that a chi-square variable falls below with probability `tail` (or exceeds, if upper), divided by
- * its degrees of freedom. */
-static double quantile(double degrees_of_freedom, double tail, int upper)
-{
-  if (degrees_of_freedom <= LARGEST_EXACT)
-    return exact_quantile(degrees_of_freedom, upper ? 1.0 - tail : tail) / degrees_of_freedom;
-  double z = upper ? gsl_cdf_ugaussian_Qinv(tail) : gsl_cdf_ugaussian_Pinv(tail);
-  double variance = 2.0 / (9.0 * degrees_of_freedom);
-  double root = 1.0 - variance + z * sqrt(variance);
-  return root * root * root;
+  return high / degrees_of_freedom;
 }
 
 bramah_status bramah_nis_band(double degrees_of_freedom, double probability, double *low, double *high,
@@ -120,20 +126,24 @@ bramah_status bramah_nis_band(double degrees_of_freedom, double probability, dou
   return BRAMAH_OK;
 }
 
-/* Like the quantiles above not GSL's, whose error handler may be called. Incomplete gamma functions:
- * the series of the lower one below its mean, the continued fraction of the upper one above, by Lentz's
- * method as modified by Thompson and Barnett (J. Comput. Phys. 64, 1986). Both converge in some sqrt(a) terms
- * near the mean. */
-static double lower_series(double a, double x)
+/* Like the quantiles above not GSL's, whose error handler may be called. Incomplete gamma functions: the series of
+ * the lower one below its mean, the continued fraction of the upper one above, by Lentz's method as modified by
+ * Thompson and Barnett (J. Comput. Phys. 64, 1986). Both converge in some sqrt(a) terms near the mean. */
+double bramah__chi_square_above(double x, double degrees_of_freedom)
 {
-  double term = 1.0 / a, sum = term;
-  for (double n = a + 1.0; term > 1e-17 * sum; n += 1.0) sum += term *= x / n;
-  return sum;
-}
-
-static double upper_fraction(double a, double x)
-{
-  double b = x + 1.0 - a, c = 1e300, d = 1.0 / b, f = d;
+  int sign;
+  const double a = 0.5 * degrees_of_freedom, half = 0.5 * x;
+  if (isnan(x) || !(degrees_of_freedom > 0.0)) return NAN;
+  if (half <= 0.0) return 1.0;
+  if (isinf(half)) return 0.0;
+  const double front = exp(a * log(half) - half - lgamma_r(a, &sign));
+  if (half < a + 1.0) {
+    double term = 1.0 / a, sum = term;
+    for (double n = a + 1.0; term > 1e-17 * sum; n += 1.0) sum += term *= half / n;
+    return fmax(0.0, 1.0 - front * sum);
+  }
+  if (!(front > 0.0)) return 0.0;
+  double b = half + 1.0 - a, c = 1e300, d = 1.0 / b, f = d;
   for (int i = 1; i < 1000000; i++) {
     const double an = -(double)i * ((double)i - a);
     b += 2.0;
@@ -145,42 +155,15 @@ static double upper_fraction(double a, double x)
     f *= d * c;
     if (fabs(d * c - 1.0) < 1e-16) break;
   }
-  return f;
-}
-
-double bramah_chi_square_above(double x, double degrees_of_freedom)
-{
-  int sign;
-  const double a = 0.5 * degrees_of_freedom, half = 0.5 * x;
-  if (isnan(x) || !(degrees_of_freedom > 0.0)) return NAN;
-  if (half <= 0.0) return 1.0;
-  if (isinf(half)) return 0.0;
-  const double front = exp(a * log(half) - half - lgamma_r(a, &sign));
-  if (half < a + 1.0) return fmax(0.0, 1.0 - front * lower_series(a, half));
-  return front > 0.0 ? front * upper_fraction(a, half) : 0.0;
+  return front * f;
 }
 
 /* ---- NEES ---- */
 
-/* Cholesky factor of C [n x n] into its lower triangle; 0, or 1 + the row at which it is not positive
- * definite. */
-static size_t factor(size_t n, double *C)
+bramah_status bramah__nees(size_t n, const double *e, const double *P, double *work, double *nees,
+                           bramah_diag *diag)
 {
-  for (size_t j = 0; j < n; j++) {
-    for (size_t i = j; i < n; i++) {
-      double sum = C[i * n + j];
-      for (size_t k = 0; k < j; k++) sum -= C[i * n + k] * C[j * n + k];
-      if (i == j && !(sum > 0.0)) return j + 1;
-      C[i * n + j] = i == j ? sqrt(sum) : sum / C[j * n + j];
-    }
-  }
-  return 0;
-}
-
-bramah_status bramah_nees(size_t n, const double *e, const double *P, double *work, double *nees,
-                          bramah_diag *diag)
-{
-  double *C = work, *scale = work + n * n, *z = scale + n, sum = 0.0;
+  double *C = work, *scale = work + n * n, *z = scale + n;
   for (size_t i = 0; i < n; i++) {
     scale[i] = sqrt(P[i * n + i]);
     if (!(P[i * n + i] > 0.0))
@@ -188,17 +171,25 @@ bramah_status bramah_nees(size_t n, const double *e, const double *P, double *wo
     if (!isfinite(e[i]) || !isfinite(scale[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, NULL, "an error or its variance is not finite");
   }
+  /* Cholesky factor L of the correlations into the lower triangle of C. */
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++) C[i * n + j] = P[i * n + j] / (scale[i] * scale[j]);
-  if (factor(n, C))
-    return bramah__fail(diag, BRAMAH_E_NOT_SPD, NULL, "the covariance is not positive definite");
-  for (size_t i = 0; i < n; i++) { /* |L^-1 e|^2 */
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = j; i < n; i++) {
+      double sum = C[i * n + j];
+      for (size_t k = 0; k < j; k++) sum -= C[i * n + k] * C[j * n + k];
+      if (i == j && !(sum > 0.0))
+        return bramah__fail(diag, BRAMAH_E_NOT_SPD, NULL, "the covariance is not positive definite");
+      C[i * n + j] = i == j ? sqrt(sum) : sum / C[j * n + j];
+    }
+  double squares = 0.0; /* |L^-1 e|^2 */
+  for (size_t i = 0; i < n; i++) {
     z[i] = e[i] / scale[i];
     for (size_t k = 0; k < i; k++) z[i] -= C[i * n + k] * z[k];
     z[i] /= C[i * n + i];
-    sum += z[i] * z[i];
+    squares += z[i] * z[i];
   }
-  *nees = sum;
+  *nees = squares;
   return BRAMAH_OK;
 }
 
@@ -206,9 +197,9 @@ bramah_status bramah_nees(size_t n, const double *e, const double *P, double *wo
 
 /* Sums of products instead of the samples, and the samples at both ends, by which the mean is taken off
  * afterwards. */
-enum { LAGS = BRAMAH_AUTOCORRELATION_LAGS };
+enum { LAGS = BRAMAH__AUTOCORRELATION_LAGS };
 
-void bramah_autocorrelation_add(bramah_autocorrelation *a, double x)
+void bramah__autocorrelation_add(bramah__autocorrelation *a, double x)
 {
   if (!a->n) a->shift = x;
   x -= a->shift;
@@ -220,20 +211,8 @@ void bramah_autocorrelation_add(bramah_autocorrelation *a, double x)
   a->n++;
 }
 
-/* Sum of (x_i - m)(x_{i-k} - m) over i = k ... n - 1: the first k samples are no x_i, the last k no
- * x_{i-k}. */
-static double covariance(const bramah_autocorrelation *a, size_t k, double mean)
-{
-  double head = 0.0, tail = 0.0;
-  for (size_t i = 0; i < k; i++) {
-    head += a->first[i];
-    tail += a->last[(a->n - 1 - i) % LAGS];
-  }
-  return a->products[k - 1] - mean * (2.0 * a->sum - head - tail) + (double)(a->n - k) * mean * mean;
-}
-
-bramah_status bramah_autocorrelation_test(const bramah_autocorrelation *a, size_t lags, double *r,
-                                          bramah_whiteness *out, bramah_diag *diag)
+bramah_status bramah__autocorrelation_test(const bramah__autocorrelation *a, size_t lags, double *r,
+                                           bramah_whiteness *out, bramah_diag *diag)
 {
   const double n = (double)a->n, mean = a->n ? a->sum / n : 0.0, variance = a->squares - n * mean * mean;
   double sum = 0.0;
@@ -242,52 +221,25 @@ bramah_status bramah_autocorrelation_test(const bramah_autocorrelation *a, size_
   if (!isfinite(variance)) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, NULL, "a sample is not finite");
   if (!(variance > 1e-14 * a->squares))
     return bramah__fail(diag, BRAMAH_E_VALUE, NULL, "all samples are the same");
-  *out = (bramah_whiteness){.n = (size_t)a->n, .lags = lags, .band = 1.96 / sqrt(n)};
+  *out = (bramah_whiteness){.n = (size_t)a->n, .lags = lags, .r = r, .band = 1.96 / sqrt(n)};
+  double head = 0.0, tail = 0.0; /* sums of the first and of the last k samples */
   for (size_t k = 1; k <= lags; k++) {
-    r[k - 1] = covariance(a, k, mean) / variance;
+    head += a->first[k - 1];
+    tail += a->last[(a->n - k) % LAGS];
+    /* Sum of (x_i - m)(x_{i-k} - m) over i = k ... n - 1: the first k samples are no x_i, the last k no
+     * x_{i-k}. */
+    const double covariance =
+        a->products[k - 1] - mean * (2.0 * a->sum - head - tail) + (double)(a->n - k) * mean * mean;
+    r[k - 1] = covariance / variance;
     out->outside += fabs(r[k - 1]) > out->band;
     sum += r[k - 1] * r[k - 1] / (n - (double)k);
   }
   out->ljung_box = n * (n + 2.0) * sum;
-  out->p_value = bramah_chi_square_above(out->ljung_box, (double)lags);
+  out->p_value = bramah__chi_square_above(out->ljung_box, (double)lags);
   return BRAMAH_OK;
 }
 
 /* ---- condition of a covariance ---- */
-
-enum { MOST_SWEEPS = 30 };
-
-/* The rotation of rows and columns p < q that makes C[p, q] vanish; C symmetric, both halves kept. */
-static void rotate(size_t n, double *C, size_t p, size_t q)
-{
-  const double theta = (C[q * n + q] - C[p * n + p]) / (2.0 * C[p * n + q]);
-  const double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + hypot(theta, 1.0));
-  const double c = 1.0 / sqrt(1.0 + t * t), s = t * c;
-  for (size_t k = 0; k < n; k++) {
-    const double a = C[k * n + p], b = C[k * n + q];
-    C[k * n + p] = c * a - s * b;
-    C[k * n + q] = s * a + c * b;
-  }
-  for (size_t k = 0; k < n; k++) {
-    const double a = C[p * n + k], b = C[q * n + k];
-    C[p * n + k] = c * a - s * b;
-    C[q * n + k] = s * a + c * b;
-  }
-}
-
-/* One pass over all pairs; 0 when there was nothing left to do. */
-static int sweep(size_t n, double *C)
-{
-  int rotated = 0;
-  for (size_t p = 0; p < n; p++)
-    for (size_t q = p + 1; q < n; q++) {
-      const double size = sqrt(fabs(C[p * n + p] * C[q * n + q]));
-      if (fabs(C[p * n + q]) <= 1e-14 * size || fabs(C[p * n + q]) < 1e-300) continue;
-      rotate(n, C, p, q);
-      rotated = 1;
-    }
-  return rotated;
-}
 
 bramah_status bramah_conditioning(size_t n, const double *P, double *work, double *condition,
                                   bramah_diag *diag)
@@ -302,7 +254,30 @@ bramah_status bramah_conditioning(size_t n, const double *P, double *work, doubl
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++)
       work[i * n + j] = 0.5 * (P[i * n + j] + P[j * n + i]) / sqrt(P[i * n + i]) / sqrt(P[j * n + j]);
-  for (int i = 0; i < MOST_SWEEPS && sweep(n, work); i++) {
+  /* Cyclic sweeps over all pairs; each rotation of rows and columns p < q makes C[p, q] vanish. C symmetric, both
+   * halves kept. */
+  double *C = work;
+  for (int i = 0, rotated = 1; i < 30 && rotated; i++) {
+    rotated = 0;
+    for (size_t p = 0; p < n; p++)
+      for (size_t q = p + 1; q < n; q++) {
+        const double size = sqrt(fabs(C[p * n + p] * C[q * n + q]));
+        if (fabs(C[p * n + q]) <= 1e-14 * size || fabs(C[p * n + q]) < 1e-300) continue;
+        const double theta = (C[q * n + q] - C[p * n + p]) / (2.0 * C[p * n + q]);
+        const double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + hypot(theta, 1.0));
+        const double c = 1.0 / sqrt(1.0 + t * t), s = t * c;
+        for (size_t k = 0; k < n; k++) {
+          const double a = C[k * n + p], b = C[k * n + q];
+          C[k * n + p] = c * a - s * b;
+          C[k * n + q] = s * a + c * b;
+        }
+        for (size_t k = 0; k < n; k++) {
+          const double a = C[p * n + k], b = C[q * n + k];
+          C[p * n + k] = c * a - s * b;
+          C[q * n + k] = s * a + c * b;
+        }
+        rotated = 1;
+      }
   }
   for (size_t i = 0; i < n; i++) {
     least = fmin(least, work[i * n + i]);

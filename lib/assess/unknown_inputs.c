@@ -108,26 +108,6 @@ void bramah__known_free(bramah__known_inputs *known)
 
 /* ---- steps ---- */
 
-/* What the first filter knows now holds over the second one's next step. Noise that adapts is the same for
- * both. */
-static bramah_status pass_on(bramah_assess *a, bramah_diag *diag)
-{
-  bramah__known_inputs *known = &a->known;
-  const bramah_plant *from = a->plant, *to = &known->plant;
-  bramah_status status = BRAMAH_OK;
-  for (size_t k = 0; !status && k < known->n; k++) {
-    const size_t p = known->parameter[k];
-    status = to->set_parameter(to->self, p, from->parameter(from->self, p), diag);
-  }
-  if (status || !a->adaptive) return status;
-  status = bramah_filter_set_noise(known->filter, bramah_filter_acceleration_noise(a->filter),
-                                   bramah_filter_first_order_noise(a->filter), diag);
-  for (size_t i = 0; !status && i < a->n_sensors; i++)
-    status =
-        bramah_filter_set_sensor_sigma(known->filter, i, bramah_filter_sensor(a->filter, i)->sigma, diag);
-  return status;
-}
-
 bramah_status bramah__known_step(bramah_assess *a, bramah_diag *diag)
 {
   bramah__known_inputs *known = &a->known;
@@ -135,8 +115,23 @@ bramah_status bramah__known_step(bramah_assess *a, bramah_diag *diag)
   int corrected, end = 0;
   if (!known->filter) return BRAMAH_OK;
   bramah_status status = bramah_replay_next(known->replay, &time_ns, &corrected, &end, diag);
-  if (!status && !end) status = pass_on(a, diag);
+
+  /* The commands as the first filter knows them now, over the second one's next step. Noise that adapts is the same
+   * for both. */
+  const bramah_plant *from = a->plant, *to = &known->plant;
+  for (size_t k = 0; !status && !end && k < known->n; k++) {
+    const size_t p = known->parameter[k];
+    status = to->set_parameter(to->self, p, from->parameter(from->self, p), diag);
+  }
+  if (!status && !end && a->adaptive) {
+    status = bramah_filter_set_noise(known->filter, bramah_filter_acceleration_noise(a->filter),
+                                     bramah_filter_first_order_noise(a->filter), diag);
+    for (size_t i = 0; !status && i < a->n_sensors; i++)
+      status =
+          bramah_filter_set_sensor_sigma(known->filter, i, bramah_filter_sensor(a->filter, i)->sigma, diag);
+  }
   if (status || end) return end_filter(known), status;
+
   for (size_t c = 0; c < a->n_outputs; c++) {
     const size_t i = a->outputs[c].output;
     const double sigma = a->outputs[c].has_sigma ? bramah_filter_output_sigma(a->filter, i) : (double)NAN;

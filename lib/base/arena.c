@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/base/arena.h"
+#include "lib/base/diag.h"
 #include "lib/base/text.h"
 
 #include <stdint.h>
@@ -88,4 +89,22 @@ void bramah__aligned_free(void *mem)
   void *raw = NULL;
   if (mem) memcpy(&raw, (unsigned char *)mem - sizeof raw, sizeof raw);
   free(raw);
+}
+
+bramah_status bramah__arena_new(const char *what, size_t size, bramah__arena *arena, bramah_diag *diag)
+{
+  void *mem = bramah__aligned_new(size);
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, what, "out of memory");
+  *arena = bramah__arena_make(mem, size);
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__arena_in(const char *what, void *mem, size_t size, size_t needed, bramah__arena *arena,
+                               bramah_diag *diag)
+{
+  if ((uintptr_t)mem % BRAMAH__ALIGN)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, what, "memory is not aligned to 64 bytes");
+  if (!mem || size < needed) return bramah__fail(diag, BRAMAH_E_ARGUMENT, what, "memory is too small");
+  *arena = bramah__arena_make(mem, size);
+  return BRAMAH_OK;
 }

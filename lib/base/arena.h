@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bramah/status.h"
+
 #define BRAMAH__ALIGN 64u
 
 typedef struct bramah__arena {
@@ -71,5 +73,14 @@ int bramah__is_marked(const void *mem);
 /* Aligned memory of its own, zero-filled, and its release. */
 void *bramah__aligned_new(size_t size);
 void bramah__aligned_free(void *mem);
+
+/* An arena in memory of its own, to be released by bramah__aligned_free(arena->base): that is where the object
+ * is cut first. `what` is named by E_MEMORY. */
+bramah_status bramah__arena_new(const char *what, size_t size, bramah__arena *arena, bramah_diag *diag);
+
+/* An arena in memory of the caller for an object of `needed` bytes. Errors: E_ARGUMENT (not aligned to 64
+ * bytes, or too small). */
+bramah_status bramah__arena_in(const char *what, void *mem, size_t size, size_t needed, bramah__arena *arena,
+                               bramah_diag *diag);
 
 #endif

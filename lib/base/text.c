@@ -294,3 +294,11 @@ const char *bramah__nearest(const char *name, size_t n, const char *const *candi
   }
   return best;
 }
+
+uint64_t bramah__fnv(uint64_t hash, const void *data, size_t n)
+{
+  const unsigned char *byte = data;
+  if (!hash) hash = UINT64_C(14695981039346656037);
+  for (size_t i = 0; i < n; i++) hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
+  return hash;
+}

@@ -29,4 +29,7 @@ size_t bramah__edit_distance(const char *a, const char *b);
 /* The candidate nearest to name if it is near enough to be a slip of the pen, else NULL. */
 const char *bramah__nearest(const char *name, size_t n, const char *const *candidates);
 
+/* Hash FNV-1a of n bytes, continued from a former hash (0: a new one). */
+uint64_t bramah__fnv(uint64_t hash, const void *data, size_t n);
+
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah check: read files, say in plain words what they mean, report every mistake.
- */
+/* bramah check: read files, say in plain words what they mean, report every mistake. */
 #include "bramah/sensor_study.h"
 #include "lib/cli/cli.h"
-#include "lib/cli/check.h"
+#include "lib/cli/log_table.h"
 #include "lib/cli/parameters.h"
 #include "lib/cli/replay.h"
-#include "lib/tune/tune_internal.h"
+#include "bramah/tune.h"
 
 #include <limits.h>
 #include <math.h>
@@ -34,17 +33,6 @@ static void tell(void *user, const bramah_diag *diag)
 
 /* ---- which kind of file ---- */
 
-/* A key at the beginning of a line. */
-static int begins_with_key(const char *line, const char *key)
-{
-  const size_t n = strlen(key);
-  if (*line == '"' || *line == '\'') line++;
-  if (strncmp(line, key, n) != 0) return 0;
-  line += n;
-  line += strspn(line, "\"' \t");
-  return *line == ':';
-}
-
 /* Beyond that the readers refuse a description; some files never end. */
 enum { LONGEST_LOOK = 1 << 24 };
 
@@ -54,72 +42,409 @@ static int has_key(const char *path, const char *key)
 {
   char line[256];
   long pieces = LONGEST_LOOK / (long)sizeof line;
-  int found = 0, begin = 1;
+  const size_t n = strlen(key);
+  int found = 0, begin = 1; /* of a line */
   FILE *file = fopen(path, "r");
   if (!file) return 0;
   while (!found && pieces-- > 0 && fgets(line, sizeof line, file)) {
-    found = begin && begins_with_key(line, key);
+    const char *word = line + (*line == '"' || *line == '\'');
+    found = begin && strncmp(word, key, n) == 0 && word[n + strspn(word + n, "\"' \t")] == ':';
     begin = strchr(line, '\n') != NULL;
   }
   fclose(file);
   return found;
 }
 
-/* ---- study ---- */
+/* ---- machine ---- */
 
-/* "v1 less v2", "port a of valve" */
-static void explain_place(const bramah_sensor_options *o)
+static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
+
+static double output_named(const bramah_machine_plant *machine, const char *name, const char *suffix)
 {
-  if (o->kind == BRAMAH_SENSOR_PRESSURE_DIFFERENCE)
-    printf("%s less %s", o->at, o->less);
-  else if (o->port)
-    printf("port %c of %s", o->port == BRAMAH_SENSOR_PORT_A ? 'a' : 'b', o->at);
-  else
-    printf("%s", o->at);
+  char full[640];
+  snprintf(full, sizeof full, "%s%s", name, suffix);
+  const long i = bramah_plant_find_output(&machine->plant, full);
+  return i < 0 ? NAN : machine->plant.output(machine->plant.self, (size_t)i);
 }
 
-static void explain_sensor(const bramah_study *study, size_t i, const bramah_sensor *sensor)
+/* A value in the unit people read. */
+static void print_value(double value, const char *si)
 {
-  const bramah_sensor_options *o = &study->sensors[i];
-  const cli_readable unit = cli_readable_unit(sensor->unit);
-  printf("  sensor %s: %s at ", o->name, bramah_sensor_kind_name(o->kind));
-  explain_place(o);
-  printf(", sigma %.6g %s, ", unit.factor * o->sigma, unit.unit);
-  if (o->resolution > 0.0) printf("in steps of %.6g %s, ", unit.factor * o->resolution, unit.unit);
-  if (o->least < o->most)
-    printf("from %.6g to %.6g %s, ", unit.factor * o->least, unit.factor * o->most, unit.unit);
-  if (o->period_ns)
-    printf("%.6g samples per second", 1e9 / (double)o->period_ns);
-  else
-    printf("a sample at every step");
-  if (o->delay_ns) printf(", delay %.6g ms", 1e-6 * (double)o->delay_ns);
-  if (study->gate[i] > 0.0) printf(", gate %.6g sigma", study->gate[i]);
-  printf(", column %s\n", study->sensor_columns[i].name);
+  const cli_readable unit = cli_readable_unit(si);
+  printf("%.6g %s", unit.factor * value, unit.unit);
 }
 
-static void explain_joint(const bramah_session *session, size_t i)
+static const char *const joint_verbs[] = {"",
+                                          "turns",
+                                          "slides",
+                                          "welded",
+                                          "turns and slides along an axis",
+                                          "turns about two axes",
+                                          "moves in a plane",
+                                          "turns about a point",
+                                          "moves freely"};
+
+/* Where the starting value of a coordinate comes from. */
+static const char *origin(const bramah_machine *machine, const bramah_joint *joint, const char *name)
 {
-  const bramah_joint_start *j = &bramah_session_study(session)->joints[i];
-  const cli_readable position = cli_readable_unit(j->revolute_unit ? "rad" : "m");
-  const cli_readable rate = cli_readable_unit(j->revolute_unit ? "rad/s" : "m/s");
-  printf(
-      "  joint %s: starts at %.6g %s%s, sigma %.6g %s; rate %.6g %s, sigma %.6g %s; acceleration noise %.6g "
-      "%s/s^2/Hz^0.5\n",
-      j->joint, position.factor * bramah_session_joint_start(session, i), position.unit,
-      j->has_position ? "" : " (the machine's)", position.factor * j->position_sigma, position.unit,
-      rate.factor * j->rate, rate.unit, rate.factor * j->rate_sigma, rate.unit, j->acceleration_noise,
-      j->revolute_unit ? "rad" : "m");
+  for (size_t i = 0; i < machine->n_motions; i++)
+    if (strcmp(machine->motions[i].joint, name) == 0) return "from its motion";
+  return joint->initial == BRAMAH_INITIAL_GIVEN ? "given" : "from the loops";
 }
 
-static void explain_volume(const bramah_volume_start *v)
+/* Bodies, joints and loops. */
+static void explain_mechanism(const bramah_machine_plant *machine)
 {
-  printf("  volume %s: sigma %.6g bar, noise %.6g bar/s^0.5", v->volume, 1e-5 * v->sigma, 1e-5 * v->noise);
-  if (v->has_pressure) printf(", starts at %.6g bar", 1e-5 * v->pressure);
+  const bramah_machine *m = machine->machine;
+  printf("  %zu bod%s:", m->n_bodies, m->n_bodies == 1 ? "y" : "ies");
+  for (size_t i = 0; i < m->n_bodies; i++)
+    printf("%s %s %.6g kg", i ? "," : "", m->bodies[i].name, m->bodies[i].mass);
+  printf("\n  gravity: %.6g, %.6g, %.6g m/s^2\n", m->gravity[0], m->gravity[1], m->gravity[2]);
+  printf("  %zu joint%s:\n", m->n_joints, plural(m->n_joints));
+  for (size_t i = 0; i < m->n_joints; i++) {
+    const bramah_joint *joint = &m->joints[i];
+    const size_t n = bramah_joint_n_coordinates(joint->type);
+    printf("    %s: %s behind %s, %s", joint->name, joint->child, joint->parent, joint_verbs[joint->type]);
+    for (size_t k = 0; k < n; k++) {
+      char name[512], full[640];
+      snprintf(name, sizeof name, "%s%s", joint->name, bramah_joint_suffix(joint->type, k));
+      if (n == 1)
+        printf(", starts at ");
+      else
+        printf("%s %s at ", k ? "," : "; starts with", name);
+      snprintf(full, sizeof full, "%s.angle", name);
+      const int turns = bramah_plant_find_output(&machine->plant, full) >= 0;
+      print_value(output_named(machine, name, turns ? ".angle" : ".position"), turns ? "rad" : "m");
+      printf(" (%s) with ", origin(machine->machine, joint, name));
+      print_value(output_named(machine, name, ".rate"), turns ? "rad/s" : "m/s");
+    }
+    printf("\n");
+  }
+  for (size_t i = 0; i < m->n_loops; i++)
+    printf("  loop %s: joins %s and %s\n", m->loops[i].name, m->loops[i].body[0], m->loops[i].body[1]);
+  if (m->n_loops)
+    printf("  the loops close to %.2g\n", bramah_coupled_constraint_violation(machine->coupled));
+}
+
+/* Forces, rolling, prescribed motions and what freedom is left. */
+static void explain_motion(const bramah_machine_plant *machine)
+{
+  const bramah_machine *m = machine->machine;
+  for (size_t i = 0; i < m->n_springs; i++) {
+    const bramah_spring *s = &m->springs[i];
+    printf("  spring %s: between %s and %s, %.6g N/m from %.6g m on, damping %.6g N s/m\n", s->name,
+           s->body[0], s->body[1], s->stiffness, s->free_length, s->damping);
+  }
+  for (size_t i = 0; i < m->n_joint_springs; i++)
+    printf("  spring %s: in joint %s\n", m->joint_springs[i].name, m->joint_springs[i].joint);
+  for (size_t i = 0; i < m->n_forces; i++)
+    printf("  force %s: on %s, in %s axes\n", m->forces[i].name, m->forces[i].body,
+           m->forces[i].axes == BRAMAH_AXES_BODY ? "body" : "inertial");
+  for (size_t i = 0; i < m->n_wheels; i++)
+    printf("  wheel %s: %s rolls with a radius of %.6g m\n", m->wheels[i].name, m->wheels[i].body,
+           m->wheels[i].radius);
+  for (size_t i = 0; i < m->n_knife_edges; i++)
+    printf("  knife edge %s: of %s\n", m->knife_edges[i].name, m->knife_edges[i].body);
+  for (size_t i = 0; i < m->n_motions; i++) {
+    const bramah_motion *motion = &m->motions[i];
+    static const char *const types[] = {"", "at a constant rate", "harmonically", "by a table"};
+    printf("  motion %s: moves %s %s", motion->name, motion->joint, types[motion->type]);
+    if (motion->type == BRAMAH_MOTION_HARMONIC) printf(" with %.6g Hz", motion->frequency);
+    if (motion->n_points)
+      printf(" of %zu points, the last at %.6g s", motion->n_points, motion->times[motion->n_points - 1]);
+    printf("\n");
+  }
+
+  const bramah_model *model = machine->model;
+  const size_t n = bramah_model_degrees_of_freedom(model);
+  size_t *joints = calloc(n + 1, sizeof *joints);
+  if (!joints) return;
+  bramah_model_independent_joints(model, joints);
+  printf("  %zu degree%s of freedom; independent at the start:", n, plural(n));
+  for (size_t i = 0; i < n; i++) printf("%s %s", i ? "," : "", bramah_model_joint_name(model, joints[i]));
+  printf("\n");
+  free(joints);
+}
+
+static const char *const friction_names[] = {
+    "no friction",    "Brown-McPhee friction",   "Bengisu-Akay friction",
+    "LuGre friction", "modified LuGre friction", "viscous friction"};
+
+/* Elements by the tables of their keys: what they join, then their values. */
+static void explain_elements(const bramah_machine *m)
+{
+  const bramah_element_kind *kind;
+  for (size_t k = 0; (kind = bramah_element_kind_at(k)) != NULL; k++)
+    for (size_t i = 0; i < bramah_machine_n_elements(m, kind); i++) {
+      const unsigned char *element = bramah_machine_element(m, kind, i);
+      printf("  %s %s:", kind->name, ((const bramah_named *)(const void *)element)->name);
+      const char *separator = "";
+      for (const bramah_element_key *key = kind->keys; key->name; key++) {
+        const char *name;
+        double value;
+        if (key->factor_of || key->type == BRAMAH_KEY_FRICTION) continue;
+        if (key->type == BRAMAH_KEY_QUANTITY) {
+          memcpy(&value, element + key->offset, sizeof value);
+          if (value == 0.0) continue;
+          printf("%s %s ", separator, key->name);
+          if (strcmp(key->unit, "1") == 0)
+            printf("%.6g", value);
+          else
+            print_value(value, key->unit);
+        } else {
+          memcpy(&name, element + key->offset, sizeof name);
+          if (!name) continue;
+          printf(" %s %s", key->name, name);
+        }
+        separator = key->type == BRAMAH_KEY_QUANTITY ? "," : ";";
+      }
+      printf("\n");
+    }
+}
+
+/* The trapezoidal rule throws a spool past its command if the step is longer than twice the lag. */
+static void note_lag(const char *name, double lag, double step)
+{
+  if (!(lag > 0.0 && lag < 0.5 * step)) return;
+  cli_note(
+      "%s: in steps of %.6g ms a spool with a time constant of %.6g ms overshoots: take shorter steps, or "
+      "0 for a spool that follows at once",
+      name, 1e3 * step, 1e3 * lag);
+}
+
+/* Supplies, volumes and valves; a note where a spool lags less than the step can follow. */
+static void explain_circuit(const bramah_machine_plant *machine)
+{
+  const bramah_machine *m = machine->machine;
+  for (size_t i = 0; i < m->n_supplies; i++) {
+    printf("  supply %s: ", m->supplies[i].name);
+    print_value(m->supplies[i].pressure, "Pa");
+    printf("\n");
+  }
+  for (size_t i = 0; i < m->n_volumes; i++) {
+    printf("  volume %s: starts at ", m->volumes[i].name);
+    print_value(bramah_model_initial_pressure(machine->model, i), "Pa");
+    printf("%s, %zu hose%s\n", m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM ? " (equilibrium)" : "",
+           m->volumes[i].n_hoses, plural(m->volumes[i].n_hoses));
+  }
+  for (size_t i = 0; i < m->n_valves; i++) {
+    const bramah_valve *v = &m->valves[i];
+    printf("  valve %s: U > 0 opens %s to %s and %s to %s; time constant %.6g ms, limit %.6g V, moved by "
+           "input %s\n",
+           v->name, v->pump, v->a, v->b, v->tank, 1e3 * v->time_constant, v->limit, v->input);
+  }
+
+  const double step = 1e-9 * (double)machine->plant.step_ns;
+  for (size_t i = 0; i < m->n_valves; i++) note_lag(m->valves[i].name, m->valves[i].time_constant, step);
+  for (size_t i = 0; i < m->n_metered_cylinders; i++) {
+    const bramah_metered_cylinder *c = &m->metered_cylinders[i];
+    note_lag(c->name, c->spool.time_constant, step);
+    if (c->regeneration.input) note_lag(c->name, c->regeneration.time_constant, step);
+  }
+  for (size_t i = 0; i < m->n_pump_lines; i++)
+    if (m->pump_lines[i].unloading.input)
+      note_lag(m->pump_lines[i].name, m->pump_lines[i].unloading.time_constant, step);
+}
+
+/* Cylinders, rotary actuators, and what is metered separately at both ports. */
+static void explain_actuators(const bramah_machine_plant *machine)
+{
+  const bramah_machine *m = machine->machine;
+  for (size_t i = 0; i < m->n_cylinders; i++) {
+    const bramah_cylinder *c = &m->cylinders[i];
+    const double stroke = output_named(machine, c->name, ".stroke");
+    printf("  cylinder %s: from %s to %s, piston side %s, rod side %s; stroke ", c->name, c->body[0],
+           c->body[1], c->piston_volume, c->rod_volume);
+    print_value(stroke, "m");
+    printf(", chambers ");
+    print_value(c->piston_chamber_length + stroke - c->reference_stroke, "m");
+    printf(" and ");
+    print_value(c->rod_chamber_length - stroke + c->reference_stroke, "m");
+    printf(", %s\n", friction_names[c->friction.model]);
+  }
+  for (size_t i = 0; i < m->n_rotaries; i++) {
+    const bramah_rotary *r = &m->rotaries[i];
+    const double angle = output_named(machine, r->name, ".angle");
+    printf("  rotary actuator %s: turns %s, chambers %s and %s, displacement %.6g cm^3/rad; angle ", r->name,
+           r->joint, r->a_volume, r->b_volume, 1e6 * r->displacement);
+    print_value(angle, "rad");
+    printf(", chambers ");
+    print_value(r->a_angle + angle - r->reference_angle, "rad");
+    printf(" and ");
+    print_value(r->b_angle - angle + r->reference_angle, "rad");
+    printf(", %s\n", friction_names[r->friction.model]);
+  }
+  for (size_t i = 0; i < m->n_pump_lines; i++) {
+    const bramah_pump_line *l = &m->pump_lines[i];
+    printf("  pump line %s: %.6g L/min, relief at %.6g bar above %s%s%s\n", l->name, 6e4 * l->flow,
+           1e-5 * l->set_pressure, l->tank, l->unloading.input ? ", unloading valve moved by " : "",
+           l->unloading.input ? l->unloading.input : "");
+  }
+  for (size_t i = 0; i < m->n_metered_cylinders; i++) {
+    const bramah_metered_cylinder *c = &m->metered_cylinders[i];
+    printf("  metered cylinder %s: from %s to %s, on %s, moved by input %s; stroke ", c->name, c->body[0],
+           c->body[1], c->pump_line, c->spool.input);
+    print_value(output_named(machine, c->name, ".stroke"), "m");
+    printf(", load pressure ");
+    print_value(output_named(machine, c->name, ".load_pressure"), "Pa");
+    printf(", %s\n", friction_names[c->friction.model]);
+  }
+}
+
+static void explain_machine(const bramah_machine_plant *machine)
+{
+  printf("machine: %s\n", bramah_model_name(machine->model));
+  explain_mechanism(machine);
+  explain_motion(machine);
+  explain_circuit(machine);
+  explain_elements(machine->machine);
+  explain_actuators(machine);
+  for (size_t i = 0; i < machine->machine->n_inputs; i++) {
+    const bramah_input *in = &machine->machine->inputs[i];
+    printf("  input %s: %zu value%s planned", in->name, in->n_points, plural(in->n_points));
+    if (in->n_points) printf(", the last from %.6g s on", in->times[in->n_points - 1]);
+    printf("\n");
+  }
+  printf("  step: %.6g ms\n", 1e-6 * (double)machine->plant.step_ns);
+}
+
+/* ---- log ---- */
+
+static void list_columns(const bramah_log_stream *log, size_t device, int wanted, const char *title)
+{
+  const bramah_log_reader *reader = bramah_log_stream_reader(log, device);
+  size_t n = 0;
+  for (size_t i = 0; i < bramah_log_n_columns(reader); i++) {
+    if (bramah_log_stream_uses(log, device, i) != wanted) continue;
+    const char *unit = bramah_log_column_unit(reader, i);
+    printf(*unit ? "%s %s[%s]" : "%s %s", n++ ? "," : title, bramah_log_column_name(reader, i), unit);
+  }
+  if (n) printf("\n");
+}
+
+static void print_files(const bramah_log_stream *log)
+{
+  for (size_t k = 0; k < bramah_log_stream_n_devices(log); k++) {
+    bramah_log_device device;
+    bramah_log_stream_device(log, k, &device);
+    printf("log:");
+    for (size_t i = 0; i < device.n_files; i++)
+      printf("%s %s", i ? "," : "", bramah_log_stream_device_file(log, k, i));
+    if (device.entry) printf(" (log.files.%s)", device.entry);
+    printf("\n");
+    list_columns(log, k, 1, "  columns used:");
+    list_columns(log, k, 0, "  columns not used:");
+  }
+  const size_t unused = bramah_log_stream_totals(log).unused_files;
+  if (unused) printf("  %zu files of the folder are not used\n", unused);
+}
+
+static void print_map(const bramah_log_stream *log, size_t slot, const char *name)
+{
+  bramah_log_column c;
+  if (!bramah_log_stream_column(log, slot, &c) || c.plain) return;
+  const cli_readable unit = cli_readable_unit(c.unit);
+  printf("  %s = %.9g %s", name, unit.factor * c.offset, unit.unit);
+  printf(" %c %.9g %s x %s", c.factor < 0.0 ? '-' : '+', unit.factor * fabs(c.factor), unit.unit, c.name);
+  if (c.wrap > 0.0) printf(", which jumps by %.9g", c.wrap);
   printf("\n");
 }
 
-static void explain_filter(const bramah_study *study)
+/* Only what is not the plain case: commas, points, a header with units, seconds from 0 on. Some of it shows in
+ * the rows. */
+static void print_format(const bramah_log_stream *log, size_t k)
 {
+  bramah_log_device device;
+  bramah_log_stream_device(log, k, &device);
+  const bramah_log_reader *reader = bramah_log_stream_reader(log, k);
+  const bramah_log_format format = bramah_log_format_found(reader);
+  const char *kind = bramah_log_kind(reader);
+  if (kind) printf("  %s\n", kind);
+  if (format.delimiter != ',')
+    printf("  cells between %s\n", format.delimiter == ';'    ? "semicolons"
+                                   : format.delimiter == '\t' ? "tabs"
+                                   : format.delimiter == ' '  ? "blanks"
+                                                              : "a mark of its own");
+  if (format.decimal == ',') printf("  decimal commas\n");
+  if (format.no_header) printf("  no header: columns are numbered\n");
+  if (format.units == BRAMAH_LOG_UNITS_ROW) printf("  units are in a row of their own\n");
+  if (format.skip) printf("  %d lines before the header are passed over\n", format.skip);
+
+  if (device.rate > 0.0) printf("  time: %s counts samples at %.9g Hz\n", device.time_column, device.rate);
+  if (device.wrap)
+    printf("  time: wraps after %.9g %s\n",
+           device.rate > 0.0 ? (double)device.wrap : 1e-9 * (double)device.wrap,
+           device.rate > 0.0 ? "counts" : "s");
+  if (device.offset_ns) printf("  time: %.9g s are added\n", 1e-9 * (double)device.offset_ns);
+  if (device.drift != 0.0)
+    printf("  time: the clock gains %.6g ppm, taken out from its first row on\n", 1e6 * device.drift);
+  if (device.is_date) {
+    char text[64];
+    bramah_log_time_text(device.zero_ns, text, sizeof text);
+    printf("  time: dates; 0 s is %s\n", text);
+  } else if (device.zero_ns) {
+    printf("  time: 0 s is %.9g s of the clock\n", 1e-9 * (double)device.zero_ns);
+  }
+}
+
+/* A log of n files and folders, read from its first row to its last without a filter. study NULL: only as the
+ * plain log of a machine without study; sensors [n_sensors] of the study on the machine, those that cannot be are
+ * all zero. Mistakes are reported as they are found; returns their number. */
+static int explain_log(size_t n, const char *const *names, const bramah_machine_plant *machine,
+                       const bramah_study *study, const bramah_sensor *sensors)
+{
+  const size_t n_sensors = study ? study->n_sensors : 0, n_inputs = machine->plant.n_input;
+  const int64_t step_ns = machine->plant.step_ns;
+  const int64_t longest_gap_ns = study ? study->log.longest_gap_ns : INT64_C(10000000000);
+  bramah_log_stream *log;
+  bramah_log_survey survey;
+  bramah_log_column column;
+  int wrong = 0;
+  if (bramah_log_stream_open_for(study, machine->model, sensors, n, names, tell, &wrong, NULL, &log))
+    return wrong;
+  print_files(log);
+  for (size_t i = 0; i < n_inputs; i++) print_map(log, i, bramah_model_input_name(machine->model, i));
+  for (size_t i = 0; i < n_sensors; i++) print_map(log, n_inputs + i, sensors[i].name);
+  bramah_log_survey_read(log, n_inputs, n_sensors, step_ns, longest_gap_ns, tell, &wrong, &survey);
+  for (size_t k = 0; k < bramah_log_stream_n_devices(log); k++) print_format(log, k);
+  if (survey.rows) {
+    printf("  %llu rows from %.9g s to %.9g s\n", (unsigned long long)survey.rows,
+           1e-9 * (double)survey.first_ns, 1e-9 * (double)survey.last_ns);
+    if (survey.rows > 1 && survey.longest_ns)
+      printf("  between rows: %.6g ms to %.6g ms; the model's step: %.6g ms\n",
+             1e-6 * (double)survey.shortest_ns, 1e-6 * (double)survey.longest_ns, 1e-6 * (double)step_ns);
+    if (survey.off_grid)
+      printf(
+          "  %llu rows are off the grid of steps, at most %.3g ms: they are fused at the nearest step with "
+          "their own time\n",
+          (unsigned long long)survey.off_grid, 1e-6 * (double)survey.most_shift_ns);
+    else if (survey.rows > 1)
+      printf("  all rows are on the grid of steps\n");
+  }
+  for (size_t i = 0; i < n_sensors; i++)
+    if (bramah_log_stream_column(log, n_inputs + i, &column)) {
+      const bramah_sensor *sensor = &sensors[i];
+      const int64_t period = sensor->period_ns ? sensor->period_ns : step_ns;
+      printf("  %s: %llu samples", sensor->name, (unsigned long long)survey.samples[i]);
+      if (2 * survey.longest_wait_ns[i] > 3 * period)
+        printf(", once %.6g ms without a sample where %.6g ms were planned",
+               1e-6 * (double)survey.longest_wait_ns[i], 1e-6 * (double)period);
+      printf("\n");
+    }
+  cli_table table = cli_log_table(log, machine->model);
+  cli_table_print(&table, stdout);
+  cli_table_free(&table);
+  bramah_log_survey_free(&survey);
+  bramah_log_stream_close(log);
+  return wrong;
+}
+
+/* ---- study ---- */
+
+/* The filter, its augmented states and the noises on parameters. */
+static void explain_filter(const bramah_session *session)
+{
+  const bramah_study *study = bramah_session_study(session);
   static const char *const transitions[] = {"", "paper", "paper-exact", "step"};
   const int resolvent = study->discretisation == BRAMAH_DISCRETISATION_DEFAULT
                             ? study->transition == BRAMAH_TRANSITION_STEP
@@ -131,39 +456,28 @@ static void explain_filter(const bramah_study *study)
          study->fusion == BRAMAH_FUSION_BLOCK ? "block" : "sequential", iterations,
          iterations == 1 ? "" : "s");
   if (study->drift_gate > 0.0) printf("  drift gate: %.6g sigma of the running mean\n", study->drift_gate);
-}
-
-/* The name of an unknown command has a dot, which no name in a file may have. */
-static const char *what_of(const bramah_augmented *a)
-{
-  if (a->kind == BRAMAH_AUGMENTED_BIAS) return "bias of";
-  return strchr(a->name, '.') ? "unknown input, parameter" : "parameter";
-}
-
-static void explain_augmented(const bramah_session *session, size_t i)
-{
-  const bramah_augmented *a = &bramah_session_filter_options(session).augmented[i];
-  const bramah_plant *plant = bramah_session_plant(session);
-  const cli_readable unit = cli_readable_unit(bramah_session_augmented_unit(session, i));
-  const long p = a->kind == BRAMAH_AUGMENTED_PARAMETER ? bramah_plant_find_parameter(plant, a->at) : -1;
-  printf("  estimated %s: %s %s [%s], starts at %.6g, sigma %.6g; ", a->name, what_of(a), a->at, unit.unit,
-         p < 0 ? 0.0 : unit.factor * plant->parameter(plant->self, (size_t)p), unit.factor * a->sigma);
-  if (a->time_constant > 0.0)
-    printf("Gauss-Markov of order %d, time constant %.6g s", a->order == 2 ? 2 : 1, a->time_constant);
-  else
-    printf(a->noise > 0.0 ? "random walk" : "constant");
-  if (a->noise > 0.0)
-    printf(", noise %.6g %s/s^%s", unit.factor * a->noise, unit.unit, a->order == 2 ? "1.5" : "0.5");
-  if (a->least < a->most && a->least > -HUGE_VAL) printf(", at least %.6g", unit.factor * a->least);
-  if (a->least < a->most && a->most < HUGE_VAL) printf(", at most %.6g", unit.factor * a->most);
-  printf("\n");
-}
-
-/* A line for each augmented state and each noise on a parameter. */
-static void explain_augmented_states(const bramah_session *session)
-{
   const bramah_filter_options options = bramah_session_filter_options(session);
-  for (size_t i = 0; i < options.n_augmented; i++) explain_augmented(session, i);
+  for (size_t i = 0; i < options.n_augmented; i++) {
+    const bramah_augmented *a = &options.augmented[i];
+    const bramah_plant *plant = bramah_session_plant(session);
+    /* The name of an unknown command has a dot, which no name in a file may have. */
+    const char *what = a->kind == BRAMAH_AUGMENTED_BIAS ? "bias of"
+                       : strchr(a->name, '.')           ? "unknown input, parameter"
+                                                        : "parameter";
+    const cli_readable unit = cli_readable_unit(bramah_session_augmented_unit(session, i));
+    const long p = a->kind == BRAMAH_AUGMENTED_PARAMETER ? bramah_plant_find_parameter(plant, a->at) : -1;
+    printf("  estimated %s: %s %s [%s], starts at %.6g, sigma %.6g; ", a->name, what, a->at, unit.unit,
+           p < 0 ? 0.0 : unit.factor * plant->parameter(plant->self, (size_t)p), unit.factor * a->sigma);
+    if (a->time_constant > 0.0)
+      printf("Gauss-Markov of order %d, time constant %.6g s", a->order == 2 ? 2 : 1, a->time_constant);
+    else
+      printf(a->noise > 0.0 ? "random walk" : "constant");
+    if (a->noise > 0.0)
+      printf(", noise %.6g %s/s^%s", unit.factor * a->noise, unit.unit, a->order == 2 ? "1.5" : "0.5");
+    if (a->least < a->most && a->least > -HUGE_VAL) printf(", at least %.6g", unit.factor * a->least);
+    if (a->least < a->most && a->most < HUGE_VAL) printf(", at most %.6g", unit.factor * a->most);
+    printf("\n");
+  }
   for (size_t i = 0; i < options.n_parameter_noise; i++) {
     const cli_readable unit = cli_readable_unit(bramah_session_noise_unit(session, i));
     printf("  noise on %s: %.6g %s/Hz^0.5\n", options.parameter_noise[i].at,
@@ -174,38 +488,76 @@ static void explain_augmented_states(const bramah_session *session)
 static void explain_study(const bramah_session *session, int parameters)
 {
   const bramah_study *study = bramah_session_study(session);
-  cli_explain_machine(bramah_session_machine(session));
+  explain_machine(bramah_session_machine(session));
   if (parameters) cli_list_parameters(bramah_session_plant(session));
   printf("study: %s\n", study->name);
   for (size_t i = 0; i < study->n_changes; i++)
     printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
-  for (size_t i = 0; i < study->n_sensors; i++) explain_sensor(study, i, &bramah_session_sensors(session)[i]);
-  explain_filter(study);
-  explain_augmented_states(session);
-  for (size_t i = 0; i < study->n_joints; i++) explain_joint(session, i);
-  for (size_t i = 0; i < study->n_volumes; i++) explain_volume(&study->volumes[i]);
+  for (size_t i = 0; i < study->n_sensors; i++) {
+    const bramah_sensor *sensor = &bramah_session_sensors(session)[i];
+    const bramah_sensor_options *o = &study->sensors[i];
+    const cli_readable unit = cli_readable_unit(sensor->unit);
+    printf("  sensor %s: %s at ", o->name, bramah_sensor_kind_name(o->kind));
+    /* "v1 less v2", "port a of valve" */
+    if (o->kind == BRAMAH_SENSOR_PRESSURE_DIFFERENCE)
+      printf("%s less %s", o->at, o->less);
+    else if (o->port)
+      printf("port %c of %s", o->port == BRAMAH_SENSOR_PORT_A ? 'a' : 'b', o->at);
+    else
+      printf("%s", o->at);
+    printf(", sigma %.6g %s, ", unit.factor * o->sigma, unit.unit);
+    if (o->resolution > 0.0) printf("in steps of %.6g %s, ", unit.factor * o->resolution, unit.unit);
+    if (o->least < o->most)
+      printf("from %.6g to %.6g %s, ", unit.factor * o->least, unit.factor * o->most, unit.unit);
+    if (o->period_ns)
+      printf("%.6g samples per second", 1e9 / (double)o->period_ns);
+    else
+      printf("a sample at every step");
+    if (o->delay_ns) printf(", delay %.6g ms", 1e-6 * (double)o->delay_ns);
+    if (study->gate[i] > 0.0) printf(", gate %.6g sigma", study->gate[i]);
+    printf(", column %s\n", study->sensor_columns[i].name);
+  }
+  explain_filter(session);
+  for (size_t i = 0; i < study->n_joints; i++) {
+    const bramah_joint_start *j = &study->joints[i];
+    const cli_readable position = cli_readable_unit(j->revolute_unit ? "rad" : "m");
+    const cli_readable rate = cli_readable_unit(j->revolute_unit ? "rad/s" : "m/s");
+    printf("  joint %s: starts at %.6g %s%s, sigma %.6g %s; rate %.6g %s, sigma %.6g %s; acceleration noise "
+           "%.6g %s/s^2/Hz^0.5\n",
+           j->joint, position.factor * bramah_session_joint_start(session, i), position.unit,
+           j->has_position ? "" : " (the machine's)", position.factor * j->position_sigma, position.unit,
+           rate.factor * j->rate, rate.unit, rate.factor * j->rate_sigma, rate.unit, j->acceleration_noise,
+           j->revolute_unit ? "rad" : "m");
+  }
+  for (size_t i = 0; i < study->n_volumes; i++) {
+    const bramah_volume_start *v = &study->volumes[i];
+    printf("  volume %s: sigma %.6g bar, noise %.6g bar/s^0.5", v->volume, 1e-5 * v->sigma, 1e-5 * v->noise);
+    if (v->has_pressure) printf(", starts at %.6g bar", 1e-5 * v->pressure);
+    printf("\n");
+  }
   cli_warn_unobservable(session);
 }
 
 /* The tuning a study asks for. */
 static int check_tune(const char *path)
 {
-  bramah__tune_problem problem = {0};
+  bramah_tuning *tuning;
   bramah_diag diag;
-  bramah_status status = bramah__tune_problem_open(&problem, path, &diag);
-  if (!status) status = bramah__tune_problem_add_parameters(&problem, &diag);
-  for (size_t i = 0; !status && i < problem.n; i++) {
-    const bramah__tune_parameter *t = &problem.tuned[i];
-    printf("  to be tuned: %s, now %s, from %.6g to %.6g%s%s", t->name, t->text, t->least, t->most,
-           *t->unit ? " " : "", t->unit);
-    for (size_t k = 0; k < t->n_also; k++) printf("%s %s", k ? "," : "; the same for", t->also[k]);
+  if (bramah_tune_check(path, &diag, &tuning)) {
+    fflush(stdout);
+    cli_report(&diag);
+    return 1;
+  }
+  const bramah_tune_result *result = bramah_tuning_result(tuning);
+  for (size_t i = 0; i < result->n; i++) {
+    const bramah_tuned_value *v = &result->values[i];
+    printf("  to be tuned: %s, now %s, from %.6g to %.6g%s%s", v->path, v->text, v->least, v->most,
+           *v->unit ? " " : "", v->unit);
+    for (size_t k = 0; k < v->n_also; k++) printf("%s %s", k ? "," : "; the same for", v->also[k]);
     putchar('\n');
   }
-  bramah__tune_problem_close(&problem);
-  if (!status) return 0;
-  fflush(stdout);
-  cli_report(&diag);
-  return 1;
+  bramah_tuning_free(tuning);
+  return 0;
 }
 
 /* After mistakes in a study the log is held against what can be understood of it; without machine or study
@@ -230,7 +582,7 @@ static int check_log_alone(const char *study_path, check_logs logs)
     bramah_machine_plant_close(&machine);
     machine = (bramah_machine_plant){.plant = {.step_ns = 1000000}};
   }
-  const int wrong = cli_explain_log(logs.n, logs.names, &machine, known ? study : NULL, sensors);
+  const int wrong = explain_log(logs.n, logs.names, &machine, known ? study : NULL, sensors);
   if (known) bramah_machine_plant_close(&machine);
   bramah_study_free(study);
   free(sensors);
@@ -247,8 +599,8 @@ static int check_study(const char *path, check_logs logs, int parameters)
   if (!session) return wrong + check_log_alone(path, logs);
   explain_study(session, parameters);
   if (logs.n)
-    wrong = cli_explain_log(logs.n, logs.names, bramah_session_machine(session),
-                            bramah_session_study(session), bramah_session_sensors(session));
+    wrong = explain_log(logs.n, logs.names, bramah_session_machine(session), bramah_session_study(session),
+                        bramah_session_sensors(session));
   if (!wrong && bramah_session_study(session)->tune.line) wrong = check_tune(path);
   bramah_session_close(session);
   return wrong;
@@ -266,9 +618,9 @@ static int check_machine(const char *path, check_logs logs, int parameters)
   if (wrong) {
     wrong += check_log_alone(NULL, logs);
   } else {
-    cli_explain_machine(&machine);
+    explain_machine(&machine);
     if (parameters) cli_list_parameters(&machine.plant);
-    if (logs.n) wrong += cli_explain_log(logs.n, logs.names, &machine, NULL, NULL);
+    if (logs.n) wrong += explain_log(logs.n, logs.names, &machine, NULL, NULL);
   }
   bramah_machine_plant_close(&machine);
   return wrong;
@@ -276,8 +628,13 @@ static int check_machine(const char *path, check_logs logs, int parameters)
 
 /* ---- plan ---- */
 
-static void explain_plan(const bramah_sensor_study *study)
+/* Everything a sensor study needs, as far as the first mistake; the truth is simulated, nothing else is run. */
+static int check_plan(const char *path)
 {
+  const bramah_sensor_study_options one_seed = {.seeds = 1};
+  bramah_sensor_study *study = NULL;
+  bramah_diag diag;
+  if (bramah_sensor_study_open(path, &one_seed, &diag, &study)) return report(&diag);
   const bramah_sensor_study_layout *is = bramah_sensor_study_about(study);
   const bramah_plan *plan = is->plan;
   printf("plan: %s\n", plan->name);
@@ -285,7 +642,7 @@ static void explain_plan(const bramah_sensor_study *study)
          1e-6 * (double)is->step_ns);
   for (size_t i = 0; i < is->n_signals; i++)
     printf("  signal %s: %s, up to %.6g\n", plan->signals[i].name, plan->signals[i].output,
-           bramah_sensor_study_largest(study, 0, i));
+           bramah_sensor_study_get_signal(study, 0, i).largest);
   for (size_t i = 0; i < is->n_studies; i++)
     printf("  study %s: %s, %zu sensors\n", plan->studies[i].name, is->studies[i]->name,
            is->studies[i]->n_sensors);
@@ -296,18 +653,6 @@ static void explain_plan(const bramah_sensor_study *study)
            is->scenarios[i].title ? is->scenarios[i].title : "");
   for (size_t i = 0; i < plan->n_rates; i++) printf("  rate %.6g Hz\n", plan->rates[i]);
   printf("  %zu runs with %d seeds each\n", is->n_runs * (size_t)plan->seeds, plan->seeds);
-}
-
-/* Everything a sensor study needs, as far as the first mistake; the truth is simulated, nothing else is run. */
-static int check_plan(const char *path)
-{
-  const bramah_sensor_study_options one_seed = {.seeds = 1};
-  bramah_sensor_study *study = NULL;
-  bramah_diag diag;
-  if (bramah_sensor_study_open(path, &one_seed, &diag, &study)) {
-    return report(&diag);
-  }
-  explain_plan(study);
   bramah_sensor_study_free(study);
   return 0;
 }
@@ -335,14 +680,13 @@ static const cli_option options[] = {
 const cli_command cli_check = {
     .name = "check",
     .operands = "MACHINE|STUDY|PLAN [LOG...]",
-    .summary = "Read a machine file, study file or plan, and a log, and say what they mean",
+    .summary = "Read a machine, study or plan, and a log, and say what they mean",
     .details =
-        "Tells in plain words what was understood: bodies, joints and where they start, loops, degrees of\n"
-        "freedom, hydraulics, sensors, noise, and of a log how it is written, its columns, times, samples, "
-        "and what\n"
-        "was dropped, joined or put in order. Mistakes are\n"
-        "reported with file, line and the thing at fault; then the exit code is 1. After a mistake in\n"
-        "one file the others are still read.\n",
+        "Says in plain words what was understood: of a machine bodies, joints and where they start, loops,\n"
+        "degrees of freedom, hydraulics; of a study sensors, noise, filter; of a log how it is written, its\n"
+        "columns, times, samples, and what was dropped, joined or put in order.\n\n"
+        "Mistakes are reported with file, line and the thing at fault; then the exit code is 1. After a\n"
+        "mistake in one file the others are still read.\n",
     .example = "bramah check sensors-2.yaml log.csv",
     .min_operands = 1,
     .max_operands = INT_MAX,

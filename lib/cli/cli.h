@@ -29,6 +29,8 @@ enum {
 bramah_status cli_fail(bramah_diag *diag, bramah_status status, const char *file, int line, const char *thing,
                        const char *format, ...) CLI_PRINTF(6, 7);
 
+bramah_status cli_no_memory(bramah_diag *diag);
+
 /* Say where it was, if the one who found the mistake did not know. */
 void cli_place(bramah_diag *diag, const char *file, int line);
 
@@ -135,6 +137,12 @@ bramah_status cli_check_output(const char *output, size_t n_others, const char *
 
 /* Can a file be made or replaced there? To be known before a long run, not after it. NULL and "-": yes. */
 bramah_status cli_check_place(const char *output, bramah_diag *diag);
+
+/* Create (replace) a file; "-" is standard output. NULL with the diagnostic filled if it cannot be. */
+FILE *cli_create(const char *path, bramah_diag *diag);
+
+/* Close what cli_create opened. Errors: E_FILE (disk full). */
+bramah_status cli_finish(FILE *file, const char *path, bramah_diag *diag);
 
 /* Where the summary goes: standard output, unless one of the files does. */
 FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs);

@@ -35,8 +35,18 @@ static void print_file(const bramah_compared_file *file, char name, FILE *out)
   fputc('\n', out);
 }
 
-static void print_columns(const bramah_comparison *c, FILE *out)
+static void print(const bramah_comparison *c, int all, int different, FILE *out)
 {
+  uint64_t alone[2] = {0, 0};
+  for (int i = 0; i < 2; i++) print_file(&c->file[i], "AB"[i], out);
+  fprintf(out, "pairs of rows: %llu", (unsigned long long)c->pairs);
+  if (c->furthest_ns) fprintf(out, ", at most %.3g s apart", 1e-9 * (double)c->furthest_ns);
+  fputc('\n', out);
+  for (size_t i = 0; i < c->n_columns; i++)
+    for (int file = 0; file < 2; file++) alone[file] += c->columns[i].alone[file];
+  if (alone[0] || alone[1])
+    fprintf(out, "cells empty in one file only: %llu in A, %llu in B\n", (unsigned long long)alone[1],
+            (unsigned long long)alone[0]);
   static const char *const header[] = {"column", "unit",  "pairs",           "RMS", "largest", "at s",
                                        "RMS σ",  "max σ", "beyond tolerance"};
   cli_table table = cli_table_make("Differences", "llrrrrrrl", header);
@@ -65,21 +75,6 @@ static void print_columns(const bramah_comparison *c, FILE *out)
   if (table.n_cells) cli_table_print(&table, out);
   if (same) fprintf(out, "\ncolumns without any difference: %zu of %zu\n", same, c->n_columns);
   cli_table_free(&table);
-}
-
-static void print(const bramah_comparison *c, int all, int different, FILE *out)
-{
-  uint64_t alone[2] = {0, 0};
-  for (int i = 0; i < 2; i++) print_file(&c->file[i], "AB"[i], out);
-  fprintf(out, "pairs of rows: %llu", (unsigned long long)c->pairs);
-  if (c->furthest_ns) fprintf(out, ", at most %.3g s apart", 1e-9 * (double)c->furthest_ns);
-  fputc('\n', out);
-  for (size_t i = 0; i < c->n_columns; i++)
-    for (int file = 0; file < 2; file++) alone[file] += c->columns[i].alone[file];
-  if (alone[0] || alone[1])
-    fprintf(out, "cells empty in one file only: %llu in A, %llu in B\n", (unsigned long long)alone[1],
-            (unsigned long long)alone[0]);
-  print_columns(c, out);
   if (c->first) {
     const bramah_compared_pair *first = &c->first->first;
     const cli_readable unit = readable(c->first);
@@ -124,32 +119,6 @@ static void put_first(cli_json *json, const char *name, const bramah_compared_pa
   cli_json_close(json, '}');
 }
 
-static void put_column(cli_json *json, const bramah_compared_column *column)
-{
-  const bramah_compared_pair *largest = &column->largest;
-  const int some = column->n > 0;
-  cli_json_open(json, NULL, '{');
-  cli_json_text(json, "column", column->name);
-  cli_json_text(json, "unit", column->unit);
-  cli_json_number(json, "unit_in_si", column->factor);
-  cli_json_count(json, "pairs", column->n);
-  cli_json_count(json, "cells_of_a_alone", column->alone[0]);
-  cli_json_count(json, "cells_of_b_alone", column->alone[1]);
-  cli_json_number(json, "rms", column->rms);
-  cli_json_number(json, "largest", some ? largest->difference : (double)NAN);
-  cli_json_number(json, "largest_time", some ? cli_seconds(largest->time_ns) : (double)NAN);
-  cli_json_number(json, "largest_a", some ? largest->value[0] : (double)NAN);
-  cli_json_number(json, "largest_b", some ? largest->value[1] : (double)NAN);
-  cli_json_number(json, "rms_sigmas", column->rms_sigmas);
-  cli_json_number(json, "largest_sigmas", column->most_sigmas);
-  cli_json_number(json, "largest_sigmas_time",
-                  column->n_sigma ? cli_seconds(column->most_sigmas_ns) : (double)NAN);
-  cli_json_flag(json, "judged", column->judged);
-  cli_json_count(json, "beyond", column->beyond);
-  if (column->beyond) put_first(json, NULL, &column->first);
-  cli_json_close(json, '}');
-}
-
 static bramah_status write_json(const bramah_comparison *c, const char *path, int code, bramah_diag *diag)
 {
   cli_json json = {0};
@@ -163,7 +132,31 @@ static bramah_status write_json(const bramah_comparison *c, const char *path, in
   cli_json_count(&json, "pairs", c->pairs);
   cli_json_number(&json, "furthest_apart", 1e-9 * (double)c->furthest_ns);
   cli_json_open(&json, "columns", '[');
-  for (size_t i = 0; i < c->n_columns; i++) put_column(&json, &c->columns[i]);
+  for (size_t i = 0; i < c->n_columns; i++) {
+    const bramah_compared_column *column = &c->columns[i];
+    const bramah_compared_pair *largest = &column->largest;
+    const int some = column->n > 0;
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "column", column->name);
+    cli_json_text(&json, "unit", column->unit);
+    cli_json_number(&json, "unit_in_si", column->factor);
+    cli_json_count(&json, "pairs", column->n);
+    cli_json_count(&json, "cells_of_a_alone", column->alone[0]);
+    cli_json_count(&json, "cells_of_b_alone", column->alone[1]);
+    cli_json_number(&json, "rms", column->rms);
+    cli_json_number(&json, "largest", some ? largest->difference : (double)NAN);
+    cli_json_number(&json, "largest_time", some ? cli_seconds(largest->time_ns) : (double)NAN);
+    cli_json_number(&json, "largest_a", some ? largest->value[0] : (double)NAN);
+    cli_json_number(&json, "largest_b", some ? largest->value[1] : (double)NAN);
+    cli_json_number(&json, "rms_sigmas", column->rms_sigmas);
+    cli_json_number(&json, "largest_sigmas", column->most_sigmas);
+    cli_json_number(&json, "largest_sigmas_time",
+                    column->n_sigma ? cli_seconds(column->most_sigmas_ns) : (double)NAN);
+    cli_json_flag(&json, "judged", column->judged);
+    cli_json_count(&json, "beyond", column->beyond);
+    if (column->beyond) put_first(&json, NULL, &column->first);
+    cli_json_close(&json, '}');
+  }
   cli_json_close(&json, ']');
   if (c->first) put_first(&json, c->first->name, &c->first->first);
   cli_json_flag(&json, "same", code == CLI_OK);
@@ -173,6 +166,8 @@ static bramah_status write_json(const bramah_comparison *c, const char *path, in
 }
 
 /* ---- the command ---- */
+
+typedef char column_name[256];
 
 static int read_factor(const cli_arguments *arguments, const char *name, double *out)
 {
@@ -184,9 +179,12 @@ static int read_factor(const cli_arguments *arguments, const char *name, double 
   return cli_wrong_use(arguments->command, "--%s: '%s' is not a number from 0 on", name, text);
 }
 
-static int read_options(const cli_arguments *arguments, bramah_compare_options *o)
+/* Fills the lists of columns and tolerances [n_given], and names of the columns with a tolerance. */
+static int read_options(const cli_arguments *arguments, bramah_compare_options *o, const char **columns,
+                        bramah_tolerance *tolerances, column_name *names)
 {
-  const char *const *path = arguments->operands;
+  const cli_command *command = arguments->command;
+  const char *const *path = arguments->operands, *text;
   if (cli_value(arguments, "time")) o->time = cli_value(arguments, "time");
   o->turns = cli_value(arguments, "turns") != NULL;
   int code = read_factor(arguments, "relative", &o->relative);
@@ -195,23 +193,24 @@ static int read_options(const cli_arguments *arguments, bramah_compare_options *
   if (!code) code = cli_moment_value(arguments, "to", &o->to_ns);
   if (!code) code = cli_time_value(arguments, "within", &o->within_ns);
   if (code) return code;
+
   const int stream = strcmp(path[0], "-") == 0 || strcmp(path[1], "-") == 0;
   if (strcmp(path[0], path[1]) == 0 && stream)
-    return cli_wrong_use(arguments->command, "only one of the files can be standard input");
+    return cli_wrong_use(command, "only one of the files can be standard input");
   if (stream && o->relative > 0.0)
-    return cli_wrong_use(arguments->command, "--relative reads the files twice: it needs files, not a pipe");
-  return 0;
-}
+    return cli_wrong_use(command, "--relative reads the files twice: it needs files, not a pipe");
 
-/* "crank.angle=0.1 deg": the text is cut in two. */
-static int read_tolerance(const cli_arguments *arguments, const char *text, char *name, size_t size,
-                          bramah_tolerance *out)
-{
-  const char *equals = strchr(text, '=');
-  if (!equals || (size_t)(equals - text) >= size)
-    return cli_wrong_use(arguments->command, "--tolerance: '%s' is not of the form COLUMN=VALUE", text);
-  snprintf(name, size, "%.*s", (int)(equals - text), text);
-  *out = (bramah_tolerance){name, equals + 1};
+  while ((text = cli_value_again(arguments, "column", o->n_columns))) columns[o->n_columns++] = text;
+  while ((text = cli_value_again(arguments, "tolerance", o->n_tolerances))) {
+    const size_t i = o->n_tolerances++;
+    const char *equals = strchr(text, '='); /* "crank.angle=0.1 deg" */
+    if (!equals || (size_t)(equals - text) >= sizeof names[i])
+      return cli_wrong_use(command, "--tolerance: '%s' is not of the form COLUMN=VALUE", text);
+    snprintf(names[i], sizeof names[i], "%.*s", (int)(equals - text), text);
+    tolerances[i] = (bramah_tolerance){names[i], equals + 1};
+  }
+  o->columns = columns;
+  o->tolerances = tolerances;
   return 0;
 }
 
@@ -236,21 +235,13 @@ static int compare(const cli_arguments *arguments, const bramah_compare_options 
 
 static int run(const cli_arguments *arguments)
 {
-  typedef char name[256];
   bramah_compare_options o = bramah_compare_options_default();
   const size_t room = (size_t)arguments->n_given + 1;
   const char **columns = calloc(room, sizeof *columns);
   bramah_tolerance *tolerances = calloc(room, sizeof *tolerances);
-  name *names = calloc(room, sizeof *names);
-  int code = columns && tolerances && names ? read_options(arguments, &o) : CLI_FAILED;
-  const char *text;
-  while (!code && (text = cli_value_again(arguments, "column", o.n_columns))) columns[o.n_columns++] = text;
-  while (!code && (text = cli_value_again(arguments, "tolerance", o.n_tolerances))) {
-    const size_t i = o.n_tolerances++;
-    code = read_tolerance(arguments, text, names[i], sizeof names[i], &tolerances[i]);
-  }
-  o.columns = columns;
-  o.tolerances = tolerances;
+  column_name *names = calloc(room, sizeof *names);
+  int code = CLI_FAILED;
+  if (columns && tolerances && names) code = read_options(arguments, &o, columns, tolerances, names);
   if (!code) code = compare(arguments, &o);
   free(columns);
   free(tolerances);
@@ -259,8 +250,8 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"column", "NAME", "compare this column only; may be given again", 0, 1},
-    {"tolerance", "COLUMN=VALUE", "difference allowed in a column, with its unit; may be given again", 0, 1},
+    {"column", "NAME", "compare this column only", 0, 1},
+    {"tolerance", "COLUMN=VALUE", "difference allowed in a column, with its unit", 0, 1},
     {"relative", "FRACTION", "difference allowed, of the largest magnitude of each column", 0, 0},
     {"sigmas", "FACTOR", "difference allowed, of the column's standard deviation (<column>.sigma)", 0, 0},
     {"all", NULL, "what only A has (columns, rows, cells) is a difference too", 0, 0},
@@ -275,7 +266,7 @@ static const cli_option options[] = {
 const cli_command cli_compare = {
     .name = "compare",
     .operands = "A B",
-    .summary = "Tell how far two files of estimates, or estimates and truth, are apart",
+    .summary = "Say how far two files of estimates, or estimates and truth, are apart",
     .details =
         "Columns of the same name are compared, whatever their order and units; values of .sigma columns\n"
         "(of A, or of B where A has none) say how large differences are in standard deviations.\n\n"

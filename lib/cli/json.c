@@ -2,26 +2,21 @@
 #include "lib/cli/json.h"
 #include "lib/cli/cli.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 bramah_status cli_json_create(cli_json *json, const char *path, bramah_diag *diag)
 {
-  *json = (cli_json){.file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w"), .path = path};
-  if (json->file) return BRAMAH_OK;
-  return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot create: %s", strerror(errno));
+  *json = (cli_json){.file = cli_create(path, diag), .path = path};
+  return json->file ? BRAMAH_OK : diag->status;
 }
 
 bramah_status cli_json_finish(cli_json *json, bramah_diag *diag)
 {
   if (!json->file) return BRAMAH_OK;
   fputc('\n', json->file);
-  int bad = fflush(json->file) != 0 || ferror(json->file);
-  if (json->file != stdout && fclose(json->file) != 0) bad = 1;
+  FILE *file = json->file;
   json->file = NULL;
-  if (!bad) return BRAMAH_OK;
-  return cli_fail(diag, BRAMAH_E_FILE, json->path, 0, NULL, "cannot write: %s", strerror(errno));
+  return cli_finish(file, json->path, diag);
 }
 
 /* ---- text ---- */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah linearize: A, B, C and D of a machine with the names of rows and columns. */
-#include "lib/cli/commands.h"
+#include "lib/cli/cli.h"
 #include "bramah/log.h"
 #include "lib/cli/operating_point.h"
-#include "lib/cli/output_files.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +11,7 @@
 
 typedef struct matrices {
   const bramah_linear_system *s;
-  const double *A, *B; /* or those of discrete time */
+  const double *A, *B; /* continuous or of discrete time */
   double dt;           /* its step [s]; 0: continuous */
 } matrices;
 
@@ -21,9 +19,47 @@ typedef struct matrices {
 
 static void put_number(FILE *file, double value) { fprintf(file, ",%.17g", value); }
 
-static void put_rows(FILE *file, const matrices *m)
+static bramah_status add_names(bramah_mat *mat, const char *name, size_t n, const char *const *names,
+                               const char *unit_name, const char *const *units, bramah_diag *diag)
 {
+  const bramah_status status = bramah_mat_add_texts(mat, name, n, names, diag);
+  return status ? status : bramah_mat_add_texts(mat, unit_name, n, units, diag);
+}
+
+static bramah_status write_mat(const char *path, const matrices *m, bramah_diag *diag)
+{
+  bramah_mat *mat;
+  bramah_diag closing;
+  bramah_status status = bramah_mat_create(path, diag, &mat);
+  if (status) return status;
   const bramah_linear_system *s = m->s;
+  const struct {
+    const char *name;
+    size_t rows, columns;
+    const double *values;
+  } all[] = {{"A", s->n, s->n, m->A},     {"B", s->n, s->n_u, m->B}, {"C", s->n_y, s->n, s->C},
+             {"D", s->n_y, s->n_u, s->D}, {"x", s->n, 1, s->x},      {"xd", s->n, 1, s->xd},
+             {"u", s->n_u, 1, s->u},      {"y", s->n_y, 1, s->y},    {"dt", 1, 1, &m->dt}};
+  for (size_t i = 0; i < sizeof all / sizeof all[0] && !status; i++)
+    status = bramah_mat_add_matrix(mat, all[i].name, all[i].rows, all[i].columns, all[i].values, diag);
+  if (!status) status = add_names(mat, "x_name", s->n, s->x_name, "x_unit", s->x_unit, diag);
+  if (!status) status = add_names(mat, "u_name", s->n_u, s->u_name, "u_unit", s->u_unit, diag);
+  if (!status) status = add_names(mat, "y_name", s->n_y, s->y_name, "y_unit", s->y_unit, diag);
+  if (!bramah_mat_finish(mat, &closing) || status) return status;
+  *diag = closing;
+  return closing.status;
+}
+
+static bramah_status write_file(const char *path, const matrices *m, bramah_diag *diag)
+{
+  if (bramah_log_is_mat(path)) return write_mat(path, m, diag);
+  const bramah_linear_system *s = m->s;
+  FILE *file = cli_create(path, diag);
+  if (!file) return diag->status;
+  fputs("row,unit,value,rate", file);
+  for (size_t i = 0; i < s->n; i++) fprintf(file, ",%s[%s]", s->x_name[i], s->x_unit[i]);
+  for (size_t i = 0; i < s->n_u; i++) fprintf(file, ",%s[%s]", s->u_name[i], s->u_unit[i]);
+  fputc('\n', file);
   for (size_t i = 0; i < s->n; i++) {
     fprintf(file, "%s,%s", s->x_name[i], s->x_unit[i]);
     put_number(file, s->x[i]);
@@ -40,93 +76,10 @@ static void put_rows(FILE *file, const matrices *m)
     for (size_t j = 0; j < s->n_u; j++) put_number(file, s->D[i * s->n_u + j]);
     fputc('\n', file);
   }
-}
-
-static bramah_status add_names(bramah_mat *mat, const char *name, size_t n, const char *const *names,
-                               const char *unit_name, const char *const *units, bramah_diag *diag)
-{
-  const bramah_status status = bramah_mat_add_texts(mat, name, n, names, diag);
-  return status ? status : bramah_mat_add_texts(mat, unit_name, n, units, diag);
-}
-
-/* Sampled with the step dt [s]; 0: continuous time. */
-static bramah_status add_matrices(bramah_mat *mat, const matrices *m, bramah_diag *diag)
-{
-  const bramah_linear_system *s = m->s;
-  const struct {
-    const char *name;
-    size_t rows, columns;
-    const double *values;
-  } all[] = {{"A", s->n, s->n, m->A},     {"B", s->n, s->n_u, m->B}, {"C", s->n_y, s->n, s->C},
-             {"D", s->n_y, s->n_u, s->D}, {"x", s->n, 1, s->x},      {"xd", s->n, 1, s->xd},
-             {"u", s->n_u, 1, s->u},      {"y", s->n_y, 1, s->y},    {"dt", 1, 1, &m->dt}};
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < sizeof all / sizeof all[0] && !status; i++)
-    status = bramah_mat_add_matrix(mat, all[i].name, all[i].rows, all[i].columns, all[i].values, diag);
-  if (!status) status = add_names(mat, "x_name", s->n, s->x_name, "x_unit", s->x_unit, diag);
-  if (!status) status = add_names(mat, "u_name", s->n_u, s->u_name, "u_unit", s->u_unit, diag);
-  return status ? status : add_names(mat, "y_name", s->n_y, s->y_name, "y_unit", s->y_unit, diag);
-}
-
-static bramah_status write_mat(const char *path, const matrices *m, bramah_diag *diag)
-{
-  bramah_mat *mat;
-  bramah_diag closing;
-  bramah_status status = bramah_mat_create(path, diag, &mat);
-  if (status) return status;
-  status = add_matrices(mat, m, diag);
-  if (!bramah_mat_finish(mat, &closing) || status) return status;
-  *diag = closing;
-  return closing.status;
-}
-
-static bramah_status write_file(const char *path, const matrices *m, bramah_diag *diag)
-{
-  if (bramah_log_is_mat(path)) return write_mat(path, m, diag);
-  FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-  if (!file) return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written: %s", strerror(errno));
-  fputs("row,unit,value,rate", file);
-  for (size_t i = 0; i < m->s->n; i++) fprintf(file, ",%s[%s]", m->s->x_name[i], m->s->x_unit[i]);
-  for (size_t i = 0; i < m->s->n_u; i++) fprintf(file, ",%s[%s]", m->s->u_name[i], m->s->u_unit[i]);
-  fputc('\n', file);
-  put_rows(file, m);
-  const int failed = ferror(file) != 0 || (file != stdout && fclose(file) != 0);
-  return failed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written") : BRAMAH_OK;
+  return cli_finish(file, path, diag);
 }
 
 /* ---- summary ---- */
-
-static void print_rest(const bramah_operating_point_info *point, const bramah_linear_system *s, FILE *out)
-{
-  double acceleration = 0.0, pressure = 0.0, rate = 0.0;
-  for (size_t i = 0; i < s->n_velocity; i++) {
-    rate = fmax(rate, fabs(s->x[s->n_position + i]));
-    acceleration = fmax(acceleration, fabs(s->xd[s->n_position + i]));
-  }
-  for (size_t i = 0; i < s->n_pressure; i++)
-    pressure = fmax(pressure, fabs(s->xd[s->n_position + s->n_velocity + i]));
-  if (point->at_rest)
-    fprintf(out, "equilibrium found after %d iterations\n", point->rest.iterations);
-  else
-    fprintf(out, "no equilibrium was searched for\n");
-  fprintf(out, "largest rate %.3g, acceleration %.3g (rad or m, s), pressure rate %.3g Pa/s\n", rate,
-          acceleration, pressure);
-}
-
-static int is_state(const bramah_linear_system *s, const char *name)
-{
-  for (size_t i = 0; i < s->n; i++)
-    if (strcmp(s->x_name[i], name) == 0) return 1;
-  return 0;
-}
-
-static void print_states(const bramah_linear_system *s, FILE *out)
-{
-  fprintf(out, "states:\n");
-  for (size_t i = 0; i < s->n; i++) fprintf(out, "  %s = %.9g %s\n", s->x_name[i], s->x[i], s->x_unit[i]);
-  for (size_t i = 0; i < s->n_u; i++)
-    fprintf(out, "%s  %s = %.9g %s\n", i ? "" : "inputs:\n", s->u_name[i], s->u[i], s->u_unit[i]);
-}
 
 static void print_summary(const cli_arguments *arguments, const bramah_operating_point *point,
                           const char *output)
@@ -147,29 +100,33 @@ static void print_summary(const cli_arguments *arguments, const bramah_operating
   size_t n = 0;
   for (size_t i = 0; i < s->n_y; i++) {
     const char *end = strrchr(s->y_name[i], '.');
-    if (!end || strcmp(end, ".spool") != 0 || is_state(s, s->y_name[i])) continue;
-    fprintf(out, "%s%s", n++ ? ", " : "without lag, no states: ", s->y_name[i]);
+    int is_state = 0;
+    for (size_t k = 0; k < s->n; k++) is_state |= strcmp(s->x_name[k], s->y_name[i]) == 0;
+    if (end && strcmp(end, ".spool") == 0 && !is_state)
+      fprintf(out, "%s%s", n++ ? ", " : "without lag, no states: ", s->y_name[i]);
   }
   if (n) fputc('\n', out);
-  print_rest(&info, s, out);
-  print_states(s, out);
+  double acceleration = 0.0, pressure = 0.0, rate = 0.0;
+  for (size_t i = 0; i < s->n_velocity; i++) {
+    rate = fmax(rate, fabs(s->x[s->n_position + i]));
+    acceleration = fmax(acceleration, fabs(s->xd[s->n_position + i]));
+  }
+  for (size_t i = 0; i < s->n_pressure; i++)
+    pressure = fmax(pressure, fabs(s->xd[s->n_position + s->n_velocity + i]));
+  if (info.at_rest)
+    fprintf(out, "equilibrium found after %d iterations\n", info.rest.iterations);
+  else
+    fprintf(out, "no equilibrium was searched for\n");
+  fprintf(out, "largest rate %.3g, acceleration %.3g (rad or m, s), pressure rate %.3g Pa/s\n", rate,
+          acceleration, pressure);
+  fprintf(out, "states:\n");
+  for (size_t i = 0; i < s->n; i++) fprintf(out, "  %s = %.9g %s\n", s->x_name[i], s->x[i], s->x_unit[i]);
+  for (size_t i = 0; i < s->n_u; i++)
+    fprintf(out, "%s  %s = %.9g %s\n", i ? "" : "inputs:\n", s->u_name[i], s->u[i], s->u_unit[i]);
   if (output) fprintf(out, "matrices: %s\n", output);
 }
 
 /* ---- run ---- */
-
-/* A and B as they are, or of discrete time with step h [s]. */
-static bramah_status write_matrices(const bramah_linear_system *s, const char *output, double h,
-                                    bramah_diag *diag)
-{
-  if (h <= 0.0) return write_file(output, &(matrices){s, s->A, s->B, 0.0}, diag);
-  double *F = calloc(s->n * (s->n + s->n_u) + 1, sizeof *F), *G = F + s->n * s->n;
-  bramah_status status = F ? bramah_discretise(s, h, F, G, diag)
-                           : cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  if (!status) status = write_file(output, &(matrices){s, F, G, h}, diag);
-  free(F);
-  return status;
-}
 
 static int run(const cli_arguments *arguments)
 {
@@ -183,8 +140,20 @@ static int run(const cli_arguments *arguments)
     return cli_wrong_use(arguments->command, "--discrete means nothing without --output");
   if (output && cli_check_output(output, 1, arguments->operands, &diag)) return cli_report(&diag);
   bramah_status status = cli_operating_point(arguments, &point, &diag);
-  if (!status && output)
-    status = write_matrices(bramah_operating_point_system(point), output, 1e-9 * (double)discrete, &diag);
+  if (!status && output) {
+    const bramah_linear_system *s = bramah_operating_point_system(point);
+    matrices m = {s, s->A, s->B, 1e-9 * (double)discrete};
+    double *F = NULL;
+    if (discrete) {
+      F = calloc(s->n * (s->n + s->n_u) + 1, sizeof *F);
+      double *G = F ? F + s->n * s->n : NULL;
+      status = F ? bramah_discretise(s, m.dt, F, G, &diag) : cli_no_memory(&diag);
+      m.A = F;
+      m.B = G;
+    }
+    if (!status) status = write_file(output, &m, &diag);
+    free(F);
+  }
   if (!status) print_summary(arguments, point, output);
   bramah_operating_point_free(point);
   return status ? cli_report(&diag) : CLI_OK;
@@ -199,18 +168,20 @@ static const cli_option options[] = {
 const cli_command cli_linearize = {
     .name = "linearize",
     .operands = "MACHINE",
-    .summary = "Linear equations of a machine about a point: A, B, C, D with names",
+    .summary = "Linear equations of a machine at a point: A, B, C, D with names",
     .details =
-        "Without constraints: independent positions and velocities, pressures, spools, friction states.\n"
-        "A spool without lag (time_constant 0) is no state: its command acts at once, in B and D.\n"
-        "In the file a row of a state holds its value, its rate, its row of A and of B; a row y:NAME of an\n"
-        "output its value and its row of C and of D. All in SI. A .mat file holds A, B, C, D, x, xd, u, y\n"
-        "(value and rate of the state, inputs, outputs), dt (0: continuous), and x_name, x_unit and so on.\n"
+        "The states are independent positions and velocities, pressures, spools and friction states: no\n"
+        "constraints are left. A spool without lag (time_constant 0) is no state: its command acts at once, "
+        "in\n"
+        "B and D.\n\n"
         "--at rest lets the machine come to rest from its start; trapped oil stays trapped. --hold and "
         "--free\n"
-        "search an equilibrium with given outputs, say --hold crank.angle=\"50 deg\" --free valve. What "
+        "search an equilibrium with given outputs, say --hold crank.angle=\"50 deg\" --free valve; what "
         "cannot\n"
-        "balance is named. 'bramah modes' tells of eigenvalues.\n",
+        "balance is named.\n\n"
+        "The file is in SI. Its row of a state holds value, rate, row of A, row of B; its row y:NAME of an\n"
+        "output value, row of C, row of D. A .mat file holds A, B, C, D, x, xd, u, y (value and rate of the\n"
+        "state, inputs, outputs), dt (0: continuous), and x_name, x_unit and so on.\n",
     .example = "bramah linearize four-bar.yaml --at rest --input crank.load --output A.csv",
     .min_operands = 1,
     .max_operands = 1,

@@ -21,27 +21,19 @@ static const char *option_text(const cli_option *o, char *text, size_t size)
   return text;
 }
 
+/* What a run needs; what else there is the help lists. */
 static void print_usage(FILE *file, const cli_command *command)
 {
+  char text[64];
   fprintf(file, "usage: bramah %s %s", command->name, command->operands);
-  for (const cli_option *o = command->options; o->name; o++) {
-    char text[64];
-    fprintf(file, o->required ? " %s" : " [%s]%s", option_text(o, text, sizeof text),
-            o->repeats ? "..." : "");
-  }
-  fputc('\n', file);
+  for (const cli_option *o = command->options; o->name; o++)
+    if (o->required) fprintf(file, " %s", option_text(o, text, sizeof text));
+  fputs(" [OPTION...]\n", file);
 }
 
-static void print_command_help(const cli_command *command)
+static void print_option(const char *option, int width, const char *help, const char *rest)
 {
-  print_usage(stdout, command);
-  printf("\n%s\n\n%s\nOptions:\n", command->summary, command->details);
-  for (const cli_option *o = command->options; o->name; o++) {
-    char head[64];
-    printf("  %-20s %s%s\n", option_text(o, head, sizeof head), o->help, o->required ? " (required)" : "");
-  }
-  printf("  %-20s %s\n", "--help", "this text");
-  printf("\nExample:\n  %s\n", command->example);
+  printf("  %-*s  %s%s\n", width, option, help, rest);
 }
 
 int cli_wrong_use(const cli_command *command, const char *format, ...)
@@ -53,58 +45,48 @@ int cli_wrong_use(const cli_command *command, const char *format, ...)
   va_end(list);
   fputc('\n', stderr);
   print_usage(stderr, command);
-  fprintf(stderr, "'bramah %s --help' tells more\n", command->name);
+  fprintf(stderr, "'bramah %s --help' says more\n", command->name);
   return CLI_WRONG_USE;
 }
 
 /* ---- reading ---- */
 
-static int unknown_option(const cli_command *command, const char *name, size_t length)
-{
-  const char *names[MOST_OPTIONS + 1] = {"help"};
-  size_t n = 1;
-  char text[64];
-  for (const cli_option *o = command->options; o->name && n <= MOST_OPTIONS; o++) names[n++] = o->name;
-  snprintf(text, sizeof text, "%.*s", (int)length, name);
-  const char *nearest = cli_nearest(text, n, names);
-  if (nearest) return cli_wrong_use(command, "unknown option '--%s'; did you mean '--%s'?", text, nearest);
-  return cli_wrong_use(command, "unknown option '--%s'", text);
-}
-
-static const cli_option *find_option(const cli_command *command, const char *name, size_t length)
-{
-  for (const cli_option *o = command->options; o->name; o++)
-    if (strlen(o->name) == length && memcmp(o->name, name, length) == 0) return o;
-  return NULL;
-}
-
 /* One option at argv[*i], whose value may be the argument after it. */
 static int take_option(cli_arguments *out, int argc, char **argv, int *i)
 {
-  const char *name = argv[*i] + 2, *equals = strchr(name, '=');
-  const size_t length = equals ? (size_t)(equals - name) : strlen(name);
-  const cli_option *option = find_option(out->command, name, length);
-  if (!option) return unknown_option(out->command, name, length);
+  const char *given = argv[*i] + 2, *equals = strchr(given, '=');
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - given) : (int)strlen(given), given);
+  const char *names[MOST_OPTIONS + 1] = {"help"};
+  size_t n = 1;
+  const cli_option *option = NULL;
+  for (const cli_option *o = out->command->options; o->name && n <= MOST_OPTIONS; o++) {
+    names[n++] = o->name;
+    if (strcmp(o->name, name) == 0) option = o;
+  }
+  if (!option) {
+    const char *nearest = cli_nearest(name, n, names);
+    return nearest ? cli_wrong_use(out->command, "unknown option '--%s'; did you mean '--%s'?", name, nearest)
+                   : cli_wrong_use(out->command, "unknown option '--%s'", name);
+  }
   const char *value = equals ? equals + 1 : NULL;
-  if (!option->value && equals)
-    return cli_wrong_use(out->command, "option '--%s' takes no value", option->name);
+  if (!option->value && equals) return cli_wrong_use(out->command, "option '--%s' takes no value", name);
   if (option->value && !equals && *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) != 0) value = argv[++*i];
   if (option->value && (!value || !*value))
-    return cli_wrong_use(out->command, "option '--%s' needs a value: --%s %s", option->name, option->name,
-                         option->value);
-  if (!option->repeats && cli_value(out, option->name))
-    return cli_wrong_use(out->command, "option '--%s' is given twice", option->name);
+    return cli_wrong_use(out->command, "option '--%s' needs a value: --%s %s", name, name, option->value);
+  if (!option->repeats && cli_value(out, name))
+    return cli_wrong_use(out->command, "option '--%s' is given twice", name);
   out->given[out->n_given++] = (cli_given){option, option->value ? value : ""};
   return 0;
 }
 
 /* Operands and options in any order; after "--" only operands. */
-static int take_all(cli_arguments *out, int argc, char **argv)
+static int read_arguments(cli_arguments *out, int argc, char **argv)
 {
-  int only_operands = 0;
-  for (int i = 0; i < argc; i++) {
+  const cli_command *command = out->command;
+  int only_operands = 0, wrong = 0;
+  for (int i = 0; i < argc && !wrong; i++) {
     const char *argument = argv[i];
-    int wrong = 0;
     if (only_operands || argument[0] != '-' || !argument[1])
       out->operands[out->n_operands++] = argument;
     else if (strcmp(argument, "--") == 0)
@@ -112,37 +94,39 @@ static int take_all(cli_arguments *out, int argc, char **argv)
     else if (argument[1] == '-')
       wrong = take_option(out, argc, argv, &i);
     else
-      wrong = cli_wrong_use(out->command, "unknown option '%s'; options begin with two dashes", argument);
-    if (wrong) return wrong;
+      wrong = cli_wrong_use(command, "unknown option '%s'; options begin with two dashes", argument);
   }
-  return 0;
-}
-
-static int check_complete(const cli_arguments *arguments)
-{
-  const cli_command *command = arguments->command;
-  if (arguments->n_operands < command->min_operands)
+  if (wrong) return wrong;
+  if (out->n_operands < command->min_operands)
     return cli_wrong_use(command, "an argument is missing: %s", command->operands);
-  if (arguments->n_operands > command->max_operands)
-    return cli_wrong_use(command, "'%s' is one argument too many",
-                         arguments->operands[command->max_operands]);
+  if (out->n_operands > command->max_operands)
+    return cli_wrong_use(command, "'%s' is one argument too many", out->operands[command->max_operands]);
   for (const cli_option *o = command->options; o->name; o++)
-    if (o->required && !cli_value(arguments, o->name))
+    if (o->required && !cli_value(out, o->name))
       return cli_wrong_use(command, "option '--%s' is missing: --%s %s", o->name, o->name, o->value);
   return 0;
 }
 
-static int asks_for_help(int argc, char **argv)
-{
-  for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return 1;
-  return 0;
-}
-
+/* The help of a command, or its run. */
 static int dispatch(const cli_command *command, int argc, char **argv)
 {
-  if (asks_for_help(argc, argv)) {
-    print_command_help(command);
+  for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0) continue;
+    print_usage(stdout, command);
+    printf("\n%s\n\n%s\nOptions:\n", command->summary, command->details);
+    char text[64];
+    int width = 0;
+    for (const cli_option *o = command->options; o->name; o++) {
+      const int length = (int)strlen(option_text(o, text, sizeof text));
+      if (length > width) width = length;
+    }
+    for (const cli_option *o = command->options; o->name; o++)
+      print_option(option_text(o, text, sizeof text), width, o->help,
+                   o->required  ? " (required)"
+                   : o->repeats ? " (may be repeated)"
+                                : "");
+    print_option("--help", width, "this text", "");
+    printf("\nExample:\n  %s\n", command->example);
     return CLI_OK;
   }
   const size_t room = (size_t)argc + 1;
@@ -151,8 +135,7 @@ static int dispatch(const cli_command *command, int argc, char **argv)
                              .given = calloc(room, sizeof *arguments.given)};
   int code = CLI_FAILED;
   if (arguments.operands && arguments.given) {
-    code = take_all(&arguments, argc, argv);
-    if (!code) code = check_complete(&arguments);
+    code = read_arguments(&arguments, argc, argv);
     if (!code) code = command->run(&arguments);
   }
   free(arguments.operands);
@@ -226,9 +209,10 @@ int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t l
 
 /* ---- commands ---- */
 
-static const cli_command *const commands[] = {&cli_simulate,      &cli_replay, &cli_compare,
-                                              &cli_study,         &cli_check,  &cli_linearize,
-                                              &cli_modes_command, &cli_tune,   &cli_sweep};
+/* As a newcomer meets them: describe, simulate, estimate, improve; then the machine as a linear system. */
+static const cli_command *const commands[] = {&cli_check,   &cli_simulate,  &cli_replay,
+                                              &cli_compare, &cli_tune,      &cli_sweep,
+                                              &cli_study,   &cli_linearize, &cli_modes_command};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *file)
@@ -238,23 +222,14 @@ static void print_help(FILE *file)
         file);
   for (size_t i = 0; i < N_COMMANDS; i++)
     fprintf(file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-  fputs("\n'bramah COMMAND --help' tells more; 'bramah --version' prints the version.\n\n"
-        "Example:\n  bramah check datasets/four-bar/four-bar.yaml\n",
-        file);
-}
-
-static int wrong_command(const char *name)
-{
-  const char *names[N_COMMANDS];
-  for (size_t i = 0; i < N_COMMANDS; i++) names[i] = commands[i]->name;
-  while (*name == '-') name++;
-  const char *nearest = cli_nearest(name, N_COMMANDS, names);
-  fprintf(stderr, "bramah: unknown command '%s'", name);
-  if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
-  fputs("\nusage: bramah simulate|replay|compare|study|tune|sweep|check|linearize|modes ...\n"
-        "'bramah --help' tells more\n",
-        stderr);
-  return CLI_WRONG_USE;
+  fputs(
+      "\nFiles: a machine says what the machine is (YAML); a study which sensors it has and what the filter\n"
+      "assumes (YAML); a log what was measured (CSV or MAT); a plan which studies to compare (YAML).\n\n"
+      "'bramah COMMAND --help' says more; 'bramah --version' prints the version.\n\n"
+      "Example, in datasets/four-bar:\n"
+      "  bramah check sensors-2.yaml log.csv\n"
+      "  bramah replay sensors-2.yaml log.csv --output estimate.csv --report report.html\n",
+      file);
 }
 
 static int run(int argc, char **argv)
@@ -273,7 +248,16 @@ static int run(int argc, char **argv)
   }
   for (size_t i = 0; i < N_COMMANDS; i++)
     if (strcmp(argv[1], commands[i]->name) == 0) return dispatch(commands[i], argc - 2, argv + 2);
-  return wrong_command(argv[1]);
+  const char *name = argv[1], *names[N_COMMANDS];
+  for (size_t i = 0; i < N_COMMANDS; i++) names[i] = commands[i]->name;
+  while (*name == '-') name++;
+  const char *nearest = cli_nearest(name, N_COMMANDS, names);
+  fprintf(stderr, "bramah: unknown command '%s'", name);
+  if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
+  fputs("\nusage: bramah check|simulate|replay|compare|tune|sweep|study|linearize|modes ...\n"
+        "'bramah --help' says more\n",
+        stderr);
+  return CLI_WRONG_USE;
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/cli/operating_point.h"
-#include "lib/cli/message.h"
+#include "lib/cli/cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ bramah_status cli_operating_point(const cli_arguments *arguments, bramah_operati
   bramah_operating_point_options o = bramah_operating_point_options_default();
   *out = NULL;
   bramah_diag_clear(diag);
-  if (!list) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  if (!list) return cli_no_memory(diag);
   if (cli_value(arguments, "at")) o.at = cli_value(arguments, "at");
   o.set = take(arguments, "set", &next, &o.n_set);
   o.parameter = take(arguments, "parameter", &next, &o.n_parameter);

@@ -5,19 +5,18 @@
 #define BRAMAH_LIB_CLI_OPERATING_POINT_H
 
 #include "bramah/linear.h"
-#include "lib/cli/arguments.h"
+#include "lib/cli/cli.h"
 
 /* Lines of the option table of a command. */
 #define CLI_OPERATING_POINT_OPTIONS                                                                          \
   {"at", "POINT", "start (default), a time (\"2 s\", simulated), FILE@TIME (a row of a log), or rest", 0,    \
    0},                                                                                                       \
-      {"set", "PATH=VALUE", "another value for a key of the machine file; may be repeated", 0, 1},           \
-      {"parameter", "NAME=VALUE", "set a parameter of the plant at the start; may be repeated", 0, 1},       \
-      {"command", "NAME=VALUE", "another command [V] from the point on; may be repeated", 0, 1},             \
-      {"hold", "OUTPUT=VALUE", "search an equilibrium where an output has this value; may be repeated", 0,   \
-       1},                                                                                                   \
-      {"free", "INPUT", "a command or parameter this search may choose; may be repeated", 0, 1},             \
-      {"input", "PARAMETER", "a parameter that counts as an input, a load say; may be repeated", 0, 1},      \
+      {"set", "PATH=VALUE", "another value for a key of the machine file", 0, 1},                            \
+      {"parameter", "NAME=VALUE", "set a parameter of the plant at the start", 0, 1},                        \
+      {"command", "NAME=VALUE", "another command [V] from the point on", 0, 1},                              \
+      {"hold", "OUTPUT=VALUE", "search an equilibrium where an output has this value", 0, 1},                \
+      {"free", "INPUT", "a command or parameter this search may choose", 0, 1},                              \
+      {"input", "PARAMETER", "a parameter that counts as an input, a load say", 0, 1},                       \
   {                                                                                                          \
     "sensors", "STUDY", "also the sensors of this study as outputs", 0, 0                                    \
   }

@@ -4,7 +4,7 @@
 #define BRAMAH_LIB_CLI_PARAMETERS_H
 
 #include "bramah/plant.h"
-#include "lib/cli/arguments.h"
+#include "lib/cli/cli.h"
 
 typedef struct cli_parameter {
   const char *text; /* of the command line */

@@ -28,6 +28,11 @@ bramah_status cli_fail(bramah_diag *diag, bramah_status status, const char *file
   return status;
 }
 
+bramah_status cli_no_memory(bramah_diag *diag)
+{
+  return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+}
+
 void cli_place(bramah_diag *diag, const char *file, int line)
 {
   if (diag->file[0] || !file) return;
@@ -57,12 +62,6 @@ void cli_note(const char *format, ...)
 
 enum { LONGEST_NAME = 63 };
 
-static size_t smallest(size_t a, size_t b, size_t c)
-{
-  const size_t ab = a < b ? a : b;
-  return ab < c ? ab : c;
-}
-
 /* Edits (insert, delete, replace, swap neighbours) that turn a into b; names longer than the limit are not
  * compared. */
 static size_t distance(const char *a, const char *b)
@@ -74,9 +73,10 @@ static size_t distance(const char *a, const char *b)
   for (size_t i = 1; i <= n; i++) {
     now[0] = i;
     for (size_t j = 1; j <= m; j++) {
-      const size_t replace = last[j - 1] + (a[i - 1] != b[j - 1]);
       const int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      now[j] = smallest(last[j] + 1, now[j - 1] + 1, replace);
+      now[j] = last[j - 1] + (a[i - 1] != b[j - 1]);
+      if (last[j] + 1 < now[j]) now[j] = last[j] + 1;
+      if (now[j - 1] + 1 < now[j]) now[j] = now[j - 1] + 1;
       if (swapped && before[j - 2] + 1 < now[j]) now[j] = before[j - 2] + 1;
     }
     size_t *free_row = before;
@@ -140,20 +140,14 @@ static int width_of(const char *text)
   return width;
 }
 
-static void print_cell(FILE *file, const char *text, int width, int right, int last)
-{
-  const int blank = width - width_of(text);
-  if (last && !*text) return;
-  if (right) fprintf(file, "%*s", blank, "");
-  fputs(text, file);
-  if (!right && !last) fprintf(file, "%*s", blank, "");
-}
-
 static void print_row(const cli_table *table, FILE *file, const char *const *row, const int *width)
 {
   for (size_t c = 0; c < table->n_columns; c++) {
+    const int blank = width[c] - width_of(row[c]), last = c + 1 == table->n_columns;
+    const int right = table->align[c] == 'r';
     fputs("  ", file);
-    print_cell(file, row[c], width[c], table->align[c] == 'r', c + 1 == table->n_columns);
+    if (last && !*row[c]) continue;
+    fprintf(file, "%*s%s%*s", right ? blank : 0, "", row[c], right || last ? 0 : blank, "");
   }
   fputc('\n', file);
 }
@@ -204,22 +198,19 @@ cli_readable cli_readable_unit(const char *si)
 
 /* ---- files ---- */
 
-static int same_file(const char *a, const char *b)
-{
-  struct stat sa, sb;
-  if (strcmp(a, b) == 0) return 1;
-  if (stat(a, &sa) != 0 || stat(b, &sb) != 0) return 0;
-  return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
 bramah_status cli_check_output(const char *output, size_t n_others, const char *const *others,
                                bramah_diag *diag)
 {
   if (!output || strcmp(output, "-") == 0) return BRAMAH_OK;
-  for (size_t i = 0; i < n_others; i++)
-    if (others[i] && strcmp(others[i], "-") != 0 && same_file(output, others[i]))
+  for (size_t i = 0; i < n_others; i++) {
+    struct stat a, b;
+    if (!others[i] || strcmp(others[i], "-") == 0) continue;
+    const int same_file = stat(output, &a) == 0 && stat(others[i], &b) == 0 && S_ISREG(a.st_mode) &&
+                          a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    if (same_file || strcmp(output, others[i]) == 0)
       return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL,
                       "this file has another part in the same run and would be overwritten");
+  }
   return BRAMAH_OK;
 }
 
@@ -237,6 +228,20 @@ bramah_status cli_check_place(const char *output, bramah_diag *diag)
   if (access(output, F_OK) == 0 ? access(output, W_OK) == 0 : access(folder, W_OK | X_OK) == 0)
     return BRAMAH_OK;
   return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL, "cannot be created: %s", strerror(errno));
+}
+
+FILE *cli_create(const char *path, bramah_diag *diag)
+{
+  FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+  if (!file) cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be created: %s", strerror(errno));
+  return file;
+}
+
+bramah_status cli_finish(FILE *file, const char *path, bramah_diag *diag)
+{
+  const int bad = ferror(file) != 0, unclosed = (file == stdout ? fflush(file) : fclose(file)) != 0;
+  if (!bad && !unclosed) return BRAMAH_OK;
+  return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written completely");
 }
 
 FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs)

@@ -15,7 +15,8 @@
 typedef struct estimate_file {
   bramah_log_writer *writer;
   bramah_assess *assess;
-  size_t n_augmented, n_sensors; /* whose columns it has */
+  const bramah_assess_output *outputs;
+  size_t n_outputs, n_augmented, n_sensors; /* whose columns it has */
   double *row;
 } estimate_file;
 
@@ -35,10 +36,13 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
                                  int of_filter, bramah_diag *diag)
 {
   const bramah_filter *filter = bramah_session_filter(r->session);
-  size_t n_outputs;
-  const bramah_assess_output *outputs = bramah_assess_outputs(r->assess, &n_outputs);
-  const bramah_augmented_estimate *augmented = bramah_assess_get_results(r->assess)->augmented;
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  const bramah_augmented_estimate *augmented = results->augmented;
+  const bramah_assess_output *outputs = results->output;
+  const size_t n_outputs = results->n_outputs;
   *file = (estimate_file){.assess = r->assess,
+                          .outputs = outputs,
+                          .n_outputs = n_outputs,
                           .n_augmented = of_filter ? bramah_filter_n_augmented(filter) : 0,
                           .n_sensors = of_filter ? bramah_filter_n_sensors(filter) : 0};
   file->row = calloc(1 + 2 * (n_outputs + file->n_augmented + file->n_sensors), sizeof *file->row);
@@ -65,13 +69,11 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
 static bramah_status write_row(const estimate_file *file, bramah_diag *diag)
 {
   const bramah_estimate *estimate = bramah_assess_estimate(file->assess);
-  size_t n_outputs;
-  const bramah_assess_output *outputs = bramah_assess_outputs(file->assess, &n_outputs);
   double *cell = file->row;
   *cell++ = cli_seconds(estimate->time_ns);
-  for (size_t i = 0; i < n_outputs; i++) {
-    *cell++ = estimate->value[outputs[i].output];
-    if (outputs[i].has_sigma) *cell++ = estimate->sigma[outputs[i].output];
+  for (size_t i = 0; i < file->n_outputs; i++) {
+    *cell++ = estimate->value[file->outputs[i].output];
+    if (file->outputs[i].has_sigma) *cell++ = estimate->sigma[file->outputs[i].output];
   }
   for (size_t i = 0; i < file->n_augmented; i++) {
     const bramah_augmented_estimate *of = &estimate->augmented[i];
@@ -148,20 +150,6 @@ static bramah_status resume(cli_replay_run *r, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-static bramah_status open_smooth(const cli_replay_request *q, const bramah_session *session,
-                                 bramah_assess_options *options, bramah_diag *diag)
-{
-  if (q->truth && !cli_is_regular(q->truth))
-    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, q->truth, 0, NULL,
-                    "--smooth needs the truth as a file: it is read a second time");
-  const bramah_status status =
-      bramah_log_last_time(session, q->n_logs, q->logs, &options->smooth_to_ns, diag);
-  if (status == BRAMAH_E_UNSUPPORTED && diag->line == 0)
-    return cli_fail(diag, status, q->logs[0], 0, NULL,
-                    "--smooth needs a file, no pipe: it is read a second time to know its end");
-  return status;
-}
-
 /* Open and check everything, and begin the file of estimates. */
 static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag *diag)
 {
@@ -182,7 +170,18 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
   options.clock = cli_clock;
   options.tell = note;
   if (q->plots) options.listener = (bramah_listener){r->report, cli_replay_report_sample};
-  if (!status && q->smooth) status = open_smooth(q, r->session, &options, diag);
+
+  /* The backward pass reads the truth a second time, and needs the end of the log. */
+  if (!status && q->smooth && q->truth && !cli_is_regular(q->truth))
+    status = cli_fail(diag, BRAMAH_E_UNSUPPORTED, q->truth, 0, NULL,
+                      "--smooth needs the truth as a file: it is read a second time");
+  if (!status && q->smooth) {
+    status = bramah_log_last_time(r->session, q->n_logs, q->logs, &options.smooth_to_ns, diag);
+    if (status == BRAMAH_E_UNSUPPORTED && diag->line == 0)
+      cli_fail(diag, status, q->logs[0], 0, NULL,
+               "--smooth needs a file, no pipe: it is read a second time to know its end");
+  }
+
   if (!status)
     status = bramah_assess_new(r->session, bramah_log_stream_next, r->log, &options, diag, &r->assess);
   if (!status && q->plots) status = cli_replay_report_begin(r->report, r->assess, diag);
@@ -206,51 +205,44 @@ static bramah_status save(cli_replay_run *r, const estimate_file *file, bramah_d
   return BRAMAH_OK;
 }
 
-/* How long the run will be, by the share of the log that was read. */
-static void expect_end(const cli_replay_run *r, const bramah_assess_totals *totals, cli_progress *progress)
-{
-  const double share = progress->shown ? bramah_log_stream_share(r->log) : NAN;
-  const int64_t done = totals->last_ns - totals->begin_ns;
-  if (!(share > 0.0) || done <= 0) return;
-  const double most = (double)r->request.to_ns - (double)totals->begin_ns;
-  progress->total_ns = llround(fmin(fmin((double)done / share, most), 9e18));
-}
-
-/* The present estimate into file, report and snapshot. */
-static bramah_status deliver(cli_replay_run *r, const estimate_file *file, cli_progress *progress,
-                             bramah_diag *diag)
-{
-  const cli_replay_request *q = &r->request;
-  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
-  const int wanted = (totals.estimates - 1) % q->every == 0;
-  bramah_status status = wanted ? write_row(file, diag) : BRAMAH_OK;
-  if (status) return status;
-  r->written += (uint64_t)wanted;
-  if (totals.estimates == 1) r->snapshot_ns = totals.last_ns;
-  if (q->plots) status = cli_replay_report_estimate(r->report, diag);
-  if (totals.estimates % 1024 == 0) expect_end(r, &totals, progress);
-  cli_progress_update(progress, totals.last_ns - totals.begin_ns);
-  if (status || !q->snapshot) return status;
-  /* After the last estimate the replay still fuses what is on its way; a log that goes on has that later. */
-  const int due = q->snapshot_every_ns && totals.last_ns - r->snapshot_ns >= q->snapshot_every_ns;
-  return due || bramah_replay_exhausted(bramah_assess_replay(r->assess)) ? save(r, file, diag) : BRAMAH_OK;
-}
-
-/* Go through the log. After an error the estimates up to it are kept. */
+/* Go through the log: each estimate into file, report and snapshot. After an error those up to it are kept. */
 static bramah_status go_through(cli_replay_run *r, const estimate_file *file, bramah_diag *diag)
 {
+  const cli_replay_request *q = &r->request;
   const double begin = cli_clock();
   cli_progress progress = cli_progress_begin(0);
   bramah_status status = BRAMAH_OK;
   r->saved = UINT64_MAX;
   r->snapshot_ns = INT64_MAX;
-  if (r->request.resume && r->request.snapshot) status = save(r, file, diag); /* perhaps nothing is to come */
-  for (int end = 0; !status && !end && !cli_stop_signal();) {
+  if (q->resume && q->snapshot) status = save(r, file, diag); /* perhaps nothing is to come */
+  while (!status && !cli_stop_signal()) {
+    int end = 0;
     status = bramah_assess_next(r->assess, &end, diag);
-    if (!status && !end) status = deliver(r, file, &progress, diag);
+    if (status || end) break;
+    const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
+    const int64_t done = totals.last_ns - totals.begin_ns;
+    const int wanted = (totals.estimates - 1) % q->every == 0;
+    if (wanted) status = write_row(file, diag);
+    if (status) break;
+    r->written += (uint64_t)wanted;
+    if (totals.estimates == 1) r->snapshot_ns = totals.last_ns;
+    if (q->plots) status = cli_replay_report_estimate(r->report, diag);
+
+    /* How long the run will be, by the share of the log that was read. */
+    if (totals.estimates % 1024 == 0 && progress.shown && done > 0) {
+      const double share = bramah_log_stream_share(r->log);
+      const double most = (double)q->to_ns - (double)totals.begin_ns;
+      if (share > 0.0) progress.total_ns = llround(fmin(fmin((double)done / share, most), 9e18));
+    }
+    cli_progress_update(&progress, done);
+
+    /* After the last estimate the replay still fuses what is on its way; a log that goes on has that later. */
+    const int due = q->snapshot_every_ns && totals.last_ns - r->snapshot_ns >= q->snapshot_every_ns;
+    if (!status && q->snapshot && (due || bramah_replay_exhausted(bramah_assess_replay(r->assess))))
+      status = save(r, file, diag);
   }
   cli_progress_end(&progress);
-  if (!status && r->request.snapshot && r->saved != bramah_assess_get_totals(r->assess).estimates)
+  if (!status && q->snapshot && r->saved != bramah_assess_get_totals(r->assess).estimates)
     status = save(r, file, diag);
   r->seconds = cli_clock() - begin;
   return status;
@@ -276,15 +268,7 @@ static bramah_status smooth(cli_replay_run *r, bramah_diag *diag)
 
 /* ---- the command ---- */
 
-/* Mistakes go before a signal, and that before doubts about the filter. */
-static int exit_code(const cli_replay_run *r)
-{
-  if (r->outcome) return CLI_FAILED;
-  if (cli_stop_signal()) return CLI_STOPPED + cli_stop_signal();
-  return bramah_assess_get_results(r->assess)->verdict.consistent ? CLI_OK : CLI_UNTRUSTED;
-}
-
-/* After a bad row everything up to it is finished as usual; then the mistake is told. */
+/* After a bad row everything up to it is finished as usual; then the mistake is reported. */
 static int replay(cli_replay_run *r, estimate_file *file)
 {
   bramah_diag later;
@@ -302,34 +286,11 @@ static int replay(cli_replay_run *r, estimate_file *file)
              snapshot ? "; go on with --resume " : "", snapshot ? snapshot : "");
   const int not_smoothed = smooth(r, &later) != BRAMAH_OK && cli_report(&later);
   int code = cli_replay_conclude(r, &later) ? cli_report(&later) : CLI_OK;
-  if (!code) code = not_smoothed ? CLI_FAILED : exit_code(r);
+  /* Mistakes go before a signal, and that before doubts about the filter. */
+  if (!code && (not_smoothed || r->outcome)) code = CLI_FAILED;
+  if (!code && cli_stop_signal()) code = CLI_STOPPED + cli_stop_signal();
+  if (!code && !bramah_assess_get_results(r->assess)->verdict.consistent) code = CLI_UNTRUSTED;
   return cli_replay_json(r, code, &later) ? cli_report(&later) : code;
-}
-
-static int read_window(const cli_arguments *arguments, cli_replay_request *q)
-{
-  int code = cli_moment_value(arguments, "from", &q->from_ns);
-  if (!code) code = cli_moment_value(arguments, "to", &q->to_ns);
-  if (!code && q->from_ns > q->to_ns)
-    code = cli_wrong_use(arguments->command, "--from %s lies behind --to %s", cli_value(arguments, "from"),
-                         cli_value(arguments, "to"));
-  if (!code) code = cli_time_value(arguments, "snapshot-every", &q->snapshot_every_ns);
-  return code;
-}
-
-static int check_streams(const cli_arguments *arguments)
-{
-  static const char *const names[] = {"json", "output", "report", "smooth", "plot-data"};
-  const char *first = NULL;
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    const char *value = cli_value(arguments, names[i]);
-    if (!value || strcmp(value, "-") != 0) continue;
-    if (first)
-      return cli_wrong_use(arguments->command, "--%s and --%s cannot both go to standard output", first,
-                           names[i]);
-    first = names[i];
-  }
-  return 0;
 }
 
 /* What cannot be asked for together. */
@@ -347,7 +308,18 @@ static int check_request(const cli_arguments *arguments, const cli_replay_reques
     return cli_wrong_use(command, "--smooth needs the whole run: it does not go with --resume");
   if (q->resume && q->from_ns != INT64_MIN)
     return cli_wrong_use(command, "--resume goes on where the snapshot ends: it does not go with --from");
-  return check_streams(arguments);
+
+  /* Only one thing to standard output. */
+  static const char *const names[] = {"json", "output", "report", "smooth", "plot-data"};
+  const char *first = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const char *value = cli_value(arguments, names[i]);
+    if (!value || strcmp(value, "-") != 0) continue;
+    if (first)
+      return cli_wrong_use(command, "--%s and --%s cannot both go to standard output", first, names[i]);
+    first = names[i];
+  }
+  return 0;
 }
 
 static int read_request(const cli_arguments *arguments, cli_replay_request *q)
@@ -369,7 +341,12 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
                             .to_ns = INT64_MAX};
   q->plots = q->report || q->plot || q->plot_data;
   int code = cli_count_value(arguments, "every", 1, &q->every);
-  if (!code) code = read_window(arguments, q);
+  if (!code) code = cli_moment_value(arguments, "from", &q->from_ns);
+  if (!code) code = cli_moment_value(arguments, "to", &q->to_ns);
+  if (!code && q->from_ns > q->to_ns)
+    code = cli_wrong_use(arguments->command, "--from %s lies behind --to %s", cli_value(arguments, "from"),
+                         cli_value(arguments, "to"));
+  if (!code) code = cli_time_value(arguments, "snapshot-every", &q->snapshot_every_ns);
   return code ? code : check_request(arguments, q);
 }
 
@@ -421,11 +398,11 @@ const cli_command cli_replay = {
         "Times are those of the log, in seconds or with a unit ('90 s', '1.5 min'). At --from the filter\n"
         "starts as the study says, with the commands that are in force then. A run that goes on from a\n"
         "snapshot writes what a single run would have written after it, bit for bit; its log may be the\n"
-        "same one, of which the rows used before are passed over, or only the rest. Its summary tells of\n"
+        "same one, of which the rows used before are passed over, or only the rest. Its summary is of\n"
         "the whole, its report only of what was added.\n\n"
         "Ctrl-C, SIGTERM and SIGHUP end the run with the present step: files, summary and snapshot are\n"
         "finished (exit code 130, 143, 129). Exit code 3: the filter ran, but failed one of its own\n"
-        "checks, which the summary lists; datasets/README.md tells of them ('Replays').\n",
+        "checks, which the summary lists; datasets/README.md explains them ('Replays').\n",
     .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv --truth truth.csv \\\n"
                "    --report report.html",
     .min_operands = 2,

@@ -13,21 +13,19 @@ static void put_time(cli_json *json, const char *name, int64_t ns, int known)
   cli_json_number(json, name, known ? cli_seconds(ns) : NAN);
 }
 
-static void put_study(const cli_replay_run *r, cli_json *json)
+/* What was asked for. */
+static void put_request(const cli_replay_run *r, cli_json *json)
 {
   const bramah_study *study = bramah_session_study(r->session);
+  const cli_replay_request *q = &r->request;
   cli_json_open(json, "study", '{');
   cli_json_text(json, "name", study->name);
-  cli_json_text(json, "file", r->request.study);
+  cli_json_text(json, "file", q->study);
   cli_json_text(json, "machine", bramah_model_name(bramah_session_model(r->session)));
   cli_json_text(json, "machine_file", study->machine_file);
   cli_json_count(json, "changes", study->n_changes);
   cli_json_close(json, '}');
-}
 
-static void put_files(const cli_replay_run *r, cli_json *json)
-{
-  const cli_replay_request *q = &r->request;
   cli_json_open(json, "files", '{');
   cli_json_open(json, "logs", '[');
   for (size_t i = 0; i < q->n_logs; i++) cli_json_text(json, NULL, q->logs[i]);
@@ -39,11 +37,7 @@ static void put_files(const cli_replay_run *r, cli_json *json)
   cli_json_text(json, "snapshot", q->snapshot);
   cli_json_text(json, "resume", q->resume);
   cli_json_close(json, '}');
-}
 
-static void put_options(const cli_replay_run *r, cli_json *json)
-{
-  const cli_replay_request *q = &r->request;
   cli_json_open(json, "options", '{');
   put_time(json, "from", q->from_ns, q->from_ns != INT64_MIN);
   put_time(json, "to", q->to_ns, q->to_ns != INT64_MAX);
@@ -52,6 +46,7 @@ static void put_options(const cli_replay_run *r, cli_json *json)
   cli_json_close(json, '}');
 }
 
+/* What was read and written, and how long it took. */
 static void put_rows(const cli_replay_run *r, const bramah_assess_totals *totals, cli_json *json)
 {
   const bramah_replay_counts counts = bramah_replay_report(bramah_assess_replay(r->assess));
@@ -73,10 +68,8 @@ static void put_rows(const cli_replay_run *r, const bramah_assess_totals *totals
   cli_json_count(json, "steps_again", late.recomputed);
   cli_json_count(json, "without_truth", totals->without_truth);
   cli_json_close(json, '}');
-}
+  cli_log_json(r->log, json);
 
-static void put_run(const cli_replay_run *r, const bramah_assess_totals *totals, cli_json *json)
-{
   const double duration = cli_seconds(totals->last_ns - totals->begin_ns), seconds = totals->filter_seconds;
   cli_json_open(json, "time", '{');
   put_time(json, "first", totals->first_ns, totals->estimates > 0);
@@ -102,7 +95,8 @@ static void put_innovations(const bramah_consistency *c, cli_json *json)
   cli_json_number(json, "nis_band_high", c->high);
 }
 
-static void put_sensors(const bramah_assess_results *results, cli_json *json)
+/* Innovations, sensor by sensor and all together, and what became of measurements. */
+static void put_sensors(const cli_replay_run *r, const bramah_assess_results *results, cli_json *json)
 {
   cli_json_open(json, "sensors", '[');
   for (size_t i = 0; i < results->n_sensors; i++) {
@@ -120,10 +114,7 @@ static void put_sensors(const bramah_assess_results *results, cli_json *json)
   cli_json_open(json, "all_sensors", '{');
   put_innovations(&results->all, json);
   cli_json_close(json, '}');
-}
 
-static void put_events(const cli_replay_run *r, cli_json *json)
-{
   const bramah_filter_report report = bramah_filter_get_report(bramah_session_filter(r->session));
   cli_json_open(json, "events", '{');
   cli_json_count(json, "fused", report.accepted);
@@ -135,7 +126,8 @@ static void put_events(const cli_replay_run *r, cli_json *json)
   cli_json_close(json, '}');
 }
 
-static void put_augmented(const bramah_assess_results *results, cli_json *json)
+/* Augmented states, what unknown commands cost, errors against the truth. */
+static void put_estimates(const cli_replay_run *r, const bramah_assess_results *results, cli_json *json)
 {
   cli_json_open(json, "estimated", '[');
   for (size_t i = 0; i < results->n_augmented; i++) {
@@ -148,26 +140,21 @@ static void put_augmented(const bramah_assess_results *results, cli_json *json)
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
-}
 
-static void put_costs(const cli_replay_run *r, const bramah_assess_results *results, cli_json *json)
-{
-  if (!bramah_study_n_unknown_inputs(bramah_session_study(r->session))) return;
-  cli_json_open(json, "unknown_commands", '[');
-  for (size_t i = 0; i < results->n_input_costs; i++) {
-    const bramah_input_cost *cost = &results->input_cost[i];
-    cli_json_open(json, NULL, '{');
-    cli_json_text(json, "output", cost->name);
-    cli_json_text(json, "unit", cost->unit);
-    cli_json_number(json, "sigma", cost->sigma);
-    cli_json_number(json, "sigma_known", cost->sigma_known);
-    cli_json_close(json, '}');
+  if (bramah_study_n_unknown_inputs(bramah_session_study(r->session))) {
+    cli_json_open(json, "unknown_commands", '[');
+    for (size_t i = 0; i < results->n_input_costs; i++) {
+      const bramah_input_cost *cost = &results->input_cost[i];
+      cli_json_open(json, NULL, '{');
+      cli_json_text(json, "output", cost->name);
+      cli_json_text(json, "unit", cost->unit);
+      cli_json_number(json, "sigma", cost->sigma);
+      cli_json_number(json, "sigma_known", cost->sigma_known);
+      cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
   }
-  cli_json_close(json, ']');
-}
 
-static void put_errors(const cli_replay_run *r, const bramah_assess_results *results, cli_json *json)
-{
   if (!r->request.truth) return;
   cli_json_open(json, "errors", '[');
   for (size_t k = 0; k < results->n_accuracies; k++) {
@@ -175,20 +162,32 @@ static void put_errors(const cli_replay_run *r, const bramah_assess_results *res
     cli_json_open(json, NULL, '{');
     cli_json_text(json, "output", c->name);
     cli_json_text(json, "unit", c->unit);
-    cli_json_number(json, "rmse", bramah_rmse_value(&c->estimate));
-    cli_json_number(json, "percent_of_max", bramah_rmse_percent(&c->estimate));
-    cli_json_number(json, "inside", bramah_rmse_inside(&c->estimate));
+    cli_json_number(json, "rmse", c->estimate.value);
+    cli_json_number(json, "percent_of_max", c->estimate.percent);
+    cli_json_number(json, "inside", c->estimate.inside);
     cli_json_number(json, "within_twice", c->judged ? (double)c->within / (double)c->judged : NAN);
-    cli_json_number(json, "rmse_model_alone", bramah_rmse_value(&c->model));
-    cli_json_number(json, "rmse_sensor", bramah_rmse_value(&c->measured));
+    cli_json_number(json, "rmse_model_alone", c->model.value);
+    cli_json_number(json, "rmse_sensor", c->measured.value);
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
   cli_json_number(json, "nees_mean", results->totals.nees);
 }
 
-static void put_verdict(const cli_replay_run *r, const bramah_verdict *verdict, int code, cli_json *json)
+bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
 {
+  cli_json *json = &r->json;
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  const bramah_verdict *verdict = &results->verdict;
+  if (!json->file) return BRAMAH_OK;
+  cli_json_open(json, NULL, '{');
+  cli_json_text(json, "bramah", bramah_version());
+  cli_json_text(json, "command", "replay");
+  put_request(r, json);
+  put_rows(r, &results->totals, json);
+  put_sensors(r, results, json);
+  put_estimates(r, results, json);
+
   cli_json_open(json, "checks", '[');
   for (size_t i = 0; i < verdict->n; i++) {
     const bramah_finding *check = &verdict->finding[i];
@@ -208,28 +207,6 @@ static void put_verdict(const cli_replay_run *r, const bramah_verdict *verdict, 
   if (r->outcome) bramah_diag_format(&r->mistake, text, sizeof text);
   cli_json_text(json, "error", r->outcome ? text : NULL);
   cli_json_count(json, "exit_code", (uint64_t)code);
-}
-
-bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
-{
-  cli_json *json = &r->json;
-  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
-  if (!json->file) return BRAMAH_OK;
-  cli_json_open(json, NULL, '{');
-  cli_json_text(json, "bramah", bramah_version());
-  cli_json_text(json, "command", "replay");
-  put_study(r, json);
-  put_files(r, json);
-  put_options(r, json);
-  put_rows(r, &results->totals, json);
-  cli_log_json(r->log, json);
-  put_run(r, &results->totals, json);
-  put_sensors(results, json);
-  put_events(r, json);
-  put_augmented(results, json);
-  put_costs(r, results, json);
-  put_errors(r, results, json);
-  put_verdict(r, &results->verdict, code, json);
   cli_json_close(json, '}');
   return cli_json_finish(json, diag);
 }

@@ -22,15 +22,6 @@ typedef struct durations {
 /* Lower edge of class k, upper edge of the one before [s]. */
 static double duration_edge(size_t k) { return 1e-7 * pow(10.0, (double)k / PER_DECADE); }
 
-static void add_duration(durations *d, double seconds)
-{
-  double place = seconds > 1e-7 ? floor(PER_DECADE * log10(seconds / 1e-7)) : 0.0;
-  if (!(place < DURATIONS)) place = DURATIONS - 1;
-  d->in[(size_t)place]++;
-  d->n++;
-  d->longest = fmax(d->longest, seconds);
-}
-
 /* The duration [s] that a share q (0 to 1) of them does not exceed. */
 static double duration_quantile(const durations *d, double q)
 {
@@ -138,27 +129,21 @@ static size_t add_states_plot(cli_replay_report *r, const char *section, const c
                                            .names = {symmetric ? "error" : "estimate"}});
 }
 
-/* Angles and rates of the joints the study starts from, every pressure. The rate of a joint is the output behind
- * its position: so the plant interface promises. */
-static int is_plotted(const cli_replay_report *r, size_t output, size_t pass)
-{
-  const size_t n_joints = bramah_session_study(r->session)->n_joints;
-  bramah_output_info info;
-  if (pass < 2 * n_joints) return output == bramah_session_joint_output(r->session, pass / 2) + pass % 2;
-  bramah_plant_output_info(bramah_session_plant(r->session), output, &info);
-  return info.kind == BRAMAH_OUTPUT_FIRST_ORDER;
-}
-
+/* Angles and rates of the joints the study starts from, every pressure. The rate of a joint is the output behind its
+ * position: so the plant interface promises. */
 static void add_outputs(cli_replay_report *r)
 {
-  size_t n;
-  const bramah_assess_output *outputs = bramah_assess_outputs(r->assess, &n);
-  const bramah_augmented_estimate *augmented = bramah_assess_get_results(r->assess)->augmented;
-  const size_t passes = 2 * bramah_session_study(r->session)->n_joints + 1;
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  const bramah_augmented_estimate *augmented = results->augmented;
+  const size_t n_joints = bramah_session_study(r->session)->n_joints, passes = 2 * n_joints + 1;
   for (size_t pass = 0; pass < passes; pass++)
-    for (size_t i = 0; i < n; i++) {
-      const bramah_assess_output of = outputs[i];
-      if (!is_plotted(r, of.output, pass)) continue;
+    for (size_t i = 0; i < results->n_outputs; i++) {
+      const bramah_assess_output of = results->output[i];
+      bramah_output_info info;
+      bramah_plant_output_info(bramah_session_plant(r->session), of.output, &info);
+      if (pass < 2 * n_joints ? of.output != bramah_session_joint_output(r->session, pass / 2) + pass % 2
+                              : info.kind != BRAMAH_OUTPUT_FIRST_ORDER)
+        continue;
       r->output[r->n_outputs++] =
           (plotted){.of = of, .plot = add_states_plot(r, "Estimated states", of.name, "", of.unit, 0)};
     }
@@ -212,6 +197,7 @@ static void add_sensors(cli_replay_report *r)
   }
 }
 
+/* Plots of the filter as a whole, and what all plots show. */
 static void add_filter(cli_replay_report *r)
 {
   r->nis = add_plot(
@@ -233,23 +219,20 @@ static void add_filter(cli_replay_report *r)
                                                 .unit = "µs",
                                                 .factor = 1e6,
                                                 .names = {[BRAMAH_REPORT_ESTIMATE] = "step"}});
-}
 
-static void explain(cli_replay_report *r)
-{
   static const struct {
     const char *section, *text;
   } texts[] = {
       {predictions, "What each sensor measured, over what the filter predicted just before; the band is "
                     "that of the innovation, sensor noise included."},
-      {innovations, "Measured minus predicted. In a filter that may be believed 95 % lie within the band, "
+      {innovations, "Measured minus predicted. In a consistent filter 95 % lie within the band, "
                     "without a trend."},
       {correlations, "Of the innovations over their standard deviations, sample after sample. What is white "
                      "stays within the band but for 5 % of the lags; positive values: the model misses "
                      "something that lasts."},
       {gates, "Size of the innovation relative to its gate: above 1 a sample is rejected."},
-      {consistency, "All innovations of a step against what the filter believes of them. The mean is 1 in a "
-                    "filter that may be believed; above: it trusts itself too much."},
+      {consistency, "All innovations of a step against what the filter expects. The mean is 1 in a "
+                    "consistent filter; above: it trusts itself too much."},
       {covariance, "Largest by smallest eigenvalue of the matrix of correlations of the error state, every "
                    "tenth step. Near 15 the covariance is about to lose its positive definiteness."},
       {timing, "Clock time of prediction and correction, without reading and writing."}};
@@ -258,20 +241,6 @@ static void explain(cli_replay_report *r)
 }
 
 /* ---- making one ---- */
-
-static bramah_status add_machine(cli_replay_report *r)
-{
-  const bramah_model *model = bramah_session_model(r->session);
-  const size_t n = bramah_skeleton_n_parts(model);
-  if (!n) return BRAMAH_OK;
-  bramah_skeleton_part *parts = calloc(n, sizeof *parts);
-  r->points = calloc(6 * n, sizeof *r->points);
-  bramah_status status = parts && r->points ? BRAMAH_OK : BRAMAH_E_MEMORY;
-  for (size_t i = 0; !status && i < n; i++) parts[i] = bramah_skeleton_part_of(model, i);
-  if (!status) status = bramah_report_machine(r->page, n, parts);
-  free(parts);
-  return status;
-}
 
 bramah_status cli_replay_report_new(const bramah_session *session, bramah_diag *diag, cli_replay_report **out)
 {
@@ -306,8 +275,16 @@ bramah_status cli_replay_report_begin(cli_replay_report *report, bramah_assess *
   add_outputs(report);
   add_sensors(report);
   add_filter(report);
-  explain(report);
-  if (!report->status) report->status = add_machine(report);
+
+  /* The machine's pose. */
+  const bramah_model *model = bramah_session_model(report->session);
+  const size_t n = bramah_skeleton_n_parts(model);
+  bramah_skeleton_part *parts = calloc(n + 1, sizeof *parts);
+  report->points = calloc(6 * n + 1, sizeof *report->points);
+  if (!report->status && (!parts || !report->points)) report->status = BRAMAH_E_MEMORY;
+  for (size_t i = 0; !report->status && i < n; i++) parts[i] = bramah_skeleton_part_of(model, i);
+  if (!report->status && n) report->status = bramah_report_machine(report->page, n, parts);
+  free(parts);
   if (!report->status) return BRAMAH_OK;
   return cli_fail(diag, report->status, NULL, 0, NULL, "the plots of the report cannot be made");
 }
@@ -328,8 +305,15 @@ bramah_report *cli_replay_report_page(const cli_replay_report *report) { return 
 
 /* ---- a sample ---- */
 
-static void watch_sample(cli_replay_report *r, sensor *s, double t, const bramah_innovation *y)
+void cli_replay_report_sample(void *report, const bramah_rewind_use *use)
 {
+  cli_replay_report *r = report;
+  sensor *s = &r->sensor[use->sensor];
+  const bramah_innovation *y = &use->innovation;
+  const double t = 1e-9 * (double)use->time_ns, half = band * y->sigma;
+  const bramah_report_series series = y->accepted ? BRAMAH_REPORT_ESTIMATE : BRAMAH_REPORT_MEASURED;
+  if (s->samples && t < s->last) return; /* later than its successors: it is not drawn */
+
   static const double gap = 5.0; /* so many times the usual interval */
   const double since = t - s->last;
   const uint64_t rejected = s->rejected, at_range = s->at_range;
@@ -339,7 +323,7 @@ static void watch_sample(cli_replay_report *r, sensor *s, double t, const bramah
     else
       s->usual += (s->usual > 0.0 ? 0.05 : 1.0) * (since - s->usual);
   }
-  /* Of samples rejected in a row the first is told, and when it was over. */
+  /* Of samples rejected in a row the first is an event, and their end. */
   s->rejected = !y->accepted && !y->saturated ? rejected + 1 : 0;
   if (s->rejected == 1)
     add_event(r, t, "gate", "%s: rejected, innovation %.4g %s = %.3g σ", s->name,
@@ -351,17 +335,7 @@ static void watch_sample(cli_replay_report *r, sensor *s, double t, const bramah
   if (s->at_range == 1) add_event(r, t, "range", "%s: at an end of its range", s->name);
   s->samples++;
   s->last = t;
-}
 
-void cli_replay_report_sample(void *report, const bramah_rewind_use *use)
-{
-  cli_replay_report *r = report;
-  sensor *s = &r->sensor[use->sensor];
-  const bramah_innovation *y = &use->innovation;
-  const double t = 1e-9 * (double)use->time_ns, half = band * y->sigma;
-  const bramah_report_series series = y->accepted ? BRAMAH_REPORT_ESTIMATE : BRAMAH_REPORT_MEASURED;
-  if (s->samples && t < s->last) return; /* later than its successors: it is not drawn */
-  watch_sample(r, s, t, y);
   add_point(r, s->prediction, BRAMAH_REPORT_ESTIMATE, t, use->y - y->innovation, half);
   add_point(r, s->prediction, BRAMAH_REPORT_MEASURED, t, use->y, NAN);
   add_point(r, s->innovation, series, t, y->innovation, half);
@@ -375,7 +349,6 @@ void cli_replay_report_sample(void *report, const bramah_rewind_use *use)
 static void add_states(cli_replay_report *r, double t)
 {
   const bramah_estimate *estimate = bramah_assess_estimate(r->assess);
-  const bramah_plant *model = bramah_assess_model(r->assess);
   for (size_t k = 0; k < r->n_outputs; k++) {
     const plotted *p = &r->output[k];
     const size_t i = p->of.output;
@@ -387,7 +360,7 @@ static void add_states(cli_replay_report *r, double t)
     }
     if (p->of.sensor >= 0)
       add_point(r, p->plot, BRAMAH_REPORT_MEASURED, t, estimate->measured[p->of.sensor], NAN);
-    if (model) add_point(r, p->plot, BRAMAH_REPORT_MODEL, t, model->output(model->self, i), NAN);
+    if (!isnan(estimate->model[i])) add_point(r, p->plot, BRAMAH_REPORT_MODEL, t, estimate->model[i], NAN);
   }
   for (size_t i = 0; i < r->n_augmented; i++) {
     const bramah_augmented_estimate *of = &estimate->augmented[i];
@@ -418,19 +391,6 @@ static void add_nis(cli_replay_report *r, double t)
   add_point(r, r->nis, BRAMAH_REPORT_TRUTH, t, r->nis_mean, NAN);
 }
 
-static void add_conditioning(cli_replay_report *r, double t)
-{
-  bramah_diag diag;
-  double condition;
-  if (!bramah_conditioning(bramah_filter_n_error(r->filter), bramah_filter_covariance(r->filter), r->work,
-                           &condition, &diag)) {
-    add_point(r, r->conditioning, BRAMAH_REPORT_ESTIMATE, t, log10(condition), NAN);
-  } else if (!r->told_covariance) {
-    r->told_covariance = 1;
-    add_event(r, t, "covariance", "%s", diag.message);
-  }
-}
-
 static void watch_filter(cli_replay_report *r, double t)
 {
   enum { LIMIT_TOLD_AFTER = 100 };
@@ -459,19 +419,33 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
 {
   enum { CONDITIONING_EVERY = 10 }; /* eigenvalues take longer than many a step */
   cli_replay_report *r = report;
-  bramah_diag ignored;
+  bramah_diag other;
   const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
   const double t = 1e-9 * (double)totals.last_ns, seconds = totals.step_seconds;
   add_states(r, t);
   add_nis(r, t);
-  if (r->rows % CONDITIONING_EVERY == 0) add_conditioning(r, t);
+  if (r->rows % CONDITIONING_EVERY == 0) {
+    double condition;
+    if (!bramah_conditioning(bramah_filter_n_error(r->filter), bramah_filter_covariance(r->filter), r->work,
+                             &condition, &other)) {
+      add_point(r, r->conditioning, BRAMAH_REPORT_ESTIMATE, t, log10(condition), NAN);
+    } else if (!r->told_covariance) {
+      r->told_covariance = 1;
+      add_event(r, t, "covariance", "%s", other.message);
+    }
+  }
   if (seconds >= 0.0) {
-    add_duration(&r->durations, seconds);
+    durations *d = &r->durations;
+    double place = seconds > 1e-7 ? floor(PER_DECADE * log10(seconds / 1e-7)) : 0.0;
+    if (!(place < DURATIONS)) place = DURATIONS - 1;
+    d->in[(size_t)place]++;
+    d->n++;
+    d->longest = fmax(d->longest, seconds);
     add_point(r, r->timing, BRAMAH_REPORT_ESTIMATE, t, seconds, NAN);
   }
   watch_filter(r, t);
   if (!r->status && bramah_report_wants_pose(r->page) &&
-      !bramah_coupled_skeleton(bramah_session_coupled(r->session), r->points, &ignored))
+      !bramah_coupled_skeleton(bramah_session_coupled(r->session), r->points, &other))
     r->status = bramah_report_pose(r->page, t, r->points);
   r->rows++;
   if (!r->status) return BRAMAH_OK;
@@ -480,17 +454,12 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
 
 /* ---- at the end ---- */
 
-static void add_correlation(cli_replay_report *r, size_t i)
+static void add_correlation(cli_replay_report *r, const bramah_consistency *of)
 {
-  enum { LAGS = BRAMAH_AUTOCORRELATION_LAGS };
-  const bramah_autocorrelation *sums = bramah_assess_get_results(r->assess)->sensor[i].whiteness;
-  const uint64_t most = sums->n / 4;
-  const size_t lags = most < LAGS ? (size_t)most : LAGS;
-  double correlation[LAGS];
-  bramah_whiteness white;
+  const bramah_whiteness *white = &of->whiteness;
   char title[256];
-  if (lags < 2 || bramah_autocorrelation_test(sums, lags, correlation, &white, NULL)) return;
-  snprintf(title, sizeof title, "%s: %zu of %zu lags outside", r->sensor[i].name, white.outside, lags);
+  if (!white->lags) return;
+  snprintf(title, sizeof title, "%s: %zu of %zu lags outside", of->name, white->outside, white->lags);
   const size_t plot = add_plot(r, &(bramah_report_plot){.section = correlations,
                                                         .title = title,
                                                         .unit = "1",
@@ -499,15 +468,33 @@ static void add_correlation(cli_replay_report *r, size_t i)
                                                         .axis = BRAMAH_REPORT_LAG,
                                                         .band = "white, 95 %",
                                                         .names = {[BRAMAH_REPORT_ESTIMATE] = "correlation"}});
-  for (size_t k = 1; k <= lags; k++)
-    add_point(r, plot, BRAMAH_REPORT_ESTIMATE, (double)k, correlation[k - 1], white.band);
+  for (size_t k = 1; k <= white->lags; k++)
+    add_point(r, plot, BRAMAH_REPORT_ESTIMATE, (double)k, white->r[k - 1], white->band);
 }
 
-/* Share of the steps by their time, in classes of equal width from the shortest to where nearly all are. */
-static void add_histogram(cli_replay_report *r)
+/* How long the steps took: a table, and the share of the steps by their time, in classes of equal width from the
+ * shortest to where nearly all are. */
+static void add_timing(cli_replay_report *r)
 {
-  enum { CLASSES = 60 };
   const durations *d = &r->durations;
+  static const char *const header[] = {"steps",  "median",  "95 %", "99 %",
+                                       "99.9 %", "longest", "unit", "real time"};
+  const double times[] = {duration_quantile(d, 0.5),
+                          duration_quantile(d, 0.95),
+                          duration_quantile(d, 0.99),
+                          duration_quantile(d, 0.999),
+                          d->longest,
+                          r->step};
+  cli_table table = cli_table_make("Time of the filter per step", "rrrrrrlr", header);
+  cli_table_add(&table, "%llu", (unsigned long long)d->n);
+  for (size_t k = 0; k < 6; k++) {
+    if (k == 5) cli_table_add(&table, "µs");
+    cli_table_add(&table, times[k] < 1e-4 ? "%.1f" : "%.0f", 1e6 * times[k]);
+  }
+  if (!r->status) r->status = cli_table_report(&table, r->page);
+  cli_table_free(&table);
+
+  enum { CLASSES = 60 };
   const double width = 1.2 * duration_quantile(d, 0.97) / CLASSES;
   double share[CLASSES] = {0.0}, inside = 0.0;
   char title[80];
@@ -532,33 +519,10 @@ static void add_histogram(cli_replay_report *r)
     add_point(r, plot, BRAMAH_REPORT_ESTIMATE, 1e6 * width * ((double)k + 0.5), share[k] / (double)d->n, NAN);
 }
 
-static void add_times(cli_replay_report *r)
-{
-  static const char *const header[] = {"steps",  "median",  "95 %", "99 %",
-                                       "99.9 %", "longest", "unit", "real time"};
-  const durations *d = &r->durations;
-  const double times[] = {duration_quantile(d, 0.5),
-                          duration_quantile(d, 0.95),
-                          duration_quantile(d, 0.99),
-                          duration_quantile(d, 0.999),
-                          d->longest,
-                          r->step};
-  cli_table table = cli_table_make("Time of the filter per step", "rrrrrrlr", header);
-  cli_table_add(&table, "%llu", (unsigned long long)d->n);
-  for (size_t k = 0; k < 6; k++) {
-    if (k == 5) cli_table_add(&table, "µs");
-    cli_table_add(&table, times[k] < 1e-4 ? "%.1f" : "%.0f", 1e6 * times[k]);
-  }
-  if (!r->status) r->status = cli_table_report(&table, r->page);
-  cli_table_free(&table);
-}
-
 bramah_status cli_replay_report_finish(cli_replay_report *report)
 {
-  for (size_t i = 0; i < report->n_sensors; i++) add_correlation(report, i);
-  if (report->durations.n) {
-    add_times(report);
-    add_histogram(report);
-  }
+  const bramah_assess_results *results = bramah_assess_get_results(report->assess);
+  for (size_t i = 0; i < results->n_sensors; i++) add_correlation(report, &results->sensor[i]);
+  if (report->durations.n) add_timing(report);
   return report->status;
 }

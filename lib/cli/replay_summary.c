@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a replay tells at its end: the summary, the tables, the report. */
+/* What a replay shows at its end: the summary, the tables, the report. */
 #include "lib/cli/log_table.h"
 #include "lib/cli/cli.h"
 #include "lib/cli/replay.h"
@@ -26,8 +26,16 @@ void cli_warn_unobservable(const bramah_session *session)
 
 /* ---- lines ---- */
 
-static void print_counts(const cli_replay_run *r, const bramah_assess_totals *totals, FILE *out)
+static void print_summary(const cli_replay_run *r, const bramah_assess_totals *totals, FILE *out)
 {
+  const bramah_study *study = bramah_session_study(r->session);
+  const double duration = cli_seconds(totals->last_ns - totals->begin_ns);
+  fprintf(out, "study: %s (%s)\n", study->name, study->file);
+  fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
+          bramah_model_name(bramah_session_model(r->session)), study->machine_file, study->n_changes,
+          study->n_changes == 1 ? "" : "s");
+  for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
+
   const bramah_replay *replay = bramah_assess_replay(r->assess);
   const bramah_replay_counts counts = bramah_replay_report(replay);
   const bramah_log_totals log = bramah_log_stream_totals(r->log);
@@ -69,34 +77,13 @@ static void print_counts(const cli_replay_run *r, const bramah_assess_totals *to
   if (totals->without_truth)
     fprintf(out, "estimates without a row of the truth within half a step: %llu\n",
             (count)totals->without_truth);
-}
 
-static void print_summary(const cli_replay_run *r, const bramah_assess_totals *totals, FILE *out)
-{
-  const bramah_study *study = bramah_session_study(r->session);
-  const double duration = cli_seconds(totals->last_ns - totals->begin_ns);
-  fprintf(out, "study: %s (%s)\n", study->name, study->file);
-  fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
-          bramah_model_name(bramah_session_model(r->session)), study->machine_file, study->n_changes,
-          study->n_changes == 1 ? "" : "s");
-  for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
-  print_counts(r, totals, out);
   if (duration > 0.0) /* two decimals would pretend too much: a machine's load moves them */
     fprintf(out, "speed: filter alone %.0f × real time, with files and comparisons %.0f × real time\n",
             duration / totals->filter_seconds, duration / r->seconds);
 }
 
 /* ---- tables ---- */
-
-/* What a correlation says (of white ones it is within 1.96 / sqrt(n) 95 % of the time; less than a tenth is
- * nothing to speak of): what is not modelled pushes innovations to the same side again and again; too much
- * process noise makes the filter follow the noise of the sensor and take it back. */
-static const char *colour(const bramah_consistency *c)
-{
-  const double limit = fmax(0.1, 1.96 / sqrt((double)c->fused));
-  if (c->lag_1 > limit) return ", correlated: something is not modelled";
-  return c->lag_1 < -limit ? ", anticorrelated: less process noise would do" : "";
-}
 
 static void add_consistency(cli_table *table, const bramah_consistency *c, int left_out)
 {
@@ -112,11 +99,17 @@ static void add_consistency(cli_table *table, const bramah_consistency *c, int l
   cli_table_add(table, "%.4f", c->nis);
   cli_table_add(table, "%.4f to %.4f", c->low, c->high);
   cli_table_add(table, isnan(c->lag_1) ? "" : "%.2f", c->lag_1);
+  /* What a correlation says (of white ones it is within 1.96 / sqrt(n) 95 % of the time; less than a tenth is
+   * nothing to speak of): what is not modelled pushes innovations to the same side again and again; too much
+   * process noise makes the filter follow the noise of the sensor and take it back. */
+  const double limit = fmax(0.1, 1.96 / sqrt((double)c->fused));
   cli_table_add(table, "%s%s",
                 c->nis > c->high  ? "innovations larger than assumed"
                 : c->nis < c->low ? "innovations smaller than assumed"
                                   : "consistent",
-                colour(c));
+                c->lag_1 > limit    ? ", correlated: something is not modelled"
+                : c->lag_1 < -limit ? ", anticorrelated: less process noise would do"
+                                    : "");
 }
 
 static cli_table consistency_table(const bramah_assess_results *results)
@@ -187,52 +180,45 @@ static cli_table events_table(const cli_replay_run *r, const bramah_assess_resul
   return table;
 }
 
-static cli_table augmented_table(const bramah_assess_results *results)
+/* Augmented states, what unknown commands cost, noise that has adapted. */
+static void estimate_tables(const bramah_assess_results *results, cli_table *augmented, cli_table *costs,
+                            cli_table *adapted)
 {
-  static const char *const header[] = {"estimated", "", "unit", "at the end", "sigma"};
-  cli_table table = cli_table_make("Augmented states", "lllrr", header);
+  static const char *const augmented_header[] = {"estimated", "", "unit", "at the end", "sigma"};
+  *augmented = cli_table_make("Augmented states", "lllrr", augmented_header);
   for (size_t i = 0; i < results->n_augmented; i++) {
     const bramah_augmented_estimate *a = &results->augmented[i];
     const cli_readable unit = cli_readable_unit(a->unit);
-    cli_table_add(&table, "%s", a->name);
-    cli_table_add(&table, "%s%s", a->is_bias ? "bias of " : "", a->at);
-    cli_table_add(&table, "%s", unit.unit);
-    cli_table_add(&table, "%.6g", unit.factor * a->value);
-    cli_table_add_number(&table, unit.factor * a->sigma);
+    cli_table_add(augmented, "%s", a->name);
+    cli_table_add(augmented, "%s%s", a->is_bias ? "bias of " : "", a->at);
+    cli_table_add(augmented, "%s", unit.unit);
+    cli_table_add(augmented, "%.6g", unit.factor * a->value);
+    cli_table_add_number(augmented, unit.factor * a->sigma);
   }
-  return table;
-}
 
-static cli_table costs_table(const bramah_assess_results *results)
-{
-  static const char *const header[] = {"output", "unit", "unknown commands", "known", "factor"};
-  cli_table table = cli_table_make("What unknown commands cost (mean standard deviations; known: a second "
-                                   "filter, given the estimated commands)",
-                                   "llrrr", header);
+  static const char *const costs_header[] = {"output", "unit", "unknown commands", "known", "factor"};
+  *costs = cli_table_make("What unknown commands cost (mean standard deviations; known: a second "
+                          "filter, given the estimated commands)",
+                          "llrrr", costs_header);
   for (size_t i = 0; i < results->n_input_costs; i++) {
     const bramah_input_cost *cost = &results->input_cost[i];
     const cli_readable unit = cli_readable_unit(cost->unit);
-    cli_table_add(&table, "%s", cost->name);
-    cli_table_add(&table, "%s", unit.unit);
-    cli_table_add_number(&table, unit.factor * cost->sigma);
-    cli_table_add_number(&table, unit.factor * cost->sigma_known);
-    cli_table_add_number(&table, cost->sigma / cost->sigma_known);
+    cli_table_add(costs, "%s", cost->name);
+    cli_table_add(costs, "%s", unit.unit);
+    cli_table_add_number(costs, unit.factor * cost->sigma);
+    cli_table_add_number(costs, unit.factor * cost->sigma_known);
+    cli_table_add_number(costs, cost->sigma / cost->sigma_known);
   }
-  return table;
-}
 
-static cli_table adapted_table(const bramah_assess_results *results)
-{
-  static const char *const header[] = {"noise of", "times what is stated", "sigma of this", ""};
-  cli_table table = cli_table_make("Adapted noise, at the end", "lrrl", header);
+  static const char *const adapted_header[] = {"noise of", "times what is stated", "sigma of this", ""};
+  *adapted = cli_table_make("Adapted noise, at the end", "lrrl", adapted_header);
   for (size_t i = 0; i < results->n_adapted; i++) {
     const bramah_adapted *noise = &results->adapted[i];
-    cli_table_add(&table, "%s", noise->name);
-    cli_table_add(&table, "%.3g", noise->factor);
-    cli_table_add_number(&table, noise->sigma);
-    cli_table_add(&table, "%s", noise->limited ? "at its limit" : "");
+    cli_table_add(adapted, "%s", noise->name);
+    cli_table_add(adapted, "%.3g", noise->factor);
+    cli_table_add_number(adapted, noise->sigma);
+    cli_table_add(adapted, "%s", noise->limited ? "at its limit" : "");
   }
-  return table;
 }
 
 static void add_accuracy(cli_table *table, const bramah_accuracy *c, const bramah_rmse *of,
@@ -241,38 +227,36 @@ static void add_accuracy(cli_table *table, const bramah_accuracy *c, const brama
   const cli_readable unit = cli_readable_unit(c->unit);
   cli_table_add(table, "%s", c->name);
   cli_table_add(table, "%s", unit.unit);
-  cli_table_add_number(table, unit.factor * bramah_rmse_value(first));
-  if (before) cli_table_add_number(table, unit.factor * bramah_rmse_value(second));
-  cli_table_add(table, "%.3f", bramah_rmse_percent(of));
-  cli_table_add(table, "%.1f", 100.0 * bramah_rmse_inside(of));
+  cli_table_add_number(table, unit.factor * first->value);
+  if (before) cli_table_add_number(table, unit.factor * second->value);
+  cli_table_add(table, "%.3f", of->percent);
+  cli_table_add(table, "%.1f", 100.0 * of->inside);
 }
 
-static cli_table accuracy_table(const bramah_assess_results *results)
+/* Errors against the truth; of the smoothed estimates, if there are any. */
+static void error_tables(const bramah_assess_results *results, cli_table *errors, cli_table *smoothed)
 {
-  static const char *const header[] = {"output",       "unit",        "RMSE",      "% of max",
-                                       "in ±1.96 σ %", "model alone", "raw sensor"};
-  cli_table table = cli_table_make("Errors against the truth (RMSE; % of the largest magnitude of the truth)",
-                                   "llrrrrr", header);
+  static const char *const errors_header[] = {"output",       "unit",        "RMSE",      "% of max",
+                                              "in ±1.96 σ %", "model alone", "raw sensor"};
+  *errors = cli_table_make("Errors against the truth (RMSE; % of the largest magnitude of the truth)",
+                           "llrrrrr", errors_header);
   for (size_t k = 0; k < results->n_accuracies; k++) {
     const bramah_accuracy *c = &results->accuracy[k];
     const double factor = cli_readable_unit(c->unit).factor;
-    add_accuracy(&table, c, &c->estimate, &c->estimate, NULL, 0);
-    cli_table_add_number(&table, factor * bramah_rmse_value(&c->model));
-    cli_table_add_number(&table, factor * bramah_rmse_value(&c->measured));
+    add_accuracy(errors, c, &c->estimate, &c->estimate, NULL, 0);
+    cli_table_add_number(errors, factor * c->model.value);
+    cli_table_add_number(errors, factor * c->measured.value);
   }
-  return table;
-}
 
-static cli_table smooth_table(const bramah_assess_results *results)
-{
-  static const char *const header[] = {"output", "unit", "filtered", "smoothed", "% of max", "in ±1.96 σ %"};
-  cli_table table = cli_table_make(
-      "Smoothed: errors against the truth (RMSE; % and share are of the smoothed)", "llrrrr", header);
+  if (!results->totals.smooth_steps) return;
+  static const char *const smoothed_header[] = {"output",   "unit",     "filtered",
+                                                "smoothed", "% of max", "in ±1.96 σ %"};
+  *smoothed = cli_table_make("Smoothed: errors against the truth (RMSE; % and share are of the smoothed)",
+                             "llrrrr", smoothed_header);
   for (size_t k = 0; k < results->n_accuracies; k++) {
     const bramah_accuracy *c = &results->accuracy[k];
-    add_accuracy(&table, c, &c->smoothed, &c->estimate, &c->smoothed, 1);
+    add_accuracy(smoothed, c, &c->smoothed, &c->estimate, &c->smoothed, 1);
   }
-  return table;
 }
 
 /* ---- verdict ---- */
@@ -301,13 +285,13 @@ static cli_table verdict_table(const bramah_verdict *verdict)
 {
   static const char *const header[] = {"check", "value", "unit", "tolerated", "result", "worst of"};
   cli_table table = cli_table_make("Checks", "lrlrll", header);
-  unsigned told = 0; /* kinds */
+  unsigned shown = 0; /* kinds */
   char text[64];
   for (size_t first = 0; first < verdict->n; first++) {
     const bramah_finding *worst = &verdict->finding[first];
     size_t n = 0, failed = 0;
-    if (told & 1u << worst->kind) continue;
-    told |= 1u << worst->kind;
+    if (shown & 1u << worst->kind) continue;
+    shown |= 1u << worst->kind;
     for (size_t i = first; i < verdict->n; i++) {
       const bramah_finding *finding = &verdict->finding[i];
       if (finding->kind != worst->kind) continue;
@@ -328,53 +312,30 @@ static cli_table verdict_table(const bramah_verdict *verdict)
   return table;
 }
 
-/* "crank_gyro: mean NIS 3.2, tolerated 0.25 to 2" */
-static void print_verdict(const bramah_verdict *verdict, FILE *out)
-{
-  char text[64];
-  if (verdict->consistent)
-    fprintf(out, "\nverdict: consistent, %zu checks passed\n", verdict->n);
-  else
-    fprintf(out, "\nverdict: not consistent, %zu of %zu checks failed\n", verdict->n_failed, verdict->n);
-  for (size_t i = 0; i < verdict->n; i++) {
-    const bramah_finding *f = &verdict->finding[i];
-    if (!f->passed)
-      fprintf(out, "  %s%s%s %.3g%s%s, tolerated %s\n", f->at, *f->at ? ": " : "", f->what, f->value,
-              *f->unit ? " " : "", f->unit, tolerated(f, text));
-  }
-}
-
 /* ---- the report ---- */
-
-static bramah_status add_notes(const cli_replay_run *r, bramah_report *page)
-{
-  const bramah_study *study = bramah_session_study(r->session);
-  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
-  const double here = cli_seconds(totals.last_ns - totals.begin_ns);
-  char rows[128], speed[128];
-  snprintf(rows, sizeof rows, "%llu over %.9g s in steps of %.9g s", (count)totals.estimates,
-           cli_seconds(totals.last_ns - totals.first_ns),
-           cli_seconds(bramah_session_plant(r->session)->step_ns));
-  snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / totals.filter_seconds);
-  bramah_status status = bramah_report_note(page, "study", study->file);
-  if (!status) status = bramah_report_note(page, "machine", study->machine_file);
-  for (size_t i = 0; !status && i < r->request.n_logs; i++)
-    status = bramah_report_note(page, "log", r->request.logs[i]);
-  if (!status && r->request.truth) status = bramah_report_note(page, "truth", r->request.truth);
-  if (!status) status = bramah_report_note(page, "estimates", rows);
-  return status || here <= 0.0 ? status : bramah_report_note(page, "speed", speed);
-}
 
 static bramah_status write_report(const cli_replay_run *r, size_t n_tables, const cli_table *tables,
                                   bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
+  const bramah_study *study = bramah_session_study(r->session);
+  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
+  const double here = cli_seconds(totals.last_ns - totals.begin_ns);
   bramah_report *page = cli_replay_report_page(r->report);
+  char rows[128], speed[128];
+  snprintf(rows, sizeof rows, "%llu over %.9g s in steps of %.9g s", (count)totals.estimates,
+           cli_seconds(totals.last_ns - totals.first_ns),
+           cli_seconds(bramah_session_plant(r->session)->step_ns));
+  snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / totals.filter_seconds);
+
   bramah_status status = BRAMAH_OK;
-  if (r->outcome)
-    status = bramah_report_event(page, cli_seconds(bramah_assess_get_totals(r->assess).last_ns), "end",
-                                 r->mistake.message);
-  if (!status) status = add_notes(r, page);
+  if (r->outcome) status = bramah_report_event(page, cli_seconds(totals.last_ns), "end", r->mistake.message);
+  if (!status) status = bramah_report_note(page, "study", study->file);
+  if (!status) status = bramah_report_note(page, "machine", study->machine_file);
+  for (size_t i = 0; !status && i < q->n_logs; i++) status = bramah_report_note(page, "log", q->logs[i]);
+  if (!status && q->truth) status = bramah_report_note(page, "truth", q->truth);
+  if (!status) status = bramah_report_note(page, "estimates", rows);
+  if (!status && here > 0.0) status = bramah_report_note(page, "speed", speed);
   for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], page);
   if (!status) status = cli_replay_report_finish(r->report);
   if (status) return cli_fail(diag, status, q->report, 0, NULL, "the report cannot be completed");
@@ -394,21 +355,31 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
   print_summary(r, totals, out);
-  cli_table tables[] = {cli_log_table(r->log, bramah_session_model(r->session)),
-                        consistency_table(results),
-                        events_table(r, results),
-                        augmented_table(results),
-                        costs_table(results),
-                        adapted_table(results),
-                        accuracy_table(results),
-                        totals->smooth_steps ? smooth_table(results) : (cli_table){0},
-                        verdict_table(&results->verdict)};
+  cli_table tables[9] = {cli_log_table(r->log, bramah_session_model(r->session)), consistency_table(results),
+                         events_table(r, results)};
+  estimate_tables(results, &tables[3], &tables[4], &tables[5]);
+  error_tables(results, &tables[6], &tables[7]);
+  tables[8] = verdict_table(&results->verdict);
   size_t n = 0;
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
     if (tables[i].n_cells) cli_table_print(&tables[i], out);
     if (tables[i].n_cells) tables[n++] = tables[i];
   }
-  print_verdict(&results->verdict, out);
+
+  /* "crank_gyro: mean NIS 3.2, tolerated 0.25 to 2" */
+  char text[64];
+  const bramah_verdict *v = &results->verdict;
+  if (v->consistent)
+    fprintf(out, "\nverdict: consistent, %zu checks passed\n", v->n);
+  else
+    fprintf(out, "\nverdict: not consistent, %zu of %zu checks failed\n", v->n_failed, v->n);
+  for (size_t i = 0; i < v->n; i++) {
+    const bramah_finding *f = &v->finding[i];
+    if (!f->passed)
+      fprintf(out, "  %s%s%s %.3g%s%s, tolerated %s\n", f->at, *f->at ? ": " : "", f->what, f->value,
+              *f->unit ? " " : "", f->unit, tolerated(f, text));
+  }
+
   if (q->plots) status = write_report(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   fprintf(out, "\nestimates: %s\n", q->output);

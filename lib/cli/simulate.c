@@ -11,6 +11,8 @@ typedef struct request {
   const char *machine;
   int64_t duration_ns, step_ns; /* step 0: the machine's */
   bramah_simulation_options options;
+  size_t n_changes;
+  bramah_change *changes; /* of the machine file; the paths are copies */
 } request;
 
 static int read_request(const cli_arguments *arguments, request *r)
@@ -36,50 +38,18 @@ static int read_request(const cli_arguments *arguments, request *r)
     return cli_wrong_use(command, "--seed means nothing without --noise");
   if (o->process_noise && !o->study)
     return cli_wrong_use(command, "--process-noise needs --noise: the study that tells how much");
-  return 0;
-}
 
-/* --set PATH=VALUE as changes of the machine file; the paths are copied. */
-static int read_changes(const cli_arguments *arguments, size_t *n, bramah_change **changes)
-{
-  *changes = calloc((size_t)arguments->n_given + 1, sizeof **changes);
-  for (const char *text; *changes && (text = cli_value_again(arguments, "set", *n)); ++*n) {
+  r->changes = calloc((size_t)arguments->n_given + 1, sizeof *r->changes);
+  for (const char *text; r->changes && (text = cli_value_again(arguments, "set", r->n_changes));) {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
-      return cli_wrong_use(arguments->command, "--set: '%s' is not of the form PATH=VALUE", text);
+      return cli_wrong_use(command, "--set: '%s' is not of the form PATH=VALUE", text);
     char *path = calloc((size_t)(equals - text) + 1, 1);
-    if (!path) break;
+    if (!path) return CLI_FAILED;
     memcpy(path, text, (size_t)(equals - text));
-    (*changes)[*n] = (bramah_change){.path = path, .value = equals + 1, .file = "--set"};
+    r->changes[r->n_changes++] = (bramah_change){.path = path, .value = equals + 1, .file = "--set"};
   }
-  return 0;
-}
-
-static bramah_status check_files(const request *r, bramah_diag *diag)
-{
-  const char *const others[] = {r->machine, r->options.study, r->options.log};
-  const bramah_status status = cli_check_output(r->options.truth, 3, others, diag);
-  return status ? status : cli_check_output(r->options.log, 2, others, diag);
-}
-
-/* What is not quite as asked for: the nearest multiples of the step. */
-static void note_differences(const bramah_simulation *simulation, const request *r, int64_t step)
-{
-  size_t n;
-  const bramah_simulated_log *log = bramah_simulation_log(simulation, &n);
-  for (size_t i = 0; i < n; i++) {
-    bramah_simulated_sensor s;
-    bramah_simulated_log_sensor(log, i, &s);
-    if (s.period_ns != s.wanted_period_ns)
-      cli_note("%s: sampled every %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
-               cli_seconds(s.period_ns), cli_seconds(s.wanted_period_ns));
-    if (s.delay_ns != s.wanted_delay_ns)
-      cli_note("%s: delayed by %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
-               cli_seconds(s.delay_ns), cli_seconds(s.wanted_delay_ns));
-  }
-  if (r->duration_ns % step)
-    cli_note("the duration is not a multiple of the step: the last row is at %.9g s",
-             cli_seconds(r->duration_ns - r->duration_ns % step));
+  return r->changes ? 0 : CLI_FAILED;
 }
 
 static void print_summary(const bramah_simulation *simulation, const bramah_machine_plant *machine,
@@ -108,49 +78,33 @@ static void print_summary(const bramah_simulation *simulation, const bramah_mach
                 : "cylinders",
             result.work);
   fprintf(out, "truth: %s\n", o->truth);
-  size_t n;
-  const bramah_simulated_log *log = bramah_simulation_log(simulation, &n);
-  if (log) fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", n, (unsigned long long)o->seed, o->log);
-  for (size_t i = 0; i < n; i++) {
+  if (result.log)
+    fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", result.n_sensors, (unsigned long long)o->seed,
+            o->log);
+  for (size_t i = 0; i < result.n_sensors; i++) {
     bramah_simulated_sensor s;
-    bramah_simulated_log_sensor(log, i, &s);
+    bramah_simulated_log_sensor(result.log, i, &s);
     if (s.saturated)
       fprintf(out, "%s: %llu of %llu samples are at the ends of its range\n", s.name,
               (unsigned long long)s.saturated, (unsigned long long)s.samples);
   }
 }
 
-static bramah_status run_steps(bramah_simulation *simulation, const bramah_machine_plant *machine,
-                               const request *r, bramah_diag *diag)
-{
-  const double begin = cli_clock();
-  cli_progress progress = cli_progress_begin(r->duration_ns);
-  bramah_status status = BRAMAH_OK;
-  for (int64_t now = 0; !status && now <= r->duration_ns; now += machine->plant.step_ns) {
-    status = bramah_simulation_next(simulation, diag);
-    cli_progress_update(&progress, now);
-  }
-  cli_progress_end(&progress);
-  cli_place(diag, status ? r->machine : NULL, 0);
-  bramah_diag other; /* rows written stay written, whatever happened */
-  const bramah_status closed = bramah_simulation_finish(simulation, status ? &other : diag);
-  print_summary(simulation, machine, r, cli_clock() - begin);
-  return status ? status : closed;
-}
-
-static bramah_status simulate(request *r, const cli_arguments *arguments, size_t n_changes,
-                              const bramah_change *changes, bramah_diag *diag)
+static bramah_status simulate(request *r, const cli_arguments *arguments, bramah_diag *diag)
 {
   bramah_machine_plant machine = {0};
   bramah_simulation *simulation = NULL;
   cli_parameters given = {0};
   bramah_timed_parameter *parameters = NULL;
-  bramah_status status = check_files(r, diag);
-  if (!status) status = bramah_machine_plant_open(&machine, r->machine, n_changes, changes, r->step_ns, diag);
+  const char *const others[] = {r->machine, r->options.study, r->options.log};
+  bramah_status status = cli_check_output(r->options.truth, 3, others, diag);
+  if (!status) status = cli_check_output(r->options.log, 2, others, diag);
+  if (!status)
+    status = bramah_machine_plant_open(&machine, r->machine, r->n_changes, r->changes, r->step_ns, diag);
   if (!status) status = cli_parameters_read(arguments, &machine.plant, &given, diag);
   if (!status) {
     parameters = calloc(given.n + 1, sizeof *parameters);
-    if (!parameters) status = cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+    if (!parameters) status = cli_no_memory(diag);
   }
   for (size_t i = 0; !status && i < given.n; i++)
     parameters[i] = (bramah_timed_parameter){given.list[i].index, given.list[i].value, given.list[i].time_ns};
@@ -158,8 +112,34 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, size_t
   r->options.parameters = parameters;
   if (!status) status = bramah_simulation_new(&machine, &r->options, diag, &simulation);
   if (!status) {
-    note_differences(simulation, r, machine.plant.step_ns);
-    status = run_steps(simulation, &machine, r, diag);
+    /* What is not quite as asked for: the nearest multiples of the step. */
+    const bramah_simulation_result result = bramah_simulation_get_result(simulation);
+    for (size_t i = 0; i < result.n_sensors; i++) {
+      bramah_simulated_sensor s;
+      bramah_simulated_log_sensor(result.log, i, &s);
+      if (s.period_ns != s.wanted_period_ns)
+        cli_note("%s: sampled every %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
+                 cli_seconds(s.period_ns), cli_seconds(s.wanted_period_ns));
+      if (s.delay_ns != s.wanted_delay_ns)
+        cli_note("%s: delayed by %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
+                 cli_seconds(s.delay_ns), cli_seconds(s.wanted_delay_ns));
+    }
+    if (r->duration_ns % machine.plant.step_ns)
+      cli_note("the duration is not a multiple of the step: the last row is at %.9g s",
+               cli_seconds(r->duration_ns - r->duration_ns % machine.plant.step_ns));
+
+    const double begin = cli_clock();
+    cli_progress progress = cli_progress_begin(r->duration_ns);
+    for (int64_t now = 0; !status && now <= r->duration_ns; now += machine.plant.step_ns) {
+      status = bramah_simulation_next(simulation, diag);
+      cli_progress_update(&progress, now);
+    }
+    cli_progress_end(&progress);
+    cli_place(diag, status ? r->machine : NULL, 0);
+    bramah_diag other; /* rows written stay written, whatever happened */
+    const bramah_status closed = bramah_simulation_finish(simulation, status ? &other : diag);
+    print_summary(simulation, &machine, r, cli_clock() - begin);
+    if (!status) status = closed;
   }
   bramah_simulation_free(simulation);
   bramah_machine_plant_close(&machine);
@@ -171,15 +151,12 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, size_t
 static int run(const cli_arguments *arguments)
 {
   request r = {0};
-  bramah_change *changes = NULL;
-  size_t n_changes = 0;
   bramah_diag diag;
   int code = read_request(arguments, &r);
-  if (!code) code = read_changes(arguments, &n_changes, &changes);
-  if (!code && simulate(&r, arguments, n_changes, changes, &diag)) code = cli_report(&diag);
-  for (size_t i = 0; i < n_changes; i++)
-    free((void *)(uintptr_t)changes[i].path); /* ours, const for the library */
-  free(changes);
+  if (!code && simulate(&r, arguments, &diag)) code = cli_report(&diag);
+  for (size_t i = 0; i < r.n_changes; i++)
+    free((void *)(uintptr_t)r.changes[i].path); /* ours, const for the library */
+  free(r.changes);
   return code;
 }
 
@@ -188,9 +165,8 @@ static const cli_option options[] = {
     {"output", "FILE", "CSV or MAT file for the true motion; - is standard output", 1, 0},
     {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
     {"all", NULL, "also the outputs meant for sensors: rates and specific forces of bodies, flows", 0, 0},
-    {"set", "PATH=VALUE", "another value for a key of the machine file; may be repeated", 0, 1},
-    {"parameter", "NAME=VALUE[@TIME]",
-     "set a parameter of the plant, at a time or at the start; may be repeated", 0, 1},
+    {"set", "PATH=VALUE", "another value for a key of the machine file", 0, 1},
+    {"parameter", "NAME=VALUE[@TIME]", "set a parameter of the plant, at a time or at the start", 0, 1},
     {"noise", "STUDY", "also write a noisy log with the sensors of this study", 0, 0},
     {"process-noise", NULL, "the process noise that the study assumes acts on the machine", 0, 0},
     {"seed", "NUMBER", "of the noise; default 1", 0, 0},
@@ -208,7 +184,8 @@ const cli_command cli_simulate = {
         "seed gives the same bytes, and the noise of a sensor does not depend on the other sensors.\n"
         "--parameter \"boom.payload=10 kg@2 s\" changes the truth during the run; 'bramah check MACHINE\n"
         "--parameters' lists what can be set. A value without unit is in SI.\n"
-        "The changes a study makes to the machine are errors of the filter's model: not applied here.\n",
+        "Changes that a study makes to the machine belong to the filter's model: they are not applied "
+        "here.\n",
     .example = "bramah simulate four-bar.yaml --duration \"10 s\" --step \"1 ms\" --output truth.csv \\\n"
                "    --noise sensors-2.yaml --seed 1 --log log.csv",
     .min_operands = 1,

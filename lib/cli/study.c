@@ -3,7 +3,6 @@
 #include "bramah/sensor_study.h"
 #include "lib/cli/cli.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,29 +74,11 @@ static void print_errors(const view *v, bramah_sensor_study_case c, FILE *out)
     cli_table_add(&table, "%s", "");
     for (size_t i = 0; i < is->n_signals; i++)
       add_short(&table, noise ? sensor_noise(v, c, i)
-                              : bramah_sensor_study_model_alone(v->study, c.scenario, i, BRAMAH_METRIC_RMSE));
+                              : bramah_sensor_study_get_signal(v->study, c.scenario, i).model_alone);
     for (int blank = 0; blank < 2; blank++) cli_table_add(&table, "%s", "");
   }
   cli_table_print(&table, out);
   cli_table_free(&table);
-}
-
-static void print_failures(const view *v, size_t failed, FILE *out)
-{
-  const bramah_sensor_study_layout *is = v->is;
-  size_t printed = 0;
-  if (!failed) return;
-  fprintf(out, "\n%zu of %zu runs failed and are in no mean:\n", failed, is->n_runs);
-  for (size_t i = 0; i < is->n_runs && printed < MOST_FAILURES; i++) {
-    const bramah_sensor_study_case c = bramah_sensor_study_case_of(v->study, i);
-    const char *why = bramah_sensor_study_failure(v->study, i);
-    if (!why) continue;
-    fprintf(out, "  scenario %s, filter %s, study %s, %.6g Hz, seed %zu: %s\n",
-            is->scenarios[c.scenario].name, is->filters[c.filter].name, is->plan->studies[c.study].name,
-            is->rates[c.rate], c.seed + 1, why);
-    printed++;
-  }
-  if (failed > printed) fprintf(out, "  and %zu more\n", failed - printed);
 }
 
 /* ---- comparisons: what differs in one index, over all cases of the others ---- */
@@ -217,48 +198,11 @@ static void write_names(const view *v, const bramah_sensor_study_case *c, const 
   fprintf(file, ",%s", v->is->plan->signals[signal].name);
 }
 
-static void write_case(const view *v, const bramah_sensor_study_case *c, size_t signal, FILE *file)
-{
-  const size_t n = bramah_sensor_study_mean(v->study, c, signal, BRAMAH_METRIC_RMSE).n;
-  write_names(v, c, v->is->filters[c->filter].name, v->is->plan->studies[c->study].name, signal, file);
-  fprintf(file, ",%zu,%zu", n, v->is->n_seeds - n);
-  for (int metric = BRAMAH_METRIC_RMSE; metric <= BRAMAH_METRIC_NIS; metric++) {
-    const bramah_sensor_study_average m =
-        bramah_sensor_study_mean(v->study, c, signal, (bramah_metric)metric);
-    write_number(file, m.mean, 6);
-    if (metric <= BRAMAH_METRIC_SETTLED) write_number(file, m.error, 3);
-  }
-  write_number(file, bramah_sensor_study_largest(v->study, c->scenario, signal), 9);
-  fputc('\n', file);
-}
-
-/* The two rows to compare with; what they do not have stays empty. */
-static void write_references(const view *v, const bramah_sensor_study_case *c, size_t signal, FILE *file)
-{
-  const double largest = bramah_sensor_study_largest(v->study, c->scenario, signal);
-  write_names(v, c, "model-alone", "", signal, file);
-  fprintf(file, ",,");
-  write_number(file, bramah_sensor_study_model_alone(v->study, c->scenario, signal, BRAMAH_METRIC_RMSE), 6);
-  fputc(',', file);
-  write_number(file, bramah_sensor_study_model_alone(v->study, c->scenario, signal, BRAMAH_METRIC_SETTLED),
-               6);
-  fprintf(file, ",,,,");
-  write_number(file, largest, 9);
-  fputc('\n', file);
-  write_names(v, c, "sensor-noise", "", signal, file);
-  fprintf(file, ",,");
-  write_number(file, sensor_noise(v, *c, signal), 6);
-  fprintf(file, ",,,,,,");
-  write_number(file, largest, 9);
-  fputc('\n', file);
-}
-
 static bramah_status write_csv(const view *v, const char *path, bramah_diag *diag)
 {
   const bramah_sensor_study_layout *is = v->is;
-  const int own = strcmp(path, "-") != 0;
-  FILE *file = own ? fopen(path, "w") : stdout;
-  if (!file) return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be created: %s", strerror(errno));
+  FILE *file = cli_create(path, diag);
+  if (!file) return diag->status;
   fprintf(file, "scenario,filter,study,rate[Hz],signal,seeds,failed,rmse[%%],rmse_error[%%],settled[%%],"
                 "settled_error[%%],inside,saw_tooth,nis,largest\n");
   bramah_sensor_study_case c = {0};
@@ -266,27 +210,42 @@ static bramah_status write_csv(const view *v, const char *path, bramah_diag *dia
     for (c.rate = 0; c.rate < is->n_rates; c.rate++) {
       for (c.filter = 0; c.filter < is->n_filters; c.filter++)
         for (c.study = 0; c.study < is->n_studies; c.study++)
-          for (size_t i = 0; i < is->n_signals; i++) write_case(v, &c, i, file);
-      for (size_t i = 0; i < is->n_signals; i++) write_references(v, &c, i, file);
+          for (size_t i = 0; i < is->n_signals; i++) {
+            const size_t n = bramah_sensor_study_mean(v->study, &c, i, BRAMAH_METRIC_RMSE).n;
+            write_names(v, &c, v->is->filters[c.filter].name, v->is->plan->studies[c.study].name, i, file);
+            fprintf(file, ",%zu,%zu", n, v->is->n_seeds - n);
+            for (int metric = BRAMAH_METRIC_RMSE; metric <= BRAMAH_METRIC_NIS; metric++) {
+              const bramah_sensor_study_average m =
+                  bramah_sensor_study_mean(v->study, &c, i, (bramah_metric)metric);
+              write_number(file, m.mean, 6);
+              if (metric <= BRAMAH_METRIC_SETTLED) write_number(file, m.error, 3);
+            }
+            write_number(file, bramah_sensor_study_get_signal(v->study, c.scenario, i).largest, 9);
+            fputc('\n', file);
+          }
+      for (size_t i = 0; i < is->n_signals; i++) {
+        /* The two rows to compare with; what they do not have stays empty. */
+        const bramah_sensor_study_signal of_signal = bramah_sensor_study_get_signal(v->study, c.scenario, i);
+        write_names(v, &c, "model-alone", "", i, file);
+        fprintf(file, ",,");
+        write_number(file, of_signal.model_alone, 6);
+        fputc(',', file);
+        write_number(file, of_signal.model_alone_settled, 6);
+        fprintf(file, ",,,,");
+        write_number(file, of_signal.largest, 9);
+        fputc('\n', file);
+        write_names(v, &c, "sensor-noise", "", i, file);
+        fprintf(file, ",,");
+        write_number(file, sensor_noise(v, c, i), 6);
+        fprintf(file, ",,,,,,");
+        write_number(file, of_signal.largest, 9);
+        fputc('\n', file);
+      }
     }
-  const int bad = ferror(file) != 0, unclosed = own ? fclose(file) != 0 : fflush(file) != 0;
-  return bad || unclosed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written completely")
-                         : BRAMAH_OK;
+  return cli_finish(file, path, diag);
 }
 
 /* ---- the command ---- */
-
-static bramah_status check_output(const view *v, const char *output, bramah_diag *diag)
-{
-  const bramah_plan *plan = v->is->plan;
-  const char *const inputs[] = {plan->file, plan->machine_file};
-  bramah_status status = cli_check_output(output, 2, inputs, diag);
-  for (size_t i = 0; !status && i < v->is->n_studies; i++) {
-    const char *const study[] = {v->is->studies[i]->file, v->is->studies[i]->machine_file};
-    status = cli_check_output(output, 2, study, diag);
-  }
-  return status;
-}
 
 typedef struct bar {
   cli_progress progress;
@@ -318,7 +277,8 @@ static bramah_status run_all(const view *v, size_t n_threads, bramah_diag *diag)
 static size_t count_failures(const view *v)
 {
   size_t failed = 0;
-  for (size_t i = 0; i < v->is->n_runs; i++) failed += bramah_sensor_study_failure(v->study, i) != NULL;
+  for (size_t i = 0; i < v->is->n_runs; i++)
+    failed += bramah_sensor_study_get_run(v->study, i).failure != NULL;
   return failed;
 }
 
@@ -339,7 +299,20 @@ static bramah_status print_results(const view *v, const char *output, bramah_dia
   if (is->n_filters * is->n_rates * is->n_studies > 1)
     fprintf(out, "\nratios: geometric means over all cases, that is scenarios, studies, rates and signals; "
                  "smaller in: cases in which the error is the smaller one\n");
-  print_failures(v, count_failures(v), out);
+  const size_t failed = count_failures(v);
+  size_t printed = 0;
+  if (failed) fprintf(out, "\n%zu of %zu runs failed and are in no mean:\n", failed, is->n_runs);
+  for (size_t i = 0; i < is->n_runs && printed < MOST_FAILURES; i++) {
+    const bramah_sensor_study_outcome outcome = bramah_sensor_study_get_run(v->study, i);
+    const bramah_sensor_study_case run = outcome.at;
+    if (!outcome.failure) continue;
+    fprintf(out, "  scenario %s, filter %s, study %s, %.6g Hz, seed %zu: %s\n",
+            is->scenarios[run.scenario].name, is->filters[run.filter].name, is->plan->studies[run.study].name,
+            is->rates[run.rate], run.seed + 1, outcome.failure);
+    printed++;
+  }
+  if (failed > printed) fprintf(out, "  and %zu more\n", failed - printed);
+
   if (!output) return BRAMAH_OK;
   const bramah_status status = write_csv(v, output, diag);
   if (!status) fprintf(out, "\ntable: %s\n", output);
@@ -363,8 +336,15 @@ static int run(const cli_arguments *arguments)
   options.scenarios = scenarios;
   options.seeds = (size_t)seeds;
   bramah_status status = bramah_sensor_study_open(arguments->operands[0], &options, &diag, &v.study);
-  if (!status) v.is = bramah_sensor_study_about(v.study);
-  if (!status) status = check_output(&v, output, &diag);
+  if (!status) {
+    v.is = bramah_sensor_study_about(v.study);
+    const char *const inputs[] = {v.is->plan->file, v.is->plan->machine_file};
+    status = cli_check_output(output, 2, inputs, &diag);
+  }
+  for (size_t i = 0; !status && i < v.is->n_studies; i++) {
+    const char *const inputs[] = {v.is->studies[i]->file, v.is->studies[i]->machine_file};
+    status = cli_check_output(output, 2, inputs, &diag);
+  }
   if (!status) status = run_all(&v, threads < 1024 ? (size_t)threads : 1024, &diag);
   if (!status) status = print_results(&v, output, &diag);
   code = status ? cli_report(&diag) : count_failures(&v) == v.is->n_runs ? CLI_FAILED : CLI_OK;
@@ -376,8 +356,8 @@ static int run(const cli_arguments *arguments)
 static const cli_option options[] = {
     {"output", "FILE", "CSV file with a row per case and signal; - is standard output", 0, 0},
     {"seeds", "N", "noises per case instead of the plan's number", 0, 0},
-    {"scenario", "NAME", "only this scenario of the plan; may be repeated", 0, 1},
-    {"threads", "N", "default: as many as there are processors", 0, 0},
+    {"scenario", "NAME", "only this scenario of the plan", 0, 1},
+    {"threads", "N", "default: one per processor", 0, 0},
     {0}};
 
 const cli_command cli_study = {
@@ -386,12 +366,11 @@ const cli_command cli_study = {
     .summary = "Compare sensor sets, rates and filters by simulation, as a plan says",
     .details =
         "Simulates the truth once for every scenario of the plan, adds the noise of every seed to what the\n"
-        "sensors would have measured, runs every filter of every study at every rate over it and prints the\n"
-        "errors: their root mean square in % of the largest magnitude of the truth, mean over the seeds. "
-        "Then\n"
-        "it compares sensor sets, rates and filters by ratios of these errors. A run that fails is counted "
-        "and\n"
-        "named. The outcome does not depend on the number of threads.\n",
+        "sensors would have measured, and runs every filter of every study at every rate over it. Prints "
+        "the\n"
+        "errors, root mean squares in % of the largest magnitude of the truth, mean over the seeds; then\n"
+        "compares sensor sets, rates and filters by ratios of these errors. Runs that fail are counted and\n"
+        "named. The result does not depend on the number of threads.\n",
     .example = "bramah study estimator-study.yaml --seeds 5 --scenario A --output table.csv",
     .min_operands = 1,
     .max_operands = 1,

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah sweep: what a study makes of logs with many values of its values. */
-#include "lib/cli/arguments.h"
-#include "lib/cli/commands.h"
-#include "lib/cli/output_files.h"
-#include "lib/cli/progress.h"
-#include "lib/cli/stop.h"
-#include "lib/cli/study_crew.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/tune_ranks.h"
 #include "lib/cli/tune_vary.h"
 
@@ -28,7 +23,7 @@ typedef struct sweep {
   bramah__tune_problem problem;
   bramah__tune_workers workers;
   cli_tune_vary vary;
-  size_t *logs;             /* [n_logs] 0, 1, ... */
+  size_t *logs;            /* [n_logs] 0, 1, ... */
   double *block, **scores; /* of a chunk */
   char (*sets)[BRAMAH__TUNE_TEXT];
   FILE *file;
@@ -36,7 +31,7 @@ typedef struct sweep {
   double least;
   char best_set[BRAMAH__TUNE_TEXT];
   size_t first; /* point that failed first; its verdict and set */
-  bramah__tune_verdict first_verdict;
+  bramah_tune_verdict first_verdict;
   char first_set[BRAMAH__TUNE_TEXT];
   double start;
 } sweep;
@@ -59,7 +54,7 @@ static int read_arguments(sweep *s)
   if (code) return code;
   if (!s->latin && !cli_value(a, "vary"))
     return cli_wrong_use(a->command,
-                         "nothing varies: give --vary, or --latin for the figures of the study's 'tune'");
+                         "nothing varies: give --vary, or --latin for the values of the study's 'tune'");
   while (cli_value_again(a, "truth", s->n_truths)) s->n_truths++;
   s->truths = calloc(s->n_truths + 1, sizeof *s->truths);
   for (size_t i = 0; s->truths && i < s->n_truths; i++) s->truths[i] = cli_value_again(a, "truth", i);
@@ -100,7 +95,7 @@ static bramah_status open_work(sweep *s, bramah_diag *diag)
 {
   const size_t n = s->problem.n_logs, size = bramah__tune_n_scores(&s->problem, 0);
   s->workers.problem = &s->problem;
-  s->workers.n_threads = s->threads ? (size_t)s->threads : s->workers.n_ranks > 1 ? 1 : cli_crew_processors();
+  s->workers.n_threads = s->threads ? (size_t)s->threads : s->workers.n_ranks > 1 ? 1 : cli_processors();
   s->logs = calloc(n + 1, sizeof *s->logs);
   s->block = calloc(CHUNK * n * size + 1, sizeof *s->block);
   s->scores = calloc(CHUNK * n + 1, sizeof *s->scores);
@@ -129,7 +124,7 @@ static void put_text(const char *text, FILE *file)
     fputs(text, file);
 }
 
-static void put_row(const sweep *s, size_t point, const char *log, const bramah__tune_verdict *v,
+static void put_row(const sweep *s, size_t point, const char *log, const bramah_tune_verdict *v,
                     const char *set)
 {
   fprintf(s->file, "%zu,", point + 1);
@@ -176,10 +171,10 @@ static bramah_status finish_table(sweep *s, bramah_status status, bramah_diag *d
 static void put_set(sweep *s, size_t point, const char *set, double *const *scores)
 {
   const size_t n = s->problem.n_logs;
-  const bramah__tune_verdict all = bramah__tune_judge(&s->problem, n, s->logs, scores);
+  const bramah_tune_verdict all = bramah__tune_judge(&s->problem, n, s->logs, scores);
   put_row(s, point, "all", &all, set);
   for (size_t k = 0; n > 1 && k < n; k++) {
-    const bramah__tune_verdict one = bramah__tune_judge(&s->problem, 1, &s->logs[k], scores + k);
+    const bramah_tune_verdict one = bramah__tune_judge(&s->problem, 1, &s->logs[k], scores + k);
     put_row(s, point, s->problem.logs[k].path, &one, set);
   }
   const double cost = bramah__tune_criterion_value(&all, BRAMAH_TUNE_LIKELIHOOD);
@@ -229,7 +224,7 @@ static void print_summary(const sweep *s)
 {
   FILE *out = cli_summary_stream(1, &s->output);
   const double seconds = cli_clock() - s->start;
-  fprintf(out, "study: %s (%s), %zu figure%s, %zu point%s on %zu log%s\n",
+  fprintf(out, "study: %s (%s), %zu value%s, %zu point%s on %zu log%s\n",
           bramah_session_study(s->problem.session)->name, s->problem.path, s->problem.n,
           s->problem.n == 1 ? " varies" : "s vary", s->vary.n_points, s->vary.n_points == 1 ? "" : "s",
           s->problem.n_logs, s->problem.n_logs == 1 ? "" : "s");
@@ -293,13 +288,13 @@ static const cli_option options[] = {
     {"truth", "FILE", "true motion of a log, in the order of the logs", 0, 1},
     {"ahead", "N", "also judge predictions N steps ahead", 0, 0},
     {"journal", "FILE", "every result goes there as it comes; a new run goes on from it", 0, 0},
-    {"threads", "N", "default: as many as there are processors; 1 beside other processes of mpirun", 0, 0},
+    {"threads", "N", "default: one per processor; 1 under mpirun", 0, 0},
     {0}};
 
 const cli_command cli_sweep = {.name = "sweep",
                                .operands = "STUDY LOG...",
-                               .summary = "Replay logs with many values of a study's figures",
-                               .details = "Any figure of the study may vary, \"volumes.v1.noise\", or of its "
+                               .summary = "Replay logs with many sets of values of a study",
+                               .details = "Any value of the study may vary, \"volumes.v1.noise\", or of its "
                                           "machine, \"machine.integrator.step\".\n"
                                           "Each point is a row with likelihood, NIS, errors against the "
                                           "truth and of predictions; with several\n"

@@ -44,8 +44,11 @@ static const char *remaining(double rest, double speed, char *text, size_t size)
   return text;
 }
 
-static void draw(const cli_progress *progress, int64_t done_ns, double now)
+void cli_progress_update(cli_progress *progress, int64_t done_ns)
 {
+  if (!progress->shown) return;
+  const double now = cli_clock();
+  if (now < progress->next) return;
   const double done = 1e-9 * (double)done_ns, speed = done / (now - progress->start);
   double part = progress->total_ns ? (double)done_ns / (double)progress->total_ns : 0.0;
   if (part > 1.0) part = 1.0;
@@ -58,14 +61,6 @@ static void draw(const cli_progress *progress, int64_t done_ns, double now)
   else
     fprintf(stderr, "\r%.6g s, %.3g x real time  ", done, speed);
   fflush(stderr);
-}
-
-void cli_progress_update(cli_progress *progress, int64_t done_ns)
-{
-  if (!progress->shown) return;
-  const double now = cli_clock();
-  if (now < progress->next) return;
-  draw(progress, done_ns, now);
   progress->drawn = 1;
   progress->next = now + 0.1;
 }

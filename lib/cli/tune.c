@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah tune: the values of a study from logs. */
 #define _POSIX_C_SOURCE 200809L /* isatty */
-#include "lib/cli/commands.h"
-#include "lib/cli/arguments.h"
-#include "lib/cli/output_files.h"
-#include "lib/cli/progress.h"
-#include "lib/cli/stop.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/tune_output.h"
 #include "lib/cli/tune_ranks.h"
-#include "lib/cli/tune_report.h"
-#include "lib/cli/tune_tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,11 +33,7 @@ static const word criteria[] = {{"likelihood", BRAMAH_TUNE_LIKELIHOOD},
                                 {"rmse", BRAMAH_TUNE_RMSE},
                                 {"prediction", BRAMAH_TUNE_PREDICTION},
                                 {0}};
-static const word methods[] = {{"scoring", BRAMAH_TUNE_SCORING},
-                               {"simplex", BRAMAH_TUNE_SIMPLEX},
-                               {"multistart", BRAMAH_TUNE_MULTISTART},
-                               {"global", BRAMAH_TUNE_GLOBAL},
-                               {0}};
+static const word methods[] = {{"scoring", BRAMAH_TUNE_SCORING}, {"simplex", BRAMAH_TUNE_SIMPLEX}, {0}};
 
 static int word_value(const cli_arguments *arguments, const char *name, const word *words, int *out)
 {
@@ -102,8 +92,6 @@ static int read_arguments(run_of *r)
   o->journal = cli_value(a, "journal");
   o->as_it_stands = cli_value(a, "as-it-stands") != NULL;
   int code = read_count(a, "threads", 1, &o->n_threads);
-  if (!code) code = cli_count_value(a, "seed", 0, &o->seed);
-  if (!code) code = read_count(a, "starts", 1, &o->starts);
   if (!code) code = cli_count_value(a, "budget", 1, &o->budget);
   if (!code) code = read_count(a, "folds", 2, &o->folds);
   if (!code) code = read_count(a, "profile", 1, &o->profile);
@@ -180,82 +168,55 @@ static void show_progress(void *user, const bramah_tune_progress *p)
 static void write_head(const run_of *r, char *head, size_t room)
 {
   size_t used = (size_t)snprintf(head, room, "Tuned by bramah %s: criterion %s, %zu log%s:", bramah_version(),
-                                 bramah__tune_criterion_name(r->tuning.search.criterion), r->n_tuned,
-                                 r->n_tuned == 1 ? "" : "s");
+                                 r->tuning.result.criterion, r->n_tuned, r->n_tuned == 1 ? "" : "s");
   for (size_t i = 0; i < r->n_tuned && used < room; i++)
     used += (size_t)snprintf(head + used, room - used, "%s %s", i ? "," : "", r->logs[i]);
 }
 
-static void print_search(const run_of *r, FILE *out)
+static void print_search(const run_of *r, const char *name, FILE *out)
 {
-  static const char *const endings[] = {"converged", "stopped by its budget", "stuck"};
-  const bramah_tuning *t = &r->tuning;
-  const bramah_tune_result *result = &t->result;
-  fprintf(out, "study: %s (%s), %zu figure%s\n", bramah_session_study(t->problem.session)->name,
-          t->problem.path, result->n, result->n == 1 ? "" : "s");
+  const bramah_tune_result *result = &r->tuning.result;
+  fprintf(out, "study: %s (%s), %zu value%s\n", name, r->arguments->operands[0], result->n,
+          result->n == 1 ? "" : "s");
   fprintf(out, "logs: %zu tuned on, %zu held out\n", r->n_tuned, r->n_all - r->n_tuned);
-  fprintf(out, "search: %s after %d iterations, %zu evaluations; %s %.6g\n", endings[t->optimum.ending],
-          result->iterations, result->evaluations, bramah__tune_criterion_name(t->search.criterion),
-          result->cost);
+  fprintf(out, "search: %s after %d iterations, %zu evaluations; %s %.6g\n", result->ending,
+          result->iterations, result->evaluations, result->criterion, result->cost);
   fprintf(out, "work: %llu replays in %.1f s, %.1f s of log per second%s\n",
-          (unsigned long long)result->replays, r->seconds, t->workers.log_seconds / r->seconds,
-          bramah__journal_count_read(t->workers.journal) ? " (others were in the journal)" : "");
+          (unsigned long long)result->replays, r->seconds, result->log_seconds / r->seconds,
+          result->n_known ? " (others were in the journal)" : "");
 }
 
-enum { MOST_TABLES = 8 };
-
-static size_t make_tables(const bramah_tuning *t, cli_table *tables)
+static bramah_status write_files(const run_of *r, const bramah_study *study, size_t n,
+                                 const cli_table *tables, bramah_diag *diag)
 {
-  size_t n = 0, *logs = calloc(t->n_all + 1, sizeof *logs);
-  if (t->certainty.n) tables[n++] = cli_tune_certainty_table(&t->certainty, &t->problem);
-  for (size_t i = 0; logs && i < t->n_all; i++) logs[i] = i;
-  if (logs) tables[n++] = cli_tune_consistency_table(&t->problem, t->n_all, logs, t->before, t->after);
-  if (t->folds.n) {
-    tables[n++] = cli_tune_folds_table(&t->folds, &t->problem);
-    tables[n++] = cli_tune_spread_table(&t->folds, &t->problem);
-  }
-  if (t->profiles) tables[n++] = cli_tune_profile_table(t->profiles, &t->problem);
-  tables[n++] = cli_tune_criteria_table(&t->search);
-  free(logs);
-  return n;
-}
-
-static bramah_status write_report(const run_of *r, const char *head, size_t n, const cli_table *tables,
-                                  bramah_diag *diag)
-{
-  const bramah_tuning *t = &r->tuning;
-  cli_tune_note notes[4 + 16] = {{"study", t->problem.path},
-                                 {"machine", bramah_session_study(t->problem.session)->machine_file},
-                                 {"tuned", head}};
-  size_t n_notes = 3;
-  for (size_t i = 0; i < t->result.n_warnings; i++)
-    notes[n_notes++] = (cli_tune_note){"warning", t->result.warnings[i]};
-  return cli_tune_write_report(r->report, &t->search, t->certainty.n ? &t->certainty : NULL, t->profiles,
-                               n_notes, notes, n, tables, diag);
-}
-
-static bramah_status write_files(const run_of *r, size_t n, const cli_table *tables, bramah_diag *diag)
-{
+  const bramah_tune_result *result = &r->tuning.result;
   char head[2048];
   bramah_status status = BRAMAH_OK;
   write_head(r, head, sizeof head);
   if (r->output) status = bramah_tuning_write(&r->tuning, r->output, head, diag);
-  if (!status && r->evaluations) status = cli_tune_write_evaluations(r->evaluations, &r->tuning.search, diag);
-  return status || !r->report ? status : write_report(r, head, n, tables, diag);
+  if (!status && r->evaluations) status = cli_tune_write_evaluations(r->evaluations, result, diag);
+  if (status || !r->report) return status;
+  cli_tune_note notes[3 + 16] = {
+      {"study", r->arguments->operands[0]}, {"machine", study->machine_file}, {"tuned", head}};
+  size_t n_notes = 3;
+  for (size_t i = 0; i < result->n_warnings; i++)
+    notes[n_notes++] = (cli_tune_note){"warning", result->warnings[i]};
+  return cli_tune_write_report(r->report, study->name, result, n_notes, notes, n, tables, diag);
 }
 
 static bramah_status conclude(const run_of *r, bramah_diag *diag)
 {
   const char *const outputs[] = {r->output, r->evaluations, r->report};
-  FILE *out = cli_summary_stream(3, outputs);
-  cli_table tables[MOST_TABLES];
+  const bramah_study *study = bramah_session_study(r->tuning.problem.session);
   const bramah_tune_result *result = &r->tuning.result;
-  const size_t n = make_tables(&r->tuning, tables);
-  print_search(r, out);
+  FILE *out = cli_summary_stream(3, outputs);
+  cli_table tables[CLI_TUNE_MOST_TABLES];
+  const size_t n = cli_tune_tables(result, tables);
+  print_search(r, study->name, out);
   for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
   if (result->n_warnings) fputc('\n', out);
   for (size_t i = 0; i < result->n_warnings; i++) fprintf(out, "warning: %s\n", result->warnings[i]);
-  const bramah_status status = write_files(r, n, tables, diag);
+  const bramah_status status = write_files(r, study, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   return status;
 }
@@ -300,30 +261,28 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", "FILE", "study file with the figures found; - is standard output", 0, 0},
+    {"output", "FILE", "study file with the values found; - is standard output", 0, 0},
     {"journal", "FILE", "every result goes there as it comes; a new run goes on from it", 0, 0},
-    {"evaluations", "FILE", "CSV file with every set of figures that was tried", 0, 0},
+    {"evaluations", "FILE", "CSV file with every set of values that was tried", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"truth", "FILE", "true motion of a log, in the order of the logs", 0, 1},
     {"hold-out", "LOG", "a log that is judged but not tuned on", 0, 1},
     {"folds", "N", "cross-validation: tune anew without each N-th of the logs", 0, 0},
-    {"profile", "N", "profile of the likelihood, N points to each side of every figure", 0, 0},
+    {"profile", "N", "profile of the likelihood, N points to each side of every value", 0, 0},
     {"criterion", "NAME", "likelihood, nis, rmse or prediction, instead of the study's", 0, 0},
-    {"method", "NAME", "scoring, simplex, multistart or global, instead of the study's", 0, 0},
-    {"as-it-stands", NULL, "begin with the study's figures, not with what the innovations tell", 0, 0},
-    {"seed", "N", "of methods that draw at random (1)", 0, 0},
-    {"starts", "N", "of multistart (8)", 0, 0},
+    {"method", "NAME", "scoring or simplex, instead of the study's", 0, 0},
+    {"as-it-stands", NULL, "begin with the study's values, not with what the innovations tell", 0, 0},
     {"budget", "N", "evaluations at most", 0, 0},
     {"time", "TIME", "time of the clock at most; what was finished then depends on the machine", 0, 0},
-    {"threads", "N", "default: as many as there are processors; 1 beside other processes of mpirun", 0, 0},
+    {"threads", "N", "default: one per processor; 1 under mpirun", 0, 0},
     {0}};
 
 const cli_command cli_tune = {
     .name = "tune",
     .operands = "STUDY LOG...",
-    .summary = "Find noise and other figures of a study from logs",
+    .summary = "Find noise and other values of a study from logs",
     .details =
-        "The section 'tune' of the study names the figures, their bounds and the criterion. Without one the\n"
+        "The section 'tune' of the study names the values, their bounds and the criterion. Without one the\n"
         "likelihood of the innovations is made as large as it gets. The outcome does not depend on the "
         "number\n"
         "of threads, or of processes (mpirun bramah-mpi tune ...).\n",

@@ -3,7 +3,7 @@
  * memory; each reads study and logs itself. Only bramah-mpi has this file. */
 #define _DEFAULT_SOURCE /* nanosleep */
 #include "lib/cli/tune_ranks.h"
-#include "lib/cli/message.h"
+#include "lib/cli/cli.h"
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ bramah_status cli_tune_ranks_agree(const bramah__tune_problem *problem, bramah_s
   uint64_t mine = problem->identity, first;
   int first_status = status, same, all, rank;
   for (size_t i = 0; !status && i < problem->n_logs; i++)
-    mine = bramah__tune_hash(mine, &problem->logs[i].hash, sizeof problem->logs[i].hash);
+    mine = bramah__fnv(mine, &problem->logs[i].hash, sizeof problem->logs[i].hash);
   first = mine;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Bcast(&first_status, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -2,7 +2,7 @@
 #include "lib/cli/tune_vary.h"
 #include "lib/tune/optimise.h"
 #include "bramah/units.h"
-#include "lib/cli/message.h"
+#include "lib/cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -214,8 +214,7 @@ bramah_status cli_tune_vary_read(cli_tune_vary *vary, bramah__tune_problem *prob
   if (!vary->values || !vary->names) return fail_memory(diag);
   for (size_t i = 0; !status && (text = cli_value_again(arguments, "vary", i)); i++) {
     if (i == BRAMAH__TUNE_MOST)
-      return cli_fail(diag, BRAMAH_E_VALUE, "--vary", 0, NULL, "more than %d figures",
-                      (int)BRAMAH__TUNE_MOST);
+      return cli_fail(diag, BRAMAH_E_VALUE, "--vary", 0, NULL, "more than %d values", (int)BRAMAH__TUNE_MOST);
     status = read_one(vary, problem, text, latin > 0, diag);
   }
   if (!status && !vary->n) status = take_bounds(vary, problem, diag);

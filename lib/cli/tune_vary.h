@@ -3,7 +3,7 @@
 #ifndef BRAMAH_LIB_CLI_TUNE_VARY_H
 #define BRAMAH_LIB_CLI_TUNE_VARY_H
 
-#include "lib/cli/arguments.h"
+#include "lib/cli/cli.h"
 #include "lib/tune/tune_internal.h"
 
 /* Values of one value, as texts. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pressure rates pd = flow/C + recovery, C the compliance of a volume, and their derivatives
  *   d pd = (d flow - (flow/C) dC) / C + d recovery
- * C depends on the volume's own pressure (air, accumulators) and on the strokes of its cylinders. One pass over
+ * C depends on the volume's own pressure (air, gas) and on the strokes of its cylinders. One pass over
  * the circuit sums values and, where they are wanted, derivatives. */
 #include "lib/hydraulics/metering.h"
 

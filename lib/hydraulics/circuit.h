@@ -20,7 +20,7 @@ typedef struct bramah__volume {
 #define BRAMAH__NO_SPOOL ((size_t)-1)
 
 /* A quasistatic actuator in the circuit. Its chambers have no pressures of their own: a viscoelastic element
- * K, B stands between the actuator, which moves with v, and its rod, whose stroke s moves with s'. The state
+ * K, B joins the actuator, which moves with v, and its rod, whose stroke s moves with s'. The state
  * is the load pressure pi = K (x - s) / A_h, x' = v: one `virtual' volume with the piston area A_h and no rod
  * area, so that A_h pi is the pressure force of its cylinder. Of (48a), (50):
  *   v = Lambda(B, A_h pi - B s'),  pi' = K/A_h (v - s'),  f = A_h pi + B (v - s')
@@ -38,8 +38,8 @@ typedef struct bramah__metered_port {
 typedef struct bramah__metered_line {
   bramah__pump_line line; /* U_b at full opening */
   size_t tank;            /* supply that its pressures count from */
-  size_t bleed;           /* spool, or BRAMAH__NO_SPOOL */
-  double bleed_open;      /* opening without one, in [0, 1] */
+  size_t unloading;       /* spool, or BRAMAH__NO_SPOOL */
+  double unloading_open;  /* opening without one, in [0, 1] */
   size_t first, n;
 } bramah__metered_line;
 
@@ -59,7 +59,7 @@ typedef struct bramah__circuit {
   const bramah__cylinder *cylinder;
   bramah__air air;
   /* Quasistatic actuators, sorted by lines. Their virtual volumes are the last n_metered among the volumes;
-   * their spools stand behind the directional valves in `valve`. */
+   * their spools follow the directional valves in `valve`. */
   size_t n_metered, n_metered_lines, n_metering_spools;
   const bramah__metered *metered;           /* [n_metered] */
   const bramah__metered_port *metered_port; /* [n_metered] */

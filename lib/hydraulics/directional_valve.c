@@ -40,7 +40,7 @@ void bramah__opening_tangents(const bramah__opening *opening, double U, double *
 
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)
 {
-  /* [V] A spool on its way to zero would otherwise end among the subnormal numbers, on which processors are
+  /* [V] A spool that goes to zero would otherwise end among the subnormal numbers, on which processors are
    * slow. */
   static const double arrived = 1e-250;
   const double reference = bramah__spool_reference(valve, command);

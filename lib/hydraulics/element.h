@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hydraulic elements. Each stands in a file of its own: its keys, its checks, and what it does, a value together
+/* Hydraulic elements. Each has a file of its own: its keys, its checks, and what it does, a value together
  * with its slope. A row in BRAMAH__ELEMENTS makes it known to everybody: readers of files, compiler, circuit,
  * outputs, parameters, listings. Equations and sources: bramah/machine.h.
  *

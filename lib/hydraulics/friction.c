@@ -1,72 +1,106 @@
 /* SPDX-License-Identifier: MIT */
+/* Each model gives its force together with its slopes. Even functions of v are differentiated by |v|; odd ones,
+ * f(|v|) sgn v, have the same slope on both sides. */
 #include "lib/hydraulics/friction.h"
 
 #include <math.h>
 
-/* (D 2.44), smooth and odd in v. */
-static double brown_mcphee(const bramah__friction *f, double v)
-{
-  const double ratio = fabs(v) / f->stribeck;
-  const double quartic = 0.25 * ratio * ratio + 0.75;
-  const double dry =
-      f->coulomb * tanh(4.0 * ratio) + (f->static_force - f->coulomb) * ratio / (quartic * quartic);
-  return copysign(dry, v) + f->viscous * v * BRAMAH__TANH_4;
-}
+/* A force and its slope by v. */
+typedef struct force {
+  double value, by_v;
+} force;
 
-/* From 0 to 1 as r goes from 0.99 to 1.01. */
-static double smooth_step(double r)
+/* (D 2.44), smooth and odd in v; (r/Q^2)' = (Q - r^2)/Q^3 with Q = r^2/4 + 3/4. */
+static force brown_mcphee(const bramah__friction *f, double v)
 {
-  const double t = fmin(fmax((r - 0.99) / 0.02, 0.0), 1.0);
-  return t * t * (3.0 - 2.0 * t);
+  const double r = fabs(v) / f->stribeck, t = tanh(4.0 * r), Q = 0.25 * r * r + 0.75;
+  const double peak = f->static_force - f->coulomb;
+  const double dry = f->coulomb * t + peak * r / (Q * Q);
+  const double dry_by_r = f->coulomb * 4.0 * (1.0 - t * t) + peak * (Q - r * r) / (Q * Q * Q);
+  return (force){copysign(dry, v) + f->viscous * v * BRAMAH__TANH_4,
+                 dry_by_r / f->stribeck + f->viscous * BRAMAH__TANH_4};
 }
 
 /* (D 2.42). As printed the viscous term begins with a jump at v_s; it is ramped in over one per cent of v_s
- * on either side, so that the force is a function Newton can follow. */
-static double bengisu_akay(const bramah__friction *f, double v)
+ * on either side, t^2 (3 - 2t) over 0.99 < |v|/v_s < 1.01, so that the force is a function Newton can follow. */
+static force bengisu_akay(const bramah__friction *f, double v)
 {
-  const double speed = fabs(v), beyond = speed - f->stribeck;
-  const double viscous = f->viscous * v * smooth_step(speed / f->stribeck);
+  const double speed = fabs(v), beyond = speed - f->stribeck, r = speed / f->stribeck;
+  const double t = fmin(fmax((r - 0.99) / 0.02, 0.0), 1.0), ramp = t * t * (3.0 - 2.0 * t);
+  const double viscous = f->viscous * v * ramp;
+  const double viscous_by_v = f->viscous * (ramp + r * 6.0 * t * (1.0 - t) / 0.02);
   if (beyond < 0.0) {
     const double part = beyond / f->stribeck;
-    return copysign(f->static_force * (1.0 - part * part), v) + viscous;
+    return (force){copysign(f->static_force * (1.0 - part * part), v) + viscous,
+                   -2.0 * f->static_force * part / f->stribeck + viscous_by_v};
   }
-  return copysign(f->coulomb + (f->static_force - f->coulomb) * exp(-f->decay * beyond), v) + viscous;
+  const double excess = f->static_force - f->coulomb, decayed = exp(-f->decay * beyond);
+  return (force){copysign(f->coulomb + excess * decayed, v) + viscous,
+                 -f->decay * excess * decayed + viscous_by_v};
 }
 
-/* g(v): the force at which steadily sliding bristles settle (D 2.47); with a film of thickness h it takes (1
- * - h) F_s for F_s (D 2.49). */
-static double stribeck_curve(const bramah__friction *f, double v, double film)
+/* ---- bristles (LuGre), with a lubricant film (modified) ---- */
+
+/* sigma_0 |v| / g(v, h) of (D 2.46, 2.47), by which the bristles yield. g is the force at which steadily
+ * sliding ones settle; with a film of thickness h it takes (1 - h) F_s for F_s (D 2.49). |v| dg/d|v| stays
+ * finite at v = 0, where dg/d|v| alone need not. */
+typedef struct slip {
+  double value, by_v, by_film;
+} slip;
+
+static slip slip_at(const bramah__friction *f, double v, double film)
 {
-  const double top = (1.0 - film) * f->static_force;
-  return f->coulomb + (top - f->coulomb) * exp(-pow(fabs(v) / f->stribeck, f->exponent));
+  const double speed = fabs(v), power = pow(speed / f->stribeck, f->exponent), drop = exp(-power);
+  const double excess = (1.0 - film) * f->static_force - f->coulomb, g = f->coulomb + excess * drop;
+  const double v_g_by_v = -excess * drop * f->exponent * power, value = f->stiffness * speed / g;
+  return (slip){.value = value,
+                .by_v = copysign(f->stiffness / g * (1.0 - v_g_by_v / g), v),
+                .by_film = value * f->static_force * drop / g};
 }
 
 /* h_ss (D 2.52, 2.53). */
-static double steady_film(const bramah__friction *f, double v)
+typedef struct steady {
+  double film, by_v;
+} steady;
+
+static steady steady_at(const bramah__friction *f, double v)
 {
   const double limit = 1.0 - f->coulomb / f->static_force; /* K_f |v_b|^(2/3) */
-  return limit * pow(fmin(fabs(v) / f->film_velocity, 1.0), 2.0 / 3.0);
+  const double r = fabs(v) / f->film_velocity, film = limit * pow(fmin(r, 1.0), 2.0 / 3.0);
+  return (steady){film, v == 0.0 || !(r < 1.0) ? 0.0 : film / (1.5 * v)};
 }
 
-static double film_time(const bramah__friction *f, double v, double film)
+static double film_time(const bramah__friction *f, double v, int rises)
 {
   if (v == 0.0) return f->film_dwell;
-  return film <= steady_film(f, v) ? f->film_rising : f->film_falling;
+  return rises ? f->film_rising : f->film_falling;
 }
 
-static double film_of(const bramah__friction *f, const double *x)
+/* (D 2.45-2.51): q' = v - slip q, h' = (h_ss - h)/tau, F = sigma_0 q + sigma_1 q' + sigma_2 v */
+static double lugre(const bramah__friction *f, double v, const double *x, double *xd,
+                    bramah__friction_partials *by)
 {
-  return f->kind == BRAMAH__FRICTION_MODIFIED_LUGRE ? x[1] : 0.0;
+  const int film = f->kind == BRAMAH__FRICTION_MODIFIED_LUGRE;
+  const slip c = slip_at(f, v, film ? x[1] : 0.0);
+  const double q_rate = v - c.value * x[0];
+  if (xd) xd[0] = q_rate;
+  by->rate_by_v[0] = 1.0 - c.by_v * x[0];
+  by->rate_by_x[0][0] = -c.value;
+  if (film) {
+    const steady h = steady_at(f, v);
+    const double time = film_time(f, v, x[1] <= h.film);
+    if (xd) xd[1] = (h.film - x[1]) / time;
+    by->rate_by_x[0][1] = -c.by_film * x[0];
+    by->rate_by_v[1] = h.by_v / time;
+    by->rate_by_x[1][1] = -1.0 / time;
+  }
+  by->force_by_v = f->damping * by->rate_by_v[0] + f->viscous;
+  by->force_by_x[0] = f->stiffness + f->damping * by->rate_by_x[0][0];
+  by->force_by_x[1] = f->damping * by->rate_by_x[0][1];
+  return f->stiffness * x[0] + f->damping * q_rate + f->viscous * v;
 }
 
-/* (D 2.45-2.51) */
-static double lugre(const bramah__friction *f, double v, const double *x, double *xd)
-{
-  const double slip = f->stiffness * fabs(v) / stribeck_curve(f, v, film_of(f, x));
-  xd[0] = v - slip * x[0];
-  if (f->kind == BRAMAH__FRICTION_MODIFIED_LUGRE) xd[1] = (steady_film(f, v) - x[1]) / film_time(f, v, x[1]);
-  return f->stiffness * x[0] + f->damping * xd[0] + f->viscous * v;
-}
+/* ---- any model ---- */
 
 size_t bramah__friction_states(bramah__friction_kind kind)
 {
@@ -74,23 +108,52 @@ size_t bramah__friction_states(bramah__friction_kind kind)
   return kind == BRAMAH__FRICTION_MODIFIED_LUGRE ? 2 : 0;
 }
 
-double bramah__friction_force(const bramah__friction *friction, double v, const double *x, double *xd)
+/* Force, rates of the states (xd, may be NULL) and all derivatives. */
+static double friction_at(const bramah__friction *f, double v, const double *x, double *xd,
+                          bramah__friction_partials *by)
 {
-  switch (friction->kind) {
+  force dry = {0.0, 0.0};
+  *by = (bramah__friction_partials){.force_by_v = 0.0};
+  switch (f->kind) {
   case BRAMAH__FRICTION_BROWN_MCPHEE:
-    return brown_mcphee(friction, v);
+    dry = brown_mcphee(f, v);
+    break;
   case BRAMAH__FRICTION_BENGISU_AKAY:
-    return bengisu_akay(friction, v);
+    dry = bengisu_akay(f, v);
+    break;
   case BRAMAH__FRICTION_LUGRE:
   case BRAMAH__FRICTION_MODIFIED_LUGRE:
-    return lugre(friction, v, x, xd);
+    return lugre(f, v, x, xd, by);
   case BRAMAH__FRICTION_VISCOUS:
-    return friction->viscous * v;
+    dry = (force){f->viscous * v, f->viscous};
+    break;
   case BRAMAH__FRICTION_NONE:
     break;
   }
-  return 0.0;
+  by->force_by_v = dry.by_v;
+  return dry.value;
 }
+
+double bramah__friction_force(const bramah__friction *friction, double v, const double *x, double *xd)
+{
+  bramah__friction_partials by;
+  return friction_at(friction, v, x, xd, &by);
+}
+
+void bramah__friction_derivatives(const bramah__friction *friction, double v, const double *x,
+                                  bramah__friction_partials *out)
+{
+  friction_at(friction, v, x, NULL, out);
+}
+
+double bramah__friction_slope(const bramah__friction *friction, double v, const double *x)
+{
+  bramah__friction_partials by;
+  friction_at(friction, v, x, NULL, &by);
+  return by.force_by_v;
+}
+
+/* ---- steps of the states ---- */
 
 /* x = x_k + h/2 (xd_k + (target - x) rate), solved for x. */
 static double relax(double h, double x_k, double xd_k, double target, double rate)
@@ -98,22 +161,63 @@ static double relax(double h, double x_k, double xd_k, double target, double rat
   return (x_k + 0.5 * h * (xd_k + target * rate)) / (1.0 + 0.5 * h * rate);
 }
 
-/* The time constant depends on which side of its steady value the film ends; both agree where it ends on it.
- */
-static double step_film(const bramah__friction *f, double h, double v, double film, double rate)
+/* Derivatives of the states at the end of a step by v there and by xd_k. */
+typedef struct step_slopes {
+  double q_by_v, q_by_qd, q_by_hd, h_by_v, h_by_hd;
+} step_slopes;
+
+/* States x at the end of a step of a model that has some, and their slopes. */
+static step_slopes step_states(const bramah__friction *f, double h, double v, const double *x_k,
+                               const double *xd_k, double *x)
 {
-  const double steady = steady_film(f, v);
-  if (v == 0.0) return relax(h, film, rate, steady, 1.0 / f->film_dwell);
-  const double rising = relax(h, film, rate, steady, 1.0 / f->film_rising);
-  return rising <= steady ? rising : relax(h, film, rate, steady, 1.0 / f->film_falling);
+  const double half = 0.5 * h;
+  step_slopes out = {0};
+  double film = 0.0;
+  if (f->kind == BRAMAH__FRICTION_MODIFIED_LUGRE) {
+    /* The time constant depends on which side of its steady value the film ends; both agree where it ends on
+     * it. */
+    const steady end = steady_at(f, v);
+    double rate = 1.0 / film_time(f, v, 1);
+    film = relax(h, x_k[1], xd_k[1], end.film, rate);
+    if (film > end.film) {
+      rate = 1.0 / film_time(f, v, 0);
+      film = relax(h, x_k[1], xd_k[1], end.film, rate);
+    }
+    out.h_by_v = half * rate / (1.0 + half * rate) * end.by_v;
+    out.h_by_hd = half / (1.0 + half * rate);
+    x[1] = film;
+  }
+
+  /* q = (q_k + h/2 (qd_k + v)) / (1 + h/2 slip(v, h)) */
+  const slip c = slip_at(f, v, film);
+  const double per = 1.0 / (1.0 + half * c.value);
+  x[0] = (x_k[0] + half * (xd_k[0] + v)) / (1.0 + half * c.value);
+  out.q_by_v = half * per * (1.0 - x[0] * (c.by_v + c.by_film * out.h_by_v));
+  out.q_by_qd = half * per;
+  out.q_by_hd = -half * per * x[0] * c.by_film * out.h_by_hd;
+  return out;
 }
 
 void bramah__friction_step(const bramah__friction *friction, double h, double v, const double *x_k,
                            const double *xd_k, double *x)
 {
-  const bramah__friction *f = friction;
-  if (bramah__friction_states(f->kind) == 0) return;
-  if (f->kind == BRAMAH__FRICTION_MODIFIED_LUGRE) x[1] = step_film(f, h, v, x_k[1], xd_k[1]);
-  const double slip = f->stiffness * fabs(v) / stribeck_curve(f, v, film_of(f, x));
-  x[0] = (x_k[0] + 0.5 * h * (xd_k[0] + v)) / (1.0 + 0.5 * h * slip);
+  if (bramah__friction_states(friction->kind) > 0) step_states(friction, h, v, x_k, xd_k, x);
+}
+
+void bramah__friction_step_slopes(const bramah__friction *friction, double h, double v, double v_k,
+                                  const double *x_k, const double *xd_k, double *by_v, double *by_v_k)
+{
+  bramah__friction_partials end, start;
+  double x[BRAMAH__FRICTION_MAX_STATES];
+  *by_v_k = 0.0;
+  if (bramah__friction_states(friction->kind) == 0) {
+    *by_v = bramah__friction_slope(friction, v, NULL);
+    return;
+  }
+  const step_slopes d = step_states(friction, h, v, x_k, xd_k, x);
+  bramah__friction_derivatives(friction, v, x, &end);
+  bramah__friction_derivatives(friction, v_k, x_k, &start);
+  *by_v = end.force_by_v + end.force_by_x[0] * d.q_by_v + end.force_by_x[1] * d.h_by_v;
+  *by_v_k = end.force_by_x[0] * (d.q_by_qd * start.rate_by_v[0] + d.q_by_hd * start.rate_by_v[1]) +
+            end.force_by_x[1] * d.h_by_hd * start.rate_by_v[1];
 }

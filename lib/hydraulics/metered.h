@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Quasistatic hydraulic actuators: a cylinder behind four metering valves, with relief and suction valves at
- * its chambers, a pump with its own relief valve and a bleed valve, and, if there is one, a regeneration
+ * its chambers, a pump with its own relief valve and an unloading valve, and, if there is one, a regeneration
  * valve. The oil is incompressible, so that force and velocity determine each other: f in Gamma(v), a set at
  * v = 0 where closed valves hold the load.
  *
  *          pump Q ----+---- relief P_M          chamber h: relief P_hM, suction from the tank
- *                     +---- bleed U_b           chamber r: relief P_rM, suction from the tank
+ *                     +---- unloading U_b           chamber r: relief P_rM, suction from the tank
  *                check valve
  *            ph |        | pr                   extending (U+):  ph and tr open
  *          [  h  ]====[  r  ]---->  v, f        retracting (U-): pr and th open
@@ -18,7 +18,7 @@
  *
  * Extending and retracting mirror each other, so the code knows a driven side, which the pump feeds, and a
  * drained side. Source: R. Kikuuwe et al., Nonsmooth quasistatic modeling of hydraulic actuators (2022),
- * equations named beside the functions; its set-valued answers at zero openings are met by branches on exact
+ * equations named at the functions; its set-valued answers at zero openings are met by branches on exact
  * zeros. */
 #ifndef BRAMAH_LIB_HYDRAULICS_METERED_H
 #define BRAMAH_LIB_HYDRAULICS_METERED_H
@@ -42,14 +42,25 @@ typedef struct bramah__metering {
 typedef struct bramah__pump_line {
   double Q;   /* [m^3/s], > 0 */
   double P_M; /* setting of the relief [Pa], > 0 */
-  double U_b; /* bleed: coefficient times opening [m^3/(s sqrt(Pa))], >= 0 */
+  double U_b; /* unloading: coefficient times opening [m^3/(s sqrt(Pa))], >= 0 */
 } bramah__pump_line;
 
 typedef struct bramah__interval {
   double lo, hi;
 } bramah__interval;
 
-/* Does one of (18) hold? (All closed with a closed bleed valve is allowed: the relief takes the flow.) */
+/* ---- roots of the quadratic laws of orifices ---- */
+
+/* S(x) = x |x| (8). */
+double bramah__signed_square(double x);
+
+/* The x of S(x)/a + b x + c = 0, a >= 0, b > 0 (11, 13); a = 0: 0. */
+double bramah__phi_a(double b, double c, double a);
+
+/* The x of S(x)/a0 + S(x - x1)/a1 + b x + c = 0 (12, 14); a0 = 0: 0, else a1 = 0: x1. */
+double bramah__phi_b(double b, double c, double a0, double a1, double x1);
+
+/* Does one of (18) hold? (All closed with a closed unloading valve is allowed: the relief takes the flow.) */
 int bramah__metering_allowed(const bramah__metering *u);
 
 /* ---- one actuator without regeneration on a pump line of its own: closed forms ---- */
@@ -97,7 +108,7 @@ void bramah__lambda_slopes(const bramah__metered_group *group, double P, const d
 
 /* ---- behind a viscoelastic element, in time steps ---- */
 
-/* The element K [N/m], B [N s/m] stands between the actuator at stroke x and its load at stroke l [m]. */
+/* The element K [N/m], B [N s/m] lies between the actuator at stroke x and its load at stroke l [m]. */
 typedef struct bramah__relaxed {
   double K, B;
   double x, l;
@@ -110,7 +121,7 @@ double bramah__relaxed_step(const bramah__metered *actuator, const bramah__meter
                             const bramah__pump_line *line, double h, double l, bramah__relaxed *state,
                             double *v);
 
-/* ---- what stands behind a force ---- */
+/* ---- the chambers behind a force ---- */
 
 /* Bits of `valves` (Table 1). */
 enum {

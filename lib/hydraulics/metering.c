@@ -20,7 +20,7 @@ static double part(double open, double limit)
   return u > BRAMAH__LEAST_OPENING ? u : 0.0;
 }
 
-/* Opening of a valve of one way, which its spool opens from 0 on. */
+/* Opening of a valve with one flow path, which its spool opens from 0 on. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U)
 {
   double e[BRAMAH__N_PATHS];
@@ -52,7 +52,7 @@ static void load(const bramah__circuit *circuit, const bramah__metered_line *lin
 {
   at->line = line;
   at->group = (bramah__metered_group){line->n, circuit->metered + line->first, at->u, line->line};
-  at->group.line.U_b *= single(circuit, line->bleed, line->bleed_open, U);
+  at->group.line.U_b *= single(circuit, line->unloading, line->unloading_open, U);
   for (size_t j = 0; j < line->n; j++) {
     const bramah__metered_port *port = &circuit->metered_port[line->first + j];
     at->u[j] = bramah__metering_at(circuit, line->first + j, U);
@@ -173,53 +173,44 @@ bramah__spool_difference bramah__differ_spool(const bramah__valve *valve, double
       step, {side, 2.0 * side, 3.0 * side}, {-2.5 * side, 4.0 * side, -1.5 * side}};
 }
 
-/* How the openings of the line follow a spool: du/dU of each valve, and of the bleed valve. */
-static void follow_spool(const bramah__circuit *circuit, const point *at, size_t spool, double U,
-                         bramah__metering *du, double *bleed)
-{
-  const bramah__valve *valve = &circuit->valve[spool];
-  double e[BRAMAH__N_PATHS], e_U[BRAMAH__N_PATHS];
-  bramah__opening_tangents(&valve->opening, U, e, e_U);
-  for (int w = 0; w < BRAMAH__N_PATHS; w++) e_U[w] = part_slope(e[w], e_U[w], valve->limit) / valve->limit;
-  for (size_t j = 0; j < at->line->n; j++) {
-    const bramah__metered_port *port = &circuit->metered_port[at->line->first + j];
-    const int moves = port->spool == spool;
-    du[j] = (bramah__metering){.ph = moves ? e_U[BRAMAH__PUMP_A] : 0.0,
-                               .tr = moves ? e_U[BRAMAH__B_TANK] : 0.0,
-                               .pr = moves ? e_U[BRAMAH__PUMP_B] : 0.0,
-                               .th = moves ? e_U[BRAMAH__A_TANK] : 0.0,
-                               .a = port->regeneration == spool ? e_U[BRAMAH__PUMP_A] : 0.0};
-  }
-  *bleed = at->line->bleed == spool ? at->line->line.U_b * e_U[BRAMAH__PUMP_A] : 0.0;
-}
-
 static double moved(double u, double by) { return fmin(fmax(u + by, 0.0), 1.0); }
 
-/* The velocities with all openings moved by eps du. */
-static void solve_moved(const point *at, double eps, const bramah__metering *du, double bleed, double *w)
-{
-  bramah__metering u[BRAMAH__MAX_ON_LINE];
-  bramah__metered_group group = at->group;
-  for (size_t j = 0; j < group.n; j++)
-    u[j] = (bramah__metering){moved(at->u[j].ph, eps * du[j].ph), moved(at->u[j].tr, eps * du[j].tr),
-                              moved(at->u[j].pr, eps * du[j].pr), moved(at->u[j].th, eps * du[j].th),
-                              moved(at->u[j].a, eps * du[j].a)};
-  group.u = u;
-  group.line.U_b = fmax(group.line.U_b + eps * bleed, 0.0);
-  bramah__lambda_of(&group, at->beta, at->fbar, w);
-}
-
+/* Rates by spools: the velocities are differenced while the openings that a spool moves follow their slopes. */
 static void store_spools(const bramah__circuit *circuit, const point *at, const double *U, double *by_U)
 {
   const size_t ns = bramah__n_spools(circuit), first = at->line->first, n = at->line->n;
-  bramah__metering du[BRAMAH__MAX_ON_LINE];
-  double w[BRAMAH__MAX_ON_LINE], bleed;
   for (size_t spool = circuit->n_valves; spool < ns; spool++) {
-    const bramah__spool_difference d = bramah__differ_spool(&circuit->valve[spool], U[spool]);
-    follow_spool(circuit, at, spool, U[spool], du, &bleed);
+    /* How openings follow the spool, as parts of the full one. */
+    const bramah__valve *valve = &circuit->valve[spool];
+    double e[BRAMAH__N_PATHS], e_U[BRAMAH__N_PATHS];
+    bramah__opening_tangents(&valve->opening, U[spool], e, e_U);
+    for (int k = 0; k < BRAMAH__N_PATHS; k++) e_U[k] = part_slope(e[k], e_U[k], valve->limit) / valve->limit;
+    const double unloading = at->line->unloading == spool ? at->line->line.U_b * e_U[BRAMAH__PUMP_A] : 0.0;
+
+    const bramah__spool_difference d = bramah__differ_spool(valve, U[spool]);
     for (int k = 0; k < 3; k++) {
       if (d.weight[k] == 0.0) continue;
-      solve_moved(at, d.at[k] * d.step, du, bleed, w);
+
+      /* The velocities with all openings moved. */
+      const double by = d.at[k] * d.step;
+      bramah__metering u[BRAMAH__MAX_ON_LINE];
+      double w[BRAMAH__MAX_ON_LINE];
+      bramah__metered_group group = at->group;
+      for (size_t j = 0; j < n; j++) {
+        const bramah__metered_port *port = &circuit->metered_port[first + j];
+        u[j] = at->u[j];
+        if (port->spool == spool) {
+          u[j].ph = moved(u[j].ph, by * e_U[BRAMAH__PUMP_A]);
+          u[j].tr = moved(u[j].tr, by * e_U[BRAMAH__B_TANK]);
+          u[j].pr = moved(u[j].pr, by * e_U[BRAMAH__PUMP_B]);
+          u[j].th = moved(u[j].th, by * e_U[BRAMAH__A_TANK]);
+        }
+        if (port->regeneration == spool) u[j].a = moved(u[j].a, by * e_U[BRAMAH__PUMP_A]);
+      }
+      group.u = u;
+      group.line.U_b = fmax(group.line.U_b + by * unloading, 0.0);
+      bramah__lambda_of(&group, at->beta, at->fbar, w);
+
       for (size_t j = 0; j < n; j++)
         by_U[circuit->metered_port[first + j].volume * ns + spool] +=
             bramah__load_stiffness(circuit, first + j) * (w[j] - at->w[j]) * d.weight[k] / d.step;

@@ -12,7 +12,7 @@
 /* Openings of the valves of actuator i at spools U. */
 bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, const double *U);
 
-/* Opening of a regeneration or bleed valve that has a spool. */
+/* Opening of a regeneration or unloading valve that has a spool. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U);
 
 /* How to difference by a spool [V]: displacements `at` in steps, and the weights of what is seen there (0:
@@ -23,7 +23,7 @@ typedef struct bramah__spool_difference {
 } bramah__spool_difference;
 
 /* Central; where an opening has a corner (a shut valve that is about to open) to the side that
- * bramah__opening_tangents looks to, and from beside the corner: an actuator that a shut valve holds has
+ * bramah__opening_tangents looks to, and from next to the corner: an actuator that a shut valve holds has
  * chamber pressures of its own. Second order. */
 bramah__spool_difference bramah__differ_spool(const bramah__valve *valve, double U);
 

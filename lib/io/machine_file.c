@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* locale_t */
 #include "bramah/study.h"
 #include "lib/base/diag.h"
-#include "lib/io/machine_elements.h"
 #include "lib/io/machine_file.h"
 
 #include <math.h>
@@ -12,49 +11,15 @@
 
 /* ---- inputs ---- */
 
-static bramah_status read_point(bramah__reader *reader, const bramah__item *pair, double *time, double *value)
-{
-  const bramah__key time_key = {.unit = "s"}, value_key = {.unit = "V"};
-  bramah__quantity q;
-  if (pair->node->kind != BRAMAH__NODE_LIST || pair->node->n != 2)
-    return bramah__fail_item(reader, pair, BRAMAH_E_SYNTAX,
-                             "a pair [time, value] is expected, such as [1 s, 10 V]");
-  bramah__item item = bramah__item_at(pair, 0);
-  bramah_status status = bramah__item_quantity(reader, &item, &time_key, NULL, &q);
-  if (status) return status;
-  *time = q.si;
-  item = bramah__item_at(pair, 1);
-  status = bramah__item_quantity(reader, &item, &value_key, NULL, &q);
-  *value = status ? 0.0 : q.si;
-  return status;
-}
-
-static bramah_status read_points(bramah__reader *reader, const bramah__item *list, double *times,
-                                 double *values)
-{
-  for (size_t i = 0; i < list->node->n; i++) {
-    bramah__item pair = bramah__item_at(list, i);
-    bramah_status status = read_point(reader, &pair, &times[i], &values[i]);
-    if (status) return status;
-    if (i == 0 || times[i] > times[i - 1]) continue;
-    bramah__item time = bramah__item_at(&pair, 0);
-    return bramah__fail_item(reader, &time, BRAMAH_E_VALUE, "times must ascend");
-  }
-  return BRAMAH_OK;
-}
-
 static bramah_status read_input(bramah__reader *reader, const bramah__item *item, void *object)
 {
+  static const bramah__curve_key curve = {.pair = "[time, value]",
+                                          .example = "[1 s, 10 V]",
+                                          .x_name = "times",
+                                          .x = {.unit = "s"},
+                                          .y = {.unit = "V"}};
   bramah_input *input = object;
-  if (item->node->kind != BRAMAH__NODE_LIST)
-    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "a list of pairs [time, value] is expected");
-  double *times = bramah__pool_take(reader->keep, item->node->n, sizeof *times);
-  double *values = bramah__pool_take(reader->keep, item->node->n, sizeof *values);
-  if (!times || !values) return bramah__no_memory(reader);
-  input->n_points = item->node->n;
-  input->times = times;
-  input->values = values;
-  return read_points(reader, item, times, values);
+  return bramah__read_curve(reader, item, &curve, &input->n_points, &input->times, &input->values);
 }
 
 static const bramah__table input_table = {.size = sizeof(bramah_input), .read = read_input};
@@ -99,37 +64,6 @@ static const bramah__table integrator_table = {.keys = integrator_keys};
 
 /* ---- the whole ---- */
 
-/* The oil comes first: orifices need its density. */
-static const bramah__key hydraulics_keys[] = {
-    {.name = "oil", .read = bramah__read_child, .required = 1, .table = &bramah__oil_table},
-    BRAMAH__KEY("transition_pressure", bramah__read_quantity, bramah__loaded, machine.transition_pressure,
-                .unit = "Pa", .range = BRAMAH__POSITIVE),
-    BRAMAH__SECTION("supplies", bramah__loaded, machine.supplies, machine.n_supplies, &bramah__supply_table,
-                    .required = 0),
-    BRAMAH__SECTION("volumes", bramah__loaded, machine.volumes, machine.n_volumes, &bramah__volume_table,
-                    .required = 0),
-    BRAMAH__SECTION("valves", bramah__loaded, machine.valves, machine.n_valves, &bramah__valve_table,
-                    .required = 0),
-    BRAMAH__SECTION("cylinders", bramah__loaded, machine.cylinders, machine.n_cylinders,
-                    &bramah__cylinder_table, .required = 0),
-    BRAMAH__SECTION("rotary_actuators", bramah__loaded, machine.rotaries, machine.n_rotaries,
-                    &bramah__rotary_table, .required = 0),
-    BRAMAH__SECTION("pump_lines", bramah__loaded, machine.pump_lines, machine.n_pump_lines,
-                    &bramah__pump_line_table, .required = 0),
-    BRAMAH__SECTION("metered_cylinders", bramah__loaded, machine.metered_cylinders,
-                    machine.n_metered_cylinders, &bramah__metered_cylinder_table, .required = 0),
-    {0}};
-
-static bramah_status read_hydraulics(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                     void *object)
-{
-  (void)key;
-  bramah__table table = {0};
-  const bramah_status status =
-      bramah__with_elements(reader, hydraulics_keys, offsetof(bramah__loaded, machine), &table.keys);
-  return status ? status : bramah__read_table(reader, item, &table, object);
-}
-
 static const bramah__key machine_keys[] = {
     BRAMAH__KEY("machine", bramah__read_text, bramah__loaded, machine.name, .required = 1),
     {.name = "source", .read = bramah__read_nothing},
@@ -153,7 +87,7 @@ static const bramah__key machine_keys[] = {
                     .required = 0),
     BRAMAH__SECTION("knife_edges", bramah__loaded, machine.knife_edges, machine.n_knife_edges,
                     &bramah__knife_edge_table, .required = 0),
-    {.name = "hydraulics", .read = read_hydraulics},
+    {.name = "hydraulics", .read = bramah__read_hydraulics},
     BRAMAH__SECTION("inputs", bramah__loaded, machine.inputs, machine.n_inputs, &input_table, .required = 0),
     BRAMAH__KEY("integrator", bramah__read_child, bramah__loaded, machine.integrator,
                 .table = &integrator_table),
@@ -161,16 +95,248 @@ static const bramah__key machine_keys[] = {
 
 static const bramah__table machine_table = {.keys = machine_keys};
 
-static int has_input(const bramah_input *inputs, size_t n, const char *name)
+/* ---- names that refer to elements ---- */
+
+/* What a name may refer to. */
+typedef enum target {
+  BODY,
+  VOLUME,
+  VOLUME_OR_SUPPLY,
+  VALVE_INPUT,
+  CYLINDER,
+  COORDINATE,
+  SUPPLY,
+  PUMP_LINE,
+  N_TARGETS
+} target;
+
+typedef struct name_list {
+  size_t n;
+  const char **names;
+} name_list;
+
+static const char *const target_texts[N_TARGETS] = {
+    "body",     "volume",           "volume or supply", "valve with the input",
+    "cylinder", "joint coordinate", "supply",           "pump line"};
+
+/* Keys whose values are names: in each element of a section, a scalar or a list of them. key NULL: the
+ * elements' own names. */
+static const struct {
+  const char *group, *section, *key;
+  target target;
+} references[] = {
+    {NULL, "joints", "parent", BODY},
+    {NULL, "joints", "child", BODY},
+    {NULL, "loops", "bodies", BODY},
+    {NULL, "springs", "bodies", BODY},
+    {NULL, "joint_springs", "joint", COORDINATE},
+    {NULL, "forces", "body", BODY},
+    {NULL, "motions", "joint", COORDINATE},
+    {NULL, "wheels", "body", BODY},
+    {NULL, "knife_edges", "body", BODY},
+    {"hydraulics", "valves", "pump", VOLUME_OR_SUPPLY},
+    {"hydraulics", "valves", "tank", VOLUME_OR_SUPPLY},
+    {"hydraulics", "valves", "a", VOLUME_OR_SUPPLY},
+    {"hydraulics", "valves", "b", VOLUME_OR_SUPPLY},
+    {"hydraulics", "cylinders", "bodies", BODY},
+    {"hydraulics", "cylinders", "piston_volume", VOLUME},
+    {"hydraulics", "cylinders", "rod_volume", VOLUME},
+    {"hydraulics", "rotary_actuators", "joint", COORDINATE},
+    {"hydraulics", "rotary_actuators", "a_volume", VOLUME},
+    {"hydraulics", "rotary_actuators", "b_volume", VOLUME},
+    {"hydraulics", "pump_lines", "tank", SUPPLY},
+    {"hydraulics", "metered_cylinders", "bodies", BODY},
+    {"hydraulics", "metered_cylinders", "pump_line", PUMP_LINE},
+    {NULL, "inputs", NULL, VALVE_INPUT},
+};
+
+/* Names of all coordinates: those of the joints with their suffixes. */
+static bramah_status collect_coordinates(bramah__reader *reader, const bramah_machine *machine,
+                                         name_list *list)
 {
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(inputs[i].name, name) == 0) return 1;
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    const bramah_joint *joint = &machine->joints[j];
+    if (!joint->name) continue;
+    for (size_t i = 0; i < bramah_joint_n_coordinates(joint->type); i++) {
+      const char *suffix = bramah_joint_suffix(joint->type, i);
+      const size_t length = strlen(joint->name), more = strlen(suffix);
+      char *name = bramah__pool_take(&reader->scratch, length + more + 1, 1);
+      if (!name) return bramah__no_memory(reader);
+      memcpy(name, joint->name, length);
+      memcpy(name + length, suffix, more);
+      list->names[list->n++] = name;
+    }
+  }
+  return BRAMAH_OK;
+}
+
+/* Elements that could not be read have no name: they are left out. */
+static void add_name(name_list *list, const char *name)
+{
+  if (name) list->names[list->n++] = name;
+}
+
+static bramah_status collect_names(bramah__reader *reader, const bramah_machine *machine,
+                                   name_list lists[N_TARGETS])
+{
+  const size_t n_nodes = machine->n_volumes + machine->n_supplies;
+  const size_t n_actuators = machine->n_cylinders + machine->n_metered_cylinders + machine->n_rotaries;
+  const size_t n_inputs = machine->n_valves + 2 * machine->n_metered_cylinders + machine->n_pump_lines;
+  const size_t most[N_TARGETS] = {
+      machine->n_bodies + 1, machine->n_volumes,   n_nodes, n_inputs, n_actuators, 3 * machine->n_joints,
+      machine->n_supplies,   machine->n_pump_lines};
+  for (int i = 0; i < N_TARGETS; i++) {
+    lists[i].n = 0;
+    lists[i].names = bramah__pool_take(&reader->scratch, most[i], sizeof *lists[i].names);
+    if (!lists[i].names) return bramah__no_memory(reader);
+  }
+  name_list *bodies = &lists[BODY], *volumes = &lists[VOLUME], *nodes = &lists[VOLUME_OR_SUPPLY];
+  bodies->names[bodies->n++] = "ground";
+  for (size_t i = 0; i < machine->n_bodies; i++) add_name(bodies, machine->bodies[i].name);
+  for (size_t i = 0; i < machine->n_volumes; i++) {
+    add_name(volumes, machine->volumes[i].name);
+    add_name(nodes, machine->volumes[i].name);
+  }
+  for (size_t i = 0; i < machine->n_supplies; i++) add_name(nodes, machine->supplies[i].name);
+  for (size_t i = 0; i < machine->n_valves; i++) add_name(&lists[VALVE_INPUT], machine->valves[i].input);
+  for (size_t i = 0; i < machine->n_cylinders; i++) add_name(&lists[CYLINDER], machine->cylinders[i].name);
+  for (size_t i = 0; i < machine->n_metered_cylinders; i++) {
+    add_name(&lists[CYLINDER], machine->metered_cylinders[i].name);
+    add_name(&lists[VALVE_INPUT], machine->metered_cylinders[i].spool.input);
+    add_name(&lists[VALVE_INPUT], machine->metered_cylinders[i].regeneration.input);
+  }
+  for (size_t i = 0; i < machine->n_rotaries; i++) add_name(&lists[CYLINDER], machine->rotaries[i].name);
+  for (size_t i = 0; i < machine->n_pump_lines; i++) {
+    add_name(&lists[PUMP_LINE], machine->pump_lines[i].name);
+    add_name(&lists[VALVE_INPUT], machine->pump_lines[i].unloading.input);
+  }
+  for (size_t i = 0; i < machine->n_supplies; i++) add_name(&lists[SUPPLY], machine->supplies[i].name);
+  return collect_coordinates(reader, machine, &lists[COORDINATE]);
+}
+
+static int contains(const name_list *list, const char *name)
+{
+  for (size_t i = 0; i < list->n; i++)
+    if (strcmp(list->names[i], name) == 0) return 1;
   return 0;
 }
 
-static void add_silent(const bramah_input *inputs, size_t *n, const char *name, int line, bramah_input *out)
+static bramah_status check_name(bramah__reader *reader, const bramah__item *item, const char *name,
+                                target kind, const name_list *list)
 {
-  if (name && !has_input(inputs, *n, name)) out[(*n)++] = (bramah_input){.name = name, .line = line};
+  if (contains(list, name)) return BRAMAH_OK;
+  static const char missing[] = "there is no %s '%s'";
+  if (kind == VALVE_INPUT)
+    bramah__fail_key(reader, item, BRAMAH_E_REFERENCE, missing, target_texts[kind], name);
+  else
+    bramah__fail_item(reader, item, BRAMAH_E_REFERENCE, missing, target_texts[kind], name);
+  bramah__add_suggestion(reader->diag, name, list->n, list->names, "; there are ");
+  return BRAMAH_E_REFERENCE;
+}
+
+/* A scalar or a list of scalars: the tables have seen to that. */
+static bramah_status check_value(bramah__reader *reader, const bramah__item *item, target kind,
+                                 const name_list *list)
+{
+  bramah_status status = BRAMAH_OK;
+  if (item->node->kind == BRAMAH__NODE_MAPPING) return BRAMAH_OK; /* told already */
+  if (item->node->kind == BRAMAH__NODE_SCALAR) return check_name(reader, item, item->node->text, kind, list);
+  for (size_t i = 0; !status && i < item->node->n; i++) {
+    bramah__item element = bramah__item_at(item, i);
+    if (element.node->kind == BRAMAH__NODE_SCALAR)
+      status = bramah__go_on(reader, check_name(reader, &element, element.node->text, kind, list));
+  }
+  return status;
+}
+
+/* A name must not be taken twice where two sections share one list: an orifice that says "tank" must not have two
+ * to choose from, nor may two outputs have one name. */
+static bramah_status check_shared_names(bramah__reader *reader, const bramah__item *root,
+                                        const bramah_machine *machine, const name_list *lists)
+{
+  name_list cylinders = {0, lists[CYLINDER].names}; /* the first of that list */
+  for (size_t i = 0; i < machine->n_cylinders; i++) cylinders.n += machine->cylinders[i].name != NULL;
+  const name_list lumped = cylinders;
+  for (size_t i = 0; i < machine->n_metered_cylinders; i++)
+    cylinders.n += machine->metered_cylinders[i].name != NULL;
+  const struct {
+    const char *group, *section;
+    const name_list *taken;
+    const char *message;
+  } shared[] = {
+      {"hydraulics", "supplies", &lists[VOLUME], "a volume has the same name; they share one list"},
+      {"hydraulics", "metered_cylinders", &lumped, "a cylinder has the same name; they share one list"},
+      {"hydraulics", "rotary_actuators", &cylinders, "a cylinder has the same name; they share one list"},
+      {"hydraulics", "rotary_actuators", &lists[COORDINATE],
+       "a joint coordinate has the same name; so would their outputs"},
+      {NULL, "motions", &lists[CYLINDER],
+       "a cylinder or rotary actuator has the same name; so would their outputs"},
+  };
+  bramah_status status = BRAMAH_OK;
+  for (size_t k = 0; !status && k < sizeof shared / sizeof shared[0]; k++) {
+    bramah__item from = *root, elements;
+    if (shared[k].group && !bramah__item_find(root, shared[k].group, &from)) continue;
+    if (!bramah__item_find(&from, shared[k].section, &elements)) continue;
+    for (size_t i = 0; !status && elements.node->kind == BRAMAH__NODE_MAPPING && i < elements.node->n; i++) {
+      const bramah__item element = bramah__item_at(&elements, i);
+      if (!contains(shared[k].taken, element.name)) continue;
+      status =
+          bramah__go_on(reader, bramah__fail_key(reader, &element, BRAMAH_E_KEY, "%s", shared[k].message));
+      break;
+    }
+  }
+  return status;
+}
+
+/* Key NULL: the elements' own names. */
+static bramah_status check_references(bramah__reader *reader, const bramah__item *root,
+                                      const char *group_name, const char *section_name, const char *key,
+                                      target kind, const name_list *lists)
+{
+  bramah__item group = *root, section;
+  bramah_status status = BRAMAH_OK;
+  if (group_name && !bramah__item_find(root, group_name, &group)) return BRAMAH_OK;
+  if (group.node->kind != BRAMAH__NODE_MAPPING) return BRAMAH_OK;
+  if (!bramah__item_find(&group, section_name, &section)) return BRAMAH_OK;
+  for (size_t i = 0; !status && section.node->kind == BRAMAH__NODE_MAPPING && i < section.node->n; i++) {
+    bramah__item element = bramah__item_at(&section, i), value;
+    if (!key)
+      status = bramah__go_on(reader, check_name(reader, &element, element.name, kind, &lists[kind]));
+    else if (bramah__item_find(&element, key, &value))
+      status = bramah__go_on(reader, check_value(reader, &value, kind, &lists[kind]));
+  }
+  return status;
+}
+
+static bramah_status check_machine(bramah__reader *reader, const bramah__item *root,
+                                   const bramah_machine *machine)
+{
+  name_list lists[N_TARGETS];
+  bramah_status status = collect_names(reader, machine, lists);
+  if (!status) status = check_shared_names(reader, root, machine, lists);
+  for (size_t i = 0; !status && i < sizeof references / sizeof references[0]; i++)
+    status = check_references(reader, root, references[i].group, references[i].section, references[i].key,
+                              references[i].target, lists);
+  static const target targets[] = {[BRAMAH_KEY_NODE] = VOLUME_OR_SUPPLY,
+                                   [BRAMAH_KEY_VOLUME] = VOLUME,
+                                   [BRAMAH_KEY_CYLINDER] = CYLINDER,
+                                   [BRAMAH_KEY_COORDINATE] = COORDINATE};
+  const bramah_element_kind *kind;
+  for (size_t i = 0; !status && (kind = bramah_element_kind_at(i)) != NULL; i++)
+    for (const bramah_element_key *key = kind->keys; key->name && !status; key++)
+      if (key->type != BRAMAH_KEY_QUANTITY && key->type != BRAMAH_KEY_FRICTION)
+        status =
+            check_references(reader, root, "hydraulics", kind->section, key->name, targets[key->type], lists);
+  return status;
+}
+
+/* ---- reading ---- */
+
+static void add_silent(const char *name, int line, size_t *n, bramah_input *inputs)
+{
+  for (size_t i = 0; name && i < *n; i++)
+    if (strcmp(inputs[i].name, name) == 0) return;
+  if (name) inputs[(*n)++] = (bramah_input){.name = name, .line = line};
 }
 
 /* Inputs that a valve names and nobody commands: entries without points, behind the others. */
@@ -185,25 +351,18 @@ static bramah_status add_silent_inputs(bramah__reader *reader, bramah_machine *m
   if (n) memcpy(inputs, machine->inputs, n * sizeof *inputs);
   for (size_t i = 0; i < machine->n_valves; i++) {
     const bramah_valve *valve = &machine->valves[i];
-    add_silent(inputs, &n, valve->input, valve->line, inputs);
+    add_silent(valve->input, valve->line, &n, inputs);
   }
   for (size_t i = 0; i < machine->n_metered_cylinders; i++) {
     const bramah_metered_cylinder *cylinder = &machine->metered_cylinders[i];
-    add_silent(inputs, &n, cylinder->spool.input, cylinder->line, inputs);
-    add_silent(inputs, &n, cylinder->regeneration.input, cylinder->line, inputs);
+    add_silent(cylinder->spool.input, cylinder->line, &n, inputs);
+    add_silent(cylinder->regeneration.input, cylinder->line, &n, inputs);
   }
   for (size_t i = 0; i < machine->n_pump_lines; i++)
-    add_silent(inputs, &n, machine->pump_lines[i].bleed.input, machine->pump_lines[i].line, inputs);
+    add_silent(machine->pump_lines[i].unloading.input, machine->pump_lines[i].line, &n, inputs);
   machine->inputs = inputs;
   machine->n_inputs = n;
   return BRAMAH_OK;
-}
-
-static void set_defaults(bramah_machine *machine)
-{
-  machine->transition_pressure = 2e5;
-  machine->integrator = (bramah_integrator){
-      .step_ns = 1000000, .position_tolerance = 1e-7, .pressure_tolerance = 1e-2, .max_iterations = 25};
 }
 
 /* The changes first, then what was set. source NULL: the reader's file. */
@@ -217,9 +376,9 @@ static bramah_status read_machine(bramah__reader *reader, const bramah__source *
   if (!status) status = bramah__apply_settings(reader, n_settings, settings, 1, &root);
   if (status) return status;
   bramah__item item = {.node = root};
-  set_defaults(&out->machine);
+  bramah_machine_default(&out->machine);
   status = bramah__read_table(reader, &item, &machine_table, out);
-  if (!status) status = bramah__machine_check(reader, &item, &out->machine);
+  if (!status) status = check_machine(reader, &item, &out->machine);
   if (status) return status;
   if (reader->told) return reader->first;
   status = add_silent_inputs(reader, &out->machine);

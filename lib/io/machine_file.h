@@ -13,21 +13,11 @@ typedef struct bramah__loaded {
   double oil_density; /* 0 where the file has none */
 } bramah__loaded;
 
-/* Tables of the sections (machine_multibody.c, machine_hydraulics.c). */
-extern const bramah__table bramah__body_table;
-extern const bramah__table bramah__joint_table;
-extern const bramah__table bramah__loop_table;
-extern const bramah__table bramah__spring_table;
-extern const bramah__table bramah__joint_spring_table;
-extern const bramah__table bramah__force_table;
-extern const bramah__table bramah__wheel_table, bramah__knife_edge_table;
-extern const bramah__table bramah__motion_table;
-extern const bramah__table bramah__oil_table;
-extern const bramah__table bramah__supply_table;
-extern const bramah__table bramah__volume_table;
-extern const bramah__table bramah__valve_table;
-extern const bramah__table bramah__cylinder_table;
-extern const bramah__table bramah__rotary_table;
+/* Tables of the sections (machine_multibody.c) and the reader of `hydraulics` (machine_hydraulics.c). */
+extern const bramah__table bramah__body_table, bramah__joint_table, bramah__loop_table, bramah__spring_table,
+    bramah__joint_spring_table, bramah__force_table, bramah__wheel_table, bramah__knife_edge_table,
+    bramah__motion_table;
+bramah__read bramah__read_hydraulics;
 
 /* 1: the joint coordinate of that name turns, 2: it slides, 0: there is none. */
 int bramah__coordinate_kind(const bramah_machine *machine, const char *name);
@@ -37,10 +27,5 @@ bramah_status bramah__machine_read(const bramah__source *source, size_t n_change
                                    const bramah_change *changes, size_t n_settings,
                                    const bramah_study_setting *settings, bramah_diag *diag,
                                    bramah_machine **out);
-
-/* Every name of the file that refers to an element refers to one that is there; names of volumes and supplies
- * differ. Errors: E_REFERENCE, E_KEY. */
-bramah_status bramah__machine_check(bramah__reader *reader, const bramah__item *root,
-                                    const bramah_machine *machine);
 
 #endif

@@ -4,7 +4,6 @@
 #include "bramah/machine.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
-#include "lib/io/pool.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,57 +50,34 @@ static const bramah__word joint_types[] = {{"revolute", BRAMAH_JOINT_REVOLUTE},
                                            {"floating", BRAMAH_JOINT_FLOATING},
                                            {NULL, 0}};
 
-static int is_compound(bramah_joint_type type)
-{
-  return type != BRAMAH_JOINT_REVOLUTE && type != BRAMAH_JOINT_PRISMATIC;
-}
-
 static int coordinate_slides(bramah_joint_type type, size_t i)
 {
   return type == BRAMAH_JOINT_PRISMATIC || (type == BRAMAH_JOINT_CYLINDRICAL && i == 0) ||
          (type == BRAMAH_JOINT_PLANAR && i < 2) || (type == BRAMAH_JOINT_FLOATING && i < 3);
 }
 
-/* A list with one quantity for each coordinate of a compound joint, into double [6] at key->offset. */
-static bramah_status read_coordinates(bramah__reader *reader, const bramah__item *item,
-                                      const bramah__key *key, void *object)
-{
-  const bramah_joint *joint = object;
-  const size_t n = bramah_joint_n_coordinates(joint->type);
-  if (item->node->kind != BRAMAH__NODE_LIST || item->node->n != n) {
-    bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
-                      "a list with one value for each coordinate of the joint is "
-                      "expected: ");
-    bramah__add_number(reader->diag, (double)n, 1);
-    return BRAMAH_E_SYNTAX;
-  }
-  for (size_t i = 0; i < n; i++) {
-    bramah__key one = *key;
-    const bramah__item element = bramah__item_at(item, i);
-    one.offset = key->offset + i * sizeof(double);
-    if (coordinate_slides(joint->type, i)) one.unit = key->other_unit;
-    one.other_unit = NULL;
-    const bramah_status status = bramah__read_quantity(reader, &element, &one, object);
-    if (status) return status;
-  }
-  return BRAMAH_OK;
-}
-
-/* The unit of the key for a revolute joint, its other unit for a prismatic one; a list for compound ones,
- * whose member stands key->stride behind. */
+/* The unit of the key where the coordinate turns, its other unit where it slides. A compound joint has a list
+ * with one value for each coordinate, into double [6] at key->stride. */
 static bramah_status read_by_type(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                   void *object)
 {
-  const bramah_joint *joint = object;
-  bramah__key by_type = *key;
-  if (joint->type == BRAMAH_JOINT_FIXED) return BRAMAH_OK; /* finish_joint refuses it */
-  if (is_compound(joint->type)) {
-    by_type.offset = key->stride;
-    return read_coordinates(reader, item, &by_type, object);
+  const bramah_joint_type type = ((const bramah_joint *)object)->type;
+  const size_t n = bramah_joint_n_coordinates(type);
+  const int compound = type != BRAMAH_JOINT_REVOLUTE && type != BRAMAH_JOINT_PRISMATIC;
+  bramah_status status = BRAMAH_OK;
+  if (type == BRAMAH_JOINT_FIXED) return BRAMAH_OK; /* finish_joint refuses it */
+  if (compound && (item->node->kind != BRAMAH__NODE_LIST || item->node->n != n))
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
+                             "a list with one value for each coordinate of the joint is expected: %zu", n);
+  for (size_t i = 0; !status && i < n; i++) {
+    const bramah__item one = compound ? bramah__item_at(item, i) : *item;
+    bramah__key by_type = *key;
+    if (compound) by_type.offset = key->stride + i * sizeof(double);
+    if (coordinate_slides(type, i)) by_type.unit = key->other_unit;
+    by_type.other_unit = NULL;
+    status = bramah__read_quantity(reader, &one, &by_type, object);
   }
-  if (joint->type == BRAMAH_JOINT_PRISMATIC) by_type.unit = key->other_unit;
-  by_type.other_unit = NULL;
-  return bramah__read_quantity(reader, item, &by_type, object);
+  return status;
 }
 
 static bramah_status read_initial(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
@@ -113,11 +89,17 @@ static bramah_status read_initial(bramah__reader *reader, const bramah__item *it
 }
 
 /* R = Rz(yaw) Ry(pitch) Rx(roll): turned about the fixed axes x, y, z in this order. */
-static void rotation_matrix(const double angle[3], double *R)
+static bramah_status read_rotation(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
 {
-  double cr = cos(angle[0]), sr = sin(angle[0]);
-  double cp = cos(angle[1]), sp = sin(angle[1]);
-  double cy = cos(angle[2]), sy = sin(angle[2]);
+  double *R = ((bramah_joint *)object)->rotation, angle[3];
+  bramah__key angles = *key;
+  angles.offset = 0;
+  const bramah_status status = bramah__read_vector(reader, item, &angles, angle);
+  if (status) return status;
+  const double cr = cos(angle[0]), sr = sin(angle[0]);
+  const double cp = cos(angle[1]), sp = sin(angle[1]);
+  const double cy = cos(angle[2]), sy = sin(angle[2]);
   R[0] = cy * cp;
   R[1] = cy * sp * sr - sy * cr;
   R[2] = cy * sp * cr + sy * sr;
@@ -127,18 +109,7 @@ static void rotation_matrix(const double angle[3], double *R)
   R[6] = -sp;
   R[7] = cp * sr;
   R[8] = cp * cr;
-}
-
-static bramah_status read_rotation(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                   void *object)
-{
-  bramah_joint *joint = object;
-  double angle[3];
-  bramah__key angles = *key;
-  angles.offset = 0;
-  bramah_status status = bramah__read_vector(reader, item, &angles, angle);
-  if (!status) rotation_matrix(angle, joint->rotation);
-  return status;
+  return BRAMAH_OK;
 }
 
 /* A key that some types need and the others must not have. */
@@ -149,20 +120,7 @@ static bramah_status check_belongs(bramah__reader *reader, const bramah__item *i
   const int given = bramah__item_find(item, key, &found);
   if (given == needed) return BRAMAH_OK;
   if (needed) return bramah__fail_missing(reader, item, key);
-  bramah__fail_key(reader, &found, BRAMAH_E_KEY, "'");
-  bramah__add_text(reader->diag, key);
-  bramah__add_text(reader->diag, "' does not belong to this type");
-  return BRAMAH_E_KEY;
-}
-
-/* A welded body has no coordinate that could start anywhere. */
-static bramah_status check_fixed(bramah__reader *reader, const bramah__item *item)
-{
-  static const char *const keys[] = {"initial", "guess", "rate"};
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < sizeof keys / sizeof keys[0]; i++)
-    status = check_belongs(reader, item, keys[i], 0);
-  return status;
+  return bramah__fail_key(reader, &found, BRAMAH_E_KEY, "'%s' does not belong to this type", key);
 }
 
 static bramah_status finish_joint(bramah__reader *reader, const bramah__item *item, void *object)
@@ -171,10 +129,13 @@ static bramah_status finish_joint(bramah__reader *reader, const bramah__item *it
   bramah__item guess, initial;
   const int fixed = type == BRAMAH_JOINT_FIXED;
   const int two = type == BRAMAH_JOINT_UNIVERSAL || type == BRAMAH_JOINT_PLANAR;
-  const int any_way = type == BRAMAH_JOINT_SPHERICAL || type == BRAMAH_JOINT_FLOATING;
-  bramah_status status = check_belongs(reader, item, "axis", !fixed && !any_way);
+  const int any_axis = type == BRAMAH_JOINT_SPHERICAL || type == BRAMAH_JOINT_FLOATING;
+  bramah_status status = check_belongs(reader, item, "axis", !fixed && !any_axis);
   if (!status) status = check_belongs(reader, item, "second_axis", two);
-  if (!status && fixed) status = check_fixed(reader, item);
+  /* A welded body has no coordinate that could start anywhere. */
+  if (!status && fixed) status = check_belongs(reader, item, "initial", 0);
+  if (!status && fixed) status = check_belongs(reader, item, "guess", 0);
+  if (!status && fixed) status = check_belongs(reader, item, "rate", 0);
   if (status) return status;
   if (!bramah__item_find(item, "guess", &guess) || !bramah__item_find(item, "initial", &initial))
     return BRAMAH_OK;
@@ -370,48 +331,17 @@ static bramah_status read_motion_quantity(bramah__reader *reader, const bramah__
   return bramah__read_quantity(reader, item, &by_kind, object);
 }
 
-static bramah_status read_motion_point(bramah__reader *reader, const bramah__item *pair,
-                                       const bramah__key *position_key, double *time, double *position)
-{
-  const bramah__key time_key = {.unit = "s"};
-  bramah__quantity q;
-  if (pair->node->kind != BRAMAH__NODE_LIST || pair->node->n != 2)
-    return bramah__fail_item(reader, pair, BRAMAH_E_SYNTAX,
-                             "a pair [time, position] is expected, such as [1 s, 30 deg]");
-  bramah__item item = bramah__item_at(pair, 0);
-  bramah_status status = bramah__item_quantity(reader, &item, &time_key, NULL, &q);
-  if (status) return status;
-  *time = q.si;
-  item = bramah__item_at(pair, 1);
-  status = bramah__item_quantity(reader, &item, position_key, NULL, &q);
-  *position = status ? 0.0 : q.si;
-  return status;
-}
-
 static bramah_status read_motion_points(bramah__reader *reader, const bramah__item *list,
                                         const bramah__key *key, void *object)
 {
   bramah_motion *motion = object;
-  const bramah__key position_key = by_coordinate(reader, key, motion->joint);
-  if (list->node->kind != BRAMAH__NODE_LIST || list->node->n < 2)
-    return bramah__fail_item(reader, list, BRAMAH_E_SYNTAX,
-                             "a list of at least two pairs [time, position] is expected");
-  const size_t n = list->node->n;
-  double *times = bramah__pool_take(reader->keep, n, sizeof *times);
-  double *positions = bramah__pool_take(reader->keep, n, sizeof *positions);
-  if (!times || !positions) return bramah__no_memory(reader);
-  for (size_t i = 0; i < n; i++) {
-    bramah__item pair = bramah__item_at(list, i);
-    const bramah_status status = read_motion_point(reader, &pair, &position_key, &times[i], &positions[i]);
-    if (status) return status;
-    if (i == 0 || times[i] > times[i - 1]) continue;
-    bramah__item time = bramah__item_at(&pair, 0);
-    return bramah__fail_item(reader, &time, BRAMAH_E_VALUE, "times must ascend");
-  }
-  motion->n_points = n;
-  motion->times = times;
-  motion->positions = positions;
-  return BRAMAH_OK;
+  const bramah__curve_key curve = {.pair = "[time, position]",
+                                   .example = "[1 s, 30 deg]",
+                                   .x_name = "times",
+                                   .least = 2,
+                                   .x = {.unit = "s"},
+                                   .y = by_coordinate(reader, key, motion->joint)};
+  return bramah__read_curve(reader, list, &curve, &motion->n_points, &motion->times, &motion->positions);
 }
 
 /* Keys of one type: `needed` ones must be there, and none of them with another type. */

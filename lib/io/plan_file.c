@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t */
-#include "bramah/sensor_study.h"
+#include "lib/io/plan_file.h"
 #include "lib/base/diag.h"
 #include "lib/io/changes.h"
 
@@ -159,7 +159,7 @@ static bramah_status read_plan(bramah__reader *reader, bramah_plan *plan)
   return bramah__read_table(reader, &item, &plan_table, plan);
 }
 
-bramah_status bramah_plan_load(const char *path, bramah_diag *diag, bramah_plan **out)
+bramah_status bramah__plan_load(const char *path, bramah_diag *diag, bramah_plan **out)
 {
   loaded *whole = calloc(1, sizeof *whole);
   bramah__reader reader;
@@ -169,13 +169,13 @@ bramah_status bramah_plan_load(const char *path, bramah_diag *diag, bramah_plan 
   if (!status) status = read_plan(&reader, &whole->plan);
   bramah__reader_close(&reader);
   if (status)
-    bramah_plan_free(&whole->plan);
+    bramah__plan_free(&whole->plan);
   else
     *out = &whole->plan;
   return status;
 }
 
-void bramah_plan_free(bramah_plan *plan)
+void bramah__plan_free(bramah_plan *plan)
 {
   loaded *whole = (loaded *)plan;
   if (!whole) return;

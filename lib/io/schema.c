@@ -5,9 +5,13 @@
 #include "lib/base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST_LISTING = 64, LARGEST_MAPPING = 10000, MOST_MISTAKES = 1000 };
+
+#define NO_NAME "'%s' is no name; names are letters, digits, _ and -"
 
 /* Enumerations of the description are read as int. */
 _Static_assert(sizeof(bramah_joint_type) == sizeof(int), "enumerations must have the size of int");
@@ -34,25 +38,32 @@ static bramah_status locate(bramah__reader *reader, const bramah__item *item, co
 }
 
 bramah_status bramah__fail_item(bramah__reader *reader, const bramah__item *item, bramah_status status,
-                                const char *message)
+                                const char *format, ...)
 {
+  char message[sizeof reader->diag->message];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
   bramah__fail(reader->diag, status, NULL, message);
   return locate(reader, item, item->node);
 }
 
 bramah_status bramah__fail_key(bramah__reader *reader, const bramah__item *item, bramah_status status,
-                               const char *message)
+                               const char *format, ...)
 {
+  char message[sizeof reader->diag->message];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
   bramah__fail(reader->diag, status, NULL, message);
   return locate(reader, item, item->key ? item->key : item->node);
 }
 
 bramah_status bramah__fail_missing(bramah__reader *reader, const bramah__item *mapping, const char *key)
 {
-  bramah__fail_key(reader, mapping, BRAMAH_E_KEY, "required key '");
-  bramah__add_text(reader->diag, key);
-  bramah__add_text(reader->diag, "' is missing");
-  return BRAMAH_E_KEY;
+  return bramah__fail_key(reader, mapping, BRAMAH_E_KEY, "required key '%s' is missing", key);
 }
 
 bramah_status bramah__go_on(bramah__reader *reader, bramah_status status)
@@ -62,16 +73,6 @@ bramah_status bramah__go_on(bramah__reader *reader, bramah_status status)
   reader->tell(reader->tell_user, reader->diag);
   bramah_diag_clear(reader->diag);
   return reader->told == MOST_MISTAKES ? status : BRAMAH_OK;
-}
-
-/* "'text' is no name": the message begins with the text in question. */
-static bramah_status fail_quoting(bramah__reader *reader, const bramah__item *item, bramah_status status,
-                                  const char *text, const char *after)
-{
-  bramah__fail_item(reader, item, status, "'");
-  bramah__add_text(reader->diag, text);
-  bramah__add_text(reader->diag, after);
-  return status;
 }
 
 bramah__item bramah__item_at(const bramah__item *parent, size_t i)
@@ -134,38 +135,30 @@ static bramah_status check_range(bramah__reader *reader, const bramah__item *ite
 {
   if (range == BRAMAH__ANY || value > 0.0 || (value == 0.0 && range == BRAMAH__NOT_NEGATIVE))
     return BRAMAH_OK;
-  bramah__fail_item(reader, item, BRAMAH_E_VALUE, last_key(item));
-  bramah__add_text(reader->diag, range == BRAMAH__POSITIVE ? " must be positive" : " must not be negative");
-  return BRAMAH_E_VALUE;
-}
-
-/* Of a value that was set: the number's own text is for messages. */
-static bramah_status take_set_value(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                    bramah__quantity *out)
-{
-  const bramah__node *node = item->node;
-  const char *unit = bramah__unit_of(node->text);
-  *out = (bramah__quantity){.si = node->si,
-                            .dimension = node->dimension,
-                            .number = node->text,
-                            .number_length = unit ? (size_t)(unit - node->text) : 0,
-                            .unit = unit ? unit : ""};
-  const bramah_status status =
-      key->unit ? bramah__quantity_expect(out, key->unit, key->other_unit, reader->diag) : BRAMAH_OK;
-  return status ? locate(reader, item, node) : check_range(reader, item, key->range, out->si);
+  return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "%s must %s", last_key(item),
+                           range == BRAMAH__POSITIVE ? "be positive" : "not be negative");
 }
 
 bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     const char *lent, bramah__quantity *out)
 {
-  bramah_status status;
-  if (item->node->is_set) return take_set_value(reader, item, key, out);
-  const char *text = bramah__item_text(reader, item, &status);
-  if (!text) return status;
-  status = bramah__quantity_read(reader->c_locale, text, lent, out, reader->diag);
-  if (status && key->unit && !bramah__unit_of(text)) {
-    bramah__add_text(reader->diag, "; ");
-    bramah__add_expectation(reader->diag, "1", 1, key->unit, key->other_unit);
+  bramah_status status = BRAMAH_OK;
+  const bramah__node *node = item->node;
+  if (node->is_set) { /* the number's own text is for messages */
+    const char *unit = bramah__unit_of(node->text);
+    *out = (bramah__quantity){.si = node->si,
+                              .dimension = node->dimension,
+                              .number = node->text,
+                              .number_length = unit ? (size_t)(unit - node->text) : 0,
+                              .unit = unit ? unit : ""};
+  } else {
+    const char *text = bramah__item_text(reader, item, &status);
+    if (!text) return status;
+    status = bramah__quantity_read(reader->c_locale, text, lent, out, reader->diag);
+    if (status && key->unit && !bramah__unit_of(text)) {
+      bramah__add_text(reader->diag, "; ");
+      bramah__add_expectation(reader->diag, "1", 1, key->unit, key->other_unit);
+    }
   }
   if (!status && key->unit) status = bramah__quantity_expect(out, key->unit, key->other_unit, reader->diag);
   if (status) return locate(reader, item, item->node);
@@ -209,7 +202,7 @@ bramah_status bramah__read_integer(bramah__reader *reader, const bramah__item *i
   size_t digits = strspn(text, "0123456789");
   for (size_t i = 0; i < digits && digits <= 9; i++) value = 10 * value + (text[i] - '0');
   if (text[digits] || digits > 9 || value < 1)
-    return fail_quoting(reader, item, BRAMAH_E_VALUE, text, "' is not a whole number from 1 on");
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "'%s' is not a whole number from 1 on", text);
   *(int *)member(object, key->offset) = value;
   return BRAMAH_OK;
 }
@@ -243,58 +236,40 @@ bramah_status bramah__read_name(bramah__reader *reader, const bramah__item *item
   bramah_status status;
   const char *text = bramah__item_text(reader, item, &status);
   if (!text) return status;
-  if (!is_name(text))
-    return fail_quoting(reader, item, BRAMAH_E_SYNTAX, text,
-                        "' is no name; names are letters, digits, _ and -");
+  if (!is_name(text)) return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, NO_NAME, text);
   return keep_text(reader, text, member(object, key->offset));
-}
-
-static bramah_status fail_word(bramah__reader *reader, const bramah__item *item, const char *text,
-                               const bramah__word *words)
-{
-  const char *names[LONGEST_LISTING];
-  size_t n = 0;
-  for (; words[n].word && n < LONGEST_LISTING; n++) names[n] = words[n].word;
-  fail_quoting(reader, item, BRAMAH_E_VALUE, text, "' is not known here");
-  bramah__add_suggestion(reader->diag, text, n, names, "; possible are ");
-  return BRAMAH_E_VALUE;
 }
 
 bramah_status bramah__read_word(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                 void *object)
 {
   bramah_status status;
-  const char *text = bramah__item_text(reader, item, &status);
+  const char *names[LONGEST_LISTING], *text = bramah__item_text(reader, item, &status);
+  size_t n = 0;
   if (!text) return status;
-  for (const bramah__word *w = key->words; w->word; w++)
+  for (const bramah__word *w = key->words; w->word; w++) {
     if (strcmp(w->word, text) == 0) {
       memcpy(member(object, key->offset), &w->value, sizeof w->value);
       return BRAMAH_OK;
     }
-  return fail_word(reader, item, text, key->words);
+    if (n < LONGEST_LISTING) names[n++] = w->word;
+  }
+  bramah__fail_item(reader, item, BRAMAH_E_VALUE, "'%s' is not known here", text);
+  bramah__add_suggestion(reader->diag, text, n, names, "; possible are ");
+  return BRAMAH_E_VALUE;
 }
 
 /* ---- lists ---- */
 
-static void add_counts(bramah_diag *diag, size_t count, size_t other)
-{
-  bramah__add_number(diag, (double)count, 9);
-  if (!other) return;
-  bramah__add_text(diag, " or ");
-  bramah__add_number(diag, (double)other, 9);
-}
-
 static bramah_status check_list(bramah__reader *reader, const bramah__item *item, size_t count, size_t other)
 {
   const bramah__node *node = item->node;
+  char counts[48], found[48] = "";
   if (node->kind == BRAMAH__NODE_LIST && (node->n == count || (other && node->n == other))) return BRAMAH_OK;
-  bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "a list of ");
-  add_counts(reader->diag, count, other);
-  bramah__add_text(reader->diag, count == 2 && !other ? " elements is expected" : " values is expected");
-  if (node->kind != BRAMAH__NODE_LIST) return BRAMAH_E_SYNTAX;
-  bramah__add_text(reader->diag, ", this one has ");
-  bramah__add_number(reader->diag, (double)node->n, 9);
-  return BRAMAH_E_SYNTAX;
+  snprintf(counts, sizeof counts, other ? "%zu or %zu" : "%zu", count, other);
+  if (node->kind == BRAMAH__NODE_LIST) snprintf(found, sizeof found, ", this one has %zu", node->n);
+  return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "a list of %s %s is expected%s", counts,
+                           count == 2 && !other ? "elements" : "values", found);
 }
 
 /* The last element first: its unit serves the others, so an error in it is told there. */
@@ -326,9 +301,7 @@ bramah_status bramah__read_direction(bramah__reader *reader, const bramah__item 
   plain.count = 3;
   bramah_status status = bramah__read_vector(reader, item, &plain, object);
   if (status || v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0) return status;
-  bramah__fail_item(reader, item, BRAMAH_E_VALUE, last_key(item));
-  bramah__add_text(reader->diag, " must not be zero");
-  return BRAMAH_E_VALUE;
+  return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "%s must not be zero", last_key(item));
 }
 
 bramah_status bramah__read_pair(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
@@ -342,6 +315,39 @@ bramah_status bramah__read_pair(bramah__reader *reader, const bramah__item *item
     status = key->element(reader, &element, &element_key, object);
   }
   return status;
+}
+
+bramah_status bramah__read_curve(bramah__reader *reader, const bramah__item *list,
+                                 const bramah__curve_key *curve, size_t *n, const double **x,
+                                 const double **y)
+{
+  const bramah__node *node = list->node;
+  if (node->kind != BRAMAH__NODE_LIST || node->n < curve->least)
+    return bramah__fail_item(reader, list, BRAMAH_E_SYNTAX, "a list of %spairs %s is expected",
+                             curve->least == 2 ? "at least two " : "", curve->pair);
+  double *values[2] = {bramah__pool_take(reader->keep, node->n, sizeof(double)),
+                       bramah__pool_take(reader->keep, node->n, sizeof(double))};
+  if (!values[0] || !values[1]) return bramah__no_memory(reader);
+  for (size_t i = 0; i < node->n; i++) {
+    const bramah__item pair = bramah__item_at(list, i);
+    if (pair.node->kind != BRAMAH__NODE_LIST || pair.node->n != 2)
+      return bramah__fail_item(reader, &pair, BRAMAH_E_SYNTAX, "a pair %s is expected, such as %s",
+                               curve->pair, curve->example);
+    const bramah__item items[2] = {bramah__item_at(&pair, 0), bramah__item_at(&pair, 1)};
+    for (int k = 0; k < 2; k++) {
+      bramah__quantity q;
+      const bramah_status status =
+          bramah__item_quantity(reader, &items[k], k == 0 ? &curve->x : &curve->y, NULL, &q);
+      if (status) return status;
+      values[k][i] = q.si;
+    }
+    if (i > 0 && !(values[0][i] > values[0][i - 1]))
+      return bramah__fail_item(reader, &items[0], BRAMAH_E_VALUE, "%s must ascend", curve->x_name);
+  }
+  *n = node->n;
+  *x = values[0];
+  *y = values[1];
+  return BRAMAH_OK;
 }
 
 /* An array of n objects in the pool, its pointer and count stored as the key says. */
@@ -372,18 +378,6 @@ bramah_status bramah__read_list(bramah__reader *reader, const bramah__item *item
 
 /* ---- mappings ---- */
 
-static bramah_status fail_duplicate(bramah__reader *reader, const bramah__item *item,
-                                    const bramah__node *first)
-{
-  bramah__fail_key(reader, item, BRAMAH_E_KEY, "key '");
-  bramah__add_text(reader->diag, item->name);
-  bramah__add_text(reader->diag, "' is given twice");
-  if (!first->line) return BRAMAH_E_KEY;
-  bramah__add_text(reader->diag, ", first in line ");
-  bramah__add_number(reader->diag, first->line, 9);
-  return BRAMAH_E_KEY;
-}
-
 /* Keys are plain texts and stand once. */
 static bramah_status check_mapping(bramah__reader *reader, const bramah__item *item)
 {
@@ -397,16 +391,20 @@ static bramah_status check_mapping(bramah__reader *reader, const bramah__item *i
     bramah__item element = bramah__item_at(item, i);
     if (node->keys[i]->kind != BRAMAH__NODE_SCALAR)
       return bramah__fail_key(reader, &element, BRAMAH_E_SYNTAX, "a key must be a single word");
-    for (size_t j = 0; j < i; j++)
-      if (strcmp(node->keys[j]->text, node->keys[i]->text) == 0)
-        return fail_duplicate(reader, &element, node->keys[j]);
+    for (size_t j = 0; j < i; j++) {
+      const int line = node->keys[j]->line;
+      if (strcmp(node->keys[j]->text, node->keys[i]->text) != 0) continue;
+      return line ? bramah__fail_key(reader, &element, BRAMAH_E_KEY,
+                                     "key '%s' is given twice, first in line %d", element.name, line)
+                  : bramah__fail_key(reader, &element, BRAMAH_E_KEY, "key '%s' is given twice", element.name);
+    }
   }
   return BRAMAH_OK;
 }
 
 /* Keys of former versions and what they are called today. */
-static const char *const renamed[][2] = {{"throttles", "orifices"},
-                                         {"laminar_pressure", "transition_pressure"}};
+static const char *const renamed[][2] = {
+    {"throttles", "orifices"}, {"laminar_pressure", "transition_pressure"}, {"bleed", "unloading"}};
 
 static bramah_status fail_unknown(bramah__reader *reader, const bramah__item *item, const bramah__key *keys)
 {
@@ -417,48 +415,40 @@ static bramah_status fail_unknown(bramah__reader *reader, const bramah__item *it
     for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
       if (strcmp(item->name, renamed[i][0]) == 0 && strcmp(names[n], renamed[i][1]) == 0) today = names[n];
   }
-  bramah__fail_key(reader, item, BRAMAH_E_KEY, today ? "the key '" : "unknown key '");
-  bramah__add_text(reader->diag, item->name);
-  bramah__add_text(reader->diag, today ? "' is called '" : "'");
-  if (today) {
-    bramah__add_text(reader->diag, today);
-    bramah__add_text(reader->diag, "' now");
-    return BRAMAH_E_KEY;
-  }
+  if (today)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "the key '%s' is called '%s' now", item->name, today);
+  bramah__fail_key(reader, item, BRAMAH_E_KEY, "unknown key '%s'", item->name);
   bramah__add_suggestion(reader->diag, item->name, n, names, "; allowed are ");
   return BRAMAH_E_KEY;
-}
-
-static bramah_status check_keys(bramah__reader *reader, const bramah__item *item, const bramah__key *keys)
-{
-  bramah_status status = check_mapping(reader, item);
-  for (size_t i = 0; !status && i < item->node->n; i++) {
-    bramah__item element = bramah__item_at(item, i);
-    const bramah__key *key = keys;
-    while (key->name && strcmp(key->name, element.name) != 0) key++;
-    if (!key->name) status = bramah__go_on(reader, fail_unknown(reader, &element, keys));
-  }
-  return status;
-}
-
-static bramah_status read_key(bramah__reader *reader, const bramah__item *mapping, const bramah__key *key,
-                              void *object)
-{
-  bramah__item element;
-  if (bramah__item_find(mapping, key->name, &element)) return key->read(reader, &element, key, object);
-  return key->required ? bramah__fail_missing(reader, mapping, key->name) : BRAMAH_OK;
 }
 
 bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
                                  void *object)
 {
+  bramah__item element;
   if (table->read) return table->read(reader, item, object);
-  const size_t told = reader->told;
-  bramah_status status = check_keys(reader, item, table->keys);
-  for (const bramah__key *key = table->keys; !status && key->name; key++)
-    status = bramah__go_on(reader, read_key(reader, item, key, object));
+  const size_t mistakes = reader->told;
+  bramah_status status = check_mapping(reader, item);
+
+  /* No key that the table does not know. */
+  for (size_t i = 0; !status && i < item->node->n; i++) {
+    const bramah__key *key = table->keys;
+    element = bramah__item_at(item, i);
+    while (key->name && strcmp(key->name, element.name) != 0) key++;
+    if (!key->name) status = bramah__go_on(reader, fail_unknown(reader, &element, table->keys));
+  }
+
+  /* Every key in the order of the table. */
+  for (const bramah__key *key = table->keys; !status && key->name; key++) {
+    if (bramah__item_find(item, key->name, &element))
+      status = key->read(reader, &element, key, object);
+    else if (key->required)
+      status = bramah__fail_missing(reader, item, key->name);
+    status = bramah__go_on(reader, status);
+  }
+
   /* What finishes the object relies on its parts. */
-  if (status || !table->finish || reader->told != told) return status;
+  if (status || !table->finish || reader->told != mistakes) return status;
   return table->finish(reader, item, object);
 }
 
@@ -478,21 +468,6 @@ bramah_status bramah__read_nothing(bramah__reader *reader, const bramah__item *i
   return BRAMAH_OK;
 }
 
-static bramah_status read_named(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
-                                void *object)
-{
-  int line = bramah__item_line(item);
-  if (!table->names_with_dots && !is_name(item->name)) {
-    bramah__fail_key(reader, item, BRAMAH_E_SYNTAX, "'");
-    bramah__add_text(reader->diag, item->name);
-    bramah__add_text(reader->diag, "' is no name; names are letters, digits, _ and -");
-    return BRAMAH_E_SYNTAX;
-  }
-  bramah_status status = keep_text(reader, item->name, member(object, offsetof(bramah__named, name)));
-  memcpy(member(object, offsetof(bramah__named, line)), &line, sizeof line);
-  return status ? status : bramah__read_table(reader, item, table, object);
-}
-
 /* A section whose lines are all comments is as good as none. */
 bramah_status bramah__read_section(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                    void *object)
@@ -506,8 +481,17 @@ bramah_status bramah__read_section(bramah__reader *reader, const bramah__item *i
   unsigned char *array = make_array(reader, key, item->node->n, object);
   if (!array) return bramah__no_memory(reader);
   for (size_t i = 0; !status && i < item->node->n; i++) {
-    bramah__item element = bramah__item_at(item, i);
-    status = bramah__go_on(reader, read_named(reader, &element, key->table, array + i * key->table->size));
+    const bramah__item element = bramah__item_at(item, i);
+    unsigned char *one = array + i * key->table->size;
+    if (!key->table->names_with_dots && !is_name(element.name)) {
+      status = bramah__fail_key(reader, &element, BRAMAH_E_SYNTAX, NO_NAME, element.name);
+    } else {
+      const int line = bramah__item_line(&element);
+      status = keep_text(reader, element.name, one + offsetof(bramah__named, name));
+      memcpy(one + offsetof(bramah__named, line), &line, sizeof line);
+      if (!status) status = bramah__read_table(reader, &element, key->table, one);
+    }
+    status = bramah__go_on(reader, status);
   }
   return status;
 }

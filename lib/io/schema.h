@@ -5,6 +5,7 @@
 #ifndef BRAMAH_LIB_IO_SCHEMA_H
 #define BRAMAH_LIB_IO_SCHEMA_H
 
+#include "lib/io/fail.h"
 #include "lib/io/quantity.h"
 #include "lib/io/yaml.h"
 
@@ -96,6 +97,16 @@ bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *ite
  * dimension. */
 bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     const char *lent, bramah__quantity *out);
+/* A curve as a list of pairs of quantities, the first ascending. The words are for messages. */
+typedef struct bramah__curve_key {
+  const char *pair, *example; /* "[time, value]", "[1 s, 10 V]" */
+  const char *x_name;         /* "times" */
+  size_t least;               /* pairs, 0: any number */
+  bramah__key x, y;           /* units and ranges */
+} bramah__curve_key;
+bramah_status bramah__read_curve(bramah__reader *reader, const bramah__item *list,
+                                 const bramah__curve_key *curve, size_t *n, const double **x,
+                                 const double **y);
 /* The key `name` of a mapping as a quantity, if it is there; *out is left alone if not. */
 bramah_status bramah__find_quantity(bramah__reader *reader, const bramah__item *mapping,
                                     const bramah__key *key, double *out);
@@ -117,9 +128,9 @@ bramah_status bramah__go_on(bramah__reader *reader, bramah_status status);
 
 /* Errors: at the value, at the key, or with "required key ... is missing" at the name of the mapping. */
 bramah_status bramah__fail_item(bramah__reader *reader, const bramah__item *item, bramah_status status,
-                                const char *message);
+                                const char *format, ...) BRAMAH__PRINTF(4, 5);
 bramah_status bramah__fail_key(bramah__reader *reader, const bramah__item *item, bramah_status status,
-                               const char *message);
+                               const char *format, ...) BRAMAH__PRINTF(4, 5);
 bramah_status bramah__fail_missing(bramah__reader *reader, const bramah__item *mapping, const char *key);
 
 #endif

@@ -26,14 +26,13 @@ static bramah_status make(const bramah_session *session, double *room, bramah_di
   take_limits(from->accelerations, nf, bramah_filter_acceleration_noise(session->filter), acceleration);
   take_limits(from->pressures, np, bramah_filter_first_order_noise(session->filter), pressure);
   take_limits(from->sensors, ns, sigma, sensor);
-  const bramah_adaptive_options options = {.method = (bramah_adaptive_method)from->method,
-                                           .window = (size_t)from->window,
-                                           .acceleration_least = acceleration,
-                                           .acceleration_most = acceleration + nf,
-                                           .first_order_least = pressure,
-                                           .first_order_most = pressure + np,
-                                           .sensor_least = sensor,
-                                           .sensor_most = sensor + ns};
+  bramah_adaptive_options options;
+  bramah_adaptive_options_default(&options);
+  options.method = (bramah_adaptive_method)from->method;
+  options.window = (size_t)from->window;
+  options.acceleration_least = acceleration, options.acceleration_most = acceleration + nf;
+  options.first_order_least = pressure, options.first_order_most = pressure + np;
+  options.sensor_least = sensor, options.sensor_most = sensor + ns;
   return bramah_adaptive_new(session->filter, &options, diag, out);
 }
 

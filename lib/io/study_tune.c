@@ -11,11 +11,8 @@ static const bramah__word criteria[] = {{"likelihood", BRAMAH_TUNE_LIKELIHOOD},
                                         {"prediction", BRAMAH_TUNE_PREDICTION},
                                         {NULL, 0}};
 
-static const bramah__word methods[] = {{"scoring", BRAMAH_TUNE_SCORING},
-                                       {"simplex", BRAMAH_TUNE_SIMPLEX},
-                                       {"multistart", BRAMAH_TUNE_MULTISTART},
-                                       {"global", BRAMAH_TUNE_GLOBAL},
-                                       {NULL, 0}};
+static const bramah__word methods[] = {
+    {"scoring", BRAMAH_TUNE_SCORING}, {"simplex", BRAMAH_TUNE_SIMPLEX}, {NULL, 0}};
 
 static const bramah__word scales[] = {{"log", 0}, {"linear", 1}, {NULL, 0}};
 
@@ -96,9 +93,8 @@ static bramah_status finish_tune(bramah__reader *reader, const bramah__item *ite
   if (!bramah__item_find(item, "penalty", &at)) tune->penalty = -1.0;
   if (tune->method != BRAMAH_TUNE_SCORING || tune->criterion == BRAMAH_TUNE_LIKELIHOOD) return BRAMAH_OK;
   bramah__item_find(item, "method", &at);
-  return bramah__fail_item(
-      reader, &at, BRAMAH_E_VALUE,
-      "scoring is for the likelihood; other criteria want simplex, multistart or global");
+  return bramah__fail_item(reader, &at, BRAMAH_E_VALUE,
+                           "scoring is for the likelihood; other criteria want simplex");
 }
 
 static const bramah__key tune_keys[] = {

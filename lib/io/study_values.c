@@ -13,65 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- places ---- */
-
-static bramah_status fail_missing(const char *file, const char *path, const bramah__node *node,
-                                  const char *part, bramah_diag *diag)
-{
-  const char *names[256];
-  size_t n = 0;
-  for (; node->kind == BRAMAH__NODE_MAPPING && n < node->n && n < sizeof names / sizeof names[0]; n++)
-    names[n] = node->keys[n]->text ? node->keys[n]->text : "";
-  bramah__fail(diag, BRAMAH_E_KEY, path, "the file has no '");
-  bramah__add_text(diag, part);
-  bramah__add_text(diag, "' there");
-  if (n) bramah__add_suggestion(diag, part, n, names, "; there are ");
-  return bramah__at(diag, file, node->line, node->column);
-}
-
-/* Index of the element of that name or number; node->n: there is none. */
-static size_t index_of(const bramah__node *node, const char *part)
-{
-  char *end;
-  if (node->kind == BRAMAH__NODE_SCALAR) return node->n;
-  for (size_t i = 0; node->kind == BRAMAH__NODE_MAPPING && i < node->n; i++)
-    if (node->keys[i]->kind == BRAMAH__NODE_SCALAR && strcmp(node->keys[i]->text, part) == 0) return i;
-  const unsigned long i = strtoul(part, &end, 10);
-  const int is_index = node->kind == BRAMAH__NODE_LIST && *part >= '0' && *part <= '9' && !*end;
-  return is_index && i < node->n ? (size_t)i : node->n;
-}
-
-bramah_status bramah__tree_find(const bramah__node *root, const char *file, const char *path,
-                                bramah__position *out, bramah_diag *diag)
-{
-  const bramah__node *node = root;
-  char part[256];
-  int whole = 0; /* the rest is one key */
-  out->depth = 0;
-  out->parent = NULL;
-  for (const char *p = path; p;) {
-    const char *dot = whole ? NULL : strchr(p, '.');
-    const size_t n = dot ? (size_t)(dot - p) : strlen(p);
-    if (n == 0 || n >= sizeof part || out->depth == BRAMAH__DEEPEST_PLACE) {
-      bramah__fail(diag, BRAMAH_E_KEY, path, "a path is keys joined by dots, such as volumes.v1.noise");
-      return bramah__at(diag, file, 0, 0);
-    }
-    memcpy(part, p, n);
-    part[n] = '\0';
-    const size_t i = index_of(node, part);
-    if (node->kind == BRAMAH__NODE_SCALAR || i >= node->n) return fail_missing(file, path, node, part, diag);
-    whole = node == root && strcmp(part, "changes") == 0;
-    out->at[out->depth++] = (unsigned short)i;
-    out->parent = node;
-    node = node->items[i];
-    p = dot ? dot + 1 : NULL;
-  }
-  out->node = node;
-  if (node->kind == BRAMAH__NODE_SCALAR) return BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_VALUE, path, "a single value is expected at this place");
-  return bramah__at(diag, file, node->line, node->column);
-}
-
 /* ---- references ---- */
 
 static const char *after(const char *text, const char *prefix)
@@ -166,15 +107,6 @@ static bramah_status take_settings(bramah__study_draft *to, const bramah__study_
   return BRAMAH_OK;
 }
 
-bramah_status bramah__apply_settings(bramah__reader *reader, size_t n, const bramah_study_setting *settings,
-                                     int in_machine, bramah__node **root)
-{
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < n; i++)
-    if (settings[i].ref->in_machine == in_machine) status = bramah__tree_set(reader, &settings[i], root);
-  return status;
-}
-
 /* A draft with the files and settings of another and n more, read anew; it owns no file. */
 static bramah_status derive(const bramah__study_draft *from, size_t n, const bramah_study_setting *settings,
                             bramah_diag *diag, bramah__study_draft **out)
@@ -246,14 +178,6 @@ bramah_status bramah__study_load_machine(bramah_study *study, bramah_diag *diag,
 }
 
 /* ---- identity ---- */
-
-uint64_t bramah__fnv(uint64_t hash, const void *data, size_t n)
-{
-  const unsigned char *byte = data;
-  if (!hash) hash = UINT64_C(14695981039346656037);
-  for (size_t i = 0; i < n; i++) hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
-  return hash;
-}
 
 bramah_status bramah_study_hash(bramah_study *study, uint64_t *out, bramah_diag *diag)
 {

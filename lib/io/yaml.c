@@ -3,9 +3,10 @@
 #include "lib/io/yaml.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
-#include "lib/io/yaml_limits.h"
 
 #include <errno.h>
+#include <stdalign.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,59 @@
 enum { LARGEST_FILE = 16 * 1024 * 1024, LONGEST_CHANGE = 4096 };
 /* Bytes. Aliases of long texts and lists, and changes in long lists, make much of a small file. */
 enum { MOST_KEPT = 64 * 1024 * 1024, MOST_SCRATCH = 256 * 1024 * 1024 };
+
+/* ---- memory ---- */
+
+enum { BLOCK_SIZE = 16384 };
+
+/* newest -> older -> ... -> NULL; pieces are cut from the newest only. */
+typedef struct bramah__pool_block {
+  struct bramah__pool_block *older;
+  size_t size, used;
+  alignas(max_align_t) unsigned char bytes[];
+} bramah__pool_block;
+
+void *bramah__pool_take(bramah__pool *pool, size_t n, size_t size)
+{
+  size_t align = alignof(max_align_t);
+  if (size && n > (SIZE_MAX / 2) / size) return NULL;
+  size_t bytes = (n * size + align - 1) / align * align;
+  if (pool->most && bytes > pool->most - pool->taken) {
+    pool->full = 1;
+    return NULL;
+  }
+  pool->taken += bytes;
+  bramah__pool_block *block = pool->newest;
+  if (!block || block->size - block->used < bytes) {
+    const size_t room = bytes > BLOCK_SIZE ? bytes : BLOCK_SIZE;
+    block = calloc(1, sizeof *block + room);
+    if (!block) return NULL;
+    block->size = room;
+    block->older = pool->newest;
+    pool->newest = block;
+  }
+  void *piece = block->bytes + block->used;
+  block->used += bytes;
+  return piece;
+}
+
+char *bramah__pool_text(bramah__pool *pool, const char *text, size_t length)
+{
+  char *copy = bramah__pool_take(pool, length + 1, 1);
+  if (copy && length) memcpy(copy, text, length);
+  return copy;
+}
+
+void bramah__pool_free(bramah__pool *pool)
+{
+  while (pool->newest) {
+    bramah__pool_block *older = pool->newest->older;
+    free(pool->newest);
+    pool->newest = older;
+  }
+}
+
+/* ---- files ---- */
 
 /* Where a text stands: its own lines and columns, or the one line of the change it belongs to. */
 typedef struct origin {
@@ -59,9 +113,11 @@ static bramah_status fail_file(bramah__reader *reader, const char *message, int 
   return bramah__at(reader->diag, reader->file, 0, 0);
 }
 
-static bramah_status read_stream(bramah__reader *reader, FILE *stream, char **text, size_t *length)
+static bramah_status read_file(bramah__reader *reader, char **text, size_t *length)
 {
   size_t room = 16384, got = 0;
+  FILE *stream = fopen(reader->file, "rb");
+  if (!stream) return fail_file(reader, "cannot be opened: ", errno);
   char *buffer = malloc(room);
   while (buffer && !feof(stream) && !ferror(stream) && got <= LARGEST_FILE) {
     if (got == room) {
@@ -74,19 +130,91 @@ static bramah_status read_stream(bramah__reader *reader, FILE *stream, char **te
   }
   *text = buffer;
   *length = got;
-  if (ferror(stream)) return fail_file(reader, "cannot be read: ", errno);
-  if (got > LARGEST_FILE) return fail_file(reader, "is larger than 16 MB, too large for a description", 0);
-  return buffer && feof(stream) ? BRAMAH_OK : bramah__no_memory(reader);
-}
-
-static bramah_status read_file(bramah__reader *reader, char **text, size_t *length)
-{
-  FILE *stream = fopen(reader->file, "rb");
-  if (!stream) return fail_file(reader, "cannot be opened: ", errno);
-  bramah_status status = read_stream(reader, stream, text, length);
+  bramah_status status = BRAMAH_OK;
+  if (ferror(stream))
+    status = fail_file(reader, "cannot be read: ", errno);
+  else if (got > LARGEST_FILE)
+    status = fail_file(reader, "is larger than 16 MB, too large for a description", 0);
+  else if (!buffer || !feof(stream))
+    status = bramah__no_memory(reader);
   fclose(stream);
   return status;
 }
+
+/* ---- limits ---- */
+
+/* What a description may hold at most. libyaml takes a time that grows with the square of the depth of
+ * brackets, of the anchors and of the directives, and some 200 bytes for every value; a file of a few
+ * megabytes could keep it busy for an hour. */
+enum { DEEPEST = 64, MOST_ANCHORS = 1000, MOST_DIRECTIVES = 100, MOST_VALUES = 1000000 };
+
+typedef struct tally {
+  size_t depth, anchors, values;
+} tally;
+
+static const char *count_event(tally *t, const yaml_event_t *event)
+{
+  const yaml_char_t *anchor = NULL;
+  switch (event->type) {
+  case YAML_SCALAR_EVENT:
+    anchor = event->data.scalar.anchor;
+    break;
+  case YAML_SEQUENCE_START_EVENT:
+    anchor = event->data.sequence_start.anchor;
+    break;
+  case YAML_MAPPING_START_EVENT:
+    anchor = event->data.mapping_start.anchor;
+    break;
+  case YAML_ALIAS_EVENT:
+    break;
+  case YAML_SEQUENCE_END_EVENT:
+  case YAML_MAPPING_END_EVENT:
+    t->depth--;
+    return NULL;
+  default:
+    return NULL;
+  }
+  t->depth += event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT;
+  t->anchors += anchor != NULL;
+  t->values++;
+  if (t->depth > DEEPEST) return "lists and keys are nested more than 64 deep";
+  if (t->anchors > MOST_ANCHORS) return "more than 1000 anchors";
+  return t->values > MOST_VALUES ? "more than a million values" : NULL;
+}
+
+/* NULL if the text keeps the limits up to its end or first syntax error; else the message, and where. */
+static const char *find_excess(const char *text, size_t length, yaml_mark_t *mark)
+{
+  static const char line_ends[] = "\n\r\x85\xa8\xa9";
+  yaml_parser_t parser;
+  yaml_event_t event;
+  tally t = {0};
+  size_t directives = 0;
+  memset(mark, 0, sizeof *mark);
+
+  /* Directives begin a line, after any of the line ends that YAML has (for those of several bytes the last byte
+   * will do). Quoted text may hold such lines as well, but not a hundred. */
+  for (const char *c = text, *past = text + length; (c = memchr(c, '%', (size_t)(past - c))) != NULL; c++)
+    directives += c == text || memchr(line_ends, c[-1], sizeof line_ends - 1) != NULL;
+  if (directives > MOST_DIRECTIVES) return "more than 100 directives (lines that begin with %)";
+
+  /* All else is counted as libyaml meets it, until it stops by itself. */
+  const char *message = NULL;
+  int end = 0;
+  if (!yaml_parser_initialize(&parser)) return NULL;
+  yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+  yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+  while (!end && !message && yaml_parser_parse(&parser, &event)) {
+    message = count_event(&t, &event);
+    *mark = event.start_mark;
+    end = event.type == YAML_STREAM_END_EVENT;
+    yaml_event_delete(&event);
+  }
+  yaml_parser_delete(&parser);
+  return message;
+}
+
+/* ---- from libyaml's document to the tree ---- */
 
 /* As libyaml does: also a carriage return, next line (U+0085) and the separators U+2028 and U+2029 end a
  * line. */
@@ -139,44 +267,7 @@ static bramah_status fail_parser(bramah__reader *reader, const origin *at, const
   return BRAMAH_E_SYNTAX;
 }
 
-static bramah_status convert_scalar(bramah__reader *reader, const yaml_node_t *from, bramah__node *to)
-{
-  const char *text = (const char *)from->data.scalar.value;
-  size_t length = from->data.scalar.length;
-  to->kind = BRAMAH__NODE_SCALAR;
-  to->quoted = from->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-  to->text = bramah__pool_text(&reader->scratch, text, length);
-  return to->text ? BRAMAH_OK : bramah__no_memory(reader);
-}
-
-static bramah_status convert_list(bramah__reader *reader, const yaml_node_t *from, bramah__node *nodes,
-                                  bramah__node *to)
-{
-  const yaml_node_item_t *item = from->data.sequence.items.start;
-  to->kind = BRAMAH__NODE_LIST;
-  to->n = (size_t)(from->data.sequence.items.top - item);
-  to->items = bramah__pool_take(&reader->scratch, to->n, sizeof *to->items);
-  if (!to->items) return bramah__no_memory(reader);
-  for (size_t i = 0; i < to->n; i++) to->items[i] = &nodes[item[i] - 1];
-  return BRAMAH_OK;
-}
-
-static bramah_status convert_mapping(bramah__reader *reader, const yaml_node_t *from, bramah__node *nodes,
-                                     bramah__node *to)
-{
-  const yaml_node_pair_t *pair = from->data.mapping.pairs.start;
-  to->kind = BRAMAH__NODE_MAPPING;
-  to->n = (size_t)(from->data.mapping.pairs.top - pair);
-  to->items = bramah__pool_take(&reader->scratch, to->n, sizeof *to->items);
-  to->keys = bramah__pool_take(&reader->scratch, to->n, sizeof *to->keys);
-  if (!to->items || !to->keys) return bramah__no_memory(reader);
-  for (size_t i = 0; i < to->n; i++) {
-    to->keys[i] = &nodes[pair[i].key - 1];
-    to->items[i] = &nodes[pair[i].value - 1];
-  }
-  return BRAMAH_OK;
-}
-
+/* The node of the tree for one of the document; `nodes` are those of all. */
 static bramah_status convert_node(bramah__reader *reader, const origin *at, const yaml_node_t *from,
                                   bramah__node *nodes, bramah__node *to)
 {
@@ -184,37 +275,43 @@ static bramah_status convert_node(bramah__reader *reader, const origin *at, cons
   to->line = line_of(at, &from->start_mark);
   to->column = at->is_change ? 0 : (int)from->start_mark.column + 1;
   if (from->type == YAML_SCALAR_NODE) {
-    int cut = memchr(from->data.scalar.value, 0, from->data.scalar.length) != NULL;
-    if (cut) return fail_origin(reader, at, BRAMAH_E_SYNTAX, "text contains a zero byte", &from->start_mark);
-    return convert_scalar(reader, from, to);
+    const char *text = (const char *)from->data.scalar.value;
+    const size_t length = from->data.scalar.length;
+    if (memchr(text, 0, length))
+      return fail_origin(reader, at, BRAMAH_E_SYNTAX, "text contains a zero byte", &from->start_mark);
+    to->kind = BRAMAH__NODE_SCALAR;
+    to->quoted = from->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    to->text = bramah__pool_text(&reader->scratch, text, length);
+    return to->text ? BRAMAH_OK : bramah__no_memory(reader);
   }
-  return from->type == YAML_SEQUENCE_NODE ? convert_list(reader, from, nodes, to)
-                                          : convert_mapping(reader, from, nodes, to);
-}
-
-/* Node i of the document becomes nodes[i]: aliases stay shared, and a document of aliases of aliases does not
- * grow. */
-static bramah_status convert(bramah__reader *reader, const origin *at, const yaml_document_t *document,
-                             bramah__node **root)
-{
-  const yaml_node_t *from = document->nodes.start;
-  size_t n = (size_t)(document->nodes.top - from);
-  bramah__node *nodes = bramah__pool_take(&reader->scratch, n, sizeof *nodes);
-  if (!nodes) return bramah__no_memory(reader);
-  *root = n ? &nodes[0] : NULL;
-  for (size_t i = 0; i < n; i++) {
-    bramah_status status = convert_node(reader, at, &from[i], nodes, &nodes[i]);
-    if (status) return status;
+  const int list = from->type == YAML_SEQUENCE_NODE;
+  const yaml_node_item_t *item = list ? from->data.sequence.items.start : NULL;
+  const yaml_node_pair_t *pair = list ? NULL : from->data.mapping.pairs.start;
+  to->kind = list ? BRAMAH__NODE_LIST : BRAMAH__NODE_MAPPING;
+  to->n = (size_t)(list ? from->data.sequence.items.top - item : from->data.mapping.pairs.top - pair);
+  to->items = bramah__pool_take(&reader->scratch, to->n, sizeof *to->items);
+  if (!list) to->keys = bramah__pool_take(&reader->scratch, to->n, sizeof *to->keys);
+  if (!to->items || (!list && !to->keys)) return bramah__no_memory(reader);
+  for (size_t i = 0; i < to->n; i++) {
+    to->items[i] = &nodes[(list ? item[i] : pair[i].value) - 1];
+    if (!list) to->keys[i] = &nodes[pair[i].key - 1];
   }
   return BRAMAH_OK;
 }
 
+/* Node i of the document becomes nodes[i]: aliases stay shared, and a document of aliases of aliases does not
+ * grow. */
 static bramah_status load_document(bramah__reader *reader, const origin *at, yaml_parser_t *parser,
                                    bramah__node **root)
 {
   yaml_document_t document;
   if (!yaml_parser_load(parser, &document)) return fail_parser(reader, at, parser);
-  bramah_status status = convert(reader, at, &document, root);
+  const yaml_node_t *from = document.nodes.start;
+  const size_t n = (size_t)(document.nodes.top - from);
+  bramah__node *nodes = bramah__pool_take(&reader->scratch, n, sizeof *nodes);
+  bramah_status status = nodes ? BRAMAH_OK : bramah__no_memory(reader);
+  *root = n ? nodes : NULL;
+  for (size_t i = 0; !status && i < n; i++) status = convert_node(reader, at, &from[i], nodes, &nodes[i]);
   yaml_document_delete(&document);
   return status;
 }
@@ -227,7 +324,7 @@ static bramah_status parse_text(bramah__reader *reader, origin *at, const char *
   yaml_mark_t mark;
   bramah__node *second = NULL;
   at->last_line = count_lines(text, length);
-  const char *excess = bramah__yaml_excess(text, length, &mark);
+  const char *excess = find_excess(text, length, &mark);
   if (excess) return fail_origin(reader, at, BRAMAH_E_SYNTAX, excess, &mark);
   if (!yaml_parser_initialize(&parser)) return bramah__no_memory(reader);
   yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
@@ -240,14 +337,9 @@ static bramah_status parse_text(bramah__reader *reader, origin *at, const char *
   return bramah__at(reader->diag, second->file, second->line, second->column);
 }
 
-static int is_nothing(const bramah__node *node)
-{
-  return !node || (node->kind == BRAMAH__NODE_SCALAR && !node->quoted && !*node->text);
-}
-
 static bramah_status check_root(bramah__reader *reader, const bramah__node *root)
 {
-  if (is_nothing(root)) {
+  if (!root || (root->kind == BRAMAH__NODE_SCALAR && !root->quoted && !*root->text)) {
     bramah__fail(reader->diag, BRAMAH_E_EMPTY, NULL, "file is empty");
     return bramah__at(reader->diag, reader->file, 0, 0);
   }
@@ -333,6 +425,8 @@ void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const
   }
 }
 
+/* ---- changes ---- */
+
 /* The value of a change. What begins like a list, a mapping or a quotation is YAML, everything else plain
  * text. */
 static bramah_status parse_value(bramah__reader *reader, const bramah_change *change, bramah__node **out)
@@ -394,38 +488,11 @@ static bramah__node *copy_node(bramah__reader *reader, const bramah__node *from)
   return to;
 }
 
-static bramah_status find_in_list(bramah__reader *reader, const bramah_change *change,
-                                  const bramah__node *list, const char *part, size_t *index)
-{
-  size_t value = 0, length = strspn(part, "0123456789");
-  for (const char *p = part; length && length < 9 && *p >= '0' && *p <= '9'; p++)
-    value = 10 * value + (size_t)(*p - '0');
-  *index = value;
-  if (length && length < 9 && !part[length] && value < list->n) return BRAMAH_OK;
-  fail_change(reader, change, "the list to be changed has no element '", part);
-  bramah__add_text(reader->diag, "; its elements are 0 to ");
-  bramah__add_number(reader->diag, list->n ? (double)list->n - 1.0 : 0.0, 9);
-  return BRAMAH_E_KEY;
-}
-
-/* The key takes the position of the change, so that a wrong one is reported there. */
-static bramah_status add_key(bramah__reader *reader, const bramah_change *change, const char *part,
-                             bramah__node *mapping)
-{
-  bramah__node *key = bramah__pool_take(&reader->scratch, 1, sizeof *key);
-  if (!key) return bramah__no_memory(reader);
-  *key = (bramah__node){.kind = BRAMAH__NODE_SCALAR, .file = change->file, .line = change->line};
-  key->text = bramah__pool_text(&reader->scratch, part, strlen(part));
-  if (!key->text) return bramah__no_memory(reader);
-  mapping->keys[mapping->n++] = key;
-  return BRAMAH_OK;
-}
-
-/* One step down: the place where `part` of the path stands in a node of our own. */
+/* One step down: the place where `part` of the path is in a node of our own. A last key that is not there is
+ * added, with the position of the change, so that a wrong one is reported there. */
 static bramah_status step_down(bramah__reader *reader, const bramah_change *change, bramah__node *node,
                                const char *part, int last, bramah__node ***place)
 {
-  bramah_status status = BRAMAH_OK;
   size_t i = 0;
   if (node->kind == BRAMAH__NODE_SCALAR) {
     fail_change(reader, change, "nothing stands below '", node->text);
@@ -433,14 +500,25 @@ static bramah_status step_down(bramah__reader *reader, const bramah_change *chan
     return BRAMAH_E_KEY;
   }
   if (node->kind == BRAMAH__NODE_LIST) {
-    status = find_in_list(reader, change, node, part, &i);
-  } else {
-    i = find_index(node, part);
-    if (i == node->n)
-      status = last ? add_key(reader, change, part, node) : fail_missing(reader, change, node, part);
+    const size_t length = strspn(part, "0123456789");
+    for (const char *p = part; length < 9 && *p >= '0' && *p <= '9'; p++) i = 10 * i + (size_t)(*p - '0');
+    if (!length || length >= 9 || part[length] || i >= node->n) {
+      fail_change(reader, change, "the list to be changed has no element '", part);
+      bramah__add_text(reader->diag, "; its elements are 0 to ");
+      bramah__add_number(reader->diag, node->n ? (double)node->n - 1.0 : 0.0, 9);
+      return BRAMAH_E_KEY;
+    }
+  } else if ((i = find_index(node, part)) == node->n) {
+    if (!last) return fail_missing(reader, change, node, part);
+    bramah__node *key = bramah__pool_take(&reader->scratch, 1, sizeof *key);
+    if (!key) return bramah__no_memory(reader);
+    *key = (bramah__node){.kind = BRAMAH__NODE_SCALAR, .file = change->file, .line = change->line};
+    key->text = bramah__pool_text(&reader->scratch, part, strlen(part));
+    if (!key->text) return bramah__no_memory(reader);
+    node->keys[node->n++] = key;
   }
-  if (!status) *place = &node->items[i];
-  return status;
+  *place = &node->items[i];
+  return BRAMAH_OK;
 }
 
 static bramah_status apply_change(bramah__reader *reader, const bramah_change *change, bramah__node **root)
@@ -473,6 +551,65 @@ bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bram
   return BRAMAH_OK;
 }
 
+/* ---- places ---- */
+
+static bramah_status fail_no_place(const char *file, const char *path, const bramah__node *node,
+                                   const char *part, bramah_diag *diag)
+{
+  const char *names[256];
+  size_t n = 0;
+  for (; node->kind == BRAMAH__NODE_MAPPING && n < node->n && n < sizeof names / sizeof names[0]; n++)
+    names[n] = node->keys[n]->text ? node->keys[n]->text : "";
+  bramah__fail(diag, BRAMAH_E_KEY, path, "the file has no '");
+  bramah__add_text(diag, part);
+  bramah__add_text(diag, "' there");
+  if (n) bramah__add_suggestion(diag, part, n, names, "; there are ");
+  return bramah__at(diag, file, node->line, node->column);
+}
+
+/* Index of the element of that name or number; node->n: there is none. */
+static size_t index_of(const bramah__node *node, const char *part)
+{
+  char *end;
+  if (node->kind == BRAMAH__NODE_SCALAR) return node->n;
+  for (size_t i = 0; node->kind == BRAMAH__NODE_MAPPING && i < node->n; i++)
+    if (node->keys[i]->kind == BRAMAH__NODE_SCALAR && strcmp(node->keys[i]->text, part) == 0) return i;
+  const unsigned long i = strtoul(part, &end, 10);
+  const int is_index = node->kind == BRAMAH__NODE_LIST && *part >= '0' && *part <= '9' && !*end;
+  return is_index && i < node->n ? (size_t)i : node->n;
+}
+
+bramah_status bramah__tree_find(const bramah__node *root, const char *file, const char *path,
+                                bramah__position *out, bramah_diag *diag)
+{
+  const bramah__node *node = root;
+  char part[256];
+  int whole = 0; /* the rest is one key */
+  out->depth = 0;
+  out->parent = NULL;
+  for (const char *p = path; p;) {
+    const char *dot = whole ? NULL : strchr(p, '.');
+    const size_t n = dot ? (size_t)(dot - p) : strlen(p);
+    if (n == 0 || n >= sizeof part || out->depth == BRAMAH__DEEPEST_PLACE) {
+      bramah__fail(diag, BRAMAH_E_KEY, path, "a path is keys joined by dots, such as volumes.v1.noise");
+      return bramah__at(diag, file, 0, 0);
+    }
+    memcpy(part, p, n);
+    part[n] = '\0';
+    const size_t i = index_of(node, part);
+    if (node->kind == BRAMAH__NODE_SCALAR || i >= node->n) return fail_no_place(file, path, node, part, diag);
+    whole = node == root && strcmp(part, "changes") == 0;
+    out->at[out->depth++] = (unsigned short)i;
+    out->parent = node;
+    node = node->items[i];
+    p = dot ? dot + 1 : NULL;
+  }
+  out->node = node;
+  if (node->kind == BRAMAH__NODE_SCALAR) return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_VALUE, path, "a single value is expected at this place");
+  return bramah__at(diag, file, node->line, node->column);
+}
+
 bramah_status bramah__tree_set(bramah__reader *reader, const bramah_study_setting *setting,
                                bramah__node **root)
 {
@@ -501,16 +638,22 @@ bramah_status bramah__tree_set(bramah__reader *reader, const bramah_study_settin
   return BRAMAH_OK;
 }
 
-static int needs_quotes(const bramah__node *node)
+bramah_status bramah__apply_settings(bramah__reader *reader, size_t n, const bramah_study_setting *settings,
+                                     int in_machine, bramah__node **root)
 {
-  return node->quoted || !*node->text || strpbrk(node->text, "[]{},:#'\"&*!|>%@`") != NULL;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < n; i++)
+    if (settings[i].ref->in_machine == in_machine) status = bramah__tree_set(reader, &settings[i], root);
+  return status;
 }
+
+/* ---- texts ---- */
 
 /* Characters of a scalar inside a list, written to out unless that is NULL. */
 static size_t write_scalar(const bramah__node *node, char *out)
 {
   size_t n = 0;
-  int quotes = needs_quotes(node);
+  const int quotes = node->quoted || !*node->text || strpbrk(node->text, "[]{},:#'\"&*!|>%@`");
   if (quotes && ++n && out) out[0] = '\'';
   for (const char *p = node->text; *p; p++) {
     if (out) out[n] = *p;

@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A YAML document as a tree of nodes that know where they stand, and the changes applied to it before anybody
+/* A YAML document as a tree of nodes that know where they are in the file, and the changes applied to it before anybody
  * interprets it. Aliases share their node with the anchor; a change copies the way down to its place first,
  * so it touches that place only. */
 #ifndef BRAMAH_LIB_IO_YAML_H
 #define BRAMAH_LIB_IO_YAML_H
 
 #include <locale.h>
+#include <stddef.h>
 
 #include "bramah/study.h"
 #include "bramah/status.h"
-#include "lib/io/pool.h"
+
+/* Memory that only grows and goes at once: what belongs to a loaded file, whose size nobody knows beforehand. */
+typedef struct bramah__pool {
+  struct bramah__pool_block *newest;
+  size_t most;  /* bytes that may be taken in all; 0: any number */
+  size_t taken; /* so far */
+  int full;     /* 1: something was refused because of `most` */
+} bramah__pool;
+
+/* n items of `size` bytes, zero-filled, for any type; NULL when memory is short or the pool is full. n = 0
+ * gives a valid, empty piece. */
+void *bramah__pool_take(bramah__pool *pool, size_t n, size_t size);
+
+/* Copy of `length` characters, terminated. */
+char *bramah__pool_text(bramah__pool *pool, const char *text, size_t length);
+
+void bramah__pool_free(bramah__pool *pool);
 
 typedef enum bramah__node_kind {
   BRAMAH__NODE_SCALAR,
@@ -88,9 +105,6 @@ bramah_status bramah__tree_set(bramah__reader *reader, const bramah_study_settin
 /* All of those in the machine's tree, or in the study's. */
 bramah_status bramah__apply_settings(bramah__reader *reader, size_t n, const bramah_study_setting *settings,
                                      int in_machine, bramah__node **root);
-
-/* FNV-1a, continued from a former hash (0: a new one). */
-uint64_t bramah__fnv(uint64_t hash, const void *data, size_t n);
 
 /* Put the changes in. Errors: E_KEY where the place does not exist, E_SYNTAX in a value. */
 bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bramah_change *changes,

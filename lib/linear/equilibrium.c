@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Equilibria: coming to rest, and trims. */
-#include "lib/linear/rest_internal.h"
+#include "lib/linear/linearization_internal.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 
 #include <math.h>
 #include <string.h>
 
-double bramah__state_size(const bramah_linearization *l, size_t i)
+/* Sizes that steps are measured by: rad or m, their rates, MPa, full command, bristle and film. */
+static double state_size(const bramah_linearization *l, size_t i)
 {
   const size_t pressure = 2 * l->system.n_position, spool = bramah__first_spool(l),
                friction = bramah__first_friction(l);
@@ -17,8 +18,9 @@ double bramah__state_size(const bramah_linearization *l, size_t i)
   return strcmp(l->system.x_unit[i], "1") == 0 ? 1.0 : 1e-5;
 }
 
-bramah_status bramah__move_state(bramah_linearization *l, bramah_coupled *c, const double *dx,
-                                 bramah_diag *diag)
+/* Move the state by dx [n] in the order of the linearization; friction states too. */
+static bramah_status move_state(bramah_linearization *l, bramah_coupled *c, const double *dx,
+                                bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
@@ -38,18 +40,8 @@ bramah_status bramah__move_state(bramah_linearization *l, bramah_coupled *c, con
   return bramah__adopt_candidate(c, diag);
 }
 
-/* What still moves is prescribed. */
-static bramah_status drives_stand(const bramah_coupled *c, bramah_diag *diag)
-{
-  const bramah_model *model = c->model;
-  for (size_t i = 0; i < model->n_motions; i++)
-    if (c->state.zd[model->motion[i].joint] != 0.0)
-      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->motion_name[i],
-                          "this prescribed motion does not stand still: there is no equilibrium");
-  return BRAMAH_OK;
-}
-
-bramah_status bramah__halt(bramah_coupled *c, bramah_diag *diag)
+/* Velocities to zero, spools to where the commands hold them. What still moves is prescribed. */
+static bramah_status halt(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   bramah__state_copy(&c->state, &c->next);
@@ -59,25 +51,29 @@ bramah_status bramah__halt(bramah_coupled *c, bramah_diag *diag)
     c->next.U[i] = bramah__spool_reference(valve, c->next.u[valve->input]);
   }
   const bramah_status status = bramah__adopt_candidate(c, diag);
-  return status == BRAMAH_OK ? drives_stand(c, diag) : status;
+  if (status != BRAMAH_OK) return status;
+  for (size_t i = 0; i < model->n_motions; i++)
+    if (c->state.zd[model->motion[i].joint] != 0.0)
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->motion_name[i],
+                          "this prescribed motion does not stand still: there is no equilibrium");
+  return BRAMAH_OK;
 }
 
-size_t bramah__snap_size(const bramah_coupled *c) { return (c->state.size + 7) / 8; }
+static size_t snap_size(const bramah_coupled *c) { return (c->state.size + 7) / 8; }
 
-void bramah__keep_state(const bramah_coupled *c, double *snap)
-{
-  memcpy(snap, c->state.block, c->state.size);
-}
+/* The state as a block, to go back to. */
+static void keep_state(const bramah_coupled *c, double *snap) { memcpy(snap, c->state.block, c->state.size); }
 
-void bramah__return_state(bramah_coupled *c, const double *snap)
+static void return_state(bramah_coupled *c, const double *snap)
 {
   memcpy(c->state.block, snap, c->state.size);
   bramah__apply_parameters(c, c->state.theta);
   c->now_valid = 0;
 }
 
-bramah_status bramah__out_of_balance(const bramah_linearization *l, const bramah_coupled *c, size_t k,
-                                     const char *what, bramah_diag *diag)
+/* Say which joint or volume is out of balance: element k of xd [n], and by how much. */
+static bramah_status out_of_balance(const bramah_linearization *l, const bramah_coupled *c, size_t k,
+                                    const char *what, bramah_diag *diag)
 {
   const size_t n_dof = l->system.n_position;
   const int moves = k < 2 * n_dof;
@@ -93,8 +89,8 @@ bramah_status bramah__out_of_balance(const bramah_linearization *l, const bramah
   return BRAMAH_E_NO_CONVERGENCE;
 }
 
-void bramah__rest_report(const bramah_linearization *l, const bramah_coupled *c, int iterations,
-                         bramah_equilibrium_report *report)
+static void rest_report(const bramah_linearization *l, const bramah_coupled *c, int iterations,
+                        bramah_equilibrium_report *report)
 {
   if (!report) return;
   *report = (bramah_equilibrium_report){.iterations = iterations};
@@ -107,33 +103,24 @@ void bramah__rest_report(const bramah_linearization *l, const bramah_coupled *c,
 /* Largest move of a position in one step [rad or m]. */
 static const double stride = 0.05;
 
-/* How many steps it takes to x. */
-static size_t strides(const bramah_linearization *l, const double *x)
-{
-  double far = 0.0;
-  for (size_t i = 0; i < l->system.n_position; i++) far = fmax(far, fabs(x[i] - l->system.x[i]));
-  return far < 1e4 * stride ? 1 + (size_t)(far / stride) : 0;
-}
-
 bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled *plant, const double *x,
                                          bramah_diag *diag)
 {
   const size_t n = l->system.n;
-  if (plant->base != l->model)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
-  if (l->roll.rows)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
-                        "a rolling machine is placed by its machine file");
+  bramah_status status =
+      bramah__check_plant(l, plant, "a rolling machine is placed by its machine file", diag);
+  if (status != BRAMAH_OK) return status;
   for (size_t i = 0; i < n; i++)
     if (!isfinite(x[i])) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, l->system.x_name[i], "is not finite");
-  const size_t steps = strides(l, x);
+  /* How many steps it takes to x. */
+  double far = 0.0;
+  for (size_t i = 0; i < l->system.n_position; i++) far = fmax(far, fabs(x[i] - l->system.x[i]));
+  const size_t steps = far < 1e4 * stride ? 1 + (size_t)(far / stride) : 0;
   if (steps == 0) return bramah__fail(diag, BRAMAH_E_CLOSURE, l->model->name, "this state is too far away");
-  bramah_status status = BRAMAH_OK;
   memcpy(l->snap, plant->state.block, plant->state.size);
   for (size_t i = 0; i < n; i++) l->side[0][i] = (x[i] - l->x[i]) / (double)steps;
-  for (size_t k = 0; k < steps && status == BRAMAH_OK; k++)
-    status = bramah__move_state(l, plant, l->side[0], diag);
-  if (status != BRAMAH_OK) bramah__return_state(plant, l->snap);
+  for (size_t k = 0; k < steps && status == BRAMAH_OK; k++) status = move_state(l, plant, l->side[0], diag);
+  if (status != BRAMAH_OK) return_state(plant, l->snap);
   return status;
 }
 
@@ -172,9 +159,9 @@ static double euler_step(const settling *s, double dt)
   const bramah_linear_system *sys = &s->l->system;
   const size_t n = sys->n;
   for (size_t i = 0; i < n; i++) {
-    const double size = bramah__state_size(s->l, i);
+    const double size = state_size(s->l, i);
     for (size_t j = 0; j < n; j++)
-      s->M[i * n + j] = (i == j) / dt - sys->A[i * n + j] * bramah__state_size(s->l, j) / size;
+      s->M[i * n + j] = (i == j) / dt - sys->A[i * n + j] * state_size(s->l, j) / size;
     s->dx[i] = sys->xd[i] / size;
   }
   if (bramah__lu_factor(n, s->M, s->pivot)) return -1.0;
@@ -183,7 +170,7 @@ static double euler_step(const settling *s, double dt)
   for (size_t i = 0; i < n; i++) {
     const int velocity = i >= sys->n_position && i < 2 * sys->n_position;
     if (!velocity) largest = fmax(largest, fabs(s->dx[i]));
-    s->dx[i] *= bramah__state_size(s->l, i);
+    s->dx[i] *= state_size(s->l, i);
   }
   return isfinite(largest) ? largest : -1.0;
 }
@@ -196,10 +183,10 @@ static bramah_status still_moving(const settling *s, bramah_diag *diag)
   double most = -1.0;
   for (size_t i = 0; i < 2 * sys->n_position + sys->n_pressure; i++) {
     if (i >= sys->n_position && i < 2 * sys->n_position) continue;
-    const double speed = fabs(sys->xd[i]) / bramah__state_size(s->l, i);
+    const double speed = fabs(sys->xd[i]) / state_size(s->l, i);
     if (speed > most) most = speed, worst = i;
   }
-  return bramah__out_of_balance(s->l, s->c, worst, "does not come to rest: ", diag);
+  return out_of_balance(s->l, s->c, worst, "does not come to rest: ", diag);
 }
 
 static bramah_status come_to_rest(settling *s, int *iterations, bramah_diag *diag)
@@ -209,7 +196,7 @@ static bramah_status come_to_rest(settling *s, int *iterations, bramah_diag *dia
   for (*iterations = 0; status == BRAMAH_OK && *iterations < MOST_STEPS; ++*iterations) {
     const double size = euler_step(s, dt);
     int failed = size < 0.0 || size > leap;
-    if (!failed) failed = bramah__move_state(s->l, s->c, s->dx, diag) != BRAMAH_OK;
+    if (!failed) failed = move_state(s->l, s->c, s->dx, diag) != BRAMAH_OK;
     if (failed) {
       dt *= 0.25;
       continue;
@@ -226,22 +213,20 @@ bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, doub
                             bramah_equilibrium_report *report, bramah_diag *diag)
 {
   const size_t n = l->system.n;
-  if (plant->base != l->model)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
-  if (l->roll.rows)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
-                        "equilibria of rolling machines are not searched for: give the steady motion");
+  bramah_status status = bramah__check_plant(
+      l, plant, "equilibria of rolling machines are not searched for: give the steady motion", diag);
+  if (status != BRAMAH_OK) return status;
   settling s = {.l = l, .c = plant, .M = work, .dx = work + n * n, .snap = work + n * n + 2 * n};
   s.pivot = (int *)(void *)(s.dx + n);
-  bramah__keep_state(plant, s.snap);
+  keep_state(plant, s.snap);
   int iterations;
-  bramah_status status = come_to_rest(&s, &iterations, diag);
-  if (status == BRAMAH_OK) status = bramah__halt(plant, diag);
+  status = come_to_rest(&s, &iterations, diag);
+  if (status == BRAMAH_OK) status = halt(plant, diag);
   if (status != BRAMAH_OK) {
-    bramah__return_state(plant, s.snap);
+    return_state(plant, s.snap);
     return status;
   }
-  bramah__rest_report(l, plant, iterations, report);
+  rest_report(l, plant, iterations, report);
   return BRAMAH_OK;
 }
 
@@ -290,7 +275,7 @@ static double size_of_input(const search *s, size_t input)
   return p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD ? 1e3 : 1.0;
 }
 
-/* What an input does to a row of A or C by way of the spools that are states. */
+/* What an input does to a row of A or C through the spools that are states. */
 static double by_spools(const search *s, size_t input, const double *row)
 {
   const bramah_model *model = s->l->model;
@@ -370,7 +355,7 @@ static bramah_status take(search *s, bramah_diag *diag)
     s->dx[bramah__first_spool(s->l) + i] =
         bramah__spool_reference(valve, state->u[valve->input]) - state->U[v];
   }
-  bramah_status status = bramah__move_state(s->l, s->c, s->dx, diag);
+  bramah_status status = move_state(s->l, s->c, s->dx, diag);
   if (status == BRAMAH_OK) status = bramah_linearization_run(s->l, s->c, diag);
   return status;
 }
@@ -396,7 +381,7 @@ static double propose(search *s)
 static double descend(search *s, bramah_diag *diag)
 {
   const double before = residual(s);
-  bramah__keep_state(s->c, s->trial);
+  keep_state(s->c, s->trial);
   for (int k = 0; k < MOST_TRIALS; k++) {
     const double length = propose(s);
     if (length >= 0.0 && length < little) return 0.0;
@@ -405,7 +390,7 @@ static double descend(search *s, bramah_diag *diag)
         s->mu = s->mu > 1e-12 ? 0.1 * s->mu : 0.0;
         return length;
       }
-      bramah__return_state(s->c, s->trial);
+      return_state(s->c, s->trial);
       if (bramah_linearization_run(s->l, s->c, diag) != BRAMAH_OK) return 0.0;
       residual(s);
     }
@@ -420,7 +405,7 @@ static bramah_status not_balanced(const search *s, bramah_diag *diag)
   size_t worst = 0;
   for (size_t r = 0; r < s->rows; r++)
     if (fabs(s->residual[r]) > fabs(s->residual[worst])) worst = r;
-  if (worst < ns) return bramah__out_of_balance(s->l, s->c, rate_of(s, worst), "does not balance: ", diag);
+  if (worst < ns) return out_of_balance(s->l, s->c, rate_of(s, worst), "does not balance: ", diag);
   const size_t output = s->trim->held[worst - ns];
   bramah__fail(diag, BRAMAH_E_NO_CONVERGENCE, s->l->system.y_name[output],
                "does not reach its value; it stops at ");
@@ -450,59 +435,44 @@ static bramah_status iterate(search *s, int *iterations, bramah_diag *diag)
   return balanced(s) ? BRAMAH_OK : not_balanced(s, diag);
 }
 
-static void layout(search *s, double *work)
+bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, const bramah_trim *trim,
+                               double *work, bramah_equilibrium_report *report, bramah_diag *diag)
 {
-  const size_t snap = bramah__snap_size(s->c), all = s->rows + s->columns;
-  s->snap = work;
-  s->trial = s->snap + snap;
-  s->J = s->trial + snap;
-  s->L = s->J + s->rows * s->columns;
-  s->b = s->L + all * s->columns;
-  s->step = s->b + all;
-  s->size = s->step + s->columns;
-  s->weight = s->size + s->columns;
-  s->residual = s->weight + s->rows;
-  s->dx = s->residual + s->rows;
-  s->rest = s->dx + s->l->system.n;
-}
-
-static bramah_status check(const bramah_linearization *l, const bramah_coupled *c, const bramah_trim *trim,
-                           bramah_diag *diag)
-{
-  if (c->base != l->model)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
-  if (l->roll.rows)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
-                        "equilibria of rolling machines are not searched for: give the steady motion");
+  bramah_status status = bramah__check_plant(
+      l, plant, "equilibria of rolling machines are not searched for: give the steady motion", diag);
+  if (status != BRAMAH_OK) return status;
   for (size_t k = 0; k < trim->n_held; k++)
     if (trim->held[k] >= l->system.n_y || !isfinite(trim->target[k]))
       return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "no such output, or its value is not finite");
   for (size_t k = 0; k < trim->n_free; k++)
     if (trim->free[k] >= l->system.n_u)
       return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "there is no input of this number");
-  return BRAMAH_OK;
-}
-
-bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, const bramah_trim *trim,
-                               double *work, bramah_equilibrium_report *report, bramah_diag *diag)
-{
-  bramah_status status = check(l, plant, trim, diag);
-  if (status != BRAMAH_OK) return status;
   search s = {.l = l, .c = plant, .trim = trim};
   s.rows = n_states(&s) + trim->n_held;
   s.columns = n_states(&s) + trim->n_free;
-  layout(&s, work);
-  bramah__keep_state(plant, s.snap);
+  const size_t snap = snap_size(s.c), all = s.rows + s.columns;
+  s.snap = work;
+  s.trial = s.snap + snap;
+  s.J = s.trial + snap;
+  s.L = s.J + s.rows * s.columns;
+  s.b = s.L + all * s.columns;
+  s.step = s.b + all;
+  s.size = s.step + s.columns;
+  s.weight = s.size + s.columns;
+  s.residual = s.weight + s.rows;
+  s.dx = s.residual + s.rows;
+  s.rest = s.dx + s.l->system.n;
+  keep_state(plant, s.snap);
   for (size_t k = 0; k < s.columns; k++)
-    s.size[k] = k < n_states(&s) ? bramah__state_size(l, state_of(&s, k))
-                                 : size_of_input(&s, trim->free[k - n_states(&s)]);
+    s.size[k] =
+        k < n_states(&s) ? state_size(l, state_of(&s, k)) : size_of_input(&s, trim->free[k - n_states(&s)]);
   int iterations = 0;
-  status = bramah__halt(plant, diag);
+  status = halt(plant, diag);
   if (status == BRAMAH_OK) status = iterate(&s, &iterations, diag);
   if (status != BRAMAH_OK) {
-    bramah__return_state(plant, s.snap);
+    return_state(plant, s.snap);
     return status;
   }
-  bramah__rest_report(l, plant, iterations, report);
+  rest_report(l, plant, iterations, report);
   return BRAMAH_OK;
 }

@@ -8,7 +8,6 @@
 #include "lib/math/dense.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* The object of a linearization: memory, names, and the order of work. */
@@ -82,25 +81,6 @@ void bramah__circuit_columns(bramah_linearization *l, bramah_coupled *c)
                               d->pd, d->pd_p, d->pd_s, d->pd_v, l->by_U, l->by_supply);
 }
 
-/* Rates by the spools: those of the pressures and, by the drags of quasistatic actuators, which follow the rates of
- * their virtual volumes, the accelerations. */
-static void spool_columns(bramah_linearization *l, const bramah_coupled *c)
-{
-  const bramah__circuit *circuit = &c->model->circuit;
-  const size_t n_dof = l->system.n_position, ns = bramah__n_spools(circuit), first = bramah__first_spool(l);
-  memcpy(l->x_by_U + 2 * n_dof * ns, l->by_U, circuit->n_volumes * ns * sizeof *l->by_U);
-  for (size_t i = 0; i < circuit->n_metered; i++) {
-    const bramah__metered_port *port = &circuit->metered_port[i];
-    const double per_rate = bramah__drag_per_rate(circuit, i), *by_U = l->by_U + port->volume * ns;
-    for (size_t k = 0; k < ns; k++)
-      if (by_U[k] != 0.0)
-        cylinder_column(l, c, port->cylinder, per_rate * by_U[k], l->x_by_U + n_dof * ns + k, ns);
-  }
-  bramah__put_spools(l, l->system.n, l->x_by_U, l->A);
-  for (size_t i = 0; i < l->system.n_spool; i++)
-    l->A[(first + i) * l->system.n + first + i] = -1.0 / circuit->valve[l->spool[i]].time_constant;
-}
-
 /* Friction states of cylinder q: their rows, and what they do to the velocities. */
 static void friction_rows(bramah_linearization *l, const bramah_coupled *c, size_t q)
 {
@@ -134,7 +114,21 @@ static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
   for (size_t i = n_dof; i < n_error; i++)
     memcpy(l->A + i * n, c->A + (i - n_dof) * n_error, n_error * sizeof *l->A);
   bramah__circuit_columns(l, c);
-  spool_columns(l, c);
+  /* Rates by the spools: those of the pressures and, by the drags of quasistatic actuators, which follow the rates of
+   * their virtual volumes, the accelerations. */
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t ns = bramah__n_spools(circuit), first = bramah__first_spool(l);
+  memcpy(l->x_by_U + 2 * n_dof * ns, l->by_U, circuit->n_volumes * ns * sizeof *l->by_U);
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    const double per_rate = bramah__drag_per_rate(circuit, i), *by_U = l->by_U + port->volume * ns;
+    for (size_t k = 0; k < ns; k++)
+      if (by_U[k] != 0.0)
+        cylinder_column(l, c, port->cylinder, per_rate * by_U[k], l->x_by_U + n_dof * ns + k, ns);
+  }
+  bramah__put_spools(l, l->system.n, l->x_by_U, l->A);
+  for (size_t i = 0; i < l->system.n_spool; i++)
+    l->A[(first + i) * l->system.n + first + i] = -1.0 / circuit->valve[l->spool[i]].time_constant;
   for (size_t q = 0; q < c->model->circuit.n_cylinders; q++) friction_rows(l, c, q);
   return BRAMAH_OK;
 }
@@ -142,20 +136,6 @@ static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
 /* C of the linearized equations: the rows by the error state that sensors use already, and behind them what
  * the outputs have of spools (of all: those that are no states go to D) and of friction states. Energies and
  * the forces of prescribed motions are central differences. */
-
-/* Friction of a cylinder by everything; its states' columns are added by friction_part. */
-static void friction_row(const bramah_linearization *l, const bramah_coupled *c, size_t q, double *row)
-{
-  const size_t n_dof = l->system.n_position;
-  const bramah__cylinder *cylinder = &c->model->circuit.cylinder[q];
-  const double *v_zi = c->derivative.v_zi + q * n_dof;
-  const double slope = cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, c->now->v[q],
-                                                                         c->state.x + cylinder->first_state);
-  for (size_t f = 0; f < n_dof; f++) {
-    row[f] = slope * v_zi[f];
-    row[n_dof + f] = slope * c->now->row_i[q * n_dof + f];
-  }
-}
 
 /* The force of cylinder q by its friction states, times `sign`. */
 static void friction_part(const bramah_linearization *l, const bramah_coupled *c, size_t q, double sign,
@@ -174,15 +154,15 @@ static double flow_by_spool(const bramah_coupled *c, size_t valve_index, int por
 {
   const bramah__circuit *circuit = &c->model->circuit;
   const bramah__valve *valve = &circuit->valve[valve_index];
-  const int ways[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
+  const int paths[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
   double e[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS], sum = 0.0;
   size_t ends[BRAMAH__N_PATHS][2];
   bramah__opening_tangents(&valve->opening, c->state.U[valve_index], e, slope);
   bramah__valve_ends(valve, ends);
   for (int k = 0; k < 2; k++) {
-    const double dp = bramah__node_pressure(circuit, c->state.p, ends[ways[k]][0]) -
-                      bramah__node_pressure(circuit, c->state.p, ends[ways[k]][1]);
-    sum += (k ? -1.0 : 1.0) * valve->coefficient * slope[ways[k]] *
+    const double dp = bramah__node_pressure(circuit, c->state.p, ends[paths[k]][0]) -
+                      bramah__node_pressure(circuit, c->state.p, ends[paths[k]][1]);
+    sum += (k ? -1.0 : 1.0) * valve->coefficient * slope[paths[k]] *
            bramah__flow_tangent(dp, circuit->transition_pressure).value;
   }
   return sum;
@@ -277,7 +257,18 @@ static bramah_status output_row(bramah_linearization *l, bramah_coupled *c, size
   const bramah__output_code code = c->model->output[output].code;
   if (code == BRAMAH__VALVE_SPOOL || code == BRAMAH__INPUT_COMMAND) return BRAMAH_OK;
   if (code == BRAMAH__CYLINDER_FRICTION) {
-    friction_row(l, c, c->model->output[output].index, row);
+    /* Friction of a cylinder by everything; its states' columns are added by friction_part. */
+    size_t q = c->model->output[output].index;
+    const size_t n_dof = l->system.n_position;
+    const bramah__cylinder *cylinder = &c->model->circuit.cylinder[q];
+    const double *v_zi = c->derivative.v_zi + q * n_dof;
+    const double slope =
+        cylinder->friction_scale *
+        bramah__friction_slope(&cylinder->friction, c->now->v[q], c->state.x + cylinder->first_state);
+    for (size_t f = 0; f < n_dof; f++) {
+      row[f] = slope * v_zi[f];
+      row[n_dof + f] = slope * c->now->row_i[q * n_dof + f];
+    }
     return BRAMAH_OK;
   }
   bramah_status status = bramah_plant_output_row(&plant, output, row, l->snap, l->dx, diag);
@@ -310,7 +301,7 @@ static bramah_status linearize_outputs(bramah_linearization *l, bramah_coupled *
  * offsets of commands: the plant is set to the displaced value at the same positions, velocities, pressures
  * and friction states. */
 
-/* to [rows, n_u apart] += what stands in by_U [rows x n_spools] of this spool */
+/* to [rows, n_u apart] += the column of by_U [rows x n_spools] of this spool */
 static void add_direct(const bramah_linearization *l, size_t rows, const double *by_U, size_t spool,
                        double *to)
 {
@@ -551,13 +542,6 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
   return object;
 }
 
-size_t bramah_linearization_size(const bramah_model *model, const bramah_linearization_options *options)
-{
-  bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(model, options, &arena);
-  return arena.used;
-}
-
 static bramah_status choose_outputs(bramah_linearization *l, const bramah_linearization_options *options,
                                     bramah_diag *diag)
 {
@@ -645,22 +629,25 @@ static void name_all(bramah_linearization *l)
   }
 }
 
-bramah_status bramah_linearization_init(const bramah_model *model,
-                                        const bramah_linearization_options *options, void *mem, size_t size,
-                                        bramah_diag *diag, bramah_linearization **out)
+bramah_status bramah_linearization_new(const bramah_model *model, const bramah_linearization_options *options,
+                                       bramah_diag *diag, bramah_linearization **out)
 {
   const bramah_linearization_options none = {0};
   const bramah_linearization_options *o = options ? options : &none;
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "linearization", "memory is not aligned to 64 bytes");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_linearization *l = mem ? layout(model, o, &arena) : NULL;
-  if (!l || arena.overflow)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "linearization", "memory is too small");
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(model, o, &arena);
+  const size_t size = arena.used;
+  void *mem = bramah__aligned_new(size);
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "linearization", "out of memory");
+  arena = bramah__arena_make(mem, size);
+  bramah_linearization *l = layout(model, o, &arena);
   bramah__lagging_valves(&model->circuit, l->spool);
   bramah_status status = choose_outputs(l, o, diag);
   if (status == BRAMAH_OK) status = choose_parameters(l, o, diag);
-  if (status != BRAMAH_OK) return status;
+  if (status != BRAMAH_OK) {
+    bramah__aligned_free(mem);
+    return status;
+  }
   name_all(l);
   bramah_linear_system *s = &l->system;
   s->A = l->A, s->B = l->B, s->C = l->C, s->D = l->D;
@@ -672,23 +659,9 @@ bramah_status bramah_linearization_init(const bramah_model *model,
   return BRAMAH_OK;
 }
 
-bramah_status bramah_linearization_new(const bramah_model *model, const bramah_linearization_options *options,
-                                       bramah_diag *diag, bramah_linearization **out)
-{
-  const size_t size = bramah_linearization_size(model, options);
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "linearization", "out of memory");
-  const bramah_status status = bramah_linearization_init(model, options, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
-}
-
 void bramah_linearization_free(bramah_linearization *l)
 {
-  if (l && l->own_memory) bramah__aligned_free(l);
+  if (l) bramah__aligned_free(l);
 }
 
 const bramah_linear_system *bramah_linearization_system(const bramah_linearization *l) { return &l->system; }
@@ -709,22 +682,28 @@ const char *bramah_linearization_body(const bramah_model *model, size_t i)
   return i < model->n ? model->body_name[i] : NULL;
 }
 
-/* As if nothing rolled, and the names that belong to it. */
-static void whole_order(bramah_linearization *l)
+bramah_status bramah__check_plant(const bramah_linearization *l, const bramah_coupled *c,
+                                  const char *if_rolling, bramah_diag *diag)
 {
-  bramah_linear_system *s = &l->system;
-  s->n_position = s->n_velocity = l->model->n_independent;
-  s->n = 2 * s->n_position + s->n_pressure + s->n_spool + s->n_friction;
-  name_all(l);
+  if (c->base != l->model)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
+  if (l->roll.rows && if_rolling)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name, if_rolling);
+  return BRAMAH_OK;
 }
 
 bramah_status bramah_linearization_run(bramah_linearization *l, bramah_coupled *plant, bramah_diag *diag)
 {
-  if (plant->base != l->model)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
-  bramah_status status = bramah__refresh(plant, diag);
+  bramah_status status = bramah__check_plant(l, plant, NULL, diag);
+  if (status == BRAMAH_OK) status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;
-  if (l->roll.rows) whole_order(l);
+  if (l->roll.rows) {
+    /* As if nothing rolled, and the names that belong to it. */
+    bramah_linear_system *s = &l->system;
+    s->n_position = s->n_velocity = l->model->n_independent;
+    s->n = 2 * s->n_position + s->n_pressure + s->n_spool + s->n_friction;
+    name_all(l);
+  }
   if (linearize_state(l, plant) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, l->model->name, "the mass matrix is singular");
   /* Positions and velocities are named by the coordinates that are independent now. */

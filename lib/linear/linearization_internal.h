@@ -38,8 +38,11 @@ struct bramah_linearization {
   double *side[3];          /* [n + n_y] rates and outputs at displaced parameters */
   void *snap;               /* [state.size] */
   bramah__roll roll;
-  int own_memory;
 };
+
+/* E_ARGUMENT if the plant is of another model; E_UNSUPPORTED with this message, unless NULL, if something rolls. */
+bramah_status bramah__check_plant(const bramah_linearization *l, const bramah_coupled *c,
+                                  const char *if_rolling, bramah_diag *diag);
 
 void bramah__roll_layout(const bramah_model *model, bramah__arena *arena, size_t order, bramah__roll *r);
 

@@ -107,18 +107,6 @@ static void fill_vectors(const store *s, const double *scale, size_t k, double *
   for (size_t i = 0; i < n && sum > 0.0; i++) participation[i] /= sum;
 }
 
-static double error_of(const store *s, size_t k)
-{
-  const double little = (double)s->modes.n * DBL_EPSILON;
-  return fmin(little * s->norm / fmax(s->condition[k], DBL_MIN), sqrt(little) * s->norm);
-}
-
-static bramah_stability judge(const bramah_mode *mode)
-{
-  if (fabs(mode->re) <= mode->error) return BRAMAH_MARGINAL;
-  return mode->re < 0.0 ? BRAMAH_STABLE : BRAMAH_UNSTABLE;
-}
-
 /* Some other eigenvalue lies as near as rounding would put the second of a block. */
 static int has_twin(const store *s, size_t k)
 {
@@ -135,8 +123,11 @@ static void fill_mode(const store *s, size_t k, bramah_mode *mode)
   mode->frequency = mode->pair ? size / (2.0 * 3.14159265358979323846) : 0.0;
   mode->damping = size > 0.0 ? 0.0 - mode->re / size : 0.0; /* no -0 */
   mode->condition = s->condition[k];
-  mode->error = error_of(s, k);
-  mode->stability = judge(mode);
+  const double little = (double)s->modes.n * DBL_EPSILON;
+  mode->error = fmin(little * s->norm / fmax(s->condition[k], DBL_MIN), sqrt(little) * s->norm);
+  mode->stability = fabs(mode->re) <= mode->error ? BRAMAH_MARGINAL
+                    : mode->re < 0.0              ? BRAMAH_STABLE
+                                                  : BRAMAH_UNSTABLE;
   mode->defective = mode->condition < defective_below && has_twin(s, k);
 }
 
@@ -145,21 +136,6 @@ static int slower(const void *a, const void *b)
   const bramah_mode *x = a, *y = b;
   const double p = hypot(x->re, x->im), q = hypot(y->re, y->im);
   return (p > q) - (p < q);
-}
-
-static void summarise(store *s)
-{
-  bramah_modes *m = &s->modes;
-  for (size_t k = 0; k < m->n_modes; k++) {
-    const bramah_mode *mode = &s->mode[k];
-    const size_t count = mode->pair ? 2 : 1;
-    m->n_unstable += mode->stability == BRAMAH_UNSTABLE ? count : 0;
-    m->n_marginal += mode->stability == BRAMAH_MARGINAL ? count : 0;
-    m->n_defective += mode->defective ? count : 0;
-    const bramah_stability grows =
-        mode->stability == BRAMAH_MARGINAL && mode->defective ? BRAMAH_UNSTABLE : mode->stability;
-    if (grows > m->stability) m->stability = grows;
-  }
 }
 
 static void collect(store *s, const double *scale)
@@ -177,7 +153,17 @@ static void collect(store *s, const double *scale)
   }
   qsort(s->mode, s->modes.n_modes, sizeof *s->mode, slower);
   s->modes.mode = s->mode;
-  summarise(s);
+  bramah_modes *m = &s->modes;
+  for (size_t k = 0; k < m->n_modes; k++) {
+    const bramah_mode *sorted = &s->mode[k];
+    const size_t count = sorted->pair ? 2 : 1;
+    m->n_unstable += sorted->stability == BRAMAH_UNSTABLE ? count : 0;
+    m->n_marginal += sorted->stability == BRAMAH_MARGINAL ? count : 0;
+    m->n_defective += sorted->defective ? count : 0;
+    const bramah_stability grows =
+        sorted->stability == BRAMAH_MARGINAL && sorted->defective ? BRAMAH_UNSTABLE : sorted->stability;
+    if (grows > m->stability) m->stability = grows;
+  }
 }
 
 static bramah_status take(store *s, size_t n, bramah_diag *diag)
@@ -196,14 +182,6 @@ static bramah_status take(store *s, size_t n, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-static bramah_status solve(store *s, const bramah__balanced *z, bramah_diag *diag)
-{
-  if (bramah__eigen(z->n, z->A, s->wr, s->wi, s->L, s->R, s->condition, &s->norm, s->work, s->iwork))
-    return bramah__fail(diag, BRAMAH_E_SINGULAR, "modes", "the iteration for the eigenvalues failed");
-  collect(s, z->scale);
-  return BRAMAH_OK;
-}
-
 bramah_status bramah_modes_new(const bramah_linear_system *system, bramah_diag *diag, bramah_modes **out)
 {
   bramah__balanced z;
@@ -211,7 +189,10 @@ bramah_status bramah_modes_new(const bramah_linear_system *system, bramah_diag *
   *out = NULL;
   bramah_status status = bramah__balanced_make(system, &z, diag);
   if (status == BRAMAH_OK) status = s ? take(s, system->n, diag) : bramah__analysis_memory(diag);
-  if (status == BRAMAH_OK) status = solve(s, &z, diag);
+  if (status == BRAMAH_OK &&
+      bramah__eigen(z.n, z.A, s->wr, s->wi, s->L, s->R, s->condition, &s->norm, s->work, s->iwork))
+    status = bramah__fail(diag, BRAMAH_E_SINGULAR, "modes", "the iteration for the eigenvalues failed");
+  if (status == BRAMAH_OK) collect(s, z.scale);
   bramah__balanced_free(&z);
   if (status == BRAMAH_OK) {
     free(s->wr);

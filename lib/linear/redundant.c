@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The equations in all joint coordinates, constraints beside them: the derivatives of the open tree, the
+/* The equations in all joint coordinates, constraints as equations of their own: the derivatives of the open tree, the
  * geometric stiffness of the constraint forces, and the circuit by strokes. And the energies of a small motion. */
 #include "lib/linear/linearization_internal.h"
 #include "lib/hydraulics/metering.h"
@@ -59,8 +59,8 @@ static void mechanical(bramah_coupled *c, const tables *t)
   bramah__force_by_pressures(model, d, arms, t->P, k);
   bramah__rates_by_motion(model, d, arms, 1.0, 0.0, t->Xq, n);
   bramah__rates_by_motion(model, d, arms, 0.0, 1.0, t->Xv, n);
-  for (size_t i = 0; i < n_pressure * n;
-       i++) { /* of the residual they are, and belong to the other side here */
+  /* of the residual they are, and belong to the other side here */
+  for (size_t i = 0; i < n_pressure * n; i++) {
     t->Xq[i] = 0.0 - t->Xq[i];
     t->Xv[i] = 0.0 - t->Xv[i];
   }
@@ -118,12 +118,9 @@ static void friction(const bramah_linearization *l, const bramah_coupled *c, siz
 bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_coupled *plant, double *work,
                                                bramah_constrained *out, bramah_diag *diag)
 {
-  if (plant->base != l->model)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
-  if (l->roll.rows)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->rolling[0].name,
-                        "rolling wheels and knife edges have no place in these equations");
-  const bramah_status status = bramah__refresh(plant, diag);
+  bramah_status status =
+      bramah__check_plant(l, plant, "rolling wheels and knife edges have no place in these equations", diag);
+  if (status == BRAMAH_OK) status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;
   const bramah_model *model = plant->model;
   const size_t k = n_other(model);
@@ -146,29 +143,13 @@ bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_c
   return BRAMAH_OK;
 }
 
-static bramah_status check(const bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
-{
-  if (c->base != l->model)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "the plant is of another model");
-  return bramah__refresh(c, diag);
-}
-
-/* Kinetic energy of body j that moves with Z [6]. */
-static double kinetic(const bramah_model *model, const bramah__pose *pose, const double *Z, size_t j)
-{
-  double g[3], Jw[3];
-  bramah__cross3(Z + 3, pose[j].g, g);
-  bramah__axpy3(1.0, Z, g);
-  bramah__rotate3(pose[j].J, Z + 3, Jw);
-  return 0.5 * (model->tree.link[j].mass * bramah__dot3(g, g) + bramah__dot3(Z + 3, Jw));
-}
-
 bramah_status bramah_linearization_energies(bramah_linearization *l, bramah_coupled *plant, const double *dx,
                                             double *body, double *volume, bramah_diag *diag)
 {
   const bramah_model *model = plant->model;
   const size_t n = model->n, n_dof = model->n_independent, n_pressure = model->circuit.n_volumes;
-  const bramah_status status = check(l, plant, diag);
+  bramah_status status = bramah__check_plant(l, plant, NULL, diag);
+  if (status == BRAMAH_OK) status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;
   if (l->roll.rows) bramah__unroll(l, dx, l->dx);
   if (l->roll.rows) dx = l->dx;
@@ -180,7 +161,15 @@ bramah_status bramah_linearization_energies(bramah_linearization *l, bramah_coup
       zd[j] += plant->now->Rz[j * n_dof + f] * dx[n_dof + f] + plant->now->D[j * n_dof + f] * dx[f];
   }
   bramah__tree_velocity(&model->tree, plant->now->pose, zd, plant->derivative.Y);
-  for (size_t j = 0; j < n; j++) body[j] = kinetic(model, plant->now->pose, plant->derivative.Y + 6 * j, j);
+  for (size_t j = 0; j < n; j++) {
+    const bramah__pose *pose = &plant->now->pose[j];
+    const double *v = plant->derivative.Y + 6 * j, *w = v + 3;
+    double gd[3], Jw[3];
+    bramah__cross3(w, pose->g, gd);
+    bramah__axpy3(1.0, v, gd); /* velocity of the centre of mass */
+    bramah__rotate3(pose->J, w, Jw);
+    body[j] = 0.5 * (model->tree.link[j].mass * bramah__dot3(gd, gd) + bramah__dot3(w, Jw));
+  }
   bramah__circuit_columns(l, plant);
   for (size_t i = 0; i < n_pressure; i++)
     volume[i] = 0.5 * plant->derivative.circuit[n_pressure + i] * dx[2 * n_dof + i] * dx[2 * n_dof + i];

@@ -22,7 +22,7 @@ typedef struct work {
   int *pivot;
 } work;
 
-static int take(work *w, size_t n, size_t m)
+static int take_room(work *w, size_t n, size_t m)
 {
   const size_t N = 2 * n;
   w->B = calloc(2 * n * m + 2 * n * n + m * m + 2 * N * N + bramah__stable_subspace_work(N) + N + m + 1,
@@ -67,24 +67,6 @@ static bramah_status weigh(const bramah_linear_system *s, const bramah__balanced
   return BRAMAH_OK;
 }
 
-/* States in d times their unit: all that has state i in a row or column. */
-static void rescale(bramah__balanced *z, work *w, size_t m, size_t i, double d)
-{
-  const size_t n = z->n;
-  for (size_t j = 0; j < n; j++) {
-    z->A[i * n + j] /= d;
-    w->G[i * n + j] /= d;
-    w->Q[i * n + j] *= d;
-  }
-  for (size_t j = 0; j < n; j++) {
-    z->A[j * n + i] *= d;
-    w->G[j * n + i] /= d;
-    w->Q[j * n + i] *= d;
-  }
-  for (size_t u = 0; u < m; u++) w->RB[u * n + i] /= d;
-  z->scale[i] *= d;
-}
-
 /* Powers of two that make what grows with d as large as what shrinks. */
 static void balance(bramah__balanced *z, work *w, size_t m, double rho)
 {
@@ -101,23 +83,23 @@ static void balance(bramah__balanced *z, work *w, size_t m, double rho)
       if (!(grows > 0.0) || !(shrinks > 0.0)) continue;
       const double d = exp2(round(0.5 * log2(shrinks / grows)));
       if (d == 1.0) continue;
-      rescale(z, w, m, i, d);
+      /* States in d times their unit: all that has state i in a row or column. */
+      for (size_t j = 0; j < n; j++) {
+        z->A[i * n + j] /= d;
+        w->G[i * n + j] /= d;
+        w->Q[i * n + j] *= d;
+      }
+      for (size_t j = 0; j < n; j++) {
+        z->A[j * n + i] *= d;
+        w->G[j * n + i] /= d;
+        w->Q[j * n + i] *= d;
+      }
+      for (size_t u = 0; u < m; u++) w->RB[u * n + i] /= d;
+      z->scale[i] *= d;
       changed = 1;
     }
     if (!changed) return;
   }
-}
-
-static void fill_hamiltonian(const bramah__balanced *z, double rho, work *w)
-{
-  const size_t n = z->n, N = 2 * n;
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < n; j++) {
-      w->H[i * N + j] = z->A[i * n + j];
-      w->H[i * N + n + j] = -rho * w->G[i * n + j];
-      w->H[(n + i) * N + j] = -w->Q[i * n + j] / rho;
-      w->H[(n + i) * N + n + j] = -z->A[j * n + i];
-    }
 }
 
 /* X into G. Rows of Z span the subspace: [U' V']. */
@@ -129,7 +111,13 @@ static bramah_status solve(bramah__balanced *z, work *w, size_t m, bramah_diag *
   size_t stable;
   double gap, smallest;
   balance(z, w, m, rho);
-  fill_hamiltonian(z, rho, w);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++) {
+      w->H[i * N + j] = z->A[i * n + j];
+      w->H[i * N + n + j] = -rho * w->G[i * n + j];
+      w->H[(n + i) * N + j] = -w->Q[i * n + j] / rho;
+      w->H[(n + i) * N + n + j] = -z->A[j * n + i];
+    }
   const double norm = size_of(N * N, w->H);
   const int failed = bramah__stable_subspace(N, w->H, w->Z, &stable, &gap, w->rest, w->pivot);
   double *U = w->H, *V = w->H + n * n; /* U' X = V': rows of V' are solved for */
@@ -147,16 +135,6 @@ static bramah_status solve(bramah__balanced *z, work *w, size_t m, bramah_diag *
   return BRAMAH_OK;
 }
 
-static void put(const bramah__balanced *z, const work *w, size_t m, double *K, double *P)
-{
-  const size_t n = z->n;
-  bramah__multiply(m, n, n, w->RB, w->G, K);
-  for (size_t u = 0; u < m; u++)
-    for (size_t j = 0; j < n; j++) K[u * n + j] /= z->scale[j];
-  for (size_t i = 0; i < n && P; i++)
-    for (size_t j = 0; j < n; j++) P[i * n + j] = w->G[i * n + j] / (z->scale[i] * z->scale[j]);
-}
-
 bramah_status bramah_lqr(const bramah_linear_system *system, const double *Q, const double *R, double *K,
                          double *P, bramah_diag *diag)
 {
@@ -164,10 +142,17 @@ bramah_status bramah_lqr(const bramah_linear_system *system, const double *Q, co
   bramah__balanced z;
   bramah_status status = bramah__balanced_make(system, &z, diag);
   if (status == BRAMAH_OK) status = bramah__check_inputs(system, diag);
-  if (status == BRAMAH_OK && !take(&w, system->n, system->n_u)) status = bramah__analysis_memory(diag);
+  if (status == BRAMAH_OK && !take_room(&w, system->n, system->n_u)) status = bramah__analysis_memory(diag);
   if (status == BRAMAH_OK) status = weigh(system, &z, Q, R, &w, diag);
   if (status == BRAMAH_OK) status = solve(&z, &w, system->n_u, diag);
-  if (status == BRAMAH_OK) put(&z, &w, system->n_u, K, P);
+  if (status == BRAMAH_OK) {
+    const size_t n = z.n;
+    bramah__multiply(system->n_u, n, n, w.RB, w.G, K);
+    for (size_t u = 0; u < system->n_u; u++)
+      for (size_t j = 0; j < n; j++) K[u * n + j] /= z.scale[j];
+    for (size_t i = 0; i < n && P; i++)
+      for (size_t j = 0; j < n; j++) P[i * n + j] = w.G[i * n + j] / (z.scale[i] * z.scale[j]);
+  }
   free(w.B);
   free(w.pivot);
   bramah__balanced_free(&z);

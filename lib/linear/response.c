@@ -29,7 +29,7 @@ static const double pade[14] = {64764752532480000.0,
                                 182.0,
                                 1.0};
 
-static double norm_1(size_t n, const double *A)
+static double one_norm(size_t n, const double *A)
 {
   double largest = 0.0;
   for (size_t j = 0; j < n; j++) {
@@ -75,7 +75,7 @@ void bramah__exponential(size_t n, const double *A, double t, double *E, double 
   const double *const power[3] = {A2, A4, A6};
   if (n == 0) return;
   for (size_t i = 0; i < n * n; i++) X[i] = A[i] * t;
-  const double norm = norm_1(n, X);
+  const double norm = one_norm(n, X);
   if (!isfinite(norm)) {
     for (size_t i = 0; i < n * n; i++) E[i] = (double)INFINITY;
     return;

@@ -311,18 +311,9 @@ static bramah_status differentiate_motion(bramah_linearization *l, bramah_couple
   return BRAMAH_OK;
 }
 
-static void find_mass(bramah_linearization *l, bramah_coupled *c)
-{
-  const size_t n_dof = c->model->n_independent;
-  bramah__inverse_dynamics(c->model, &c->state, c->now, c->state.zdd);
-  bramah__derive_independent(c->model, &c->state, c->now, &c->derivative);
-  for (size_t f = 0; f < n_dof; f++)
-    bramah__derivative_column(c->model, c->now, &c->derivative, f, 0.0, 0.0, 1.0, l->roll.M + f, n_dof);
-}
-
 /* ---- derivatives of the rows ---- */
 
-/* B z', its rate at the held xi'' and the force B' lambda, where coordinate f stands off by d and its rate
+/* B z', its rate at the held xi'' and the force B' lambda, where coordinate f is off by d and its rate
  * by dd. */
 static bramah_status look(bramah_linearization *l, bramah_coupled *c, size_t f, double d, double dd, int side)
 {
@@ -443,20 +434,6 @@ static void motion_block(bramah__roll *r, size_t n_dof, size_t order)
   put_accelerations(r, n_dof, order, nw, r->T, na);
 }
 
-/* What differences cannot tell from nothing is nothing: positions on which nothing depends (along the plane,
- * about the axles, the heading) must not come back into rates by their rounding, which would split their
- * zeros. */
-static void clear_noise(bramah__roll *r, size_t order)
-{
-  const size_t m = r->n_a + r->n_w;
-  double largest = 0.0;
-  for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j < m; j++) largest = fmax(largest, fabs(r->A[i * order + j]));
-  for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j < m; j++)
-      if (fabs(r->A[i * order + j]) < noise * largest) r->A[i * order + j] = 0.0;
-}
-
 /* A row by the plant's coordinates, [2 n_dof + rest], in those that roll. */
 static void turn_row(const bramah__roll *r, size_t n_dof, size_t rest, const double *row, double *out)
 {
@@ -496,15 +473,7 @@ static void other_blocks(bramah_linearization *l, size_t n_dof, size_t rest, siz
     turn_acceleration(r, n_dof, l->A, full, 2 * n_dof + j, r->A + r->n_a * order + first + j, order);
 }
 
-static void turn_outputs(bramah_linearization *l, size_t n_dof, size_t rest, size_t order)
-{
-  for (size_t i = 0; i < l->system.n_y; i++) {
-    turn_row(&l->roll, n_dof, rest, l->C + i * (2 * n_dof + rest), l->roll.A);
-    memcpy(l->C + i * order, l->roll.A, order * sizeof *l->C);
-  }
-}
-
-/* Rows move up: what is read stands behind what is written. */
+/* Rows move up: what is read lies behind what is written. */
 static void turn_inputs(bramah_linearization *l, size_t n_dof, size_t rest)
 {
   bramah__roll *r = &l->roll;
@@ -549,7 +518,10 @@ bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah
   bramah_status status = bramah__roll_bases(l, c, diag);
   if (status == BRAMAH_OK) status = check_contacts(l, c, diag);
   if (status != BRAMAH_OK) return status;
-  find_mass(l, c);
+  bramah__inverse_dynamics(c->model, &c->state, c->now, c->state.zdd);
+  bramah__derive_independent(c->model, &c->state, c->now, &c->derivative);
+  for (size_t f = 0; f < n_dof; f++)
+    bramah__derivative_column(c->model, c->now, &c->derivative, f, 0.0, 0.0, 1.0, l->roll.M + f, n_dof);
   status = solve_motion(l, c, diag);
   if (status != BRAMAH_OK) return status;
   if (differentiate_motion(l, c) != BRAMAH_OK || differentiate_rows(l, c) != BRAMAH_OK)
@@ -573,10 +545,22 @@ bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah
   const size_t order = r->n_a + r->n_w + rest;
   memset(r->A, 0, order * order * sizeof *r->A);
   motion_block(r, n_dof, order);
-  clear_noise(r, order);
+  /* What differences cannot tell from nothing is nothing: positions on which nothing depends (along the plane,
+   * about the axles, the heading) must not come back into rates by their rounding, which would split their
+   * zeros. */
+  const size_t m = r->n_a + r->n_w;
+  double largest = 0.0;
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < m; j++) largest = fmax(largest, fabs(r->A[i * order + j]));
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < m; j++)
+      if (fabs(r->A[i * order + j]) < noise * largest) r->A[i * order + j] = 0.0;
   other_blocks(l, n_dof, rest, order);
   memcpy(l->A, r->A, order * order * sizeof *l->A);
-  turn_outputs(l, n_dof, rest, order);
+  for (size_t i = 0; i < l->system.n_y; i++) {
+    turn_row(&l->roll, n_dof, rest, l->C + i * (2 * n_dof + rest), l->roll.A);
+    memcpy(l->C + i * order, l->roll.A, order * sizeof *l->C);
+  }
   turn_inputs(l, n_dof, rest);
   turn_point(l, c, n_dof, rest);
   l->system.n = order;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Eigenvalues of equations with constraints. */
-#include "lib/linear/constrained.h"
+#include "lib/linear/balanced.h"
 #include "lib/base/diag.h"
 #include "lib/math/spectral.h"
 #include "lib/math/dense.h"
@@ -22,6 +22,21 @@
  * both of its sides: its zeros would otherwise stand in Jordan blocks, which rounding spreads to the size of
  * fast modes. */
 
+/* A quadratic problem of its own: matrices of the constrained system projected, or with penalties. `border`
+ * rows hold what is left of the constraints. */
+typedef struct quadratic {
+  size_t n, k, border;
+  const double *M, *C, *K, *P, *Xq, *Xv, *Xx;
+  const double *rows; /* [border x n] of length one, across each other */
+  int undamped;       /* C vanishes, M and K are symmetric, k = 0 */
+} quadratic;
+
+/* Its eigenvalues s, unsorted: re, im [2 n + k], and |1 / (s - sigma)| in size [2 n + k], 0 for infinite
+ * ones. vectors [(2 n + k)^2] as bramah__eigen gives them, or NULL. */
+typedef struct eigenvalue_table {
+  double *re, *im, *size, *vectors;
+} eigenvalue_table;
+
 static double size_of(size_t n, const double *A)
 {
   double sum = 0.0;
@@ -29,7 +44,7 @@ static double size_of(size_t n, const double *A)
   return sqrt(sum);
 }
 
-static void fill_left(const bramah__quadratic *q, double sigma, double unit, double *A)
+static void fill_left(const quadratic *q, double sigma, double unit, double *A)
 {
   const size_t n = q->n, k = q->k, N = n + k + q->border;
   memset(A, 0, N * N * sizeof *A);
@@ -47,7 +62,7 @@ static void fill_left(const bramah__quadratic *q, double sigma, double unit, dou
 }
 
 /* Rows: what each unit of [q; v; x] puts on the right. */
-static void fill_right(const bramah__quadratic *q, double sigma, double *B)
+static void fill_right(const quadratic *q, double sigma, double *B)
 {
   const size_t n = q->n, k = q->k, N = n + k + q->border;
   memset(B, 0, (2 * n + k) * N * sizeof *B);
@@ -61,7 +76,7 @@ static void fill_right(const bramah__quadratic *q, double sigma, double *B)
   for (size_t i = 0; i < k; i++) B[(2 * n + i) * N + n + i] = -1.0;
 }
 
-static void fill_T(const bramah__quadratic *q, double sigma, const double *B, double *T)
+static void fill_T(const quadratic *q, double sigma, const double *B, double *T)
 {
   const size_t n = q->n, k = q->k, N = n + k + q->border, order = 2 * n + k;
   for (size_t j = 0; j < order; j++) {
@@ -75,7 +90,7 @@ static void fill_T(const bramah__quadratic *q, double sigma, const double *B, do
 }
 
 /* x [n, stride apart] -= rows' (rows x), rows of length one across each other */
-static void confine(const bramah__quadratic *q, double *x, size_t stride)
+static void confine(const quadratic *q, double *x, size_t stride)
 {
   for (size_t b = 0; b < q->border; b++) {
     const double *row = q->rows + b * q->n;
@@ -85,18 +100,9 @@ static void confine(const bramah__quadratic *q, double *x, size_t stride)
   }
 }
 
-static void confine_T(const bramah__quadratic *q, double *T)
-{
-  const size_t n = q->n, order = 2 * n + q->k;
-  for (size_t half = 0; half < 2 && q->border; half++) {
-    for (size_t i = 0; i < order; i++) confine(q, T + half * n * order + i, order); /* columns */
-    for (size_t i = 0; i < order; i++) confine(q, T + i * order + half * n, 1);     /* rows */
-  }
-}
-
 /* T for the least shift at which the equations can be solved. */
-static bramah_status invert(const bramah__quadratic *q, double *A, double *B, int *pivot, double *T,
-                            double *sigma, bramah_diag *diag)
+static bramah_status invert(const quadratic *q, double *A, double *B, int *pivot, double *T, double *sigma,
+                            bramah_diag *diag)
 {
   const size_t n = q->n, N = n + q->k + q->border, order = 2 * n + q->k;
   const double m = size_of(n * n, q->M), unit = size_of(n * n, q->K),
@@ -108,14 +114,17 @@ static bramah_status invert(const bramah__quadratic *q, double *A, double *B, in
     fill_right(q, *sigma, B);
     if (bramah__solve_many(N, order, A, B, pivot, &smallest) == 0 && (q->k || smallest > 1e-15)) {
       fill_T(q, *sigma, B, T);
-      confine_T(q, T);
+      for (size_t half = 0; half < 2 && q->border; half++) {
+        for (size_t i = 0; i < order; i++) confine(q, T + half * n * order + i, order); /* columns */
+        for (size_t i = 0; i < order; i++) confine(q, T + i * order + half * n, 1);     /* rows */
+      }
       return BRAMAH_OK;
     }
   }
   return bramah__fail(diag, BRAMAH_E_SINGULAR, "constrained system", "its equations are singular");
 }
 
-static bramah_status eigenvalues(size_t order, double sigma, double *T, bramah__eigenvalues *out,
+static bramah_status eigenvalues(size_t order, double sigma, double *T, eigenvalue_table *out,
                                  bramah_diag *diag)
 {
   double *work = malloc((bramah__eigen_work(order) + 1) * sizeof *work);
@@ -140,7 +149,7 @@ static bramah_status eigenvalues(size_t order, double sigma, double *T, bramah__
   return status;
 }
 
-bramah_status bramah__solve_quadratic(const bramah__quadratic *q, bramah__eigenvalues *out, bramah_diag *diag)
+static bramah_status solve_quadratic(const quadratic *q, eigenvalue_table *out, bramah_diag *diag)
 {
   const size_t N = q->n + q->k + q->border, order = 2 * q->n + q->k;
   double *A = malloc((N * N + order * N + order * order + 1) * sizeof *A);
@@ -164,15 +173,8 @@ bramah_status bramah__solve_quadratic(const bramah__quadratic *q, bramah__eigenv
  *   L' G L x = mu x,  M = L L'                with them, G the first block of
  *                                         [K + shift M, Phi'; Phi, 0]^-1 */
 
-static double size_of_square(size_t n, const double *A)
-{
-  double sum = 0.0;
-  for (size_t i = 0; i < n * n; i++) sum += A[i] * A[i];
-  return sqrt(sum);
-}
-
 /* s = +-sqrt(-w) of mu = 1 / (w + shift). */
-static void put_pair(bramah__eigenvalues *out, size_t at, double mu, double shift)
+static void put_pair(eigenvalue_table *out, size_t at, double mu, double shift)
 {
   const int vanishes = mu == 0.0;
   const double w = vanishes ? (double)INFINITY : 1.0 / mu - shift, s = sqrt(fabs(w));
@@ -184,8 +186,8 @@ static void put_pair(bramah__eigenvalues *out, size_t at, double mu, double shif
 }
 
 /* K + shift M positive definite for the least shift that is tried. */
-static bramah_status definite(const bramah__quadratic *q, double unit, double *A, double *B, double *mu,
-                              double *work, double *shift)
+static bramah_status definite(const quadratic *q, double unit, double *A, double *B, double *mu, double *work,
+                              double *shift)
 {
   const size_t n = q->n;
   for (int step = -1; step < 16; step++) {
@@ -210,8 +212,8 @@ static int nearly_singular(size_t n, const double *L)
   return least < 1e-6 * most;
 }
 
-static bramah_status bordered(const bramah__quadratic *q, double unit, double *A, double *B, double *mu,
-                              double *work, double *shift)
+static bramah_status bordered(const quadratic *q, double unit, double *A, double *B, double *mu, double *work,
+                              double *shift)
 {
   const size_t n = q->n, N = n + q->border;
   double *L = work, *S = L + n * n, *rest = S + n * n, smallest = 0.0;
@@ -245,11 +247,12 @@ static bramah_status bordered(const bramah__quadratic *q, double unit, double *A
   return bramah__symmetric_pencil(n, S, A, mu, 0, rest) ? BRAMAH_E_UNSUPPORTED : BRAMAH_OK;
 }
 
-bramah_status bramah__solve_undamped(const bramah__quadratic *q, bramah__eigenvalues *out, bramah_diag *diag)
+/* Undamped problems by symmetric matrices; E_UNSUPPORTED where these do not exist. */
+static bramah_status solve_undamped(const quadratic *q, eigenvalue_table *out, bramah_diag *diag)
 {
   const size_t n = q->n, N = n + q->border;
   if (!q->undamped || out->vectors) return BRAMAH_E_UNSUPPORTED;
-  const double m = size_of_square(n, q->M), unit = m > 0.0 ? fmax(size_of_square(n, q->K) / m, 1e-300) : 1.0;
+  const double m = size_of(n * n, q->M), unit = m > 0.0 ? fmax(size_of(n * n, q->K) / m, 1e-300) : 1.0;
   double *A = malloc((2 * N * N + n + 2 * n * n + bramah__symmetric_pencil_work(n) + 1) * sizeof *A);
   if (!A) return bramah__analysis_memory(diag);
   double *B = A + N * N, *mu = B + N * N, *work = mu + n, shift = 0.0;
@@ -265,7 +268,7 @@ bramah_status bramah__solve_undamped(const bramah__quadratic *q, bramah__eigenva
 
 static const double rank_tolerance = 1e-9;
 
-/* What stands behind the spectrum that the caller holds. */
+/* What lies behind the spectrum that the caller holds. */
 typedef struct store {
   bramah_spectrum spectrum; /* first */
   double *re, *im, *spurious_re, *spurious_im;
@@ -276,13 +279,6 @@ typedef struct work {
   double *re, *im, *size, *vectors, *key;
   size_t *order;
 } work;
-
-static void free_work(work *w)
-{
-  free(w->projected);
-  free(w->re);
-  free(w->order);
-}
 
 /* ---- kinds of problem ---- */
 
@@ -298,24 +294,24 @@ static int is_symmetric(size_t n, const double *A)
   return difference <= 1e-12 * largest;
 }
 
-static int is_undamped(const bramah__quadratic *q)
+static int is_undamped(const quadratic *q)
 {
   for (size_t i = 0; i < q->n * q->n; i++)
     if (q->C[i] != 0.0) return 0;
   return q->k == 0 && is_symmetric(q->n, q->M) && is_symmetric(q->n, q->K);
 }
 
-static bramah__quadratic as_it_is(const bramah_constrained *s)
+static quadratic as_it_is(const bramah_constrained *s)
 {
-  return (bramah__quadratic){.n = s->n,
-                             .k = s->k,
-                             .M = s->M,
-                             .C = s->C,
-                             .K = s->K,
-                             .P = s->P,
-                             .Xq = s->Xq,
-                             .Xv = s->Xv,
-                             .Xx = s->Xx};
+  return (quadratic){.n = s->n,
+                     .k = s->k,
+                     .M = s->M,
+                     .C = s->C,
+                     .K = s->K,
+                     .P = s->P,
+                     .Xq = s->Xq,
+                     .Xv = s->Xv,
+                     .Xx = s->Xx};
 }
 
 /* ---- projections ---- */
@@ -335,7 +331,7 @@ static void project(size_t n, size_t f, const double *A, const double *N, double
     }
 }
 
-static bramah_status minimal(const bramah_constrained *s, work *w, size_t *rank, bramah__quadratic *q,
+static bramah_status minimal(const bramah_constrained *s, work *w, size_t *rank, quadratic *q,
                              bramah_diag *diag)
 {
   const size_t n = s->n, m = s->m, k = s->k;
@@ -364,7 +360,7 @@ static bramah_status minimal(const bramah_constrained *s, work *w, size_t *rank,
         Xv[j * f + i] += s->Xv[j * n + r] * N[r * f + i];
       }
     }
-  *q = (bramah__quadratic){.n = f, .k = k, .M = M, .C = C, .K = K, .P = P, .Xq = Xq, .Xv = Xv, .Xx = s->Xx};
+  *q = (quadratic){.n = f, .k = k, .M = M, .C = C, .K = K, .P = P, .Xq = Xq, .Xv = Xv, .Xx = s->Xx};
   return BRAMAH_OK;
 }
 
@@ -391,7 +387,7 @@ static bramah_status orthonormal_rows(const bramah_constrained *s, double *rows,
   return status;
 }
 
-static bramah_status redundant(const bramah_constrained *s, work *w, size_t *rank, bramah__quadratic *q,
+static bramah_status redundant(const bramah_constrained *s, work *w, size_t *rank, quadratic *q,
                                bramah_diag *diag)
 {
   w->projected = malloc((s->m * s->n + 1) * sizeof *w->projected);
@@ -406,7 +402,7 @@ static bramah_status redundant(const bramah_constrained *s, work *w, size_t *ran
 }
 
 static bramah_status penalty(const bramah_constrained *s, const bramah_penalty_factors *factors, work *w,
-                             size_t *rank, bramah__quadratic *q, bramah_diag *diag)
+                             size_t *rank, quadratic *q, bramah_diag *diag)
 {
   static const bramah_penalty_factors published = {1e7, 1.0, 10.0};
   const bramah_penalty_factors *p = factors ? factors : &published;
@@ -526,7 +522,7 @@ static bramah_status solve_approach(const bramah_constrained *s, bramah_approach
                                     const bramah_penalty_factors *factors, work *w, store *t,
                                     bramah_diag *diag)
 {
-  bramah__quadratic q;
+  quadratic q;
   size_t *rank = &t->spectrum.rank;
   bramah_status status = approach == BRAMAH_APPROACH_MINIMAL     ? minimal(s, w, rank, &q, diag)
                          : approach == BRAMAH_APPROACH_REDUNDANT ? redundant(s, w, rank, &q, diag)
@@ -540,10 +536,10 @@ static bramah_status solve_approach(const bramah_constrained *s, bramah_approach
   w->size = w->im + order;
   w->key = w->size + order;
   w->vectors = vectors ? w->key + order : NULL;
-  bramah__eigenvalues out = {w->re, w->im, w->size, w->vectors};
+  eigenvalue_table out = {w->re, w->im, w->size, w->vectors};
   q.undamped = is_undamped(&q);
-  status = bramah__solve_undamped(&q, &out, diag);
-  if (status == BRAMAH_E_UNSUPPORTED) status = bramah__solve_quadratic(&q, &out, diag);
+  status = solve_undamped(&q, &out, diag);
+  if (status == BRAMAH_E_UNSUPPORTED) status = solve_quadratic(&q, &out, diag);
   if (status == BRAMAH_OK) status = sort(s, approach, w, order, t, diag);
   return status;
 }
@@ -557,7 +553,9 @@ bramah_status bramah_spectrum_new(const bramah_constrained *system, bramah_appro
   *out = NULL;
   if (!t) return bramah__analysis_memory(diag);
   const bramah_status status = solve_approach(system, approach, factors, &w, t, diag);
-  free_work(&w);
+  free(w.projected);
+  free(w.re);
+  free(w.order);
   if (status != BRAMAH_OK)
     bramah_spectrum_free(&t->spectrum);
   else

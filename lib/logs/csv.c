@@ -23,7 +23,7 @@ enum { LONGEST_ROW = 1 << 18, MOST_COLUMNS = 10000 };
 typedef struct csv {
   bramah_log_reader *reader;
   struct csv_parser parser;
-  char *buffer; /* [LONGEST_ROW + 2]: a missing line end, and a zero byte behind it */
+  char *buffer; /* [LONGEST_ROW + 2]: a missing line end, and a zero byte after it */
   size_t begin, end;
   uint64_t bytes; /* read from the file */
   int at_eof;
@@ -502,7 +502,7 @@ static bramah_status find_delimiter(csv *c)
     in_word = !is_blank(mark);
   }
   if (commas && semicolons && !format->no_header)
-    return fail(c, c->line, 0, "both ',' and ';' stand in the header: state the delimiter of the log");
+    return fail(c, c->line, 0, "both ',' and ';' are in the header: state the delimiter of the log");
   if (semicolons)
     format->delimiter = ';';
   else if (commas && !(tabs && format->no_header))

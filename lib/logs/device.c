@@ -235,7 +235,7 @@ static bramah_status next_part(bramah__device *d, int *end, bramah_diag *diag)
   return status;
 }
 
-/* The row of the files that comes next: its time on the clock and its mark; *end = 1 behind the last part. */
+/* The row of the files that comes next: its time on the clock and its mark; *end = 1 after the last part. */
 static bramah_status read_next(bramah__device *d, int64_t *ns, int64_t *mark, int *end, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
@@ -290,7 +290,7 @@ static void move(bramah__device *d, size_t to, size_t from, size_t rows)
   memmove(d->filled + to * n, d->filled + from * n, rows * n);
 }
 
-/* Room behind the tail: by moving what waits to the front where that is worth it, else by growing. */
+/* Room after the tail: by moving what waits to the front where that is worth it, else by growing. */
 static bramah_status make_way(bramah__device *d, bramah_diag *diag)
 {
   if (d->head == d->tail) d->head = d->tail = 0;
@@ -316,7 +316,7 @@ static bramah_status make_way(bramah__device *d, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* Put the row read last behind all rows of the same time or before. */
+/* Put the row read last after all rows of the same time or before. */
 static bramah_status insert(bramah__device *d, int64_t time_ns, int64_t mark, bramah_diag *diag)
 {
   const bramah_status status = make_way(d, diag);

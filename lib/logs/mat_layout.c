@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What programs of the field write: vectors beside each other, structs of vectors, time series as structs,
+/* What programs of the field write: plain vectors, structs of vectors, time series as structs,
  * and Simulink's "structure with time". */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "lib/logs/mat_layout.h"
@@ -13,7 +13,7 @@
 /* Structs in structs: more is no log. */
 enum { DEEPEST = 8, WIDEST = 256, LONGEST_NAME = 256 };
 
-/* Variables beside each other: of the file, or of a struct. */
+/* Variables of one level: of the file, or of a struct. */
 typedef struct scope {
   matvar_t *parent; /* NULL: the file */
   size_t n;
@@ -305,7 +305,7 @@ static bramah_status add_simulink(bramah__mat_log *mat, const char *name, matvar
   return status;
 }
 
-/* ---- variables beside each other ---- */
+/* ---- variables of one level ---- */
 
 static const char *name_in(const bramah__mat_log *mat, const scope *s, size_t i)
 {

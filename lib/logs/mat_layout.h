@@ -42,7 +42,7 @@ typedef struct bramah__mat_log {
   size_t n_groups;
   unsigned char *here; /* [groups] they have the present row */
   size_t *of_column;   /* [columns] its series; SIZE_MAX: the time of several groups */
-  double *missing;     /* numbers that stand for no sample */
+  double *missing;     /* numbers that mean no sample */
   size_t n_missing;
   int row; /* given last */
   uint64_t rows, all_rows;

@@ -28,7 +28,7 @@ static int takes(const char *path)
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- HDF5 prints what it does not like, unless it is told not to ---- */
+/* ---- HDF5 prints what it does not like, unless it is asked not to ---- */
 
 #ifdef BRAMAH_HDF5
 typedef struct hush {

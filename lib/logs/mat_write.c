@@ -72,7 +72,7 @@ static void put_padding(bramah_mat *mat, uint64_t written)
 
 /* ---- matrices ---- */
 
-/* What stands before the data: flags, dimensions, name. */
+/* What comes before the data: flags, dimensions, name. */
 static uint64_t head_size(const char *name) { return 16 + 16 + 8 + padded(strlen(name)); }
 
 static void put_head(bramah_mat *mat, uint32_t class_type, size_t n_rows, size_t n_columns, const char *name,
@@ -271,7 +271,9 @@ void bramah_mat_name(const char *text, char *out)
 /* Rows of a block, which is kept column by column. */
 enum { BLOCK = 4096 };
 
-struct bramah__mat_columns {
+/* The number of rows is known only in the end, and a MAT file holds its columns one after the other: rows wait in a
+ * nameless file in the same folder, so that memory does not grow with them. The disk holds them twice for a while. */
+typedef struct mat_columns {
   bramah_mat *mat;
   char *path;
   char **fields, **names, **units; /* [n] */
@@ -281,15 +283,15 @@ struct bramah__mat_columns {
   uint64_t n_blocks; /* that wait in the file */
   int fd;
   bramah_diag failure; /* sticky */
-};
+} mat_columns;
 
-static bramah_status report_columns(const bramah__mat_columns *c, bramah_diag *diag)
+static bramah_status report_columns(const mat_columns *c, bramah_diag *diag)
 {
   if (c->failure.status && diag) *diag = c->failure;
   return c->failure.status;
 }
 
-static bramah_status fail_waiting(bramah__mat_columns *c, const char *what)
+static bramah_status fail_waiting(mat_columns *c, const char *what)
 {
   char reason[128];
   if (strerror_r(errno, reason, sizeof reason) != 0) reason[0] = '\0';
@@ -298,25 +300,10 @@ static bramah_status fail_waiting(bramah__mat_columns *c, const char *what)
   return bramah__at(&c->failure, c->path, 0, 0);
 }
 
-bramah_status bramah__mat_columns_create(const char *path, bramah_diag *diag, bramah__mat_columns **out)
-{
-  bramah__mat_columns *c = calloc(1, sizeof *c);
-  if (!c) return bramah__fail_memory(diag);
-  c->fd = -1;
-  c->path = strdup(path);
-  if (!c->path)
-    bramah__fail_memory(&c->failure);
-  else
-    bramah_mat_create(path, &c->failure, &c->mat);
-  if (c->failure.status) return bramah__mat_columns_finish(c, diag);
-  *out = c;
-  return BRAMAH_OK;
-}
-
 /* ---- columns ---- */
 
 /* A name of its own for each column. */
-static void make_field(const bramah__mat_columns *c, const char *name, char *field)
+static void make_field(const mat_columns *c, const char *name, char *field)
 {
   char whole[BRAMAH_MAT_NAME], tail[24] = "_";
   bramah_mat_name(name, whole);
@@ -340,10 +327,11 @@ static int keep(char ***list, size_t n, const char *text)
   return longer[n] != NULL;
 }
 
-bramah_status bramah__mat_columns_add(bramah__mat_columns *c, const char *name, const char *unit,
-                                      bramah_diag *diag)
+static bramah_status add_column(void *sink, const char *name, const char *unit, int digits, bramah_diag *diag)
 {
+  mat_columns *c = sink;
   char field[BRAMAH_MAT_NAME];
+  (void)digits; /* all are written */
   if (c->block)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name,
                         "columns must be added before the first row is written");
@@ -360,25 +348,22 @@ bramah_status bramah__mat_columns_add(bramah__mat_columns *c, const char *name, 
 
 /* ---- rows ---- */
 
-/* Beside the file, where there is as much room as it will need. */
-static bramah_status open_waiting(bramah__mat_columns *c)
+/* In the folder of the file, where there is as much room as it will need. */
+static bramah_status open_waiting(mat_columns *c)
 {
-  enum { CHOSEN = 6 }; /* letters that mkstemp chooses, X before */
-  static const char mark[] = ".rows-";
-  const size_t length = strlen(c->path), end = length + strlen(mark);
-  char *name = malloc(end + CHOSEN + 1);
+  static const char mark[] = ".rows-XXXXXX"; /* mkstemp chooses the letters */
+  const size_t length = strlen(c->path);
+  char *name = malloc(length + sizeof mark);
   if (!name) return bramah__fail_memory(&c->failure);
   memcpy(name, c->path, length);
-  memcpy(name + length, mark, strlen(mark));
-  memset(name + end, 'X', CHOSEN);
-  name[end + CHOSEN] = '\0';
+  memcpy(name + length, mark, sizeof mark);
   c->fd = mkstemp(name);
   if (c->fd >= 0) unlink(name);
   free(name);
   return c->fd < 0 ? fail_waiting(c, "cannot create a file for rows that wait: ") : BRAMAH_OK;
 }
 
-static bramah_status put_block(bramah__mat_columns *c)
+static bramah_status put_block(mat_columns *c)
 {
   if (c->fd < 0 && open_waiting(c)) return c->failure.status;
   const char *at = (const char *)c->block;
@@ -392,8 +377,9 @@ static bramah_status put_block(bramah__mat_columns *c)
   return BRAMAH_OK;
 }
 
-bramah_status bramah__mat_columns_write(bramah__mat_columns *c, const double *values, bramah_diag *diag)
+static bramah_status write_row(void *sink, const double *values, bramah_diag *diag)
 {
+  mat_columns *c = sink;
   if (!c->failure.status && !c->block) {
     c->block = malloc((c->n + 1) * BLOCK * sizeof *c->block);
     if (!c->block) bramah__fail_memory(&c->failure);
@@ -408,7 +394,7 @@ bramah_status bramah__mat_columns_write(bramah__mat_columns *c, const double *va
 /* ---- the end ---- */
 
 /* A part of a block that waits. */
-static bramah_status read_part(bramah__mat_columns *c, uint64_t block, size_t column, double *values)
+static bramah_status read_part(mat_columns *c, uint64_t block, size_t column, double *values)
 {
   char *at = (char *)values;
   off_t from = (off_t)((block * c->n + column) * BLOCK * sizeof *values);
@@ -422,7 +408,7 @@ static bramah_status read_part(bramah__mat_columns *c, uint64_t block, size_t co
 }
 
 /* Each column is written in pieces: its blocks, and what is left in memory. */
-static void put_all(bramah__mat_columns *c)
+static void put_all(mat_columns *c)
 {
   double *values = malloc(BLOCK * sizeof *values);
   bramah_status status = values ? BRAMAH_OK : bramah__fail_memory(&c->failure);
@@ -443,8 +429,9 @@ static void put_all(bramah__mat_columns *c)
     bramah_mat_add_struct(c->mat, "names", c->n, fields, (const char *const *)c->names, &c->failure);
 }
 
-bramah_status bramah__mat_columns_finish(bramah__mat_columns *c, bramah_diag *diag)
+static bramah_status finish_columns(void *sink, bramah_diag *diag)
 {
+  mat_columns *c = sink;
   bramah_diag other;
   if (!c->failure.status) put_all(c);
   bramah_mat_finish(c->mat, c->failure.status ? &other : &c->failure);
@@ -459,3 +446,21 @@ bramah_status bramah__mat_columns_finish(bramah__mat_columns *c, bramah_diag *di
   free(c);
   return status;
 }
+
+static bramah_status create_columns(const char *path, bramah_diag *diag, void **out)
+{
+  mat_columns *c = calloc(1, sizeof *c);
+  if (!c) return bramah__fail_memory(diag);
+  c->fd = -1;
+  c->path = strdup(path);
+  if (!c->path)
+    bramah__fail_memory(&c->failure);
+  else
+    bramah_mat_create(path, &c->failure, &c->mat);
+  if (c->failure.status) return finish_columns(c, diag);
+  *out = c;
+  return BRAMAH_OK;
+}
+
+const bramah__log_sink bramah__mat_sink = {
+    .create = create_columns, .add = add_column, .write = write_row, .finish = finish_columns};

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows that become columns of a MAT file. */
+/* Formats of logs that are written. */
 #ifndef BRAMAH_LIB_LOGS_MAT_WRITE_H
 #define BRAMAH_LIB_LOGS_MAT_WRITE_H
 
 #include <stddef.h>
 #include "bramah/status.h"
 
-typedef struct bramah__mat_columns bramah__mat_columns;
+/* A format: rows are given one by one. The sink is the format's own. */
+typedef struct bramah__log_sink {
+  bramah_status (*create)(const char *path, bramah_diag *diag, void **sink);
+  /* Before the first row. */
+  bramah_status (*add)(void *sink, const char *name, const char *unit, int digits, bramah_diag *diag);
+  /* values [columns]; NaN: no sample. Errors: E_FILE. */
+  bramah_status (*write)(void *sink, const double *values, bramah_diag *diag);
+  bramah_status (*flush)(void *sink, bramah_diag *diag);  /* NULL: rows wait for the end */
+  bramah_status (*finish)(void *sink, bramah_diag *diag); /* frees in any case */
+} bramah__log_sink;
 
-/* The number of rows is known only in the end, and a MAT file holds its columns one after the other: rows
- * wait in a nameless file beside it, so that memory does not grow with them. The disk holds them twice for a
- * while. */
-bramah_status bramah__mat_columns_create(const char *path, bramah_diag *diag, bramah__mat_columns **out);
-/* Before the first row. Errors: E_ARGUMENT (later), E_MEMORY. */
-bramah_status bramah__mat_columns_add(bramah__mat_columns *columns, const char *name, const char *unit,
-                                      bramah_diag *diag);
-/* values [columns]; NaN: no sample. Errors: E_FILE. */
-bramah_status bramah__mat_columns_write(bramah__mat_columns *columns, const double *values,
-                                        bramah_diag *diag);
-/* Write the file: a vector per column, and the structs `units` and `names` with their units and the names
- * they have here. Frees in any case. */
-bramah_status bramah__mat_columns_finish(bramah__mat_columns *columns, bramah_diag *diag);
+/* A vector per column, and the structs `units` and `names` with their units and the names they have here. */
+extern const bramah__log_sink bramah__mat_sink;
 
 #endif

@@ -322,8 +322,8 @@ static bramah_status fail_cell(bramah_log_reader *reader)
   else if (f->status != BRAMAH_E_SYNTAX)
     wrong = "' is not a finite number";
   else if (strchr(f->quote, other) && reader->format.delimiter != ',')
-    wrong = other == ',' ? "' is not a number: decimal points stood before"
-                         : "' is not a number: decimal commas stood before";
+    wrong = other == ',' ? "' is not a number: the numbers before have decimal points"
+                         : "' is not a number: the numbers before have decimal commas";
   bramah__log_fail(reader, f->status, reader->names[f->cell], f->line, f->position, "'");
   ADD_TEXTS(&reader->failure, f->quote, wrong);
   return f->status;

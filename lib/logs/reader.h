@@ -116,7 +116,7 @@ bramah_status bramah__time_decimal(const char *text, const char *end, char point
 
 /* "2024-03-05T12:34:56.123456789+01:00": nanoseconds since 1970-01-01T00:00Z. Also a blank instead of the T,
  * no seconds, a comma before the fraction, Z, +hh, +hhmm; without a zone the clock is taken to show UTC.
- * *zone 1 if there is one. Digits of the fraction behind the ninth round. Years 1678 to 2261. */
+ * *zone 1 if there is one. Digits of the fraction after the ninth round. Years 1678 to 2261. */
 bramah_status bramah__time_iso(const char *text, const char *end, int64_t *ns, int *zone);
 
 #endif

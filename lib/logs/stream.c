@@ -196,7 +196,7 @@ const bramah_study_column *bramah__input_column(const bramah_study *study, const
   return NULL;
 }
 
-/* An unknown input has no column and is held at 0. */
+/* An unknown input has no column and is kept at 0. */
 static bramah_status feed_input(bramah_log_stream *stream, const char *input, size_t i, bramah_diag *diag)
 {
   char name[256];
@@ -215,14 +215,14 @@ static bramah_status feed_input(bramah_log_stream *stream, const char *input, si
 
 /* Mistakes that are reported there are none of the caller's, as long as rows can be read. */
 typedef struct mistakes {
-  void (*tell)(void *user, const bramah_diag *diag);
+  void (*report)(void *user, const bramah_diag *diag);
   void *user;
 } mistakes;
 
 static bramah_status pass(const mistakes *m, bramah_status status, const bramah_diag *diag)
 {
-  if (!status || !m->tell) return status;
-  m->tell(m->user, diag);
+  if (!status || !m->report) return status;
+  m->report(m->user, diag);
   return BRAMAH_OK;
 }
 
@@ -275,13 +275,13 @@ static bramah_status open_files(bramah_log_stream *stream, size_t n, const char 
 
 bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah_model *model,
                                          const bramah_sensor *sensors, size_t n, const char *const *paths,
-                                         void (*tell)(void *user, const bramah_diag *diag), void *user,
+                                         void (*report)(void *user, const bramah_diag *diag), void *user,
                                          bramah_diag *diag, bramah_log_stream **out)
 {
   bramah_diag own;
-  const mistakes m = {tell, user};
+  const mistakes m = {report, user};
   bramah_log_stream *stream = calloc(1, sizeof *stream);
-  if (tell || !diag) diag = &own;
+  if (report || !diag) diag = &own;
   *out = NULL;
   if (!stream) return bramah__fail_memory(diag);
   stream->study = study;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the parts of a log stream share. clock.c: from what the clock of a device shows to the time of the log;
- * column_map.c: from what a column holds to what a sensor measured; device.c: files that follow each other,
+ * conversion.c: from what a column holds to what a sensor measured; device.c: files that follow each other,
  * their rows in the order of time; stream.c: devices merged by time. */
 #ifndef BRAMAH_LIB_LOGS_STREAM_H
 #define BRAMAH_LIB_LOGS_STREAM_H

@@ -25,7 +25,7 @@ static void take_time(bramah_log_survey *s, int64_t time_ns, int64_t step_ns)
 
 /* A replay would end here. */
 static void check_gap(const bramah_log_survey *s, const bramah_log_stream *stream, int64_t longest_gap_ns,
-                      const bramah_sample *sample, void (*tell)(void *user, const bramah_diag *diag),
+                      const bramah_sample *sample, void (*report)(void *user, const bramah_diag *diag),
                       void *user)
 {
   bramah_diag diag;
@@ -35,12 +35,12 @@ static void check_gap(const bramah_log_survey *s, const bramah_log_stream *strea
   bramah__failf(&diag, BRAMAH_E_TIME, path, line, "t",
                 "time jumps ahead further than the longest gap allowed: %.12g s after %.12g s",
                 1e-9 * (double)sample->time_ns, 1e-9 * (double)s->last_ns);
-  tell(user, &diag);
+  report(user, &diag);
 }
 
 bramah_status bramah_log_survey_read(bramah_log_stream *stream, size_t n_inputs, size_t n_sensors,
                                      int64_t step_ns, int64_t longest_gap_ns,
-                                     void (*tell)(void *user, const bramah_diag *diag), void *user,
+                                     void (*report)(void *user, const bramah_diag *diag), void *user,
                                      bramah_log_survey *out)
 {
   bramah_diag diag;
@@ -58,7 +58,7 @@ bramah_status bramah_log_survey_read(bramah_log_stream *stream, size_t n_inputs,
     memset(flags, 0, n_inputs + n_sensors);
     status = bramah_log_stream_next(stream, &sample, &end, &diag);
     if (status || end) break;
-    check_gap(out, stream, longest_gap_ns, &sample, tell, user);
+    check_gap(out, stream, longest_gap_ns, &sample, report, user);
     take_time(out, sample.time_ns, step_ns);
     for (size_t i = 0; i < n_sensors; i++) {
       if (!sample.present[i]) continue;
@@ -67,7 +67,7 @@ bramah_status bramah_log_survey_read(bramah_log_stream *stream, size_t n_inputs,
       last[i] = sample.time_ns;
     }
   }
-  if (status) tell(user, &diag);
+  if (status) report(user, &diag);
   free(last);
   free(values);
   free(flags);

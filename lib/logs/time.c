@@ -10,7 +10,7 @@
 
 enum { MOST_DIGITS = 40 };
 
-/* Digits without the mark, and where it stands among them. */
+/* Digits without the mark, and where it is among them. */
 typedef struct decimal {
   int negative, n, point;
   unsigned char digit[MOST_DIGITS];
@@ -74,7 +74,7 @@ bramah_status bramah__time_decimal(const char *text, const char *end, char point
     if (integer > (limit - digit) / 10) return BRAMAH_E_VALUE;
     integer = 10 * integer + digit;
   }
-  /* The part behind the mark times 1000 scale: a thousandth of a unit is lost at most, so that whatever is a whole
+  /* The part after the mark times 1000 scale: a thousandth of a unit is lost at most, so that whatever is a whole
    * number comes out as one. */
   int64_t x = 0;
   for (int i = d.n - 1; i >= 0 && i >= d.point; i--) x = (x + 1000 * scale * d.digit[i]) / 10;
@@ -103,7 +103,7 @@ static int take_number(iso_cursor *c, int digits, int least, int most)
   return value;
 }
 
-/* 1 if one of these characters stands here; it is passed. */
+/* 1 if one of these characters is here; it is passed. */
 static int take_one(iso_cursor *c, const char *characters)
 {
   if (c->at == c->end || !strchr(characters, *c->at)) return 0;

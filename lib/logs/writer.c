@@ -23,8 +23,8 @@ typedef struct log_column {
   int digits;
 } log_column;
 
-struct bramah_log_writer {
-  bramah__mat_columns *mat; /* NULL: text */
+/* CSV. */
+typedef struct text_file {
   int fd;
   int owned;     /* 0: standard output, which is not ours to close or cut */
   off_t written; /* bytes of whole rows in the file */
@@ -34,59 +34,51 @@ struct bramah_log_writer {
   char *buffer; /* [FLUSH_AT + header + one row]; NULL until the header is written */
   size_t used;
   bramah_diag failure; /* sticky */
-};
+} text_file;
 
-static bramah_status fail_system(bramah_log_writer *writer, const char *what, int error)
+static bramah_status fail_system(text_file *file, const char *what, int error)
 {
   char reason[128];
   if (strerror_r(error, reason, sizeof reason) != 0) reason[0] = '\0';
-  bramah__fail(&writer->failure, BRAMAH_E_FILE, NULL, what);
-  bramah__add_text(&writer->failure, reason);
-  return bramah__at(&writer->failure, strcmp(writer->path, "-") == 0 ? "<stdout>" : writer->path, 0, 0);
+  bramah__fail(&file->failure, BRAMAH_E_FILE, NULL, what);
+  bramah__add_text(&file->failure, reason);
+  return bramah__at(&file->failure, strcmp(file->path, "-") == 0 ? "<stdout>" : file->path, 0, 0);
 }
 
-static bramah_status report_failure(const bramah_log_writer *writer, bramah_diag *diag)
+static bramah_status report_failure(const text_file *file, bramah_diag *diag)
 {
-  if (writer->failure.status && diag) *diag = writer->failure;
-  return writer->failure.status;
+  if (file->failure.status && diag) *diag = file->failure;
+  return file->failure.status;
 }
 
 /* ---- opening ---- */
 
-static void free_writer(bramah_log_writer *writer)
+static void free_text(text_file *file)
 {
-  for (size_t i = 0; i < writer->n_columns; i++) free(writer->columns[i].title);
-  free(writer->columns);
-  free(writer->buffer);
-  free(writer->path);
-  free(writer);
+  for (size_t i = 0; i < file->n_columns; i++) free(file->columns[i].title);
+  free(file->columns);
+  free(file->buffer);
+  free(file->path);
+  free(file);
 }
 
-bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_writer **out)
+static bramah_status create_text(const char *path, bramah_diag *diag, void **out)
 {
-  bramah_log_writer *writer = calloc(1, sizeof *writer);
-  if (writer) writer->path = strdup(path);
-  if (!writer || !writer->path) {
-    free(writer);
+  text_file *file = calloc(1, sizeof *file);
+  if (file) file->path = strdup(path);
+  if (!file || !file->path) {
+    free(file);
     return bramah__fail_memory(diag);
   }
-  if (bramah_log_is_mat(path)) {
-    const bramah_status status = bramah__mat_columns_create(path, diag, &writer->mat);
-    if (status)
-      free_writer(writer);
-    else
-      *out = writer;
-    return status;
-  }
-  writer->owned = strcmp(path, "-") != 0;
-  writer->fd = writer->owned ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
-  if (writer->fd >= 0) {
-    *out = writer;
+  file->owned = strcmp(path, "-") != 0;
+  file->fd = file->owned ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+  if (file->fd >= 0) {
+    *out = file;
     return BRAMAH_OK;
   }
-  fail_system(writer, "cannot create: ", errno);
-  bramah_status status = report_failure(writer, diag);
-  free_writer(writer);
+  fail_system(file, "cannot create: ", errno);
+  const bramah_status status = report_failure(file, diag);
+  free_text(file);
   return status;
 }
 
@@ -117,106 +109,157 @@ static char *make_title(const char *name, const char *unit)
   return quoted;
 }
 
-bramah_status bramah_log_add_column(bramah_log_writer *writer, const char *name, const char *unit, int digits,
-                                    bramah_diag *diag)
+static bramah_status add_text_column(void *sink, const char *name, const char *unit, int digits,
+                                     bramah_diag *diag)
 {
-  if (writer->buffer)
+  text_file *file = sink;
+  if (file->buffer)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name,
                         "columns must be added before the first row is written");
-  if (digits < 1 || digits > 17) return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "digits must be 1 to 17");
-  if (!*name || strpbrk(name, "[]"))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a column needs a name without brackets");
-  if (writer->mat) return bramah__mat_columns_add(writer->mat, name, unit ? unit : "", diag);
-  if (writer->n_columns == writer->room) {
-    const size_t room = writer->room ? 2 * writer->room : 16;
-    log_column *columns = realloc(writer->columns, room * sizeof *columns);
+  if (file->n_columns == file->room) {
+    const size_t room = file->room ? 2 * file->room : 16;
+    log_column *columns = realloc(file->columns, room * sizeof *columns);
     if (!columns) return bramah__fail_memory(diag);
-    writer->columns = columns;
-    writer->room = room;
+    file->columns = columns;
+    file->room = room;
   }
-  char *title = make_title(name, unit ? unit : "");
+  char *title = make_title(name, unit);
   if (!title) return bramah__fail_memory(diag);
-  writer->columns[writer->n_columns++] = (log_column){title, digits};
+  file->columns[file->n_columns++] = (log_column){title, digits};
   return BRAMAH_OK;
 }
 
 /* ---- rows ---- */
 
-static bramah_status flush(bramah_log_writer *writer)
+static bramah_status flush(text_file *file)
 {
   size_t done = 0;
-  while (done < writer->used) {
-    ssize_t n = write(writer->fd, writer->buffer + done, writer->used - done);
+  while (done < file->used) {
+    ssize_t n = write(file->fd, file->buffer + done, file->used - done);
     if (n > 0) done += (size_t)n;
     if (n >= 0 || errno == EINTR) continue;
-    fail_system(writer, "cannot write: ", errno);
-    while (done && writer->buffer[done - 1] != '\n') done--;
-    writer->written += (off_t)done;
+    fail_system(file, "cannot write: ", errno);
+    while (done && file->buffer[done - 1] != '\n') done--;
+    file->written += (off_t)done;
     /* The file may end in the middle of a row: cut it back to the last whole one. What cannot be cut (a pipe, a
      * device) stays as it is: the error that led here is the one to report. */
-    if (writer->owned && ftruncate(writer->fd, writer->written) != 0) return BRAMAH_E_FILE;
+    if (file->owned && ftruncate(file->fd, file->written) != 0) return BRAMAH_E_FILE;
     return BRAMAH_E_FILE;
   }
-  writer->written += (off_t)done;
-  writer->used = 0;
+  file->written += (off_t)done;
+  file->used = 0;
   return BRAMAH_OK;
 }
 
-static bramah_status write_header(bramah_log_writer *writer)
+static bramah_status write_header(text_file *file)
 {
-  size_t header = 1, n = writer->n_columns;
-  for (size_t i = 0; i < n; i++) header += strlen(writer->columns[i].title) + 1;
+  size_t header = 1, n = file->n_columns;
+  for (size_t i = 0; i < n; i++) header += strlen(file->columns[i].title) + 1;
   size_t row = n * (BRAMAH__NUMBER_SIZE + 1) + 1;
-  writer->buffer = malloc(FLUSH_AT + header + row);
-  if (!writer->buffer) return bramah__fail_memory(&writer->failure);
+  file->buffer = malloc(FLUSH_AT + header + row);
+  if (!file->buffer) return bramah__fail_memory(&file->failure);
   for (size_t i = 0; i < n; i++) {
-    size_t length = strlen(writer->columns[i].title);
-    memcpy(writer->buffer + writer->used, writer->columns[i].title, length);
-    writer->used += length;
-    writer->buffer[writer->used++] = i + 1 < n ? ',' : '\n';
+    size_t length = strlen(file->columns[i].title);
+    memcpy(file->buffer + file->used, file->columns[i].title, length);
+    file->used += length;
+    file->buffer[file->used++] = i + 1 < n ? ',' : '\n';
   }
   return BRAMAH_OK;
+}
+
+static bramah_status write_text_row(void *sink, const double *values, bramah_diag *diag)
+{
+  text_file *file = sink;
+  if (!file->failure.status && !file->buffer) write_header(file);
+  if (file->failure.status) return report_failure(file, diag);
+  /* The buffer has room for a whole row past FLUSH_AT. */
+  char *out = file->buffer + file->used;
+  for (size_t i = 0; i < file->n_columns; i++) {
+    if (!isnan(values[i])) out += bramah__format_number(out, values[i], file->columns[i].digits);
+    if (isnan(values[i]) && file->n_columns == 1) *out++ = '"', *out++ = '"'; /* an empty line is no row */
+    *out++ = i + 1 < file->n_columns ? ',' : '\n';
+  }
+  file->used = (size_t)(out - file->buffer);
+  if (file->used >= FLUSH_AT) flush(file);
+  return report_failure(file, diag);
+}
+
+static bramah_status flush_text(void *sink, bramah_diag *diag)
+{
+  text_file *file = sink;
+  if (!file->failure.status && !file->buffer) write_header(file);
+  if (!file->failure.status) flush(file);
+  return report_failure(file, diag);
+}
+
+static bramah_status finish_text(void *sink, bramah_diag *diag)
+{
+  text_file *file = sink;
+  flush_text(file, NULL);
+  /* Some file systems report a full disk only here. */
+  if (file->owned && close(file->fd) != 0 && errno != EINTR && !file->failure.status)
+    fail_system(file, "cannot write: ", errno);
+  const bramah_status status = report_failure(file, diag);
+  free_text(file);
+  return status;
+}
+
+/* ---- the formats, chosen by the name of the file; the last takes all ---- */
+
+static const bramah__log_sink text_sink = {.create = create_text,
+                                           .add = add_text_column,
+                                           .write = write_text_row,
+                                           .flush = flush_text,
+                                           .finish = finish_text};
+
+static const struct {
+  int (*takes)(const char *path);
+  const bramah__log_sink *sink;
+} formats[] = {{bramah_log_is_mat, &bramah__mat_sink}, {NULL, &text_sink}};
+
+struct bramah_log_writer {
+  const bramah__log_sink *format;
+  void *sink;
+};
+
+bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_writer **out)
+{
+  bramah_log_writer *writer = calloc(1, sizeof *writer);
+  size_t i = 0;
+  if (!writer) return bramah__fail_memory(diag);
+  while (formats[i].takes && !formats[i].takes(path)) i++;
+  writer->format = formats[i].sink;
+  const bramah_status status = writer->format->create(path, diag, &writer->sink);
+  if (status)
+    free(writer);
+  else
+    *out = writer;
+  return status;
+}
+
+bramah_status bramah_log_add_column(bramah_log_writer *writer, const char *name, const char *unit, int digits,
+                                    bramah_diag *diag)
+{
+  if (digits < 1 || digits > 17) return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "digits must be 1 to 17");
+  if (!*name || strpbrk(name, "[]"))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a column needs a name without brackets");
+  return writer->format->add(writer->sink, name, unit ? unit : "", digits, diag);
 }
 
 bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, bramah_diag *diag)
 {
-  if (writer->mat) return bramah__mat_columns_write(writer->mat, values, diag);
-  if (!writer->failure.status && !writer->buffer) write_header(writer);
-  if (writer->failure.status) return report_failure(writer, diag);
-  /* The buffer has room for a whole row past FLUSH_AT. */
-  char *out = writer->buffer + writer->used;
-  for (size_t i = 0; i < writer->n_columns; i++) {
-    if (!isnan(values[i])) out += bramah__format_number(out, values[i], writer->columns[i].digits);
-    if (isnan(values[i]) && writer->n_columns == 1) *out++ = '"', *out++ = '"'; /* an empty line is no row */
-    *out++ = i + 1 < writer->n_columns ? ',' : '\n';
-  }
-  writer->used = (size_t)(out - writer->buffer);
-  if (writer->used >= FLUSH_AT) flush(writer);
-  return report_failure(writer, diag);
+  return writer->format->write(writer->sink, values, diag);
 }
 
 bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag *diag)
 {
-  if (writer->mat) return BRAMAH_OK;
-  if (!writer->failure.status && !writer->buffer) write_header(writer);
-  if (!writer->failure.status) flush(writer);
-  return report_failure(writer, diag);
+  return writer->format->flush ? writer->format->flush(writer->sink, diag) : BRAMAH_OK;
 }
 
 bramah_status bramah_log_finish(bramah_log_writer *writer, bramah_diag *diag)
 {
   if (!writer) return BRAMAH_OK;
-  if (writer->mat) {
-    const bramah_status status = bramah__mat_columns_finish(writer->mat, diag);
-    free_writer(writer);
-    return status;
-  }
-  if (!writer->failure.status && !writer->buffer) write_header(writer);
-  if (!writer->failure.status) flush(writer);
-  /* Some file systems report a full disk only here. */
-  if (writer->owned && close(writer->fd) != 0 && errno != EINTR && !writer->failure.status)
-    fail_system(writer, "cannot write: ", errno);
-  bramah_status status = report_failure(writer, diag);
-  free_writer(writer);
+  const bramah_status status = writer->format->finish(writer->sink, diag);
+  free(writer);
   return status;
 }

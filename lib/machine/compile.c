@@ -80,17 +80,6 @@ static void take_tree_names(const bramah_machine *machine, bramah_model *model, 
   model->n_bodies_named = body;
 }
 
-static void take_ball_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
-{
-  size_t b = 0;
-  model->ball_name = BRAMAH__TAKE(arena, const char *, model->n_balls);
-  for (size_t j = 0; j < machine->n_joints; j++) {
-    if (!bramah__is_ball(&machine->joints[j])) continue;
-    const char *copy = bramah__arena_text(arena, machine->joints[j].name ? machine->joints[j].name : "");
-    if (model->ball_name) model->ball_name[b++] = copy;
-  }
-}
-
 /* Cylinders, metered cylinders, then rotary actuators. */
 static void take_actuator_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
 {
@@ -144,7 +133,13 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   const size_t n = model->n, nc = model->circuit.n_cylinders;
   model->name = bramah__arena_text(arena, machine->name ? machine->name : "machine");
   take_tree_names(machine, model, arena);
-  take_ball_names(machine, model, arena);
+  size_t b = 0;
+  model->ball_name = BRAMAH__TAKE(arena, const char *, model->n_balls);
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    if (!bramah__is_ball(&machine->joints[j])) continue;
+    const char *copy = bramah__arena_text(arena, machine->joints[j].name ? machine->joints[j].name : "");
+    if (model->ball_name) model->ball_name[b++] = copy;
+  }
   TAKE_NAMES(loop_name, loops, machine->n_loops);
   TAKE_NAMES(supply_name, supplies, machine->n_supplies);
   take_circuit_names(machine, model, arena);
@@ -204,37 +199,52 @@ size_t bramah__compile_size(const bramah_machine *machine, bramah_model *counts)
          (outputs * (sizeof(bramah__output) + 512) / BRAMAH__ALIGN + outputs + 2) * BRAMAH__ALIGN;
 }
 
+void bramah_machine_default(bramah_machine *machine)
+{
+  *machine = (bramah_machine){.transition_pressure = 2e5,
+                              .integrator = {.step_ns = 1000000,
+                                             .position_tolerance = 1e-7,
+                                             .pressure_tolerance = 1e-2,
+                                             .max_iterations = 25,
+                                             .penalty_frequency = 100.0,
+                                             .penalty_damping = 1.0}};
+}
+
 static bramah_status take_integrator(bramah__compiler *k)
 {
   const bramah_integrator *in = &k->machine->integrator;
   bramah_model *m = k->model;
   if (in->penalty_factor < 0 || in->penalty_frequency < 0 || in->penalty_damping < 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty figures must be positive");
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty values must be positive");
   if ((int)in->formulation < 0 || in->formulation > BRAMAH_FORMULATION_PENALTY)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the formulation is unknown");
   if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->max_iterations < 0)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0,
                                 "step, tolerances and iterations must be positive");
-  m->step_ns = in->step_ns ? in->step_ns : 1000000;
+  bramah_machine otherwise;
+  bramah_machine_default(&otherwise);
+  const bramah_integrator *usual = &otherwise.integrator;
+  m->step_ns = in->step_ns ? in->step_ns : usual->step_ns;
   m->h = (double)m->step_ns * 1e-9;
-  m->position_tolerance = in->position_tolerance > 0 ? in->position_tolerance : 1e-7;
+  m->position_tolerance = in->position_tolerance > 0 ? in->position_tolerance : usual->position_tolerance;
   for (size_t i = 0; i < m->n_first_order; i++) {
     m->first_order_scale[i] = 1e6;
-    m->first_order_tolerance[i] = in->pressure_tolerance > 0 ? in->pressure_tolerance : 1e-2;
+    m->first_order_tolerance[i] =
+        in->pressure_tolerance > 0 ? in->pressure_tolerance : usual->pressure_tolerance;
   }
   for (size_t i = 0; i < k->source->n_lines; i++) { /* flow at 1 m/s */
     const double d = k->source->lines[i].diameter, flow = 0.25 * 3.14159265358979323846 * d * d;
     m->first_order_scale[k->source->n_volumes + i] = flow;
     m->first_order_tolerance[k->source->n_volumes + i] = 1e-8 * flow;
   }
-  m->max_iterations = in->max_iterations ? in->max_iterations : 25;
+  m->max_iterations = in->max_iterations ? in->max_iterations : usual->max_iterations;
   m->formulation = in->formulation;
   /* The penalty method puts its factor before accelerations, the Lagrangian before positions: beyond 1e7 the
    * former's equations are too ill-conditioned for the pressure tolerance. */
   const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 1e8 : 1e11;
   m->penalty_factor = in->penalty_factor > 0 ? in->penalty_factor : factor;
-  m->penalty_frequency = in->penalty_frequency > 0 ? in->penalty_frequency : 100.0;
-  m->penalty_damping = in->penalty_damping > 0 ? in->penalty_damping : 1.0;
+  m->penalty_frequency = in->penalty_frequency > 0 ? in->penalty_frequency : usual->penalty_frequency;
+  m->penalty_damping = in->penalty_damping > 0 ? in->penalty_damping : usual->penalty_damping;
   return BRAMAH_OK;
 }
 
@@ -258,8 +268,10 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
   if (status == BRAMAH_OK) status = bramah__build_forces(k);
   if (status == BRAMAH_OK) status = bramah__build_rolling(k);
   if (status == BRAMAH_OK) status = bramah__build_circuit(k);
+  if (status == BRAMAH_OK) status = bramah__build_metered(k);
+  if (status == BRAMAH_OK) status = bramah__finish_circuit(k);
   if (status == BRAMAH_OK) status = bramah__build_elements(k);
-  if (status == BRAMAH_OK) status = bramah__check_ways(k);
+  if (status == BRAMAH_OK) status = bramah__check_flow_paths(k);
   if (status != BRAMAH_OK) return status;
   const bramah_machine *d = k->machine;
   bramah_model *m = k->model;
@@ -268,7 +280,10 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
   m->loop = k->t.loop;
   m->line = k->t.line;
   m->circuit.oil_bulk_modulus = d->oil_bulk_modulus;
-  m->circuit.transition_pressure = d->transition_pressure > 0.0 ? d->transition_pressure : 2e5;
+  bramah_machine otherwise;
+  bramah_machine_default(&otherwise);
+  m->circuit.transition_pressure =
+      d->transition_pressure > 0.0 ? d->transition_pressure : otherwise.transition_pressure;
   m->circuit.volume = k->t.volume;
   m->circuit.supply = k->t.supply;
   m->circuit.valve = k->t.valve;

@@ -55,7 +55,7 @@ size_t bramah__compile_size(const bramah_machine *machine, bramah_model *counts)
 bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *arena, bramah_diag *diag,
                               bramah__compiler *k);
 
-/* Report a fault of the element `thing`, which stands in that line of the machine's file. */
+/* Report a fault of the element `thing`, which is in that line of the machine's file. */
 bramah_status bramah__compile_fail(const bramah__compiler *k, bramah_status status, const char *thing,
                                    int line, const char *message);
 
@@ -114,6 +114,8 @@ bramah_status bramah__build_motions(bramah__compiler *k);
 bramah_status bramah__build_forces(bramah__compiler *k);
 bramah_status bramah__build_rolling(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
+/* After bramah__build_metered: friction states of all cylinders numbered, compliance of all volumes checked. */
+bramah_status bramah__finish_circuit(bramah__compiler *k);
 
 /* Elements, end stops, air and characteristics of valves: room, tables (after bramah__build_circuit), and the
  * circuit's pointers to them. */
@@ -128,7 +130,7 @@ void bramah__metered_layout(const bramah_machine *machine, bramah_model *model, 
 void bramah__expand_metered(bramah__compiler *k);
 bramah_status bramah__build_metered(bramah__compiler *k);
 /* After the curves of the spools. */
-bramah_status bramah__check_ways(const bramah__compiler *k);
+bramah_status bramah__check_flow_paths(const bramah__compiler *k);
 void bramah__metered_connect(bramah__compiler *k);
 /* Names of spools behind those of valves, and the metered cylinder of the source that cylinder i is, or NULL.
  */
@@ -139,7 +141,7 @@ const bramah_metered_cylinder *bramah__metered_cylinder(const bramah__compiler *
 bramah_status bramah__build_friction(bramah__compiler *k, const bramah_cylinder *in, bramah__friction *out);
 bramah_status bramah__build_attachment(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line);
 
-/* Parameters: how many, the table with its names, and what each of them stands for (after everything
+/* Parameters: how many, the table with its names, and what each of them means (after everything
  * else). */
 size_t bramah__count_parameters(const bramah_machine *machine);
 void bramah__parameters_layout(const bramah_machine *machine, bramah_model *model, bramah__arena *arena);

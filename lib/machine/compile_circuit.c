@@ -142,16 +142,6 @@ bramah_status bramah__build_friction(bramah__compiler *k, const bramah_cylinder 
   return check_friction(k, in);
 }
 
-/* Friction states lie behind each other in the order of the cylinders. */
-static void number_states(bramah__compiler *k)
-{
-  size_t first = 0;
-  for (size_t i = 0; i < k->machine->n_cylinders; i++) {
-    k->t.cylinder[i].first_state = first;
-    first += bramah__friction_states(k->t.cylinder[i].friction.kind);
-  }
-}
-
 typedef struct positive_value {
   double value;
   const char *what;
@@ -166,16 +156,6 @@ static bramah_status check_values(bramah__compiler *k, const bramah_cylinder *in
   return status;
 }
 
-static bramah_status cylinder_values(bramah__compiler *k, const bramah_cylinder *in)
-{
-  const positive_value checks[] = {{in->piston_area, "the piston area"},
-                                   {in->rod_area, "the rod area"},
-                                   {in->bulk_modulus, "the bulk modulus"},
-                                   {in->piston_chamber_length, "the piston chamber length"},
-                                   {in->rod_chamber_length, "the rod chamber length"}};
-  return check_values(k, in, sizeof checks / sizeof checks[0], checks);
-}
-
 bramah_status bramah__build_attachment(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
 {
   bramah_status status = BRAMAH_OK;
@@ -183,12 +163,6 @@ bramah_status bramah__build_attachment(bramah__compiler *k, const bramah_cylinde
     status = bramah__find_body(k, in->name, in->line, in->body[e], &line->body[e]);
   memcpy(line->point, in->point, sizeof line->point);
   return status;
-}
-
-static bramah_status build_points(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
-{
-  const bramah_status status = cylinder_values(k, in);
-  return status == BRAMAH_OK ? bramah__build_attachment(k, in, line) : status;
 }
 
 static bramah_status build_turning(bramah__compiler *k, const bramah_cylinder *in, const char *joint,
@@ -214,7 +188,19 @@ static bramah_status build_turning(bramah__compiler *k, const bramah_cylinder *i
   return BRAMAH_OK;
 }
 
-/* Cylinder i, or the rotary actuator that stands behind the cylinders as one. */
+/* A cylinder between two points. */
+static bramah_status build_linear(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
+{
+  const positive_value checks[] = {{in->piston_area, "the piston area"},
+                                   {in->rod_area, "the rod area"},
+                                   {in->bulk_modulus, "the bulk modulus"},
+                                   {in->piston_chamber_length, "the piston chamber length"},
+                                   {in->rod_chamber_length, "the rod chamber length"}};
+  const bramah_status status = check_values(k, in, sizeof checks / sizeof checks[0], checks);
+  return status == BRAMAH_OK ? bramah__build_attachment(k, in, line) : status;
+}
+
+/* Cylinder i, or the rotary actuator that follows the cylinders as one. */
 static bramah_status build_cylinder(bramah__compiler *k, size_t i)
 {
   const bramah_model *m = k->model;
@@ -223,10 +209,10 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   bramah__cylinder *out = &k->t.cylinder[i];
   bramah__line *line = &k->t.line[i];
   const size_t rotary = source->n_cylinders + source->n_metered_cylinders;
-  if (bramah__metered_cylinder(k, i)) return BRAMAH_OK; /* by bramah__build_metered */
+  if (i >= source->n_cylinders && i < rotary) return BRAMAH_OK; /* metered: compile_metered.c */
   out->endless = i >= rotary + source->n_rotaries;
   const bramah_status status =
-      i < rotary ? build_points(k, in, line)
+      i < rotary ? build_linear(k, in, line)
                  : build_turning(k, in, bramah__turning(source, i - rotary).joint, out->endless, line);
   if (status != BRAMAH_OK) return status;
   const long piston = bramah__find_name(source->n_volumes, m->volume_name, in->piston_volume);
@@ -249,21 +235,6 @@ static bramah_status build_cylinder(bramah__compiler *k, size_t i)
   return bramah__build_friction(k, in, &out->friction);
 }
 
-/* A volume without hose and chamber would have no compliance at all. */
-static bramah_status check_compliance(const bramah__compiler *k)
-{
-  for (size_t i = 0; i < k->machine->n_volumes; i++) {
-    int filled = k->t.volume[i].hose_volume > 0.0;
-    if (i >= k->source->n_volumes) break; /* flows and load pressures */
-    for (size_t c = 0; c < k->machine->n_cylinders; c++)
-      filled |= !k->t.cylinder[c].endless && (k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i);
-    if (!filled)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, k->machine->volumes[i].name, k->machine->volumes[i].line,
-                                  "this volume has neither a hose nor a cylinder chamber");
-  }
-  return BRAMAH_OK;
-}
-
 bramah_status bramah__build_circuit(bramah__compiler *k)
 {
   const bramah_machine *d = k->machine;
@@ -277,8 +248,25 @@ bramah_status bramah__build_circuit(bramah__compiler *k)
     k->model->U0[i] = d->valves[i].initial_spool;
   }
   for (size_t i = 0; i < d->n_cylinders && status == BRAMAH_OK; i++) status = build_cylinder(k, i);
-  if (status == BRAMAH_OK) status = bramah__build_metered(k);
-  if (status != BRAMAH_OK) return status;
-  number_states(k);
-  return check_compliance(k);
+  return status;
+}
+
+bramah_status bramah__finish_circuit(bramah__compiler *k)
+{
+  /* friction states lie behind each other in the order of the cylinders */
+  size_t first = 0;
+  for (size_t i = 0; i < k->machine->n_cylinders; i++) {
+    k->t.cylinder[i].first_state = first;
+    first += bramah__friction_states(k->t.cylinder[i].friction.kind);
+  }
+  /* a volume without hose and chamber would have no compliance at all; flows and load pressures are none */
+  for (size_t i = 0; i < k->source->n_volumes; i++) {
+    int filled = k->t.volume[i].hose_volume > 0.0;
+    for (size_t c = 0; c < k->machine->n_cylinders; c++)
+      filled |= !k->t.cylinder[c].endless && (k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i);
+    if (!filled)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, k->machine->volumes[i].name, k->machine->volumes[i].line,
+                                  "this volume has neither a hose nor a cylinder chamber");
+  }
+  return BRAMAH_OK;
 }

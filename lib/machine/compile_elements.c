@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Elements of the circuit beside volumes, orifices, directional valves and cylinders. */
+/* Elements of the circuit other than volumes, orifices, directional valves and cylinders. */
 #include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 
@@ -24,33 +24,6 @@ static bramah_status take_value(const bramah__compiler *k, const bramah_named *i
   return BRAMAH_E_VALUE;
 }
 
-/* The two volumes of a cylinder. */
-static bramah_status find_piston(const bramah__compiler *k, const bramah_named *in, const char *cylinder,
-                                 size_t nodes[2])
-{
-  const bramah_model *m = k->model;
-  const long i = bramah__find_name(m->circuit.n_cylinders, m->cylinder_name, cylinder);
-  if (i < 0)
-    return bramah__no_such(k, in->name, in->line, "cylinder", cylinder, m->circuit.n_cylinders,
-                           m->cylinder_name);
-  if (bramah__metered_cylinder(k, (size_t)i))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "metered cylinders have no chambers between which it could leak");
-  nodes[0] = k->t.cylinder[i].piston;
-  nodes[1] = k->t.cylinder[i].rod;
-  return BRAMAH_OK;
-}
-
-static bramah_status take_node(const bramah__compiler *k, const bramah_named *in,
-                               const bramah_element_key *key, const char *name, size_t *node)
-{
-  const bramah_model *m = k->model;
-  const size_t n = k->source->n_volumes;
-  if (key->type == BRAMAH_KEY_VOLUME && bramah__find_name(n, m->volume_name, name) < 0)
-    return bramah__no_such(k, in->name, in->line, "volume", name, n, m->volume_name);
-  return bramah__find_node(k, in->name, in->line, name, node);
-}
-
 /* Two nodes, which must not be one and the same, or a cylinder instead; or one volume. */
 static bramah_status take_nodes(const bramah__compiler *k, const bramah_named *in,
                                 const bramah_element_key *keys, size_t nodes[2])
@@ -70,12 +43,26 @@ static bramah_status take_nodes(const bramah__compiler *k, const bramah_named *i
   if (cylinder && given)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
                                 "it has either two nodes or a cylinder whose piston it passes");
-  if (cylinder) return find_piston(k, in, cylinder, nodes);
+  const bramah_model *m = k->model;
+  if (cylinder) { /* the two volumes of it */
+    const long i = bramah__find_name(m->circuit.n_cylinders, m->cylinder_name, cylinder);
+    if (i < 0)
+      return bramah__no_such(k, in->name, in->line, "cylinder", cylinder, m->circuit.n_cylinders,
+                             m->cylinder_name);
+    if (bramah__metered_cylinder(k, (size_t)i))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                  "metered cylinders have no chambers between which it could leak");
+    nodes[0] = k->t.cylinder[i].piston;
+    nodes[1] = k->t.cylinder[i].rod;
+    return BRAMAH_OK;
+  }
   for (const bramah_element_key *key = keys; key->name && status == BRAMAH_OK; key++) {
     if (key->type != BRAMAH_KEY_NODE && key->type != BRAMAH_KEY_VOLUME) continue;
     const char *name;
     memcpy(&name, (const unsigned char *)in + key->offset, sizeof name);
-    status = take_node(k, in, key, name, &nodes[n++]);
+    if (key->type == BRAMAH_KEY_VOLUME && bramah__find_name(k->source->n_volumes, m->volume_name, name) < 0)
+      return bramah__no_such(k, in->name, in->line, "volume", name, k->source->n_volumes, m->volume_name);
+    status = bramah__find_node(k, in->name, in->line, name, &nodes[n++]);
   }
   if (status == BRAMAH_OK && n == 2 && nodes[0] == nodes[1])
     return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "both of its ends are the same");
@@ -174,7 +161,7 @@ static bramah_status build_curve(const bramah__compiler *k, const bramah_valve *
                                   "the spools of a characteristic must ascend");
     if (!(y[i] >= least))
       return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
-                                  "the opening of a single way must not be negative");
+                                  "the opening of a single flow path must not be negative");
   }
   *out = (bramah__curve){n, x, y};
   *next = y + n;

@@ -18,39 +18,6 @@ static int machine_body(const bramah_machine *machine, const char *name)
   return -2;
 }
 
-static bramah_status check_tree_names(const bramah__compiler *k)
-{
-  const bramah_machine *d = k->machine;
-  for (size_t j = 0; j < d->n_joints; j++) {
-    const bramah_joint *joint = &d->joints[j];
-    const char *ends[2] = {joint->parent, joint->child};
-    for (int e = 0; e < 2; e++)
-      if (machine_body(d, ends[e]) == -2)
-        return bramah__no_such(k, joint->name, joint->line, "body", ends[e], d->n_bodies,
-                               k->model->body_name);
-    if (machine_body(d, joint->child) == -1)
-      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, joint->name, joint->line,
-                                  "the ground cannot be the child of a joint");
-  }
-  return BRAMAH_OK;
-}
-
-static bramah_status check_each_body_once(const bramah__compiler *k)
-{
-  const bramah_machine *d = k->machine;
-  for (size_t b = 0; b < d->n_bodies; b++) {
-    size_t parents = 0;
-    for (size_t j = 0; j < d->n_joints; j++) parents += machine_body(d, d->joints[j].child) == (int)b;
-    if (parents == 0)
-      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, d->bodies[b].name, d->bodies[b].line,
-                                  "this body hangs on no joint");
-    if (parents > 1)
-      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, d->bodies[b].name, d->bodies[b].line,
-                                  "this body is the child of more than one joint; close loops under 'loops'");
-  }
-  return BRAMAH_OK;
-}
-
 /* Order the joints so that parents come first, otherwise as they stand in the machine. */
 static bramah_status sort_tree(bramah__compiler *k)
 {
@@ -120,49 +87,57 @@ static bramah_status fill_joint(const bramah__compiler *k, const bramah_joint *j
   return BRAMAH_OK;
 }
 
-static bramah_status fill_body(const bramah__compiler *k, const bramah_body *body, bramah__link *link)
-{
-  const double *I = body->inertia;
-  const bramah_status status = bramah__check_body(k, body);
-  if (status != BRAMAH_OK) return status;
-  link->mass = body->mass;
-  memcpy(link->centre, body->centre_of_mass, sizeof link->centre);
-  const double full[9] = {I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]};
-  memcpy(link->inertia, full, sizeof full);
-  return BRAMAH_OK;
-}
-
-/* The three turning coordinates follow each other in the tree: sort_tree keeps chains together. */
-static void fill_ball(bramah__compiler *k, size_t i)
-{
-  const size_t ball = k->t.ball[k->t.joint_order[i]];
-  k->t.link[i].ball = (int)ball;
-  if (ball == 0) return;
-  k->model->ball[ball - 1].first = i;
-  for (size_t l = i; l < i + 3; l++) k->model->ball_of[l] = ball;
-}
-
 bramah_status bramah__build_tree(bramah__compiler *k)
 {
   const bramah_machine *d = k->machine;
   if (d->n_joints == 0)
     return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, "joints", 0, "the machine has no joint");
-  bramah_status status = check_tree_names(k);
-  if (status == BRAMAH_OK) status = check_each_body_once(k);
-  if (status == BRAMAH_OK) status = sort_tree(k);
+  for (size_t j = 0; j < d->n_joints; j++) {
+    const bramah_joint *joint = &d->joints[j];
+    const char *ends[2] = {joint->parent, joint->child};
+    for (int e = 0; e < 2; e++)
+      if (machine_body(d, ends[e]) == -2)
+        return bramah__no_such(k, joint->name, joint->line, "body", ends[e], d->n_bodies,
+                               k->model->body_name);
+    if (machine_body(d, joint->child) == -1)
+      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, joint->name, joint->line,
+                                  "the ground cannot be the child of a joint");
+  }
+  /* each body hangs on one joint */
+  for (size_t b = 0; b < d->n_bodies; b++) {
+    size_t parents = 0;
+    for (size_t j = 0; j < d->n_joints; j++) parents += machine_body(d, d->joints[j].child) == (int)b;
+    if (parents == 0)
+      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, d->bodies[b].name, d->bodies[b].line,
+                                  "this body hangs on no joint");
+    if (parents > 1)
+      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, d->bodies[b].name, d->bodies[b].line,
+                                  "this body is the child of more than one joint; close loops under 'loops'");
+  }
+  bramah_status status = sort_tree(k);
   if (status != BRAMAH_OK) return status;
   sort_names(k);
   for (size_t i = 0; i < k->model->n; i++) {
     const bramah_joint *joint = &d->joints[k->t.joint_order[i]];
-    status = fill_joint(k, joint, &k->t.link[i]);
-    if (status == BRAMAH_OK) status = fill_body(k, &d->bodies[k->t.body_of_joint[i]], &k->t.link[i]);
+    const bramah_body *body = &d->bodies[k->t.body_of_joint[i]];
+    bramah__link *link = &k->t.link[i];
+    status = fill_joint(k, joint, link);
+    if (status == BRAMAH_OK) status = bramah__check_body(k, body);
     if (status == BRAMAH_OK)
-      status = bramah__find_body(k, joint->name, joint->line, joint->parent, &k->t.link[i].parent);
+      status = bramah__find_body(k, joint->name, joint->line, joint->parent, &link->parent);
     if (status != BRAMAH_OK) return status;
+    const double *I = body->inertia, full[9] = {I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]};
+    link->mass = body->mass;
+    memcpy(link->centre, body->centre_of_mass, sizeof link->centre);
+    memcpy(link->inertia, full, sizeof full);
     k->model->z0[i] = joint->initial_position;
     k->model->zd0[i] = joint->initial_rate;
     k->t.given[i] = joint->initial == BRAMAH_INITIAL_GIVEN;
-    fill_ball(k, i);
+    /* the three turning coordinates of a ball follow each other in the tree: sort_tree keeps chains together */
+    const size_t ball = k->t.ball[k->t.joint_order[i]];
+    link->ball = (int)ball;
+    if (ball) k->model->ball[ball - 1].first = i;
+    for (size_t l = i; ball && l < i + 3; l++) k->model->ball_of[l] = ball;
   }
   return BRAMAH_OK;
 }
@@ -221,20 +196,6 @@ static void parallel_directions(const double axis[3], double normal[2][3], brama
   }
 }
 
-static bramah_status prismatic_directions(const bramah__compiler *k, const bramah_loop *loop,
-                                          double axis[2][3], bramah__loop *out)
-{
-  double across_1[2][3];
-  if (!across(loop->normal[0], axis[0], out->normal[0]) || !across(loop->normal[1], axis[1], across_1[0]))
-    return bad_loop(k, loop, "a normal of this loop has no direction across its axis");
-  bramah__cross3(axis[0], out->normal[0], out->normal[1]);
-  bramah__cross3(axis[1], across_1[0], across_1[1]);
-  parallel_directions(axis[0], across_1, out);
-  bramah__copy3(out->normal[0], out->u[2]);
-  bramah__copy3(across_1[1], out->v[2]);
-  return BRAMAH_OK;
-}
-
 static bramah_status fill_directions(const bramah__compiler *k, const bramah_loop *loop, bramah__loop *out)
 {
   double axis[2][3], normal[2][3];
@@ -242,7 +203,17 @@ static bramah_status fill_directions(const bramah__compiler *k, const bramah_loo
   for (int e = 0; e < 2; e++)
     if (!bramah__normalise(loop->axis[e], axis[e]))
       return bad_loop(k, loop, "the axis of this loop has no direction");
-  if (loop->type == BRAMAH_LOOP_PRISMATIC) return prismatic_directions(k, loop, axis, out);
+  if (loop->type == BRAMAH_LOOP_PRISMATIC) {
+    double across_1[2][3];
+    if (!across(loop->normal[0], axis[0], out->normal[0]) || !across(loop->normal[1], axis[1], across_1[0]))
+      return bad_loop(k, loop, "a normal of this loop has no direction across its axis");
+    bramah__cross3(axis[0], out->normal[0], out->normal[1]);
+    bramah__cross3(axis[1], across_1[0], across_1[1]);
+    parallel_directions(axis[0], across_1, out);
+    bramah__copy3(out->normal[0], out->u[2]);
+    bramah__copy3(across_1[1], out->v[2]);
+    return BRAMAH_OK;
+  }
   if (loop->type == BRAMAH_LOOP_UNIVERSAL) {
     bramah__copy3(axis[0], out->u[0]);
     bramah__copy3(axis[1], out->v[0]);
@@ -379,56 +350,43 @@ static bramah_status bad_motion(const bramah__compiler *k, const bramah_motion *
   return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, message);
 }
 
-static bramah_status fill_table(const bramah__compiler *k, const bramah_motion *in, double **next,
-                                bramah__motion *out)
-{
-  const size_t n = in->n_points;
-  double *time = *next, *value = time + n, *slope = value + n;
-  *next += ARRAYS * n;
-  if (n < 2) return bad_motion(k, in, "the table of a motion needs at least two points");
-  for (size_t i = 0; i < n; i++) {
-    time[i] = in->times[i];
-    value[i] = in->positions[i];
-    if (!isfinite(value[i])) return bad_motion(k, in, "the positions of a motion must be finite");
-    if (!isfinite(time[i]) || (i > 0 && !(time[i] > time[i - 1])))
-      return bad_motion(k, in, "the times of a motion must ascend");
-  }
-  bramah__spline_slopes(n, time, value, slope, slope + n);
-  *out = (bramah__motion){
-      .type = BRAMAH__MOTION_TABLE, .n_points = n, .time = time, .value = value, .slope = slope};
-  return BRAMAH_OK;
-}
-
-static bramah_status fill_harmonic(const bramah__compiler *k, const bramah_motion *in, bramah__motion *out)
-{
-  const bramah_status status = bramah__positive(k, in->frequency, in->name, in->line, "the frequency");
-  if (status != BRAMAH_OK) return status;
-  *out = (bramah__motion){.type = BRAMAH__MOTION_HARMONIC,
-                          .position = in->mean,
-                          .amplitude = in->amplitude,
-                          .omega = 2.0 * pi * in->frequency,
-                          .phase = in->phase};
-  return BRAMAH_OK;
-}
-
 static bramah_status fill_function(const bramah__compiler *k, const bramah_motion *in, double **next,
                                    bramah__motion *out)
 {
   double f[3];
   bramah_status status = BRAMAH_OK;
-  if (in->type == BRAMAH_MOTION_TABLE)
-    status = fill_table(k, in, next, out);
-  else if (in->type == BRAMAH_MOTION_HARMONIC)
-    status = fill_harmonic(k, in, out);
-  else if (in->type == BRAMAH_MOTION_RATE)
+  if (in->type == BRAMAH_MOTION_TABLE) {
+    const size_t n = in->n_points;
+    double *time = *next, *value = time + n, *slope = value + n;
+    *next += ARRAYS * n;
+    if (n < 2) return bad_motion(k, in, "the table of a motion needs at least two points");
+    for (size_t i = 0; i < n; i++) {
+      time[i] = in->times[i];
+      value[i] = in->positions[i];
+      if (!isfinite(value[i])) return bad_motion(k, in, "the positions of a motion must be finite");
+      if (!isfinite(time[i]) || (i > 0 && !(time[i] > time[i - 1])))
+        return bad_motion(k, in, "the times of a motion must ascend");
+    }
+    bramah__spline_slopes(n, time, value, slope, slope + n);
+    *out = (bramah__motion){
+        .type = BRAMAH__MOTION_TABLE, .n_points = n, .time = time, .value = value, .slope = slope};
+  } else if (in->type == BRAMAH_MOTION_HARMONIC) {
+    status = bramah__positive(k, in->frequency, in->name, in->line, "the frequency");
+    if (status != BRAMAH_OK) return status;
+    *out = (bramah__motion){.type = BRAMAH__MOTION_HARMONIC,
+                            .position = in->mean,
+                            .amplitude = in->amplitude,
+                            .omega = 2.0 * pi * in->frequency,
+                            .phase = in->phase};
+  } else if (in->type == BRAMAH_MOTION_RATE) {
     *out = (bramah__motion){.type = BRAMAH__MOTION_RATE, .position = in->position, .rate = in->rate};
-  else
+  } else {
     return bad_motion(k, in, "the type of this motion is unknown");
-  if (status != BRAMAH_OK) return status;
+  }
   bramah__motion_at(out, 0.0, f);
   return isfinite(f[0]) && isfinite(f[1]) && isfinite(f[2])
              ? BRAMAH_OK
-             : bad_motion(k, in, "the figures of a motion must be finite");
+             : bad_motion(k, in, "the numbers of a motion must be finite");
 }
 
 static bramah_status find_joint(const bramah__compiler *k, size_t i, size_t *out)
@@ -527,15 +485,6 @@ static bramah_status check_named(const bramah__compiler *k, const void *elements
   return BRAMAH_OK;
 }
 
-static bramah_status check_all_named(const bramah__compiler *k)
-{
-  const bramah_machine *d = k->source;
-  bramah_status status = check_named(k, d->springs, d->n_springs, sizeof *d->springs, "spring");
-  if (status == BRAMAH_OK)
-    status = check_named(k, d->joint_springs, d->n_joint_springs, sizeof *d->joint_springs, "joint spring");
-  return status == BRAMAH_OK ? check_named(k, d->forces, d->n_forces, sizeof *d->forces, "force") : status;
-}
-
 static bramah_status not_negative(const bramah__compiler *k, double value, element e, const char *what)
 {
   if (value >= 0.0 && isfinite(value)) return BRAMAH_OK;
@@ -616,7 +565,10 @@ static bramah_status fill_load(const bramah__compiler *k, const bramah_force *fo
 bramah_status bramah__build_forces(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
-  bramah_status status = check_all_named(k);
+  bramah_status status = check_named(k, d->springs, d->n_springs, sizeof *d->springs, "spring");
+  if (status == BRAMAH_OK)
+    status = check_named(k, d->joint_springs, d->n_joint_springs, sizeof *d->joint_springs, "joint spring");
+  if (status == BRAMAH_OK) status = check_named(k, d->forces, d->n_forces, sizeof *d->forces, "force");
   for (size_t i = 0; i < d->n_springs && status == BRAMAH_OK; i++)
     status = fill_spring(k, &d->springs[i], &k->t.spring[i]);
   for (size_t i = 0; i < d->n_joint_springs && status == BRAMAH_OK; i++)

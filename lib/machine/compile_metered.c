@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Metered cylinders of a machine into the circuit. The expanded machine has for each of them a volume behind
  * the volumes, a cylinder between cylinders and rotary actuators, and a spool behind the valves; then follow
- * the spools of regeneration and bleed valves that have an input. */
+ * the spools of regeneration and unloading valves that have an input. */
 #include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 
@@ -13,7 +13,7 @@ static int has_spool(const bramah_metering_valve *valve)
   return valve->flow_coefficient != 0.0 && valve->input != NULL;
 }
 
-/* Regeneration or bleed valve number k that has a spool, and whose it is; NULL behind the last. */
+/* Regeneration or unloading valve number k that has a spool, and whose it is; NULL behind the last. */
 static const bramah_metering_valve *extra_spool(const bramah_machine *d, size_t k, const char **owner,
                                                 int *line, const char **suffix)
 {
@@ -21,11 +21,11 @@ static const bramah_metering_valve *extra_spool(const bramah_machine *d, size_t 
     const int is_line = i >= d->n_metered_cylinders;
     const bramah_pump_line *pump = is_line ? &d->pump_lines[i - d->n_metered_cylinders] : NULL;
     const bramah_metered_cylinder *metered = is_line ? NULL : &d->metered_cylinders[i];
-    const bramah_metering_valve *valve = is_line ? &pump->bleed : &metered->regeneration;
+    const bramah_metering_valve *valve = is_line ? &pump->unloading : &metered->regeneration;
     if (!has_spool(valve) || k-- > 0) continue;
     *owner = is_line ? pump->name : metered->name;
     *line = is_line ? pump->line : metered->line;
-    *suffix = is_line ? ".bleed" : ".regeneration";
+    *suffix = is_line ? ".unloading" : ".regeneration";
     return valve;
   }
   return NULL;
@@ -155,13 +155,14 @@ static bramah_status build_line(bramah__compiler *k, const bramah_pump_line *in,
   if (status == BRAMAH_OK)
     status = bramah__positive(k, in->set_pressure, in->name, in->line, "the set pressure");
   if (status == BRAMAH_OK)
-    status = take_one_way(k, &in->bleed, in->name, in->line, &out->bleed, &out->bleed_open);
+    status = take_one_way(k, &in->unloading, in->name, in->line, &out->unloading, &out->unloading_open);
   if (status != BRAMAH_OK) return status;
   const long tank = bramah__find_name(m->circuit.n_supplies, m->supply_name, in->tank);
   if (tank < 0)
     return bramah__no_such(k, in->name, in->line, "supply", in->tank, m->circuit.n_supplies, m->supply_name);
   out->tank = (size_t)tank;
-  out->line = (bramah__pump_line){.Q = in->flow, .P_M = in->set_pressure, .U_b = in->bleed.flow_coefficient};
+  out->line =
+      (bramah__pump_line){.Q = in->flow, .P_M = in->set_pressure, .U_b = in->unloading.flow_coefficient};
   return BRAMAH_OK;
 }
 
@@ -295,7 +296,7 @@ static int is_closed(const bramah__curve *curve, double side)
   return !(bramah__curve_tangent(curve, 0.0).value > 0.0);
 }
 
-bramah_status bramah__check_ways(const bramah__compiler *k)
+bramah_status bramah__check_flow_paths(const bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
   for (size_t i = 0; i < d->n_metered_cylinders; i++) {
@@ -308,7 +309,7 @@ bramah_status bramah__check_ways(const bramah__compiler *k)
       continue;
     return bramah__compile_fail(
         k, BRAMAH_E_VALUE, in->name, in->line,
-        "ways that extend it must be shut for U <= 0, those that retract it for U >= 0");
+        "flow paths that extend it must be shut for U <= 0, those that retract it for U >= 0");
   }
   return BRAMAH_OK;
 }

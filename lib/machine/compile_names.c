@@ -46,7 +46,7 @@ static bramah_status unique(const bramah__compiler *k, size_t n, const char *con
 }
 
 /* Their outputs .angle and .rate would have the same names. */
-static bramah_status beside_joints(const bramah__compiler *k)
+static bramah_status check_turning_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
@@ -71,7 +71,7 @@ static bramah_status check_element_names(const bramah__compiler *k)
     bramah__element_of(k->machine, (size_t)twin, &other);
     const size_t first_line = m->circuit.n_elements - m->circuit.n_lines;
     if (other != kind && i >= m->circuit.n_passing && i < first_line) continue;
-    if (other != kind && (size_t)twin >= m->circuit.n_passing) continue; /* accumulators have no flow */
+    if (other != kind && (size_t)twin >= m->circuit.n_passing) continue; /* it has no flow */
     bramah__compile_fail(k, BRAMAH_E_KEY, name, element->line,
                          other == kind ? "this name is given to more than one " : "the ");
     bramah__add_text(k->diag, other->name);
@@ -82,7 +82,7 @@ static bramah_status check_element_names(const bramah__compiler *k)
 }
 
 /* Nor may a motion and a cylinder both have an output .force or .work of the same name. */
-static bramah_status beside_cylinders(const bramah__compiler *k)
+static bramah_status check_motion_names(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
@@ -94,7 +94,7 @@ static bramah_status beside_cylinders(const bramah__compiler *k)
 }
 
 /* Nor a directional valve and an orifice both a parameter .flow_coefficient of the same name. */
-static bramah_status check_valve_names(const bramah__compiler *k)
+static bramah_status check_names_of_valves(const bramah__compiler *k)
 {
   const bramah_model *m = k->model;
   const bramah_machine *d = k->source;
@@ -177,10 +177,10 @@ bramah_status bramah__check_names(const bramah__compiler *k)
     if (status != BRAMAH_OK) return status;
   }
   bramah_status status = check_element_names(k);
-  if (status == BRAMAH_OK) status = beside_joints(k);
-  if (status == BRAMAH_OK) status = check_valve_names(k);
+  if (status == BRAMAH_OK) status = check_turning_names(k);
+  if (status == BRAMAH_OK) status = check_names_of_valves(k);
   if (status == BRAMAH_OK) status = check_metered_names(k);
-  return status == BRAMAH_OK ? beside_cylinders(k) : status;
+  return status == BRAMAH_OK ? check_motion_names(k) : status;
 }
 
 bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,

@@ -26,14 +26,14 @@ static const struct {
              [BRAMAH__LINE_FLOW] = {".pump_flow", "m^3/s", NULL},
              [BRAMAH__FLOW_SCALE] = {".flow_scale", "1", NULL}};
 
-/* Somebody who is told of each parameter in turn: thing i of its kind in the machine, whose name is `name`
+/* What is called for each parameter in turn: thing i of its kind in the machine, whose name is `name`
  * and, of a joint coordinate, a suffix. */
 typedef struct visitor {
   void (*visit)(struct visitor *visitor, bramah__parameter_code code, size_t i, const char *name,
                 const char *suffix);
   bramah_model *model;
   bramah__arena *arena;
-  size_t n;     /* told so far */
+  size_t n;     /* visited so far */
   size_t value; /* of an element */
 } visitor;
 
@@ -47,8 +47,15 @@ static void visit_each(visitor *v, bramah__parameter_code code, size_t n, const 
   }
 }
 
-static void visit_actuators(visitor *v, const bramah_machine *d)
+static void visit_all(visitor *v, const bramah_machine *d)
 {
+  size_t coordinate = 0;
+  for (size_t j = 0; j < d->n_joints; j++) {
+    const bramah_joint *joint = &d->joints[j];
+    for (size_t i = 0; i < bramah_joint_n_coordinates(joint->type); i++)
+      v->visit(v, BRAMAH__JOINT_LOAD, coordinate++, joint->name, bramah_joint_suffix(joint->type, i));
+  }
+  visit_each(v, BRAMAH__PAYLOAD, d->n_bodies, d->bodies, sizeof *d->bodies);
   const size_t nc = d->n_cylinders, nl = nc + d->n_metered_cylinders;
   for (size_t i = 0; i < nl + bramah__n_turning(d); i++) {
     const bramah_rotary turning = i < nl ? (bramah_rotary){0} : bramah__turning(d, i - nl);
@@ -61,10 +68,8 @@ static void visit_actuators(visitor *v, const bramah_machine *d)
     v->visit(v, BRAMAH__CYLINDER_LOAD, i, name, "");
     if (friction->model != BRAMAH_FRICTION_NONE) v->visit(v, BRAMAH__FRICTION_SCALE, i, name, "");
   }
-}
-
-static void visit_elements(visitor *v, const bramah_machine *d)
-{
+  visit_each(v, BRAMAH__SUPPLY_PRESSURE, d->n_supplies, d->supplies, sizeof *d->supplies);
+  if (d->n_volumes) v->visit(v, BRAMAH__BULK_MODULUS, 0, "oil", "");
   const size_t n = bramah__count_elements(d).n;
   for (size_t i = 0; i < n; i++) {
     const bramah_element_kind *kind;
@@ -77,21 +82,6 @@ static void visit_elements(visitor *v, const bramah_machine *d)
     }
   }
   v->value = 0;
-}
-
-static void visit_all(visitor *v, const bramah_machine *d)
-{
-  size_t coordinate = 0;
-  for (size_t j = 0; j < d->n_joints; j++) {
-    const bramah_joint *joint = &d->joints[j];
-    for (size_t i = 0; i < bramah_joint_n_coordinates(joint->type); i++)
-      v->visit(v, BRAMAH__JOINT_LOAD, coordinate++, joint->name, bramah_joint_suffix(joint->type, i));
-  }
-  visit_each(v, BRAMAH__PAYLOAD, d->n_bodies, d->bodies, sizeof *d->bodies);
-  visit_actuators(v, d);
-  visit_each(v, BRAMAH__SUPPLY_PRESSURE, d->n_supplies, d->supplies, sizeof *d->supplies);
-  if (d->n_volumes) v->visit(v, BRAMAH__BULK_MODULUS, 0, "oil", "");
-  visit_elements(v, d);
   visit_each(v, BRAMAH__VALVE_COEFFICIENT, d->n_valves, d->valves, sizeof *d->valves);
   visit_each(v, BRAMAH__INPUT_OFFSET, d->n_inputs, d->inputs, sizeof *d->inputs);
   v->visit(v, BRAMAH__GRAVITY_SCALE, 0, "gravity", "");
@@ -148,12 +138,6 @@ static bramah_status place_payload(const bramah__compiler *k, bramah__parameter 
   p->info.least = (little - 1.0) * body->mass;
   p->index = (size_t)bramah__find_name(k->model->n, k->model->body_name, carrier);
   return BRAMAH_OK;
-}
-
-static int turns(const bramah_model *m, const bramah__parameter *p)
-{
-  if (p->code == BRAMAH__CYLINDER_LOAD) return m->line[p->index].is_coordinate;
-  return p->code == BRAMAH__JOINT_LOAD && m->tree.link[p->index].revolute;
 }
 
 static void positive(bramah_parameter_info *info, double nominal)
@@ -222,7 +206,10 @@ static bramah_status finish(const bramah__compiler *k, bramah__parameter *p)
   case BRAMAH__INPUT_OFFSET:
     break;
   }
-  info->unit = turns(m, p) ? kinds[p->code].turning_unit : kinds[p->code].unit;
+  const int turns = p->code == BRAMAH__CYLINDER_LOAD
+                        ? m->line[p->index].is_coordinate
+                        : p->code == BRAMAH__JOINT_LOAD && m->tree.link[p->index].revolute;
+  info->unit = turns ? kinds[p->code].turning_unit : kinds[p->code].unit;
   return status;
 }
 

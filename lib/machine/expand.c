@@ -91,13 +91,6 @@ int bramah__is_welded(const bramah_machine *machine, const bramah_body *body)
   return weld_of(machine, body->name) != NULL;
 }
 
-static int has_body(const bramah_machine *machine, const char *name)
-{
-  for (size_t b = 0; b < machine->n_bodies; b++)
-    if (same(machine->bodies[b].name, name)) return 1;
-  return 0;
-}
-
 static bramah_status check_weld(const bramah__compiler *k, const bramah_joint *weld)
 {
   const bramah_machine *d = k->source;
@@ -112,16 +105,11 @@ static bramah_status check_weld(const bramah__compiler *k, const bramah_joint *w
       return bramah__compile_fail(
           k, BRAMAH_E_TOPOLOGY, weld->name, weld->line,
           "this joint is not connected to the ground: the welds go round in a circle");
-  if (!same(weld->parent, "ground") && !has_body(d, weld->parent))
+  size_t bodies = 0;
+  for (size_t b = 0; b < d->n_bodies; b++) bodies += (size_t)same(d->bodies[b].name, weld->parent);
+  if (!same(weld->parent, "ground") && bodies == 0)
     return bramah__no_such(k, weld->name, weld->line, "body", weld->parent, k->model->n_bodies_named,
                            k->model->body_name);
-  double R[9];
-  return bramah__joint_rotation(k, weld, R);
-}
-
-static bramah_status check_welded_body(const bramah__compiler *k, const bramah_joint *weld)
-{
-  const bramah_machine *d = k->source;
   size_t found = 0;
   for (size_t b = 0; b < d->n_bodies; b++)
     if (same(d->bodies[b].name, weld->child)) {
@@ -134,7 +122,8 @@ static bramah_status check_welded_body(const bramah__compiler *k, const bramah_j
   if (found == 0)
     return bramah__no_such(k, weld->name, weld->line, "body", weld->child, k->model->n_bodies_named,
                            k->model->body_name);
-  return BRAMAH_OK;
+  double R[9];
+  return bramah__joint_rotation(k, weld, R);
 }
 
 /* Place of a body's frame in the body it is welded to in the end: R, r; its name is replaced. */
@@ -143,24 +132,21 @@ typedef struct place {
   double R[9], r[3];
 } place;
 
-static void step_up(const bramah__compiler *k, const bramah_joint *weld, place *p)
-{
-  double R[9], turned[9], moved[3];
-  bramah__joint_rotation(k, weld, R);
-  bramah__multiply3(R, p->R, turned);
-  bramah__rotate3(R, p->r, moved);
-  memcpy(p->R, turned, sizeof turned);
-  for (int i = 0; i < 3; i++) p->r[i] = moved[i] + weld->position[i];
-  p->body = weld->parent;
-}
-
 /* 1 if the body is welded. */
 static int find_place(const bramah__compiler *k, const char *body, place *p)
 {
   *p = (place){.body = body, .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   const bramah_joint *weld = weld_of(k->source, body);
   if (!weld) return 0;
-  for (; weld; weld = weld_of(k->source, p->body)) step_up(k, weld, p);
+  for (; weld; weld = weld_of(k->source, p->body)) {
+    double R[9], turned[9], moved[3];
+    bramah__joint_rotation(k, weld, R);
+    bramah__multiply3(R, p->R, turned);
+    bramah__rotate3(R, p->r, moved);
+    memcpy(p->R, turned, sizeof turned);
+    for (int i = 0; i < 3; i++) p->r[i] = moved[i] + weld->position[i];
+    p->body = weld->parent;
+  }
   return 1;
 }
 
@@ -197,7 +183,7 @@ static void add_point_mass(double m, const double *d, double *J)
     for (int j = 0; j < 3; j++) J[3 * i + j] += m * ((i == j ? bramah__dot3(d, d) : 0.0) - d[i] * d[j]);
 }
 
-/* One body out of two; the second stands at `p` in the frame of the first. */
+/* One body out of two; the second lies at `p` in the frame of the first. */
 static void weld_together(bramah_body *to, const bramah_body *welded, const place *p)
 {
   double J[9], own[9], half[9], c[3], centre[3], d[3];
@@ -219,16 +205,6 @@ static void weld_together(bramah_body *to, const bramah_body *welded, const plac
   memcpy(to->centre_of_mass, centre, sizeof centre);
   const double packed[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
   memcpy(to->inertia, packed, sizeof packed);
-}
-
-static void add_welded_mass(const bramah__compiler *k, bramah_body *bodies, size_t n)
-{
-  for (size_t b = 0; b < k->source->n_bodies; b++) {
-    place p;
-    if (!find_place(k, k->source->bodies[b].name, &p)) continue;
-    for (size_t i = 0; i < n; i++)
-      if (same(bodies[i].name, p.body)) weld_together(&bodies[i], &k->source->bodies[b], &p);
-  }
 }
 
 /* ---- chains ---- */
@@ -349,15 +325,20 @@ bramah_status bramah__expand(bramah__compiler *k)
   size_t n = 0;
   for (size_t j = 0; j < d->n_joints; j++) {
     if (d->joints[j].type != BRAMAH_JOINT_FIXED) continue;
-    bramah_status status = check_weld(k, &d->joints[j]);
-    if (status == BRAMAH_OK) status = check_welded_body(k, &d->joints[j]);
+    const bramah_status status = check_weld(k, &d->joints[j]);
     if (status != BRAMAH_OK) return status;
   }
   for (size_t b = 0; b < d->n_bodies; b++)
     if (!bramah__is_welded(d, &d->bodies[b])) k->t.bodies[n++] = d->bodies[b];
   const bramah_status status = expand_joints(k, k->t.bodies + n);
   if (status != BRAMAH_OK) return status;
-  add_welded_mass(k, k->t.bodies, n);
+  bramah_body *bodies = k->t.bodies;
+  for (size_t b = 0; b < k->source->n_bodies; b++) {
+    place p;
+    if (!find_place(k, k->source->bodies[b].name, &p)) continue;
+    for (size_t i = 0; i < n; i++)
+      if (same(bodies[i].name, p.body)) weld_together(&bodies[i], &k->source->bodies[b], &p);
+  }
   carry_attachments(k);
   append_rotaries(k);
   k->expanded = *d;

@@ -113,7 +113,7 @@ typedef struct bramah__rolling {
 } bramah__rolling;
 
 struct bramah_model {
-  uint64_t mark; /* bramah__mark_of; stands first */
+  uint64_t mark; /* bramah__mark_of; must be first */
   int own_memory;
   const char *name;
   size_t n; /* joints = bodies */

@@ -26,23 +26,14 @@ extern void dgeevx_(const char *balanc, const char *jobvl, const char *jobvr, co
                     double *a, const int *lda, double *wr, double *wi, double *vl, const int *ldvl,
                     double *vr, const int *ldvr, int *low, int *high, double *scale, double *abnrm,
                     double *rconde, double *rcondv, double *work, const int *lwork, int *iwork, int *info);
-extern void dggev_(const char *jobvl, const char *jobvr, const int *n, double *a, const int *lda, double *b,
-                   const int *ldb, double *alphar, double *alphai, double *beta, double *vl, const int *ldvl,
-                   double *vr, const int *ldvr, double *work, const int *lwork, int *info);
 extern void dsygv_(const int *itype, const char *jobz, const char *uplo, const int *n, double *a,
                    const int *lda, double *b, const int *ldb, double *w, double *work, const int *lwork,
                    int *info);
 extern void dgees_(const char *jobvs, const char *sort, int (*select)(const double *, const double *),
                    const int *n, double *a, const int *lda, int *sdim, double *wr, double *wi, double *vs,
                    const int *ldvs, double *work, const int *lwork, int *bwork, int *info);
-extern void dtrsyl_(const char *trana, const char *tranb, const int *isgn, const int *m, const int *n,
-                    const double *a, const int *lda, const double *b, const int *ldb, double *c,
-                    const int *ldc, double *scale, int *info);
 extern void zgesv_(const int *n, const int *nrhs, double *a, const int *lda, int *pivot, double *b,
                    const int *ldb, int *info);
-extern void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, double *a,
-                    const int *lda, double *s, double *u, const int *ldu, double *vt, const int *ldvt,
-                    double *work, const int *lwork, int *info);
 extern void dgeqp3_(const int *m, const int *n, double *a, const int *lda, int *jpvt, double *tau,
                     double *work, const int *lwork, int *info);
 extern void dtrtrs_(const char *uplo, const char *trans, const char *diag, const int *n, const int *nrhs,

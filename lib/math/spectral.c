@@ -26,7 +26,7 @@ int bramah__balance(size_t n, double *A, double *scale)
   return info;
 }
 
-/* Room for blocked algorithms beside what is asked for at least. */
+/* Room for blocked algorithms on top of what is asked for at least. */
 size_t bramah__eigen_work(size_t n) { return n * n + 70 * n + 64 + 4 * n; }
 
 int bramah__eigen(size_t n, double *A, double *wr, double *wi, double *L, double *R, double *reciprocal,
@@ -47,21 +47,6 @@ int bramah__eigen(size_t n, double *A, double *wr, double *wi, double *L, double
   return info;
 }
 
-size_t bramah__eigen_pencil_work(size_t n) { return 8 * n + 16 + 64 * n; }
-
-int bramah__eigen_pencil(size_t n, double *A, double *E, double *ar, double *ai, double *b, double *R,
-                         double *work)
-{
-  const int in = (int)n, one = 1, lwork = (int)bramah__eigen_pencil_work(n);
-  int info = 0;
-  if (n == 0) return 0;
-  transpose(n, A);
-  transpose(n, E);
-  dggev_("N", R ? "V" : "N", &in, A, &in, E, &in, ar, ai, b, NULL, &one, R, R ? &in : &one, work, &lwork,
-         &info);
-  return info;
-}
-
 size_t bramah__symmetric_pencil_work(size_t n) { return 3 * n + 1 + 64 * n; }
 
 int bramah__symmetric_pencil(size_t n, double *K, double *M, double *w, int vectors, double *work)
@@ -71,37 +56,6 @@ int bramah__symmetric_pencil(size_t n, double *K, double *M, double *w, int vect
   if (n == 0) return 0;
   dsygv_(&type, vectors ? "V" : "N", "L", &in, K, &in, M, &in, w, work, &lwork, &info);
   return info;
-}
-
-size_t bramah__lyapunov_work(size_t n) { return 3 * n * n + 2 * n + 70 * n + 16; }
-
-/* Y [n x n] = op(Z) X op(Z)', op the transpose if asked for; column-major, X symmetric. */
-static void congruence(size_t n, char op, const double *Z, const double *X, double *T, double *Y)
-{
-  const int in = (int)n;
-  const double one = 1.0, zero = 0.0;
-  dgemm_(op == 'T' ? "T" : "N", "N", &in, &in, &in, &one, Z, &in, X, &in, &zero, T, &in);
-  dgemm_("N", op == 'T' ? "N" : "T", &in, &in, &in, &one, T, &in, Z, &in, &zero, Y, &in);
-}
-
-int bramah__lyapunov(size_t n, double *A, double *Q, double *work)
-{
-  const int in = (int)n, lwork = (int)(70 * n + 16), plus = 1;
-  double *Z = work, *T = Z + n * n, *Y = T + n * n, *wr = Y + n * n, *wi = wr + n, *rest = wi + n,
-         scale = 1.0;
-  int info = 0, sdim = 0;
-  if (n == 0) return 0;
-  transpose(n, A);
-  dgees_("V", "N", NULL, &in, A, &in, &sdim, wr, wi, Z, &in, rest, &lwork, NULL, &info);
-  if (info) return info;
-  congruence(n, 'T', Z, Q, T, Y);
-  for (size_t i = 0; i < n * n; i++) Y[i] = -Y[i];
-  dtrsyl_("N", "T", &plus, &in, &in, A, &in, A, &in, Y, &in, &scale, &info);
-  if (info || !(scale > 0.0)) return info ? info : 1;
-  congruence(n, 'N', Z, Y, T, Q);
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j <= i; j++) Q[i * n + j] = Q[j * n + i] = 0.5 * (Q[i * n + j] + Q[j * n + i]) / scale;
-  return 0;
 }
 
 size_t bramah__stable_subspace_work(size_t n) { return 2 * n + 70 * n + 16; }
@@ -134,22 +88,6 @@ int bramah__complex_solve(size_t n, size_t m, double *A, double *B, int *pivot)
   int info = 0;
   if (n == 0 || m == 0) return 0;
   zgesv_(&in, &im, A, &in, pivot, B, &in, &info);
-  return info;
-}
-
-size_t bramah__singular_values_work(size_t m, size_t n)
-{
-  const size_t small = m < n ? m : n, large = m < n ? n : m;
-  return 5 * small + 3 * small + large + 64 * large + 16;
-}
-
-int bramah__singular_values(size_t m, size_t n, double *A, double *s, double *work)
-{
-  const int im = (int)n, in = (int)m, one = 1,
-            lwork = (int)bramah__singular_values_work(m, n); /* of the transpose */
-  int info = 0;
-  if (m == 0 || n == 0) return 0;
-  dgesvd_("N", "N", &im, &in, A, &im, s, NULL, &one, NULL, &one, work, &lwork, &info);
   return info;
 }
 

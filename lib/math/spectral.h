@@ -21,22 +21,10 @@ int bramah__eigen(size_t n, double *A, double *wr, double *wi, double *L, double
 size_t bramah__eigen_work(size_t n);
 static inline size_t bramah__eigen_iwork(size_t n) { return 2 * n + 2; }
 
-/* Generalised eigenvalues (ar + i ai) / b [n] of A x = s E x, both overwritten; b = 0: infinite. R [n x n]
- * as above or NULL. */
-int bramah__eigen_pencil(size_t n, double *A, double *E, double *ar, double *ai, double *b, double *R,
-                         double *work);
-size_t bramah__eigen_pencil_work(size_t n);
-
 /* Eigenvalues w [n], ascending, of K x = w M x, K symmetric and M symmetric positive definite, both
  * overwritten; rows of K become the vectors, x' M x = 1, if `vectors`. */
 int bramah__symmetric_pencil(size_t n, double *K, double *M, double *w, int vectors, double *work);
 size_t bramah__symmetric_pencil_work(size_t n);
-
-/* X [n x n] of A X + X A' + Q = 0, by Bartels and Stewart: real Schur form, then back-substitution. A and Q
- * symmetric are overwritten, X stands in Q. Returns 1 too if A has eigenvalues that add up to (nearly)
- * zero. */
-int bramah__lyapunov(size_t n, double *A, double *Q, double *work);
-size_t bramah__lyapunov_work(size_t n);
 
 /* Schur form of A [n x n], overwritten, with the eigenvalues of negative real part first: *stable of them,
  * whose invariant subspace the first rows of Z [n x n] span. *gap: the least |real part|. */
@@ -46,10 +34,6 @@ size_t bramah__stable_subspace_work(size_t n);
 
 /* Solve (A + i A2) X = B in place of B; complex numbers as pairs, column-major: A [n x n], B [n x m]. */
 int bramah__complex_solve(size_t n, size_t m, double *A, double *B, int *pivot);
-
-/* Singular values s [min(m, n)], descending, of A [m x n], which is overwritten. */
-int bramah__singular_values(size_t m, size_t n, double *A, double *s, double *work);
-size_t bramah__singular_values_work(size_t m, size_t n);
 
 /* A [m x n], m >= n, becomes Q of its QR factorisation with column pivoting where the first *rank columns of
  * Q span those of A (what lies below tolerance times the largest diagonal of R counts as zero). work

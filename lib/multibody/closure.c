@@ -29,27 +29,22 @@ static void offset(const bramah__loop *loop, const bramah__pose *pose, double pl
   bramah__sub3(place[1], place[0], d);
 }
 
-static void hold_residual(const bramah__loop *loop, const bramah__pose *pose, double *Phi)
-{
-  double place[2][3], d[3], e[3];
-  offset(loop, pose, place, d);
-  if (loop->hold == BRAMAH__HOLD_POINT) {
-    bramah__sub3(place[0], place[1], Phi);
-  } else if (loop->hold == BRAMAH__HOLD_DISTANCE) {
-    Phi[0] = 0.5 * (bramah__dot3(d, d) / loop->distance - loop->distance);
-  } else {
-    for (int k = 0; k < 2; k++) {
-      bramah__direction(pose, loop->body[0], loop->normal[k], e);
-      Phi[k] = bramah__dot3(d, e);
-    }
-  }
-}
-
 void bramah__closure_residual(size_t n_loops, const bramah__loop *loop, const bramah__pose *pose, double *Phi)
 {
   for (size_t i = 0; i < n_loops; i++, loop++) {
     double *rows = Phi + loop->row, u[3], v[3];
-    hold_residual(loop, pose, rows);
+    double place[2][3], d[3], e[3];
+    offset(loop, pose, place, d);
+    if (loop->hold == BRAMAH__HOLD_POINT) {
+      bramah__sub3(place[0], place[1], rows);
+    } else if (loop->hold == BRAMAH__HOLD_DISTANCE) {
+      rows[0] = 0.5 * (bramah__dot3(d, d) / loop->distance - loop->distance);
+    } else {
+      for (int k = 0; k < 2; k++) {
+        bramah__direction(pose, loop->body[0], loop->normal[k], e);
+        rows[k] = bramah__dot3(d, e);
+      }
+    }
     rows += loop->hold;
     for (size_t k = 0; k < loop->n_directions; k++) {
       bramah__direction(pose, loop->body[0], loop->u[k], u);
@@ -268,27 +263,16 @@ static void add_product_curvature(const bramah__tree *tree, const bramah__pose *
   bramah__add_products(tree, pose, b, a, s, K);
 }
 
-/* (d . d) / 2L with d = x1 - x0 */
-static void add_distance(const bramah__tree *tree, const bramah__pose *pose, const bramah__mark end[2],
-                         const double *d, double s, double *K)
-{
-  for (int e = 0; e < 2; e++) {
-    bramah__add_curvature(tree, pose, &end[e], d, e ? s : -s, K);
-    bramah__add_products(tree, pose, &end[e], &end[e], s, K);
-    bramah__add_products(tree, pose, &end[e], &end[1 - e], -s, K);
-  }
-}
-
 /* d . e with e a direction on body 0 */
 static void add_line(const bramah__tree *tree, const bramah__pose *pose, const bramah__mark end[2],
-                     const bramah__mark *e, const double *d, double s, double *K)
+                     const bramah__mark *line, const double *d, double s, double *K)
 {
-  bramah__add_curvature(tree, pose, e, d, s, K);
-  for (int g = 0; g < 2; g++) {
-    const double sign = g ? s : -s;
-    bramah__add_curvature(tree, pose, &end[g], e->x, sign, K);
-    bramah__add_products(tree, pose, &end[g], e, sign, K);
-    bramah__add_products(tree, pose, e, &end[g], sign, K);
+  bramah__add_curvature(tree, pose, line, d, s, K);
+  for (int e = 0; e < 2; e++) {
+    const double sign = e ? s : -s;
+    bramah__add_curvature(tree, pose, &end[e], line->x, sign, K);
+    bramah__add_products(tree, pose, &end[e], line, sign, K);
+    bramah__add_products(tree, pose, line, &end[e], sign, K);
   }
 }
 
@@ -303,12 +287,19 @@ static void add_hold(const bramah__tree *tree, const bramah__loop *loop, const b
     bramah__add_curvature(tree, pose, &end[0], mu, 1.0, K);
     bramah__add_curvature(tree, pose, &end[1], mu, -1.0, K);
   } else if (loop->hold == BRAMAH__HOLD_DISTANCE) {
-    add_distance(tree, pose, end, d, mu[0] / loop->distance, K);
+    /* (d . d) / 2L with d = x1 - x0 */
+    double s = mu[0] / loop->distance;
+    for (int e = 0; e < 2; e++) {
+      bramah__add_curvature(tree, pose, &end[e], d, e ? s : -s, K);
+      bramah__add_products(tree, pose, &end[e], &end[e], s, K);
+      bramah__add_products(tree, pose, &end[e], &end[1 - e], -s, K);
+    }
   } else {
     for (int k = 0; k < 2; k++) {
       double normal[3];
+      const bramah__mark line = {loop->body[0], 1, normal};
       bramah__direction(pose, loop->body[0], loop->normal[k], normal);
-      add_line(tree, pose, end, &(bramah__mark){loop->body[0], 1, normal}, d, mu[k], K);
+      add_line(tree, pose, end, &line, d, mu[k], K);
     }
   }
 }
@@ -325,8 +316,8 @@ void bramah__closure_add_stiffness(const bramah__tree *tree, size_t n_loops, con
       double u[3], v[3];
       bramah__direction(pose, loop->body[0], loop->u[k], u);
       bramah__direction(pose, loop->body[1], loop->v[k], v);
-      add_product_curvature(tree, pose, &(bramah__mark){loop->body[0], 1, u},
-                            &(bramah__mark){loop->body[1], 1, v}, rows[k], K);
+      const bramah__mark a = {loop->body[0], 1, u}, b = {loop->body[1], 1, v};
+      add_product_curvature(tree, pose, &a, &b, rows[k], K);
     }
   }
 }

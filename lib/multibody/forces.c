@@ -67,28 +67,24 @@ void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *
     }
 }
 
-/* row = d . move / s: its derivative, times -F. */
-static void add_geometric_stiffness(const bramah__tree *tree, const bramah__line *line,
-                                    const bramah__pose *pose, double F, const double *row, double *K)
-{
-  double place[2][3], d[3];
-  const double s = span(line, pose, place, d);
-  const bramah__mark ends[2] = {{line->body[0], 0, place[0]}, {line->body[1], 0, place[1]}};
-  for (int e = 0; e < 2; e++) {
-    bramah__add_curvature(tree, pose, &ends[e], d, (e ? -F : F) / s, K);
-    bramah__add_products(tree, pose, &ends[e], &ends[e], -F / s, K);
-    bramah__add_products(tree, pose, &ends[e], &ends[1 - e], F / s, K);
-  }
-  for (size_t j = 0; j < tree->n; j++)
-    for (size_t k = 0; row[j] != 0.0 && k < tree->n; k++) K[j * tree->n + k] += F / s * row[j] * row[k];
-}
-
 void bramah__line_add_tangent(const bramah__tree *tree, const bramah__line *line, const bramah__pose *pose,
                               double F, double F_s, double F_v, const double *row, const double *rate_row,
                               double *K, double *C)
 {
   const size_t n = tree->n;
-  if (!line->is_coordinate && F != 0.0) add_geometric_stiffness(tree, line, pose, F, row, K);
+  if (!line->is_coordinate && F != 0.0) {
+    /* row = d . move / s: its derivative, times -F. */
+    double place[2][3], d[3];
+    const double s = span(line, pose, place, d);
+    const bramah__mark ends[2] = {{line->body[0], 0, place[0]}, {line->body[1], 0, place[1]}};
+    for (int e = 0; e < 2; e++) {
+      bramah__add_curvature(tree, pose, &ends[e], d, (e ? -F : F) / s, K);
+      bramah__add_products(tree, pose, &ends[e], &ends[e], -F / s, K);
+      bramah__add_products(tree, pose, &ends[e], &ends[1 - e], F / s, K);
+    }
+    for (size_t j = 0; j < tree->n; j++)
+      for (size_t k = 0; row[j] != 0.0 && k < tree->n; k++) K[j * tree->n + k] += F / s * row[j] * row[k];
+  }
   for (size_t j = 0; j < n; j++) {
     if (row[j] == 0.0) continue;
     for (size_t k = 0; k < n; k++) {

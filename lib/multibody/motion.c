@@ -4,20 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Interval i with time[i] <= t <= time[i + 1]; t lies within the table. */
-static size_t interval(size_t n, const double *time, double t)
-{
-  size_t low = 0, high = n - 1;
-  while (high - low > 1) {
-    const size_t middle = low + (high - low) / 2;
-    if (t < time[middle])
-      high = middle;
-    else
-      low = middle;
-  }
-  return low;
-}
-
 /* Hermite's form of the cubic: exact values and slopes at the points. */
 static void spline_at(const bramah__motion *motion, double t, double f[3])
 {
@@ -27,7 +13,15 @@ static void spline_at(const bramah__motion *motion, double t, double f[3])
     f[0] = motion->value[t < motion->time[0] ? 0 : last];
     return;
   }
-  const size_t i = interval(motion->n_points, motion->time, t);
+  /* Interval i with time[i] <= t <= time[i + 1]; t lies within the table. */
+  size_t i = 0, high = motion->n_points - 1;
+  while (high - i > 1) {
+    const size_t middle = i + (high - i) / 2;
+    if (t < motion->time[middle])
+      high = middle;
+    else
+      i = middle;
+  }
   const double h = motion->time[i + 1] - motion->time[i], u = (t - motion->time[i]) / h;
   const double rise = motion->value[i + 1] - motion->value[i];
   const double a = h * motion->slope[i] - rise, b = rise - h * motion->slope[i + 1];

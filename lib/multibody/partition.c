@@ -28,24 +28,6 @@ static void swap(int *a, int *b)
   *b = t;
 }
 
-static void eliminate_below(size_t m, size_t n, double *A, size_t k, const int *row, const int *column)
-{
-  const double *top = A + (size_t)row[k] * n;
-  const double inverse = 1.0 / top[column[k]];
-  for (size_t i = k + 1; i < m; i++) {
-    double *below = A + (size_t)row[i] * n;
-    const double factor = below[column[k]] * inverse;
-    if (factor == 0.0) continue;
-    for (size_t j = k; j < n; j++) below[column[j]] -= factor * top[column[j]];
-  }
-}
-
-static void sort_ascending(int *a, size_t n)
-{
-  for (size_t i = 1; i < n; i++)
-    for (size_t j = i; j > 0 && a[j] < a[j - 1]; j--) swap(&a[j], &a[j - 1]);
-}
-
 size_t bramah__eliminate(size_t m, size_t n, double *A, double tolerance, const unsigned char *late, int *row,
                          int *column)
 {
@@ -64,9 +46,18 @@ size_t bramah__eliminate(size_t m, size_t n, double *A, double tolerance, const 
     }
     swap(&row[rank], &row[best.i]);
     swap(&column[rank], &column[best.j]);
-    eliminate_below(m, n, A, rank, row, column);
+    const double *top = A + (size_t)row[rank] * n;
+    const double inverse = 1.0 / top[column[rank]];
+    for (size_t i = rank + 1; i < m; i++) {
+      double *below = A + (size_t)row[i] * n;
+      const double factor = below[column[rank]] * inverse;
+      if (factor == 0.0) continue;
+      for (size_t j = rank; j < n; j++) below[column[j]] -= factor * top[column[j]];
+    }
     rank++;
   }
-  sort_ascending(column + rank, n - rank);
+  /* what is left without a pivot, in ascending order */
+  for (size_t i = rank + 1; i < n; i++)
+    for (size_t j = i; j > rank && column[j] < column[j - 1]; j--) swap(&column[j], &column[j - 1]);
   return rank;
 }

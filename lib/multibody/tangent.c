@@ -20,35 +20,20 @@ void bramah__moving_fill_B(bramah__moving *moving, const double *Z)
           2.0 * (wJ[3 * i + k] - v[i] * c[k]) - trace * skew[3 * i + k] + (i == k ? 2.0 * cv : 0.0);
 }
 
-static void moving_body(const bramah__link *link, const bramah__pose *pose, const double *Z, const double *Zd,
-                        bramah__moving *out)
-{
-  bramah__composite_of_body(link, pose, &out->mass);
-  bramah__cross3(Z + 3, out->mass.mg, out->h);
-  bramah__axpy3(link->mass, Z, out->h);
-  double turn[6];
-  bramah__twist_cross(Z, pose->b, out->bd);
-  bramah__twist_cross(Z, out->bd, out->bdd);
-  bramah__twist_cross(Zd, pose->b, turn);
-  for (int k = 0; k < 6; k++) out->bdd[k] += turn[k];
-}
-
 void bramah__tree_moving(const bramah__tree *tree, const bramah__pose *pose, const double *Z,
                          const double *Zd, bramah__moving *moving)
 {
-  for (size_t j = tree->n; j-- > 0;) moving_body(&tree->link[j], &pose[j], Z + 6 * j, Zd + 6 * j, &moving[j]);
-}
-
-/* Bodies into subtrees. */
-static void accumulate(const bramah__tree *tree, const double *Z, bramah__moving *moving)
-{
-  for (size_t j = 0; j < tree->n; j++) bramah__moving_fill_B(&moving[j], Z + 6 * j);
   for (size_t j = tree->n; j-- > 0;) {
-    const int p = tree->link[j].parent;
-    if (p < 0) continue;
-    bramah__composite_add(&moving[j].mass, &moving[p].mass);
-    bramah__axpy3(1.0, moving[j].h, moving[p].h);
-    for (int k = 0; k < 9; k++) moving[p].B[k] += moving[j].B[k];
+    const double *b = pose[j].b, *own = Z + 6 * j;
+    bramah__moving *out = &moving[j];
+    bramah__composite_of_body(&tree->link[j], &pose[j], &out->mass);
+    bramah__cross3(own + 3, out->mass.mg, out->h);
+    bramah__axpy3(tree->link[j].mass, own, out->h);
+    double turn[6];
+    bramah__twist_cross(own, b, out->bd);
+    bramah__twist_cross(own, out->bd, out->bdd);
+    bramah__twist_cross(Zd + 6 * j, b, turn);
+    for (int k = 0; k < 6; k++) out->bdd[k] += turn[k];
   }
 }
 
@@ -155,7 +140,15 @@ void bramah__tree_tangent(const bramah__tree *tree, const bramah__pose *pose, br
                           const double *Z, const double *W, double *K, double *C, double *M)
 {
   const size_t n = tree->n;
-  accumulate(tree, Z, moving);
+  /* Bodies into subtrees. */
+  for (size_t j = 0; j < tree->n; j++) bramah__moving_fill_B(&moving[j], Z + 6 * j);
+  for (size_t j = tree->n; j-- > 0;) {
+    const int p = tree->link[j].parent;
+    if (p < 0) continue;
+    bramah__composite_add(&moving[j].mass, &moving[p].mass);
+    bramah__axpy3(1.0, moving[j].h, moving[p].h);
+    for (int k = 0; k < 9; k++) moving[p].B[k] += moving[j].B[k];
+  }
   memset(K, 0, n * n * sizeof *K);
   memset(C, 0, n * n * sizeof *C);
   memset(M, 0, n * n * sizeof *M);
@@ -230,29 +223,6 @@ static void add_body(const bramah__moving *body, const double *w, const double *
   add_block(mass->J, 3, PIDD_TURN, G);
 }
 
-static void start(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
-                  const double *W, double c1, double c2, bramah__sweep *sweep)
-{
-  for (size_t j = 0; j < tree->n; j++) {
-    bramah__sweep *s = &sweep[j];
-    const double *b = pose[j].b, *bd = moving[j].bd, *bdd = moving[j].bdd;
-    memset(s->G, 0, sizeof s->G);
-    for (int k = 0; k < 6; k++) {
-      s->c[PI_LINEAR + k] = b[k];
-      s->c[PIDD_LINEAR + k] = bdd[k] + 2.0 * c1 * bd[k] + c2 * b[k];
-    }
-    for (int k = 0; k < 3; k++) s->c[RATE_TURN + k] = bd[3 + k] + c1 * b[3 + k];
-    /* wrench of the body alone, for the moment in x */
-    memcpy(s->x, W + 6 * j, 6 * sizeof(double));
-  }
-  for (size_t j = 0; j < tree->n; j++) {
-    const int p = tree->link[j].parent;
-    if (p >= 0)
-      for (int k = 0; k < 6; k++) sweep[p].x[k] -= W[6 * j + (size_t)k];
-  }
-  for (size_t j = 0; j < tree->n; j++) add_body(&moving[j], sweep[j].x, tree->gravity, sweep[j].G);
-}
-
 /* Equation of a joint: t x_parent + d dz + e = 0. Returns 0 if it cannot be solved for dz. */
 static int joint_equation(const double *W, double diagonal, bramah__sweep *s)
 {
@@ -275,32 +245,47 @@ static int joint_equation(const double *W, double diagonal, bramah__sweep *s)
   return fabs(s->d) > 0.0 && isfinite(s->d);
 }
 
-/* The subtree with its joint eliminated, added to the parent. */
-static void hand_over(const bramah__sweep *s, bramah__sweep *parent)
-{
-  for (size_t k = 0; k < 6; k++) {
-    const double share = s->u[k] / s->d, *from = s->G + k * NS;
-    double *to = parent->G + k * NS;
-    for (size_t l = 0; l < NS; l++) to[l] += from[l] - share * s->t[l];
-  }
-}
-
 size_t bramah__sweep_factor(const bramah__tree *tree, const bramah__pose *pose, bramah__moving *moving,
                             const double *Z, const double *W, double c1, double c2, const double *diag,
                             bramah__sweep *sweep)
 {
   for (size_t j = 0; j < tree->n; j++) bramah__moving_fill_B(&moving[j], Z + 6 * j);
-  start(tree, pose, moving, W, c1, c2, sweep);
+  for (size_t j = 0; j < tree->n; j++) {
+    bramah__sweep *s = &sweep[j];
+    const double *b = pose[j].b, *bd = moving[j].bd, *bdd = moving[j].bdd;
+    memset(s->G, 0, sizeof s->G);
+    for (int k = 0; k < 6; k++) {
+      s->c[PI_LINEAR + k] = b[k];
+      s->c[PIDD_LINEAR + k] = bdd[k] + 2.0 * c1 * bd[k] + c2 * b[k];
+    }
+    for (int k = 0; k < 3; k++) s->c[RATE_TURN + k] = bd[3 + k] + c1 * b[3 + k];
+    /* wrench of the body alone, for the moment in x */
+    memcpy(s->x, W + 6 * j, 6 * sizeof(double));
+  }
+  for (size_t j = 0; j < tree->n; j++) {
+    const int p = tree->link[j].parent;
+    if (p >= 0)
+      for (int k = 0; k < 6; k++) sweep[p].x[k] -= W[6 * j + (size_t)k];
+  }
+  for (size_t j = 0; j < tree->n; j++) add_body(&moving[j], sweep[j].x, tree->gravity, sweep[j].G);
   for (size_t j = tree->n; j-- > 0;) {
     if (!joint_equation(W + 6 * j, diag[j], &sweep[j])) return j + 1;
-    if (tree->link[j].parent >= 0) hand_over(&sweep[j], &sweep[tree->link[j].parent]);
+    if (tree->link[j].parent >= 0) {
+      /* The subtree with its joint eliminated, added to the parent. */
+      const bramah__sweep *s = &sweep[j];
+      for (size_t k = 0; k < 6; k++) {
+        const double share = s->u[k] / s->d, *from = s->G + k * NS;
+        double *to = sweep[tree->link[j].parent].G + k * NS;
+        for (size_t l = 0; l < NS; l++) to[l] += from[l] - share * s->t[l];
+      }
+    }
   }
   return 0;
 }
 
-/* Right-hand sides from the leaves to the root. */
-static void gather(const bramah__tree *tree, bramah__sweep *sweep, const double *f)
+void bramah__sweep_solve(const bramah__tree *tree, bramah__sweep *sweep, const double *f, double *dz)
 {
+  /* Right-hand sides from the leaves to the root. */
   for (size_t j = 0; j < tree->n; j++) memset(sweep[j].g, 0, sizeof sweep[j].g);
   for (size_t j = tree->n; j-- > 0;) {
     bramah__sweep *s = &sweep[j];
@@ -309,11 +294,6 @@ static void gather(const bramah__tree *tree, bramah__sweep *sweep, const double 
     double *g = sweep[tree->link[j].parent].g;
     for (size_t k = 0; k < 6; k++) g[k] += s->g[k] - s->u[k] / s->d * s->e;
   }
-}
-
-void bramah__sweep_solve(const bramah__tree *tree, bramah__sweep *sweep, const double *f, double *dz)
-{
-  gather(tree, sweep, f);
   for (size_t j = 0; j < tree->n; j++) {
     bramah__sweep *s = &sweep[j];
     const int p = tree->link[j].parent;

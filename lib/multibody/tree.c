@@ -45,18 +45,6 @@ static void turn_base(const double *q, double *A)
   for (int k = 0; k < 9; k++) A[k] = turned[k];
 }
 
-static void place_mass(const bramah__link *link, bramah__pose *pose)
-{
-  bramah__rotate3(pose->A, link->centre, pose->g);
-  bramah__axpy3(1.0, pose->r, pose->g);
-  double AJ[9];
-  bramah__multiply3(pose->A, link->inertia, AJ);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      pose->J[3 * i + j] = AJ[3 * i] * pose->A[3 * j] + AJ[3 * i + 1] * pose->A[3 * j + 1] +
-                           AJ[3 * i + 2] * pose->A[3 * j + 2];
-}
-
 void bramah__tree_pose(const bramah__tree *tree, const double *base, const double *z, bramah__pose *pose)
 {
   for (size_t j = 0; j < tree->n; j++) {
@@ -78,7 +66,14 @@ void bramah__tree_pose(const bramah__tree *tree, const double *base, const doubl
       bramah__copy3(own->n, own->b);
       own->b[3] = own->b[4] = own->b[5] = 0.0;
     }
-    place_mass(link, own);
+    bramah__rotate3(own->A, link->centre, own->g);
+    bramah__axpy3(1.0, own->r, own->g);
+    double AJ[9];
+    bramah__multiply3(own->A, link->inertia, AJ);
+    for (int i = 0; i < 3; i++)
+      for (int k = 0; k < 3; k++)
+        own->J[3 * i + k] =
+            AJ[3 * i] * own->A[3 * k] + AJ[3 * i + 1] * own->A[3 * k + 1] + AJ[3 * i + 2] * own->A[3 * k + 2];
   }
 }
 
@@ -122,28 +117,25 @@ void bramah__tree_acceleration(const bramah__tree *tree, const bramah__pose *pos
   }
 }
 
-/* Force and moment about the origin that move one body so. */
-static void body_wrench(const bramah__link *link, const bramah__pose *pose, const double *Z, const double *Zd,
-                        const double *gravity, double *W)
-{
-  double gd[3], a[3], Jw[3];
-  bramah__cross3(Z + 3, pose->g, gd);
-  bramah__axpy3(1.0, Z, gd); /* velocity of the centre of mass */
-  bramah__sub3(Zd, gravity, a);
-  bramah__add_cross3(Zd + 3, pose->g, a);
-  bramah__add_cross3(Z + 3, gd, a);
-  for (int k = 0; k < 3; k++) W[k] = link->mass * a[k];
-  bramah__rotate3(pose->J, Zd + 3, W + 3);
-  bramah__rotate3(pose->J, Z + 3, Jw);
-  bramah__add_cross3(Z + 3, Jw, W + 3);
-  bramah__add_cross3(pose->g, W, W + 3);
-}
-
 void bramah__tree_force(const bramah__tree *tree, const bramah__pose *pose, const double *Z, const double *Zd,
                         double *W, double *tau)
 {
-  for (size_t j = 0; j < tree->n; j++)
-    body_wrench(&tree->link[j], &pose[j], Z + 6 * j, Zd + 6 * j, tree->gravity, W + 6 * j);
+  /* force and moment about the origin that move each body so */
+  for (size_t j = 0; j < tree->n; j++) {
+    const double *g = pose[j].g, *v = Z + 6 * j, *w = v + 3, *vd = Zd + 6 * j, *wd = vd + 3;
+    double *force = W + 6 * j, *moment = force + 3, gd[3], a[3], Jw[3];
+    bramah__cross3(w, g, gd);
+    bramah__axpy3(1.0, v, gd); /* velocity of the centre of mass */
+    bramah__sub3(vd, tree->gravity, a);
+    bramah__add_cross3(wd, g, a);
+    bramah__add_cross3(w, gd, a);
+    for (int k = 0; k < 3; k++) force[k] = tree->link[j].mass * a[k];
+    bramah__rotate3(pose[j].J, wd, moment);
+    bramah__rotate3(pose[j].J, w, Jw);
+    bramah__add_cross3(w, Jw, moment);
+    bramah__add_cross3(g, force, moment);
+  }
+  /* and of each subtree, as its joint feels it */
   for (size_t j = tree->n; j-- > 0;) {
     const double *b = pose[j].b, *w = W + 6 * j;
     tau[j] = bramah__dot3(b, w) + bramah__dot3(b + 3, w + 3);

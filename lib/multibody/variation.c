@@ -69,22 +69,16 @@ static double vary_product(const jet *a, const jet *b)
   return sum;
 }
 
-static jet difference(const jet *a, const jet *b)
-{
-  jet out;
-  for (int k = 0; k < 3; k++) {
-    bramah__sub3(a->x[k], b->x[k], out.x[k]);
-    bramah__sub3(a->change[k], b->change[k], out.change[k]);
-  }
-  return out;
-}
-
 static void vary_hold(const bramah__loop *loop, const bramah__pose *pose, const body_motion m[2],
                       double *rows)
 {
   const jet from = point_jet(pose, loop->body[0], loop->point[0], &m[0]);
   const jet to = point_jet(pose, loop->body[1], loop->point[1], &m[1]);
-  const jet d = difference(&to, &from);
+  jet d;
+  for (int k = 0; k < 3; k++) {
+    bramah__sub3(to.x[k], from.x[k], d.x[k]);
+    bramah__sub3(to.change[k], from.change[k], d.change[k]);
+  }
   if (loop->hold == BRAMAH__HOLD_POINT) {
     for (int k = 0; k < 3; k++) rows[k] = -d.change[2][k];
   } else if (loop->hold == BRAMAH__HOLD_DISTANCE) {

@@ -184,7 +184,7 @@ static bramah_status check_motions(bramah_coupled *c, const bramah_machine *mach
   return BRAMAH_OK;
 }
 
-/* The motion whose joint stands farthest from where it should start; n_motions if all stand right. */
+/* The motion whose joint is farthest from where it should start; n_motions if all are right. */
 static size_t worst_start(const bramah_coupled *c)
 {
   const bramah_model *model = c->model;

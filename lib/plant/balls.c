@@ -2,7 +2,7 @@
 /* Spherical and floating joints through any rotation. Their three angles are singular at a pitch of +-90
  * deg, so they are counted from a base rotation that is part of the state: when the pitch has gone far,
  * the rotation reached becomes the new base and the angles start from zero (dissertation 2.4 ff. leaves
- * the choice of coordinates open; switching between charts is the textbook way around the singularity, as
+ * the choice of coordinates open; switching between charts is how textbooks avoid the singularity, as
  * good as quaternions and without their constraint). What is seen from outside are the angles of the whole
  * rotation. */
 #include "lib/math/vector3.h"
@@ -84,16 +84,6 @@ int bramah__ball_is_far(const bramah_model *model, const bramah__state *state, s
   return !model->ball[ball].pinned && fabs(state->z[first_of(model, ball) + 1]) > far_pitch;
 }
 
-/* Y = U(z, z') - U(0, u) X: how u, which at zero angles are the new rates, depends on the old positions
- * beside what the new positions do. */
-static void fill_Y(const double *U, const double *u, const double *X, double *Y)
-{
-  double U0[9], turned[9];
-  bramah__turn_gradient(zero3, u, U0);
-  bramah__multiply3(U0, X, turned);
-  for (int k = 0; k < 9; k++) Y[k] = U[k] - turned[k];
-}
-
 void bramah__rebase_ball(const bramah_model *model, bramah__state *state, size_t ball, double *X, double *Y)
 {
   const size_t j = first_of(model, ball);
@@ -103,7 +93,14 @@ void bramah__rebase_ball(const bramah_model *model, bramah__state *state, size_t
   bramah__turn_matrix(z, Xz);
   bramah__turn_gradient(z, zd, U);
   if (X) memcpy(X, Xz, sizeof Xz);
-  if (Y) fill_Y(U, u, Xz, Y);
+  if (Y) {
+    /* Y = U(z, z') - U(0, u) X: how u, which at zero angles are the new rates, depends on the old positions
+     * apart from what the new positions do. */
+    double U0[9], turned[9];
+    bramah__turn_gradient(zero3, u, U0);
+    bramah__multiply3(U0, Xz, turned);
+    for (int k = 0; k < 9; k++) Y[k] = U[k] - turned[k];
+  }
   double q[4];
   bramah__ball_quaternion(model, state, ball, q);
   memcpy(state->base + 4 * ball, q, sizeof q);

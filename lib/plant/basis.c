@@ -107,25 +107,6 @@ static void update_independent(bramah_coupled *c)
   c->report.basis_changes++;
 }
 
-/* Rows of the joint `first` and the two behind it: D = X D + Y Rz, Rz = X Rz. */
-static void map_rows(size_t n_dof, size_t first, const double *X, const double *Y, double *Rz, double *D)
-{
-  for (size_t f = 0; f < n_dof; f++) {
-    double z[3], d[3];
-    for (size_t k = 0; k < 3; k++) {
-      z[k] = d[k] = 0.0;
-      for (size_t l = 0; l < 3; l++) {
-        z[k] += X[3 * k + l] * Rz[(first + l) * n_dof + f];
-        d[k] += X[3 * k + l] * D[(first + l) * n_dof + f] + Y[3 * k + l] * Rz[(first + l) * n_dof + f];
-      }
-    }
-    for (size_t k = 0; k < 3; k++) {
-      Rz[(first + k) * n_dof + f] = z[k];
-      D[(first + k) * n_dof + f] = d[k];
-    }
-  }
-}
-
 /* Phi_z of `next` into `trial`, for the choice of independent coordinates before the position stage, which
  * needs one. */
 static int choose_after_rebase(bramah_coupled *c)
@@ -156,7 +137,22 @@ static int rebase(bramah_coupled *c)
     double X[9], Y[9];
     if (!bramah__ball_is_far(model, &c->next, b)) continue;
     bramah__rebase_ball(model, &c->next, b, X, Y);
-    map_rows(n_dof, model->ball[b].first, X, Y, Rz, c->D);
+    /* Rows of the joint `first` and the two behind it: D = X D + Y Rz, Rz = X Rz. */
+    size_t first = model->ball[b].first;
+    for (size_t f = 0; f < n_dof; f++) {
+      double z[3], d[3];
+      for (size_t k = 0; k < 3; k++) {
+        z[k] = d[k] = 0.0;
+        for (size_t l = 0; l < 3; l++) {
+          z[k] += X[3 * k + l] * Rz[(first + l) * n_dof + f];
+          d[k] += X[3 * k + l] * c->D[(first + l) * n_dof + f] + Y[3 * k + l] * Rz[(first + l) * n_dof + f];
+        }
+      }
+      for (size_t k = 0; k < 3; k++) {
+        Rz[(first + k) * n_dof + f] = z[k];
+        c->D[(first + k) * n_dof + f] = d[k];
+      }
+    }
   }
   if (!choose_after_rebase(c) || bramah__evaluate(model, &c->next, c->trial) != BRAMAH_OK) return 0;
   fill_map(c, Rz, c->D, c->next.index);

@@ -53,13 +53,6 @@ void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_
   if (c && !arena->overflow) connect(model, c);
 }
 
-/* J += m (d.d 1 - d d'): the inertia of a point at d. */
-static void add_point(double m, const double *d, double *J)
-{
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) J[3 * i + j] += m * ((i == j ? bramah__dot3(d, d) : 0.0) - d[i] * d[j]);
-}
-
 /* One point mass more on a body: mass, centre, and inertia about the new centre (parallel axes). */
 static void add_payload(double m, const double *point, bramah__link *link)
 {
@@ -69,7 +62,11 @@ static void add_payload(double m, const double *point, bramah__link *link)
   bramah__sub3(point, link->centre, d);
   link->mass = before + m;
   bramah__axpy3(m / link->mass, d, link->centre);
-  add_point(before * (m / link->mass), d, link->inertia);
+  /* J += m (d.d 1 - d d'): the inertia of a point at d. */
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      link->inertia[3 * i + j] +=
+          (before * (m / link->mass)) * ((i == j ? bramah__dot3(d, d) : 0.0) - d[i] * d[j]);
 }
 
 /* Every payload on the link anew: welded bodies bring more than one. */
@@ -191,18 +188,13 @@ static bramah_status check_finite(const bramah_model *model, const bramah__state
   return BRAMAH_OK;
 }
 
-/* Loops closed by Newton, or left as the linearised position problem leaves them. */
-static bramah_status place_candidate(bramah_coupled *c)
-{
-  return c->linearised ? bramah__evaluate_position(c->model, &c->next, c->trial)
-                       : bramah__close_position(c->model, &c->next, c->trial);
-}
-
 /* With the tables that belong to it. */
 static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
-  bramah_status status = place_candidate(c);
+  /* Loops closed by Newton, or left as the linearised position problem leaves them. */
+  bramah_status status = c->linearised ? bramah__evaluate_position(c->model, &c->next, c->trial)
+                                       : bramah__close_position(c->model, &c->next, c->trial);
   if (status == BRAMAH_E_CLOSURE)
     return bramah__fail(diag, status, bramah__worst_loop(model, c->trial),
                         "the loop cannot be closed at the corrected position");

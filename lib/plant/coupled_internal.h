@@ -99,7 +99,7 @@ typedef struct bramah__own {
 } bramah__own;
 
 struct bramah_coupled {
-  uint64_t mark; /* bramah__mark_of; stands first; 0 in the plant that a model is made with */
+  uint64_t mark; /* bramah__mark_of; must be first; 0 in the plant that a model is made with */
   const bramah_model
       *model; /* `own`, with the present parameters; of the plant that a model is made with that model */
   const bramah_model

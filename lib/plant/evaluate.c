@@ -298,21 +298,18 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
   bramah__update_forces(model, p, U, eval);
 }
 
-/* Beyond A_h pi, which stands there already. */
-static void add_drags(const bramah_model *model, const double *p, const double *U, bramah__eval *eval)
-{
-  const bramah__circuit *circuit = &model->circuit;
-  bramah__metered_solve(circuit, p, eval->v, U, eval->w, eval->P);
-  for (size_t i = 0; i < circuit->n_metered; i++)
-    eval->force[circuit->metered_port[i].cylinder] += bramah__metered_drag(circuit, i, eval->w[i], eval->v);
-}
-
 void bramah__update_forces(const bramah_model *model, const double *p, const double *U, bramah__eval *eval)
 {
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c] + eval->stop[c] +
                      model->circuit.cylinder[c].load;
-  if (model->circuit.n_metered) add_drags(model, p, U, eval);
+  if (model->circuit.n_metered) {
+    /* beyond A_h pi, which force holds already */
+    const bramah__circuit *circuit = &model->circuit;
+    bramah__metered_solve(circuit, p, eval->v, U, eval->w, eval->P);
+    for (size_t i = 0; i < circuit->n_metered; i++)
+      eval->force[circuit->metered_port[i].cylinder] += bramah__metered_drag(circuit, i, eval->w[i], eval->v);
+  }
 }
 
 void bramah__evaluate_rates(const bramah_model *model, const double *p, const double *U, bramah__eval *eval,
@@ -425,32 +422,29 @@ static void quadratic(const bramah_model *model, bramah__eval *eval, const doubl
   bramah__constraint_quadratic(model, eval, gamma);
 }
 
-/* Moving along Rz_f keeps Phi_z z' + Phi_t = 0, and Phi_t depends on time alone, so Phi_z^d dz'_d =
- * -Phi_zz[Rz_f, z'] with all of z', the drift included; the bilinear form comes from the quadratic one: [a,
- * b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the rates. */
-static void fill_D(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
-{
-  const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
-  for (size_t f = 0; f < n_dof; f++) {
-    double *sum = eval->tau;
-    for (int sign = 1; sign >= -1; sign -= 2) {
-      for (size_t j = 0; j < n; j++) sum[j] = eval->Rz[j * n_dof + f] + sign * state->zd[j];
-      quadratic(model, eval, sum, eval->gamma);
-      for (size_t k = 0; k < n_dependent; k++) {
-        const double part = 0.25 * sign * eval->gamma[state->row[k]];
-        eval->column[k] = sign > 0 ? -part : eval->column[k] - part;
-      }
-    }
-    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
-    for (size_t k = 0; k < n_dependent; k++) eval->D[(size_t)state->index[k] * n_dof + f] = eval->column[k];
-  }
-  bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z); /* as it was */
-}
-
 void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   if (eval->D_known) return;
   memset(eval->D, 0, model->n * model->n_independent * sizeof *eval->D);
-  if (model->n_dependent) fill_D(model, state, eval);
+  if (model->n_dependent) {
+    /* Moving along Rz_f keeps Phi_z z' + Phi_t = 0, and Phi_t depends on time alone, so Phi_z^d dz'_d =
+     * -Phi_zz[Rz_f, z'] with all of z', the drift included; the bilinear form comes from the quadratic one: [a,
+     * b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the rates. */
+    const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
+    for (size_t f = 0; f < n_dof; f++) {
+      double *sum = eval->tau;
+      for (int sign = 1; sign >= -1; sign -= 2) {
+        for (size_t j = 0; j < n; j++) sum[j] = eval->Rz[j * n_dof + f] + sign * state->zd[j];
+        quadratic(model, eval, sum, eval->gamma);
+        for (size_t k = 0; k < n_dependent; k++) {
+          const double part = 0.25 * sign * eval->gamma[state->row[k]];
+          eval->column[k] = sign > 0 ? -part : eval->column[k] - part;
+        }
+      }
+      bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+      for (size_t k = 0; k < n_dependent; k++) eval->D[(size_t)state->index[k] * n_dof + f] = eval->column[k];
+    }
+    bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z); /* as it was */
+  }
   eval->D_known = 1;
 }

@@ -101,7 +101,7 @@ static void penalty_imbalance(const bramah_model *model, const bramah__state *ne
   add_constraint_forces(model, eval, eval->column, f);
 }
 
-/* The constraint forces Phi_z' (alpha Phi + lambda) also turn with the machine: small beside alpha Phi_z'
+/* The constraint forces Phi_z' (alpha Phi + lambda) also turn with the machine: small against alpha Phi_z'
  * Phi_z, but known. */
 static void lagrangian_stiffness(bramah_coupled *c)
 {

@@ -20,13 +20,13 @@ static size_t actuator_of(const bramah__circuit *circuit, const bramah__output *
   return line->n ? line->first : circuit->n_metered;
 }
 
-/* Pressure of a line that nobody draws from: what the bleed valve leaves of it. */
+/* Pressure of a line that nobody draws from: what the unloading valve leaves of it. */
 static double idle_pressure(const bramah__metered_line *line, const bramah__circuit *circuit, const double *U)
 {
-  double open = line->bleed_open;
-  if (line->bleed != BRAMAH__NO_SPOOL) open = bramah__single_opening(circuit, line->bleed, U);
-  const double bleed = line->line.U_b * open, root = line->line.Q / bleed;
-  return bleed > 0.0 ? fmin(root * root, line->line.P_M) : line->line.P_M;
+  double open = line->unloading_open;
+  if (line->unloading != BRAMAH__NO_SPOOL) open = bramah__single_opening(circuit, line->unloading, U);
+  const double unloading = line->line.U_b * open, root = line->line.Q / unloading;
+  return unloading > 0.0 ? fmin(root * root, line->line.P_M) : line->line.P_M;
 }
 
 /* From the tank on, at pressures p; w and P of the actuators and lines there, or NULL. */
@@ -83,21 +83,6 @@ static void add_velocity(bramah_coupled *c, size_t cylinder, double factor, doub
 /* Central differences over this part of the force at which the piston side relieves. */
 static const double load_step = 1e-6;
 
-/* Everything depends on load pressure and velocity by fbar = A_h pi - B v alone. */
-static double by_load(bramah_coupled *c, const bramah__output *output, size_t k)
-{
-  const bramah__circuit *circuit = &c->model->circuit;
-  const size_t volume = circuit->metered_port[k].volume;
-  const double step = load_step * circuit->metered[k].P_hM;
-  double *p = c->probe_state.p;
-  memcpy(p, c->state.p, circuit->n_volumes * sizeof *p);
-  p[volume] = c->state.p[volume] + step;
-  const double up = value_at(c, output, p, NULL, NULL), from = p[volume];
-  p[volume] = c->state.p[volume] - step;
-  const double down = value_at(c, output, p, NULL, NULL);
-  return (up - down) / ((from - p[volume]) * circuit->metered[k].A_h);
-}
-
 void bramah__metered_partials(bramah_coupled *c, const bramah__output *output, double *by_p, double *a,
                               double *b)
 {
@@ -107,7 +92,16 @@ void bramah__metered_partials(bramah_coupled *c, const bramah__output *output, d
   const bramah__metered_line *line = &circuit->metered_line[bramah__line_of(circuit, i)];
   for (size_t k = line->first; k < line->first + line->n; k++) {
     const bramah__metered_port *port = &circuit->metered_port[k];
-    const double slope = by_load(c, output, k);
+    /* Everything depends on load pressure and velocity by fbar = A_h pi - B v alone. */
+    const size_t volume = circuit->metered_port[k].volume;
+    const double step = load_step * circuit->metered[k].P_hM;
+    double *p = c->probe_state.p;
+    memcpy(p, c->state.p, circuit->n_volumes * sizeof *p);
+    p[volume] = c->state.p[volume] + step;
+    const double up = value_at(c, output, p, NULL, NULL), from = p[volume];
+    p[volume] = c->state.p[volume] - step;
+    const double down = value_at(c, output, p, NULL, NULL);
+    const double slope = (up - down) / ((from - p[volume]) * circuit->metered[k].A_h);
     by_p[port->volume] += slope * circuit->metered[k].A_h;
     if (slope != 0.0) add_velocity(c, port->cylinder, -slope * port->damping, a, b);
   }

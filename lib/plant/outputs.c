@@ -463,14 +463,6 @@ static int pressure_part(const bramah_coupled *c, const bramah__output *output, 
   return output->code == BRAMAH__VOLUME_PRESSURE || bramah__is_flow(output->code);
 }
 
-/* row += q Q, Q all joint accelerations by the error state. */
-static void add_acceleration(const bramah_coupled *c, const double *q, double *row)
-{
-  const size_t n_error = 2 * c->model->n_independent + c->model->circuit.n_volumes;
-  for (size_t j = 0; j < c->model->n; j++)
-    for (size_t k = 0; q[j] != 0.0 && k < n_error; k++) row[k] += q[j] * c->Q[j * n_error + k];
-}
-
 bramah_status bramah__output_row(void *self, size_t i, double *row)
 {
   bramah_coupled *c = self;
@@ -501,7 +493,12 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
       row[f] += a[j] * c->now->Rz[j * n_dof + f] + (moving ? b[j] * c->now->D[j * n_dof + f] : 0.0);
       row[n_dof + f] += b[j] * c->now->Rz[j * n_dof + f];
     }
-  if (accelerates) add_acceleration(c, q, row);
+  if (accelerates) {
+    /* row += q Q, Q all joint accelerations by the error state. */
+    const size_t n_error = 2 * c->model->n_independent + c->model->circuit.n_volumes;
+    for (size_t j = 0; j < c->model->n; j++)
+      for (size_t k = 0; q[j] != 0.0 && k < n_error; k++) row[k] += q[j] * c->Q[j * n_error + k];
+  }
   return BRAMAH_OK;
 }
 

@@ -33,31 +33,6 @@ static size_t column_of(const problem *q, size_t volume)
   return column;
 }
 
-static void balance_rows(const problem *q, double *A, double *b)
-{
-  const bramah_model *m = q->model;
-  const size_t nf = m->n_independent;
-  const bramah__eval *now = q->c->now;
-  for (size_t f = 0; f < nf; f++) b[f] = -now->rhs[f];
-  for (size_t i = 0; i < m->circuit.n_cylinders; i++) {
-    const bramah__cylinder *cylinder = &m->circuit.cylinder[i];
-    const struct {
-      size_t volume;
-      double area;
-    } chambers[2] = {{cylinder->piston, cylinder->piston_area}, {cylinder->rod, -cylinder->rod_area}};
-    const double stop = bramah__stop_force(&m->circuit, i, now->s[i], 0.0);
-    for (size_t f = 0; f < nf; f++) b[f] -= now->row_i[i * nf + f] * stop;
-    for (int e = 0; e < 2; e++)
-      for (size_t f = 0; f < nf; f++) {
-        const double arm = now->row_i[i * nf + f] * chambers[e].area;
-        if (is_open(q->machine, chambers[e].volume))
-          A[f * q->n_open + column_of(q, chambers[e].volume)] += arm;
-        else
-          b[f] -= arm * m->p0[chambers[e].volume];
-      }
-  }
-}
-
 static void add_node(const problem *q, size_t node, double sign, double *row, double *b)
 {
   const bramah_model *m = q->model;
@@ -90,20 +65,6 @@ static int all_zero(size_t n, const double *x)
   for (size_t i = 0; i < n; i++)
     if (x[i] != 0.0) return 0;
   return 1;
-}
-
-/* Each row to unit size, so that one tolerance judges all; rows without an unknown are left out of the
- * problem. */
-static void scale_rows(const problem *q, double *A, double *b)
-{
-  for (size_t r = 0; r < q->n_rows; r++) {
-    double *row = A + r * q->n_open, largest = 0.0;
-    for (size_t k = 0; k < q->n_open; k++) largest = fmax(largest, fabs(row[k]));
-    if (largest == 0.0 && r >= q->model->n_independent) b[r] = 0.0;
-    if (largest == 0.0) continue;
-    for (size_t k = 0; k < q->n_open; k++) row[k] /= largest;
-    b[r] /= largest;
-  }
 }
 
 static const bramah_volume *first_open(const bramah_machine *machine)
@@ -178,9 +139,38 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
   double *A = work, *b = A + rows * columns, *A_copy = b + longer, *x = A_copy + rows * columns,
          *rest = x + longer;
   memset(work, 0, (size_t)(rest - work) * sizeof *work);
-  balance_rows(q, A, b);
+  const bramah_model *m = q->model;
+  const size_t nf = m->n_independent;
+  const bramah__eval *now = q->c->now;
+  for (size_t f = 0; f < nf; f++) b[f] = -now->rhs[f];
+  for (size_t i = 0; i < m->circuit.n_cylinders; i++) {
+    const bramah__cylinder *cylinder = &m->circuit.cylinder[i];
+    const struct {
+      size_t volume;
+      double area;
+    } chambers[2] = {{cylinder->piston, cylinder->piston_area}, {cylinder->rod, -cylinder->rod_area}};
+    const double stop = bramah__stop_force(&m->circuit, i, now->s[i], 0.0);
+    for (size_t f = 0; f < nf; f++) b[f] -= now->row_i[i * nf + f] * stop;
+    for (int e = 0; e < 2; e++)
+      for (size_t f = 0; f < nf; f++) {
+        const double arm = now->row_i[i * nf + f] * chambers[e].area;
+        if (is_open(q->machine, chambers[e].volume))
+          A[f * q->n_open + column_of(q, chambers[e].volume)] += arm;
+        else
+          b[f] -= arm * m->p0[chambers[e].volume];
+      }
+  }
   level_rows(q, A, b);
-  scale_rows(q, A, b);
+  /* Each row to unit size, so that one tolerance judges all; rows without an unknown are left out of the
+   * problem. */
+  for (size_t r = 0; r < q->n_rows; r++) {
+    double *row = A + r * q->n_open, largest = 0.0;
+    for (size_t k = 0; k < q->n_open; k++) largest = fmax(largest, fabs(row[k]));
+    if (largest == 0.0 && r >= q->model->n_independent) b[r] = 0.0;
+    if (largest == 0.0) continue;
+    for (size_t k = 0; k < q->n_open; k++) row[k] /= largest;
+    b[r] /= largest;
+  }
   memcpy(A_copy, A, rows * columns * sizeof *A);
   memcpy(x, b, rows * sizeof *b);
   if (all_zero(rows * columns, A)) return undetermined(q, diag);

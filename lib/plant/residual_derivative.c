@@ -34,24 +34,6 @@ void bramah__metered_by_pressure(const bramah_model *model, const bramah__deriva
     by_p[j] += per_rate * row[j];
 }
 
-/* K, C of the drags of quasistatic actuators, which see the stroke velocities of all on their line. */
-static void add_drags(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
-{
-  const size_t n = model->n;
-  const bramah__metered_port *port = model->circuit.metered_port;
-  for (size_t i = 0; i < model->circuit.n_metered; i++)
-    for (size_t k = 0; k < model->circuit.n_metered; k++) {
-      const double slope = bramah__metered_by_velocity(model, d, i, k);
-      const double *row = eval->row + port[i].cylinder * n, *moved = eval->row + port[k].cylinder * n,
-                   *turned = d->v_z + port[k].cylinder * n;
-      for (size_t a = 0; a < n && slope != 0.0; a++)
-        for (size_t b = 0; b < n; b++) {
-          d->K[a * n + b] -= slope * row[a] * turned[b];
-          d->C[a * n + b] -= slope * row[a] * moved[b];
-        }
-    }
-}
-
 void bramah__derive_all(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
 {
   const bramah__tree *tree = &model->tree;
@@ -63,7 +45,21 @@ void bramah__derive_all(const bramah_model *model, const bramah__eval *eval, bra
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
     bramah__line_add_tangent(tree, &model->line[i], eval->pose, eval->force[i], d->F_s[i], d->F_v[i],
                              eval->row + i * n, d->v_z + i * n, d->K, d->C);
-  if (model->circuit.n_metered) add_drags(model, eval, d);
+  if (model->circuit.n_metered) {
+    /* K, C of the drags of quasistatic actuators, which see the stroke velocities of all on their line. */
+    const bramah__metered_port *port = model->circuit.metered_port;
+    for (size_t i = 0; i < model->circuit.n_metered; i++)
+      for (size_t k = 0; k < model->circuit.n_metered; k++) {
+        const double slope = bramah__metered_by_velocity(model, d, i, k);
+        const double *row = eval->row + port[i].cylinder * n, *moved = eval->row + port[k].cylinder * n,
+                     *turned = d->v_z + port[k].cylinder * n;
+        for (size_t a = 0; a < n && slope != 0.0; a++)
+          for (size_t b = 0; b < n; b++) {
+            d->K[a * n + b] -= slope * row[a] * turned[b];
+            d->C[a * n + b] -= slope * row[a] * moved[b];
+          }
+      }
+  }
 }
 
 /* Dependent entries of column f of out [n x n_dof] = -factor (Phi_z^d)^-1 (change of Phi'' under dz, dz' in
@@ -79,18 +75,6 @@ static void dependent_column(const bramah_model *model, const bramah__state *sta
   for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -factor * eval->gamma[state->row[k]];
   bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
   for (size_t k = 0; k < n_dependent; k++) out[(size_t)state->index[k] * n_dof + f] = eval->column[k];
-}
-
-static void reduce_velocities(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
-{
-  const size_t n = model->n, n_dof = model->n_independent;
-  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    for (size_t f = 0; f < n_dof; f++) {
-      double sum = 0.0;
-      for (size_t j = 0; j < n; j++)
-        sum += d->v_z[c * n + j] * eval->Rz[j * n_dof + f] + eval->row[c * n + j] * d->D[j * n_dof + f];
-      d->v_zi[c * n_dof + f] = sum;
-    }
 }
 
 void bramah__add_constraint_stiffness(const bramah_model *model, const bramah__state *state,
@@ -109,18 +93,6 @@ void bramah__add_constraint_stiffness(const bramah_model *model, const bramah__s
   bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, eval->pose, d->mu, d->K);
 }
 
-/* K, C: what is left beside the inertia: springs and loads, and the constraint forces. */
-static void other_stiffness(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                            bramah__derivative *d)
-{
-  const size_t nn = model->n * model->n;
-  memset(d->K, 0, nn * sizeof(double));
-  memset(d->C, 0, nn * sizeof(double));
-  bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K,
-                             d->C);
-  bramah__add_constraint_stiffness(model, state, eval, d);
-}
-
 void bramah__derive_independent(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                                 bramah__derivative *d)
 {
@@ -132,7 +104,13 @@ void bramah__derive_independent(const bramah_model *model, const bramah__state *
     return;
   }
   bramah__tree_moving(&model->tree, eval->pose, eval->Z, eval->Zd, d->moving);
-  other_stiffness(model, state, eval, d);
+  /* K, C: what is left apart from the inertia: springs and loads, and the constraint forces. */
+  const size_t nn = model->n * model->n;
+  memset(d->K, 0, nn * sizeof(double));
+  memset(d->C, 0, nn * sizeof(double));
+  bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K,
+                             d->C);
+  bramah__add_constraint_stiffness(model, state, eval, d);
   stroke_rate_rows(model, eval, d);
   /* D from the acceleration that a change of rates alone makes, 2 Phi_z' Rz; then E. */
   const size_t n = model->n, n_dof = model->n_independent;
@@ -149,7 +127,13 @@ void bramah__derive_independent(const bramah_model *model, const bramah__state *
     }
     dependent_column(model, state, eval, d, 1.0, f, d->E);
   }
-  reduce_velocities(model, eval, d);
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    for (size_t f = 0; f < n_dof; f++) {
+      double sum = 0.0;
+      for (size_t j = 0; j < n; j++)
+        sum += d->v_z[c * n + j] * eval->Rz[j * n_dof + f] + eval->row[c * n + j] * d->D[j * n_dof + f];
+      d->v_zi[c * n_dof + f] = sum;
+    }
 }
 
 /* The motion of all joints as an independent one moves by c0, c1, c2. */
@@ -164,18 +148,6 @@ static void direction(const bramah_model *model, const bramah__eval *eval, brama
     d->dzdd[j] = c0 * d->E[j * n_dof + f] + 2.0 * c1 * D + c2 * Rz;
   }
   bramah__vary_tree(&model->tree, eval->pose, d->moving, d->dz, d->dzd, d->dzdd, &d->variation);
-}
-
-static void add_matrices(const bramah_model *model, bramah__derivative *d)
-{
-  const size_t n = model->n;
-  const int damped = model->forces.n_springs + model->forces.n_joint_springs > 0;
-  for (size_t j = 0; j < n; j++) {
-    double sum = 0.0;
-    for (size_t k = 0; k < n; k++) sum += d->K[j * n + k] * d->dz[k];
-    for (size_t k = 0; damped && k < n; k++) sum += d->C[j * n + k] * d->dzd[k];
-    d->dtau[j] += sum;
-  }
 }
 
 /* A cylinder's force changes, and so does its direction: the second derivatives of its length are symmetric,
@@ -199,44 +171,39 @@ static void subtract_cylinders(const bramah_model *model, const bramah__eval *ev
   }
 }
 
-/* The same of the drags of quasistatic actuators. */
-static void subtract_drags(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
-{
-  const size_t n = model->n;
-  const bramah__metered_port *port = model->circuit.metered_port;
-  for (size_t k = 0; k < model->circuit.n_metered; k++) {
-    const double *moved = eval->row + port[k].cylinder * n, *turned = d->v_z + port[k].cylinder * n;
-    double velocity = 0.0;
-    for (size_t j = 0; j < n; j++) velocity += moved[j] * d->dzd[j] + turned[j] * d->dz[j];
-    for (size_t i = 0; i < model->circuit.n_metered; i++) {
-      const double change = velocity * bramah__metered_by_velocity(model, d, i, k);
-      for (size_t j = 0; j < n; j++) d->dtau[j] -= eval->row[port[i].cylinder * n + j] * change;
-    }
-  }
-}
-
-static void open_column(const bramah_model *model, const bramah__derivative *d, size_t f, double c0,
-                        double c1, double c2, double *column, size_t stride)
-{
-  const size_t n = model->n;
-  for (size_t j = 0; j < n; j++)
-    column[j * stride] = c0 * d->K[j * n + f] + c1 * d->C[j * n + f] + c2 * d->M[j * n + f];
-}
-
 void bramah__derivative_column(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
                                size_t f, double c0, double c1, double c2, double *column, size_t stride)
 {
   const size_t n = model->n, n_dof = model->n_independent;
   if (eval->Rz_is_identity) {
-    open_column(model, d, f, c0, c1, c2, column, stride);
+    for (size_t j = 0; j < n; j++)
+      column[j * stride] = c0 * d->K[j * n + f] + c1 * d->C[j * n + f] + c2 * d->M[j * n + f];
     return;
   }
   direction(model, eval, d, f, c0, c1, c2);
   bramah__vary_force(&model->tree, eval->pose, d->moving, eval->Z, eval->W, d->dz, &d->variation, d->Y,
                      d->dtau);
-  add_matrices(model, d);
+  const int damped = model->forces.n_springs + model->forces.n_joint_springs > 0;
+  for (size_t j = 0; j < n; j++) {
+    double sum = 0.0;
+    for (size_t k = 0; k < n; k++) sum += d->K[j * n + k] * d->dz[k];
+    for (size_t k = 0; damped && k < n; k++) sum += d->C[j * n + k] * d->dzd[k];
+    d->dtau[j] += sum;
+  }
   subtract_cylinders(model, eval, d, c0 != 0.0);
-  if (model->circuit.n_metered) subtract_drags(model, eval, d);
+  if (model->circuit.n_metered) {
+    /* The same of the drags of quasistatic actuators. */
+    const bramah__metered_port *port = model->circuit.metered_port;
+    for (size_t k = 0; k < model->circuit.n_metered; k++) {
+      const double *moved = eval->row + port[k].cylinder * n, *turned = d->v_z + port[k].cylinder * n;
+      double velocity = 0.0;
+      for (size_t j = 0; j < n; j++) velocity += moved[j] * d->dzd[j] + turned[j] * d->dz[j];
+      for (size_t i = 0; i < model->circuit.n_metered; i++) {
+        const double change = velocity * bramah__metered_by_velocity(model, d, i, k);
+        for (size_t j = 0; j < n; j++) d->dtau[j] -= eval->row[port[i].cylinder * n + j] * change;
+      }
+    }
+  }
   for (size_t g = 0; g < n_dof; g++) {
     double sum = 0.0;
     for (size_t j = 0; j < n; j++) sum += eval->Rz[j * n_dof + g] * d->dtau[j];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine as a stick figure: its parts in the frames of the bodies, and where they are. Counting, naming
+/* The machine as a skeleton: its parts in the frames of the bodies, and where they are. Counting, naming
  * and placing are one walk over the model with different pens. */
 #include "bramah/coupled.h"
 #include "lib/plant/coupled_internal.h"
@@ -16,7 +16,7 @@ typedef struct pen {
   const bramah__pose *pose; /* NULL: parts are only counted */
   double *points;           /* [n x 6] or NULL */
   size_t n;
-  size_t wanted; /* part to be told, or none */
+  size_t wanted; /* part asked for, or none */
   bramah_skeleton_part part;
 } pen;
 
@@ -94,24 +94,7 @@ static const double *beam(const bramah_model *model, size_t body, size_t i, int 
   return end;
 }
 
-static void put_beams(pen *p, size_t body)
-{
-  const double *end;
-  int is_same;
-  for (size_t i = 0; (end = beam(p->model, body, i, &is_same)); i++)
-    if (!is_same)
-      put_line(p, BRAMAH_SKELETON_BODY, p->model->body_name[body], (const int[]){(int)body, (int)body},
-               origin, end);
-}
-
 /* ---- lugs ---- */
-
-/* The point nearest to `at` on the line from the origin to `end`. */
-static void foot_on(const double *end, const double *at, double *foot)
-{
-  const double share = bramah__dot3(end, at) / bramah__dot3(end, end);
-  for (int k = 0; k < 3; k++) foot[k] = fmin(fmax(share, 0.0), 1.0) * end[k];
-}
 
 static void nearest_foot(const bramah_model *model, size_t body, const double *at, double *foot)
 {
@@ -121,7 +104,9 @@ static void nearest_foot(const bramah_model *model, size_t body, const double *a
   for (size_t i = 0; (end = beam(model, body, i, &is_same)); i++) {
     double other[3];
     if (is_same) continue;
-    foot_on(end, at, other);
+    /* The point nearest to `at` on the line from the origin to `end`. */
+    const double share = bramah__dot3(end, at) / bramah__dot3(end, end);
+    for (int k = 0; k < 3; k++) other[k] = fmin(fmax(share, 0.0), 1.0) * end[k];
     if (distance(other, at) < distance(foot, at)) bramah__copy3(other, foot);
   }
 }
@@ -167,7 +152,7 @@ static void put_loop(pen *p, size_t l)
 }
 
 /* Length of the barrel, from its attachment to where the rod comes out. With the rod as long as both chambers
- * together the piston stands at its length from the rod's end, so the barrel ends at reference stroke less
+ * together the piston is at its length from the rod's end, so the barrel ends at reference stroke less
  * piston chamber, and what is seen of the rod is as long as the piston chamber. */
 static double barrel_length(const bramah__cylinder *cylinder)
 {
@@ -191,20 +176,25 @@ static void put_cylinder(pen *p, size_t i)
   put(p, BRAMAH_SKELETON_PISTON_ROD, name, end[1], end[2]);
 }
 
-static void put_spring(pen *p, const bramah__line *line)
-{
-  for (int e = 0; e < 2; e++) put_ground(p, line->body[e], "", line->point[e]);
-  put_line(p, BRAMAH_SKELETON_SPRING, "", line->body, line->point[0], line->point[1]);
-}
-
 /* ---- all of it ---- */
 
 static void draw(pen *p)
 {
   const bramah_model *model = p->model;
   for (size_t b = 0; b < model->n; b++)
-    if (is_drawn(model, b)) put_beams(p, b);
-  for (size_t s = 0; s < model->forces.n_springs; s++) put_spring(p, &model->forces.spring[s].line);
+    if (is_drawn(model, b)) {
+      const double *end;
+      int is_same;
+      for (size_t i = 0; (end = beam(p->model, b, i, &is_same)); i++)
+        if (!is_same)
+          put_line(p, BRAMAH_SKELETON_BODY, p->model->body_name[b], (const int[]){(int)b, (int)b}, origin,
+                   end);
+    }
+  for (size_t s = 0; s < model->forces.n_springs; s++) {
+    const bramah__line *line = &model->forces.spring[s].line;
+    for (int e = 0; e < 2; e++) put_ground(p, line->body[e], "", line->point[e]);
+    put_line(p, BRAMAH_SKELETON_SPRING, "", line->body, line->point[0], line->point[1]);
+  }
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
     if (!model->line[i].is_coordinate) put_cylinder(p, i);
   for (size_t l = 0; l < model->n_loops; l++) put_loop(p, l);

@@ -67,22 +67,6 @@ static void set_accelerations(bramah_coupled *c)
   if (!c->formulation->all) bramah__expand_acceleration(c->model, c->trial, zdd, c->next.zdd);
 }
 
-/* Rows of virtual volumes, c1 (dpi + K/A_h ds) - K/A_h (w_k + w) with c1 = 2/h: the trapezoidal rule for the
- * actuator's own stroke, which does not change as long as closed valves hold it, whatever its rod does. */
-static void load_residual(bramah_coupled *c)
-{
-  const bramah__circuit *circuit = &c->model->circuit;
-  const double c1 = 2.0 / c->model->h, *change = c->newton.change + bramah__n_mechanical(c);
-  double *f = c->newton.f + bramah__n_mechanical(c);
-  for (size_t i = 0; i < circuit->n_metered; i++) {
-    const bramah__metered_port *port = &circuit->metered_port[i];
-    const double K = bramah__load_stiffness(circuit, i),
-                 ds = c->trial->s[port->cylinder] - c->now->s[port->cylinder];
-    f[port->volume] =
-        c1 * (change[port->volume] + K * ds) - K * (c->now->w[i] + c->trial->flow[port->volume]);
-  }
-}
-
 /* Accelerations and rates of the trapezoidal rule put into the equations of motion and those of the circuit. */
 static void residual(bramah_coupled *c)
 {
@@ -95,7 +79,20 @@ static void residual(bramah_coupled *c)
   bramah__evaluate_rates_again(model, next->p, next->U, c->trial, next->pd);
   for (size_t i = 0; i < model->n_first_order; i++)
     c->newton.f[nm + i] = 2.0 / model->h * c->newton.change[nm + i] - c->state.pd[i] - next->pd[i];
-  if (model->circuit.n_metered) load_residual(c);
+  if (model->circuit.n_metered) {
+    /* Rows of virtual volumes, c1 (dpi + K/A_h ds) - K/A_h (w_k + w) with c1 = 2/h: the trapezoidal rule for the
+     * actuator's own stroke, which does not change as long as closed valves hold it, whatever its rod does. */
+    const bramah__circuit *circuit = &c->model->circuit;
+    const double c1 = 2.0 / c->model->h, *change = c->newton.change + bramah__n_mechanical(c);
+    double *f = c->newton.f + bramah__n_mechanical(c);
+    for (size_t i = 0; i < circuit->n_metered; i++) {
+      const bramah__metered_port *port = &circuit->metered_port[i];
+      const double K = bramah__load_stiffness(circuit, i),
+                   ds = c->trial->s[port->cylinder] - c->now->s[port->cylinder];
+      f[port->volume] =
+          c1 * (change[port->volume] + K * ds) - K * (c->now->w[i] + c->trial->flow[port->volume]);
+    }
+  }
 }
 
 /* ---- the guess ---- */
@@ -255,7 +252,7 @@ static double size_of(const bramah_coupled *c, const double *correction)
 
 /* Take the correction; halve it while it does not bring the solution nearer. A square-root flow is why: far
  * from its root Newton throws sgn(x) sqrt|x| from x to -x and back for ever. Where the dependent positions
- * cannot be closed the way is also too long. Nearer is what asks for a smaller correction with the factors of the
+ * cannot be closed the step is also too long. Nearer is what asks for a smaller correction with the factors of the
  * last tangent (the natural monotonicity test of P. Deuflhard): unlike the residual itself it does not mind stiff
  * constraints or units. Leaves the residual of the new candidate in newton->f. */
 static bramah_status correct(bramah_coupled *c)

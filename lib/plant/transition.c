@@ -20,7 +20,7 @@ static double parameter_step(const bramah_parameter_info *info, double value)
 {
   const double size = fmax(fabs(value), fabs(info->nominal));
   const int tells =
-      info->nominal != 0.0 || size > 1e-6; /* a load or an offset on its way through zero does not */
+      info->nominal != 0.0 || size > 1e-6; /* a load or an offset passing through zero does not */
   const double step = 1e-6 * (tells ? size : 1.0);
   return value + step > info->most ? -step : step;
 }
@@ -101,7 +101,7 @@ static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *p
   return BRAMAH_OK;
 }
 
-/* ---- the end of the step, which stands in c->state and c->now ---- */
+/* ---- the end of the step, which c->state and c->now hold ---- */
 
 /* Factors of J, and the blocks r_v, r_a, s_v. Newton's last tangent was taken one correction before the end, less than
  * the tolerances away: its factors and what c->derivative holds serve here too. Other formulations and sweeps have
@@ -201,12 +201,16 @@ static void end_residual(bramah_coupled *c, double *f)
   for (size_t i = 0; i < model->circuit.n_volumes; i++) f[n_dof + i] = -f[n_dof + i];
 }
 
-/* X [nx x n_par] = -f_theta, that of the carried rates included: G holds these. */
-static void parameter_right_side(bramah_coupled *c, size_t n_par, const size_t *par, const double *G,
-                                 double *X)
+/* G [n_error x n_par] with the factors of J. */
+static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const size_t *par, double *G)
 {
+  const size_t n_dof = c->model->n_independent, n_first_order = c->model->circuit.n_volumes;
+  const double c1 = 2.0 / c->model->h;
+  if (n_par == 0) return BRAMAH_OK;
+  double *X = c->transition.X_par;
+  /* X [nx x n_par] = -f_theta, that of the carried rates included: G holds these. */
   bramah__transition *t = &c->transition;
-  const size_t n_dof = c->model->n_independent, nx = n_dof + c->model->circuit.n_volumes;
+  const size_t nx = n_dof + c->model->circuit.n_volumes;
   end_residual(c, t->f0);
   for (size_t k = 0; k < n_par; k++) {
     const double value = c->state.theta[par[k]],
@@ -219,16 +223,6 @@ static void parameter_right_side(bramah_coupled *c, size_t n_par, const size_t *
     for (size_t r = n_dof; r < nx; r++) X[r * n_par + k] += G[r * n_par + k];
   }
   leave_parameters(c);
-}
-
-/* G [n_error x n_par] with the factors of J. */
-static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const size_t *par, double *G)
-{
-  const size_t n_dof = c->model->n_independent, n_first_order = c->model->circuit.n_volumes;
-  const double c1 = 2.0 / c->model->h;
-  if (n_par == 0) return BRAMAH_OK;
-  double *X = c->transition.X_par;
-  parameter_right_side(c, n_par, par, G, X);
   const bramah_status status = solve_columns(c, n_par, X);
   memcpy(G, X, n_dof * n_par * sizeof *G);
   for (size_t k = 0; k < n_dof * n_par; k++) G[n_dof * n_par + k] = c1 * X[k];
@@ -345,31 +339,6 @@ static bramah_status position_difference(bramah_coupled *c, size_t f, double *J)
   return BRAMAH_OK;
 }
 
-static void velocity_difference(bramah_coupled *c, size_t f, double *J)
-{
-  const bramah_model *model = c->model;
-  bramah__state_copy(&c->state, &c->probe_state);
-  c->probe_state.zd[c->state.index[model->n_dependent + f]] += velocity_step;
-  bramah__set_motion(model, &c->probe_state, c->now);
-  bramah__evaluate_forces(model, c->state.p, c->state.U, c->probe_state.x, c->probe_state.xd, c->now);
-  bramah__evaluate_rhs(model, &c->probe_state, c->now);
-  bramah__solve_acceleration(model, c->now, c->zdd_i);
-  store(c, model->n_independent + f, velocity_step, J);
-}
-
-static void pressure_difference(bramah_coupled *c, size_t i, double *J)
-{
-  const bramah_model *model = c->model;
-  double *p = c->probe_state.p;
-  memcpy(p, c->state.p, model->circuit.n_volumes * sizeof(double));
-  const double step =
-      1e-4 * fmax(1e5, fabs(p[i])); /* linear in p: a large step costs nothing and rounds less */
-  p[i] += step;
-  bramah__update_forces(model, p, c->state.U, c->now);
-  bramah__solve_acceleration(model, c->now, c->zdd_i);
-  store(c, 2 * model->n_independent + i, step, J);
-}
-
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag)
 {
   bramah_coupled *c = self;
@@ -380,13 +349,30 @@ bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *
     return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "the mass matrix is singular");
   bramah__evaluate_rhs(model, &c->state, c->now);
   bramah__solve_acceleration(model, c->now, c->zdd_base);
-  for (size_t i = 0; i < model->circuit.n_volumes; i++) pressure_difference(c, i, J);
+  for (size_t i = 0; i < model->circuit.n_volumes; i++) {
+    double *p = c->probe_state.p;
+    memcpy(p, c->state.p, model->circuit.n_volumes * sizeof(double));
+    const double step =
+        1e-4 * fmax(1e5, fabs(p[i])); /* linear in p: a large step costs nothing and rounds less */
+    p[i] += step;
+    bramah__update_forces(model, p, c->state.U, c->now);
+    bramah__solve_acceleration(model, c->now, c->zdd_i);
+    store(c, 2 * model->n_independent + i, step, J);
+  }
   for (size_t f = 0; f < model->n_independent; f++) {
     status = position_difference(c, f, J);
     if (status != BRAMAH_OK)
       return bramah__fail(diag, status, model->name, "the loops cannot be closed near this state");
   }
-  for (size_t f = 0; f < model->n_independent; f++) velocity_difference(c, f, J);
+  for (size_t f = 0; f < model->n_independent; f++) {
+    bramah__state_copy(&c->state, &c->probe_state);
+    c->probe_state.zd[c->state.index[model->n_dependent + f]] += velocity_step;
+    bramah__set_motion(model, &c->probe_state, c->now);
+    bramah__evaluate_forces(model, c->state.p, c->state.U, c->probe_state.x, c->probe_state.xd, c->now);
+    bramah__evaluate_rhs(model, &c->probe_state, c->now);
+    bramah__solve_acceleration(model, c->now, c->zdd_i);
+    store(c, model->n_independent + f, velocity_step, J);
+  }
   bramah__evaluate_motion(model, &c->state, c->now); /* as it was */
   bramah__evaluate_forces(model, c->state.p, c->state.U, c->state.x, c->state.xd, c->now);
   return BRAMAH_OK;

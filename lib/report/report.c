@@ -23,12 +23,6 @@ bramah_status bramah_report_new(const char *title, bramah_diag *diag, bramah_rep
   return BRAMAH_OK;
 }
 
-static void free_texts(char **texts, size_t n)
-{
-  for (size_t i = 0; texts && i < n; i++) free(texts[i]);
-  free(texts);
-}
-
 static void free_plot(bramah__plot *plot)
 {
   free(plot->title);
@@ -45,7 +39,8 @@ static void free_plot(bramah__plot *plot)
 static void free_table(bramah__table *table)
 {
   free(table->title);
-  free_texts(table->texts, (table->n_rows + 1) * table->n_columns);
+  for (size_t i = 0; table->texts && i < (table->n_rows + 1) * table->n_columns; i++) free(table->texts[i]);
+  free(table->texts);
 }
 
 static void free_machine(bramah__machine *machine)
@@ -55,14 +50,6 @@ static void free_machine(bramah__machine *machine)
   free(machine->t);
   free(machine->points);
   *machine = (bramah__machine){0};
-}
-
-static void free_events(bramah__events *events)
-{
-  for (size_t i = 0; i < events->n; i++) free(events->at[i].text);
-  for (size_t i = 0; i < events->n_kinds; i++) free(events->kinds[i].name);
-  free(events->at);
-  free(events->kinds);
 }
 
 void bramah_report_free(bramah_report *report)
@@ -79,7 +66,10 @@ void bramah_report_free(bramah_report *report)
     free(report->sections[i].text);
   }
   free_machine(&report->machine);
-  free_events(&report->events);
+  for (size_t i = 0; i < report->events.n; i++) free(report->events.at[i].text);
+  for (size_t i = 0; i < report->events.n_kinds; i++) free(report->events.kinds[i].name);
+  free(report->events.at);
+  free(report->events.kinds);
   free(report->sections);
   free(report->notes);
   free(report->plots);
@@ -267,24 +257,21 @@ int bramah_report_wants_pose(bramah_report *report)
   return m->n_parts && m->asked++ % m->stride == 0;
 }
 
-/* Every other pose goes. The next one that is asked for is the one after the last. */
-static void thin_out(bramah__machine *m)
-{
-  const size_t size = 6 * m->n_parts;
-  for (size_t i = 1; 2 * i < m->n_poses; i++) {
-    m->t[i] = m->t[2 * i];
-    memcpy(m->points + i * size, m->points + 2 * i * size, size * sizeof *m->points);
-  }
-  m->n_poses = (m->n_poses + 1) / 2;
-  m->stride *= 2;
-}
-
 bramah_status bramah_report_pose(bramah_report *report, double t, const double *points)
 {
   bramah__machine *m = &report->machine;
   if (!m->n_parts) return BRAMAH_E_ARGUMENT;
   if (!isfinite(t) || (m->n_poses && t < m->t[m->n_poses - 1])) return BRAMAH_E_TIME;
-  if (m->n_poses == BRAMAH__POSES) thin_out(m);
+  if (m->n_poses == BRAMAH__POSES) {
+    /* Every other pose goes. The next one that is asked for is the one after the last. */
+    const size_t size = 6 * m->n_parts;
+    for (size_t i = 1; 2 * i < m->n_poses; i++) {
+      m->t[i] = m->t[2 * i];
+      memcpy(m->points + i * size, m->points + 2 * i * size, size * sizeof *m->points);
+    }
+    m->n_poses = (m->n_poses + 1) / 2;
+    m->stride *= 2;
+  }
   m->t[m->n_poses] = t;
   for (size_t i = 0; i < 6 * m->n_parts; i++) m->points[m->n_poses * 6 * m->n_parts + i] = (float)points[i];
   m->n_poses++;

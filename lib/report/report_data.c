@@ -95,12 +95,6 @@ static void close_array(encoder *e)
 typedef enum field { TIME, MEAN, MIN, MAX, LOW, HIGH, N_FIELDS } field;
 static const char *const field_names[N_FIELDS] = {"t", "mean", "min", "max", "low", "high"};
 
-static float value_of(const bramah__sample *s, field f, double t0)
-{
-  const float values[N_FIELDS] = {(float)(s->t - t0), s->mean, s->min, s->max, s->low, s->high};
-  return values[f];
-}
-
 /* A series with the numbers of its arrays, (size_t)-1 where it has none. */
 typedef struct listed {
   const bramah__samples *samples;
@@ -127,97 +121,99 @@ static int same_times(const bramah__samples *a, const bramah__samples *b)
   return 1;
 }
 
-static void list_series(writer *w, const bramah__samples *samples, double t0)
-{
-  listed *l = &w->list[w->n];
-  const int single = bramah__samples_single(samples), banded = bramah__samples_banded(samples);
-  *l = (listed){.samples = samples, .t0 = t0};
-  for (size_t i = 0; i < w->n && !l->shares_time; i++) {
-    l->shares_time = w->list[i].t0 == t0 && same_times(w->list[i].samples, samples);
-    if (l->shares_time) l->array[TIME] = w->list[i].array[TIME];
-  }
-  for (size_t f = 0; f < N_FIELDS; f++) {
-    const int wanted = f == TIME || f == MEAN || ((f == MIN || f == MAX) && !single) || (f >= LOW && banded);
-    if (f == TIME && l->shares_time) continue;
-    l->array[f] = wanted ? w->n_arrays++ : none;
-  }
-  w->n++;
-}
-
 /* For every series of every plot. */
 static void list_all(writer *w)
 {
-  for (size_t p = 0; p < w->report->n_plots; p++)
-    for (size_t k = 0; k < BRAMAH__N_SERIES; k++) {
-      const bramah__plot *plot = &w->report->plots[p];
-      const bramah__curve *curve = plot->curve[bramah__drawn[k]];
-      if (curve) list_series(w, &curve->samples, plot->axis == BRAMAH_REPORT_TIME ? w->t0 : 0.0);
+  for (size_t i = 0; i < w->report->n_plots * BRAMAH__N_SERIES; i++) {
+    const bramah__plot *plot = &w->report->plots[i / BRAMAH__N_SERIES];
+    const bramah__curve *curve = plot->curve[bramah__drawn[i % BRAMAH__N_SERIES]];
+    if (!curve) continue;
+    const bramah__samples *samples = &curve->samples;
+    const int single = bramah__samples_single(samples), banded = bramah__samples_banded(samples);
+    listed *l = &w->list[w->n];
+    *l = (listed){.samples = samples, .t0 = plot->axis == BRAMAH_REPORT_TIME ? w->t0 : 0.0};
+    for (size_t k = 0; k < w->n && !l->shares_time; k++) {
+      const listed *earlier = &w->list[k];
+      l->shares_time = earlier->t0 == l->t0 && same_times(earlier->samples, samples);
+      if (l->shares_time) l->array[TIME] = earlier->array[TIME];
     }
+    for (size_t f = 0; f < N_FIELDS; f++) {
+      const int wanted = f == TIME || f == MEAN || (f <= MAX && !single) || (f >= LOW && banded);
+      if (f == TIME && l->shares_time) continue;
+      l->array[f] = wanted ? w->n_arrays++ : none;
+    }
+    w->n++;
+  }
 }
 
+/* All arrays of the series, then times and points of the machine. */
 static void put_arrays(writer *w)
 {
-  for (size_t i = 0; i < w->n; i++)
-    for (size_t f = 0; f < N_FIELDS; f++) {
-      const listed *l = &w->list[i];
-      if (l->array[f] == none || (f == TIME && l->shares_time)) continue;
-      encoder e = open_array(w->page, l->array[f]);
-      for (size_t k = 0; k < l->samples->n; k++) put_float(&e, value_of(&l->samples->at[k], (field)f, l->t0));
-      close_array(&e);
+  const bramah__machine *m = &w->report->machine;
+  for (size_t i = 0; i < w->n * N_FIELDS; i++) {
+    const listed *l = &w->list[i / N_FIELDS];
+    const size_t f = i % N_FIELDS;
+    if (l->array[f] == none || (f == TIME && l->shares_time)) continue;
+    encoder e = open_array(w->page, l->array[f]);
+    for (size_t k = 0; k < l->samples->n; k++) {
+      const bramah__sample *s = &l->samples->at[k];
+      const float values[N_FIELDS] = {(float)(s->t - l->t0), s->mean, s->min, s->max, s->low, s->high};
+      put_float(&e, values[f]);
     }
+    close_array(&e);
+  }
+  if (!m->n_poses) return;
+  encoder e = open_array(w->page, w->n_arrays);
+  for (size_t i = 0; i < m->n_poses; i++) put_float(&e, (float)(m->t[i] - w->t0));
+  close_array(&e);
+  e = open_array(w->page, w->n_arrays + 1);
+  for (size_t i = 0; i < m->n_poses * m->n_parts * 6; i++) put_float(&e, m->points[i]);
+  close_array(&e);
 }
 
-static void put_series(writer *w, const bramah__plot *plot, bramah_report_series series, const listed *l)
-{
-  static const char *const roles[BRAMAH__N_SERIES] = {"estimate", "truth", "measured", "model"};
-  bramah__page_put(w->page, "{\"role\":");
-  put_string(w->page, roles[series]);
-  put_member(w->page, "name", bramah__series_name(plot, series));
-  put_count(w->page, "steps", (int64_t)l->samples->steps);
-  put_count(w->page, "n", (int64_t)l->samples->n);
-  for (size_t f = 0; f < N_FIELDS; f++)
-    if (l->array[f] != none) put_count(w->page, field_names[f], (int64_t)l->array[f]);
-  bramah__page_put(w->page, "}");
-}
+/* ---- what there is ---- */
 
-static void put_range(bramah__page *page, const bramah__plot *plot)
+static void put_range(bramah__page *page, const char *name, bramah__range range, int digits)
 {
-  bramah__range range;
-  if (!bramah__plot_range(plot, &range)) return;
-  bramah__page_put(page, ",\"range\":[");
-  bramah__page_put_number(page, range.low, 9);
+  bramah__page_format(page, ",\"%s\":[", name);
+  bramah__page_put_number(page, range.low, digits);
   bramah__page_put(page, ",");
-  bramah__page_put_number(page, range.high, 9);
+  bramah__page_put_number(page, range.high, digits);
   bramah__page_put(page, "]");
-}
-
-static const char *axis_name(bramah_report_axis axis)
-{
-  return axis == BRAMAH_REPORT_TIME ? "time" : axis == BRAMAH_REPORT_LAG ? "lag" : "curve";
 }
 
 static void put_plot(writer *w, const bramah__plot *plot, size_t *next)
 {
-  int first = 1;
-  bramah__page_put(w->page, "{\"title\":");
-  put_string(w->page, plot->title);
-  put_member(w->page, "unit", plot->unit);
-  put_member(w->page, "axis", axis_name(plot->axis));
-  put_member(w->page, "x", bramah__x_name(plot));
-  put_member(w->page, "band", bramah__band_name(plot));
-  put_count(w->page, "symmetric", plot->symmetric != 0);
-  put_range(w->page, plot);
-  bramah__page_put(w->page, ",\"series\":[");
+  static const char *const axes[] = {
+      [BRAMAH_REPORT_TIME] = "time", [BRAMAH_REPORT_LAG] = "lag", [BRAMAH_REPORT_CURVE] = "curve"};
+  static const char *const roles[BRAMAH__N_SERIES] = {"estimate", "truth", "measured", "model"};
+  bramah__page *page = w->page;
+  bramah__range range;
+  const char *before = "";
+  bramah__page_put(page, "{\"title\":");
+  put_string(page, plot->title);
+  put_member(page, "unit", plot->unit);
+  put_member(page, "axis", axes[plot->axis]);
+  put_member(page, "x", bramah__x_name(plot));
+  put_member(page, "band", bramah__band_name(plot));
+  put_count(page, "symmetric", plot->symmetric != 0);
+  if (bramah__plot_range(plot, &range)) put_range(page, "range", range, 9);
+  bramah__page_put(page, ",\"series\":[");
   for (size_t k = 0; k < BRAMAH__N_SERIES; k++) {
     if (!plot->curve[bramah__drawn[k]]) continue;
-    if (!first) bramah__page_put(w->page, ",\n");
-    put_series(w, plot, bramah__drawn[k], &w->list[(*next)++]);
-    first = 0;
+    const listed *l = &w->list[(*next)++];
+    bramah__page_format(page, "%s{\"role\":", before);
+    put_string(page, roles[bramah__drawn[k]]);
+    put_member(page, "name", bramah__series_name(plot, bramah__drawn[k]));
+    put_count(page, "steps", (int64_t)l->samples->steps);
+    put_count(page, "n", (int64_t)l->samples->n);
+    for (size_t f = 0; f < N_FIELDS; f++)
+      if (l->array[f] != none) put_count(page, field_names[f], (int64_t)l->array[f]);
+    bramah__page_put(page, "}");
+    before = ",\n";
   }
-  bramah__page_put(w->page, "]}");
+  bramah__page_put(page, "]}");
 }
-
-/* ---- events and machine ---- */
 
 static void put_events(bramah__page *page, const bramah__events *events)
 {
@@ -245,46 +241,10 @@ static void put_events(bramah__page *page, const bramah__events *events)
   free(sorted);
 }
 
-static void put_machine(writer *w)
-{
-  const bramah__machine *m = &w->report->machine;
-  if (!m->n_poses) {
-    bramah__page_put(w->page, ",\n\"machine\":null");
-    return;
-  }
-  bramah__page_put(w->page, ",\n\"machine\":{\"parts\":[");
-  for (size_t i = 0; i < m->n_parts; i++) {
-    bramah__page_put(w->page, i ? ",[" : "[");
-    bramah__page_put_integer(w->page, (int64_t)m->parts[i].kind);
-    bramah__page_put(w->page, ",");
-    put_string(w->page, m->parts[i].name);
-    bramah__page_put(w->page, "]");
-  }
-  bramah__page_put(w->page, "]");
-  put_count(w->page, "n", (int64_t)m->n_poses);
-  put_count(w->page, "t", (int64_t)w->n_arrays);
-  put_count(w->page, "points", (int64_t)w->n_arrays + 1);
-  bramah__page_put(w->page, "}");
-}
-
-static void put_poses(writer *w)
-{
-  const bramah__machine *m = &w->report->machine;
-  if (!m->n_poses) return;
-  encoder e = open_array(w->page, w->n_arrays);
-  for (size_t i = 0; i < m->n_poses; i++) put_float(&e, (float)(m->t[i] - w->t0));
-  close_array(&e);
-  e = open_array(w->page, w->n_arrays + 1);
-  for (size_t i = 0; i < m->n_poses * m->n_parts * 6; i++) put_float(&e, m->points[i]);
-  close_array(&e);
-}
-
-/* ---- all of it ---- */
-
 void bramah__data_write(bramah__page *page, const bramah_report *report)
 {
+  const bramah__machine *m = &report->machine;
   size_t next = 0;
-  const bramah__range time = bramah__report_time(report);
   writer w = {.page = page, .report = report, .t0 = bramah__report_start(report)};
   w.list = calloc(BRAMAH__N_SERIES * report->n_plots + 1, sizeof *w.list);
   if (!w.list) {
@@ -294,11 +254,7 @@ void bramah__data_write(bramah__page *page, const bramah_report *report)
   list_all(&w);
   bramah__page_put(page, "<script type=\"application/json\" id=\"data\">{\"t0\":");
   bramah__page_put_number(page, w.t0, 17);
-  bramah__page_put(page, ",\"time\":[");
-  bramah__page_put_number(page, time.low, 17);
-  bramah__page_put(page, ",");
-  bramah__page_put_number(page, time.high, 17);
-  bramah__page_put(page, "]");
+  put_range(page, "time", bramah__report_time(report), 17);
   bramah__page_put(page, ",\"plots\":[");
   for (size_t p = 0; p < report->n_plots; p++) {
     if (p) bramah__page_put(page, ",\n");
@@ -306,10 +262,23 @@ void bramah__data_write(bramah__page *page, const bramah_report *report)
   }
   bramah__page_put(page, "]");
   put_events(page, &report->events);
-  put_machine(&w);
+  bramah__page_put(page, m->n_poses ? ",\n\"machine\":{\"parts\":[" : ",\n\"machine\":null");
+  for (size_t i = 0; m->n_poses && i < m->n_parts; i++) {
+    bramah__page_put(page, i ? ",[" : "[");
+    bramah__page_put_integer(page, (int64_t)m->parts[i].kind);
+    bramah__page_put(page, ",");
+    put_string(page, m->parts[i].name);
+    bramah__page_put(page, "]");
+  }
+  if (m->n_poses) {
+    bramah__page_put(page, "]");
+    put_count(page, "n", (int64_t)m->n_poses);
+    put_count(page, "t", (int64_t)w.n_arrays);
+    put_count(page, "points", (int64_t)w.n_arrays + 1);
+    bramah__page_put(page, "}");
+  }
   bramah__page_put(page, "}</script>\n");
   put_arrays(&w);
-  put_poses(&w);
   free(w.list);
 }
 
@@ -336,33 +305,30 @@ static void put_csv_cell(bramah__page *page, double value, int digits)
   if (!isnan(value)) bramah__page_put_number(page, value, digits);
 }
 
-static void put_csv_series(bramah__page *page, const bramah__plot *plot, bramah_report_series series)
-{
-  const bramah__samples *samples = &plot->curve[series]->samples;
-  for (size_t i = 0; i < samples->n; i++) {
-    const bramah__sample *s = &samples->at[i];
-    put_csv_text(page, plot->title);
-    bramah__page_put(page, ",");
-    put_csv_text(page, plot->unit);
-    bramah__page_put(page, ",");
-    put_csv_text(page, bramah__series_name(plot, series));
-    put_csv_cell(page, s->t, 15);
-    bramah__page_put(page, ",");
-    bramah__page_put_integer(page, (int64_t)(i + 1 < samples->n ? samples->steps : samples->in_last));
-    const float values[] = {s->min, s->mean, s->max, s->low, s->high};
-    for (size_t k = 0; k < 5; k++) put_csv_cell(page, (double)values[k], 8);
-    bramah__page_put(page, "\n");
-  }
-}
-
 bramah_status bramah_report_write_data(const bramah_report *report, const char *path, bramah_diag *diag)
 {
   bramah__page *page;
   const bramah_status status = bramah__page_open(path, diag, &page);
   if (status) return status;
   bramah__page_put(page, "plot,unit,series,x,steps,min,mean,max,low,high\n");
-  for (size_t p = 0; p < report->n_plots; p++)
-    for (size_t k = 0; k < BRAMAH__N_SERIES; k++)
-      if (report->plots[p].curve[bramah__drawn[k]]) put_csv_series(page, &report->plots[p], bramah__drawn[k]);
+  for (size_t i = 0; i < report->n_plots * BRAMAH__N_SERIES; i++) {
+    const bramah__plot *plot = &report->plots[i / BRAMAH__N_SERIES];
+    const bramah_report_series series = bramah__drawn[i % BRAMAH__N_SERIES];
+    const bramah__samples *samples = plot->curve[series] ? &plot->curve[series]->samples : NULL;
+    for (size_t k = 0; samples && k < samples->n; k++) {
+      const bramah__sample *s = &samples->at[k];
+      const float values[] = {s->min, s->mean, s->max, s->low, s->high};
+      put_csv_text(page, plot->title);
+      bramah__page_put(page, ",");
+      put_csv_text(page, plot->unit);
+      bramah__page_put(page, ",");
+      put_csv_text(page, bramah__series_name(plot, series));
+      put_csv_cell(page, s->t, 15);
+      bramah__page_put(page, ",");
+      bramah__page_put_integer(page, (int64_t)(k + 1 < samples->n ? samples->steps : samples->in_last));
+      for (size_t v = 0; v < 5; v++) put_csv_cell(page, (double)values[v], 8);
+      bramah__page_put(page, "\n");
+    }
+  }
   return bramah__page_close(page, path, diag);
 }

@@ -2,27 +2,120 @@
 /* The page around the plots: one file without network, font or anything else from outside, which its policy
  * forbids. It holds static plots for print and where no script runs; the script (report_page.js) puts
  * plots that can be zoomed in their place. */
+#define _POSIX_C_SOURCE 200809L /* strerror_r that returns an int, O_CLOEXEC */
 #include "lib/report/report_parts.h"
+#include "lib/base/diag.h"
+#include "lib/base/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static void put_head(bramah__page *page, const bramah_report *report)
+/* ---- a file being written ---- */
+
+static bramah_status fail_system(bramah_diag *diag, const char *path, const char *what, int error)
 {
-  bramah__page_put(page,
-                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                   "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                   "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                   "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>");
-  bramah__page_put_escaped(page, report->title);
-  bramah__page_put(page, "</title>\n<style>\n");
-  bramah__page_put(page, bramah__dygraphs_css);
-  bramah__page_put(page, bramah__page_css);
-  bramah__page_put(page, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the plots</a>\n"
-                         "<header><h1>");
-  bramah__page_put_escaped(page, report->title);
-  bramah__page_put(page, "</h1>\n<div id=\"tools\" hidden=\"hidden\"></div></header>\n");
+  char reason[128];
+  if (strerror_r(error, reason, sizeof reason) != 0) reason[0] = '\0';
+  bramah__fail(diag, BRAMAH_E_FILE, NULL, what);
+  bramah__at(diag, path, 0, 0);
+  bramah__add_text(diag, reason);
+  return BRAMAH_E_FILE;
+}
+
+bramah_status bramah__page_open(const char *path, bramah_diag *diag, bramah__page **out)
+{
+  bramah__page *page = malloc(sizeof *page);
+  if (!page) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
+  page->error = 0;
+  page->used = 0;
+  page->fd = strcmp(path, "-") == 0 ? dup(STDOUT_FILENO)
+                                    : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (page->fd < 0) {
+    const int reason = errno;
+    free(page);
+    return fail_system(diag, path, "cannot create: ", reason);
+  }
+  *out = page;
+  return BRAMAH_OK;
+}
+
+static void flush(bramah__page *page)
+{
+  size_t done = 0;
+  while (done < page->used && !page->error) {
+    const ssize_t n = write(page->fd, page->buffer + done, page->used - done);
+    if (n > 0) done += (size_t)n;
+    if (n < 0 && errno != EINTR) page->error = errno;
+  }
+  page->used = 0;
+}
+
+bramah_status bramah__page_close(bramah__page *page, const char *path, bramah_diag *diag)
+{
+  flush(page);
+  int error = page->error;
+  if (close(page->fd) != 0 && !error && errno != EINTR) error = errno;
+  free(page);
+  return error ? fail_system(diag, path, "cannot write: ", error) : BRAMAH_OK;
+}
+
+void bramah__page_put_bytes(bramah__page *page, const char *bytes, size_t n)
+{
+  while (n) {
+    const size_t room = sizeof page->buffer - page->used, part = n < room ? n : room;
+    memcpy(page->buffer + page->used, bytes, part);
+    page->used += part;
+    bytes += part;
+    n -= part;
+    if (page->used == sizeof page->buffer) flush(page);
+  }
+}
+
+void bramah__page_put(bramah__page *page, const char *text)
+{
+  bramah__page_put_bytes(page, text, strlen(text));
+}
+
+void bramah__page_format(bramah__page *page, const char *format, ...)
+{
+  char text[512];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  bramah__page_put(page, text);
+}
+
+void bramah__page_put_integer(bramah__page *page, int64_t value)
+{
+  char digits[BRAMAH__NUMBER_SIZE];
+  bramah__page_put_bytes(page, digits, bramah__format_integer(digits, value));
+}
+
+void bramah__page_put_number(bramah__page *page, double value, int digits)
+{
+  char text[BRAMAH__NUMBER_SIZE];
+  bramah__page_put_bytes(page, text, bramah__format_number(text, value, digits));
+}
+
+void bramah__page_put_escaped(bramah__page *page, const char *text)
+{
+  static const char special[] = "&<>\"'";
+  static const char *const escaped[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+  for (; *text; text++) {
+    const char *found = strchr(special, *text);
+    if (found)
+      bramah__page_put(page, escaped[found - special]);
+    else if ((unsigned char)*text < 0x20u || *text == 0x7f)
+      bramah__page_put(page, " ");
+    else
+      bramah__page_put_bytes(page, text, 1);
+  }
 }
 
 static void put_element(bramah__page *page, const char *open, const char *text, const char *close)
@@ -32,33 +125,16 @@ static void put_element(bramah__page *page, const char *open, const char *text, 
   bramah__page_put(page, close);
 }
 
-static void put_notes(bramah__page *page, const bramah_report *report)
-{
-  if (!report->n_notes) return;
-  bramah__page_put(page, "<dl>\n");
-  for (size_t i = 0; i < report->n_notes; i++) {
-    put_element(page, "<dt>", report->notes[i].name, "</dt>");
-    put_element(page, "<dd>", report->notes[i].value, "</dd>\n");
-  }
-  bramah__page_put(page, "</dl>\n");
-}
-
 /* ---- tables ---- */
 
-/* Does the cell hold a number, perhaps with a unit, or nothing? */
-static int looks_numeric(const char *cell)
-{
-  while (*cell == ' ' || *cell == '+' || *cell == '-' || *cell == '.') cell++;
-  return (*cell >= '0' && *cell <= '9') || *cell == '\0';
-}
-
-/* A column of numbers is set flush right. */
+/* A column of numbers, perhaps with units or nothing, is set flush right. */
 static int is_numeric(const bramah__table *table, size_t column)
 {
   int found = 0;
   for (size_t r = 1; r <= table->n_rows; r++) {
     const char *cell = table->texts[r * table->n_columns + column];
-    if (!looks_numeric(cell)) return 0;
+    const char first = cell[strspn(cell, " +-.")];
+    if (first && (first < '0' || first > '9')) return 0;
     found |= *cell != '\0';
   }
   return found;
@@ -76,29 +152,14 @@ static void put_row(bramah__page *page, const bramah__table *table, size_t row)
   bramah__page_put(page, "</tr>\n");
 }
 
-static void put_table(bramah__page *page, const bramah__table *table, size_t n)
-{
-  bramah__page_format(page, "<section id=\"table%zu", n);
-  put_element(page, "\"><h2>", table->title, "</h2>\n<div class=\"scroll\"><table>\n<thead>");
-  put_row(page, table, 0);
-  bramah__page_put(page, "</thead>\n<tbody>\n");
-  for (size_t r = 1; r <= table->n_rows; r++) put_row(page, table, r);
-  bramah__page_put(page, "</tbody></table></div></section>\n");
-}
-
 /* ---- events and contents ---- */
-
-/* The contents do without what a title adds in brackets. */
-static void put_before_bracket(bramah__page *page, const char *text)
-{
-  const char *end = strstr(text, " (");
-  for (; *text && text != end; text++) bramah__page_put_escaped(page, (char[]){*text, '\0'});
-}
 
 static void put_link(bramah__page *page, const char *prefix, size_t n, const char *text)
 {
   bramah__page_format(page, "<li><a href=\"#%s%zu\">", prefix, n);
-  put_before_bracket(page, text);
+  /* The contents do without what a title adds in brackets. */
+  const char *end = strstr(text, " (");
+  for (; *text && text != end; text++) bramah__page_put_escaped(page, (char[]){*text, '\0'});
   bramah__page_put(page, "</a></li>\n");
 }
 
@@ -109,77 +170,85 @@ static int has_plots(const bramah_report *report, size_t section)
   return 0;
 }
 
-static void put_contents(bramah__page *page, const bramah_report *report)
+/* The machine, for the script; events in the order of their times; the contents. */
+static void put_aside(bramah__page *page, const bramah_report *report)
 {
+  const bramah__events *events = &report->events;
+  const bramah__event **sorted = bramah__events_sorted(events);
+  bramah__page_put(page, "<aside>\n<section id=\"machine\" hidden=\"hidden\"></section>\n");
+  if (sorted && events->n) {
+    bramah__page_put(page,
+                     "<section id=\"events\"><h2>Events</h2>\n<ol tabindex=\"0\" aria-label=\"Events\">\n");
+    for (size_t i = 0; i < events->n; i++) {
+      bramah__page_put(page, "<li><b>");
+      bramah__page_put_number(page, sorted[i]->t, 9);
+      put_element(page, " s</b> <i>", events->kinds[sorted[i]->kind].name, "</i> ");
+      put_element(page, "", sorted[i]->text, "</li>\n");
+    }
+    bramah__page_put(page, "</ol>\n");
+    for (size_t k = 0; k < events->n_kinds; k++) {
+      if (events->kinds[k].n <= BRAMAH__EVENTS_OF_KIND) continue;
+      bramah__page_format(page, "<p class=\"more\">%llu",
+                          (unsigned long long)events->kinds[k].n - BRAMAH__EVENTS_OF_KIND);
+      put_element(page, " more of the kind \xE2\x80\x9C", events->kinds[k].name, "\xE2\x80\x9D</p>\n");
+    }
+    bramah__page_put(page, "</section>\n");
+  }
+  free(sorted);
   bramah__page_put(page, "<nav aria-label=\"Contents\"><h2>Contents</h2>\n<ol>\n");
   for (size_t i = 0; i < report->n_tables; i++) put_link(page, "table", i, report->tables[i].title);
   for (size_t i = 0; i < report->n_sections; i++)
     if (has_plots(report, i)) put_link(page, "section", i, report->sections[i].title);
-  bramah__page_put(page, "</ol></nav>\n");
+  bramah__page_put(page, "</ol></nav>\n</aside>\n");
 }
 
-static void put_events(bramah__page *page, const bramah__events *events)
-{
-  const bramah__event **sorted = bramah__events_sorted(events);
-  if (!sorted || !events->n) {
-    free(sorted);
-    return;
-  }
-  bramah__page_put(page,
-                   "<section id=\"events\"><h2>Events</h2>\n<ol tabindex=\"0\" aria-label=\"Events\">\n");
-  for (size_t i = 0; i < events->n; i++) {
-    bramah__page_put(page, "<li><b>");
-    bramah__page_put_number(page, sorted[i]->t, 9);
-    put_element(page, " s</b> <i>", events->kinds[sorted[i]->kind].name, "</i> ");
-    put_element(page, "", sorted[i]->text, "</li>\n");
-  }
-  bramah__page_put(page, "</ol>\n");
-  for (size_t k = 0; k < events->n_kinds; k++) {
-    if (events->kinds[k].n <= BRAMAH__EVENTS_OF_KIND) continue;
-    bramah__page_format(page, "<p class=\"more\">%llu",
-                        (unsigned long long)events->kinds[k].n - BRAMAH__EVENTS_OF_KIND);
-    put_element(page, " more of the kind \xE2\x80\x9C", events->kinds[k].name, "\xE2\x80\x9D</p>\n");
-  }
-  bramah__page_put(page, "</section>\n");
-  free(sorted);
-}
-
-static void put_aside(bramah__page *page, const bramah_report *report)
-{
-  bramah__page_put(page, "<aside>\n<section id=\"machine\" hidden=\"hidden\"></section>\n");
-  put_events(page, &report->events);
-  put_contents(page, report);
-  bramah__page_put(page, "</aside>\n");
-}
-
-/* ---- plots ---- */
-
-static void put_section(bramah__page *page, const bramah_report *report, size_t section, bramah__range time)
-{
-  bramah__page_format(page, "<section id=\"section%zu", section);
-  put_element(page, "\"><h2>", report->sections[section].title, "</h2>\n");
-  if (report->sections[section].text)
-    put_element(page, "<p class=\"text\">", report->sections[section].text, "</p>\n");
-  bramah__page_put(page, "<div class=\"plots\">\n");
-  for (size_t i = 0; i < report->n_plots; i++)
-    if (report->plots[i].section == section) bramah__plot_write(page, &report->plots[i], time, i);
-  bramah__page_put(page, "</div></section>\n");
-}
-
-/* ---- all of it ---- */
+/* ---- the page ---- */
 
 int bramah_report_is_interactive(void) { return bramah__dygraphs_js[0] != '\0'; }
 
-/* The licence of what is embedded travels with it. */
-static void put_footer(bramah__page *page)
+/* Notes, tables, plots by sections, and a footer: the licence of what is embedded travels with it. */
+static void put_main(bramah__page *page, const bramah_report *report)
 {
-  put_element(page, "<footer><p>bramah ", bramah_version(), "");
-  if (!bramah_report_is_interactive()) {
-    bramah__page_put(page, "</p></footer>\n");
-    return;
+  const bramah__range time = bramah__report_time(report);
+  bramah__page_put(page, "<main id=\"main\" tabindex=\"-1\">\n");
+  if (report->n_notes) bramah__page_put(page, "<dl>\n");
+  for (size_t i = 0; i < report->n_notes; i++) {
+    put_element(page, "<dt>", report->notes[i].name, "</dt>");
+    put_element(page, "<dd>", report->notes[i].value, "</dd>\n");
   }
-  put_element(page, "</p>\n<details><summary>This page includes dygraphs (MIT licence)</summary><pre>",
-              bramah__dygraphs_licence, "</pre></details></footer>\n");
+  if (report->n_notes) bramah__page_put(page, "</dl>\n");
+  if (!bramah_report_is_interactive())
+    bramah__page_put(page,
+                     "<p class=\"text\">This bramah was built without dygraphs: the plots are static.</p>\n");
+
+  if (report->n_tables) bramah__page_put(page, "<div class=\"tables\">\n");
+  for (size_t i = 0; i < report->n_tables; i++) {
+    const bramah__table *table = &report->tables[i];
+    bramah__page_format(page, "<section id=\"table%zu", i);
+    put_element(page, "\"><h2>", table->title, "</h2>\n<div class=\"scroll\"><table>\n<thead>");
+    put_row(page, table, 0);
+    bramah__page_put(page, "</thead>\n<tbody>\n");
+    for (size_t r = 1; r <= table->n_rows; r++) put_row(page, table, r);
+    bramah__page_put(page, "</tbody></table></div></section>\n");
+  }
+  if (report->n_tables) bramah__page_put(page, "</div>\n");
+
+  for (size_t i = 0; i < report->n_sections; i++) {
+    if (!has_plots(report, i)) continue;
+    bramah__page_format(page, "<section id=\"section%zu", i);
+    put_element(page, "\"><h2>", report->sections[i].title, "</h2>\n");
+    if (report->sections[i].text) put_element(page, "<p class=\"text\">", report->sections[i].text, "</p>\n");
+    bramah__page_put(page, "<div class=\"plots\">\n");
+    for (size_t k = 0; k < report->n_plots; k++)
+      if (report->plots[k].section == i) bramah__plot_write(page, &report->plots[k], time, k);
+    bramah__page_put(page, "</div></section>\n");
+  }
+
+  put_element(page, "<footer><p>bramah ", bramah_version(), "</p>");
+  if (bramah_report_is_interactive())
+    put_element(page, "\n<details><summary>This page includes dygraphs (MIT licence)</summary><pre>",
+                bramah__dygraphs_licence, "</pre></details>");
+  bramah__page_put(page, "</footer>\n</main>\n");
 }
 
 static void put_script(bramah__page *page, const char *script)
@@ -190,26 +259,25 @@ static void put_script(bramah__page *page, const char *script)
   bramah__page_put(page, "</script>\n");
 }
 
-static void put_main(bramah__page *page, const bramah_report *report)
+bramah_status bramah_report_write(const bramah_report *report, const char *path, bramah_diag *diag)
 {
-  const bramah__range time = bramah__report_time(report);
-  bramah__page_put(page, "<main id=\"main\" tabindex=\"-1\">\n");
-  put_notes(page, report);
-  if (!bramah_report_is_interactive())
-    bramah__page_put(page,
-                     "<p class=\"text\">This bramah was built without dygraphs: the plots are static.</p>\n");
-  if (report->n_tables) bramah__page_put(page, "<div class=\"tables\">\n");
-  for (size_t i = 0; i < report->n_tables; i++) put_table(page, &report->tables[i], i);
-  if (report->n_tables) bramah__page_put(page, "</div>\n");
-  for (size_t i = 0; i < report->n_sections; i++)
-    if (has_plots(report, i)) put_section(page, report, i, time);
-  put_footer(page);
-  bramah__page_put(page, "</main>\n");
-}
-
-static void put_page(bramah__page *page, const bramah_report *report)
-{
-  put_head(page, report);
+  bramah__page *page;
+  const bramah_status status = bramah__page_open(path, diag, &page);
+  if (status) return status;
+  bramah__page_put(page,
+                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                   "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                   "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                   "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>");
+  bramah__page_put_escaped(page, report->title);
+  bramah__page_put(page, "</title>\n<style>\n");
+  bramah__page_put(page, bramah__dygraphs_css);
+  bramah__page_put(page, bramah__page_css);
+  bramah__page_put(page, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the plots</a>\n"
+                         "<header><h1>");
+  bramah__page_put_escaped(page, report->title);
+  bramah__page_put(page, "</h1>\n<div id=\"tools\" hidden=\"hidden\"></div></header>\n");
   bramah__page_put(page, "<div class=\"page\">\n");
   put_aside(page, report);
   put_main(page, report);
@@ -218,13 +286,5 @@ static void put_page(bramah__page *page, const bramah_report *report)
   put_script(page, bramah__dygraphs_js);
   put_script(page, bramah__page_js);
   bramah__page_put(page, "</body>\n</html>\n");
-}
-
-bramah_status bramah_report_write(const bramah_report *report, const char *path, bramah_diag *diag)
-{
-  bramah__page *page;
-  const bramah_status status = bramah__page_open(path, diag, &page);
-  if (status) return status;
-  put_page(page, report);
   return bramah__page_close(page, path, diag);
 }

@@ -3,10 +3,9 @@
  *
  *   report.c         the object that is filled
  *   report_points.c  points, ranges, ticks
- *   report_file.c    a file being written
  *   report_plot.c    plots as SVG: in the page and as a picture for papers
  *   report_data.c    the numbers: what the page's script needs, and as CSV
- *   report_page.c    the page
+ *   report_page.c    a file being written, and the page
  *   report_page.js, report_page.css, report_paper.css: embedded by the build */
 #ifndef BRAMAH_LIB_REPORT_REPORT_PARTS_H
 #define BRAMAH_LIB_REPORT_REPORT_PARTS_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Plots as SVG, in the page and as a picture for papers. The curves are in an inner picture with ten units to a pixel, so that coordinates are
- * short integers, and are drawn with relative steps: a hundred thousand points make a page of a megabyte. */
+/* Plots as SVG, in the page and as a picture for papers. The curves are in an inner picture with ten units to a
+ * pixel, so that coordinates are short integers, and are drawn with relative steps: a hundred thousand points make
+ * a page of a megabyte. */
 #include "lib/report/report_parts.h"
 #include "lib/base/diag.h"
 
@@ -89,41 +90,42 @@ static void open_path(bramah__page *page, const char *css)
 
 static void close_path(bramah__page *page, const char *end) { bramah__page_format(page, "%s\"/>\n", end); }
 
-static void draw_bin(pen *p, const bramah__bin *bin)
-{
-  int rising = bin->t_min <= bin->t_max;
-  draw_to(p, bin->t_first, bin->first);
-  draw_to(p, rising ? bin->t_min : bin->t_max, rising ? bin->min : bin->max);
-  draw_to(p, rising ? bin->t_max : bin->t_min, rising ? bin->max : bin->min);
-  draw_to(p, bin->t_last, bin->last);
-}
-
 static void draw_line(bramah__page *page, const frame *f, const bramah__series *series, const char *css)
 {
   pen p = {.page = page, .frame = f};
   open_path(page, css);
   for (size_t i = 0; i < series->n_bins; i++)
-    if (series->bin[i].n) draw_bin(&p, &series->bin[i]);
+    if (series->bin[i].n) {
+      const bramah__bin *bin = &series->bin[i];
+      int rising = bin->t_min <= bin->t_max;
+      draw_to(&p, bin->t_first, bin->first);
+      draw_to(&p, rising ? bin->t_min : bin->t_max, rising ? bin->min : bin->max);
+      draw_to(&p, rising ? bin->t_max : bin->t_min, rising ? bin->max : bin->min);
+      draw_to(&p, bin->t_last, bin->last);
+    }
   close_path(page, p.command == 'M' ? "h0\" style=\"stroke-width:70" : ""); /* a line of no length is a dot */
 }
 
-/* From minimum to maximum of each bin; a dot where they are the same. */
-static void draw_bars(bramah__page *page, const frame *f, const bramah__series *series, const char *css)
+/* Upright lines: from minimum to maximum of each bin, or, as stems, from zero to each value. A dot where both are
+ * the same. */
+static void draw_upright(bramah__page *page, const frame *f, const bramah__series *series, int stems,
+                         const char *css)
 {
   int x = 0, y = 0;
   open_path(page, css);
   for (size_t i = 0; i < series->n_bins; i++) {
     const bramah__bin *bin = &series->bin[i];
     if (!bin->n) continue;
-    int middle = place_x(f, 0.5 * (bin->t_first + bin->t_last)), top = place_y(f, bin->max);
+    const int at = place_x(f, stems ? bin->t_last : 0.5 * (bin->t_first + bin->t_last));
+    const int from = place_y(f, stems ? 0.0 : bin->max), to = place_y(f, stems ? bin->last : bin->min);
     pen p = {.page = page};
     put_command(&p, 'm');
-    put_step(&p, middle - x);
-    put_step(&p, top - y);
-    x = middle;
-    y = place_y(f, bin->min);
-    put_command(&p, y == top ? 'h' : 'v');
-    put_step(&p, y - top);
+    put_step(&p, at - x);
+    put_step(&p, from - y);
+    put_command(&p, to == from ? 'h' : 'v');
+    put_step(&p, to - from);
+    x = at;
+    y = to;
   }
   close_path(page, "");
 }
@@ -132,37 +134,6 @@ static void draw_bars(bramah__page *page, const frame *f, const bramah__series *
 
 static int has_band(const bramah__bin *bin) { return bin->n && !isnan(bin->low); }
 
-/* Empty bins do not interrupt a band, bins with points without a band do. */
-static size_t band_end(const bramah__series *series, size_t begin)
-{
-  size_t end = begin;
-  for (size_t i = begin; i < series->n_bins && (!series->bin[i].n || has_band(&series->bin[i])); i++)
-    if (series->bin[i].n) end = i + 1;
-  return end;
-}
-
-/* Around the bins from begin to before end: along the upper edge and back along the lower. */
-static void draw_band_part(bramah__page *page, const frame *f, const bramah__series *series, size_t begin,
-                           size_t end)
-{
-  pen p = {.page = page, .frame = f};
-  for (size_t i = begin; i < end; i++) {
-    const bramah__bin *bin = &series->bin[i];
-    if (!bin->n) continue;
-    if (i == begin) draw_to(&p, bin->t_first, bin->high);
-    draw_to(&p, 0.5 * (bin->t_first + bin->t_last), bin->high);
-    if (i + 1 == end) draw_to(&p, bin->t_last, bin->high);
-  }
-  for (size_t i = end; i-- > begin;) {
-    const bramah__bin *bin = &series->bin[i];
-    if (!bin->n) continue;
-    if (i + 1 == end) draw_to(&p, bin->t_last, bin->low);
-    draw_to(&p, 0.5 * (bin->t_first + bin->t_last), bin->low);
-    if (i == begin) draw_to(&p, bin->t_first, bin->low);
-  }
-  bramah__page_put(page, "z");
-}
-
 static int series_has_band(const bramah__series *series)
 {
   for (size_t i = 0; series && i < series->n_bins; i++)
@@ -170,48 +141,39 @@ static int series_has_band(const bramah__series *series)
   return 0;
 }
 
+/* Along the upper edge and back along the lower. Empty bins do not interrupt a band, bins with points without a
+ * band do. */
 static void draw_band(bramah__page *page, const frame *f, const bramah__series *series, const char *css)
 {
   if (!series_has_band(series)) return;
   open_path(page, css);
-  for (size_t i = 0; i < series->n_bins; i++) {
-    if (!has_band(&series->bin[i])) continue;
-    size_t end = band_end(series, i);
-    draw_band_part(page, f, series, i, end);
-    i = end - 1;
+  for (size_t begin = 0; begin < series->n_bins; begin++) {
+    if (!has_band(&series->bin[begin])) continue;
+    size_t end = begin;
+    for (size_t i = begin; i < series->n_bins && (!series->bin[i].n || has_band(&series->bin[i])); i++)
+      if (series->bin[i].n) end = i + 1;
+    pen p = {.page = page, .frame = f};
+    for (size_t i = begin; i < end; i++) {
+      const bramah__bin *bin = &series->bin[i];
+      if (!bin->n) continue;
+      if (i == begin) draw_to(&p, bin->t_first, bin->high);
+      draw_to(&p, 0.5 * (bin->t_first + bin->t_last), bin->high);
+      if (i + 1 == end) draw_to(&p, bin->t_last, bin->high);
+    }
+    for (size_t i = end; i-- > begin;) {
+      const bramah__bin *bin = &series->bin[i];
+      if (!bin->n) continue;
+      if (i + 1 == end) draw_to(&p, bin->t_last, bin->low);
+      draw_to(&p, 0.5 * (bin->t_first + bin->t_last), bin->low);
+      if (i == begin) draw_to(&p, bin->t_first, bin->low);
+    }
+    bramah__page_put(page, "z");
+    begin = end - 1;
   }
   close_path(page, "");
 }
 
 /* ---- ranges ---- */
-
-static size_t collect(const bramah__series *series, double *values)
-{
-  size_t n = 0;
-  for (size_t i = 0; series && i < series->n_bins; i++) {
-    const bramah__bin *bin = &series->bin[i];
-    if (!bin->n) continue;
-    values[n++] = bin->min;
-    values[n++] = bin->max;
-    if (!has_band(bin)) continue;
-    values[n++] = bin->low;
-    values[n++] = bin->high;
-  }
-  return n;
-}
-
-/* Smallest and largest first; of stems and curves none is cut off. Returns 2. */
-static size_t extremes(double *values, size_t n)
-{
-  double low = values[0], high = values[0];
-  for (size_t i = 1; i < n; i++) {
-    low = fmin(low, values[i]);
-    high = fmax(high, values[i]);
-  }
-  values[0] = low;
-  values[1] = high;
-  return 2;
-}
 
 /* Range of all series of the plot. Returns 0 if there is nothing to show (or no memory to find out). */
 int bramah__plot_range(const bramah__plot *plot, bramah__range *range)
@@ -219,10 +181,26 @@ int bramah__plot_range(const bramah__plot *plot, bramah__range *range)
   size_t n = 0;
   double *values = malloc((size_t)BRAMAH__N_SERIES * 4 * BRAMAH__BINS * sizeof *values);
   if (!values) return 0;
-  for (int s = 0; s < BRAMAH__N_SERIES; s++)
-    n += collect(series_of(plot, (bramah_report_series)s), values + n);
+  for (int s = 0; s < BRAMAH__N_SERIES; s++) {
+    const bramah__series *series = series_of(plot, (bramah_report_series)s);
+    for (size_t i = 0; series && i < series->n_bins; i++) {
+      const bramah__bin *bin = &series->bin[i];
+      if (!bin->n) continue;
+      values[n++] = bin->min;
+      values[n++] = bin->max;
+      if (!has_band(bin)) continue;
+      values[n++] = bin->low;
+      values[n++] = bin->high;
+    }
+  }
   if (n && plot->symmetric) values[n++] = 0.0;
-  if (n && plot->axis != BRAMAH_REPORT_TIME) n = extremes(values, n);
+  if (n && plot->axis != BRAMAH_REPORT_TIME) { /* of stems and curves nothing is cut off */
+    bramah__range all = bramah__range_empty();
+    for (size_t i = 0; i < n; i++) bramah__range_include(&all, values[i]);
+    values[0] = all.low;
+    values[1] = all.high;
+    n = 2;
+  }
   if (n) *range = bramah__range_of(values, n);
   free(values);
   return n > 0;
@@ -240,7 +218,7 @@ static int reaches_beyond(const bramah__plot *plot, bramah__range range)
   return 0;
 }
 
-/* ---- title and legend: each kind of curve has a stroke of its own besides its colour ---- */
+/* ---- title and legend: the kinds of curves differ in stroke and colour ---- */
 
 /* A symmetric plot shows an error or an innovation: its title says which. */
 const char *bramah__series_name(const bramah__plot *plot, bramah_report_series series)
@@ -330,33 +308,6 @@ static int width_of(const char *text)
   return tenths / 10;
 }
 
-static void put_picture_entry(bramah__page *page, const entry *e, int x, int y)
-{
-  bramah__page_format(
-      page, "<svg class=\"k\" x=\"%d\" y=\"%d\" width=\"26\" height=\"10\" viewBox=\"0 0 260 100\">", x,
-      y - 9);
-  put_key(page, e);
-  bramah__page_format(page, "<text class=\"w\" x=\"%d\" y=\"%d\">", x + 32, y);
-  bramah__page_put_escaped(page, e->name);
-  bramah__page_put(page, "</text>\n");
-}
-
-/* The legend ends at the right edge of the axis. */
-static void put_picture_legend(bramah__page *page, const bramah__plot *plot, int top)
-{
-  entry e[MOST];
-  const size_t n = entries(plot, e);
-  int x = PICTURE_WIDTH - 14 + 16;
-  bramah__page_format(page, "<text class=\"h\" x=\"76\" y=\"%d\">", top + 24);
-  bramah__page_put_escaped(page, plot->title);
-  bramah__page_put(page, "</text>\n");
-  for (size_t i = 0; i < n; i++) x -= 48 + width_of(e[i].name);
-  for (size_t i = 0; i < n; i++) {
-    put_picture_entry(page, &e[i], x, top + 24);
-    x += 48 + width_of(e[i].name);
-  }
-}
-
 /* ---- around the curves ---- */
 
 /* Places in tenths of a pixel. */
@@ -373,22 +324,6 @@ static void put_grid_line(bramah__page *page, int x, int y, char direction, int 
 {
   bramah__page_format(page, "<path class=\"%c\" d=\"M%d %d%c%d\"/>\n", zero ? 'z' : 'g', x, y, direction,
                       length);
-}
-
-static void put_grid(bramah__page *page, const frame *f, const bramah__ticks *x, const bramah__ticks *y)
-{
-  for (int64_t k = x->first; k <= x->last; k++)
-    put_grid_line(page, place_x(f, bramah__tick_value(x, k)), 0, 'v', INNER_HEIGHT * UNITS, 0);
-  for (int64_t k = y->first; k <= y->last; k++)
-    put_grid_line(page, 0, place_y(f, bramah__tick_value(y, k)), 'h', INNER_WIDTH * UNITS, k == 0);
-}
-
-static void put_labels(bramah__page *page, const frame *f, const bramah__ticks *x, const bramah__ticks *y)
-{
-  for (int64_t k = x->first; k <= x->last; k++)
-    put_label(page, "x", LEFT * 10 + place_x(f, bramah__tick_value(x, k)), (HEIGHT - BOTTOM + 17) * 10, x, k);
-  for (int64_t k = y->first; k <= y->last; k++)
-    put_label(page, "y", (LEFT - 7) * 10, (TOP + 4) * 10 + place_y(f, bramah__tick_value(y, k)), y, k);
 }
 
 /* "x10^-3 rad" with a superscript exponent. */
@@ -410,135 +345,83 @@ static void put_unit(bramah__page *page, int exponent, const char *unit)
   if (strcmp(unit, "1") != 0) bramah__page_put_escaped(page, unit);
 }
 
-static void put_axis_names(bramah__page *page, int x_exponent, int y_exponent, const bramah__plot *plot)
-{
-  bramah__page_format(page, "<text class=\"u\" x=\"%d.0\" y=\"%d.0\">", LEFT - 7, TOP - 14);
-  put_unit(page, y_exponent, plot->unit);
-  bramah__page_format(page, "</text>\n<text class=\"x\" x=\"%d.0\" y=\"%d.0\">", LEFT + INNER_WIDTH / 2,
-                      HEIGHT - 6);
-  if (x_exponent) {
-    put_unit(page, x_exponent, "1");
-    bramah__page_put(page, "\xC3\x97 ");
-  }
-  bramah__page_put_escaped(page, bramah__x_name(plot));
-  bramah__page_put(page, "</text>\n");
-}
-
-/* Scattered values are drawn as dots, many as thin bars. */
-static const char *measured_css(const bramah__series *series)
-{
-  size_t n = 0;
-  for (size_t i = 0; i < series->n_bins; i++) n += series->bin[i].n > 0;
-  return n < 200 ? "m d" : "m";
-}
-
-/* An error or an innovation is mostly noise: it fills its band, whose edges are therefore drawn in front of it.
- */
-static void put_symmetric(bramah__page *page, const bramah__series *series, const frame *f)
-{
-  draw_band(page, f, series, "b");
-  draw_line(page, f, series, "e s");
-  draw_band(page, f, series, "o");
-}
-
-/* A stem from zero to each value. */
-static void draw_stems(bramah__page *page, const frame *f, const bramah__series *series)
-{
-  int x = 0, y = 0;
-  open_path(page, "e st");
-  for (size_t i = 0; i < series->n_bins; i++) {
-    const bramah__bin *bin = &series->bin[i];
-    if (!bin->n) continue;
-    const int at = place_x(f, bin->t_last), foot = place_y(f, 0.0);
-    pen p = {.page = page};
-    put_command(&p, 'm');
-    put_step(&p, at - x);
-    put_step(&p, foot - y);
-    x = at;
-    y = place_y(f, bin->last);
-    put_command(&p, 'v');
-    put_step(&p, y - foot);
-  }
-  close_path(page, "");
-}
-
-static void put_estimate(bramah__page *page, const bramah__plot *plot, const bramah__series *series,
-                         const frame *f)
-{
-  if (plot->axis == BRAMAH_REPORT_LAG) {
-    draw_band(page, f, series, "b");
-    draw_stems(page, f, series);
-  } else if (plot->symmetric) {
-    put_symmetric(page, series, f);
-  } else {
-    draw_band(page, f, series, "b");
-    draw_line(page, f, series, "e");
-  }
-}
-
 static void put_curves(bramah__page *page, const bramah__plot *plot, const frame *f)
 {
   for (size_t k = 0; k < BRAMAH__N_SERIES; k++) {
     const bramah__series *series = series_of(plot, bramah__drawn[k]);
     if (!series) continue;
-    if (bramah__drawn[k] == BRAMAH_REPORT_MEASURED)
-      draw_bars(page, f, series, measured_css(series));
-    else if (bramah__drawn[k] == BRAMAH_REPORT_ESTIMATE)
-      put_estimate(page, plot, series, f);
-    else
+    if (bramah__drawn[k] == BRAMAH_REPORT_MEASURED) {
+      /* Scattered values are drawn as dots, many as thin bars. */
+      size_t n = 0;
+      for (size_t i = 0; i < series->n_bins; i++) n += series->bin[i].n > 0;
+      draw_upright(page, f, series, 0, n < 200 ? "m d" : "m");
+    } else if (bramah__drawn[k] != BRAMAH_REPORT_ESTIMATE) {
       draw_line(page, f, series, css_of(bramah__drawn[k]));
+    } else {
+      draw_band(page, f, series, "b");
+      if (plot->axis == BRAMAH_REPORT_LAG)
+        draw_upright(page, f, series, 1, "e st");
+      else
+        draw_line(page, f, series, plot->symmetric ? "e s" : "e");
+      /* An error or an innovation is mostly noise: it fills its band, whose edges are therefore drawn in front. */
+      if (plot->symmetric && plot->axis != BRAMAH_REPORT_LAG) draw_band(page, f, series, "o");
+    }
   }
 }
 
-static void put_inside(bramah__page *page, const bramah__plot *plot, bramah__range time, bramah__range values)
+/* Everything in the picture but the title. */
+static void put_picture(bramah__page *page, const bramah__plot *plot, bramah__range time)
 {
-  frame f = {time, values};
-  bramah__ticks x = bramah__ticks_of(f.x, X_TICKS), y = bramah__ticks_of(f.y, Y_TICKS);
-  put_labels(page, &f, &x, &y);
-  put_axis_names(page, x.exponent, y.exponent, plot);
+  frame f = {time, bramah__range_empty()};
+  bramah__page_format(page, "<rect class=\"f\" x=\"%d.0\" y=\"%d.0\" width=\"%d.0\" height=\"%d.0\"/>\n",
+                      LEFT, TOP, INNER_WIDTH, INNER_HEIGHT);
+  if (!bramah__plot_range(plot, &f.y)) {
+    bramah__page_format(page, "<text class=\"n\" x=\"%d.0\" y=\"%d.0\">no data</text>\n",
+                        LEFT + INNER_WIDTH / 2, TOP + INNER_HEIGHT / 2);
+    return;
+  }
+
+  /* Stems and curves have an axis of their own, with room for half a stem's distance at both ends. */
+  const bramah__curve *curve = plot->curve[BRAMAH_REPORT_ESTIMATE];
+  if (plot->axis != BRAMAH_REPORT_TIME && curve) {
+    const bramah__samples *s = &curve->samples;
+    const double half = s->n > 1 ? 0.5 * (s->at[s->n - 1].t - s->at[0].t) / (double)(s->n - 1) : 1.0;
+    f.x = (bramah__range){s->at[0].t - half, s->at[s->n - 1].t + half};
+  }
+
+  /* Labels and names of the axes. */
+  const bramah__ticks x = bramah__ticks_of(f.x, X_TICKS), y = bramah__ticks_of(f.y, Y_TICKS);
+  for (int64_t k = x.first; k <= x.last; k++)
+    put_label(page, "x", LEFT * 10 + place_x(&f, bramah__tick_value(&x, k)), (HEIGHT - BOTTOM + 17) * 10, &x,
+              k);
+  for (int64_t k = y.first; k <= y.last; k++)
+    put_label(page, "y", (LEFT - 7) * 10, (TOP + 4) * 10 + place_y(&f, bramah__tick_value(&y, k)), &y, k);
+  bramah__page_format(page, "<text class=\"u\" x=\"%d.0\" y=\"%d.0\">", LEFT - 7, TOP - 14);
+  put_unit(page, y.exponent, plot->unit);
+  bramah__page_format(page, "</text>\n<text class=\"x\" x=\"%d.0\" y=\"%d.0\">", LEFT + INNER_WIDTH / 2,
+                      HEIGHT - 6);
+  if (x.exponent) {
+    put_unit(page, x.exponent, "1");
+    bramah__page_put(page, "\xC3\x97 ");
+  }
+  bramah__page_put_escaped(page, bramah__x_name(plot));
+  bramah__page_put(page, "</text>\n");
   bramah__page_format(
       page, "<svg class=\"i\" x=\"%d.0\" y=\"%d.0\" width=\"%d.0\" height=\"%d.0\" viewBox=\"0 0 %d %d\">\n",
       LEFT, TOP, INNER_WIDTH, INNER_HEIGHT, INNER_WIDTH * UNITS, INNER_HEIGHT * UNITS);
-  put_grid(page, &f, &x, &y);
+  for (int64_t k = x.first; k <= x.last; k++)
+    put_grid_line(page, place_x(&f, bramah__tick_value(&x, k)), 0, 'v', INNER_HEIGHT * UNITS, 0);
+  for (int64_t k = y.first; k <= y.last; k++)
+    put_grid_line(page, 0, place_y(&f, bramah__tick_value(&y, k)), 'h', INNER_WIDTH * UNITS, k == 0);
   put_curves(page, plot, &f);
   bramah__page_put(page, "</svg>\n");
 }
 
-/* Stems and curves have an axis of their own, with room for half a stem's distance at both ends. */
-static bramah__range x_range(const bramah__plot *plot, bramah__range time)
-{
-  const bramah__curve *curve = plot->curve[BRAMAH_REPORT_ESTIMATE];
-  if (plot->axis == BRAMAH_REPORT_TIME || !curve) return time;
-  const bramah__samples *s = &curve->samples;
-  const double half = s->n > 1 ? 0.5 * (s->at[s->n - 1].t - s->at[0].t) / (double)(s->n - 1) : 1.0;
-  return (bramah__range){s->at[0].t - half, s->at[s->n - 1].t + half};
-}
-
-/* Everything in the picture but the title. Returns 1 if some values lie beyond its axis. */
-static int put_picture(bramah__page *page, const bramah__plot *plot, bramah__range time)
-{
-  bramah__range values = bramah__range_empty();
-  const int has_data = bramah__plot_range(plot, &values);
-  bramah__page_format(page, "<rect class=\"f\" x=\"%d.0\" y=\"%d.0\" width=\"%d.0\" height=\"%d.0\"/>\n",
-                      LEFT, TOP, INNER_WIDTH, INNER_HEIGHT);
-  if (has_data)
-    put_inside(page, plot, x_range(plot, time), values);
-  else
-    bramah__page_format(page, "<text class=\"n\" x=\"%d.0\" y=\"%d.0\">no data</text>\n",
-                        LEFT + INNER_WIDTH / 2, TOP + INNER_HEIGHT / 2);
-  return has_data && reaches_beyond(plot, values);
-}
-
-static int is_cut(const bramah__plot *plot)
-{
-  bramah__range values = bramah__range_empty();
-  return bramah__plot_range(plot, &values) && reaches_beyond(plot, values);
-}
-
 void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__range time, size_t n)
 {
+  bramah__range values;
   bramah__page_format(page, "<figure data-plot=\"%zu\">", n);
-  put_caption(page, plot, is_cut(plot));
+  put_caption(page, plot, bramah__plot_range(plot, &values) && reaches_beyond(plot, values));
   bramah__page_format(page, "<svg class=\"p\" role=\"img\" viewBox=\"0 0 %d %d\" aria-label=\"", WIDTH,
                       HEIGHT);
   bramah__page_put_escaped(page, plot->title);
@@ -549,32 +432,28 @@ void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__ra
   bramah__page_put(page, "</svg></figure>\n");
 }
 
-static void put_in_picture(bramah__page *page, const bramah__plot *plot, bramah__range time, int top)
-{
-  put_picture_legend(page, plot, top);
-  bramah__page_format(page, "<svg class=\"p\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\">\n",
-                      top + PICTURE_HEIGHT - HEIGHT - 6, WIDTH, HEIGHT);
-  put_picture(page, plot, time);
-  bramah__page_put(page, "</svg>\n");
-}
-
 /* ---- pictures for papers ---- */
 
-static void put_svg(bramah__page *page, const bramah_report *report)
+/* Title and legend, which ends at the right edge of the axis. */
+static void put_title(bramah__page *page, const bramah__plot *plot, int y)
 {
-  const int n = report->n_plots < 1000000 ? (int)report->n_plots : 1000000;
-  const int height = (n ? n : 1) * PICTURE_HEIGHT + 6;
-  bramah__page_format(page,
-                      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
-                      "%d\">\n<title>",
-                      PICTURE_WIDTH, height, PICTURE_WIDTH, height);
-  bramah__page_put_escaped(page, report->title);
-  bramah__page_put(page, "</title>\n<style>\n");
-  bramah__page_put(page, bramah__paper_css);
-  bramah__page_put(page, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
-  for (int i = 0; i < n; i++)
-    put_in_picture(page, &report->plots[i], bramah__report_time(report), i * PICTURE_HEIGHT);
-  bramah__page_put(page, "</svg>\n");
+  entry e[MOST];
+  const size_t n = entries(plot, e);
+  int x = PICTURE_WIDTH - 14 + 16;
+  bramah__page_format(page, "<text class=\"h\" x=\"76\" y=\"%d\">", y);
+  bramah__page_put_escaped(page, plot->title);
+  bramah__page_put(page, "</text>\n");
+  for (size_t i = 0; i < n; i++) x -= 48 + width_of(e[i].name);
+  for (size_t i = 0; i < n; i++) {
+    bramah__page_format(
+        page, "<svg class=\"k\" x=\"%d\" y=\"%d\" width=\"26\" height=\"10\" viewBox=\"0 0 260 100\">", x,
+        y - 9);
+    put_key(page, &e[i]);
+    bramah__page_format(page, "<text class=\"w\" x=\"%d\" y=\"%d\">", x + 32, y);
+    bramah__page_put_escaped(page, e[i].name);
+    bramah__page_put(page, "</text>\n");
+    x += 48 + width_of(e[i].name);
+  }
 }
 
 bramah_status bramah_report_write_picture(const bramah_report *report, const char *path, bramah_diag *diag)
@@ -587,6 +466,24 @@ bramah_status bramah_report_write_picture(const bramah_report *report, const cha
   }
   const bramah_status status = bramah__page_open(path, diag, &page);
   if (status) return status;
-  put_svg(page, report);
+  const int n = report->n_plots < 1000000 ? (int)report->n_plots : 1000000;
+  const int height = (n ? n : 1) * PICTURE_HEIGHT + 6;
+  bramah__page_format(page,
+                      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+                      "%d\">\n<title>",
+                      PICTURE_WIDTH, height, PICTURE_WIDTH, height);
+  bramah__page_put_escaped(page, report->title);
+  bramah__page_put(page, "</title>\n<style>\n");
+  bramah__page_put(page, bramah__paper_css);
+  bramah__page_put(page, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+  for (int i = 0; i < n; i++) {
+    const int top = i * PICTURE_HEIGHT;
+    put_title(page, &report->plots[i], top + 24);
+    bramah__page_format(page, "<svg class=\"p\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\">\n",
+                        top + PICTURE_HEIGHT - HEIGHT - 6, WIDTH, HEIGHT);
+    put_picture(page, &report->plots[i], bramah__report_time(report));
+    bramah__page_put(page, "</svg>\n");
+  }
+  bramah__page_put(page, "</svg>\n");
   return bramah__page_close(page, path, diag);
 }

@@ -46,24 +46,14 @@ static void halve_resolution(bramah__series *series)
   series->width *= 2.0;
 }
 
-/* Index of the bin of a time, which there is after as many doublings as it takes. */
-static size_t bin_index(bramah__series *series, double t)
-{
-  while (!((t - series->start) / series->width < (double)BRAMAH__BINS)) halve_resolution(series);
-  return (size_t)((t - series->start) / series->width);
-}
-
-static void start_series(bramah__series *series, double t)
-{
-  series->start = t;
-  series->width =
-      0x1p-20; /* a microsecond: finer than any log; the first thousand points double it as need be */
-}
-
 void bramah__series_add(bramah__series *series, double t, double value, double low, double high)
 {
-  if (!series->n_bins) start_series(series, t);
-  size_t i = bin_index(series, t);
+  if (!series->n_bins) {
+    series->start = t;
+    series->width = 0x1p-20; /* a microsecond, finer than any log; it is doubled as need be */
+  }
+  while (!((t - series->start) / series->width < (double)BRAMAH__BINS)) halve_resolution(series);
+  size_t i = (size_t)((t - series->start) / series->width);
   while (series->n_bins <= i) series->bin[series->n_bins++].n = 0;
   bramah__bin point = {1, t, t, t, t, value, value, value, value, low, high};
   join_bins(&series->bin[i], &point);
@@ -77,54 +67,41 @@ static float narrow(double value) { return (float)fmax(fmin(value, (double)FLT_M
 /* Not by fmin and fmax, which would drop NaN. */
 static float narrow_or_none(double value) { return isnan(value) ? NAN : narrow(value); }
 
-static void halve_samples(bramah__samples *samples)
-{
-  const size_t n = samples->n / 2;
-  for (size_t i = 0; i < n; i++) {
-    const bramah__sample a = samples->at[2 * i], b = samples->at[2 * i + 1];
-    samples->at[i] = (bramah__sample){
-        0.5 * a.t + 0.5 * b.t, fminf(a.min, b.min),  0.5f * a.mean + 0.5f * b.mean, fmaxf(a.max, b.max),
-        fminf(a.low, b.low),   fmaxf(a.high, b.high)}; /* of a number and NaN: the number */
-  }
-  samples->n = n;
-  samples->steps *= 2;
-}
-
-static bramah_status make_room(bramah__samples *samples)
-{
-  if (samples->n < samples->room) return BRAMAH_OK;
-  size_t room = samples->room ? 4 * samples->room : 64;
-  if (room > BRAMAH__SAMPLES) room = BRAMAH__SAMPLES;
-  bramah__sample *at = realloc(samples->at, room * sizeof *at);
-  if (!at) return BRAMAH_E_MEMORY;
-  samples->at = at;
-  samples->room = room;
-  return BRAMAH_OK;
-}
-
-static void join_samples(bramah__sample *s, uint64_t n, const bramah__sample *point)
-{
-  const double share = 1.0 / (double)n;
-  s->t += share * (point->t - s->t);
-  s->mean = narrow((double)s->mean + share * ((double)point->mean - (double)s->mean));
-  s->min = fminf(s->min, point->min);
-  s->max = fmaxf(s->max, point->max);
-  s->low = fminf(s->low, point->low);
-  s->high = fmaxf(s->high, point->high);
-}
-
 bramah_status bramah__samples_add(bramah__samples *samples, double t, double value, double low, double high)
 {
   const float v = narrow(value);
   const bramah__sample point = {t, v, v, v, narrow_or_none(low), narrow_or_none(high)};
   if (!samples->steps) samples->steps = 1;
   if (samples->n && samples->in_last < samples->steps) {
-    join_samples(&samples->at[samples->n - 1], ++samples->in_last, &point);
+    bramah__sample *s = &samples->at[samples->n - 1];
+    const double share = 1.0 / (double)++samples->in_last;
+    s->t += share * (point.t - s->t);
+    s->mean = narrow((double)s->mean + share * ((double)point.mean - (double)s->mean));
+    s->min = fminf(s->min, point.min);
+    s->max = fmaxf(s->max, point.max);
+    s->low = fminf(s->low, point.low);
+    s->high = fmaxf(s->high, point.high);
     return BRAMAH_OK;
   }
-  if (samples->n == BRAMAH__SAMPLES) halve_samples(samples);
-  const bramah_status status = make_room(samples);
-  if (status != BRAMAH_OK) return status;
+  if (samples->n == BRAMAH__SAMPLES) {
+    const size_t n = samples->n / 2;
+    for (size_t i = 0; i < n; i++) {
+      const bramah__sample a = samples->at[2 * i], b = samples->at[2 * i + 1];
+      samples->at[i] = (bramah__sample){
+          0.5 * a.t + 0.5 * b.t, fminf(a.min, b.min),  0.5f * a.mean + 0.5f * b.mean, fmaxf(a.max, b.max),
+          fminf(a.low, b.low),   fmaxf(a.high, b.high)}; /* of a number and NaN: the number */
+    }
+    samples->n = n;
+    samples->steps *= 2;
+  }
+  if (samples->n == samples->room) {
+    size_t room = samples->room ? 4 * samples->room : 64;
+    if (room > BRAMAH__SAMPLES) room = BRAMAH__SAMPLES;
+    bramah__sample *at = realloc(samples->at, room * sizeof *at);
+    if (!at) return BRAMAH_E_MEMORY;
+    samples->at = at;
+    samples->room = room;
+  }
   samples->at[samples->n++] = point;
   samples->in_last = 1;
   return BRAMAH_OK;
@@ -186,13 +163,6 @@ bramah__range bramah__range_of(double *values, size_t n)
   return (bramah__range){all.low - air, all.high + air};
 }
 
-/* Exponent of three that keeps labels short. */
-static int label_exponent(double size)
-{
-  if (size >= 0.01 && size < 1e6) return 0;
-  return 3 * (int)floor(log10(size) / 3.0);
-}
-
 bramah__ticks bramah__ticks_of(bramah__range range, int about)
 {
   double raw = (range.high - range.low) / about;
@@ -204,7 +174,9 @@ bramah__ticks bramah__ticks_of(bramah__range range, int about)
   double step = ticks.mantissa * pow(10.0, ticks.power);
   ticks.first = (int64_t)ceil(range.low / step - 1e-9);
   ticks.last = (int64_t)floor(range.high / step + 1e-9);
-  ticks.exponent = label_exponent(fmax(fabs(range.low), fabs(range.high)));
+  /* An exponent of three that keeps labels short. */
+  const double size = fmax(fabs(range.low), fabs(range.high));
+  if (!(size >= 0.01 && size < 1e6)) ticks.exponent = 3 * (int)floor(log10(size) / 3.0);
   return ticks;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* ftruncate, fcntl locks, strerror_r */
 #include "lib/tune/journal.h"
 #include "lib/base/diag.h"
+#include "lib/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,19 +48,11 @@ static bramah_status fail_file(const bramah__journal *j, const char *what, brama
   return bramah__at(diag, j->path, 0, 0);
 }
 
-/* FNV-1a */
-static uint64_t hash(const char *text, size_t n)
-{
-  uint64_t h = UINT64_C(14695981039346656037);
-  for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-  return h;
-}
-
 /* ---- in memory ---- */
 
 static size_t slot_of(const bramah__journal *j, const char *key)
 {
-  size_t at = hash(key, strlen(key)) & (j->slots - 1);
+  size_t at = bramah__fnv(0, key, strlen(key)) & (j->slots - 1);
   while (j->table[at] && strcmp(j->entries[j->table[at] - 1].key, key) != 0) at = (at + 1) & (j->slots - 1);
   return at;
 }
@@ -121,7 +114,7 @@ static char *write_line(const char *key, size_t n, const double *values, size_t 
     memcpy(&bits, &values[i], sizeof bits);
     p += sprintf(p, "%016" PRIx64, bits);
   }
-  p += sprintf(p, "\t%016" PRIx64 "\n", hash(line, (size_t)(p - line)));
+  p += sprintf(p, "\t%016" PRIx64 "\n", bramah__fnv(0, line, (size_t)(p - line)));
   *length = (size_t)(p - line);
   return line;
 }
@@ -146,7 +139,7 @@ static bramah_status read_line(bramah__journal *j, char *line, size_t length, br
   char *first = memchr(line, '\t', length), *second = length > 17 ? line + length - 17 : NULL;
   j->damaged++;
   if (!first || !second || second <= first || *second != '\t' || strlen(line) != length) return BRAMAH_OK;
-  if (read_bits(second + 1, &sum) || sum != hash(line, (size_t)(second - line))) return BRAMAH_OK;
+  if (read_bits(second + 1, &sum) || sum != bramah__fnv(0, line, (size_t)(second - line))) return BRAMAH_OK;
   const size_t digits = (size_t)(second - first - 1), n = digits / 16;
   double *values = malloc((n + 1) * sizeof *values);
   int bad = digits % 16 != 0;
@@ -296,7 +289,7 @@ static bramah_status append(bramah__journal *j, const char *key, size_t n, const
 }
 
 bramah_status bramah__journal_add(bramah__journal *journal, const char *key, size_t n, const double *values,
-                                 bramah_diag *diag)
+                                  bramah_diag *diag)
 {
   size_t known;
   if (!*key || strpbrk(key, "\t\n"))

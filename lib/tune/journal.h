@@ -20,8 +20,8 @@ const double *bramah__journal_find(const bramah__journal *journal, const char *k
 
 /* Append a result; the key has no tabs or line ends. A key that is known is left as it is. The result is
  * there even where the file cannot take it. Errors: E_FILE (the disk is full), E_ARGUMENT, E_MEMORY. */
-bramah_status bramah__journal_add(bramah__journal *journal, const char *key, size_t n,
-                                            const double *values, bramah_diag *diag);
+bramah_status bramah__journal_add(bramah__journal *journal, const char *key, size_t n, const double *values,
+                                  bramah_diag *diag);
 
 /* Results; of them read from the file; lines of the file that were damaged. */
 size_t bramah__journal_count(const bramah__journal *journal);

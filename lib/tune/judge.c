@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
-#include "bramah/assess.h"
+#include "lib/assess/statistics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,10 +79,10 @@ static double cost_of(const double *f)
   return f[BRAMAH__TUNE_COST + (stopped ? stopped - 1 : BRAMAH__TUNE_CHECKS - 1)];
 }
 
-bramah__tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, size_t n, const size_t *logs,
-                                        double *const *scores)
+bramah_tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, size_t n, const size_t *logs,
+                                       double *const *scores)
 {
-  bramah__tune_verdict v = {.failed = problem->n_logs};
+  bramah_tune_verdict v = {.failed = problem->n_logs};
   for (size_t k = 0; k < n; k++) {
     const double *f = scores[k];
     if (f[BRAMAH__TUNE_STATUS] != 0.0 && !v.status) {
@@ -101,12 +101,12 @@ bramah__tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, siz
   return v;
 }
 
-int bramah__tune_starved(const bramah__tune_verdict *verdict)
+int bramah__tune_starved(const bramah_tune_verdict *verdict)
 {
   return !(verdict->used > 0.1 * (verdict->used + verdict->gated));
 }
 
-double bramah__tune_criterion_value(const bramah__tune_verdict *verdict, bramah_tune_criterion criterion)
+double bramah__tune_criterion_value(const bramah_tune_verdict *verdict, bramah_tune_criterion criterion)
 {
   double value = verdict->cost;
   if (criterion == BRAMAH_TUNE_NIS) value = verdict->distance;
@@ -115,7 +115,7 @@ double bramah__tune_criterion_value(const bramah__tune_verdict *verdict, bramah_
   return verdict->status || !(verdict->used > 0.0) || !isfinite(value) ? (double)INFINITY : value;
 }
 
-const char *bramah__tune_criterion_name(bramah_tune_criterion criterion)
+const char *bramah_tune_criterion_name(bramah_tune_criterion criterion)
 {
   static const char *const names[] = {"likelihood", "nis", "rmse", "prediction"};
   return names[criterion];
@@ -127,41 +127,39 @@ const char *bramah__tune_criterion_name(bramah_tune_criterion criterion)
  * three lags. Of innovations that a much too sharp filter makes it is up to five times too large, of others
  * right; R. K. Mehra (IEEE Trans. Automatic Control 15, 1970) takes noise from correlations of innovations,
  * with a gain that is still. */
-static double white_variance(const bramah__tune_colour *c, double variance)
+static double white_variance(const bramah_tune_colour *c, double variance)
 {
   const double rest = 1.0 - (3.0 * c->lag[0] - 3.0 * c->lag[1] + c->lag[2]);
   return variance * fmin(fmax(rest, 1e-4), 5.0);
 }
 
-bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *problem, size_t n,
-                                                double *const *scores, size_t i)
+bramah_tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *problem, size_t n,
+                                               double *const *scores, size_t i)
 {
   const size_t place = bramah__tune_place_sensor(i);
   const double squares = sum_over(n, scores, place + BRAMAH__TUNE_OF_NIS);
-  bramah__tune_colour c = {.n = sum_over(n, scores, place + BRAMAH__TUNE_OF_N),
-                           .gated = sum_over(n, scores, place + BRAMAH__TUNE_OF_GATED),
-                           .low = (double)NAN,
-                           .high = (double)NAN,
-                           .p = (double)NAN};
+  bramah_tune_colour c = {.n = sum_over(n, scores, place + BRAMAH__TUNE_OF_N),
+                          .gated = sum_over(n, scores, place + BRAMAH__TUNE_OF_GATED),
+                          .low = (double)NAN,
+                          .high = (double)NAN,
+                          .p = (double)NAN};
   bramah_diag diag;
   const double expected = bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
   c.nis = squares / c.n;
-  if (!(c.n > BRAMAH__TUNE_LAGS) || !(squares > 0.0)) return c;
-  for (size_t l = 0; l < BRAMAH__TUNE_LAGS; l++) {
+  if (!(c.n > BRAMAH_TUNE_LAGS) || !(squares > 0.0)) return c;
+  for (size_t l = 0; l < BRAMAH_TUNE_LAGS; l++) {
     c.lag[l] = sum_over(n, scores, place + BRAMAH__TUNE_OF_LAG + l) / squares;
     c.ljung_box += c.n * (c.n + 2.0) * c.lag[l] * c.lag[l] / (c.n - (double)l - 1.0);
   }
-  c.p = bramah_chi_square_above(c.ljung_box, BRAMAH__TUNE_LAGS);
+  c.p = bramah__chi_square_above(c.ljung_box, BRAMAH_TUNE_LAGS);
   bramah_nis_band(c.n, 0.95, &c.low, &c.high, &diag);
   c.low *= expected;
   c.high *= expected;
   c.white_sigma = sqrt(white_variance(&c, sum_over(n, scores, place + BRAMAH__TUNE_OF_SQUARES) / c.n));
   c.coloured = fabs(c.lag[0]) > fmax(0.1, 1.96 / sqrt(c.n));
+  c.faint = !c.coloured && c.p < 1e-3;
   return c;
 }
-
-/* Beyond chance: Ljung and Box over all lags. */
-int bramah__tune_is_faint(const bramah__tune_colour *c) { return !c->coloured && c->p < 1e-3; }
 
 size_t bramah__tune_warn_coloured(const bramah__tune_problem *problem, size_t n, double *const *after,
                                   void (*say)(void *user, const char *line), void *user)
@@ -171,9 +169,9 @@ size_t bramah__tune_warn_coloured(const bramah__tune_problem *problem, size_t n,
     size_t coloured = 0, faint = 0;
     double most = 0.0;
     for (size_t k = 0; k < n; k++) {
-      const bramah__tune_colour c = bramah__tune_look_at_sensor(problem, 1, after + k, i);
+      const bramah_tune_colour c = bramah__tune_look_at_sensor(problem, 1, after + k, i);
       coloured += (size_t)c.coloured;
-      faint += (size_t)bramah__tune_is_faint(&c);
+      faint += (size_t)c.faint;
       if (fabs(c.lag[0]) > fabs(most)) most = c.lag[0];
     }
     if (!coloured && !faint) continue;

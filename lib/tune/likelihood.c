@@ -18,7 +18,7 @@ struct bramah__likelihood {
 };
 
 bramah_status bramah__likelihood_new(size_t most, size_t n_parameters, bramah_diag *diag,
-                                    bramah__likelihood **out)
+                                     bramah__likelihood **out)
 {
   const size_t m = most, n = n_parameters;
   bramah__likelihood *l = calloc(1, sizeof *l);
@@ -100,9 +100,9 @@ static void inform(bramah__likelihood *l, size_t m)
     }
 }
 
-bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, size_t m, const double *y, const double *S,
-                                    const double *near_y, const double *near_S, const double *step,
-                                    bramah_diag *diag)
+bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, size_t m, const double *y,
+                                     const double *S, const double *near_y, const double *near_S,
+                                     const double *step, bramah_diag *diag)
 {
   bramah__likelihood *l = likelihood;
   double cost = 0.0;
@@ -122,7 +122,7 @@ bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, size_t m, c
 }
 
 void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, double sigma, double gate,
-                                   const double *near_y, const double *near_sigma, const double *step)
+                                    const double *near_y, const double *near_sigma, const double *step)
 {
   bramah__likelihood *l = likelihood;
   const size_t n = l->n;
@@ -141,7 +141,10 @@ void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, do
 
 double bramah__likelihood_nis(const bramah__likelihood *likelihood) { return likelihood->nis; }
 double bramah__likelihood_cost(const bramah__likelihood *likelihood) { return likelihood->cost; }
-const double *bramah__likelihood_gradient(const bramah__likelihood *likelihood) { return likelihood->gradient; }
+const double *bramah__likelihood_gradient(const bramah__likelihood *likelihood)
+{
+  return likelihood->gradient;
+}
 const double *bramah__likelihood_information(const bramah__likelihood *likelihood)
 {
   return likelihood->information;

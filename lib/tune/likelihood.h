@@ -21,24 +21,23 @@ typedef struct bramah__likelihood bramah__likelihood;
 
 /* Room for so many innovations at one time and so many parameters (0: the cost alone). Errors: E_MEMORY. */
 bramah_status bramah__likelihood_new(size_t most, size_t n_parameters, bramah_diag *diag,
-                                               bramah__likelihood **out);
+                                     bramah__likelihood **out);
 void bramah__likelihood_free(bramah__likelihood *likelihood); /* NULL allowed */
 
 /* Add one time: innovations y [m] of what was fused, their covariance S [m x m] row-major; those of the
  * neighbours near_y [n_parameters x m], near_S [n_parameters x m x m], where parameter j differs by step[j]
  * (all NULL without parameters). Errors, nothing added: E_NOT_SPD, E_NOT_FINITE. No allocation. */
 bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, size_t m, const double *y,
-                                               const double *S, const double *near_y, const double *near_S,
-                                               const double *step, bramah_diag *diag);
+                                     const double *S, const double *near_y, const double *near_S,
+                                     const double *step, bramah_diag *diag);
 
 /* Add one innovation that a gate (in standard deviations > 0) kept out: beyond the gate the density falls
  * with the inverse square of the innovation,
  *   c = log sigma + gate^2 / 2 + 2 log(|y| / (gate sigma)),
  * so that it goes on evenly at the gate and that calling more samples outliers is no gain. near_y, near_sigma
  * [n_parameters]. */
-void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, double sigma,
-                                              double gate, const double *near_y, const double *near_sigma,
-                                              const double *step);
+void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, double sigma, double gate,
+                                    const double *near_y, const double *near_sigma, const double *step);
 
 /* y' S^-1 y of the time added last. */
 double bramah__likelihood_nis(const bramah__likelihood *likelihood);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Minima of functions that are costly to evaluate, within bounds: scoring for likelihoods, the simplex of
- * GSL, random search of NLopt. The same calls in the same order on every machine and in every run. Part of
+ * GSL. The same calls in the same order on every machine and in every run. Part of
  * libbramah-tools. */
 #ifndef BRAMAH_LIB_TUNE_OPTIMISE_H
 #define BRAMAH_LIB_TUNE_OPTIMISE_H
@@ -14,8 +14,7 @@ typedef struct bramah__objective {
   void *user;
   size_t n;
   const double *low, *high; /* [n] bounds, low < high */
-  /* Cost at z. What it gives above `hopeless` need not be exact, only greater. */
-  bramah_status (*cost)(void *user, const double *z, double hopeless, double *cost, bramah_diag *diag);
+  bramah_status (*cost)(void *user, const double *z, double *cost, bramah_diag *diag);
   /* Cost, gradient [n] and information [n x n], a positive semidefinite stand-in for the second derivatives.
    * For scoring only. */
   bramah_status (*slope)(void *user, const double *z, double *cost, double *gradient, double *information,
@@ -45,33 +44,19 @@ typedef struct bramah__optimum {
  * of variances is no sum of squares, so least-squares solvers such as GSL's cannot judge its steps. z [n]:
  * from where, and the minimum. gradient [n] and information [n x n] there (may be NULL). Errors: those of the
  * functions; E_NOT_FINITE (at the start). */
-bramah_status bramah__optimise_scoring(const bramah__objective *objective, double tolerance,
-                                                 double *z, double *gradient, double *information,
-                                                 bramah__optimum *out, bramah_diag *diag);
+bramah_status bramah__optimise_scoring(const bramah__objective *objective, double tolerance, double *z,
+                                       double *gradient, double *information, bramah__optimum *out,
+                                       bramah_diag *diag);
 
 /* Simplex of Nelder and Mead (GSL nmsimplex2), first edges of length `size`, until its size is below
  * `tolerance` times that. Bounds by z = low + (high - low) (1 + sin u) / 2. Errors: those of the cost;
  * E_ARGUMENT (no variables); E_NOT_FINITE (the cost is finite nowhere near the start). */
-bramah_status bramah__optimise_simplex(const bramah__objective *objective, double size,
-                                                 double tolerance, double *z, bramah__optimum *out,
-                                                 bramah_diag *diag);
-
-/* The simplex from z and from n_starts - 1 further points spread evenly at random over the bounds by a seed;
- * the best of them. */
-bramah_status bramah__optimise_multistart(const bramah__objective *objective, size_t n_starts,
-                                                    uint64_t seed, double size, double tolerance, double *z,
-                                                    bramah__optimum *out, bramah_diag *diag);
-
-/* Controlled random search with local mutation (NLopt's CRS2; P. Kaelo, M. M. Ali, J. Optimization Theory and
- * Applications 130, 2006) with so many evaluations, then the simplex. Errors: E_UNSUPPORTED (built without
- * NLopt); E_ARGUMENT (NLopt refuses the problem); those of the simplex. */
-bramah_status bramah__optimise_global(const bramah__objective *objective, uint64_t evaluations,
-                                                uint64_t seed, double size, double tolerance, double *z,
-                                                bramah__optimum *out, bramah_diag *diag);
+bramah_status bramah__optimise_simplex(const bramah__objective *objective, double size, double tolerance,
+                                       double *z, bramah__optimum *out, bramah_diag *diag);
 
 /* Points spread over the unit cube, out [n_points x n]: one in each of n_points layers of every dimension (M.
  * D. McKay, R. J. Beckman, W. J. Conover, Technometrics 21, 1979). Errors: E_MEMORY. */
 bramah_status bramah__latin_hypercube(size_t n_points, size_t n, uint64_t seed, double *out,
-                                                bramah_diag *diag);
+                                      bramah_diag *diag);
 
 #endif

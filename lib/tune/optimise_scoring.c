@@ -136,7 +136,7 @@ static bramah_status descend(search *s, int *moved, double *promised, bramah_dia
     *promised = promise(s);
     if (*promised < s->tolerance) return BRAMAH_OK;
     s->out->costs++;
-    const bramah_status status = s->f->cost(s->f->user, s->trial, s->cost, &cost, diag);
+    const bramah_status status = s->f->cost(s->f->user, s->trial, &cost, diag);
     if (status) return status;
     if (!isfinite(cost) || cost >= s->cost) continue;
     memcpy(s->z, s->trial, s->f->n * sizeof *s->z);
@@ -173,8 +173,8 @@ static bramah_status iterate(search *s, bramah_diag *diag)
 }
 
 bramah_status bramah__optimise_scoring(const bramah__objective *objective, double tolerance, double *z,
-                                      double *gradient, double *information, bramah__optimum *out,
-                                      bramah_diag *diag)
+                                       double *gradient, double *information, bramah__optimum *out,
+                                       bramah_diag *diag)
 {
   const size_t n = objective->n;
   double *block = calloc(4 * n + 2 * n * n + 1, sizeof *block);

@@ -38,7 +38,7 @@ static double evaluate(const gsl_vector *u, void *user)
   for (size_t i = 0; i < f->n; i++)
     b->z[i] = f->low[i] + 0.5 * (f->high[i] - f->low[i]) * (1.0 + sin(gsl_vector_get(u, i)));
   b->out->costs++;
-  b->status = f->cost(f->user, b->z, (double)INFINITY, &cost, b->diag);
+  b->status = f->cost(f->user, b->z, &cost, b->diag);
   if (b->status || !isfinite(cost)) return unusable;
   if (cost < b->best_cost) {
     b->best_cost = cost;
@@ -82,7 +82,7 @@ static void place(const bramah__objective *f, const double *z, double size, gsl_
 }
 
 bramah_status bramah__optimise_simplex(const bramah__objective *objective, double size, double tolerance,
-                                      double *z, bramah__optimum *out, bramah_diag *diag)
+                                       double *z, bramah__optimum *out, bramah_diag *diag)
 {
   const size_t n = objective->n;
   *out = (bramah__optimum){0};
@@ -112,41 +112,8 @@ bramah_status bramah__optimise_simplex(const bramah__objective *objective, doubl
   return b.status;
 }
 
-static void add_counts(bramah__optimum *to, const bramah__optimum *from)
-{
-  to->costs += from->costs;
-  to->slopes += from->slopes;
-  to->iterations += from->iterations;
-}
-
-bramah_status bramah__optimise_multistart(const bramah__objective *objective, size_t n_starts, uint64_t seed,
-                                         double size, double tolerance, double *z, bramah__optimum *out,
-                                         bramah_diag *diag)
-{
-  const size_t n = objective->n;
-  double *points = calloc(n_starts * n + 1, sizeof *points);
-  *out = (bramah__optimum){.cost = (double)INFINITY, .ending = BRAMAH_ENDING_STOPPED};
-  if (!points) return fail_memory(diag);
-  bramah_status status = bramah__latin_hypercube(n_starts, n, seed, points, diag);
-  for (size_t i = 0; i < n_starts * n; i++) {
-    const size_t k = i % n;
-    points[i] = i < n ? z[k] : objective->low[k] + points[i] * (objective->high[k] - objective->low[k]);
-  }
-  for (size_t s = 0; !status && s < n_starts; s++) {
-    bramah__optimum one;
-    status = bramah__optimise_simplex(objective, size, tolerance, points + s * n, &one, diag);
-    if (status == BRAMAH_E_NOT_FINITE && s) status = BRAMAH_OK; /* a bad place to start */
-    add_counts(out, &one);
-    if (status || !(one.cost < out->cost)) continue;
-    out->cost = one.cost;
-    out->ending = one.ending;
-    memcpy(z, points + s * n, n * sizeof *z);
-  }
-  free(points);
-  return status;
-}
-
-bramah_status bramah__latin_hypercube(size_t n_points, size_t n, uint64_t seed, double *out, bramah_diag *diag)
+bramah_status bramah__latin_hypercube(size_t n_points, size_t n, uint64_t seed, double *out,
+                                      bramah_diag *diag)
 {
   gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
   if (!rng) return fail_memory(diag);

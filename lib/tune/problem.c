@@ -2,7 +2,7 @@
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
 #include "bramah/study.h"
-#include "bramah/assess.h"
+#include "lib/assess/statistics.h"
 #include "bramah/units.h"
 
 #include <math.h>
@@ -123,8 +123,8 @@ static bramah_status check_once(const bramah__tune_problem *problem, const brama
   }
   if (!owner) return BRAMAH_OK;
   if (strcmp(owner->name, place) == 0)
-    return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this figure is given twice");
-  return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this figure follows '%s' already",
+    return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this value is given twice");
+  return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this value follows '%s' already",
                        owner->name);
 }
 
@@ -145,7 +145,7 @@ bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char
                                        bramah_diag *diag)
 {
   if (problem->n == BRAMAH__TUNE_MOST)
-    return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, line, name, "more than %d figures",
+    return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, line, name, "more than %d values",
                          (int)BRAMAH__TUNE_MOST);
   bramah__tune_parameter *t = &problem->tuned[problem->n++];
   *t = (bramah__tune_parameter){.name = copy(name), .line = line, .n_also = n_also, .also = also};
@@ -190,7 +190,7 @@ static bramah_status set_bounds(const bramah__tune_problem *problem, const brama
 {
   if (!t->unit)
     return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, from->line, t->name,
-                         "'%s' is no number: only figures can be tuned", t->text);
+                         "'%s' is no number: only numbers can be tuned", t->text);
   bramah_status status = convert(problem, t, &from->least, &t->least, diag);
   if (!status) status = convert(problem, t, &from->most, &t->most, diag);
   if (!status && from->step.text) status = convert(problem, t, &from->step, &t->step, diag);
@@ -284,7 +284,7 @@ static bramah_status choose_outputs(bramah__tune_problem *problem, bramah_diag *
   }
   for (size_t i = 0; i < plant->n_output; i++) {
     bramah_output_info info;
-    plant->output_info(plant->self, i, &info);
+    bramah_plant_output_info(plant, i, &info);
     if (info.kind == BRAMAH_OUTPUT_FIRST_ORDER && !info.hidden) problem->outputs[problem->n_outputs++] = i;
   }
   return BRAMAH_OK;
@@ -315,7 +315,7 @@ static double exceeded_by(double share, double dof)
   double low = 0.0, high = 20.0 * dof + 100.0;
   for (int i = 0; i < 60; i++) {
     const double middle = 0.5 * (low + high);
-    if (bramah_chi_square_above(middle, dof) > share)
+    if (bramah__chi_square_above(middle, dof) > share)
       low = middle;
     else
       high = middle;
@@ -339,20 +339,20 @@ static int moves_machine(const char *name)
 bramah_status bramah__tune_problem_seal(bramah__tune_problem *problem, bramah_diag *diag)
 {
   const char *version = bramah_version();
-  uint64_t hash = bramah__tune_hash(0, version, strlen(version)), of_study;
+  uint64_t hash = bramah__fnv(0, version, strlen(version)), of_study;
   const bramah_status status = bramah_study_hash(problem->study, &of_study, diag);
   if (status) return status;
-  hash = bramah__tune_hash(hash, &of_study, sizeof of_study);
-  hash = bramah__tune_hash(hash, &problem->ahead, sizeof problem->ahead);
-  hash = bramah__tune_hash(hash, &problem->settle_ns, sizeof problem->settle_ns);
-  hash = bramah__tune_hash(hash, problem->outputs, problem->n_outputs * sizeof *problem->outputs);
+  hash = bramah__fnv(hash, &of_study, sizeof of_study);
+  hash = bramah__fnv(hash, &problem->ahead, sizeof problem->ahead);
+  hash = bramah__fnv(hash, &problem->settle_ns, sizeof problem->settle_ns);
+  hash = bramah__fnv(hash, problem->outputs, problem->n_outputs * sizeof *problem->outputs);
   problem->shared_model = 1;
   for (size_t i = 0; i < problem->n; i++) {
     const bramah__tune_parameter *t = &problem->tuned[i];
-    hash = bramah__tune_hash(hash, t->name, strlen(t->name) + 1);
+    hash = bramah__fnv(hash, t->name, strlen(t->name) + 1);
     if (moves_machine(t->name)) problem->shared_model = 0;
     for (size_t k = 0; k < t->n_also; k++) {
-      hash = bramah__tune_hash(hash, t->also[k], strlen(t->also[k]) + 1);
+      hash = bramah__fnv(hash, t->also[k], strlen(t->also[k]) + 1);
       if (moves_machine(t->also[k])) problem->shared_model = 0;
     }
   }

@@ -12,8 +12,8 @@ bramah_status bramah__tune_search_open(bramah__tune_search *search, const bramah
                                        bramah_diag *diag)
 {
   const size_t size = bramah__tune_n_scores(problem, 1), all = problem->n_logs;
-  *search = (bramah__tune_search){
-      .problem = problem, .workers = workers, .n_logs = n_logs, .phase = "search", .starts = 8};
+  *search =
+      (bramah__tune_search){.problem = problem, .workers = workers, .n_logs = n_logs, .phase = "search"};
   search->logs = calloc(n_logs + 1, sizeof *search->logs);
   search->white = calloc(2 * problem->n + 1, sizeof *search->white);
   search->limits = calloc(all * BRAMAH__TUNE_CHECKS + 1, sizeof *search->limits);
@@ -52,19 +52,19 @@ static void talk(const bramah__tune_search *search)
 }
 
 void bramah__tune_note_tried(bramah__tune_search *search, const char *set, int slope,
-                             const bramah__tune_verdict *verdict, double value)
+                             const bramah_tune_verdict *verdict, double value)
 {
   if (search->n_tried == search->room) {
     const size_t room = search->room ? 2 * search->room : 64;
-    bramah__tune_tried *tried = realloc(search->tried, room * sizeof *tried);
+    bramah_tune_tried *tried = realloc(search->tried, room * sizeof *tried);
     if (!tried) return; /* the table gets shorter, the search goes on */
     search->tried = tried;
     search->room = room;
   }
-  bramah__tune_tried *t = &search->tried[search->n_tried];
+  bramah_tune_tried *t = &search->tried[search->n_tried];
   if (!verdict->status && !verdict->stopped && strcmp(search->phase, "fold") != 0)
     search->most_used = fmax(search->most_used, verdict->used + verdict->gated);
-  *t = (bramah__tune_tried){.phase = search->phase, .slope = slope, .verdict = *verdict, .value = value};
+  *t = (bramah_tune_tried){.phase = search->phase, .slope = slope, .verdict = *verdict, .value = value};
   t->x = malloc((search->problem->n + 1) * sizeof *t->x);
   if (!t->x) return;
   bramah__tune_set_numbers(search->problem, set, t->x);
@@ -158,7 +158,7 @@ static double lost(const bramah__tune_search *search)
 }
 
 bramah_status bramah__tune_evaluate(bramah__tune_search *search, const char *set, int slope, int limited,
-                                    double *value, bramah__tune_verdict *verdict, bramah_diag *diag)
+                                    double *value, bramah_tune_verdict *verdict, bramah_diag *diag)
 {
   double x[BRAMAH__TUNE_MOST];
   const bramah_status status = replay_logs(search, set, slope, limited, diag);
@@ -179,7 +179,7 @@ bramah_status bramah__tune_evaluate(bramah__tune_search *search, const char *set
 /* A failed replay once more, for its words: of the set itself, or, where that one does not fail, of a
  * neighbour. */
 bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, const char *set, int slope,
-                                           const bramah__tune_verdict *verdict, bramah_diag *diag)
+                                           const bramah_tune_verdict *verdict, bramah_diag *diag)
 {
   bramah__tune_job job = {.log = verdict->failed, .thousandths = 1000};
   double *scores = calloc(bramah__tune_n_scores(problem, 1) + 1, sizeof *scores);
@@ -201,11 +201,11 @@ bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, 
                          bramah_status_text(verdict->status));
   return bramah__failf(diag, verdict->status, problem->logs[verdict->failed].path, 0, why.thing,
                        "%.340s (at t = %.9g s%s)", why.message, t,
-                       job.slope ? ", one figure a step further" : "");
+                       job.slope ? ", one value a step further" : "");
 }
 
 bramah_status bramah__tune_explain(const bramah__tune_search *search, const char *set,
-                                   const bramah__tune_verdict *verdict, bramah_diag *diag)
+                                   const bramah_tune_verdict *verdict, bramah_diag *diag)
 {
   const bramah__tune_problem *problem = search->problem;
   if (verdict->status) {
@@ -227,7 +227,7 @@ bramah_status bramah__tune_explain(const bramah__tune_search *search, const char
     return bramah__failf(
         diag, BRAMAH_E_EMPTY, path, 0, "innovations",
         "none is there after 'settle': the log is too short, or has none of the study's sensors");
-  return bramah__failf(diag, BRAMAH_E_NOT_FINITE, path, 0, bramah__tune_criterion_name(search->criterion),
+  return bramah__failf(diag, BRAMAH_E_NOT_FINITE, path, 0, bramah_tune_criterion_name(search->criterion),
                        "the criterion is not finite with %.200s: %s", set,
                        search->criterion == BRAMAH_TUNE_RMSE ? "give the truth of the logs with --truth"
                                                              : "begin from other values");
@@ -252,13 +252,12 @@ static void write_set(const posed *p, const double *z, char *set)
   bramah__tune_set_text(p->search->problem, x, set);
 }
 
-static bramah_status cost(void *user, const double *z, double hopeless, double *out, bramah_diag *diag)
+static bramah_status cost(void *user, const double *z, double *out, bramah_diag *diag)
 {
   posed *p = user;
   char set[BRAMAH__TUNE_TEXT];
-  bramah__tune_verdict verdict;
+  bramah_tune_verdict verdict;
   write_set(p, z, set);
-  (void)hopeless; /* what is, the search knows by the course of the best */
   return bramah__tune_evaluate(p->search, set, 0, p->search->criterion == BRAMAH_TUNE_LIKELIHOOD, out,
                                &verdict, diag);
 }
@@ -301,7 +300,7 @@ static bramah_status slope(void *user, const double *z, double *out, double *gra
 {
   posed *p = user;
   char set[BRAMAH__TUNE_TEXT];
-  bramah__tune_verdict verdict;
+  bramah_tune_verdict verdict;
   write_set(p, z, set);
   const bramah_status status = bramah__tune_evaluate(p->search, set, 1, 0, out, &verdict, diag);
   if (status) return status;
@@ -365,8 +364,7 @@ static bramah_status revive(posed *p, size_t k, double *z, double *value, int *b
   if (!status) status = bramah__tune_evaluate_all(s, N_TRIALS, sets, 1000, scores, diag);
   for (size_t i = 0; !status && i < N_TRIALS; i++) {
     double x[BRAMAH__TUNE_MOST];
-    const bramah__tune_verdict v =
-        bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
+    const bramah_tune_verdict v = bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
     bramah__tune_set_numbers(s->problem, sets[i], x);
     const double here =
         bramah__tune_criterion_value(&v, s->criterion) + bramah__tune_penalty(s, x, NULL, NULL);
@@ -403,24 +401,6 @@ static bramah_status score(posed *p, const bramah__objective *f, double *z, bram
   return status;
 }
 
-static bramah_status choose(posed *p, double *z, bramah__optimum *out, bramah_diag *diag)
-{
-  const bramah__tune_search *s = p->search;
-  const bramah__objective f = {
-      .user = p, .n = p->n, .low = p->low, .high = p->high, .cost = cost, .slope = slope, .stop = used_up};
-  const uint64_t evaluations = s->budget ? s->budget - s->budget / 4 : 200 * (p->n + 1);
-  switch (s->method) {
-  case BRAMAH_TUNE_SIMPLEX:
-    return bramah__optimise_simplex(&f, 0.5, 2e-3, z, out, diag);
-  case BRAMAH_TUNE_MULTISTART:
-    return bramah__optimise_multistart(&f, s->starts, s->seed, 0.5, 2e-3, z, out, diag);
-  case BRAMAH_TUNE_GLOBAL:
-    return bramah__optimise_global(&f, evaluations, s->seed, 0.1, 1e-2, z, out, diag);
-  default:
-    return score(p, &f, z, out, diag);
-  }
-}
-
 bramah_status bramah__tune_optimise(bramah__tune_search *search, char *set, const unsigned char *fixed,
                                     bramah__optimum *out, bramah_diag *diag)
 {
@@ -429,7 +409,11 @@ bramah_status bramah__tune_optimise(bramah__tune_search *search, char *set, cons
   pose(&p, search, set, fixed, z);
   *out = (bramah__optimum){0};
   if (!p.n) return BRAMAH_OK;
-  const bramah_status status = choose(&p, z, out, diag);
+  const bramah__objective f = {
+      .user = &p, .n = p.n, .low = p.low, .high = p.high, .cost = cost, .slope = slope, .stop = used_up};
+  const bramah_status status = search->method == BRAMAH_TUNE_SIMPLEX
+                                   ? bramah__optimise_simplex(&f, 0.5, 2e-3, z, out, diag)
+                                   : score(&p, &f, z, out, diag);
   if (!status) write_set(&p, z, set);
   return status;
 }

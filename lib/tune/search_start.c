@@ -20,7 +20,7 @@ static void take_white_parts(const bramah__tune_search *s, double *x)
   for (size_t i = 0; i < s->problem->n; i++) {
     const bramah__tune_parameter *t = &s->problem->tuned[i];
     if (t->kind != BRAMAH__TUNE_SENSOR) continue;
-    const bramah__tune_colour c = bramah__tune_look_at_sensor(s->problem, s->n_logs, s->scores, t->index);
+    const bramah_tune_colour c = bramah__tune_look_at_sensor(s->problem, s->n_logs, s->scores, t->index);
     const double step = bramah_session_sensors(s->problem->session)[t->index].resolution;
     const double variance = c.white_sigma * c.white_sigma - step * step / 12.0;
     if (variance > 0.0) x[i] = inside(t, sqrt(variance) / t->factor);
@@ -84,7 +84,7 @@ static bramah_status try_factors(bramah__tune_search *s, factor_scan *scan, bram
   const bramah_status status =
       bramah__tune_evaluate_all(s, N_FACTORS, scan->sets, enough(s), scan->scores, diag);
   for (size_t k = 0; !status && k < N_FACTORS; k++) {
-    const bramah__tune_verdict v =
+    const bramah_tune_verdict v =
         bramah__tune_judge(s->problem, s->n_logs, s->logs, scan->scores + k * s->n_logs);
     const double here = bramah__tune_criterion_value(&v, BRAMAH_TUNE_LIKELIHOOD);
     bramah__tune_note_tried(s, scan->sets[k], 0, &v, here);
@@ -117,7 +117,7 @@ static void find_white_sensors(bramah__tune_search *s, const double *x)
   for (size_t i = 0; i < s->problem->n; i++) {
     const bramah__tune_parameter *t = &s->problem->tuned[i];
     if (t->kind != BRAMAH__TUNE_SENSOR) continue;
-    const bramah__tune_colour c = bramah__tune_look_at_sensor(s->problem, s->n_logs, s->scores, t->index);
+    const bramah_tune_colour c = bramah__tune_look_at_sensor(s->problem, s->n_logs, s->scores, t->index);
     if (c.coloured || !(c.nis > 0.8 && c.nis < 1.25)) continue;
     s->white[i] = x[i];
     s->samples[i] = c.n;
@@ -136,7 +136,7 @@ static bramah_status begin_with_model_alone(bramah__tune_search *s, double *x, i
 {
   char set[BRAMAH__TUNE_TEXT];
   double value;
-  bramah__tune_verdict verdict;
+  bramah_tune_verdict verdict;
   for (size_t i = 0; i < s->problem->n; i++) {
     const bramah__tune_parameter *t = &s->problem->tuned[i];
     if (t->kind == BRAMAH__TUNE_SENSOR) x[i] = t->most;
@@ -152,7 +152,7 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, char *set, br
 {
   double given[BRAMAH__TUNE_MOST], x[BRAMAH__TUNE_MOST], value, lowest;
   char trial[BRAMAH__TUNE_TEXT];
-  bramah__tune_verdict verdict;
+  bramah_tune_verdict verdict;
   bramah__tune_set_numbers(search->problem, set, x);
   bramah__tune_set_numbers(search->problem, set, given);
   search->phase = "start";

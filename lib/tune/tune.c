@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE   /* _SC_NPROCESSORS_ONLN */
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
+#include "bramah/assess.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 bramah_tune_options bramah_tune_options_default(void)
 {
-  return (bramah_tune_options){.criterion = -1, .method = -1, .seed = 1, .starts = 8};
+  return (bramah_tune_options){.criterion = -1, .method = -1};
 }
 
 /* ---- preparation ---- */
@@ -31,7 +32,7 @@ static bramah_status choose(bramah_tuning *t, bramah_diag *diag)
                          "it follows the likelihood; other criteria have none");
   if (method == BRAMAH_TUNE_SCORING && criterion != BRAMAH_TUNE_LIKELIHOOD)
     return bramah__failf(diag, BRAMAH_E_VALUE, path, tune->line, "tune",
-                         "scoring is for the likelihood; other criteria want simplex, multistart or global");
+                         "scoring is for the likelihood; other criteria want simplex");
   if (method == BRAMAH_TUNE_DEFAULT)
     method = criterion == BRAMAH_TUNE_LIKELIHOOD ? BRAMAH_TUNE_SCORING : BRAMAH_TUNE_SIMPLEX;
   t->search.criterion = (bramah_tune_criterion)criterion;
@@ -78,8 +79,6 @@ static bramah_status open_search(bramah_tuning *t, bramah_diag *diag)
   t->search.criterion = asked.criterion;
   t->search.method = asked.method;
   t->search.penalty = asked.penalty;
-  t->search.seed = t->options.seed;
-  t->search.starts = t->options.starts ? t->options.starts : 1;
   t->search.budget = t->options.budget;
   t->search.progress = t->options.progress;
   t->search.enough = t->options.enough;
@@ -139,7 +138,7 @@ static void take_warning(void *user, const char *line)
 }
 
 /* The set found can be replayed, but a neighbour of it cannot, so that there is no slope. */
-static bramah_status tell_no_intervals(bramah_tuning *t, const bramah__tune_verdict *verdict,
+static bramah_status tell_no_intervals(bramah_tuning *t, const bramah_tune_verdict *verdict,
                                        bramah_diag *diag)
 {
   char line[sizeof t->warning_text[0]];
@@ -157,7 +156,7 @@ static bramah_status find_certainty(bramah_tuning *t, bramah_diag *diag)
 {
   bramah__tune_search *s = &t->search;
   double value, x[BRAMAH__TUNE_MOST];
-  bramah__tune_verdict verdict;
+  bramah_tune_verdict verdict;
   const size_t n = t->problem.n, place = bramah__tune_place_information(&t->problem);
   if (s->criterion != BRAMAH_TUNE_LIKELIHOOD) return BRAMAH_OK;
   bramah_status status = bramah__tune_evaluate(s, t->set, 1, 0, &value, &verdict, diag);
@@ -187,48 +186,118 @@ static bramah_status validate(bramah_tuning *t, bramah_diag *diag)
 static bramah_status check_outcome(const bramah_tuning *t, bramah_diag *diag)
 {
   const bramah__tune_search *s = &t->search;
-  const bramah__tune_verdict verdict = bramah__tune_judge(&t->problem, s->n_logs, s->logs, t->after);
+  const bramah_tune_verdict verdict = bramah__tune_judge(&t->problem, s->n_logs, s->logs, t->after);
   const int bad = verdict.status || bramah__tune_starved(&verdict);
   return bad ? bramah__tune_explain(s, t->set, &verdict, diag) : BRAMAH_OK;
 }
 
+static void take_value(bramah_tuning *t, size_t i, double found)
+{
+  const bramah__tune_parameter *p = &t->problem.tuned[i];
+  const bramah__tune_certainty *c = t->certainty.n ? &t->certainty : NULL;
+  bramah_tuned_value *v = &t->values[i];
+  *v = (bramah_tuned_value){.path = p->name,
+                            .unit = p->unit,
+                            .n_also = p->n_also,
+                            .also = p->also,
+                            .text = p->text,
+                            .least = p->least,
+                            .most = p->most,
+                            .linear = p->linear,
+                            .before = p->ref.number,
+                            .found = found,
+                            .low = (double)NAN,
+                            .high = (double)NAN,
+                            .sigma = (double)NAN,
+                            .with = i};
+  if (t->profiles) v->profile = t->profiles[i];
+  if (!c) return;
+  v->low = c->low[i];
+  v->high = c->high[i];
+  v->sigma = c->sigma[i];
+  v->at_bound = c->held[i] == BRAMAH__TUNE_AT_LEAST || c->held[i] == BRAMAH__TUNE_AT_MOST;
+  v->flat = c->held[i] == BRAMAH__TUNE_FLAT;
+  for (size_t j = 0; !c->held[i] && j < c->n; j++) {
+    const double r = c->correlation[i * c->n + j];
+    if (j == i || !isfinite(r) || (v->with != i && !(fabs(r) > fabs(v->correlation)))) continue;
+    v->with = j;
+    v->correlation = r;
+  }
+}
+
+/* All sensors of a log together: NIS, and what is expected of it behind the gates. */
+static bramah_tune_colour together(const bramah__tune_problem *problem, const double *scores)
+{
+  bramah_tune_colour c = {.nis = scores[BRAMAH__TUNE_NIS] / scores[BRAMAH__TUNE_DOF]};
+  bramah_diag ignored;
+  double share = 0.0;
+  if (bramah_nis_band(scores[BRAMAH__TUNE_DOF], 0.95, &c.low, &c.high, &ignored))
+    c.low = c.high = (double)NAN;
+  for (size_t i = 0; i < problem->n_sensors; i++) {
+    const double n = scores[bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_N];
+    share += n * bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
+    c.n += n;
+  }
+  c.low *= share / c.n;
+  c.high *= share / c.n;
+  return c;
+}
+
+static void take_log(bramah_tuning *t, size_t k)
+{
+  const bramah__tune_problem *problem = &t->problem;
+  bramah_tune_consistency *out = t->consistency + k * (problem->n_sensors + 1);
+  t->log_names[k] = problem->logs[k].path;
+  for (size_t i = 0; i < problem->n_sensors; i++)
+    *out++ = (bramah_tune_consistency){.log = problem->logs[k].path,
+                                       .sensor = bramah_session_sensors(problem->session)[i].name,
+                                       .before = bramah__tune_look_at_sensor(problem, 1, t->before + k, i),
+                                       .after = bramah__tune_look_at_sensor(problem, 1, t->after + k, i)};
+  *out = (bramah_tune_consistency){.log = problem->logs[k].path,
+                                   .before = together(problem, t->before[k]),
+                                   .after = together(problem, t->after[k])};
+  t->nis[k] = out->before.nis;
+  t->nis[t->n_all + k] = out->after.nis;
+}
+
 static bramah_status take_result(bramah_tuning *t, bramah_diag *diag)
 {
+  static const char *const endings[] = {"converged", "stopped by its budget", "stuck"};
   bramah_tune_result *r = &t->result;
-  const bramah__tune_certainty *c = t->certainty.n ? &t->certainty : NULL;
   double x[BRAMAH__TUNE_MOST];
-  r->converged = t->optimum.ending == 0;
+  r->ending = endings[t->optimum.ending];
+  r->criterion = bramah_tune_criterion_name(t->search.criterion);
+  r->converged = t->optimum.ending == BRAMAH_ENDING_CONVERGED;
   r->iterations = t->optimum.iterations;
   r->evaluations = t->search.n_tried;
   r->replays = t->workers.replays;
+  r->log_seconds = t->workers.log_seconds;
+  r->n_known = bramah__journal_count_read(t->workers.journal);
   r->cost = t->optimum.cost;
   r->n = t->problem.n;
+  r->has_intervals = t->certainty.n > 0;
   r->n_logs = t->n_all;
+  r->n_consistency = t->n_all * (t->problem.n_sensors + 1);
+  r->n_folds = t->folds.n;
+  r->folds = t->folds.fold;
   t->values = calloc(r->n + 1, sizeof *t->values);
   t->nis = calloc(2 * t->n_all + 1, sizeof *t->nis);
-  if (!t->values || !t->nis) return bramah__fail_memory(diag);
+  t->log_names = calloc(t->n_all + 1, sizeof *t->log_names);
+  t->consistency = calloc(r->n_consistency + 1, sizeof *t->consistency);
+  if (!t->values || !t->nis || !t->log_names || !t->consistency) return bramah__fail_memory(diag);
   bramah__tune_set_numbers(&t->problem, t->set, x);
-  for (size_t i = 0; i < r->n; i++) {
-    const bramah__tune_parameter *p = &t->problem.tuned[i];
-    t->values[i] = (bramah_tuned_value){
-        .path = p->name,
-        .unit = p->unit,
-        .before = p->ref.number,
-        .found = x[i],
-        .low = c ? c->low[i] : (double)NAN,
-        .high = c ? c->high[i] : (double)NAN,
-        .at_bound = c && (c->held[i] == BRAMAH__TUNE_AT_LEAST || c->held[i] == BRAMAH__TUNE_AT_MOST),
-        .flat = c && c->held[i] == BRAMAH__TUNE_FLAT};
-  }
-  for (size_t k = 0; k < t->n_all; k++) {
-    t->nis[k] = t->before[k][BRAMAH__TUNE_NIS] / t->before[k][BRAMAH__TUNE_DOF];
-    t->nis[t->n_all + k] = t->after[k][BRAMAH__TUNE_NIS] / t->after[k][BRAMAH__TUNE_DOF];
-  }
-  if (c) bramah__tune_certainty_warn(c, &t->problem, take_warning, t);
+  for (size_t i = 0; i < r->n; i++) take_value(t, i, x[i]);
+  for (size_t k = 0; k < t->n_all; k++) take_log(t, k);
+  bramah__tune_compare_criteria(&t->search, r->best);
+  if (t->certainty.n) bramah__tune_certainty_warn(&t->certainty, &t->problem, take_warning, t);
   bramah__tune_warn_coloured(&t->problem, t->n_all, t->after, take_warning, t);
   r->values = t->values;
+  r->logs = t->log_names;
   r->nis_before = t->nis;
   r->nis_after = t->nis + t->n_all;
+  r->consistency = t->consistency;
+  r->n_tried = t->search.n_tried;
+  r->tried = t->search.tried;
   r->warnings = t->warning;
   return BRAMAH_OK;
 }
@@ -342,6 +411,8 @@ void bramah__tuning_close(bramah_tuning *t)
   free(t->before);
   free(t->values);
   free(t->nis);
+  free(t->log_names);
+  free(t->consistency);
 }
 
 bramah_status bramah_tune(const char *study, size_t n_logs, const char *const *logs,
@@ -359,6 +430,26 @@ bramah_status bramah_tune(const char *study, size_t n_logs, const char *const *l
   else
     *out = t;
   return status;
+}
+
+bramah_status bramah_tune_check(const char *study, bramah_diag *diag, bramah_tuning **out)
+{
+  bramah_tuning *t = calloc(1, sizeof *t);
+  *out = NULL;
+  bramah_diag_clear(diag);
+  if (!t) return bramah__fail_memory(diag);
+  bramah_status status = bramah__tune_problem_open(&t->problem, study, diag);
+  if (!status) status = bramah__tune_problem_add_parameters(&t->problem, diag);
+  t->values = calloc(t->problem.n + 1, sizeof *t->values);
+  if (!status && !t->values) status = bramah__fail_memory(diag);
+  if (status) {
+    bramah_tuning_free(t);
+    return status;
+  }
+  for (size_t i = 0; i < t->problem.n; i++) take_value(t, i, t->problem.tuned[i].start);
+  t->result = (bramah_tune_result){.n = t->problem.n, .values = t->values};
+  *out = t;
+  return BRAMAH_OK;
 }
 
 void bramah_tuning_free(bramah_tuning *tuning)

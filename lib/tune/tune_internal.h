@@ -3,6 +3,7 @@
 #ifndef BRAMAH_LIB_TUNE_INTERNAL_H
 #define BRAMAH_LIB_TUNE_INTERNAL_H
 
+#include "lib/base/text.h"
 #include "lib/tune/journal.h"
 #include "lib/tune/optimise.h"
 #include "bramah/replay.h"
@@ -59,9 +60,6 @@ bramah_status bramah__tune_cursor_open(bramah__tune_cursor *cursor, const bramah
 void bramah__tune_cursor_close(bramah__tune_cursor *cursor);
 /* bramah_source; user is the bramah__tune_cursor. */
 bramah_status bramah__tune_cursor_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag);
-
-/* FNV-1a, continued from a former hash (0: a new one). */
-uint64_t bramah__tune_hash(uint64_t hash, const void *data, size_t n);
 
 /* What tuning and sweeps share: a study, the values that vary, and the logs. It does not change while any
  * number of threads replays; a set of values is a text, so that it can be kept, sent and compared exactly. */
@@ -162,8 +160,6 @@ void bramah__tune_session_close(bramah__tune_session *session);
 
 /* One replay of one log with one set of values, and what it tells: all values that any criterion needs, as
  * plain numbers that can be kept, sent and compared to the bit. */
-enum { BRAMAH__TUNE_LAGS = 10 };
-
 /* What is asked. With `slope` a neighbour per value of the problem runs along. */
 typedef struct bramah__tune_job {
   size_t log;
@@ -198,9 +194,9 @@ enum {
   BRAMAH__TUNE_OF_SQUARES, /* sum of nu^2 [SI] */
   BRAMAH__TUNE_OF_NIS,     /* sum of e^2, e = nu / sigma */
   BRAMAH__TUNE_OF_SUM,     /* of e */
-  BRAMAH__TUNE_OF_LAG,     /* [BRAMAH__TUNE_LAGS] sums of e e_-l */
+  BRAMAH__TUNE_OF_LAG,     /* [BRAMAH_TUNE_LAGS] sums of e e_-l */
   BRAMAH__TUNE_OF_AHEAD =
-      BRAMAH__TUNE_OF_LAG + BRAMAH__TUNE_LAGS,      /* sum of squared errors of predictions [SI], number */
+      BRAMAH__TUNE_OF_LAG + BRAMAH_TUNE_LAGS,       /* sum of squared errors of predictions [SI], number */
   BRAMAH__TUNE_OF_BINS = BRAMAH__TUNE_OF_AHEAD + 2, /* [BRAMAH__TUNE_BINS] */
   BRAMAH__TUNE_PER_SENSOR = BRAMAH__TUNE_OF_BINS + BRAMAH__TUNE_BINS
 };
@@ -308,66 +304,29 @@ typedef struct bramah__tune_workers {
   const bramah__tune_ranks *ranks;
 } bramah__tune_workers;
 
-/* Do the jobs; values [n] pointers to room for bramah__tune_n_figures each. Errors: E_MEMORY; E_FILE (the
+/* Do the jobs; values [n] pointers to room for bramah__tune_n_scores each. Errors: E_MEMORY; E_FILE (the
  * journal cannot take more: what was done before is in it); E_TIME (interrupted). */
 bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, const bramah__tune_job *jobs,
                                       double *const *scores, bramah_diag *diag);
 
-/* From the values of replays to what they are worth: criteria, and how consistent each sensor is. */
-/* Of one set of values over some logs. NaN: not known (no truth, no predictions). */
-typedef struct bramah__tune_verdict {
-  bramah_status status; /* of the first replay that failed */
-  size_t failed;        /* that log; n_logs: none */
-  int stopped;          /* 1: at least one replay was given up; only `cost` counts then, as a lower bound */
-  double used, gated;
-  double cost;       /* minus log likelihood, in all */
-  double nis;        /* mean per degree of freedom */
-  double distance;   /* of the distributions of NIS from chi-square: 0 if alike, mean over sensors and all */
-  double rmse;       /* against the truth, share of the largest magnitude, root mean square over outputs */
-  double prediction; /* errors some steps ahead in standard deviations of the sensors as the study has them */
-} bramah__tune_verdict;
-
 /* logs [n] in the order of values [n]. */
-bramah__tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, size_t n, const size_t *logs,
-                                        double *const *scores);
+bramah_tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, size_t n, const size_t *logs,
+                                       double *const *scores);
 
 /* Is next to nothing left of the innovations after gating? */
-int bramah__tune_starved(const bramah__tune_verdict *verdict);
+int bramah__tune_starved(const bramah_tune_verdict *verdict);
 
 /* Value of a criterion, to be made small; infinite where a replay failed. */
-double bramah__tune_criterion_value(const bramah__tune_verdict *verdict, bramah_tune_criterion criterion);
-const char *bramah__tune_criterion_name(bramah_tune_criterion criterion);
+double bramah__tune_criterion_value(const bramah_tune_verdict *verdict, bramah_tune_criterion criterion);
 
-/* What innovations of a sensor say, over some logs. */
-typedef struct bramah__tune_colour {
-  double n, gated;
-  double nis;                    /* mean */
-  double low, high;              /* band of it */
-  double lag[BRAMAH__TUNE_LAGS]; /* correlations of normalised innovations */
-  double ljung_box, p;           /* over all lags, and the probability of as much by chance */
-  double white_sigma; /* [SI] of the part without memory, from the correlations run back to lag zero */
-  int coloured;       /* 1: the correlation of neighbours is beyond its band and a tenth */
-} bramah__tune_colour;
-bramah__tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *problem, size_t n,
-                                                double *const *scores, size_t i);
-
-/* Coloured beyond chance, but little. */
-int bramah__tune_is_faint(const bramah__tune_colour *colour);
+bramah_tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *problem, size_t n,
+                                               double *const *scores, size_t i);
 
 /* A line for each sensor whose innovations keep a memory; returns how many. values [n] of logs. */
 size_t bramah__tune_warn_coloured(const bramah__tune_problem *problem, size_t n, double *const *after,
                                   void (*say)(void *user, const char *line), void *user);
 
 /* The search for the best values: evaluations over some of the logs, where to begin, and the optimisers. */
-/* A set that was tried, for the table of all evaluations. */
-typedef struct bramah__tune_tried {
-  const char *phase; /* "start", "search", "fold 2", "profile" */
-  int slope;
-  bramah__tune_verdict verdict;
-  double value; /* of the criterion with penalty */
-  double *x;    /* [n] in the units of the files */
-} bramah__tune_tried;
-
 typedef struct bramah__tune_search {
   const bramah__tune_problem *problem;
   bramah__tune_workers *workers;
@@ -376,8 +335,6 @@ typedef struct bramah__tune_search {
   double penalty;
   uint64_t budget, evaluations; /* sets evaluated; a slope counts 1 + n; budget 0: none */
   int (*enough)(void *user);    /* 1 ends the search as its budget does; NULL: never */
-  uint64_t seed;
-  size_t starts;
   size_t n_logs;
   size_t *logs;    /* [n_logs] tuned on */
   double *white;   /* [n] sigma of a sensor that is white as it is, in the file's unit; 0: no penalty */
@@ -388,11 +345,11 @@ typedef struct bramah__tune_search {
   const char *phase;
   double most_used; /* innovations of a complete evaluation */
   size_t n_tried, room;
-  bramah__tune_tried *tried;
+  bramah_tune_tried *tried;
   int given; /* early stopping: limits of the best set known are there */
   double best;
-  double *limits;   /* [problem->n_logs x BRAMAH__TUNE_CHECKS] costs of the best set */
-  double *block;    /* values of an evaluation */
+  double *limits;  /* [problem->n_logs x BRAMAH__TUNE_CHECKS] costs of the best set */
+  double *block;   /* values of an evaluation */
   double **scores; /* [problem->n_logs] */
 } bramah__tune_search;
 
@@ -405,23 +362,23 @@ void bramah__tune_search_close(bramah__tune_search *search);
 /* Evaluate a set over the logs of the search; values in search->values [n_logs] until the next call. value:
  * criterion with penalty, infinite where it cannot be used. */
 bramah_status bramah__tune_evaluate(bramah__tune_search *search, const char *set, int slope, int limited,
-                                    double *value, bramah__tune_verdict *verdict, bramah_diag *diag);
+                                    double *value, bramah_tune_verdict *verdict, bramah_diag *diag);
 
 /* Why a replay of the set failed (verdict->status): its message, with log and time; with `slope` also that of
  * a neighbour. */
 bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, const char *set, int slope,
-                                           const bramah__tune_verdict *verdict, bramah_diag *diag);
+                                           const bramah_tune_verdict *verdict, bramah_diag *diag);
 
 /* Why the set cannot be used: a message that names log, set and what to do. */
 bramah_status bramah__tune_explain(const bramah__tune_search *search, const char *set,
-                                   const bramah__tune_verdict *verdict, bramah_diag *diag);
+                                   const bramah_tune_verdict *verdict, bramah_diag *diag);
 
 /* Replays of many sets over the search's logs at once; values [n_sets x n_logs] pointers. */
 bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n_sets,
                                         char (*sets)[BRAMAH__TUNE_TEXT], int thousandths,
                                         double *const *scores, bramah_diag *diag);
 void bramah__tune_note_tried(bramah__tune_search *search, const char *set, int slope,
-                             const bramah__tune_verdict *verdict, double value);
+                             const bramah_tune_verdict *verdict, double value);
 
 /* From set as it is to where the search begins: sensors' noise from the correlations of the innovations,
  * plant noise by a common factor. The set is changed. */
@@ -482,18 +439,9 @@ bramah_status bramah__tune_bound_weak(bramah__tune_certainty *certainty, bramah_
 
 /* ---- cross-validation ---- */
 
-typedef struct bramah__tune_fold {
-  size_t n_held;
-  size_t *held;                /* [n_held] logs left out */
-  char set[BRAMAH__TUNE_TEXT]; /* found without them */
-  bramah__tune_verdict given;  /* on those left out: with the study's own values, */
-  bramah__tune_verdict found;  /* with those found without them, */
-  bramah__tune_verdict all;    /* with those found on all */
-} bramah__tune_fold;
-
 typedef struct bramah__tune_folds {
   size_t n;
-  bramah__tune_fold *fold; /* [n] */
+  bramah_tune_fold *fold; /* [n] */
 } bramah__tune_folds;
 
 /* Of two logs or more. Log k is left out in fold k % n; each search begins at `set`. Sets tried go into search->tried. */
@@ -503,27 +451,18 @@ void bramah__tune_folds_free(bramah__tune_folds *folds);
 
 /* ---- profiles ---- */
 
-typedef struct bramah__tune_profile {
-  size_t n;         /* points */
-  double *x;        /* [n] of the value, ascending */
-  double *cost;     /* [n] above the least, the other values made the best of */
-  double low, high; /* where it crosses 1.92 */
-} bramah__tune_profile;
-
 /* `sides` points to each side of every value, out to three standard errors; profiles [n of the problem] are
  * released by bramah__tune_profiles_free. */
-bramah_status bramah__tune_find_profiles(bramah__tune_profile *profiles, bramah__tune_search *search,
+bramah_status bramah__tune_find_profiles(bramah_tune_profile *profiles, bramah__tune_search *search,
                                          const char *set, const bramah__tune_certainty *certainty,
                                          const double *information, size_t sides, bramah_diag *diag);
-void bramah__tune_profiles_free(bramah__tune_profile *profiles, size_t n);
+void bramah__tune_profiles_free(bramah_tune_profile *profiles, size_t n);
 
 /* ---- criteria against each other ---- */
 
-enum { BRAMAH__TUNE_CRITERIA = 4 };
-/* Set i was tried over all logs of the search and replayed to the end. */
-int bramah__tune_is_comparable(const bramah__tune_search *search, size_t i);
-/* front [n_tried] 1: no other set that was tried is better by one criterion and as good by the others. */
-void bramah__tune_find_front(const bramah__tune_search *search, unsigned char *front);
+/* Sets tried that no other one beats by one criterion while it is as good by the others: their `front`; and
+ * the best set of each criterion, best [BRAMAH_TUNE_CRITERIA]; n_tried: none. */
+void bramah__tune_compare_criteria(bramah__tune_search *search, size_t *best);
 
 /* ---- a run ---- */
 
@@ -539,10 +478,12 @@ struct bramah_tuning {
   bramah__optimum optimum;
   bramah__tune_certainty certainty;
   bramah__tune_folds folds;
-  bramah__tune_profile *profiles; /* NULL: not wanted */
+  bramah_tune_profile *profiles; /* NULL: not wanted */
   bramah_tune_result result;
   bramah_tuned_value *values;
-  double *nis; /* [2 x n_all] */
+  double *nis;            /* [2 x n_all] */
+  const char **log_names; /* [n_all] */
+  bramah_tune_consistency *consistency;
   const char *warning[16];
   char warning_text[16][256];
 };

@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t bramah__tune_hash(uint64_t hash, const void *data, size_t n)
-{
-  const unsigned char *byte = data;
-  if (!hash) hash = UINT64_C(14695981039346656037);
-  for (size_t i = 0; i < n; i++) hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
-  return hash;
-}
-
 /* ---- reading ---- */
 
 static void *grown(void *block, size_t rows, size_t width, size_t size)
@@ -84,11 +76,11 @@ static bramah_status read_rows(bramah__tune_log *log, bramah_log_stream *stream,
 
 static void hash_rows(bramah__tune_log *log)
 {
-  log->hash = bramah__tune_hash(log->hash, log->time_ns, log->rows * sizeof *log->time_ns);
-  log->hash = bramah__tune_hash(log->hash, log->inputs, log->rows * log->n_inputs * sizeof *log->inputs);
-  log->hash = bramah__tune_hash(log->hash, log->has_input, log->rows * log->n_inputs);
-  log->hash = bramah__tune_hash(log->hash, log->y, log->rows * log->n_sensors * sizeof *log->y);
-  log->hash = bramah__tune_hash(log->hash, log->present, log->rows * log->n_sensors);
+  log->hash = bramah__fnv(log->hash, log->time_ns, log->rows * sizeof *log->time_ns);
+  log->hash = bramah__fnv(log->hash, log->inputs, log->rows * log->n_inputs * sizeof *log->inputs);
+  log->hash = bramah__fnv(log->hash, log->has_input, log->rows * log->n_inputs);
+  log->hash = bramah__fnv(log->hash, log->y, log->rows * log->n_sensors * sizeof *log->y);
+  log->hash = bramah__fnv(log->hash, log->present, log->rows * log->n_sensors);
 }
 
 bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, const bramah_session *session,
@@ -125,7 +117,7 @@ static bramah_status find_columns(const bramah_truth *truth, const char *path, c
 {
   for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
-    plant->output_info(plant->self, outputs[i], &info);
+    bramah_plant_output_info(plant, outputs[i], &info);
     const bramah_status status = bramah_truth_find(truth, info.name, info.unit, &column[i], diag);
     if (status) return status;
     if (column[i] < 0)
@@ -211,8 +203,8 @@ bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *pat
   free(column);
   bramah_truth_close(names);
   bramah_log_close(reader);
-  log->hash = bramah__tune_hash(log->hash, log->truth_ns, log->truth_rows * sizeof *log->truth_ns);
-  log->hash = bramah__tune_hash(log->hash, log->truth, log->truth_rows * n * sizeof *log->truth);
+  log->hash = bramah__fnv(log->hash, log->truth_ns, log->truth_rows * sizeof *log->truth_ns);
+  log->hash = bramah__fnv(log->hash, log->truth, log->truth_rows * n * sizeof *log->truth);
   return status;
 }
 

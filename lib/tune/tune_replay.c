@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/tune_internal.h"
+#include "lib/assess/statistics.h"
 #include "lib/io/fail.h"
 #include "lib/tune/likelihood.h"
 
@@ -48,7 +49,7 @@ typedef struct work {
   bramah__likelihood *likelihood;
   double *block, *y, *S, *near_y, *near_S, *near_sigma; /* what goes into it */
   size_t *index;                                        /* [n_sensors] of those fused */
-  double *former;             /* [n_sensors x BRAMAH__TUNE_LAGS] normalised innovations, the last one first */
+  double *former;             /* [n_sensors x BRAMAH_TUNE_LAGS] normalised innovations, the last one first */
   bramah_coupled *free_model; /* runs ahead without corrections */
   bramah_plant ahead;
   long *command; /* [n_input] output that tells the command in force */
@@ -73,7 +74,7 @@ static size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof
 
 static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
 {
-  double *f = w->scores + bramah__tune_place_sensor(i), *former = w->former + i * BRAMAH__TUNE_LAGS;
+  double *f = w->scores + bramah__tune_place_sensor(i), *former = w->former + i * BRAMAH_TUNE_LAGS;
   const double e = in->innovation / in->sigma;
   if (in->saturated) return;
   if (!in->accepted) {
@@ -86,8 +87,8 @@ static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
   f[BRAMAH__TUNE_OF_SQUARES] += in->innovation * in->innovation;
   f[BRAMAH__TUNE_OF_NIS] += e * e;
   f[BRAMAH__TUNE_OF_SUM] += e;
-  for (size_t l = 0; l < BRAMAH__TUNE_LAGS; l++) f[BRAMAH__TUNE_OF_LAG + l] += e * former[l];
-  memmove(former + 1, former, (BRAMAH__TUNE_LAGS - 1) * sizeof *former);
+  for (size_t l = 0; l < BRAMAH_TUNE_LAGS; l++) f[BRAMAH__TUNE_OF_LAG + l] += e * former[l];
+  memmove(former + 1, former, (BRAMAH_TUNE_LAGS - 1) * sizeof *former);
   former[0] = e;
   f[BRAMAH__TUNE_OF_BINS + bin_of(w->problem, e * e, 1)]++;
 }
@@ -125,7 +126,7 @@ static void judge_outlier(work *w, size_t step, size_t k, bramah__tune_seen s, s
     w->near_sigma[j] = near.innovation[i].sigma;
   }
   bramah__likelihood_add_outlier(w->likelihood, in->innovation, in->sigma, gate, w->near_y, w->near_sigma,
-                                w->step);
+                                 w->step);
 }
 
 /* Correction k of a step. */
@@ -157,17 +158,6 @@ static bramah_status judge(work *w, size_t step, size_t k, bramah_diag *diag)
 
 /* ---- truth ---- */
 
-/* Of angles without whole turns: a spherical joint shows the same attitude with or without them. */
-static double apart(const bramah_plant *plant, size_t output, double truth)
-{
-  static const double turn = 6.28318530717958647692;
-  bramah_output_info info;
-  plant->output_info(plant->self, output, &info);
-  const double error = plant->output(plant->self, output) - truth;
-  const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
-  return turns ? remainder(error, turn) : error;
-}
-
 static void compare(work *w, int64_t time_ns)
 {
   const bramah_plant *plant = bramah_session_plant(w->runners[0].opened.session);
@@ -175,7 +165,9 @@ static void compare(work *w, int64_t time_ns)
     const double truth = bramah__tune_log_truth(w->log, time_ns, plant->step_ns / 2, i, &w->truth_row);
     if (isnan(truth)) continue;
     double *f = w->scores + bramah__tune_place_output(w->problem, i);
-    const double error = apart(plant, w->problem->outputs[i], truth);
+    const size_t output = w->problem->outputs[i];
+    const double value = plant->output(plant->self, output);
+    const double error = bramah__without_turns(plant, output, truth, value) - truth;
     f[0] += error * error;
     f[1]++;
   }
@@ -280,7 +272,7 @@ static bramah_status open_work(work *w, bramah_diag *diag)
   const size_t n = w->n, m = w->problem->n_sensors;
   w->runners = calloc(1 + n, sizeof *w->runners);
   w->block = calloc(bramah__tune_n_scores(w->problem, w->job->slope) + n + m + m * m + n * (m + 1) +
-                        n * m * m + n + m * BRAMAH__TUNE_LAGS + 1,
+                        n * m * m + n + m * BRAMAH_TUNE_LAGS + 1,
                     sizeof *w->block);
   w->index = calloc(m + 1, sizeof *w->index);
   if (!w->runners || !w->block || !w->index) return bramah__fail_memory(diag);

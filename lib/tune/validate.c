@@ -91,8 +91,7 @@ static bramah_status look_across(bramah__tune_search *s, const char *set, const 
     lean_set(s->problem, set, c, information, stretch->j, look_at(stretch, i), sets[i]);
   if (!status) status = bramah__tune_evaluate_all(s, N_LOOKS, sets, 1000, scores, diag);
   for (size_t i = 0; !status && i < N_LOOKS; i++) {
-    const bramah__tune_verdict v =
-        bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
+    const bramah_tune_verdict v = bramah__tune_judge(s->problem, s->n_logs, s->logs, scores + i * s->n_logs);
     double x[BRAMAH__TUNE_MOST];
     bramah__tune_set_numbers(s->problem, sets[i], x);
     cost[i] =
@@ -140,7 +139,7 @@ bramah_status bramah__tune_bound_weak(bramah__tune_certainty *certainty, bramah_
   for (size_t j = 0; !status && j < c->n; j++) {
     const bramah__tune_parameter *t = &search->problem->tuned[j];
     double cost[N_LOOKS], least;
-    bramah__tune_verdict verdict;
+    bramah_tune_verdict verdict;
     if (!is_weak(c, t, j)) continue;
     const tune_stretch s = choose_stretch(c, t, j);
     status = look_across(search, set, c, information, &s, cost, diag);
@@ -157,7 +156,7 @@ bramah_status bramah__tune_bound_weak(bramah__tune_certainty *certainty, bramah_
 
 static void take_over_tried(bramah__tune_search *to, bramah__tune_search *from)
 {
-  bramah__tune_tried *tried = realloc(to->tried, (to->n_tried + from->n_tried + 1) * sizeof *tried);
+  bramah_tune_tried *tried = realloc(to->tried, (to->n_tried + from->n_tried + 1) * sizeof *tried);
   if (!tried) return;
   to->tried = tried;
   for (size_t i = 0; i < from->n_tried; i++) to->tried[to->n_tried++] = from->tried[i];
@@ -175,8 +174,6 @@ static bramah__tune_search *branch_off(const bramah__tune_search *search, bramah
   out->budget = 0;
   out->enough = search->enough;
   out->user = search->user;
-  out->seed = search->seed;
-  out->starts = search->starts;
   out->unit = search->unit;
   out->phase = "fold";
   out->progress = search->progress;
@@ -200,7 +197,7 @@ static bramah_status tune_on(bramah__tune_search *search, size_t n, const size_t
 }
 
 static bramah_status judge_on(bramah__tune_search *search, size_t n, const size_t *logs, const char *set,
-                              bramah__tune_verdict *verdict, bramah_diag *diag)
+                              bramah_tune_verdict *verdict, bramah_diag *diag)
 {
   bramah__tune_search other = {0};
   double value;
@@ -212,12 +209,14 @@ static bramah_status judge_on(bramah__tune_search *search, size_t n, const size_
   return status;
 }
 
-static bramah_status run_fold(bramah__tune_fold *fold, bramah__tune_search *search, size_t f, size_t n,
+static bramah_status run_fold(bramah_tune_fold *fold, bramah__tune_search *search, size_t f, size_t n,
                               const char *given, const char *set, bramah_diag *diag)
 {
   size_t *kept = calloc(search->n_logs + 1, sizeof *kept), n_kept = 0;
+  char found[BRAMAH__TUNE_TEXT];
   fold->held = calloc(search->n_logs + 1, sizeof *fold->held);
-  if (!kept || !fold->held) {
+  fold->x = calloc(search->problem->n + 1, sizeof *fold->x);
+  if (!kept || !fold->held || !fold->x) {
     free(kept);
     return bramah__fail_memory(diag);
   }
@@ -227,11 +226,12 @@ static bramah_status run_fold(bramah__tune_fold *fold, bramah__tune_search *sear
     else
       kept[n_kept++] = search->logs[k];
   }
-  memcpy(fold->set, set, BRAMAH__TUNE_TEXT);
-  bramah_status status = tune_on(search, n_kept, kept, fold->set, diag);
+  memcpy(found, set, BRAMAH__TUNE_TEXT);
+  bramah_status status = tune_on(search, n_kept, kept, found, diag);
+  bramah__tune_set_numbers(search->problem, found, fold->x);
   free(kept);
   if (!status) status = judge_on(search, fold->n_held, fold->held, given, &fold->given, diag);
-  if (!status) status = judge_on(search, fold->n_held, fold->held, fold->set, &fold->found, diag);
+  if (!status) status = judge_on(search, fold->n_held, fold->held, found, &fold->found, diag);
   return status ? status : judge_on(search, fold->n_held, fold->held, set, &fold->all, diag);
 }
 
@@ -250,7 +250,10 @@ bramah_status bramah__tune_cross_validate(bramah__tune_folds *folds, bramah__tun
 
 void bramah__tune_folds_free(bramah__tune_folds *folds)
 {
-  for (size_t f = 0; f < folds->n; f++) free(folds->fold[f].held);
+  for (size_t f = 0; f < folds->n; f++) {
+    free(folds->fold[f].held);
+    free(folds->fold[f].x);
+  }
   free(folds->fold);
 }
 
@@ -274,12 +277,12 @@ static bramah_status profile_point(bramah__tune_search *s, const char *set, cons
   for (size_t i = 0; i < problem->n; i++) x[i] = bramah__tune_unscaled(&problem->tuned[i], z[i]);
   bramah__tune_set_text(problem, x, trial);
   fixed[j] = 1;
-  bramah__tune_verdict verdict;
+  bramah_tune_verdict verdict;
   bramah_status status = bramah__tune_optimise(s, trial, fixed, &optimum, diag);
   return status ? status : bramah__tune_evaluate(s, trial, 0, 0, cost, &verdict, diag);
 }
 
-static void find_crossings(bramah__tune_profile *p, const bramah__tune_parameter *t, size_t middle)
+static void find_crossings(bramah_tune_profile *p, const bramah__tune_parameter *t, size_t middle)
 {
   p->low = t->least;
   p->high = t->most;
@@ -297,7 +300,7 @@ static void find_crossings(bramah__tune_profile *p, const bramah__tune_parameter
     }
 }
 
-static bramah_status find_profile(bramah__tune_profile *p, bramah__tune_search *s, const char *set,
+static bramah_status find_profile(bramah_tune_profile *p, bramah__tune_search *s, const char *set,
                                   const bramah__tune_certainty *c, const double *information, size_t j,
                                   size_t sides, double least, bramah_diag *diag)
 {
@@ -327,12 +330,12 @@ static bramah_status find_profile(bramah__tune_profile *p, bramah__tune_search *
   return status;
 }
 
-bramah_status bramah__tune_find_profiles(bramah__tune_profile *profiles, bramah__tune_search *search,
+bramah_status bramah__tune_find_profiles(bramah_tune_profile *profiles, bramah__tune_search *search,
                                          const char *set, const bramah__tune_certainty *certainty,
                                          const double *information, size_t sides, bramah_diag *diag)
 {
   double least;
-  bramah__tune_verdict verdict;
+  bramah_tune_verdict verdict;
   search->phase = "profile";
   bramah_status status = bramah__tune_evaluate(search, set, 0, 0, &least, &verdict, diag);
   for (size_t j = 0; !status && j < certainty->n; j++)
@@ -340,7 +343,7 @@ bramah_status bramah__tune_find_profiles(bramah__tune_profile *profiles, bramah_
   return status;
 }
 
-void bramah__tune_profiles_free(bramah__tune_profile *profiles, size_t n)
+void bramah__tune_profiles_free(bramah_tune_profile *profiles, size_t n)
 {
   for (size_t j = 0; profiles && j < n; j++) free(profiles[j].x);
   free(profiles);
@@ -348,23 +351,23 @@ void bramah__tune_profiles_free(bramah__tune_profile *profiles, size_t n)
 
 /* ---- criteria against each other ---- */
 
-static double value_of(const bramah__tune_tried *t, int criterion)
+static double value_of(const bramah_tune_tried *t, int criterion)
 {
   return bramah__tune_criterion_value(&t->verdict, (bramah_tune_criterion)criterion);
 }
 
 /* Sets over all logs of the search, replayed to their end; parts of logs and folds are not comparable. */
-int bramah__tune_is_comparable(const bramah__tune_search *s, size_t i)
+static int is_comparable(const bramah__tune_search *s, size_t i)
 {
-  const bramah__tune_verdict *v = &s->tried[i].verdict;
+  const bramah_tune_verdict *v = &s->tried[i].verdict;
   return !v->status && !v->stopped && v->used > 0.0 && v->used + v->gated >= s->most_used - 0.5 &&
          strcmp(s->tried[i].phase, "fold") != 0;
 }
 
-static int dominates(const bramah__tune_tried *a, const bramah__tune_tried *b)
+static int dominates(const bramah_tune_tried *a, const bramah_tune_tried *b)
 {
   int better = 0;
-  for (int c = 0; c < BRAMAH__TUNE_CRITERIA; c++) {
+  for (int c = 0; c < BRAMAH_TUNE_CRITERIA; c++) {
     const double x = value_of(a, c), y = value_of(b, c);
     if (x > y) return 0;
     better |= x < y;
@@ -372,12 +375,20 @@ static int dominates(const bramah__tune_tried *a, const bramah__tune_tried *b)
   return better;
 }
 
-void bramah__tune_find_front(const bramah__tune_search *search, unsigned char *front)
+void bramah__tune_compare_criteria(bramah__tune_search *search, size_t *best)
 {
-  for (size_t i = 0; i < search->n_tried; i++) {
-    front[i] = (unsigned char)bramah__tune_is_comparable(search, i);
-    for (size_t k = 0; front[i] && k < search->n_tried; k++)
-      if (k != i && bramah__tune_is_comparable(search, k) && dominates(&search->tried[k], &search->tried[i]))
-        front[i] = 0;
+  const size_t n = search->n_tried;
+  for (size_t i = 0; i < n; i++) {
+    int front = is_comparable(search, i);
+    for (size_t k = 0; front && k < n; k++)
+      if (k != i && is_comparable(search, k) && dominates(&search->tried[k], &search->tried[i])) front = 0;
+    search->tried[i].front = front;
+  }
+  for (int c = 0; c < BRAMAH_TUNE_CRITERIA; c++) {
+    best[c] = n;
+    for (size_t i = 0; i < n; i++)
+      if (is_comparable(search, i) && isfinite(value_of(&search->tried[i], c)) &&
+          (best[c] == n || value_of(&search->tried[i], c) < value_of(&search->tried[best[c]], c)))
+        best[c] = i;
   }
 }

@@ -3,6 +3,7 @@
 
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
+#include "lib/io/threads.h"
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static void write_stopped_key(const bramah__tune_problem *problem, const bramah_
 {
   char whole[KEY_ROOM];
   write_key(problem, job, whole);
-  uint64_t hash = bramah__tune_hash(0, job->limit, sizeof job->limit);
+  uint64_t hash = bramah__fnv(0, job->limit, sizeof job->limit);
   snprintf(key, KEY_ROOM + 32, "%016" PRIx64 " %s", hash, whole);
 }
 
@@ -170,7 +171,7 @@ static void help(batch *b)
   pthread_cond_broadcast(&b->changed);
 }
 
-static void *work(void *user)
+static void work(void *user)
 {
   batch *b = user;
   const bramah__tune_executor executor = {.user = b, .share = share};
@@ -192,7 +193,6 @@ static void *work(void *user)
   }
   help(b);
   pthread_mutex_unlock(&b->lock);
-  return NULL;
 }
 
 /* ---- other processes ---- */
@@ -239,29 +239,17 @@ static void lead(batch *b, helpers *h)
   }
 }
 
-static void lead_others(batch *b)
+/* The calling thread leads the other processes; then it works itself, which nothing is left for as a rule. */
+static void lead_and_work(void *user)
 {
+  batch *b = user;
   helpers h = {.n = b->workers->n_ranks};
-  if (h.n < 2) return;
   h.busy = calloc(h.n, sizeof *h.busy);
   h.answer = calloc(bramah__tune_n_scores(b->workers->problem, 1) + 1, sizeof *h.answer);
   if (h.busy && h.answer) lead(b, &h);
   free(h.busy);
   free(h.answer);
-}
-
-/* Alone, the calling thread is one of them; with other processes it leads. */
-static void work_together(batch *b, size_t n_threads)
-{
-  const int leads = b->workers->n_ranks > 1;
-  pthread_t *threads = calloc(n_threads + 1, sizeof *threads);
-  const size_t more = leads ? n_threads : n_threads - 1;
-  size_t n = 0;
-  while (threads && n < more && pthread_create(&threads[n], NULL, work, b) == 0) n++;
-  lead_others(b);
   work(b);
-  while (n-- > 0) pthread_join(threads[n], NULL);
-  free(threads);
 }
 
 /* No more than can have something to do: replays, of a slope those of the neighbours too. */
@@ -290,7 +278,11 @@ bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, c
       b.state[i] = DONE;
       b.done++;
     }
-  if (b.done < n) work_together(&b, threads_for(&b));
+  const size_t n_threads = threads_for(&b);
+  if (b.done < n && workers->n_ranks > 1)
+    bramah__run_threads(n_threads, work, lead_and_work, &b);
+  else if (b.done < n)
+    bramah__run_threads(n_threads - 1, work, work, &b);
   free(b.state);
   if (b.status) *diag = b.diag;
   return b.status;

@@ -179,7 +179,7 @@ static bramah_status look(void *user, int64_t time_ns, int corrected, bramah_fil
   (void)time_ns, (void)corrected, (void)d;
   for (size_t i = 0; i < r->plant.n_output; i++) {
     bramah_output_info info;
-    r->plant.output_info(r->plant.self, i, &info);
+    bramah_plant_output_info(&r->plant, i, &info);
     if (info.hidden) continue;
     r->sum += r->plant.output(r->plant.self, i);
     if (info.has_row) r->sum += bramah_filter_output_sigma(filter, i);

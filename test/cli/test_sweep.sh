@@ -10,7 +10,7 @@ cp truth.csv true.csv
 run 0 sweep sensors-2.yaml log.csv log2.csv --vary 'volumes.v1.noise=0.1 .. 10 bar/s^0.5: 3 log' --vary 'filter.transition=paper, step' \
   --vary 'machine.hydraulics.cylinders.lift.friction.coulomb=200 N, 231' --truth true.csv --ahead 10 --output grid.csv --threads 1
 same "$(lines grid.csv)" "$((1 + 12 * 3))" 'lines of the grid'
-says out '3 figures vary, 12 points on 2 logs'
+says out '3 values vary, 12 points on 2 logs'
 same "$(cell grid.csv 2 volumes.v1.noise)" '"0.1 bar/s^0.5"' 'first value'
 same "$(cell grid.csv 14 volumes.v1.noise)" '"1 bar/s^0.5"' 'value in the middle of a logarithmic range'
 same "$(cell grid.csv 5 machine.hydraulics.cylinders.lift.friction.coulomb)" '"231 N"' 'a number takes the unit of the file'
@@ -75,7 +75,7 @@ wrong 'volumes.v1.noise=1 m .. 2 m: 3' 'a noise density of pressure is expected'
 wrong 'volumes.v1.noise=1,,2' 'is no value'
 wrong 'filter.transition=1 .. 2: 3' 'is no number'
 run 1 sweep sensors-2.yaml log.csv --output x.csv --vary 'volumes.v1.noise=1' --vary 'volumes.v1.noise=2'
-says err '--vary: volumes.v1.noise: this figure is given twice'
+says err '--vary: volumes.v1.noise: this value is given twice'
 run 1 sweep sensors-2.yaml log.csv --output x.csv --vary 'volumes.v1.noise=much'
 says out "points that failed: 1; point 1: log.csv: volumes.v1.noise: 'much' is not a number with a unit"
 run 1 sweep sensors-2.yaml log.csv --output x.csv --latin 3

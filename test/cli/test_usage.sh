@@ -6,8 +6,8 @@
 run 0 --version
 says out 'bramah '
 run 0 --help
-for subcommand in simulate replay compare study check; do says out "$subcommand"; done
-for subcommand in simulate replay compare study check; do
+for subcommand in check simulate replay compare tune sweep study linearize modes; do says out "$subcommand"; done
+for subcommand in check simulate replay compare tune sweep study linearize modes; do
   run 0 "$subcommand" --help
   says out "usage: bramah $subcommand"
   says out 'Example:'
@@ -56,7 +56,9 @@ run 2 simulate m.yaml --output x --duration nan
 run 2 simulate m.yaml --output x --duration 1 --step 'quick'
 run 2 simulate m.yaml --output x --duration 1 --all=yes
 says err "option '--all' takes no value"
-says err '[--all]'
+run 0 simulate --help
+says out '  --all  ' # takes no value
+says out '(may be repeated)'
 run 2 simulate m.yaml --all --output x --duration 1 --all
 says err "option '--all' is given twice"
 run 2 simulate --all m.yaml --output x # the operand is not its value

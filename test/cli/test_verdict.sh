@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whether the filter may be believed: checks, exit code 3, and the summary for programs.
+# Whether the filter is consistent: checks, exit code 3, and the summary for programs.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 make_log 0.5

@@ -15,7 +15,7 @@ numbers() {
     -e '/^snapshot: /d' -e '/^report: /d' "$1"
 }
 
-# replayed ARGUMENT...: whether the filter may be believed is no matter here.
+# replayed ARGUMENT...: whether the filter is consistent does not matter here.
 replayed() {
   command="bramah replay $*"
   code=0

@@ -18,13 +18,13 @@ int main(void)
                               .axis = {0.0, 0.0, 1.0},
                               .initial_position = 0.3,
                               .initial = BRAMAH_INITIAL_GIVEN};
-  const bramah_machine machine = {.name = "pendulum",
-                                  .gravity = {0.0, -9.81, 0.0},
-                                  .n_bodies = 1,
-                                  .bodies = &body,
-                                  .n_joints = 1,
-                                  .joints = &joint,
-                                  .integrator = {.step_ns = 1000000}};
+  bramah_machine machine;
+  bramah_machine_default(&machine); /* steps of 1 ms */
+  machine.name = "pendulum";
+  machine.gravity[1] = -9.81;
+  machine.n_bodies = machine.n_joints = 1;
+  machine.bodies = &body;
+  machine.joints = &joint;
   const bramah_sensor_options encoder = {
       .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "pin", .sigma = 0.01};
   const double sigma = 0.1, noise = 0.01, y = 0.25;

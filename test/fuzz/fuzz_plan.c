@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Any bytes as a plan of a study. What was loaded keeps the limits that its header states. */
-#include "bramah/sensor_study.h"
+#include "lib/io/plan_file.h"
 #include "test/fuzz/fuzz.h"
 
 #include <math.h>
@@ -36,11 +36,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   bramah_diag diag, again;
   for (int i = 0; i < 2; i++) {
     bramah_plan *plan = NULL;
-    const bramah_status status = bramah_plan_load(path, i ? &again : &diag, &plan);
+    const bramah_status status = bramah__plan_load(path, i ? &again : &diag, &plan);
     FUZZ_CHECK((status == BRAMAH_OK) == (plan != NULL), "%s", bramah_status_name(status));
     if (status) fuzz_check_diag(i ? &again : &diag, status, path, fuzz_lines(data, size));
     if (plan) check_plan(plan);
-    bramah_plan_free(plan);
+    bramah__plan_free(plan);
     if (i) fuzz_check_same_diag(&diag, &again);
   }
   return 0;

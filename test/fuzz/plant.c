@@ -19,7 +19,7 @@ static void check_outputs(const bramah_plant *plant)
 {
   for (size_t i = 0; i < plant->n_output; i++) {
     bramah_output_info info;
-    plant->output_info(plant->self, i, &info);
+    bramah_plant_output_info(plant, i, &info);
     FUZZ_CHECK(info.name && *info.name && info.unit, "output %zu has no name", i);
     (void)plant->output(plant->self, i);
   }

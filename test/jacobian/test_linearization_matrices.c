@@ -360,9 +360,6 @@ START_TEST(test_refused)
   ck_assert_int_eq(bramah_linearization_new(r.model, &options, &diag, &l), BRAMAH_E_ARGUMENT);
   options = (bramah_linearization_options){.n_parameters = 1, .parameters = &none};
   ck_assert_int_eq(bramah_linearization_new(r.model, &options, &diag, &l), BRAMAH_E_ARGUMENT);
-  static double small[64] __attribute__((aligned(64)));
-  ck_assert_int_eq(bramah_linearization_init(r.model, NULL, small, sizeof small, &diag, &l),
-                   BRAMAH_E_ARGUMENT);
   close_rig(&r);
 }
 END_TEST

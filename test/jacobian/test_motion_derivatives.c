@@ -39,7 +39,7 @@ START_TEST(test_output_rows)
   for (size_t i = 0; i < d.p.n_output; i++) {
     bramah_output_info info;
     double row[2];
-    d.p.output_info(d.p.self, i, &info);
+    bramah_plant_output_info(&d.p, i, &info);
     if (!info.has_row) continue;
     d.p.restore(d.p.self, snap);
     must(d.p.output_row(d.p.self, i, row), &diag);

@@ -62,7 +62,7 @@ static const double *describe(int which, double lag, const bramah_machine **mach
   }
   metered_bar_describe(&bar, step_ns);
   bar.bar.valves[0].time_constant = bar.cylinders[0].spool.time_constant = lag;
-  bar.cylinders[0].regeneration.time_constant = bar.line.bleed.time_constant = lag;
+  bar.cylinders[0].regeneration.time_constant = bar.line.unloading.time_constant = lag;
   *machine = &bar.bar.machine;
   return of_bar;
 }
@@ -400,7 +400,7 @@ END_TEST
 /* A valve held at its limit does not follow its command. */
 START_TEST(test_at_limit)
 {
-  const double u[BAR_N_INPUTS] = {[BAR_LIFT] = 12.0, [BAR_BLEED] = 1.0};
+  const double u[BAR_N_INPUTS] = {[BAR_LIFT] = 12.0, [BAR_UNLOADING] = 1.0};
   const bramah_machine *machine;
   rig r;
   describe(1, 0.0, &machine);
@@ -419,7 +419,7 @@ END_TEST
 START_TEST(test_names)
 {
   static const char *const spool[] = {"valve.spool", "lift.spool", "swing.spool", "lift.regeneration.spool",
-                                      "line.bleed.spool"};
+                                      "line.unloading.spool"};
   const bramah_machine *machine;
   rig r;
   describe(1, 0.01, &machine);

@@ -162,12 +162,12 @@ START_TEST(test_force_of_the_drive)
     step(&d);
   }
   bramah_output_info info;
-  d.p.output_info(d.p.self, must_find(&d.p, "shaker.force"), &info);
+  bramah_plant_output_info(&d.p, must_find(&d.p, "shaker.force"), &info);
   ck_assert_str_eq(info.unit, "N");
   driven_close(&d);
   driven_slider_describe(&d, 1000000);
   driven_open(&d);
-  d.p.output_info(d.p.self, must_find(&d.p, "drive.force"), &info);
+  bramah_plant_output_info(&d.p, must_find(&d.p, "drive.force"), &info);
   ck_assert_str_eq(info.unit, "N*m");
   driven_close(&d);
 }

@@ -66,7 +66,7 @@ static void same_motion(const rig *a, const rig *b, double u, double offset, int
   for (int k = 0; k <= n; k++) {
     for (size_t i = 0; i < a->p.n_output; i++) {
       bramah_output_info info;
-      a->p.output_info(a->p.self, i, &info);
+      bramah_plant_output_info(&a->p, i, &info);
       const long other = bramah_plant_find_output(&b->p, info.name);
       /* potential energy counts from the nominal machine's initial pose */
       if (other < 0 || strstr(info.name, ".command") || strstr(info.name, ".potential")) continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The posterior Cramer-Rao bound: by hand, against its information form, and on a pendulum, where filters
  * come near it and none below. */
-#include "bramah/observability.h"
 #include "bramah/filter.h"
+#include "bramah/observability.h"
 #include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_run.h"

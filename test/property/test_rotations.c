@@ -438,7 +438,7 @@ static void check_rows_follow(void)
   for (size_t i = 0; i < plant.n_output; i++) {
     bramah_output_info info;
     double row[MOST];
-    plant.output_info(plant.self, i, &info);
+    bramah_plant_output_info(&plant, i, &info);
     if (!info.has_row || is_inside(i)) continue;
     must(plant.output_row(plant.self, i, row), &diag);
     for (size_t k = 0; k < n; k++) {
@@ -478,7 +478,7 @@ START_TEST(test_errors_follow_a_rebase)
     for (size_t i = 0; i < plant.n_output; i++) {
       bramah_output_info info;
       if (is_inside(i)) continue;
-      plant.output_info(plant.self, i, &info);
+      bramah_plant_output_info(&plant, i, &info);
       double now = plant.output(plant.self, i);
       if (info.kind == BRAMAH_OUTPUT_POSITION) now = value[i] + remainder(now - value[i], 2.0 * half_turn);
       ck_assert_msg(fabs(now - value[i]) < 1e-9 * (1.0 + fabs(now)), "%s", info.name);
@@ -537,7 +537,7 @@ START_TEST(test_rows_after_a_rebase)
     for (size_t i = 0; i < plant.n_output; i++) {
       bramah_output_info info;
       double own[MOST], by_differences[MOST], dx[MOST];
-      plant.output_info(plant.self, i, &info);
+      bramah_plant_output_info(&plant, i, &info);
       if (!info.has_row) continue;
       must(plant.output_row(plant.self, i, own), &diag);
       must(bramah_plant_output_row(&bare, i, by_differences, snap[0], dx, &diag), &diag);

@@ -5,7 +5,7 @@
 #include "bramah/coupled.h"
 #include "bramah/study.h"
 #include "bramah/log.h"
-#include "bramah/assess.h"
+#include "lib/assess/statistics.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -112,13 +112,13 @@ static int signal_of(const bramah_sensor *sensor, const bramah_plant *plant)
 {
   if (sensor->kind == BRAMAH_SENSOR_GYRO) return 1; /* the crank's parent is the ground */
   bramah_output_info info;
-  plant->output_info(plant->self, sensor->output[0], &info);
+  bramah_plant_output_info(plant, sensor->output[0], &info);
   for (int i = 0; i < SIGNALS; i++)
     if (strcmp(info.name, signal_name[i]) == 0) return i;
   ck_abort_msg("sensor %s measures none of the signals", sensor->name);
 }
 
-static void run_once(rig *r, uint64_t seed, bramah_rmse *rmse, bramah_rmse *free_run)
+static void run_once(rig *r, uint64_t seed, bramah__rmse *rmse, bramah__rmse *free_run)
 {
   bramah_sensor sensors[MAX_SENSORS];
   bramah_noise *noise[MAX_SENSORS];
@@ -128,7 +128,7 @@ static void run_once(rig *r, uint64_t seed, bramah_rmse *rmse, bramah_rmse *free
     const double u = four_bar_command((int64_t)k * 1000000);
     must(r->plant.set_inputs(r->plant.self, &u, &diag), &diag);
     for (int i = 0; i < SIGNALS; i++)
-      bramah_rmse_add(&free_run[i], truth[k][i], r->plant.output(r->plant.self, r->output[i]), NAN);
+      bramah__rmse_add(&free_run[i], truth[k][i], r->plant.output(r->plant.self, r->output[i]), NAN);
     must(r->plant.step(r->plant.self, &diag), &diag);
   }
   start(r);
@@ -147,7 +147,7 @@ static void run_once(rig *r, uint64_t seed, bramah_rmse *rmse, bramah_rmse *free
     must(bramah_filter_correct(filter, y, present, &diag), &diag);
     must(bramah_filter_set_inputs(filter, &u, &diag), &diag);
     for (int i = 0; i < SIGNALS; i++)
-      bramah_rmse_add(&rmse[i], truth[k][i], r->plant.output(r->plant.self, r->output[i]),
+      bramah__rmse_add(&rmse[i], truth[k][i], r->plant.output(r->plant.self, r->output[i]),
                       bramah_filter_output_sigma(filter, r->output[i]));
     if (k + 1 < STEPS) must(bramah_filter_predict(filter, &diag), &diag);
   }
@@ -155,12 +155,12 @@ static void run_once(rig *r, uint64_t seed, bramah_rmse *rmse, bramah_rmse *free
   bramah_filter_free(filter);
 }
 
-static void print_row(int set, const bramah_rmse *rmse)
+static void print_row(int set, const bramah__rmse *rmse)
 {
   printf("set %d, RMSE %%:", set + 1);
-  for (int i = 0; i < SIGNALS; i++) printf(" %6.3f", bramah_rmse_percent(&rmse[i]));
+  for (int i = 0; i < SIGNALS; i++) printf(" %6.3f", bramah__rmse_percent(&rmse[i]));
   printf("   inside +-1.96 sigma:");
-  for (int i = 0; i < SIGNALS; i++) printf(" %.3f", bramah_rmse_inside(&rmse[i]));
+  for (int i = 0; i < SIGNALS; i++) printf(" %.3f", bramah__rmse_inside(&rmse[i]));
   printf("\n");
 }
 
@@ -170,22 +170,22 @@ START_TEST(test_sensor_set)
   const uint64_t seeds = asked ? strtoull(asked, NULL, 10) : 20;
   rig r = {0};
   char path[1024];
-  bramah_rmse rmse[SIGNALS] = {{0}}, free_run[SIGNALS] = {{0}};
+  bramah__rmse rmse[SIGNALS] = {{0}}, free_run[SIGNALS] = {{0}};
   snprintf(path, sizeof path, "%s/datasets/four-bar/sensors-%d.yaml", root(), _i + 1);
   must(bramah_study_load(path, &diag, &r.study), &diag);
   open_machine(&r, r.study->machine_file, r.study->n_changes, r.study->changes);
   for (uint64_t seed = 1; seed <= seeds; seed++) run_once(&r, seed, rmse, seed == 1 ? free_run : NULL);
   print_row(_i, rmse);
   for (int i = 0; i < SIGNALS; i++) {
-    const double percent = bramah_rmse_percent(&rmse[i]);
+    const double percent = bramah__rmse_percent(&rmse[i]);
     ck_assert_double_le(percent, 1.1 * yardstick[_i][i]);
-    ck_assert_double_lt(percent, bramah_rmse_percent(&free_run[i]));
+    ck_assert_double_lt(percent, bramah__rmse_percent(&free_run[i]));
     const int has_sensor = i != 1 || _i != 0; /* set 1 has no gyro: its rate need not beat one */
     if (has_sensor) ck_assert_double_lt(percent, sensor_alone[i]);
-    ck_assert_double_eq_tol(bramah_rmse_percent(&free_run[i]), model_alone[i], 0.1 * model_alone[i]);
+    ck_assert_double_eq_tol(bramah__rmse_percent(&free_run[i]), model_alone[i], 0.1 * model_alone[i]);
   }
   if (seeds >= 20)
-    for (int i = 0; i < 2; i++) ck_assert_double_ge(bramah_rmse_inside(&rmse[i]), 0.90);
+    for (int i = 0; i < 2; i++) ck_assert_double_ge(bramah__rmse_inside(&rmse[i]), 0.90);
   close_machine(&r);
 }
 END_TEST

@@ -255,7 +255,7 @@ static void describe(machine *m, int64_t step_ns)
                                .tank = "tank",
                                .flow = 0.5 / 60.0,
                                .set_pressure = 36e6,
-                               .bleed = {.flow_coefficient = valve, .opening = 0.3}};
+                               .unloading = {.flow_coefficient = valve, .opening = 0.3}};
   const double side = 0.6 * sqrt(0.5);
   m->cylinder = (bramah_metered_cylinder){.name = "boom",
                                           .body = {"ground", "arm"},

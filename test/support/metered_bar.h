@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The four-bar with two metered cylinders on one pump line in place of its own: one where that stood, one at
- * the rocker; regeneration and bleed valves have inputs. Its lumped circuit stays, without a cylinder. */
+ * the rocker; regeneration and unloading valves have inputs. Its lumped circuit stays, without a cylinder. */
 #ifndef BRAMAH_TEST_SUPPORT_METERED_BAR_H
 #define BRAMAH_TEST_SUPPORT_METERED_BAR_H
 
@@ -14,7 +14,7 @@ typedef struct metered_bar {
 } metered_bar;
 
 /* Numbers of its inputs. */
-enum { BAR_VALVE, BAR_LIFT, BAR_SWING, BAR_REGENERATION, BAR_BLEED, BAR_N_INPUTS };
+enum { BAR_VALVE, BAR_LIFT, BAR_SWING, BAR_REGENERATION, BAR_UNLOADING, BAR_N_INPUTS };
 
 static inline bramah_metered_cylinder metered_bar_cylinder(const char *name, const char *body)
 {
@@ -39,7 +39,7 @@ static inline bramah_metered_cylinder metered_bar_cylinder(const char *name, con
 
 static inline void metered_bar_describe(metered_bar *out, int64_t step_ns)
 {
-  static const char *const names[BAR_N_INPUTS] = {"valve", "lift", "swing", "regeneration", "bleed"};
+  static const char *const names[BAR_N_INPUTS] = {"valve", "lift", "swing", "regeneration", "unloading"};
   four_bar_describe(&out->bar, 1.0, step_ns);
   out->cylinders[0] = metered_bar_cylinder("lift", "crank");
   out->cylinders[1] = metered_bar_cylinder("swing", "rocker");
@@ -52,7 +52,7 @@ static inline void metered_bar_describe(metered_bar *out, int64_t step_ns)
       .tank = "tank",
       .flow = 2e-4,
       .set_pressure = 9e6,
-      .bleed = {.flow_coefficient = 2e-7, .input = "bleed", .time_constant = 0.02, .limit = 10.0}};
+      .unloading = {.flow_coefficient = 2e-7, .input = "unloading", .time_constant = 0.02, .limit = 10.0}};
   for (int i = 0; i < BAR_N_INPUTS; i++) out->inputs[i] = (bramah_input){.name = names[i]};
   bramah_machine *m = &out->bar.machine;
   m->n_cylinders = 0;

@@ -37,7 +37,7 @@ static const phi_b phi_b_cases[] = {
 typedef struct gamma_of_v {
   int set;
   bramah__metering u;
-  double bleed, v, lo, hi;
+  double unloading, v, lo, hi;
 } gamma_of_v;
 static const gamma_of_v gamma_of_v_cases[] = {
     {0, {0.5, 0.5, 0.0, 0.0, 0.0}, 0.2, -0.3, 1008000.0, 1008000.0},
@@ -80,7 +80,7 @@ static const gamma_of_v gamma_of_v_cases[] = {
 typedef struct lambda_of_load {
   int set;
   bramah__metering u;
-  double bleed, beta, fbar, v;
+  double unloading, beta, fbar, v;
 } lambda_of_load;
 static const lambda_of_load lambda_of_load_cases[] = {
     {0, {0.5, 0.5, 0.0, 0.0, 0.0}, 0.2, 2550000.0, -2000000.0, 0.6493740113661227},
@@ -120,7 +120,7 @@ static const lambda_of_load lambda_of_load_cases[] = {
 
 typedef struct gamma_regenerating {
   bramah__metering u;
-  double bleed, v, lo, hi, v_a;
+  double unloading, v, lo, hi, v_a;
 } gamma_regenerating;
 static const gamma_regenerating gamma_regenerating_cases[] = {
     {{0.5, 0.5, 0.0, 0.0, 0.0}, 0.2, -0.1, 1008000.0, 1008000.0, 0.0},
@@ -137,7 +137,7 @@ static const gamma_regenerating gamma_regenerating_cases[] = {
 
 typedef struct lambda_regenerating {
   bramah__metering u;
-  double bleed, beta, fbar, v, v_a;
+  double unloading, beta, fbar, v, v_a;
 } lambda_regenerating;
 static const lambda_regenerating lambda_regenerating_cases[] = {
     {{0.5, 0.5, 0.0, 0.0, 0.0}, 0.2, 2550000.0, -900000.0, 0.3201437332832222, 0.0},
@@ -154,7 +154,7 @@ static const lambda_regenerating lambda_regenerating_cases[] = {
 
 typedef struct gamma_pair {
   bramah__metering u[2];
-  double bleed, v[2], P;
+  double unloading, v[2], P;
   bramah__interval f[2];
 } gamma_pair;
 static const gamma_pair gamma_pair_cases[] = {
@@ -197,7 +197,7 @@ static const gamma_pair gamma_pair_cases[] = {
 
 typedef struct lambda_pair {
   bramah__metering u[2];
-  double bleed, beta[2], fbar[2], P, v[2];
+  double unloading, beta[2], fbar[2], P, v[2];
 } lambda_pair;
 static const lambda_pair lambda_pair_cases[] = {
     {{{0.5, 0.5, 0.0, 0.0, 0.0}, {0.5, 0.5, 0.0, 0.0, 0.0}},

@@ -440,8 +440,8 @@ END_TEST
 START_TEST(refuses_what_may_mean_two_things)
 {
   ASSERT_FAILS("t,a;b\n1,2;3\n", E_SYNTAX, 1, 0, "state the delimiter");
-  ASSERT_FAILS("t;a\n0,5;1\n0.6;2\n", E_SYNTAX, 3, 1, "decimal commas stood before");
-  ASSERT_FAILS("t;a\n0.5;1\n0,6;2\n", E_SYNTAX, 3, 1, "decimal points stood before");
+  ASSERT_FAILS("t;a\n0,5;1\n0.6;2\n", E_SYNTAX, 3, 1, "the numbers before have decimal commas");
+  ASSERT_FAILS("t;a\n0.5;1\n0,6;2\n", E_SYNTAX, 3, 1, "the numbers before have decimal points");
   ASSERT_FAILS("t,a\n0,1,5\n", E_SYNTAX, 2, 0, "3 cells where the header has 2");
   ASSERT_FAILS("0.1,0.2\n0.3,0.4\n", E_SYNTAX, 1, 1, "a number where the header should name a column");
 }

@@ -233,20 +233,30 @@ END_TEST
 
 /* ---- one of each in one file ---- */
 
-/* Hold, lift, lower onto the cushioned stop: commands 0, 5 V from 1 s, -10 V from 4 s. */
-static bramah_coupled *simulate(const bramah_model *model, bramah_plant *plant)
+/* Hold, lift, lower onto the cushioned stop, as the file plans it. */
+static bramah_coupled *simulate(const bramah_machine *machine, const bramah_model *model, bramah_plant *plant)
 {
   bramah_diag diag;
   bramah_coupled *c = NULL;
+  bramah_schedule *schedule = NULL;
   ck_assert_int_eq(bramah_coupled_new(model, &diag, &c), BRAMAH_OK);
+  ck_assert_int_eq(bramah_schedule_new(machine, model, &diag, &schedule), BRAMAH_OK);
   *plant = bramah_coupled_plant(c);
   for (int i = 0; i < 8000; i++) {
-    const double u = i < 1000 ? 0.0 : i < 4000 ? 5.0 : -10.0;
-    ck_assert_int_eq(plant->set_inputs(plant->self, &u, &diag), BRAMAH_OK);
+    ck_assert_int_eq(plant->set_inputs(plant->self, bramah_schedule_at(schedule, i * plant->step_ns), &diag),
+                     BRAMAH_OK);
     const bramah_status status = plant->step(plant->self, &diag);
     ck_assert_msg(status == BRAMAH_OK, "%s: %s", diag.thing, diag.message);
   }
+  bramah_schedule_free(schedule);
   return c;
+}
+
+static double output_of(const bramah_plant *p, const char *name)
+{
+  const long output = bramah_plant_find_output(p, name);
+  ck_assert_msg(output >= 0, "no output %s", name);
+  return p->output(p->self, (size_t)output);
 }
 
 START_TEST(every_element_works)
@@ -259,19 +269,38 @@ START_TEST(every_element_works)
   bramah_plant p;
   snprintf(file, sizeof file, "%s/test/support/every-element.yaml", root ? root : ".");
   ck_assert_int_eq(bramah_machine_load(file, 0, NULL, &diag, &machine), BRAMAH_OK);
+
+  /* One of each: those of the table and those with a reader of their own. */
+  for (size_t i = 0; bramah_element_kind_at(i); i++)
+    ck_assert_msg(bramah_machine_n_elements(machine, bramah_element_kind_at(i)) > 0, "none of the %s",
+                  bramah_element_kind_at(i)->section);
+  ck_assert(machine->n_valves && machine->n_cylinders && machine->n_rotaries && machine->n_pump_lines &&
+            machine->n_metered_cylinders);
   ck_assert_int_eq(bramah_model_new(machine, &diag, &model), BRAMAH_OK);
-  bramah_coupled *c = simulate(model, &p);
-  const char *const names[] = {"line.pressure", "bottom.pressure", "top.pressure",
-                               "lift.velocity", "slew.rate",       "slew.angle"};
+  bramah_coupled *c = simulate(machine, model, &p);
+
+  /* The pump at its setting above the tank, boom and platform on their stops, the mast held by shut valves. */
   const double stop = -0.5 * 3.14159265358979323846 - 60e-6 * 1.5e7 / 1e6;
-  const double expected[] = {1.51e7, 1e5, 1.51e7, 0.0, 0.0, stop};
-  const double tolerance[] = {1e3, 1e3, 1e3, 1e-6, 1e-5, 1e-5};
-  for (int i = 0; i < COUNT(names);
-       i++) { /* the pump at its setting above the tank, boom and platform on their stops */
-    const long output = bramah_plant_find_output(&p, names[i]);
-    ck_assert_int_ge(output, 0);
-    ck_assert_double_eq_tol(p.output(p.self, (size_t)output), expected[i], tolerance[i]);
-  }
+  const struct {
+    const char *name;
+    double expected, tolerance;
+  } rows[] = {{"line.pressure", 1.51e7, 1e3}, {"bottom.pressure", 1e5, 1e3},
+              {"top.pressure", 1.51e7, 1e3},  {"lift.velocity", 0.0, 1e-6},
+              {"slew.rate", 0.0, 1e-5},       {"slew.angle", stop, 1e-5},
+              {"mast.rate", 0.0, 1e-9},       {"tilt.metered_velocity", 0.0, 1e-9}};
+  for (int i = 0; i < COUNT(rows); i++)
+    ck_assert_double_eq_tol(output_of(&p, rows[i].name), rows[i].expected, rows[i].tolerance);
+  ck_assert_double_gt(output_of(&p, "mast.angle"), 0.03);
+
+  /* The winch turns evenly with what the throttle lets through, and all of it drains. */
+  const double Q = output_of(&p, "throttle.flow"), per_turn = 10.0 * 20e-6, turn = 6.283185307179586;
+  ck_assert_double_gt(Q, 1e-4);
+  ck_assert_double_eq_tol(output_of(&p, "drain.flow"), Q, 1e-9 * Q);
+  ck_assert_double_eq_tol(output_of(&p, "winch.rate") / turn * per_turn + output_of(&p, "winch.leakage_flow"),
+                          Q, 1e-9 * Q);
+  ck_assert_double_eq_tol((output_of(&p, "feed.pressure") - output_of(&p, "return.pressure")) * per_turn /
+                              turn,
+                          30.0 * output_of(&p, "winch.rate"), 1e-6);
   bramah_coupled_free(c);
   bramah_model_free(model);
   bramah_machine_free(machine);
@@ -339,7 +368,8 @@ END_TEST
 #define TURN "displacement: 1 L/rad, bulk_modulus: 1 GPa, a_angle: 1 rad, b_angle: 1 rad, "
 
 #define LINE                                                                                                 \
-  "  pump_lines: {main: {tank: tank, flow: 120 L/min, set_pressure: 20 MPa, bleed: {flow_coefficient: 1 "    \
+  "  pump_lines: {main: {tank: tank, flow: 120 L/min, set_pressure: 20 MPa, unloading: {flow_coefficient: "  \
+  "1 "                                                                                                       \
   "L/min/bar^0.5, input: spill}}}\n"
 #define METERED                                                                                              \
   "  metered_cylinders: {tilt: {bodies: [ground, boom], points: [[1, 0, 0 m], [0, 1, 0 m]], "                \
@@ -374,8 +404,8 @@ START_TEST(metered_cylinders_are_read)
   const bramah_pump_line *line = &m->pump_lines[0];
   ck_assert_str_eq(line->tank, "tank");
   ck_assert_double_eq_tol(line->flow, 0.002, 1e-15);
-  ck_assert_str_eq(line->bleed.input, "spill");
-  ck_assert_double_eq(line->bleed.limit, 10.0);
+  ck_assert_str_eq(line->unloading.input, "spill");
+  ck_assert_double_eq(line->unloading.limit, 10.0);
   ck_assert_uint_eq(m->n_inputs, 3); /* main, and two that nobody commands */
   bramah_machine_free(m);
   m = load(19, METERED AREAS VALVES "pump_line: main}}\n" LINE);
@@ -534,13 +564,14 @@ static const struct {
     {19, "  pump_lines: {main: {tank: @v1, flow: 1 L/min, set_pressure: 1 MPa}}", BRAMAH_E_REFERENCE,
      "hydraulics.pump_lines.main.tank", "there is no supply 'v1'"},
     {19,
-     "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, bleed: {flow_coefficient: 1 "
+     "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, unloading: {flow_coefficient: 1 "
      "L/min/bar^0.5, opening: @1.1}}}",
-     BRAMAH_E_VALUE, "hydraulics.pump_lines.main.bleed.opening", "opening must not be above 1"},
+     BRAMAH_E_VALUE, "hydraulics.pump_lines.main.unloading.opening", "opening must not be above 1"},
     {19,
-     "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, bleed: {opening: 1, @input: b, "
+     "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, unloading: {opening: 1, @input: "
+     "b, "
      "flow_coefficient: 1 L/min/bar^0.5}}}",
-     BRAMAH_E_KEY, "hydraulics.pump_lines.main.bleed.input", "'opening' and 'input' exclude each other"},
+     BRAMAH_E_KEY, "hydraulics.pump_lines.main.unloading.input", "'opening' and 'input' exclude each other"},
     {19,
      "  metered_cylinders: {@lift: {bodies: [ground, boom], points: [[1, 0, 0 m], [0, 1, 0 m]], "
      "piston_relief: 25 MPa, rod_relief: 20 MPa, stiffness: 30 kN/mm, damping: 500 kN*s/m, " AREAS VALVES

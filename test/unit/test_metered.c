@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Quasistatic actuators: the reference evaluations of the specification, the printed form (44) beside the one
  * that is computed, and what must hold for any openings, loads and speeds. */
-#include "lib/hydraulics/metered_internal.h"
+#include "lib/hydraulics/metered.h"
 #include "test/support/metered_cases.h"
 #include "test/support/run.h"
 
@@ -18,9 +18,9 @@ static bramah__metered actuator_of(int set)
                            valve, valve};
 }
 
-static bramah__pump_line line_of(double bleed)
+static bramah__pump_line line_of(double unloading)
 {
-  return (bramah__pump_line){0.5 / 60.0, 36e6, valve * bleed};
+  return (bramah__pump_line){0.5 / 60.0, 36e6, valve * unloading};
 }
 
 static void near(double value, double expected, double tolerance)
@@ -49,7 +49,7 @@ START_TEST(test_gamma)
   for (size_t i = 0; i < COUNT(gamma_of_v_cases); ++i) {
     const gamma_of_v *c = &gamma_of_v_cases[i];
     const bramah__metered m = actuator_of(c->set);
-    const bramah__pump_line line = line_of(c->bleed);
+    const bramah__pump_line line = line_of(c->unloading);
     const bramah__interval f = bramah__gamma(&m, &c->u, &line, c->v);
     near(f.lo, c->lo, 1e-9 * fabs(c->lo));
     near(f.hi, c->hi, 1e-9 * fabs(c->hi));
@@ -62,7 +62,7 @@ START_TEST(test_lambda)
   for (size_t i = 0; i < COUNT(lambda_of_load_cases); ++i) {
     const lambda_of_load *c = &lambda_of_load_cases[i];
     const bramah__metered m = actuator_of(c->set);
-    const bramah__pump_line line = line_of(c->bleed);
+    const bramah__pump_line line = line_of(c->unloading);
     near(bramah__lambda(&m, &c->u, &line, c->beta, c->fbar), c->v, 1e-14);
   }
 }
@@ -73,7 +73,7 @@ START_TEST(test_gamma_with_regeneration)
   for (size_t i = 0; i < COUNT(gamma_regenerating_cases); ++i) {
     const gamma_regenerating *c = &gamma_regenerating_cases[i];
     const bramah__metered m = actuator_of(0);
-    const bramah__metered_group group = {1, &m, &c->u, line_of(c->bleed)};
+    const bramah__metered_group group = {1, &m, &c->u, line_of(c->unloading)};
     const double P = bramah__line_pressure(&group, &c->v);
     const bramah__interval f = bramah__gamma_at(&m, &c->u, P, c->v);
     const bramah__metered_state s = bramah__metered_state_at(&m, &c->u, &group.line, P, c->v, f.lo);
@@ -89,7 +89,7 @@ START_TEST(test_lambda_with_regeneration)
   for (size_t i = 0; i < COUNT(lambda_regenerating_cases); ++i) {
     const lambda_regenerating *c = &lambda_regenerating_cases[i];
     const bramah__metered m = actuator_of(0);
-    const bramah__metered_group group = {1, &m, &c->u, line_of(c->bleed)};
+    const bramah__metered_group group = {1, &m, &c->u, line_of(c->unloading)};
     double v;
     const double P = bramah__lambda_of(&group, &c->beta, &c->fbar, &v);
     const bramah__metered_state s =
@@ -105,7 +105,7 @@ START_TEST(test_two_on_one_pump)
   const bramah__metered m[2] = {actuator_of(0), actuator_of(0)};
   for (size_t i = 0; i < COUNT(gamma_pair_cases); ++i) {
     const gamma_pair *c = &gamma_pair_cases[i];
-    const bramah__metered_group group = {2, m, c->u, line_of(c->bleed)};
+    const bramah__metered_group group = {2, m, c->u, line_of(c->unloading)};
     const double P = bramah__line_pressure(&group, c->v);
     near(P, c->P, 1e-9 * c->P);
     for (size_t j = 0; j < 2; ++j) {
@@ -116,7 +116,7 @@ START_TEST(test_two_on_one_pump)
   }
   for (size_t i = 0; i < COUNT(lambda_pair_cases); ++i) {
     const lambda_pair *c = &lambda_pair_cases[i];
-    const bramah__metered_group group = {2, m, c->u, line_of(c->bleed)};
+    const bramah__metered_group group = {2, m, c->u, line_of(c->unloading)};
     double v[2];
     near(bramah__lambda_of(&group, c->beta, c->fbar, v), c->P, 1e-9 * c->P);
     near(v[0], c->v[0], 1e-12);
@@ -240,20 +240,20 @@ static double gamma_44(const bramah__metered *m, const bramah__metering *u, cons
                        double v)
 {
   const double h3 = m->A_h * m->A_h * m->A_h, r3 = m->A_r * m->A_r * m->A_r;
-  const double F_hM = m->A_h * m->P_hM, F_rM = m->A_r * m->P_rM, bleed = line->U_b * line->U_b;
+  const double F_hM = m->A_h * m->P_hM, F_rM = m->A_r * m->P_rM, unloading = line->U_b * line->U_b;
   const double ph = lost(v, valve * u->ph * valve * u->ph / h3),
                tr = lost(v, valve * u->tr * valve * u->tr / r3);
   const double pr = lost(v, valve * u->pr * valve * u->pr / r3),
                th = lost(v, valve * u->th * valve * u->th / h3);
   if (v > 0.0 && u->ph + u->tr > 0.0) {
-    const double line_force = -lost(v - line->Q / m->A_h, bleed / h3);
+    const double line_force = -lost(v - line->Q / m->A_h, unloading / h3);
     const double at_0 = fmax(F_hM - tr, F_hM - F_rM),
                  at_1 = fmax(line_force - ph - tr, line_force - ph - F_rM);
     const double at_2 = fmax(m->A_h * line->P_M - ph - tr, m->A_h * line->P_M - ph - F_rM);
     return fmax(fmax(fmin(fmin(at_0, at_1), at_2), -tr), -F_rM);
   }
   if (v < 0.0 && u->pr + u->th > 0.0) {
-    const double line_force = -lost(v + line->Q / m->A_r, bleed / r3);
+    const double line_force = -lost(v + line->Q / m->A_r, unloading / r3);
     const double at_0 = fmin(-F_rM - th, F_hM - F_rM),
                  at_1 = fmin(line_force - pr - th, line_force - pr + F_hM);
     const double at_2 = fmin(-m->A_r * line->P_M - pr - th, -m->A_r * line->P_M - pr + F_hM);
@@ -300,7 +300,7 @@ static bramah__metered_group any_group(size_t n, bramah__metered *m, bramah__met
   return (bramah__metered_group){n, m, u, line_of(any_opening(seed))};
 }
 
-/* Whatever the pump gives goes through the bleed valve, into the actuators or, at its setting only, through
+/* Whatever the pump gives goes through the unloading valve, into the actuators or, at its setting only, through
  * the relief. */
 START_TEST(test_flows_of_a_group_balance)
 {
@@ -389,7 +389,7 @@ END_TEST
 START_TEST(test_valve_states)
 {
   static const struct {
-    double ph_tr, bleed, v;
+    double ph_tr, unloading, v;
     unsigned valves;
   } rows[] = {
       {0.0, 0.3, 0.1, BRAMAH__ROD_RELIEF | BRAMAH__HEAD_SUCTION},
@@ -403,7 +403,7 @@ START_TEST(test_valve_states)
   const bramah__metered m = actuator_of(0);
   for (size_t i = 0; i < COUNT(rows); ++i) {
     const bramah__metering u = {.ph = rows[i].ph_tr, .tr = rows[i].ph_tr};
-    const bramah__metered_group group = {1, &m, &u, line_of(rows[i].bleed)};
+    const bramah__metered_group group = {1, &m, &u, line_of(rows[i].unloading)};
     const double P = bramah__line_pressure(&group, &rows[i].v);
     const bramah__interval f = bramah__gamma_at(&m, &u, P, rows[i].v);
     const unsigned valves = bramah__metered_state_at(&m, &u, &group.line, P, rows[i].v, f.lo).valves;

@@ -30,9 +30,9 @@ static void teardown(void)
   model = NULL;
 }
 
-static void command(double lift, double swing, double regeneration, double bleed)
+static void command(double lift, double swing, double regeneration, double unloading)
 {
-  const double u[BAR_N_INPUTS] = {0.0, lift, swing, regeneration, bleed};
+  const double u[BAR_N_INPUTS] = {0.0, lift, swing, regeneration, unloading};
   must(plant.set_inputs(plant.self, u, &diag), &diag);
 }
 
@@ -96,8 +96,8 @@ static void check_balances(void)
     ck_assert_double_eq_tol(get(names[i].force) + get(names[i].friction), chambers, 1e-4);
   }
   const double P = get("line.pressure") - tank;
-  const double bleed = bar.line.bleed.flow_coefficient * get("line.bleed.spool") / 10.0 * sqrt(P);
-  const double left = Q - bleed - get("lift.flow") - get("swing.flow");
+  const double unloading = bar.line.unloading.flow_coefficient * get("line.unloading.spool") / 10.0 * sqrt(P);
+  const double left = Q - unloading - get("lift.flow") - get("swing.flow");
   if (P < bar.line.set_pressure)
     ck_assert_double_eq_tol(left, 0.0, 1e-9 * Q);
   else
@@ -193,7 +193,7 @@ START_TEST(test_lines_of_their_own)
   bramah_pump_line lines[2] = {bar.line, bar.line};
   lines[0].name = "second";
   lines[1].name = "first";
-  lines[1].bleed = (bramah_metering_valve){0};
+  lines[1].unloading = (bramah_metering_valve){0};
   bar.cylinders[0].pump_line = "first";
   bar.cylinders[1].pump_line = "second";
   bar.bar.machine.n_pump_lines = 2;
@@ -205,14 +205,14 @@ START_TEST(test_lines_of_their_own)
   ck_assert_double_gt(get("lift.load_pressure"), 5e6);
   ck_assert_double_eq(get("swing.flow"), 0.0);
   ck_assert_double_eq(get("swing.metered_velocity"), 0.0);
-  /* nobody draws from the line of the standing one: all of the pump's flow bleeds */
-  const double open = 2e-7 * get("second.bleed.spool") / 10.0, P = bar.line.flow / open;
+  /* nobody draws from the line of the standing one: all of the pump's flow unloadings */
+  const double open = 2e-7 * get("second.unloading.spool") / 10.0, P = bar.line.flow / open;
   ck_assert_double_eq_tol(get("second.pressure"), 1e5 + fmin(P * P, 9e6), 1.0);
   ck_assert_double_gt(get("first.pressure"), 1e6);
 }
 END_TEST
 
-/* A line that nobody is on: its bleed valve and its relief share the flow. */
+/* A line that nobody is on: its unloading valve and its relief share the flow. */
 START_TEST(test_line_alone)
 {
   bar.bar.machine.n_metered_cylinders = 0;
@@ -324,8 +324,8 @@ START_TEST(test_refused)
   refused(BRAMAH_E_VALUE, "lift", "must be shut for U <= 0");
   bar.cylinders[0].spool.time_constant = -1.0;
   refused(BRAMAH_E_VALUE, "lift", "the time constant");
-  bar.line.bleed.input = NULL;
-  bar.line.bleed.opening = 1.5;
+  bar.line.unloading.input = NULL;
+  bar.line.unloading.opening = 1.5;
   refused(BRAMAH_E_VALUE, "line", "between 0 and 1");
   bar.cylinders[0].end_stop = (bramah_end_stop){.stiffness = 1e8, .damping = 1e5};
   refused(BRAMAH_E_VALUE, "lift", "an end stop needs chamber lengths");

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bramah/sensor_study.h"
+#include "lib/io/plan_file.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 
@@ -38,7 +38,7 @@ static bramah_plan *load(void)
 {
   bramah_diag diag;
   bramah_plan *plan = NULL;
-  bramah_status status = bramah_plan_load(path, &diag, &plan);
+  bramah_status status = bramah__plan_load(path, &diag, &plan);
   ck_assert_msg(status == BRAMAH_OK, "%d:%d: %s: %s", diag.line, diag.column, diag.thing, diag.message);
   return plan;
 }
@@ -60,7 +60,7 @@ START_TEST(what_is_to_be_done_is_read)
   ck_assert_uint_eq(p->n_studies, 2);
   ck_assert_str_eq(p->studies[0].file, beside_path("a.yaml"));
   ck_assert_str_eq(p->studies[1].file, "/b.yaml");
-  bramah_plan_free(p);
+  bramah__plan_free(p);
 }
 END_TEST
 
@@ -82,7 +82,7 @@ START_TEST(filters_and_scenarios_are_read)
   ck_assert_uint_eq(p->scenarios[1].n_parameters, 1);
   ck_assert_str_eq(p->scenarios[1].parameters[0].path, "crank.payload");
   ck_assert_str_eq(p->scenarios[1].parameters[0].file, path);
-  bramah_plan_free(p);
+  bramah__plan_free(p);
 }
 END_TEST
 
@@ -114,7 +114,7 @@ START_TEST(error_is_exact)
   bramah_diag diag;
   bramah_plan *plan = NULL;
   const int column = write_plan(bad->line, bad->with);
-  ck_assert_int_eq(bramah_plan_load(path, &diag, &plan), bad->status);
+  ck_assert_int_eq(bramah__plan_load(path, &diag, &plan), bad->status);
   ck_assert_ptr_null(plan);
   ck_assert_str_eq(diag.file, path);
   ck_assert_msg(diag.line == bad->line && diag.column == column, "%s: at %d:%d, not %d:%d: %s", bad->with,
@@ -132,10 +132,10 @@ START_TEST(too_many_signals_are_told)
              "signals: {p1: b, a1: b, a2: b, a3: b, a4: b, a5: b, a6: b, a7: b, a8: b, a9: b, c: d, e: f}");
   plan = load();
   ck_assert_uint_eq(plan->n_signals, BRAMAH_PLAN_MOST_SIGNALS);
-  bramah_plan_free(plan);
+  bramah__plan_free(plan);
   write_plan(
       9, "signals: {p1: b, a1: b, a2: b, a3: b, a4: b, a5: b, a6: b, a7: b, a8: b, a9: b, c: d, e: f, g: h}");
-  ck_assert_int_eq(bramah_plan_load(path, &diag, &plan), BRAMAH_E_VALUE);
+  ck_assert_int_eq(bramah__plan_load(path, &diag, &plan), BRAMAH_E_VALUE);
   ck_assert_int_eq(diag.line, 9);
 }
 END_TEST
@@ -168,10 +168,10 @@ START_TEST(shipped_plan_is_read)
   bramah_diag diag;
   bramah_plan *plan = NULL;
   snprintf(file, sizeof file, "%s/datasets/four-bar/estimator-study.yaml", root ? root : ".");
-  ck_assert_int_eq(bramah_plan_load(file, &diag, &plan), BRAMAH_OK);
+  ck_assert_int_eq(bramah__plan_load(file, &diag, &plan), BRAMAH_OK);
   ck_assert(plan->n_scenarios == 5 && plan->n_studies == 4 && plan->n_rates == 4 && plan->seeds == 50);
-  bramah_plan_free(plan);
-  bramah_plan_free(NULL);
+  bramah__plan_free(plan);
+  bramah__plan_free(NULL);
 }
 END_TEST
 

@@ -149,7 +149,7 @@ START_TEST(test_units)
   running r = start(&machine);
   for (int i = 0; i < 5; i++) {
     bramah_output_info info;
-    r.p.output_info(r.p.self, must_find(&r.p, names[i]), &info);
+    bramah_plant_output_info(&r.p, must_find(&r.p, names[i]), &info);
     ck_assert_str_eq(info.unit, units[i]);
     ck_assert_int_eq(info.has_row, i < 3);
   }

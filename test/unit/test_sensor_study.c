@@ -48,8 +48,8 @@ START_TEST(threads_do_not_matter)
   ck_assert_double_eq_tol(is->sampled[1], 1000.0 / 3.0, 1e-9);
   ck_assert_uint_eq(is->rows, 101);
   for (size_t run = 0; run < is->n_runs; run++) {
-    const bramah_sensor_study_case c = bramah_sensor_study_case_of(one, run);
-    ck_assert_ptr_null(bramah_sensor_study_failure(one, run));
+    const bramah_sensor_study_case c = bramah_sensor_study_get_run(one, run).at;
+    ck_assert_ptr_null(bramah_sensor_study_get_run(one, run).failure);
     for (size_t i = 0; i < is->n_signals; i++)
       for (int metric = 0; metric < BRAMAH_N_METRICS; metric++) {
         const double x = bramah_sensor_study_mean(one, &c, i, (bramah_metric)metric).mean,
@@ -59,8 +59,8 @@ START_TEST(threads_do_not_matter)
   }
   ck_assert_uint_eq(bramah_sensor_study_mean(one, &(bramah_sensor_study_case){0}, 0, BRAMAH_METRIC_RMSE).n,
                     2);
-  ck_assert(bramah_sensor_study_model_alone(one, 0, 1, BRAMAH_METRIC_RMSE) !=
-            bramah_sensor_study_model_alone(one, 1, 1, BRAMAH_METRIC_RMSE));
+  ck_assert(bramah_sensor_study_get_signal(one, 0, 1).model_alone !=
+            bramah_sensor_study_get_signal(one, 1, 1).model_alone);
   bramah_sensor_study_free(one);
   bramah_sensor_study_free(three);
   bramah_sensor_study_free(NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Statistics against values worked out by hand, chi-square tables, GSL's distribution and known noise. */
 #define _GNU_SOURCE /* srand48 */
-#include "bramah/assess.h"
+#include "lib/assess/statistics.h"
 #include "bramah/log.h"
 #include "test/support/run.h"
 
@@ -17,48 +17,48 @@ static bramah_diag diag;
 static bramah_status whiteness(size_t n, const double *x, size_t lags, double *r, bramah_whiteness *out,
                                bramah_diag *d)
 {
-  bramah_autocorrelation a = {0};
-  for (size_t i = 0; i < n; i++) bramah_autocorrelation_add(&a, x[i]);
-  return bramah_autocorrelation_test(&a, lags, r, out, d);
+  bramah__autocorrelation a = {0};
+  for (size_t i = 0; i < n; i++) bramah__autocorrelation_add(&a, x[i]);
+  return bramah__autocorrelation_test(&a, lags, r, out, d);
 }
 
 START_TEST(rmse_of_known_errors)
 {
-  bramah_rmse r = {0};
-  ck_assert(isnan(bramah_rmse_value(&r)));
-  ck_assert(isnan(bramah_rmse_percent(&r)));
-  ck_assert(isnan(bramah_rmse_inside(&r)));
-  bramah_rmse_add(&r, -10.0, -7.0, 1.0);      /* error 3, outside 1.96 */
-  bramah_rmse_add(&r, 2.0, -2.0, 3.0);        /* error -4, inside 5.88 */
-  bramah_rmse_add(&r, 1.0, 1.0, (double)NAN); /* no band */
-  bramah_rmse_add(&r, 0.0, 0.0, 0.0);         /* on the edge: inside */
-  ck_assert_double_eq_tol(bramah_rmse_value(&r), 2.5, 1e-15);
-  ck_assert_double_eq_tol(bramah_rmse_percent(&r), 25.0, 1e-13);
-  ck_assert_double_eq_tol(bramah_rmse_inside(&r), 2.0 / 3.0, 1e-15);
+  bramah__rmse r = {0};
+  ck_assert(isnan(bramah__rmse_value(&r)));
+  ck_assert(isnan(bramah__rmse_percent(&r)));
+  ck_assert(isnan(bramah__rmse_inside(&r)));
+  bramah__rmse_add(&r, -10.0, -7.0, 1.0);      /* error 3, outside 1.96 */
+  bramah__rmse_add(&r, 2.0, -2.0, 3.0);        /* error -4, inside 5.88 */
+  bramah__rmse_add(&r, 1.0, 1.0, (double)NAN); /* no band */
+  bramah__rmse_add(&r, 0.0, 0.0, 0.0);         /* on the edge: inside */
+  ck_assert_double_eq_tol(bramah__rmse_value(&r), 2.5, 1e-15);
+  ck_assert_double_eq_tol(bramah__rmse_percent(&r), 25.0, 1e-13);
+  ck_assert_double_eq_tol(bramah__rmse_inside(&r), 2.0 / 3.0, 1e-15);
 }
 END_TEST
 
 START_TEST(rmse_without_truth_or_with_a_broken_estimate)
 {
-  bramah_rmse r = {0};
-  bramah_rmse_add(&r, 0.0, 1.0, (double)NAN);
-  ck_assert_double_eq(bramah_rmse_value(&r), 1.0);
-  ck_assert(isnan(bramah_rmse_percent(&r)));
-  ck_assert(isnan(bramah_rmse_inside(&r)));
-  bramah_rmse_add(&r, 0.0, (double)NAN, 1.0); /* must not be hidden */
-  ck_assert(isnan(bramah_rmse_value(&r)));
-  ck_assert_double_eq(bramah_rmse_inside(&r), 0.0);
+  bramah__rmse r = {0};
+  bramah__rmse_add(&r, 0.0, 1.0, (double)NAN);
+  ck_assert_double_eq(bramah__rmse_value(&r), 1.0);
+  ck_assert(isnan(bramah__rmse_percent(&r)));
+  ck_assert(isnan(bramah__rmse_inside(&r)));
+  bramah__rmse_add(&r, 0.0, (double)NAN, 1.0); /* must not be hidden */
+  ck_assert(isnan(bramah__rmse_value(&r)));
+  ck_assert_double_eq(bramah__rmse_inside(&r), 0.0);
 }
 END_TEST
 
 START_TEST(nis_mean)
 {
-  bramah_nis nis = {0};
-  ck_assert(isnan(bramah_nis_mean(&nis)));
-  bramah_nis_add(&nis, 3.0, 2.0);
-  bramah_nis_add(&nis, 5.0, 2.0);
+  bramah__nis nis = {0};
+  ck_assert(isnan(bramah__nis_mean(&nis)));
+  bramah__nis_add(&nis, 3.0, 2.0);
+  bramah__nis_add(&nis, 5.0, 2.0);
   ck_assert_uint_eq(nis.n, 2);
-  ck_assert_double_eq(bramah_nis_mean(&nis), 2.0);
+  ck_assert_double_eq(bramah__nis_mean(&nis), 2.0);
 }
 END_TEST
 
@@ -178,12 +178,12 @@ START_TEST(bands_hold_what_they_promise)
   ck_assert_int_eq(bramah_noise_new(5, 6, NULL, &noise), BRAMAH_OK);
   ck_assert_int_eq(bramah_nis_band(SAMPLES, 0.95, &l, &h, NULL), BRAMAH_OK);
   for (int r = 0; r < RUNS; r++) {
-    bramah_nis nis = {0};
+    bramah__nis nis = {0};
     for (int i = 0; i < SAMPLES; i++) {
       double e = bramah_noise_gaussian(noise, 1.0);
-      bramah_nis_add(&nis, e * e, 1.0);
+      bramah__nis_add(&nis, e * e, 1.0);
     }
-    inside += bramah_nis_mean(&nis) > l && bramah_nis_mean(&nis) < h;
+    inside += bramah__nis_mean(&nis) > l && bramah__nis_mean(&nis) < h;
   }
   bramah_noise_free(noise);
   ck_assert_double_eq_tol((double)inside / RUNS, 0.95, 4 * sqrt(0.95 * 0.05 / RUNS));
@@ -196,13 +196,13 @@ START_TEST(nees_by_hand)
   const double P[4] = {4, 2, 2, 3}, e[2] = {1, 2}, scaled[4] = {4e-14, 2e-1, 2e-1, 3e12}, s[2] = {1e-7, 2e6};
   const double bad[4] = {1, 2, 2, 1}, negative[4] = {1, 0, 0, -1}, lost[2] = {1, NAN};
   double work[8], value = 7.0;
-  ck_assert_int_eq(bramah_nees(2, e, P, work, &value, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__nees(2, e, P, work, &value, &diag), BRAMAH_OK);
   ck_assert_double_eq_tol(value, 11.0 / 8.0, 1e-14);
-  ck_assert_int_eq(bramah_nees(2, s, scaled, work, &value, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__nees(2, s, scaled, work, &value, &diag), BRAMAH_OK);
   ck_assert_double_eq_tol(value, 11.0 / 8.0, 1e-13);
-  ck_assert_int_eq(bramah_nees(2, e, bad, work, &value, &diag), BRAMAH_E_NOT_SPD);
-  ck_assert_int_eq(bramah_nees(2, e, negative, work, &value, &diag), BRAMAH_E_NOT_SPD);
-  ck_assert_int_eq(bramah_nees(2, lost, P, work, &value, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_int_eq(bramah__nees(2, e, bad, work, &value, &diag), BRAMAH_E_NOT_SPD);
+  ck_assert_int_eq(bramah__nees(2, e, negative, work, &value, &diag), BRAMAH_E_NOT_SPD);
+  ck_assert_int_eq(bramah__nees(2, lost, P, work, &value, &diag), BRAMAH_E_NOT_FINITE);
   ck_assert_double_eq_tol(value, 11.0 / 8.0, 1e-13);
 }
 END_TEST
@@ -213,7 +213,7 @@ START_TEST(nees_over_runs)
   enum { RUNS = 2000, N = 3 };
   static const double L[N][N] = {{1e-3, 0, 0}, {5e-3, 2e-2, 0}, {1e5, -3e5, 2e5}};
   double P[N * N], work[N * (N + 2)], low, high;
-  bramah_nis right = {0}, small = {0};
+  bramah__nis right = {0}, small = {0};
   bramah_noise *noise;
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
@@ -225,36 +225,36 @@ START_TEST(nees_over_runs)
     double z[N], e[N], value;
     for (int i = 0; i < N; i++) z[i] = bramah_noise_gaussian(noise, 1.0);
     for (int i = 0; i < N; i++) e[i] = L[i][0] * z[0] + L[i][1] * z[1] + L[i][2] * z[2];
-    ck_assert_int_eq(bramah_nees(N, e, P, work, &value, &diag), BRAMAH_OK);
-    bramah_nis_add(&right, value, N);
+    ck_assert_int_eq(bramah__nees(N, e, P, work, &value, &diag), BRAMAH_OK);
+    bramah__nis_add(&right, value, N);
     for (int i = 0; i < N; i++) e[i] *= 1.1;
-    ck_assert_int_eq(bramah_nees(N, e, P, work, &value, &diag), BRAMAH_OK);
-    bramah_nis_add(&small, value, N);
+    ck_assert_int_eq(bramah__nees(N, e, P, work, &value, &diag), BRAMAH_OK);
+    bramah__nis_add(&small, value, N);
   }
   bramah_noise_free(noise);
   ck_assert_int_eq(bramah_nis_band(right.dof, 0.99, &low, &high, &diag), BRAMAH_OK);
-  ck_assert(bramah_nis_mean(&right) > low && bramah_nis_mean(&right) < high);
-  ck_assert_double_gt(bramah_nis_mean(&small), high);
+  ck_assert(bramah__nis_mean(&right) > low && bramah__nis_mean(&right) < high);
+  ck_assert_double_gt(bramah__nis_mean(&small), high);
 }
 END_TEST
 
 START_TEST(chi_square_tail)
 {
-  ck_assert_double_eq_tol(bramah_chi_square_above(3.841458820694124, 1), 0.05, 1e-12);
-  ck_assert_double_eq_tol(bramah_chi_square_above(2.0, 2), exp(-1.0), 1e-15);
-  ck_assert_double_eq_tol(bramah_chi_square_above(18.307038053275146, 10), 0.05, 1e-12);
+  ck_assert_double_eq_tol(bramah__chi_square_above(3.841458820694124, 1), 0.05, 1e-12);
+  ck_assert_double_eq_tol(bramah__chi_square_above(2.0, 2), exp(-1.0), 1e-15);
+  ck_assert_double_eq_tol(bramah__chi_square_above(18.307038053275146, 10), 0.05, 1e-12);
   for (double dof = 0.5; dof < 3000; dof *= 1.3)
     for (double x = 0.01 * dof; x < 10 * dof + 50; x *= 1.4) {
       const double wanted = gsl_cdf_chisq_Q(x, dof);
-      if (!(fabs(bramah_chi_square_above(x, dof) - wanted) < 1e-9 * wanted + 1e-13))
-        ck_abort_msg("dof %g x %g: %g instead of %g", dof, x, bramah_chi_square_above(x, dof), wanted);
+      if (!(fabs(bramah__chi_square_above(x, dof) - wanted) < 1e-9 * wanted + 1e-13))
+        ck_abort_msg("dof %g x %g: %g instead of %g", dof, x, bramah__chi_square_above(x, dof), wanted);
     }
-  ck_assert_double_eq(bramah_chi_square_above(0, 5), 1.0);
-  ck_assert_double_eq(bramah_chi_square_above(-3, 5), 1.0);
-  ck_assert_double_eq(bramah_chi_square_above(1e9, 20), 0.0);
-  ck_assert_double_eq(bramah_chi_square_above(INFINITY, 20), 0.0);
-  ck_assert(isnan(bramah_chi_square_above(NAN, 20)));
-  ck_assert(isnan(bramah_chi_square_above(1, 0)));
+  ck_assert_double_eq(bramah__chi_square_above(0, 5), 1.0);
+  ck_assert_double_eq(bramah__chi_square_above(-3, 5), 1.0);
+  ck_assert_double_eq(bramah__chi_square_above(1e9, 20), 0.0);
+  ck_assert_double_eq(bramah__chi_square_above(INFINITY, 20), 0.0);
+  ck_assert(isnan(bramah__chi_square_above(NAN, 20)));
+  ck_assert(isnan(bramah__chi_square_above(1, 0)));
 }
 END_TEST
 
@@ -324,9 +324,9 @@ END_TEST
 /* The same as of samples that are kept, also when their mean is large. */
 START_TEST(autocorrelation_of_a_stream)
 {
-  enum { N = 3000, LAGS = BRAMAH_AUTOCORRELATION_LAGS };
+  enum { N = 3000, LAGS = BRAMAH__AUTOCORRELATION_LAGS };
   static double x[N];
-  bramah_autocorrelation a = {0};
+  bramah__autocorrelation a = {0};
   bramah_whiteness w;
   double r[LAGS], state = 0.0, mean = 0.0, variance = 0.0, ljung_box = 0.0;
   size_t outside = 0;
@@ -334,10 +334,10 @@ START_TEST(autocorrelation_of_a_stream)
   for (int i = 0; i < N; i++) {
     state = 0.8 * state + drand48() - 0.5;
     x[i] = 1e6 + state;
-    bramah_autocorrelation_add(&a, x[i]);
+    bramah__autocorrelation_add(&a, x[i]);
     mean += x[i] / N;
   }
-  ck_assert_int_eq(bramah_autocorrelation_test(&a, LAGS, r, &w, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__autocorrelation_test(&a, LAGS, r, &w, &diag), BRAMAH_OK);
   for (int i = 0; i < N; i++) variance += (x[i] - mean) * (x[i] - mean);
   for (int k = 1; k <= LAGS; k++) {
     double wanted = 0.0;
@@ -356,23 +356,23 @@ END_TEST
 
 START_TEST(autocorrelation_of_few_samples)
 {
-  bramah_autocorrelation a = {0}, same = {0};
+  bramah__autocorrelation a = {0}, same = {0};
   bramah_whiteness w;
-  double r[BRAMAH_AUTOCORRELATION_LAGS];
+  double r[BRAMAH__AUTOCORRELATION_LAGS];
   const double x[5] = {1.0, 2.0, 4.0, 3.0, 0.0};
-  ck_assert_int_eq(bramah_autocorrelation_test(&a, 1, r, &w, &diag), BRAMAH_E_VALUE);
-  for (int i = 0; i < 5; i++) bramah_autocorrelation_add(&a, x[i]);
-  ck_assert_int_eq(bramah_autocorrelation_test(&a, 2, r, &w, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__autocorrelation_test(&a, 1, r, &w, &diag), BRAMAH_E_VALUE);
+  for (int i = 0; i < 5; i++) bramah__autocorrelation_add(&a, x[i]);
+  ck_assert_int_eq(bramah__autocorrelation_test(&a, 2, r, &w, &diag), BRAMAH_OK);
   /* mean 2, deviations -1 0 2 1 -2: variance 10; lag 1: 0 + 0 + 2 - 2, lag 2: -2 + 0 - 4 */
   ck_assert_double_eq_tol(r[0], 0.0, 1e-15);
   ck_assert_double_eq_tol(r[1], -0.6, 1e-15);
-  ck_assert_int_eq(bramah_autocorrelation_test(&a, 4, r, &w, &diag), BRAMAH_E_VALUE);
-  ck_assert_int_eq(bramah_autocorrelation_test(&a, BRAMAH_AUTOCORRELATION_LAGS + 1, r, &w, &diag),
+  ck_assert_int_eq(bramah__autocorrelation_test(&a, 4, r, &w, &diag), BRAMAH_E_VALUE);
+  ck_assert_int_eq(bramah__autocorrelation_test(&a, BRAMAH__AUTOCORRELATION_LAGS + 1, r, &w, &diag),
                    BRAMAH_E_VALUE);
-  for (int i = 0; i < 9; i++) bramah_autocorrelation_add(&same, 7.0);
-  ck_assert_int_eq(bramah_autocorrelation_test(&same, 2, r, &w, &diag), BRAMAH_E_VALUE);
-  bramah_autocorrelation_add(&same, NAN);
-  ck_assert_int_eq(bramah_autocorrelation_test(&same, 2, r, &w, &diag), BRAMAH_E_NOT_FINITE);
+  for (int i = 0; i < 9; i++) bramah__autocorrelation_add(&same, 7.0);
+  ck_assert_int_eq(bramah__autocorrelation_test(&same, 2, r, &w, &diag), BRAMAH_E_VALUE);
+  bramah__autocorrelation_add(&same, NAN);
+  ck_assert_int_eq(bramah__autocorrelation_test(&same, 2, r, &w, &diag), BRAMAH_E_NOT_FINITE);
 }
 END_TEST
 

@@ -647,7 +647,7 @@ static const struct {
     {6, "tune: {parameters: {a.b: {least: 1 s, most: 2 s, step: @1 m}}}", BRAMAH_E_VALUE,
      "tune.parameters.a.b.step", "the step must be positive and have the unit of the bounds"},
     {6, "tune: {criterion: nis, method: @scoring, parameters: {a.b: {least: 1, most: 2}}}", BRAMAH_E_VALUE,
-     "tune.method", "scoring is for the likelihood; other criteria want simplex, multistart or global"},
+     "tune.method", "scoring is for the likelihood; other criteria want simplex"},
     {6, "tune: {criterion: @nees, parameters: {a.b: {least: 1, most: 2}}}", BRAMAH_E_VALUE, "tune.criterion",
      "'nees' is not known here; did you mean 'nis'?"},
     {13, "  s: {type: flow, element: valve, sigma: @1 bar}", BRAMAH_E_UNIT, "sensors.s.sigma",
@@ -733,7 +733,7 @@ START_TEST(tuning_is_read)
 {
   write_study(
       6,
-      "tune: {criterion: prediction, method: global, penalty: 0.5, settle: 200 ms, ahead: 20, outputs: [a.b, "
+      "tune: {criterion: prediction, method: simplex, penalty: 0.5, settle: 200 ms, ahead: 20, outputs: [a.b, "
       "c], "
       "parameters: {volumes.v1.noise: {least: 1 bar/s^0.5, most: 2 MPa/s^0.5, also: [volumes.v2.noise, x]}, "
       "machine.a.b: {least: 0 ms, most: 1 s, scale: linear, step: 1 ms}}}");
@@ -741,7 +741,7 @@ START_TEST(tuning_is_read)
   const bramah_study_tune *t = &s->tune;
   ck_assert_int_eq(t->line, 6);
   ck_assert_int_eq(t->criterion, BRAMAH_TUNE_PREDICTION);
-  ck_assert_int_eq(t->method, BRAMAH_TUNE_GLOBAL);
+  ck_assert_int_eq(t->method, BRAMAH_TUNE_SIMPLEX);
   ck_assert_double_eq(t->penalty, 0.5);
   ck_assert_double_eq_tol(t->settle, 0.2, 1e-15);
   ck_assert_int_eq(t->ahead, 20);
