@@ -37,7 +37,7 @@ static bramah_status finish_input(bramah__reader *reader, const bramah__item *it
   for (const bramah__key *key = input_keys; draft->is_unknown && key->name; key++) {
     if (strcmp(key->name, "unknown") == 0 || !bramah__item_find(item, key->name, &other)) continue;
     snprintf(what, sizeof what, "'%s' and 'unknown' exclude each other", key->name);
-    return bramah__fail_key(reader, &unknown, BRAMAH_E_KEY, what);
+    return bramah__fail_key(reader, &unknown, BRAMAH_E_KEY, "%s", what);
   }
   return BRAMAH_OK;
 }

@@ -24,7 +24,7 @@ bramah_status bramah__read_log_unit(bramah__reader *reader, const bramah__item *
   if (!status) return BRAMAH_OK;
   char message[sizeof reader->diag->message];
   memcpy(message, reader->diag->message, sizeof message);
-  return bramah__fail_item(reader, item, status, message);
+  return bramah__fail_item(reader, item, status, "%s", message);
 }
 
 bramah_status bramah__read_sign(bramah__reader *reader, const bramah__item *item, const bramah__key *key,

@@ -522,7 +522,7 @@ static bramah_status solve_approach(const bramah_constrained *s, bramah_approach
                                     const bramah_penalty_factors *factors, work *w, store *t,
                                     bramah_diag *diag)
 {
-  quadratic q;
+  quadratic q = {0};
   size_t *rank = &t->spectrum.rank;
   bramah_status status = approach == BRAMAH_APPROACH_MINIMAL     ? minimal(s, w, rank, &q, diag)
                          : approach == BRAMAH_APPROACH_REDUNDANT ? redundant(s, w, rank, &q, diag)
