@@ -98,7 +98,7 @@ static bramah_status open_machine(bramah_operating_point *point, const char *pat
   char(*paths)[256] = calloc(o->n_set + 1, sizeof *paths);
   bramah_status status = changes && paths ? BRAMAH_OK : bramah__fail_memory(diag);
   for (size_t i = 0; i < o->n_set && !status; i++) {
-    const char *value;
+    const char *value = NULL;
     status = split(o->set[i], paths[i], &value, diag);
     if (!status) changes[i] = (bramah_change){.path = paths[i], .value = value, .file = "set"};
   }
@@ -115,7 +115,7 @@ static bramah_status set_parameters(const bramah_plant *plant, const bramah_oper
   bramah_status status = BRAMAH_OK;
   for (size_t k = 0; k < o->n_parameter && !status; k++) {
     char name[256];
-    const char *value;
+    const char *value = NULL;
     size_t i;
     double x;
     bramah_parameter_info info;
@@ -344,7 +344,7 @@ static bramah_status set_commands(bramah_operating_point *point, const bramah_op
   if (!status) memcpy(u, s->u, plant->n_input * sizeof *u);
   for (size_t k = 0; !status && k < o->n_command; k++) {
     char name[256];
-    const char *value;
+    const char *value = NULL;
     size_t input;
     status = split(o->command[k], name, &value, diag);
     if (!status) status = bramah_linear_input(s, name, &input, diag);
@@ -371,7 +371,7 @@ static bramah_status read_trim(bramah_operating_point *point, const bramah_opera
   point->trim = (bramah_trim){o->n_hold, point->held, point->target, o->n_free, point->free};
   for (size_t k = 0; k < o->n_hold && !status; k++) {
     char name[256];
-    const char *value;
+    const char *value = NULL;
     status = split(o->hold[k], name, &value, diag);
     if (!status) status = bramah_linear_output(s, name, &point->held[k], diag);
     if (!status) status = read_quantity(value, s->y_unit[point->held[k]], &point->target[k], diag);

@@ -98,7 +98,10 @@ static void add_consistency(cli_table *table, const bramah_consistency *c, int l
   }
   cli_table_add(table, "%.4f", c->nis);
   cli_table_add(table, "%.4f to %.4f", c->low, c->high);
-  cli_table_add(table, isnan(c->lag_1) ? "" : "%.2f", c->lag_1);
+  if (isnan(c->lag_1))
+    cli_table_add(table, "%s", "");
+  else
+    cli_table_add(table, "%.2f", c->lag_1);
   /* What a correlation says (of white ones it is within 1.96 / sqrt(n) 95 % of the time; less than a tenth is
    * nothing to speak of): what is not modelled pushes innovations to the same side again and again; too much
    * process noise makes the filter follow the noise of the sensor and take it back. */

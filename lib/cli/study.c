@@ -32,7 +32,10 @@ static double sensor_noise(const view *v, bramah_sensor_study_case c, size_t sig
 
 static void add_short(cli_table *table, double value)
 {
-  cli_table_add(table, isfinite(value) ? "%.3g" : "", value);
+  if (isfinite(value))
+    cli_table_add(table, "%.3g", value);
+  else
+    cli_table_add(table, "%s", "");
 }
 
 /* ---- errors ---- */

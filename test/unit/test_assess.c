@@ -141,7 +141,11 @@ static void run_program(const char *study_path, const char *more)
 }
 
 /* The next value of this name in the file is this one, to the last digit. */
-static void says(const char *name, const char *format, ...)
+#ifdef __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+says(const char *name, const char *format, ...)
 {
   char key[64], value[64];
   va_list list;
