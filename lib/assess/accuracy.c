@@ -50,7 +50,7 @@ bramah_status bramah__accuracy_seek(bramah_assess *a, int64_t time_ns, int *matc
 static int nees(bramah_assess *a, double *value)
 {
   const bramah_plant *plant = a->plant;
-  const size_t n = bramah_plant_n_error(plant), m = bramah_filter_n_error(a->filter);
+  const size_t n = bramah_plant_n_error(plant), m = bramah_filter_get_info(a->filter).n_error;
   double *e = a->error, *x = e + n, *P = x + n, *work = P + n * n;
   const double *covariance = bramah_filter_covariance(a->filter);
   bramah_diag ignored;

@@ -30,7 +30,7 @@ bramah_status bramah__estimate_init(bramah_assess *a, bramah_diag *diag)
   a->measured = a->alone + n;
   for (size_t i = 0; i < 4 * n; i++) a->value[i] = NAN;
   for (size_t k = 0; k < a->n_augmented; k++) {
-    const bramah_augmented *state = bramah_filter_augmented(a->filter, k);
+    const bramah_augmented *state = &bramah_filter_get_info(a->filter).augmented[k];
     const long i = bramah_plant_find_output(a->plant, state->name);
     a->shown_as[k] = i < 0 ? n : (size_t)i;
     a->augmented[k] = (bramah_augmented_estimate){.name = state->name,
@@ -56,7 +56,7 @@ bramah_status bramah__estimate_init(bramah_assess *a, bramah_diag *diag)
                                   .truth = a->truth,
                                   .model = a->alone,
                                   .measured = a->measured,
-                                  .innovation = bramah_replay_innovations(a->replay),
+                                  .innovation = bramah_replay_get_report(a->replay).innovation,
                                   .augmented = a->augmented};
   return BRAMAH_OK;
 }
@@ -64,8 +64,8 @@ bramah_status bramah__estimate_init(bramah_assess *a, bramah_diag *diag)
 void bramah__estimate_augmented(bramah_assess *a)
 {
   for (size_t k = 0; k < a->n_augmented && !a->smoothing; k++) {
-    a->augmented[k].value = bramah_filter_augmented_value(a->filter, k);
-    a->augmented[k].sigma = bramah_filter_augmented_sigma(a->filter, k);
+    a->augmented[k].value = bramah_filter_get_augmented(a->filter, k).value;
+    a->augmented[k].sigma = bramah_filter_get_augmented(a->filter, k).sigma;
   }
 }
 
@@ -145,7 +145,7 @@ void bramah__events_watch(bramah_assess *a)
 bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
 {
   bramah__results *r = &a->results;
-  const size_t n_adapted = a->adaptive ? bramah_adaptive_count(a->adaptive) : 0;
+  const size_t n_adapted = a->adaptive ? bramah_adaptive_get_report(a->adaptive).n_values : 0;
   r->sensor = calloc(a->n_sensors + 1, sizeof *r->sensor);
   r->lags = calloc(a->n_sensors * BRAMAH__AUTOCORRELATION_LAGS + 1, sizeof *r->lags);
   r->accuracy = calloc(a->n_accuracies + 1, sizeof *r->accuracy);
@@ -293,8 +293,8 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
   for (size_t i = 0; i < a->n_sensors; i++) {
     bramah_consistency *c = &r->sensor[i];
     *c = consistency_of(&a->innovations[i]);
-    c->name = bramah_filter_sensor(a->filter, i)->name;
-    c->unit = bramah_filter_sensor(a->filter, i)->unit;
+    c->name = bramah_filter_get_info(a->filter).sensor[i].name;
+    c->unit = bramah_filter_get_info(a->filter).sensor[i].unit;
     c->fault = a->fault[i];
     const size_t most = a->whiteness ? (size_t)(a->whiteness[i].n / 4) : 0, lags = most < LAGS ? most : LAGS;
     if (lags >= 2)
@@ -316,14 +316,14 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
 
   /* Noise that adapts. That of accelerations is stated for joints, whatever coordinates are independent now. */
   for (size_t i = 0; i < r->of.n_adapted; i++) {
-    const bramah_adaptive_value noise = bramah_adaptive_get(a->adaptive, i);
+    const bramah_adaptive_value noise = bramah_adaptive_get_report(a->adaptive).value[i];
     const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
     const double stated = a->stated[first[noise.kind] + noise.index];
     bramah_output_info rate = {.name = ""};
     if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
       bramah_plant_output_info(a->plant, bramah_session_joint_output(a->session, noise.index) + 1, &rate);
     const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR
-                           ? bramah_filter_sensor(a->filter, noise.index)->name
+                           ? bramah_filter_get_info(a->filter).sensor[noise.index].name
                        : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION
                            ? rate.name
                            : bramah_plant_state_name(a->plant, 2 * n_dof + noise.index);

@@ -46,20 +46,13 @@ static void take_sample(void *user, const bramah_rewind_use *use)
   if (a->options.listener.used) a->options.listener.used(a->options.listener.user, use);
 }
 
-/* ---- noise that adapts ---- */
-
-static bramah_status adapt_predicted(void *user, bramah_filter *filter, bramah_diag *diag)
+/* What follows the filter call by call: the smoother, or noise that adapts. */
+static bramah_status watch(void *user, bramah_filter_event event, bramah_filter *filter, bramah_diag *diag)
 {
-  (void)filter, (void)diag;
-  bramah_adaptive_predicted(user);
-  return BRAMAH_OK;
-}
-
-static bramah_status adapt_corrected(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  (void)filter, (void)diag;
-  bramah_adaptive_corrected(user);
-  return BRAMAH_OK;
+  bramah_assess *a = user;
+  if (a->adaptive && event == BRAMAH_FILTER_PREDICTED) bramah_adaptive_predicted(a->adaptive);
+  if (a->adaptive && event == BRAMAH_FILTER_CORRECTED) bramah_adaptive_corrected(a->adaptive);
+  return a->smoother ? bramah_smoother_record(a->smoother, event, filter, diag) : BRAMAH_OK;
 }
 
 static bramah_status init_adaptive(bramah_assess *a, bramah_diag *diag)
@@ -70,19 +63,16 @@ static bramah_status init_adaptive(bramah_assess *a, bramah_diag *diag)
   if (a->options.smooth_to_ns != INT64_MIN)
     return bramah__failf(diag, BRAMAH_E_VALUE, a->study->file, line, "adapt",
                          "the backward pass needs noise that does not adapt");
-  if (bramah_replay_rewind(a->replay))
+  if (bramah_replay_get_report(a->replay).rewind)
     return bramah__failf(diag, BRAMAH_E_VALUE, a->study->file, line, "adapt",
                          "noise does not adapt where sensors have a delay");
   a->stated = calloc(n_dof + n_first + a->n_sensors + 1, sizeof *a->stated);
   if (!a->stated) return bramah__fail_memory(diag);
-  memcpy(a->stated, bramah_filter_acceleration_noise(a->filter), n_dof * sizeof *a->stated);
-  memcpy(a->stated + n_dof, bramah_filter_first_order_noise(a->filter), n_first * sizeof *a->stated);
+  memcpy(a->stated, bramah_filter_get_info(a->filter).acceleration_noise, n_dof * sizeof *a->stated);
+  memcpy(a->stated + n_dof, bramah_filter_get_info(a->filter).first_order_noise, n_first * sizeof *a->stated);
   for (size_t i = 0; i < a->n_sensors; i++)
-    a->stated[n_dof + n_first + i] = bramah_filter_sensor(a->filter, i)->sigma;
-  const bramah_status status = bramah_session_new_adaptive(a->session, diag, &a->adaptive);
-  const bramah_watcher watcher = {a->adaptive, adapt_predicted, adapt_corrected, NULL};
-  if (!status) bramah_replay_watch(a->replay, &watcher);
-  return status;
+    a->stated[n_dof + n_first + i] = bramah_filter_get_info(a->filter).sensor[i].sigma;
+  return bramah_session_new_adaptive(a->session, diag, &a->adaptive);
 }
 
 /* ---- making one ---- */
@@ -103,9 +93,10 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
     a->options = *options;
   else
     bramah_assess_options_default(&a->options);
-  a->plant = bramah_filter_plant(a->filter);
-  a->n_sensors = bramah_filter_n_sensors(a->filter);
-  a->n_augmented = bramah_filter_n_augmented(a->filter);
+  const bramah_filter_info info = bramah_filter_get_info(a->filter);
+  a->plant = info.plant;
+  a->n_sensors = info.n_sensors;
+  a->n_augmented = info.n_augmented;
   a->study_hash = bramah__hash_file(a->study->file);
   a->machine_hash = bramah__hash_file(a->study->machine_file);
 
@@ -113,8 +104,10 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
   bramah_replay_options_default(&replay);
   replay.gather = 1;
   replay.max_gap_ns = a->study->log.longest_gap_ns;
-  bramah_status status = bramah_replay_new(a->filter, &replay, next_row, a, diag, &a->replay);
-  if (!status) bramah_replay_listen(a->replay, &(bramah_listener){a, take_sample});
+  bramah_replay_options watched = replay;
+  watched.watcher = (bramah_watcher){a, watch};
+  watched.listener = (bramah_listener){a, take_sample};
+  bramah_status status = bramah_replay_new(a->filter, &watched, next_row, a, diag, &a->replay);
   if (!status) status = bramah__known_init(a, &replay, diag);
   if (!status) status = bramah__estimate_init(a, diag);
   if (!status) status = bramah__accuracy_init(a, diag);
@@ -170,9 +163,8 @@ static bramah_status follow(bramah_assess *a, bramah_diag *diag)
   bramah_assess_totals *totals = &a->totals;
   const double t = (double)totals->last_ns / 1e9;
   bramah_diag other;
-  size_t dof;
-  const double nis = bramah_replay_nis(a->replay, &dof);
-  if (dof) bramah__nis_add(&a->all.nis, nis, (double)dof);
+  const bramah_replay_report last = bramah_replay_get_report(a->replay);
+  if (last.nis_dof) bramah__nis_add(&a->all.nis, last.nis, (double)last.nis_dof);
   if (bramah__known_step(a, &other))
     bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s", t, other.message);
   bramah__events_watch(a);
@@ -183,7 +175,7 @@ static bramah_status follow(bramah_assess *a, bramah_diag *diag)
   /* The model takes the commands that the filter's plant had during its last step. Without corrections it may come
    * to where it cannot be integrated any more: the comparison ends there, not the replay. */
   if (totals->estimates && a->model_runs) {
-    bramah_status ended = a->model.set_inputs(a->model.self, bramah_replay_inputs(a->replay), &other);
+    bramah_status ended = a->model.set_inputs(a->model.self, last.inputs, &other);
     if (!ended) ended = a->model.step(a->model.self, &other);
     a->model_runs = !ended;
     if (ended)
@@ -218,7 +210,7 @@ bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
   if (status || *end) bramah__events_watch(a); /* late samples may have been fused */
   if (status && a->log) {                      /* the mistake came with the row in use */
     int line = 0;
-    const char *path = bramah_log_stream_place(a->log, bramah_replay_mark(a->replay), &line);
+    const char *path = bramah_log_stream_place(a->log, bramah_replay_get_report(a->replay).mark, &line);
     return bramah__place(diag, path, line);
   }
   if (status || *end) return status;
@@ -241,8 +233,8 @@ bramah_status bramah_assess_unseen(const bramah_session *session, char *names, s
 {
   const bramah_filter *filter = bramah_session_filter(session);
   const double *P = bramah_filter_covariance(filter);
-  const size_t n_filter = bramah_filter_n_error(filter);
-  const size_t n_plant = bramah_plant_n_error(bramah_filter_plant(filter));
+  const size_t n_filter = bramah_filter_get_info(filter).n_error;
+  const size_t n_plant = bramah_plant_n_error(bramah_filter_get_info(filter).plant);
   bramah_coupled *coupled = NULL;
   bramah_observability *o = NULL;
   bramah_observability_options options;
@@ -260,11 +252,11 @@ bramah_status bramah_assess_unseen(const bramah_session *session, char *names, s
   for (size_t k = 0; k < options.n_augmented; k++) sigma[n_plant + k] = options.augmented[k].sigma;
   if (!status) {
     const bramah_plant plant = bramah_coupled_plant(coupled);
-    status = bramah_observability_new(&plant, bramah_filter_n_sensors(filter),
+    status = bramah_observability_new(&plant, bramah_filter_get_info(filter).n_sensors,
                                       bramah_session_sensors(session), &options, diag, &o);
     if (!status) status = bramah_observability_run(o, sigma, diag);
     if (!status) {
-      const bramah_observability_result result = bramah_observability_report(o);
+      const bramah_observability_report result = bramah_observability_get_report(o);
       *n = bramah_observability_names(o, names, size);
       if (!result.lasting) *n = 0;
       *horizon = result.horizon;

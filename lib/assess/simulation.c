@@ -66,7 +66,7 @@ static bramah_status open_noise(bramah_simulation *s, bramah_diag *diag)
   if (!status)
     status = bramah_noise_new(s->options.seed, bramah_noise_stream("plant noise"), diag, &s->noise);
   if (status) return bramah__place(diag, s->options.study, 0);
-  s->dx = calloc(bramah_filter_n_error(session->filter) + 1, sizeof *s->dx);
+  s->dx = calloc(bramah_filter_get_info(session->filter).n_error + 1, sizeof *s->dx);
   return s->dx ? BRAMAH_OK : bramah__fail_memory(diag);
 }
 
@@ -78,9 +78,9 @@ static bramah_status noisy_step(bramah_simulation *s, bramah_diag *diag)
   const bramah_plant *plant = plant_of(s);
   const bramah_status status = bramah_filter_predict(filter, diag);
   if (status) return status;
-  size_t columns;
-  const size_t n = bramah_filter_n_error(filter);
-  const double *gamma = bramah_filter_last_noise(filter, &columns);
+  const bramah_filter_info info = bramah_filter_get_info(filter);
+  const size_t n = info.n_error, columns = info.n_noise;
+  const double *gamma = bramah_filter_get_last(filter).noise;
   for (size_t r = 0; r < n; r++) s->dx[r] = 0.0;
   for (size_t c = 0; c < columns; c++) {
     const double w = bramah_noise_gaussian(s->noise, 1.0);

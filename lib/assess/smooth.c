@@ -4,21 +4,6 @@
 
 #include <math.h>
 
-static bramah_status predicted(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  return bramah_smoother_predicted(user, filter, diag);
-}
-
-static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  return bramah_smoother_corrected(user, filter, diag);
-}
-
-static bramah_status restored(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  return bramah_smoother_restored(user, filter, diag);
-}
-
 bramah_status bramah__smooth_begin(bramah_assess *a, bramah_diag *diag)
 {
   const int64_t span = a->options.smooth_to_ns - a->totals.last_ns, ahead = span > 0 ? span : 0;
@@ -30,9 +15,7 @@ bramah_status bramah__smooth_begin(bramah_assess *a, bramah_diag *diag)
         "%zu steps would take %.0f MB, more than the %.0f MB allowed: replay the log in parts", capacity,
         1e-6 * (double)a->totals.smooth_bytes, 1e-6 * (double)a->options.smooth_memory);
   bramah_status status = bramah_smoother_new(a->filter, capacity, diag, &a->smoother);
-  if (!status) status = bramah_smoother_corrected(a->smoother, a->filter, diag);
-  const bramah_watcher watcher = {a->smoother, predicted, corrected, restored};
-  if (!status) bramah_replay_watch(a->replay, &watcher);
+  if (!status) status = bramah_smoother_record(a->smoother, BRAMAH_FILTER_CORRECTED, a->filter, diag);
   a->smooth_from_ns = a->totals.last_ns;
   return status;
 }
@@ -56,7 +39,7 @@ bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
 
 bramah_status bramah_assess_smooth_next(bramah_assess *a, int *end, bramah_diag *diag)
 {
-  const size_t k = a->totals.smooth_steps, n = bramah_filter_n_error(a->filter);
+  const size_t k = a->totals.smooth_steps, n = bramah_filter_get_info(a->filter).n_error;
   int matched;
   bramah_diag_clear(diag);
   *end = !a->smoothing || k >= bramah_smoother_count(a->smoother) || k >= a->totals.estimates;
@@ -70,21 +53,19 @@ bramah_status bramah_assess_smooth_next(bramah_assess *a, int *end, bramah_diag 
     a->value[i] = a->plant->output(a->plant->self, i);
     if (a->outputs[c].has_sigma) a->sigma[i] = bramah_smoother_output_sigma(a->smoother, i);
   }
-  const double *d = bramah_smoother_correction(a->smoother, k);
-  const double *P = bramah_smoother_covariance(a->smoother, k);
+  const bramah_smoother_step step = bramah_smoother_get_step(a->smoother, k);
   size_t state = bramah_plant_n_error(a->plant);
   for (size_t j = 0; j < a->n_augmented; j++) {
     const size_t i = a->shown_as[j];
     if (i != a->plant->n_output) {
-      a->value[i] = bramah_filter_augmented_value(a->filter, j) + d[state];
-      a->sigma[i] = sqrt(P[state * n + state]);
+      a->value[i] = bramah_filter_get_augmented(a->filter, j).value + step.correction[state];
+      a->sigma[i] = sqrt(step.covariance[state * n + state]);
     }
-    state += bramah_filter_augmented(a->filter, j)->order == 2 ? 2 : 1;
+    state += bramah_filter_get_info(a->filter).augmented[j].order == 2 ? 2 : 1;
   }
 
   a->taken = 1;
-  a->estimate.time_ns =
-      a->smooth_from_ns + bramah_smoother_time_ns(a->smoother, k) - bramah_smoother_time_ns(a->smoother, 0);
+  a->estimate.time_ns = a->smooth_from_ns + step.time_ns - bramah_smoother_get_step(a->smoother, 0).time_ns;
   if (a->rows) status = bramah__accuracy_seek(a, a->estimate.time_ns, &matched, diag);
   if (status) return status;
   if (a->rows) bramah__accuracy_smoothed(a);

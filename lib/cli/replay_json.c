@@ -49,9 +49,9 @@ static void put_request(const cli_replay_run *r, cli_json *json)
 /* What was read and written, and how long it took. */
 static void put_rows(const cli_replay_run *r, const bramah_assess_totals *totals, cli_json *json)
 {
-  const bramah_replay_counts counts = bramah_replay_report(bramah_assess_replay(r->assess));
-  const bramah_rewind *rewind = bramah_replay_rewind(bramah_assess_replay(r->assess));
-  const bramah_rewind_counts late = rewind ? bramah_rewind_report(rewind) : (bramah_rewind_counts){0};
+  const bramah_replay_report counts = bramah_replay_get_report(bramah_assess_replay(r->assess));
+  const bramah_rewind *rewind = bramah_replay_get_report(bramah_assess_replay(r->assess)).rewind;
+  const bramah_rewind_report late = rewind ? bramah_rewind_get_report(rewind) : (bramah_rewind_report){0};
   const bramah_log_totals log = bramah_log_stream_totals(r->log);
   cli_json_open(json, "rows", '{');
   cli_json_count(json, "log", counts.samples);

@@ -253,9 +253,9 @@ bramah_status cli_replay_report_new(const bramah_session *session, bramah_diag *
   r->session = session;
   r->filter = bramah_session_filter(session);
   r->step = 1e-9 * (double)plant->step_ns;
-  r->n_augmented = bramah_filter_n_augmented(r->filter);
+  r->n_augmented = bramah_filter_get_info(r->filter).n_augmented;
   r->n_sensors = bramah_session_n_sensors(session);
-  const size_t n = bramah_filter_n_error(r->filter);
+  const size_t n = bramah_filter_get_info(r->filter).n_error;
   r->output = calloc(plant->n_output + 2 * study->n_joints + 1, sizeof *r->output);
   r->augmented = calloc(r->n_augmented + 1, sizeof *r->augmented);
   r->sensor = calloc(r->n_sensors + 1, sizeof *r->sensor);
@@ -371,10 +371,11 @@ static void add_states(cli_replay_report *r, double t)
 static void add_nis(cli_replay_report *r, double t)
 {
   enum { MEMORY = 100 };
-  size_t dof;
   double low, high;
   bramah_diag ignored;
-  const double nis = bramah_replay_nis(bramah_assess_replay(r->assess), &dof);
+  const bramah_replay_report last = bramah_replay_get_report(bramah_assess_replay(r->assess));
+  const double nis = last.nis;
+  const size_t dof = last.nis_dof;
   if (!dof) return;
   const double value = nis / (double)dof;
   if (r->nis_n < MEMORY) r->nis_n++;
@@ -426,8 +427,8 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
   add_nis(r, t);
   if (r->rows % CONDITIONING_EVERY == 0) {
     double condition;
-    if (!bramah_conditioning(bramah_filter_n_error(r->filter), bramah_filter_covariance(r->filter), r->work,
-                             &condition, &other)) {
+    if (!bramah_conditioning(bramah_filter_get_info(r->filter).n_error, bramah_filter_covariance(r->filter),
+                             r->work, &condition, &other)) {
       add_point(r, r->conditioning, BRAMAH_REPORT_ESTIMATE, t, log10(condition), NAN);
     } else if (!r->told_covariance) {
       r->told_covariance = 1;

@@ -37,9 +37,9 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_totals *t
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
 
   const bramah_replay *replay = bramah_assess_replay(r->assess);
-  const bramah_replay_counts counts = bramah_replay_report(replay);
+  const bramah_replay_report counts = bramah_replay_get_report(replay);
   const bramah_log_totals log = bramah_log_stream_totals(r->log);
-  const bramah_rewind *rewind = bramah_replay_rewind(replay);
+  const bramah_rewind *rewind = bramah_replay_get_report(replay).rewind;
   fprintf(out, "rows: %llu from the log, %llu estimates, %llu written; %.9g s in steps of %.9g s\n",
           (count)counts.samples, (count)totals->estimates, (count)r->written,
           cli_seconds(totals->last_ns - totals->first_ns),
@@ -58,7 +58,7 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_totals *t
   if (r->request.resume && log.used_before)
     fprintf(out, "rows of the log that were used before: %llu\n", (count)log.used_before);
   if (rewind) {
-    const bramah_rewind_counts late = bramah_rewind_report(rewind);
+    const bramah_rewind_report late = bramah_rewind_get_report(rewind);
     fprintf(
         out,
         "late samples: %llu; %llu rewinds, the deepest %.9g s, %llu steps made again; each row shows what "

@@ -89,8 +89,8 @@ static bramah_status read_study(bramah__reader *reader, const bramah__item *item
 
 static const bramah__table study_table = {.size = sizeof(bramah_plan_study), .read = read_study};
 
-static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_PAPER},
-                                           {"paper-exact", BRAMAH_TRANSITION_PAPER_EXACT},
+static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_KINEMATIC},
+                                           {"paper-exact", BRAMAH_TRANSITION_KINEMATIC_EXACT},
                                            {"step", BRAMAH_TRANSITION_STEP},
                                            {NULL, 0}};
 

@@ -18,13 +18,15 @@ static bramah_status make(const bramah_session *session, double *room, bramah_di
                           bramah_adaptive **out)
 {
   const bramah_study_adapt *from = &session->study->adapt;
-  const bramah_plant *plant = bramah_filter_plant(session->filter);
-  const size_t nf = plant->n_dof, np = plant->n_first_order, ns = bramah_filter_n_sensors(session->filter);
+  const bramah_plant *plant = bramah_filter_get_info(session->filter).plant;
+  const size_t nf = plant->n_dof, np = plant->n_first_order,
+               ns = bramah_filter_get_info(session->filter).n_sensors;
   double *acceleration = room, *pressure = acceleration + 2 * nf, *sensor = pressure + 2 * np;
   double *sigma = sensor + 2 * ns;
-  for (size_t i = 0; i < ns; i++) sigma[i] = bramah_filter_sensor(session->filter, i)->sigma;
-  take_limits(from->accelerations, nf, bramah_filter_acceleration_noise(session->filter), acceleration);
-  take_limits(from->pressures, np, bramah_filter_first_order_noise(session->filter), pressure);
+  for (size_t i = 0; i < ns; i++) sigma[i] = bramah_filter_get_info(session->filter).sensor[i].sigma;
+  take_limits(from->accelerations, nf, bramah_filter_get_info(session->filter).acceleration_noise,
+              acceleration);
+  take_limits(from->pressures, np, bramah_filter_get_info(session->filter).first_order_noise, pressure);
   take_limits(from->sensors, ns, sigma, sensor);
   bramah_adaptive_options options;
   bramah_adaptive_options_default(&options);

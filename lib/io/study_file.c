@@ -224,7 +224,7 @@ static const bramah__table study_table = {.keys = study_keys};
 static bramah_status read_study(bramah__reader *reader, const bramah__node *root, bramah__study_draft *out)
 {
   bramah__item item = {.node = root};
-  out->study.transition = BRAMAH_TRANSITION_PAPER;
+  out->study.transition = BRAMAH_TRANSITION_KINEMATIC;
   out->study.time.column = "t";
   out->study.log.longest_gap_ns = INT64_C(10000000000);
   out->study.log.atmosphere = 101325.0;

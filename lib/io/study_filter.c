@@ -11,8 +11,8 @@
 
 /* ---- variants ---- */
 
-static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_PAPER},
-                                           {"paper-exact", BRAMAH_TRANSITION_PAPER_EXACT},
+static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_KINEMATIC},
+                                           {"paper-exact", BRAMAH_TRANSITION_KINEMATIC_EXACT},
                                            {"step", BRAMAH_TRANSITION_STEP},
                                            {NULL, 0}};
 

@@ -10,24 +10,16 @@
 static void take_covariance(bramah__tune_runner *r)
 {
   const bramah_filter *filter = bramah_session_filter(r->opened.session);
-  const size_t n = bramah_filter_n_error(filter);
+  const size_t n = bramah_filter_get_info(filter).n_error;
   memcpy(r->P, bramah_filter_covariance(filter), n * n * sizeof *r->P);
-}
-
-static bramah_status predicted(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  bramah__tune_runner *r = user;
-  (void)filter;
-  take_covariance(r);
-  return r->hooks.predicted ? r->hooks.predicted(r->hooks.user, diag) : BRAMAH_OK;
 }
 
 /* Off the diagonal h_i P h_j'; on it what the filter itself says. */
 static void fill_covariance(bramah__tune_runner *r, const bramah_filter *filter,
                             const bramah_innovation *innovation, double *S)
 {
-  const size_t n = bramah_filter_n_error(filter), m = r->n_sensors;
-  const double *H = bramah_filter_last_rows(filter);
+  const size_t n = bramah_filter_get_info(filter).n_error, m = r->n_sensors;
+  const double *H = bramah_filter_get_last(filter).rows;
   for (size_t i = 0; i < m; i++) {
     if (!innovation[i].present) continue;
     for (size_t a = 0; a < n; a++) {
@@ -56,10 +48,15 @@ static bramah_status grow(bramah__tune_runner *r, size_t room, bramah_diag *diag
   return BRAMAH_OK;
 }
 
-static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *diag)
+static bramah_status watch(void *user, bramah_filter_event event, bramah_filter *filter, bramah_diag *diag)
 {
   bramah__tune_runner *r = user;
-  const bramah_innovation *innovation = bramah_filter_innovations(filter);
+  if (event == BRAMAH_FILTER_PREDICTED) {
+    take_covariance(r);
+    return r->hooks.predicted ? r->hooks.predicted(r->hooks.user, diag) : BRAMAH_OK;
+  }
+  if (event != BRAMAH_FILTER_CORRECTED) return BRAMAH_OK;
+  const bramah_innovation *innovation = bramah_filter_get_last(filter).innovation;
   const size_t m = r->n_sensors;
   int any = 0;
   for (size_t i = 0; i < m; i++) any |= innovation[i].present;
@@ -83,7 +80,7 @@ bramah__tune_seen bramah__tune_runner_seen(const bramah__tune_runner *r, size_t 
 
 static bramah_status make_room(bramah__tune_runner *r, bramah_diag *diag)
 {
-  const size_t n = bramah_filter_n_error(bramah_session_filter(r->opened.session));
+  const size_t n = bramah_filter_get_info(bramah_session_filter(r->opened.session)).n_error;
   r->P = calloc(n * n + n + 1, sizeof *r->P);
   if (!r->P) return bramah__fail_memory(diag);
   r->column = r->P + n * n;
@@ -96,6 +93,7 @@ bramah_status bramah__tune_runner_open(bramah__tune_runner *r, const bramah__tun
   bramah_replay_options options;
   bramah_replay_options_default(&options);
   options.gather = 1;
+  options.watcher = (bramah_watcher){r, watch};
   r->n_sensors = problem->n_sensors;
   bramah_status status = bramah__tune_session_open(&r->opened, problem, set, diag);
   if (!status) options.max_gap_ns = bramah_session_study(r->opened.session)->log.longest_gap_ns;
@@ -107,8 +105,6 @@ bramah_status bramah__tune_runner_open(bramah__tune_runner *r, const bramah__tun
     status = bramah_replay_new(bramah_session_filter(r->opened.session), &options, bramah__tune_cursor_next,
                                &r->cursor, diag, &r->replay);
   if (status) return status;
-  const bramah_watcher watcher = {.user = r, .predicted = predicted, .corrected = corrected};
-  bramah_replay_watch(r->replay, &watcher);
   take_covariance(r);
   return BRAMAH_OK;
 }

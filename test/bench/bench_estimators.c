@@ -46,7 +46,7 @@ static void setup(rig *r)
   for (int i = 0; i < SENSORS; i++)
     must(bramah_sensor_init(&options[i], &r->plant, &diag, &r->sensor[i]), &diag);
   r->basis = must_find(&r->plant, "crank.angle");
-  r->options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER,
+  r->options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_KINEMATIC,
                                        .basis = &r->basis,
                                        .position_sigma = &sp,
                                        .rate_sigma = &sv,
@@ -69,10 +69,10 @@ static double error_state(rig *r, bramah_smoother *smoother, bramah_filter *filt
     double u, y[SENSORS];
     sample(r, k, &u, y);
     must(bramah_filter_correct(filter, y, present, &diag), &diag);
-    if (smoother) must(bramah_smoother_corrected(smoother, filter, &diag), &diag);
+    if (smoother) must(bramah_smoother_record(smoother, BRAMAH_FILTER_CORRECTED, filter, &diag), &diag);
     must(bramah_filter_set_inputs(filter, &u, &diag), &diag);
     must(bramah_filter_predict(filter, &diag), &diag);
-    if (smoother) must(bramah_smoother_predicted(smoother, filter, &diag), &diag);
+    if (smoother) must(bramah_smoother_record(smoother, BRAMAH_FILTER_PREDICTED, filter, &diag), &diag);
   }
   return bench_now() - begin;
 }
@@ -124,7 +124,7 @@ static double backward(rig *r, bramah_smoother *smoother)
 {
   const double begin = bench_now();
   must(bramah_smoother_run(smoother, &diag), &diag);
-  r->sum += bramah_smoother_correction(smoother, 0)[0];
+  r->sum += bramah_smoother_get_step(smoother, 0).correction[0];
   return bench_now() - begin;
 }
 

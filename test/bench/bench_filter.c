@@ -8,6 +8,7 @@
 #include "lib/plant/step.h"
 #include "test/bench/bench.h"
 #include "test/support/four_bar.h"
+#include "test/support/replay_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -173,35 +174,32 @@ static bramah_status next_sample(void *user, bramah_sample *sample, int *end, br
 }
 
 /* Estimates of everything that has a sigma are asked for, as a log writer would. */
-static bramah_status look(void *user, int64_t time_ns, int corrected, bramah_filter *filter, bramah_diag *d)
+static void look(void *user, int64_t time_ns, int corrected)
 {
   rig *r = user;
-  (void)time_ns, (void)corrected, (void)d;
+  (void)time_ns, (void)corrected;
   for (size_t i = 0; i < r->plant.n_output; i++) {
     bramah_output_info info;
     bramah_plant_output_info(&r->plant, i, &info);
     if (info.hidden) continue;
     r->sum += r->plant.output(r->plant.self, i);
-    if (info.has_row) r->sum += bramah_filter_output_sigma(filter, i);
+    if (info.has_row) r->sum += bramah_filter_output_sigma(r->filter, i);
   }
-  return BRAMAH_OK;
 }
 
-static bramah_status look_away(void *user, int64_t time_ns, int corrected, bramah_filter *filter,
-                               bramah_diag *d)
+static void look_away(void *user, int64_t time_ns, int corrected)
 {
-  (void)user, (void)time_ns, (void)corrected, (void)filter, (void)d;
-  return BRAMAH_OK;
+  (void)user, (void)time_ns, (void)corrected;
 }
 
-static double replay_with(rig *r, bramah_sink sink)
+static double replay_with(rig *r, replay_sink sink)
 {
   int k = 0;
   bramah_replay *replay;
   bramah_filter_restore(r->filter, r->start);
   must(bramah_replay_new(r->filter, NULL, next_sample, &k, &diag, &replay), &diag);
   const double t = bench_now();
-  must(bramah_replay_run(replay, sink, r, &diag), &diag);
+  must(replay_run(replay, sink, r, &diag), &diag);
   const double elapsed = bench_now() - t;
   bramah_replay_free(replay);
   return elapsed;
@@ -215,7 +213,7 @@ static bramah_filter_options filter_options(const rig *r)
   static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.015, qp[3] = {8e5, 6e5, 6e5};
   static size_t basis;
   basis = must_find(&r->plant, "crank.angle");
-  return (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER,
+  return (bramah_filter_options){.transition = BRAMAH_TRANSITION_KINEMATIC,
                                  .basis = &basis,
                                  .position_sigma = &sp,
                                  .rate_sigma = &sv,
@@ -246,7 +244,7 @@ static double replay_by(rig *r, bramah_transition transition, bramah_covariance_
 
 static double replay_exact(void *user)
 {
-  return replay_by(user, BRAMAH_TRANSITION_PAPER_EXACT, BRAMAH_COVARIANCE_JOSEPH);
+  return replay_by(user, BRAMAH_TRANSITION_KINEMATIC_EXACT, BRAMAH_COVARIANCE_JOSEPH);
 }
 static double replay_step(void *user)
 {
