@@ -3,7 +3,7 @@
 #include "lib/linear/linearization_internal.h"
 #include "lib/linear/rolling.h"
 #include "lib/math/dense.h"
-#include "lib/plant/constraints.h"
+#include "lib/plant/state.h"
 
 #include <math.h>
 #include <stdlib.h>
