@@ -158,7 +158,7 @@ static bramah_status bind_sensors(bramah_operating_point *point, const char *stu
   sensors *s = &point->sensors;
   const bramah_linear_system *base = point->base;
   const bramah_plant *plant = &point->machine.plant;
-  bramah_status status = bramah_study_load(study, diag, &s->study);
+  bramah_status status = bramah_study_load(study, 0, NULL, diag, &s->study);
   if (status) return status;
   const size_t n = s->study->n_sensors, most = base->n_y + n;
   s->sensor = calloc(n + 1, sizeof *s->sensor);
