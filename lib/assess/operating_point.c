@@ -139,14 +139,12 @@ static bramah_status choose_columns(bramah_operating_point *point, const bramah_
   if (!point->columns) return bramah__fail_memory(diag);
   for (size_t k = 0; k < o->n_input + o->n_free; k++) {
     const char *name = k < o->n_input ? o->input[k] : o->free[k - o->n_input];
-    const long parameter = bramah_plant_find_parameter(plant, name);
-    size_t unknown, given = 0;
-    if (parameter < 0 && k < o->n_input) {
-      bramah_plant_parameter_index(plant, name, &unknown, diag);
-      return bramah__place(diag, "input", 0);
-    }
-    for (size_t i = 0; i < *n; i++) given += point->columns[i] == (size_t)parameter;
-    if (parameter >= 0 && !given) point->columns[(*n)++] = (size_t)parameter;
+    size_t parameter = 0, given = 0;
+    const bramah_status status =
+        bramah_plant_parameter_index(plant, name, &parameter, k < o->n_input ? diag : NULL);
+    if (status && k < o->n_input) return bramah__place(diag, "input", 0);
+    for (size_t i = 0; i < *n; i++) given += point->columns[i] == parameter;
+    if (!status && !given) point->columns[(*n)++] = parameter;
   }
   return BRAMAH_OK;
 }

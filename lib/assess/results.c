@@ -320,13 +320,15 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
     const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
     const double stated = a->stated[first[noise.kind] + noise.index];
     bramah_output_info rate = {.name = ""};
+    bramah_state_info state = {.name = ""};
     if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
       bramah_plant_output_info(a->plant, bramah_session_joint_output(a->session, noise.index) + 1, &rate);
+    else if (noise.kind != BRAMAH_ADAPTIVE_SENSOR)
+      bramah_plant_state_info(a->plant, 2 * n_dof + noise.index, &state);
     const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR
                            ? bramah_filter_sensor(a->filter, noise.index)->name
-                       : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION
-                           ? rate.name
-                           : bramah_plant_state_name(a->plant, 2 * n_dof + noise.index);
+                       : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION ? rate.name
+                                                                    : state.name;
     r->adapted[i] = (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
   }
 

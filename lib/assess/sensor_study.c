@@ -8,11 +8,10 @@
 #include "lib/assess/statistics.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
-#include "lib/io/threads.h"
+#include "lib/io/worker_pool.h"
 #include "lib/io/plan_file.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -544,37 +543,35 @@ static void run_one(bramah_sensor_study *s, size_t run)
 
 /* ---- all runs ---- */
 
-typedef struct workers {
+typedef struct all_runs {
   bramah_sensor_study *study;
   bramah_sensor_study_progress progress;
   void *user;
-  pthread_mutex_t lock; /* of what follows */
-  size_t next, done;
-} workers;
+  size_t done;
+} all_runs;
 
-static void work(void *user)
+static bramah_status run_job(void *user, size_t run, bramah__worker_pool *pool, bramah_diag *diag)
 {
-  workers *w = user;
-  for (int finished = 0;; finished = 1) {
-    pthread_mutex_lock(&w->lock);
-    w->done += (size_t)finished;
-    if (finished && w->progress) w->progress(w->user, w->done);
-    const size_t mine = w->next++;
-    pthread_mutex_unlock(&w->lock);
-    if (mine >= w->study->is.n_runs) return;
-    run_one(w->study, mine);
-  }
+  (void)pool, (void)diag;
+  run_one(((all_runs *)user)->study, run);
+  return BRAMAH_OK;
+}
+
+static bramah_status run_done(void *user, size_t run, bramah_diag *diag)
+{
+  all_runs *all = user;
+  (void)run, (void)diag;
+  all->done++;
+  if (all->progress) all->progress(all->user, all->done);
+  return BRAMAH_OK;
 }
 
 bramah_status bramah_sensor_study_run(bramah_sensor_study *study, size_t n_threads,
                                       bramah_sensor_study_progress progress, void *user, bramah_diag *diag)
 {
-  workers w = {
-      .study = study, .progress = progress, .user = user, .lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER};
-  (void)diag;
-  bramah__run_threads(n_threads > 1 ? n_threads - 1 : 0, work, work, &w);
-  pthread_mutex_destroy(&w.lock);
-  return BRAMAH_OK;
+  all_runs all = {.study = study, .progress = progress, .user = user};
+  const bramah__worker_jobs work = {.n = study->is.n_runs, .user = &all, .job = run_job, .done = run_done};
+  return bramah__worker_pool_run(&work, n_threads, diag);
 }
 
 /* ---- results ---- */

@@ -74,7 +74,7 @@ bramah_status bramah__known_init(bramah_assess *a, const bramah_replay_options *
   if (!known->parameter || !known->sum[0]) return bramah__fail_memory(diag);
   known->sum[1] = known->sum[0] + n_output;
   for (size_t k = 0; k < known->n; k++)
-    known->parameter[k] = (size_t)bramah_plant_find_parameter(a->plant, a->study->augmented[k].at);
+    bramah_plant_parameter_index(a->plant, a->study->augmented[k].at, &known->parameter[k], NULL);
   bramah_filter_options options = bramah_session_filter_options(a->session);
   options.augmented += known->n;
   options.n_augmented -= known->n;

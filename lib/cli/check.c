@@ -465,9 +465,11 @@ static void explain_filter(const bramah_session *session)
                        : strchr(a->name, '.')           ? "unknown input, parameter"
                                                         : "parameter";
     const cli_readable unit = cli_readable_unit(bramah_session_augmented_unit(session, i));
-    const long p = a->kind == BRAMAH_AUGMENTED_PARAMETER ? bramah_plant_find_parameter(plant, a->at) : -1;
+    size_t p = 0;
+    const int is_parameter = a->kind == BRAMAH_AUGMENTED_PARAMETER &&
+                             bramah_plant_parameter_index(plant, a->at, &p, NULL) == BRAMAH_OK;
     printf("  estimated %s: %s %s [%s], starts at %.6g, sigma %.6g; ", a->name, what, a->at, unit.unit,
-           p < 0 ? 0.0 : unit.factor * plant->parameter(plant->self, (size_t)p), unit.factor * a->sigma);
+           is_parameter ? unit.factor * plant->parameter(plant->self, p) : 0.0, unit.factor * a->sigma);
     if (a->time_constant > 0.0)
       printf("Gauss-Markov of order %d, time constant %.6g s", a->order == 2 ? 2 : 1, a->time_constant);
     else

@@ -68,7 +68,7 @@ struct cli_replay_report {
   double low[NIS_BANDS], high[NIS_BANDS]; /* by degrees of freedom; 0: not looked up yet */
   int told_covariance;                    /* that it lost its positive definiteness */
   double *work;                           /* [n_error x n_error] */
-  double *points;                         /* of a pose */
+  bramah_skeleton skeleton;               /* points of a pose */
   bramah_filter_report counts;            /* before the present row */
   uint32_t basis_changes;
   durations durations;
@@ -277,13 +277,15 @@ bramah_status cli_replay_report_begin(cli_replay_report *report, bramah_assess *
   add_filter(report);
 
   /* The machine's pose. */
-  const bramah_model *model = bramah_session_model(report->session);
-  const size_t n = bramah_skeleton_n_parts(model);
-  bramah_skeleton_part *parts = calloc(n + 1, sizeof *parts);
-  report->points = calloc(6 * n + 1, sizeof *report->points);
-  if (!report->status && (!parts || !report->points)) report->status = BRAMAH_E_MEMORY;
-  for (size_t i = 0; !report->status && i < n; i++) parts[i] = bramah_skeleton_part_of(model, i);
-  if (!report->status && n) report->status = bramah_report_machine(report->page, n, parts);
+  bramah_coupled *coupled = bramah_session_coupled(report->session);
+  bramah_skeleton skeleton = {.n = 0};
+  if (!report->status) report->status = bramah_coupled_skeleton(coupled, &skeleton, diag);
+  bramah_skeleton_part *parts = skeleton.part = calloc(skeleton.n + 1, sizeof *parts);
+  report->skeleton.n = skeleton.n;
+  report->skeleton.points = calloc(6 * skeleton.n + 1, sizeof(double));
+  if (!report->status && (!parts || !report->skeleton.points)) report->status = BRAMAH_E_MEMORY;
+  if (!report->status) report->status = bramah_coupled_skeleton(coupled, &skeleton, diag);
+  if (!report->status && skeleton.n) report->status = bramah_report_machine(report->page, skeleton.n, parts);
   free(parts);
   if (!report->status) return BRAMAH_OK;
   return cli_fail(diag, report->status, NULL, 0, NULL, "the plots of the report cannot be made");
@@ -297,7 +299,7 @@ void cli_replay_report_free(cli_replay_report *report)
   free(report->augmented);
   free(report->sensor);
   free(report->work);
-  free(report->points);
+  free(report->skeleton.points);
   free(report);
 }
 
@@ -445,8 +447,8 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
   }
   watch_filter(r, t);
   if (!r->status && bramah_report_wants_pose(r->page) &&
-      !bramah_coupled_skeleton(bramah_session_coupled(r->session), r->points, &other))
-    r->status = bramah_report_pose(r->page, t, r->points);
+      !bramah_coupled_skeleton(bramah_session_coupled(r->session), &r->skeleton, &other))
+    r->status = bramah_report_pose(r->page, t, r->skeleton.points);
   r->rows++;
   if (!r->status) return BRAMAH_OK;
   return cli_fail(diag, r->status, NULL, 0, NULL, "the report cannot take more points");

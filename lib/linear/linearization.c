@@ -6,6 +6,7 @@
 #include "lib/base/text.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
+#include "lib/plant/plant_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -271,7 +272,7 @@ static bramah_status output_row(bramah_linearization *l, bramah_coupled *c, size
     }
     return BRAMAH_OK;
   }
-  bramah_status status = bramah_plant_output_row(&plant, output, row, l->snap, l->dx, diag);
+  bramah_status status = bramah__plant_output_row(&plant, output, row, l->snap, l->dx, diag);
   if (status != BRAMAH_OK) return status;
   status = bramah__refresh(c, diag);
   if (status == BRAMAH_OK) status = differ_by_friction(l, c, output, row, diag);
