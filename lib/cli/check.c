@@ -150,7 +150,7 @@ static const char *const friction_names[] = {
 static void explain_elements(const bramah_machine *m)
 {
   const bramah_element_kind *kind;
-  for (size_t k = 0; (kind = bramah_element_kind_at(k)) != NULL; k++)
+  for (size_t k = 0; (kind = bramah_element_kind_at(k)) != NULL && !kind->device; k++)
     for (size_t i = 0; i < bramah_machine_n_elements(m, kind); i++) {
       const unsigned char *element = bramah_machine_element(m, kind, i);
       printf("  %s %s:", kind->name, ((const bramah_named *)(const void *)element)->name);
@@ -158,7 +158,7 @@ static void explain_elements(const bramah_machine *m)
       for (const bramah_element_key *key = kind->keys; key->name; key++) {
         const char *name;
         double value;
-        if (key->factor_of || key->type == BRAMAH_KEY_FRICTION) continue;
+        if (key->factor_of || key->type == BRAMAH_KEY_PART) continue;
         if (key->type == BRAMAH_KEY_QUANTITY) {
           memcpy(&value, element + key->offset, sizeof value);
           if (value == 0.0) continue;

@@ -562,7 +562,7 @@ static const struct {
     {20,
      "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: 1 "
      "s, spool: @11 V}",
-     BRAMAH_E_VALUE, "hydraulics.valves.main.spool", "spool must lie within the limit of the valve"},
+     BRAMAH_E_VALUE, "hydraulics.valves.main.spool", "the spool must lie within the limit of the valve"},
     {28, "      rod: @80 mm", BRAMAH_E_VALUE, "hydraulics.cylinders.lift.rod",
      "rod must be thinner than the bore"},
     {27, "      bore: @0 mm", BRAMAH_E_VALUE, "hydraulics.cylinders.lift.bore", "bore must be positive"},
