@@ -58,7 +58,9 @@ static int nees(bramah_assess *a, double *value)
   /* The columns of the coordinates that are independent now. */
   for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
-    const char *name = bramah_plant_state_name(plant, i);
+    bramah_state_info state;
+    bramah_plant_state_info(plant, i, &state);
+    const char *name = state.name;
     if (strcmp(name, a->state[i]) == 0) continue;
     snprintf(a->state[i], sizeof a->state[i], "%s", name);
     a->state_column[i] = -1;

@@ -136,14 +136,12 @@ static bramah_status choose_columns(operating_point *point, const bramah_operati
   if (!point->columns) return bramah__fail_memory(diag);
   for (size_t k = 0; k < o->n_input + o->n_free; k++) {
     const char *name = k < o->n_input ? o->input[k] : o->free[k - o->n_input];
-    const long parameter = bramah_plant_find_parameter(plant, name);
-    size_t unknown, given = 0;
-    if (parameter < 0 && k < o->n_input) {
-      bramah_plant_parameter_index(plant, name, &unknown, diag);
-      return bramah__place(diag, "input", 0);
-    }
-    for (size_t i = 0; i < *n; i++) given += point->columns[i] == (size_t)parameter;
-    if (parameter >= 0 && !given) point->columns[(*n)++] = (size_t)parameter;
+    size_t parameter = 0, given = 0;
+    const bramah_status status =
+        bramah_plant_parameter_index(plant, name, &parameter, k < o->n_input ? diag : NULL);
+    if (status && k < o->n_input) return bramah__place(diag, "input", 0);
+    for (size_t i = 0; i < *n; i++) given += point->columns[i] == parameter;
+    if (!status && !given) point->columns[(*n)++] = parameter;
   }
   return BRAMAH_OK;
 }
@@ -155,7 +153,7 @@ static bramah_status bind_sensors(operating_point *point, const char *study, bra
   sensors *s = &point->sensors;
   const bramah_linear_system *base = point->base;
   const bramah_plant *plant = &point->machine.plant;
-  bramah_status status = bramah_study_load(study, diag, &s->study);
+  bramah_status status = bramah_study_load(study, 0, NULL, diag, &s->study);
   if (status) return status;
   const size_t n = s->study->n_sensors, most = base->n_y + n;
   s->sensor = calloc(n + 1, sizeof *s->sensor);

@@ -5,6 +5,7 @@
 #include "lib/base/text.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
+#include "lib/plant/plant_table.h"
 
 #include <string.h>
 
@@ -225,7 +226,7 @@ static bramah_status error_state_row(bramah_linearization *l, bramah_coupled *c,
     return BRAMAH_OK;
   }
   const bramah_plant plant = bramah_coupled_plant(c);
-  bramah_status status = bramah_plant_output_row(&plant, output, row, l->snap, l->dx, diag);
+  bramah_status status = bramah__plant_output_row(&plant, output, row, l->snap, l->dx, diag);
   if (status == BRAMAH_OK) status = bramah__refresh(c, diag);
   return status == BRAMAH_OK ? differ_output(l, c, output, row, by_U, diag) : status;
 }

@@ -85,8 +85,8 @@ static void open_rig(rig *r, int edges)
   must(bramah_model_new(&machine, &diag, &r->model), &diag);
   must(bramah_coupled_new(r->model, &diag, &r->c), &diag);
   r->plant = bramah_coupled_plant(r->c);
-  load[0] = (size_t)bramah_plant_find_parameter(&r->plant, "steer.load");
-  load[1] = (size_t)bramah_plant_find_parameter(&r->plant, "frame_roll.load");
+  load[0] = must_find_parameter(&r->plant, "steer.load");
+  load[1] = must_find_parameter(&r->plant, "frame_roll.load");
   const bramah_linearization_options options = {.n_parameters = 2, .parameters = load, .all_outputs = 1};
   must(bramah_linearization_new(r->model, &options, &diag, &r->l), &diag);
   r->s = bramah_linearization_system(r->l);
@@ -285,7 +285,7 @@ START_TEST(test_refused)
   printf("%s: %s\n", diag.thing, diag.message);
   ck_assert_ptr_nonnull(strstr(diag.message, "slips by"));
   const size_t acceleration = must_find(&r.plant, "steer.acceleration"),
-               payload = (size_t)bramah_plant_find_parameter(&r.plant, "frame.payload");
+               payload = must_find_parameter(&r.plant, "frame.payload");
   bramah_linearization *l;
   bramah_linearization_options options = {.n_outputs = 1, .outputs = &acceleration};
   ck_assert_int_eq(bramah_linearization_new(r.model, &options, &diag, &l), BRAMAH_E_UNSUPPORTED);

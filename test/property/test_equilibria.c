@@ -198,8 +198,8 @@ START_TEST(test_free_load)
   open_rig(&r, &fb.machine);
   must(trim(&r, 4, held, target, "crank.load"), &diag);
   is_at_rest(&r);
-  const long load = bramah_plant_find_parameter(&r.plant, "crank.load");
-  const double torque = r.plant.parameter(r.plant.self, (size_t)load);
+  const size_t load = must_find_parameter(&r.plant, "crank.load");
+  const double torque = r.plant.parameter(r.plant.self, load);
   printf("load %.9g N m\n", torque);
   ck_assert_double_gt(fabs(torque), 10.0);
   for (int i = 0; i < 4; i++) ck_assert_double_eq_tol(value(&r, held[i]), target[i], 1e-9 * target[i]);

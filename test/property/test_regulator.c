@@ -35,7 +35,7 @@ START_TEST(test_pendulum)
   must(bramah_model_new(&machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
   const bramah_plant plant = bramah_coupled_plant(c);
-  const size_t load = (size_t)bramah_plant_find_parameter(&plant, "hinge.load");
+  const size_t load = must_find_parameter(&plant, "hinge.load");
   const bramah_linearization_options options = {.n_parameters = 1, .parameters = &load};
   must(bramah_linearization_new(model, &options, &diag, &l), &diag);
   must(bramah_linearization_run(l, c, &diag), &diag);
