@@ -21,7 +21,7 @@ static void put_request(const cli_replay_run *r, cli_json *json)
   cli_json_open(json, "study", '{');
   cli_json_text(json, "name", study->name);
   cli_json_text(json, "file", q->study);
-  cli_json_text(json, "machine", bramah_model_name(bramah_session_model(r->session)));
+  cli_json_text(json, "machine", bramah_model_name(bramah_session_about(r->session)->machine->model));
   cli_json_text(json, "machine_file", study->machine_file);
   cli_json_count(json, "changes", study->n_changes);
   cli_json_close(json, '}');
@@ -141,7 +141,7 @@ static void put_estimates(const cli_replay_run *r, const bramah_assess_results *
   }
   cli_json_close(json, ']');
 
-  if (bramah_study_n_unknown_inputs(bramah_session_study(r->session))) {
+  if (bramah_session_study(r->session)->n_unknown_inputs) {
     cli_json_open(json, "unknown_commands", '[');
     for (size_t i = 0; i < results->n_input_costs; i++) {
       const bramah_input_cost *cost = &results->input_cost[i];

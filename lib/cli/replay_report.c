@@ -141,8 +141,9 @@ static void add_outputs(cli_replay_report *r)
       const bramah_assess_output of = results->output[i];
       bramah_output_info info;
       bramah_plant_output_info(bramah_session_plant(r->session), of.output, &info);
-      if (pass < 2 * n_joints ? of.output != bramah_session_joint_output(r->session, pass / 2) + pass % 2
-                              : info.kind != BRAMAH_OUTPUT_FIRST_ORDER)
+      if (pass < 2 * n_joints
+              ? of.output != bramah_session_about(r->session)->joint_output[pass / 2] + pass % 2
+              : info.kind != BRAMAH_OUTPUT_FIRST_ORDER)
         continue;
       r->output[r->n_outputs++] =
           (plotted){.of = of, .plot = add_states_plot(r, "Estimated states", of.name, "", of.unit, 0)};
@@ -246,7 +247,7 @@ bramah_status cli_replay_report_new(const bramah_session *session, bramah_diag *
 {
   const bramah_plant *plant = bramah_session_plant(session);
   const bramah_study *study = bramah_session_study(session);
-  const bramah_sensor *sensors = bramah_session_sensors(session);
+  const bramah_sensor *sensors = bramah_session_about(session)->sensors;
   cli_replay_report *r = calloc(1, sizeof *r);
   *out = r;
   if (!r) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
@@ -254,7 +255,7 @@ bramah_status cli_replay_report_new(const bramah_session *session, bramah_diag *
   r->filter = bramah_session_filter(session);
   r->step = 1e-9 * (double)plant->step_ns;
   r->n_augmented = bramah_filter_n_augmented(r->filter);
-  r->n_sensors = bramah_session_n_sensors(session);
+  r->n_sensors = bramah_session_about(session)->study->n_sensors;
   const size_t n = bramah_filter_n_error(r->filter);
   r->output = calloc(plant->n_output + 2 * study->n_joints + 1, sizeof *r->output);
   r->augmented = calloc(r->n_augmented + 1, sizeof *r->augmented);
@@ -277,7 +278,7 @@ bramah_status cli_replay_report_begin(cli_replay_report *report, bramah_assess *
   add_filter(report);
 
   /* The machine's pose. */
-  bramah_coupled *coupled = bramah_session_coupled(report->session);
+  bramah_coupled *coupled = bramah_session_about(report->session)->machine->coupled;
   bramah_skeleton skeleton = {.n = 0};
   if (!report->status) report->status = bramah_coupled_skeleton(coupled, &skeleton, diag);
   bramah_skeleton_part *parts = skeleton.part = calloc(skeleton.n + 1, sizeof *parts);
@@ -397,7 +398,7 @@ static void watch_filter(cli_replay_report *r, double t)
 {
   enum { LIMIT_TOLD_AFTER = 100 };
   const bramah_filter_report counts = bramah_filter_get_report(r->filter);
-  const bramah_step_report steps = bramah_coupled_report(bramah_session_coupled(r->session));
+  const bramah_step_report steps = bramah_coupled_report(bramah_session_about(r->session)->machine->coupled);
   for (size_t i = 0; i < r->n_sensors; i++) {
     sensor *s = &r->sensor[i];
     const int faulty = bramah_filter_sensor_fault(r->filter, i);
@@ -447,7 +448,7 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
   }
   watch_filter(r, t);
   if (!r->status && bramah_report_wants_pose(r->page) &&
-      !bramah_coupled_skeleton(bramah_session_coupled(r->session), &r->skeleton, &other))
+      !bramah_coupled_skeleton(bramah_session_about(r->session)->machine->coupled, &r->skeleton, &other))
     r->status = bramah_report_pose(r->page, t, r->skeleton.points);
   r->rows++;
   if (!r->status) return BRAMAH_OK;
