@@ -46,7 +46,7 @@ static const kind motion_kinds[] = {
     {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},
 };
-/* Vectors in the axes of a body, for gyros, accelerometers and inclinometers: output_bodies.c. */
+/* Vectors in the axes of a body, for gyros, accelerometers and inclinometers: lib/plant/outputs.c. */
 #define OF_BODY(code, suffix, unit)                                                                          \
   {                                                                                                          \
     code, suffix, unit, NULL, BRAMAH_OUTPUT_OTHER, 1, 1                                                      \
@@ -88,7 +88,7 @@ static const kind ball_kinds[] = {
     {BRAMAH__BALL_QZ, ".qz", "1", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
 };
 
-/* Metered cylinders and pump lines: output_metered.c. */
+/* Metered cylinders and pump lines: lib/plant/outputs.c. */
 static const kind metered_kinds[] = {
     {BRAMAH__METERED_VELOCITY, ".metered_velocity", "m/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
     {BRAMAH__PISTON_PRESSURE, "_piston.pressure", "Pa", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
