@@ -303,7 +303,7 @@ static bramah_status differentiate_rows(bramah_linearization *l, bramah_coupled 
       bramah__state_copy(&c->state, state);
       for (size_t j = 0; j < n; j++) state->z[j] += c->now->Rz[j * n_dof + f] * (by_rate ? 0.0 : d);
       state->zd[state->index[model->n_dependent + f]] += by_rate ? d : 0.0;
-      const bramah_status status = bramah__close_position(model, state, probe);
+      const bramah_status status = bramah__evaluate_position(model, state, probe, BRAMAH__LOOPS_CLOSED);
       if (status != BRAMAH_OK) return status;
       bramah__set_motion(model, state, probe);
       bramah__expand_acceleration(model, probe, r->x, probe->column);

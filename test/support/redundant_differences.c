@@ -2,7 +2,7 @@
 #include "test/support/redundant_differences.h"
 #include "lib/linear/linearization_internal.h"
 #include "lib/math/dense.h"
-#include "lib/plant/constraints.h"
+#include "lib/plant/state.h"
 
 #include <math.h>
 #include <stdlib.h>
