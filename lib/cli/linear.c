@@ -457,38 +457,34 @@ static bramah_status find_modes(analysis *a, bramah_diag *diag)
   return status;
 }
 
-static bramah_status run_at(const cli_arguments *arguments, const bramah_operating_point *point,
-                            bramah_diag *diag)
+static int run_modes(const cli_arguments *arguments)
 {
-  analysis a = {.point = point, .system = point->system};
-  const char *output = cli_value(arguments, "output"), *response = cli_value(arguments, "curves");
+  const char *output = cli_value(arguments, "output"),
+             *curves = cli_value(arguments, "curves"), *const files[] = {arguments->operands[0], output};
+  bramah_operating_point *point;
+  bramah_diag diag;
+  if (!curves != !cli_value(arguments, "response"))
+    return cli_wrong_use(arguments->command, "--response and --curves go together");
+  if (cli_check_output(output, 1, files, &diag) || cli_check_output(curves, 2, files, &diag))
+    return cli_report(&diag);
   FILE *out = cli_summary_stream(1, &output);
-  bramah_status status = find_modes(&a, diag);
+  analysis a = {0};
+  bramah_status status = open_point(arguments, &point, &diag);
+  if (!status) {
+    a.point = point;
+    a.system = point->system;
+    status = find_modes(&a, &diag);
+  }
   if (!status) {
     print_where(out, arguments, point);
     print_modes(&a, out);
   }
-  if (!status && cli_value(arguments, "approaches")) status = print_approaches(&a, out, diag);
-  if (!status && output) status = write_modes(&a, output, diag);
-  if (!status && response) status = write_responses(&a, arguments, response, diag);
+  if (!status && cli_value(arguments, "approaches")) status = print_approaches(&a, out, &diag);
+  if (!status && output) status = write_modes(&a, output, &diag);
+  if (!status && curves) status = write_responses(&a, arguments, curves, &diag);
   bramah_modes_free(a.modes);
   free(a.share);
   free(a.share_name);
-  return status;
-}
-
-static int run_modes(const cli_arguments *arguments)
-{
-  const char *const files[] = {arguments->operands[0], cli_value(arguments, "output"),
-                               cli_value(arguments, "curves")};
-  bramah_operating_point *point;
-  bramah_diag diag;
-  if (!files[2] != !cli_value(arguments, "response"))
-    return cli_wrong_use(arguments->command, "--response and --curves go together");
-  if (cli_check_output(files[1], 1, files, &diag) || cli_check_output(files[2], 2, files, &diag))
-    return cli_report(&diag);
-  bramah_status status = open_point(arguments, &point, &diag);
-  if (!status) status = run_at(arguments, point, &diag);
   bramah_operating_point_free(point);
   return status ? cli_report(&diag) : CLI_OK;
 }
