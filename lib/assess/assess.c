@@ -132,7 +132,7 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
   if (!status) bramah_replay_listen(a->replay, &(bramah_listener){a, take_sample});
   if (!status) status = bramah__known_init(a, &replay, diag);
   if (!status && a->options.model_alone) {
-    status = bramah_coupled_new(bramah_session_model(session), diag, &a->free_model);
+    status = bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &a->free_model);
     if (!status) status = bramah_session_start(session, a->free_model, diag);
     if (!status) a->model = bramah_coupled_plant(a->free_model);
     a->model_runs = !status;
@@ -334,19 +334,19 @@ bramah_status bramah_assess_unseen(const bramah_session *session, char *names, s
   double *sigma = calloc(n_filter + 1, sizeof *sigma);
   bramah_diag_clear(diag);
   if (!sigma) return bramah__fail_memory(diag);
-  bramah_status status = bramah_coupled_new(bramah_session_model(session), diag, &coupled);
+  bramah_status status = bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &coupled);
   if (!status) status = bramah_session_start(session, coupled, diag);
   /* Other parameters are left out: from where a run starts, often at rest, most of them cannot be seen yet (a
    * pump behind a closed valve), which would be no news. */
   bramah_observability_options_default(&options);
-  options.augmented = bramah_session_filter_options(session).augmented;
-  options.n_augmented = bramah_study_n_unknown_inputs(bramah_session_study(session));
+  options.augmented = bramah_session_about(session)->options.augmented;
+  options.n_augmented = bramah_session_study(session)->n_unknown_inputs;
   for (size_t i = 0; i < n_plant; i++) sigma[i] = sqrt(P[i * n_filter + i]);
   for (size_t k = 0; k < options.n_augmented; k++) sigma[n_plant + k] = options.augmented[k].sigma;
   if (!status) {
     const bramah_plant plant = bramah_coupled_plant(coupled);
     status = bramah_observability_new(&plant, bramah_filter_n_sensors(filter),
-                                      bramah_session_sensors(session), &options, diag, &o);
+                                      bramah_session_about(session)->sensors, &options, diag, &o);
     if (!status) status = bramah_observability_run(o, sigma, diag);
     if (!status) {
       const bramah_observability_result result = bramah_observability_report(o);

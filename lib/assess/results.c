@@ -2,6 +2,7 @@
 /* What an assessment has found, as structures: estimates at one time, innovations and events, errors against the
  * truth, and whether the filter is consistent. */
 #include "lib/assess/assess_internal.h"
+#include "lib/io/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
     a->shown_as[k] = i < 0 ? n : (size_t)i;
     a->augmented[k] = (bramah_augmented_estimate){.name = state->name,
                                                   .at = state->at,
-                                                  .unit = bramah_session_augmented_unit(a->session, k),
+                                                  .unit = bramah_session_about(a->session)->augmented_unit[k],
                                                   .is_bias = state->kind == BRAMAH_AUGMENTED_BIAS,
                                                   .is_shown = i >= 0};
   }
@@ -52,7 +53,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
                                   .name = info.name,
                                   .unit = info.unit,
                                   .has_sigma = info.has_row && info.kind != BRAMAH_OUTPUT_ACCELERATION,
-                                  .sensor = bramah_session_sensor_of_output(a->session, i)};
+                                  .sensor = bramah__session_sensor_of_output(a->session, i)};
     for (size_t k = 0; k < a->n_augmented; k++) out->has_sigma |= a->shown_as[k] == i;
   }
   a->estimate = (bramah_estimate){.nis = NAN,
@@ -404,7 +405,8 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
     bramah_output_info rate = {.name = ""};
     bramah_state_info state = {.name = ""};
     if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
-      bramah_plant_output_info(a->plant, bramah_session_joint_output(a->session, noise.index) + 1, &rate);
+      bramah_plant_output_info(a->plant, bramah_session_about(a->session)->joint_output[noise.index] + 1,
+                               &rate);
     else if (noise.kind != BRAMAH_ADAPTIVE_SENSOR)
       bramah_plant_state_info(a->plant, 2 * n_dof + noise.index, &state);
     const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR

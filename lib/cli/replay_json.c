@@ -113,7 +113,7 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   cli_json_open(json, "study", '{');
   cli_json_text(json, "name", study->name);
   cli_json_text(json, "file", q->study);
-  cli_json_text(json, "machine", bramah_model_name(bramah_session_model(r->session)));
+  cli_json_text(json, "machine", bramah_model_name(bramah_session_about(r->session)->machine->model));
   cli_json_text(json, "machine_file", study->machine_file);
   cli_json_count(json, "changes", study->n_changes);
   cli_json_close(json, '}');
@@ -157,8 +157,7 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   cli_json_object(json, "all_sensors", &results->all, all_sensors);
   cli_json_object(json, "events", &results->filter, events);
   LIST("estimated", results->n_augmented, results->augmented, estimated);
-  if (bramah_study_n_unknown_inputs(study))
-    LIST("unknown_commands", results->n_input_costs, results->input_cost, costs);
+  if (study->n_unknown_inputs) LIST("unknown_commands", results->n_input_costs, results->input_cost, costs);
   if (q->truth) LIST("errors", results->n_accuracies, results->accuracy, errors);
   if (q->truth) cli_json_number(json, "nees_mean", totals->nees);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);

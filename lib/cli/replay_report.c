@@ -55,8 +55,8 @@ typedef struct sensor {
 struct cli_replay_report {
   bramah_report *page;
   bramah_status status; /* of the first plot or point that could not be added: all that follow are left out */
-  const bramah_session *session;
   const bramah_filter *filter;
+  bramah_coupled *plant;
   bramah_assess *assess;
   double step; /* [s] */
   size_t n_outputs, n_augmented, n_sensors;
@@ -193,13 +193,14 @@ bramah_status cli_replay_report_new(const bramah_session *session, bramah_assess
 {
   const bramah_plant *plant = bramah_session_plant(session);
   const bramah_study *study = bramah_session_study(session);
+  const size_t *joint_output = bramah_session_about(session)->joint_output;
   const bramah_assess_results *results = bramah_assess_get_results(assess);
   cli_replay_report *r = calloc(1, sizeof *r);
   *out = r;
   if (!r) return cli_no_memory(diag);
-  r->session = session;
   r->assess = assess;
   r->filter = bramah_session_filter(session);
+  r->plant = bramah_session_about(session)->machine->coupled;
   r->step = 1e-9 * (double)plant->step_ns;
   r->n_augmented = results->n_augmented;
   r->n_sensors = results->n_sensors;
@@ -219,7 +220,7 @@ bramah_status cli_replay_report_new(const bramah_session *session, bramah_assess
       const bramah_assess_output of = results->output[i];
       bramah_output_info info;
       bramah_plant_output_info(plant, of.output, &info);
-      if (pass < 2 * n_joints ? of.output == bramah_session_joint_output(session, pass / 2) + pass % 2
+      if (pass < 2 * n_joints ? of.output == joint_output[pass / 2] + pass % 2
                               : info.kind == BRAMAH_OUTPUT_FIRST_ORDER)
         r->output[r->n_outputs++] = (plotted){.of = of, .plot = add_plot(r, STATE, of.unit, "%s", of.name)};
     }
@@ -315,7 +316,7 @@ static void watch_filter(cli_replay_report *r, double t)
 {
   enum { NEXT_LIMIT_AFTER = 100 };
   const bramah_filter_report counts = bramah_filter_get_report(r->filter);
-  const bramah_step_report steps = bramah_coupled_report(bramah_session_coupled(r->session));
+  const bramah_step_report steps = bramah_coupled_report(r->plant);
   for (size_t i = 0; i < r->n_sensors; i++) {
     sensor *s = &r->sensor[i];
     const int faulty = bramah_filter_sensor_fault(r->filter, i);
@@ -385,7 +386,7 @@ bramah_status cli_replay_report_estimate(cli_replay_report *r, bramah_diag *diag
     add_point(r, r->timing, BRAMAH_REPORT_ESTIMATE, t, seconds, NAN, NAN);
   }
   watch_filter(r, t);
-  if (!r->status) r->status = bramah_report_pose(r->page, t, bramah_session_coupled(r->session));
+  if (!r->status) r->status = bramah_report_pose(r->page, t, r->plant);
   r->rows++;
   if (!r->status) return BRAMAH_OK;
   return cli_fail(diag, r->status, NULL, 0, NULL, "the report cannot take more points");

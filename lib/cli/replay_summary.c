@@ -33,8 +33,8 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_results *
   const double duration = cli_seconds(totals->last_ns - totals->begin_ns);
   fprintf(out, "study: %s (%s)\n", study->name, study->file);
   fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
-          bramah_model_name(bramah_session_model(r->session)), study->machine_file, study->n_changes,
-          study->n_changes == 1 ? "" : "s");
+          bramah_model_name(bramah_session_about(r->session)->machine->model), study->machine_file,
+          study->n_changes, study->n_changes == 1 ? "" : "s");
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
 
   const bramah_replay_counts counts = results->rows;
@@ -350,8 +350,8 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
   print_summary(r, results, out);
-  cli_table tables[9] = {cli_log_table(r->log, bramah_session_model(r->session)), consistency_table(results),
-                         events_table(results)};
+  cli_table tables[9] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
+                         consistency_table(results), events_table(results)};
   estimate_tables(results, &tables[3]);
   error_tables(results, &tables[6]);
   tables[8] = verdict_table(&results->verdict);

@@ -66,7 +66,7 @@ static double prediction(const bramah__tune_problem *problem, size_t n, double *
     const double number = sum_over(n, scores, place + 1);
     if (!(number > 0.0)) continue;
     sum += sum_over(n, scores, place) / number /
-           bramah_sensor_variance(&bramah_session_sensors(problem->session)[i]);
+           bramah_sensor_variance(&bramah_session_about(problem->session)->sensors[i]);
     counted++;
   }
   return counted ? sqrt(sum / (double)counted) : (double)NAN;
@@ -180,8 +180,8 @@ size_t bramah__tune_warn_coloured(const bramah__tune_problem *problem, size_t n,
              "%s: its innovations remain %scoloured in %zu of %zu logs (correlation of neighbours up to "
              "%.2f); noise cannot "
              "cure what the model lacks there",
-             bramah_session_sensors(problem->session)[i].name, coloured ? "" : "faintly ", coloured + faint,
-             n, most);
+             bramah_session_about(problem->session)->sensors[i].name, coloured ? "" : "faintly ",
+             coloured + faint, n, most);
     say(user, line);
     count++;
   }
