@@ -181,7 +181,8 @@ BRAMAH_API const bramah_tune_result *bramah_tuning_result(const bramah_tuning *t
 
 /* The study with the values found in place of its own ("-": standard output), each with a comment on its
  * interval, and `head` (NULL: none) as a comment in front. Values of the machine become changes. Errors:
- * those of bramah_edit_write and bramah_edit_set. */
+ * E_FILE; E_UNSUPPORTED where an alias shares a value with another place, or where a value is empty or goes over
+ * several lines. */
 BRAMAH_API bramah_status bramah_tuning_write(const bramah_tuning *tuning, const char *path, const char *head,
                                              bramah_diag *diag);
 

@@ -84,9 +84,7 @@ static bramah_status write_file(const char *path, const matrices *m, bramah_diag
 static void print_summary(const cli_arguments *arguments, const bramah_operating_point *point,
                           const char *output)
 {
-  const bramah_linear_system *s = bramah_operating_point_system(point);
-  const bramah_operating_point_info info = bramah_operating_point_get(point);
-  const bramah_linearization_counts c = bramah_linearization_count(info.model);
+  const bramah_linear_system *s = point->system;
   char where[400];
   FILE *out = cli_summary_stream(1, &output);
   cli_say_where(arguments, point, where, sizeof where);
@@ -94,8 +92,8 @@ static void print_summary(const cli_arguments *arguments, const bramah_operating
   fprintf(out,
           "order %zu: positions %zu, velocities %zu, pressures %zu, spools %zu, friction states %zu\n"
           "(%zu coordinates less %zu constraints; the redundant equations would be of order %zu)\n",
-          s->n, s->n_position, s->n_velocity, s->n_pressure, s->n_spool, s->n_friction, c.n_coordinates,
-          c.n_constraints, c.n_redundant);
+          s->n, s->n_position, s->n_velocity, s->n_pressure, s->n_spool, s->n_friction, s->n_coordinates,
+          s->n_constraints, 2 * s->n_coordinates + s->n_pressure + s->n_spool + s->n_friction);
   /* Spools among the outputs that are none of the states. */
   size_t n = 0;
   for (size_t i = 0; i < s->n_y; i++) {
@@ -113,8 +111,8 @@ static void print_summary(const cli_arguments *arguments, const bramah_operating
   }
   for (size_t i = 0; i < s->n_pressure; i++)
     pressure = fmax(pressure, fabs(s->xd[s->n_position + s->n_velocity + i]));
-  if (info.at_rest)
-    fprintf(out, "equilibrium found after %d iterations\n", info.rest.iterations);
+  if (point->at_rest)
+    fprintf(out, "equilibrium found after %d iterations\n", point->rest.iterations);
   else
     fprintf(out, "no equilibrium was searched for\n");
   fprintf(out, "largest rate %.3g, acceleration %.3g (rad or m, s), pressure rate %.3g Pa/s\n", rate,
@@ -141,7 +139,7 @@ static int run(const cli_arguments *arguments)
   if (output && cli_check_output(output, 1, arguments->operands, &diag)) return cli_report(&diag);
   bramah_status status = cli_operating_point(arguments, &point, &diag);
   if (!status && output) {
-    const bramah_linear_system *s = bramah_operating_point_system(point);
+    const bramah_linear_system *s = point->system;
     matrices m = {s, s->A, s->B, 1e-9 * (double)discrete};
     double *F = NULL;
     if (discrete) {

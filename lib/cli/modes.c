@@ -11,8 +11,8 @@
 enum { FREQUENCIES = 400 };
 
 typedef struct analysis {
-  const bramah_linear_system *system;
-  bramah_operating_point_info point;
+  const bramah_operating_point *point;
+  const bramah_linear_system *system; /* its equations */
   bramah_modes *modes;
   size_t n_shares;
   const char **share_name; /* [n_shares] bodies, then volumes */
@@ -109,11 +109,9 @@ static bramah_status print_approaches(const analysis *a, FILE *out, bramah_diag 
                                        "recognized by", "off by",      "largest real part [1/s]"};
   static const char *const name[] = {"minimal", "redundant", "penalty (1e7, 1, 10)"};
   cli_table table = cli_table_make("Approaches, in all joint coordinates", "lrrrrr", header);
-  double *work = calloc(bramah_linearization_constrained_work(a->point.model) + 1, sizeof *work);
   bramah_constrained system;
   bramah_status status =
-      work ? bramah_linearization_constrained(a->point.linearization, a->point.plant, work, &system, diag)
-           : cli_no_memory(diag);
+      bramah_linearization_constrained(a->point->linearization, a->point->plant, &system, diag);
   for (int i = 0; i < 3 && !status; i++) {
     bramah_spectrum *s;
     double growth = -(double)INFINITY;
@@ -130,7 +128,6 @@ static bramah_status print_approaches(const analysis *a, FILE *out, bramah_diag 
   }
   if (!status) cli_table_print(&table, out);
   cli_table_free(&table);
-  free(work);
   return status;
 }
 
@@ -193,27 +190,39 @@ static bramah_status write_responses(const analysis *a, const cli_arguments *arg
 
 /* ---- run ---- */
 
+/* Modes, and how bodies and volumes share the energy of each. */
 static bramah_status find_modes(analysis *a, bramah_diag *diag)
 {
   bramah_status status = bramah_modes_new(a->system, diag, &a->modes);
-  if (status) return status;
-  size_t n_bodies = 0;
-  while (bramah_linearization_body(a->point.model, n_bodies)) n_bodies++;
-  a->n_shares = n_bodies + a->system->n_pressure;
-  a->share = calloc(a->modes->n_modes * a->n_shares + 1, sizeof *a->share);
-  a->share_name = calloc(a->n_shares + 1, sizeof *a->share_name);
-  if (!a->share || !a->share_name) return cli_no_memory(diag);
-  for (size_t i = 0; i < a->n_shares; i++)
-    a->share_name[i] = i < n_bodies ? bramah_linearization_body(a->point.model, i)
-                                    : bramah_model_volume_name(a->point.model, i - n_bodies);
-  return bramah_modes_energies(a->modes, a->point.model, a->point.linearization, a->point.plant, a->share,
-                               diag);
+  for (size_t k = 0; !status && k < a->modes->n_modes; k++) {
+    const bramah_mode *m = &a->modes->mode[k];
+    bramah_energies e;
+    status = bramah_linearization_energies(a->point->linearization, a->point->plant, m->shape_re, m->shape_im,
+                                           &e, diag);
+    if (status) break;
+    const size_t n = e.n_bodies + e.n_volumes;
+    if (k == 0) {
+      a->n_shares = n;
+      a->share = calloc(a->modes->n_modes * n + 1, sizeof *a->share);
+      a->share_name = calloc(n + 1, sizeof *a->share_name);
+      if (!a->share || !a->share_name) return cli_no_memory(diag);
+    }
+    double *share = a->share + k * n, sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+      const size_t volume = i - e.n_bodies;
+      a->share_name[i] = i < e.n_bodies ? e.body_name[i] : e.volume_name[volume];
+      share[i] = i < e.n_bodies ? e.body[i] : e.volume[volume];
+      sum += share[i];
+    }
+    for (size_t i = 0; i < n && sum > 0.0; i++) share[i] /= sum;
+  }
+  return status;
 }
 
 static bramah_status run_at(const cli_arguments *arguments, const bramah_operating_point *point,
                             bramah_diag *diag)
 {
-  analysis a = {.system = bramah_operating_point_system(point), .point = bramah_operating_point_get(point)};
+  analysis a = {.point = point, .system = point->system};
   const char *output = cli_value(arguments, "output"), *response = cli_value(arguments, "curves");
   char where[400];
   FILE *out = cli_summary_stream(1, &output);

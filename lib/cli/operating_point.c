@@ -21,7 +21,8 @@ bramah_status cli_operating_point(const cli_arguments *arguments, bramah_operati
                                   bramah_diag *diag)
 {
   const char **list = calloc((size_t)arguments->n_given + 1, sizeof *list), **next = list;
-  bramah_operating_point_options o = bramah_operating_point_options_default();
+  bramah_operating_point_options o;
+  bramah_operating_point_options_default(&o);
   *out = NULL;
   bramah_diag_clear(diag);
   if (!list) return cli_no_memory(diag);
@@ -44,15 +45,14 @@ bramah_status cli_operating_point(const cli_arguments *arguments, bramah_operati
 void cli_say_where(const cli_arguments *arguments, const bramah_operating_point *point, char *out,
                    size_t size)
 {
-  const bramah_operating_point_info info = bramah_operating_point_get(point);
   const char *at = cli_value(arguments, "at");
   const int trims = cli_value(arguments, "hold") || cli_value(arguments, "free");
-  size_t used = (size_t)snprintf(out, size, "%s, linearized at ", bramah_model_name(info.model));
+  size_t used = (size_t)snprintf(out, size, "%s, linearized at ", bramah_model_name(point->model));
   if (used >= size) return;
   if (at && strchr(at, '@'))
-    used += (size_t)snprintf(out + used, size - used, "the row of a log at %.9g s", info.time);
-  else if (info.time > 0.0)
-    used += (size_t)snprintf(out + used, size - used, "%.9g s", info.time);
+    used += (size_t)snprintf(out + used, size - used, "the row of a log at %.9g s", point->time);
+  else if (point->time > 0.0)
+    used += (size_t)snprintf(out + used, size - used, "%.9g s", point->time);
   else
     used += (size_t)snprintf(out + used, size - used, "%s", at ? at : "the start");
   if (trims && used < size) snprintf(out + used, size - used, ", then in equilibrium");

@@ -4,6 +4,7 @@
 #include "bramah/study.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
+#include "lib/io/session.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -378,8 +379,8 @@ static bramah_status read_machine(bramah__reader *reader, const bramah__source *
   return out->machine.file ? BRAMAH_OK : bramah__no_memory(reader);
 }
 
-bramah_status bramah_machine_check(const char *path, size_t n_changes, const bramah_change *changes,
-                                   bramah_mistake tell, void *user)
+bramah_status bramah__machine_check(const char *path, size_t n_changes, const bramah_change *changes,
+                                    bramah_mistake tell, void *user)
 {
   bramah_diag diag;
   bramah__reader reader;

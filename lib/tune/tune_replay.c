@@ -193,7 +193,8 @@ static bramah_status open_ahead(work *w, bramah_diag *diag)
     strcat(strcpy(name, input), ".command");
     w->command[i] = bramah_plant_find_output(plant, name);
   }
-  const bramah_status status = bramah_coupled_new(bramah_session_model(session), diag, &w->free_model);
+  const bramah_status status =
+      bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &w->free_model);
   if (!status) w->ahead = bramah_coupled_plant(w->free_model);
   return status;
 }
@@ -222,8 +223,9 @@ static bramah_status predicted(void *user, bramah_diag *diag)
   const bramah_status status = follow(w, diag);
   if (status) return status;
   for (size_t i = 0; i < w->problem->n_sensors; i++)
-    w->apart[i] = bramah_sensor_predict(&bramah_session_sensors(session)[i], bramah_session_plant(session)) -
-                  bramah_sensor_predict(&bramah_session_sensors(session)[i], &w->ahead);
+    w->apart[i] =
+        bramah_sensor_predict(&bramah_session_about(session)->sensors[i], bramah_session_plant(session)) -
+        bramah_sensor_predict(&bramah_session_about(session)->sensors[i], &w->ahead);
   w->steps++;
   return BRAMAH_OK;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bramah/study.h"
+#include "lib/io/session.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 
@@ -802,7 +802,7 @@ START_TEST(check_tells_a_thousand_mistakes)
   fputs("machine: x\ngravity: [0, 0, 0]\nbodies:\n  a: {mass: 1 mm}\n", stream);
   for (int i = 0; i < 3000; i++) fprintf(stream, "  b%d: {mass: fast}\n", i);
   fclose(stream);
-  const bramah_status status = bramah_machine_check(path, 0, NULL, count_mistake, &told);
+  const bramah_status status = bramah__machine_check(path, 0, NULL, count_mistake, &told);
   ck_assert_int_eq(told, 1000);
   ck_assert_int_eq(status, BRAMAH_E_UNIT);
   bramah_machine *machine = NULL;
