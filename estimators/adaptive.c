@@ -142,7 +142,7 @@ static bramah_status check_options(const bramah_filter *filter, const bramah_ada
       if (!asked(l, i) || (l->least[i] > 0.0 && l->least[i] < l->most[i] && isfinite(l->most[i]))) continue;
       const char *name = l->kind == BRAMAH_ADAPTIVE_SENSOR
                              ? info.sensor[i].name
-                             : bramah_plant_state_name(info.plant, l->first_state + i);
+                             : bramah__plant_state_name(info.plant, l->first_state + i);
       return bramah__fail(diag, BRAMAH_E_VALUE, name,
                           "the limits of adaptive noise must be positive, finite and in order");
     }

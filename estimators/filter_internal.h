@@ -15,6 +15,7 @@
 #include "bramah/replay.h"
 #include "estimators/process_noise.h"
 #include "lib/base/arena.h"
+#include "lib/plant/plant_table.h"
 
 #include <string.h>
 

@@ -140,7 +140,7 @@ bramah_status bramah_smoother_record(bramah_smoother *smoother, bramah_filter_ev
 static bramah_status fail_state(const bramah_smoother *s, size_t i, const char *message, bramah_diag *diag)
 {
   return bramah__fail(diag, BRAMAH_E_NOT_SPD,
-                      i < s->n_plant ? bramah_plant_state_name(&s->plant, i) : "smoother", message);
+                      i < s->n_plant ? bramah__plant_state_name(&s->plant, i) : "smoother", message);
 }
 
 /* d and Ps of step k from those of the one after it. P- is factored as D^-1 P- D^-1 with D the standard

@@ -577,19 +577,27 @@ typedef struct bramah_integrator {
 
 /* ---- the kinds of hydraulic elements, as data ----
  *
- * Every element between two nodes or on a volume (orifice, leakage, check valve, relief valve, pump, motor,
- * accumulator, line) is described by a table of its keys: what a machine file may give, where it goes in the structure of the
- * description, and what is checked. Readers, editors and listings walk these tables instead of knowing the
- * elements. */
+ * Everything in the hydraulics of a machine but oil, supplies and volumes (what passes oil, valves, actuators, pump
+ * lines) is described by a table of its keys: what a machine file may give, where it goes in the structure of the
+ * description, and what is checked. Readers, editors, the compiler and listings walk these tables instead of knowing
+ * the elements. */
 
 typedef enum bramah_key_type {
   BRAMAH_KEY_QUANTITY = 1, /* double, SI */
-  BRAMAH_KEY_NODE =
-      2, /* name of a volume or supply: const char *; the first two keys of this kind or of the next are the ports */
-  BRAMAH_KEY_VOLUME = 3,     /* name of a volume */
-  BRAMAH_KEY_CYLINDER = 4,   /* name of a cylinder or rotary actuator whose two volumes are both nodes */
-  BRAMAH_KEY_COORDINATE = 5, /* name of a joint coordinate that turns */
-  BRAMAH_KEY_FRICTION = 6    /* bramah_friction, in N m and rad */
+  BRAMAH_KEY_NODE = 2,     /* name of a volume or supply: const char *, as all names */
+  BRAMAH_KEY_VOLUME = 3,
+  BRAMAH_KEY_CYLINDER = 4,        /* of a cylinder or rotary actuator whose two volumes are both nodes */
+  BRAMAH_KEY_COORDINATE = 5,      /* of a joint coordinate that turns */
+  BRAMAH_KEY_PART = 6,            /* a structure with a table of its own */
+  BRAMAH_KEY_SUPPLY = 7,          /* name of a supply */
+  BRAMAH_KEY_PUMP_LINE = 8,       /* name of a pump line */
+  BRAMAH_KEY_INPUT = 9,           /* name of a command */
+  BRAMAH_KEY_BODIES = 10,         /* names of two bodies, "ground" allowed */
+  BRAMAH_KEY_POINTS = 11,         /* double [2][3], a point of each */
+  BRAMAH_KEY_CHARACTERISTIC = 12, /* bramah_characteristic */
+  BRAMAH_KEY_FRICTION_MODEL = 13, /* bramah_friction_model, the first key of its table */
+  BRAMAH_KEY_PRESSURE = 14,       /* double, or the word "equilibrium", which `initial` says */
+  BRAMAH_KEY_DIAMETER = 15        /* in files only: of a piston or rod, instead of its area */
 } bramah_key_type;
 
 typedef enum bramah_key_range {
@@ -603,8 +611,8 @@ typedef enum bramah_key_range {
 typedef struct bramah_element_key {
   const char *name; /* in a machine file */
   bramah_key_type type;
-  size_t offset; /* of the member in the description */
-  int required;
+  size_t offset;          /* of the member in the description; of the keys of a part, in the part */
+  int required;           /* in a file, where `otherwise` is 0 */
   const char *unit;       /* of a quantity */
   const char *what;       /* what messages call it */
   bramah_key_range range; /* of a quantity */
@@ -612,12 +620,19 @@ typedef struct bramah_element_key {
   bramah_key_range
       parameter; /* of the parameter <element>.<key> of the plant, which a filter may estimate; 0: none */
   const char *factor_of; /* a quantity without a member: it and its like multiplied give this key instead */
+  const struct bramah_element_kind *part; /* of a part: its table */
+  size_t initial;                         /* of a pressure: offset of its bramah_pressure_initial */
+  size_t copies; /* the member is an array of so many, which the value fills; 0: one */
+  unsigned
+      models; /* 1 << model for the models of friction that need it; others do not look at it. 0: all do */
+  const char *either, *excludes; /* another key: one of the two is given in a file; not both are */
 } bramah_element_key;
 
 /* What a group of keys decides together: NULL, or the message and, in *key, the key at fault. */
 typedef const char *bramah_element_check(const void *element, const char **key);
 
-/* A kind of element: its keys, and where a machine keeps its descriptions. */
+/* A kind of element: its keys, and where a machine keeps its descriptions. Of a part only the keys, the check and the
+ * factors count. */
 typedef struct bramah_element_kind {
   const char *section; /* of `hydraulics` in a machine file */
   const char *name;    /* "check valve" */
@@ -626,6 +641,7 @@ typedef struct bramah_element_kind {
   const bramah_element_key *keys; /* ends with {0} */
   bramah_element_check *check;    /* or NULL */
   int factors_by_density;         /* 1: the product of factors goes by sqrt(2 / density of the oil) too */
+  int device; /* 1: a valve, actuator or pump line, 0: an element that joins two nodes or sits on a volume */
 } bramah_element_kind;
 
 /* What every description begins with. */
@@ -634,7 +650,7 @@ typedef struct bramah_named {
   int line;
 } bramah_named;
 
-/* Kind number i, in the order in which a circuit sums them; NULL behind the last. */
+/* Kind number i, devices last; NULL behind the last. */
 BRAMAH_API const bramah_element_kind *bramah_element_kind_at(size_t i);
 
 /* A whole machine, as a file or a program describes it; what bramah_model_new compiles. */

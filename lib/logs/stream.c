@@ -4,6 +4,7 @@
 #include "bramah/replay.h"
 #include "bramah/session.h"
 #include "lib/logs/stream.h"
+#include "lib/io/session.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -200,7 +201,7 @@ const bramah_study_column *bramah__input_column(const bramah_study *study, const
 static bramah_status feed_input(bramah_log_stream *stream, const char *input, size_t i, bramah_diag *diag)
 {
   char name[256];
-  if (bramah_study_unknown_input(stream->study, input)) return BRAMAH_OK;
+  if (bramah__study_unknown_input(stream->study, input)) return BRAMAH_OK;
   const bramah_study_column *from = bramah__input_column(stream->study, input, name, sizeof name);
   const bramah__target target = {.name = name, .si_unit = "V", .from = from, .slot = i};
   const bramah_status status = feed(stream, &target, "input", input, diag);
@@ -304,8 +305,9 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
 bramah_status bramah_log_stream_open(const bramah_session *session, size_t n, const char *const *paths,
                                      bramah_diag *diag, bramah_log_stream **out)
 {
-  return bramah_log_stream_open_for(bramah_session_study(session), bramah_session_model(session),
-                                    bramah_session_sensors(session), n, paths, NULL, NULL, diag, out);
+  return bramah_log_stream_open_for(bramah_session_study(session),
+                                    bramah_session_about(session)->machine->model,
+                                    bramah_session_about(session)->sensors, n, paths, NULL, NULL, diag, out);
 }
 
 void bramah_log_stream_close(bramah_log_stream *stream)

@@ -5,7 +5,6 @@
 #include "bramah/filter.h"
 #include "bramah/replay.h"
 #include "lib/plant/residual_derivative.h"
-#include "lib/plant/step.h"
 #include "test/bench/bench.h"
 #include "test/support/four_bar.h"
 #include "test/support/replay_run.h"

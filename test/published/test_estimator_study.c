@@ -148,7 +148,7 @@ static void run_once(rig *r, uint64_t seed, bramah__rmse *rmse, bramah__rmse *fr
     must(bramah_filter_set_inputs(filter, &u, &diag), &diag);
     for (int i = 0; i < SIGNALS; i++)
       bramah__rmse_add(&rmse[i], truth[k][i], r->plant.output(r->plant.self, r->output[i]),
-                      bramah_filter_output_sigma(filter, r->output[i]));
+                       bramah_filter_output_sigma(filter, r->output[i]));
     if (k + 1 < STEPS) must(bramah_filter_predict(filter, &diag), &diag);
   }
   for (size_t i = 0; i < n; i++) bramah_noise_free(noise[i]);
@@ -172,7 +172,7 @@ START_TEST(test_sensor_set)
   char path[1024];
   bramah__rmse rmse[SIGNALS] = {{0}}, free_run[SIGNALS] = {{0}};
   snprintf(path, sizeof path, "%s/datasets/four-bar/sensors-%d.yaml", root(), _i + 1);
-  must(bramah_study_load(path, &diag, &r.study), &diag);
+  must(bramah_study_load(path, 0, NULL, &diag, &r.study), &diag);
   open_machine(&r, r.study->machine_file, r.study->n_changes, r.study->changes);
   for (uint64_t seed = 1; seed <= seeds; seed++) run_once(&r, seed, rmse, seed == 1 ? free_run : NULL);
   print_row(_i, rmse);

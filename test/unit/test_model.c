@@ -111,7 +111,7 @@ START_TEST(test_values_out_of_range)
   refused(BRAMAH_E_VALUE, "valve", "time constant must not be negative");
   setup();
   fb.cylinders[0].friction.static_force = 100;
-  refused(BRAMAH_E_VALUE, "lift", "coulomb <= static");
+  refused(BRAMAH_E_VALUE, "lift", "static friction must not be below coulomb friction");
   setup();
   fb.volumes[0].n_hoses = 0;
   refused(BRAMAH_E_VALUE, "v1", "neither a hose nor a cylinder chamber");
