@@ -47,7 +47,7 @@ void cli_say_where(const cli_arguments *arguments, const bramah_operating_point 
 {
   const char *at = cli_value(arguments, "at");
   const int trims = cli_value(arguments, "hold") || cli_value(arguments, "free");
-  size_t used = (size_t)snprintf(out, size, "%s, linearized at ", bramah_model_name(point->model));
+  size_t used = (size_t)snprintf(out, size, "%s, linearized at ", bramah_model_get_info(point->model).name);
   if (used >= size) return;
   if (at && strchr(at, '@'))
     used += (size_t)snprintf(out + used, size - used, "the row of a log at %.9g s", point->time);
