@@ -313,7 +313,7 @@ bramah_status bramah__tuning_run(bramah_tuning *t, bramah_diag *diag)
   bramah__tune_set_text(&t->problem, x, t->first);
   memcpy(t->set, t->first, BRAMAH__TUNE_TEXT);
   status = replay_all(t, t->first, t->before, diag);
-  if (!status && !t->options.as_it_stands) status = bramah__tune_find_start(&t->search, t->set, diag);
+  if (!status && !t->options.start_from_study) status = bramah__tune_find_start(&t->search, t->set, diag);
   if (!status) status = bramah__tune_optimise(&t->search, t->set, NULL, &t->optimum, diag);
   if (!status) status = replay_all(t, t->set, t->after, diag);
   if (!status) status = check_outcome(t, diag);
