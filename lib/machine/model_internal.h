@@ -10,7 +10,6 @@
 #include "lib/hydraulics/circuit.h"
 #include "lib/multibody/closure.h"
 #include "lib/multibody/forces.h"
-#include "lib/multibody/line.h"
 #include "lib/multibody/motion.h"
 #include "lib/multibody/rotation.h"
 #include "lib/multibody/tree.h"
@@ -42,7 +41,7 @@ typedef enum bramah__output_code {
   BRAMAH__BALL_QX,
   BRAMAH__BALL_QY,
   BRAMAH__BALL_QZ,
-  BRAMAH__BODY_FORCE_X, /* specific force at the origin of the body, see output_bodies.c */
+  BRAMAH__BODY_FORCE_X, /* specific force at the origin of the body, see outputs.c */
   BRAMAH__BODY_FORCE_Y,
   BRAMAH__BODY_FORCE_Z,
   BRAMAH__BODY_TURN_X, /* angular acceleration */
@@ -57,7 +56,7 @@ typedef enum bramah__output_code {
   BRAMAH__BODY_RATE_XY,
   BRAMAH__BODY_RATE_XZ,
   BRAMAH__BODY_RATE_YZ,
-  BRAMAH__METERED_VELOCITY, /* of metered cylinders (by cylinder) and of pump lines: output_metered.c */
+  BRAMAH__METERED_VELOCITY, /* of metered cylinders (by cylinder) and of pump lines: outputs.c */
   BRAMAH__PISTON_PRESSURE,
   BRAMAH__ROD_PRESSURE,
   BRAMAH__METERED_FLOW,
