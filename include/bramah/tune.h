@@ -30,14 +30,14 @@ typedef struct bramah_tune_progress {
 
 /* How to tune. */
 typedef struct bramah_tune_options {
-  int criterion;    /* bramah_tune_criterion; -1: the study's */
-  int method;       /* bramah_tune_method; -1: the study's */
-  int as_it_stands; /* 1: begin with the study's values, not with what the innovations tell */
-  size_t n_threads; /* 0: as many as there are processors */
-  uint64_t budget;  /* evaluations at most; 0: any number */
-  size_t folds;     /* cross-validation: tune anew without each folds-th of the logs; 0: none */
-  size_t profile;   /* profile of the likelihood: points to each side of every value; 0: none */
-  size_t n_held;    /* the last so many logs are judged but not tuned on */
+  int criterion;        /* bramah_tune_criterion; -1: the study's */
+  int method;           /* bramah_tune_method; -1: the study's */
+  int start_from_study; /* 1: begin with the study's values, not with what the innovations tell */
+  size_t n_threads;     /* 0: as many as there are processors */
+  uint64_t budget;      /* evaluations at most; 0: any number */
+  size_t folds;         /* cross-validation: tune anew without each folds-th of the logs; 0: none */
+  size_t profile;       /* profile of the likelihood: points to each side of every value; 0: none */
+  size_t n_held;        /* the last so many logs are judged but not tuned on */
   size_t n_truths;
   const char *const *truths; /* [n_truths] true motion of the first logs */
   const char *journal;       /* file for every result as it comes; a new run goes on from it. NULL: none */

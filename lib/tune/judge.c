@@ -144,7 +144,7 @@ bramah_tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *probl
                           .high = (double)NAN,
                           .p = (double)NAN};
   bramah_diag diag;
-  const double expected = bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
+  const double expected = bramah__nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
   c.nis = squares / c.n;
   if (!(c.n > BRAMAH_TUNE_LAGS) || !(squares > 0.0)) return c;
   for (size_t l = 0; l < BRAMAH_TUNE_LAGS; l++) {
@@ -152,7 +152,7 @@ bramah_tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *probl
     c.ljung_box += c.n * (c.n + 2.0) * c.lag[l] * c.lag[l] / (c.n - (double)l - 1.0);
   }
   c.p = bramah__chi_square_above(c.ljung_box, BRAMAH_TUNE_LAGS);
-  bramah_nis_band(c.n, 0.95, &c.low, &c.high, &diag);
+  bramah__nis_band(c.n, 0.95, &c.low, &c.high, &diag);
   c.low *= expected;
   c.high *= expected;
   c.white_sigma = sqrt(white_variance(&c, sum_over(n, scores, place + BRAMAH__TUNE_OF_SQUARES) / c.n));

@@ -5,7 +5,7 @@
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
 #include "lib/io/session.h"
-#include "bramah/assess.h"
+#include "lib/assess/statistics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -232,11 +232,11 @@ static bramah_tune_colour together(const bramah__tune_problem *problem, const do
   bramah_tune_colour c = {.nis = scores[BRAMAH__TUNE_NIS] / scores[BRAMAH__TUNE_DOF]};
   bramah_diag ignored;
   double share = 0.0;
-  if (bramah_nis_band(scores[BRAMAH__TUNE_DOF], 0.95, &c.low, &c.high, &ignored))
+  if (bramah__nis_band(scores[BRAMAH__TUNE_DOF], 0.95, &c.low, &c.high, &ignored))
     c.low = c.high = (double)NAN;
   for (size_t i = 0; i < problem->n_sensors; i++) {
     const double n = scores[bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_N];
-    share += n * bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
+    share += n * bramah__nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
     c.n += n;
   }
   c.low *= share / c.n;
@@ -313,7 +313,7 @@ bramah_status bramah__tuning_run(bramah_tuning *t, bramah_diag *diag)
   bramah__tune_set_text(&t->problem, x, t->first);
   memcpy(t->set, t->first, BRAMAH__TUNE_TEXT);
   status = replay_all(t, t->first, t->before, diag);
-  if (!status && !t->options.as_it_stands) status = bramah__tune_find_start(&t->search, t->set, diag);
+  if (!status && !t->options.start_from_study) status = bramah__tune_find_start(&t->search, t->set, diag);
   if (!status) status = bramah__tune_optimise(&t->search, t->set, NULL, &t->optimum, diag);
   if (!status) status = replay_all(t, t->set, t->after, diag);
   if (!status) status = check_outcome(t, diag);
