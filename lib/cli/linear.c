@@ -73,7 +73,7 @@ static void print_where(FILE *out, const cli_arguments *arguments, const bramah_
 {
   const char *at = cli_value(arguments, "at");
   const int trims = cli_value(arguments, "hold") || cli_value(arguments, "free");
-  fprintf(out, "%s, linearized at ", bramah_model_name(point->model));
+  fprintf(out, "%s, linearized at ", bramah_model_get_info(point->model).name);
   if (at && strchr(at, '@'))
     fprintf(out, "the row of a log at %.9g s", point->time);
   else if (point->time > 0.0)

@@ -113,7 +113,8 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   cli_json_open(json, "study", '{');
   cli_json_text(json, "name", study->name);
   cli_json_text(json, "file", q->study);
-  cli_json_text(json, "machine", bramah_model_name(bramah_session_about(r->session)->machine->model));
+  cli_json_text(json, "machine",
+                bramah_model_get_info(bramah_session_about(r->session)->machine->model).name);
   cli_json_text(json, "machine_file", study->machine_file);
   cli_json_count(json, "changes", study->n_changes);
   cli_json_close(json, '}');

@@ -213,6 +213,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   model->first_order_scale = BRAMAH__TAKE(arena, double, model->n_first_order);
   model->first_order_tolerance = BRAMAH__TAKE(arena, double, model->n_first_order);
   model->U0 = BRAMAH__TAKE(arena, double, bramah__n_spools(&model->circuit));
+  model->joint_turns = BRAMAH__TAKE(arena, unsigned char, n);
   model->index0 = BRAMAH__TAKE(arena, int, n);
   model->row0 = BRAMAH__TAKE(arena, int, model->m);
   model->ball = BRAMAH__TAKE(arena, bramah__ball, model->n_balls);
@@ -440,6 +441,7 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
     if (status != BRAMAH_OK) return status;
   }
   m->tree.link = k->t.link;
+  for (size_t i = 0; i < m->n; i++) m->joint_turns[i] = m->tree.link[i].revolute != 0;
   memcpy(m->tree.gravity, k->machine->gravity, sizeof m->tree.gravity);
   m->loop = k->t.loop;
 
@@ -459,45 +461,23 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
 
 /* ---- questions to a model, and the commands that a machine plans ---- */
 
-size_t bramah_model_n_joints(const bramah_model *model) { return model->n; }
-size_t bramah_model_n_volumes(const bramah_model *model) { return model->circuit.n_volumes; }
-size_t bramah_model_n_inputs(const bramah_model *model) { return model->n_inputs; }
-size_t bramah_model_n_cylinders(const bramah_model *model)
+bramah_model_info bramah_model_get_info(const bramah_model *m)
 {
-  return model->circuit.n_cylinders - model->n_rotaries;
+  return (bramah_model_info){.name = m->name,
+                             .step_ns = m->step_ns,
+                             .n_joints = m->n,
+                             .n_dof = m->n_independent,
+                             .n_volumes = m->circuit.n_volumes,
+                             .n_inputs = m->n_inputs,
+                             .n_cylinders = m->circuit.n_cylinders - m->n_rotaries,
+                             .n_rotaries = m->n_rotaries,
+                             .joint_names = m->joint_name,
+                             .joint_turns = m->joint_turns,
+                             .independent_joints = m->index0 + m->n_dependent,
+                             .volume_names = m->volume_name,
+                             .initial_pressures = m->p0,
+                             .input_names = m->input_name};
 }
-
-size_t bramah_model_n_rotaries(const bramah_model *model) { return model->n_rotaries; }
-size_t bramah_model_degrees_of_freedom(const bramah_model *model) { return model->n_independent; }
-const char *bramah_model_name(const bramah_model *model) { return model->name; }
-
-const char *bramah_model_joint_name(const bramah_model *model, size_t i)
-{
-  return i < model->n ? model->joint_name[i] : NULL;
-}
-
-const char *bramah_model_volume_name(const bramah_model *model, size_t i)
-{
-  return i < model->circuit.n_volumes ? model->volume_name[i] : NULL;
-}
-
-const char *bramah_model_input_name(const bramah_model *model, size_t i)
-{
-  return i < model->n_inputs ? model->input_name[i] : NULL;
-}
-
-int bramah_model_joint_is_revolute(const bramah_model *model, size_t i)
-{
-  return i < model->n && model->tree.link[i].revolute;
-}
-
-void bramah_model_independent_joints(const bramah_model *model, size_t *j)
-{
-  for (size_t f = 0; f < model->n_independent; f++) j[f] = (size_t)model->index0[model->n_dependent + f];
-}
-
-double bramah_model_initial_pressure(const bramah_model *model, size_t i) { return model->p0[i]; }
-int64_t bramah_model_step_ns(const bramah_model *model) { return model->step_ns; }
 
 struct bramah_schedule {
   size_t n;
@@ -511,7 +491,7 @@ struct bramah_schedule {
 bramah_status bramah_schedule_new(const bramah_machine *machine, const bramah_model *model, bramah_diag *diag,
                                   bramah_schedule **out)
 {
-  const size_t n = bramah_model_n_inputs(model);
+  const size_t n = model->n_inputs;
   bramah_schedule *schedule = calloc(1, sizeof *schedule + n * sizeof schedule->planned[0]);
   if (schedule) schedule->u = calloc(n + 1, sizeof *schedule->u);
   if (!schedule || !schedule->u) {
@@ -521,7 +501,7 @@ bramah_status bramah_schedule_new(const bramah_machine *machine, const bramah_mo
   schedule->n = n;
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < machine->n_inputs; k++)
-      if (strcmp(machine->inputs[k].name, bramah_model_input_name(model, i)) == 0)
+      if (strcmp(machine->inputs[k].name, model->input_name[i]) == 0)
         schedule->planned[i].input = &machine->inputs[k];
   *out = schedule;
   return BRAMAH_OK;

@@ -136,10 +136,11 @@ struct bramah_model {
   bramah__parameter *parameter;
   /* initial state, closed */
   double *z0, *zd0, *p0, *U0;
-  int *index0;              /* [n] dependent coordinates, then independent ones */
-  int *row0;                /* [m] constraint rows in use first */
-  double potential0;        /* [J] of the initial pose */
-  double closure_tolerance; /* [m] */
+  unsigned char *joint_turns; /* [n] */
+  int *index0;                /* [n] dependent coordinates, then independent ones */
+  int *row0;                  /* [m] constraint rows in use first */
+  double potential0;          /* [J] of the initial pose */
+  double closure_tolerance;   /* [m] */
   /* States of the circuit that have a rate: the pressures of the volumes. Size of each, which unknowns are scaled by,
    * and the correction that ends an iteration. */
   size_t n_first_order;
