@@ -52,6 +52,8 @@ static bramah_status check_values(const bramah_augmented *a, bramah_diag *diag)
                         "the time constant must be finite; of a random walk it is 0");
   if (a->order < 0 || a->order > 2)
     return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the order must be 1 or 2");
+  if ((int)a->role < 0 || a->role > BRAMAH_AUGMENTED_AUTO)
+    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the role of this augmented state is unknown");
   if (a->least > a->most) return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the limits are crossed");
   return BRAMAH_OK;
 }
@@ -209,6 +211,48 @@ bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, brama
     status = set_value(f, i, bramah__augmented_value(f, i) + dx[own->state], diag);
   }
   return status;
+}
+
+/* ---- what is considered ---- */
+
+/* Half the standard deviation: ln 2. */
+static const double enough = 0.6931471805599453;
+
+int bramah__augmented_is_estimated(const bramah_filter *f, size_t i)
+{
+  const bramah_augmented_role role = f->augmented[i].role;
+  return role == BRAMAH_AUGMENTED_ESTIMATED || (role == BRAMAH_AUGMENTED_AUTO && f->information[i] >= enough);
+}
+
+const unsigned char *bramah__augmented_hold(bramah_filter *f)
+{
+  int any = 0;
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const size_t k = f->self_state[i].state;
+    const unsigned char hold = !bramah__augmented_is_estimated(f, i);
+    f->held[k] = hold;
+    if (f->augmented[i].order == 2) f->held[k + 1] = hold;
+    any |= hold;
+  }
+  return any ? f->held : NULL;
+}
+
+/* By the covariance before the correction: of sensors that say the same at one time more is counted than they
+ * tell together. */
+void bramah__augmented_learn(bramah_filter *f)
+{
+  const size_t n = f->n;
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const size_t k = f->self_state[i].state;
+    if (f->augmented[i].role != BRAMAH_AUGMENTED_AUTO || bramah__augmented_is_estimated(f, i)) continue;
+    for (size_t m = 0; m < f->n_sensors; m++) {
+      if (!f->innovation[m].accepted) continue;
+      double PH = 0.0;
+      for (size_t j = 0; j < n; j++) PH += f->P[k * n + j] * f->H[m * n + j];
+      const double rho = PH / (f->innovation[m].sigma * sqrt(f->P[k * n + k]));
+      f->information[i] -= 0.5 * log1p(-fmin(rho * rho, 1.0 - 1e-12));
+    }
+  }
 }
 
 /* ---- what sensors show ---- */

@@ -26,6 +26,9 @@ static bramah_status row_of(bramah_filter *f, size_t i, bramah_diag *diag)
   return status;
 }
 
+/* In its standard deviations: its square and sums of such squares can still be reckoned with. */
+static const double absurd_innovation = 1e100;
+
 /* Prediction, innovation and its variance for one sensor, all before any correction of this time. */
 static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag *diag)
 {
@@ -36,12 +39,16 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
   const bramah_status status = row_of(f, i, diag);
   if (status != BRAMAH_OK) return status;
   const double S = bramah__variance(f->n, f->H + i * f->n, f->P) + f->r[i];
-  out->innovation = f->y[i] = innovation_of(f, i, y);
-  out->sigma = sqrt(S);
-  out->nis = square(out->innovation) / S;
-  if (!(S > 0.0) || !isfinite(out->nis))
+  if (!(S > 0.0) || !isfinite(S))
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, sensor->name,
                         "the variance of the innovation is not positive and finite");
+  out->innovation = f->y[i] = innovation_of(f, i, y);
+  out->sigma = sqrt(S);
+  const int absurd = fabs(out->innovation) > absurd_innovation * out->sigma;
+  if (absurd && f->gate[i] == 0.0)
+    return bramah__fail(diag, BRAMAH_E_VALUE, sensor->name,
+                        "the measurement is absurd, and this sensor has no gate that would reject it");
+  out->nis = absurd ? square(absurd_innovation) : square(out->innovation) / S;
   out->present = 1;
   out->saturated = bramah_sensor_is_saturated(sensor, y);
   out->accepted = !out->saturated && (f->gate[i] == 0.0 || out->nis <= square(f->gate[i]));
@@ -124,7 +131,8 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
     report->accepted += rejected;
     status = innovate(f, i, y[i], diag);
     /* what the initial uncertainty does not cover would be rejected for ever */
-    f->innovation[i].accepted = !f->innovation[i].saturated;
+    f->innovation[i].accepted =
+        !f->innovation[i].saturated && f->innovation[i].nis < square(absurd_innovation);
   }
   report->recoveries++;
   return status;
@@ -134,7 +142,7 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
 
 /* Fuse sensor i; its share of y' S^-1 y is the square of the innovation that is left after the sensors before
  * it. */
-static bramah_status fuse_one(bramah_filter *f, size_t i, bramah_diag *diag)
+static bramah_status fuse_one(bramah_filter *f, size_t i, const unsigned char *held, bramah_diag *diag)
 {
   const double *H = f->H + i * f->n, r = f->r[i];
   double rest = f->y[i];
@@ -143,8 +151,8 @@ static bramah_status fuse_one(bramah_filter *f, size_t i, bramah_diag *diag)
       f->square_root ? bramah__root_variance(f->n, H, f->S, f->work.fuse) : bramah__variance(f->n, H, f->P);
   f->nis += square(rest) / (variance + r);
   f->nis_dof++;
-  const int bad = f->square_root ? bramah__fuse_root(f->n, H, f->y[i], r, f->S, f->dx, f->work.fuse)
-                                 : bramah__fuse_scalar(f->n, H, f->y[i], r, f->P, f->dx, f->work.fuse);
+  const int bad = f->square_root ? bramah__fuse_root(f->n, H, f->y[i], r, held, f->S, f->dx, f->work.fuse)
+                                 : bramah__fuse_scalar(f->n, H, f->y[i], r, held, f->P, f->dx, f->work.fuse);
   if (bad)
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, f->sensor[i].name,
                         "the variance of the innovation is not positive");
@@ -152,7 +160,7 @@ static bramah_status fuse_one(bramah_filter *f, size_t i, bramah_diag *diag)
 }
 
 /* All accepted sensors at once. */
-static bramah_status fuse_block(bramah_filter *f, bramah_diag *diag)
+static bramah_status fuse_block(bramah_filter *f, const unsigned char *held, bramah_diag *diag)
 {
   const size_t n = f->n, ns = f->n_sensors;
   double *H = f->work.block, *y = H + ns * n, *r = y + ns, *work = r + ns;
@@ -165,7 +173,7 @@ static bramah_status fuse_block(bramah_filter *f, bramah_diag *diag)
   }
   if (m == 0) return BRAMAH_OK;
   f->nis_dof = m;
-  if (bramah__fuse_block(n, m, H, y, r, f->P, f->dx, &f->nis, work))
+  if (bramah__fuse_block(n, m, H, y, r, held, f->P, f->dx, &f->nis, work))
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, "measurements",
                         "the covariance of the innovations is not positive definite");
   return BRAMAH_OK;
@@ -177,9 +185,11 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
   memset(f->dx, 0, f->n * sizeof(double));
   f->nis = 0.0;
   f->nis_dof = 0;
-  if (f->block) return fuse_block(f, diag);
+  const unsigned char *held = bramah__augmented_hold(f);
+  if (held) bramah__augmented_learn(f);
+  if (f->block) return fuse_block(f, held, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
-    if (f->innovation[i].accepted) status = fuse_one(f, i, diag);
+    if (f->innovation[i].accepted) status = fuse_one(f, i, held, diag);
   if (f->square_root) bramah__refresh_covariance(f);
   return status;
 }

@@ -370,9 +370,10 @@ int bramah_filter_sensor_fault(const bramah_filter *f, size_t i)
 
 bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *f, size_t i)
 {
-  if (i >= f->n_augmented) return (bramah_filter_augmented){NAN, NAN};
+  if (i >= f->n_augmented) return (bramah_filter_augmented){NAN, NAN, 0, NAN};
   const size_t k = f->self_state[i].state;
-  return (bramah_filter_augmented){bramah__augmented_value(f, i), sqrt(f->P[k * f->n + k])};
+  return (bramah_filter_augmented){bramah__augmented_value(f, i), sqrt(f->P[k * f->n + k]),
+                                   bramah__augmented_is_estimated(f, i), f->information[i]};
 }
 
 int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap, double *dx)

@@ -80,6 +80,7 @@ typedef struct bramah__progress {
   X(double, mean, f->n - f->ne, 1)           /* bias, or rate of order 2; parameters are the plant's */      \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
+  X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */      \
   X(double, P, f->n * f->n, 1)               /* covariance of the error state */                             \
   X(double, S, f->square_root ? f->n * f->n : 0, 1) /* P = S S'; square-root form only */
 
@@ -89,6 +90,7 @@ typedef struct bramah__progress {
   X(double, gate, f->n_sensors, 0) /* 0: none */                                                             \
   X(bramah_augmented, augmented, f->n_augmented, 0)                                                          \
   X(bramah__augmented, self_state, f->n_augmented, 0)                                                        \
+  X(unsigned char, held, f->n, 0)         /* 1: considered, in the correction in hand */                     \
   X(size_t, par, f->n_par_most, 0)        /* parameters in use */                                            \
   X(double, par_step, f->n_par_most, 0)   /* for differences */                                              \
   X(double, par_noise, f->n_par_noise, 0) /* square roots of spectral densities */                           \
@@ -118,7 +120,7 @@ typedef struct bramah__progress {
   X(double, H_start, f->n_sensors * f->n, 0) /* rows at the start of the last step (oosm.c) */               \
   X(double, term, f->n, 0)                                                                                   \
   X(double, dx, f->n, 0)                                                                                     \
-  X(double, fuse, 2 * f->n, 0)                                                                               \
+  X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0), 0)                                    \
   X(double, block, f->n_block, 0)                                                                            \
   X(double, zdd, 2 * f->nf, 0)                                                                               \
   X(double, coordinates, 2 * f->ne, 0)                                                                       \
@@ -197,6 +199,11 @@ void bramah__augmented_transition(bramah_filter *f);
 void bramah__augmented_noise(bramah_filter *f, size_t column);
 /* Their means over one step. */
 bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag);
+int bramah__augmented_is_estimated(const bramah_filter *f, size_t i);
+/* Which of them are considered in the coming correction: f->held. Returns it, or NULL if none is. */
+const unsigned char *bramah__augmented_hold(bramah_filter *f);
+/* Count what the sensors accepted are to tell of those that are considered so far. */
+void bramah__augmented_learn(bramah_filter *f);
 /* Mean value of augmented state i. */
 double bramah__augmented_value(const bramah_filter *f, size_t i);
 /* Add the estimated errors dx [n] to their means, within the limits. */

@@ -81,7 +81,7 @@ typedef struct seal {
 } seal;
 
 /* "bramahF" and the number of the format: a new one whenever what is in a snapshot changes. */
-static const uint64_t FORMAT = UINT64_C(0x6272616d61684601);
+static const uint64_t FORMAT = UINT64_C(0x6272616d61684602);
 
 size_t bramah_filter_snapshot_size(const bramah_filter *filter)
 {

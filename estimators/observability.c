@@ -361,7 +361,7 @@ bramah_status bramah_pcrb_step(size_t n, const double *F, const double *Q, size_
   bramah_status status = check_bound(n, P, diag);
   memset(dx, 0, n * sizeof(double));
   for (size_t i = 0; i < m && status == BRAMAH_OK; i++)
-    if (bramah__fuse_scalar(n, H + i * n, 0.0, sigma[i] * sigma[i], P, dx, dx + n))
+    if (bramah__fuse_scalar(n, H + i * n, 0.0, sigma[i] * sigma[i], NULL, P, dx, dx + n))
       status = bramah__fail(diag, BRAMAH_E_NOT_SPD, "bound", "the variance of a prediction is not positive");
   if (status == BRAMAH_OK) status = check_bound(n, P, diag);
   if (status != BRAMAH_OK) memcpy(P, before, n * n * sizeof(double));

@@ -48,7 +48,8 @@ double bramah__variance(size_t n, const double *H, const double *P)
   return sum;
 }
 
-int bramah__fuse_scalar(size_t n, const double *H, double y, double r, double *P, double *dx, double *work)
+int bramah__fuse_scalar(size_t n, const double *H, double y, double r, const unsigned char *held, double *P,
+                        double *dx, double *work)
 {
   double *PH = work, *K = work + n;
   double S = 0.0, expected = 0.0;
@@ -66,8 +67,9 @@ int bramah__fuse_scalar(size_t n, const double *H, double y, double r, double *P
   /* the Kalman gain, and with it the estimated errors */
   const double inverse = 1.0 / S, rest = (y - expected) * inverse;
   for (size_t i = 0; i < n; i++) {
-    K[i] = PH[i] * inverse;
-    dx[i] += PH[i] * rest;
+    const int fixed = held && held[i];
+    K[i] = fixed ? 0.0 : PH[i] * inverse;
+    if (!fixed) dx[i] += PH[i] * rest;
   }
 
   /* Joseph form, from the left and then, with the product of what that left, from the right; the two halves
@@ -99,7 +101,8 @@ double bramah__root_variance(size_t n, const double *H, const double *S, double 
  * be the rounding of what was there. */
 static const double best = 1e-12;
 
-int bramah__fuse_root(size_t n, const double *H, double y, double r, double *S, double *dx, double *work)
+int bramah__fuse_root(size_t n, const double *H, double y, double r, const unsigned char *held, double *S,
+                      double *dx, double *work)
 {
   double *phi = work, *K = work + n; /* S' H'; S phi */
   double alpha = 0.0, expected = 0.0;
@@ -112,6 +115,17 @@ int bramah__fuse_root(size_t n, const double *H, double y, double r, double *S, 
   alpha += r;
   if (!(alpha > 0.0) || !isfinite(alpha)) return -1;
   bramah__apply(n, n, S, phi, K);
+  if (held) {
+    double *wide = K + n; /* [n x (n + 1)] */
+    for (size_t i = 0; i < n; i++) {
+      const double gain = held[i] ? 0.0 : K[i] / alpha;
+      dx[i] += gain * (y - expected);
+      for (size_t j = 0; j < n; j++) wide[i * (n + 1) + j] = S[i * n + j] - gain * phi[j];
+      wide[i * (n + 1) + n] = gain * sqrt(r);
+    }
+    bramah__lower_root(n, n + 1, wide, S);
+    return 0;
+  }
   const double rest = (y - expected) / alpha, gamma = 1.0 / (alpha + sqrt(r * alpha));
   for (size_t i = 0; i < n; i++) {
     dx[i] += K[i] * rest;
@@ -122,8 +136,8 @@ int bramah__fuse_root(size_t n, const double *H, double y, double r, double *S, 
 
 size_t bramah__fuse_block_work(size_t n, size_t m) { return 2 * n * m + m * m + 2 * m + 2 * n * n; }
 
-int bramah__fuse_block(size_t n, size_t m, const double *H, const double *y, const double *r, double *P,
-                       double *dx, double *nis, double *work)
+int bramah__fuse_block(size_t n, size_t m, const double *H, const double *y, const double *r,
+                       const unsigned char *held, double *P, double *dx, double *nis, double *work)
 {
   double *PH = work, *K = PH + n * m, *S = K + n * m, *rest = S + m * m, *solved = rest + m, *A = solved + m,
          *B = A + n * n;
@@ -140,14 +154,15 @@ int bramah__fuse_block(size_t n, size_t m, const double *H, const double *y, con
   *nis = 0.0;
   for (size_t k = 0; k < m; k++) {
     *nis += rest[k] * solved[k];
-    for (size_t i = 0; i < n; i++) dx[i] += PH[k * n + i] * solved[k];
+    for (size_t i = 0; i < n; i++)
+      if (!held || !held[i]) dx[i] += PH[k * n + i] * solved[k];
   }
 
   /* the Kalman gain K [n x m] = P H' S^-1 by the factor of S; PH [m x n] = H P */
   for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; k < m; k++) solved[k] = PH[k * n + i];
     bramah__cholesky_solve(m, S, solved);
-    for (size_t k = 0; k < m; k++) K[i * m + k] = solved[k];
+    for (size_t k = 0; k < m; k++) K[i * m + k] = held && held[i] ? 0.0 : solved[k];
   }
 
   /* P = (I - K H) P (I - K H)' + K r K' */

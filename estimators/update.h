@@ -17,19 +17,23 @@ void bramah__propagate(size_t n, const double *F, double *P, double *work);
 
 /* Fuse one scalar measurement into the error state: innovation y with respect to x = 0, row H [n], variance
  * r. Source: dissertation 3.5-3.9, covariance in Joseph form, P = (I - K H) P (I - K H)' + K r K'. Reads and
- * writes P [n x n], dx [n]; work [2 n]. Returns 0, or -1 if S = H P H' + r is not positive (nothing changed).
+ * writes P [n x n], dx [n]; work [2 n]. Where held [n] (NULL: nowhere) is not 0 the gain is zero: Schmidt's
+ * filter, for which that form of the covariance holds as it does for any gain. Returns 0, or -1 if S = H P H' + r is not positive (nothing changed).
  */
-int bramah__fuse_scalar(size_t n, const double *H, double y, double r, double *P, double *dx, double *work);
+int bramah__fuse_scalar(size_t n, const double *H, double y, double r, const unsigned char *held, double *P,
+                        double *dx, double *work);
 
 /* The same on a square root S [n x n] of P = S S'. Source: Potter's algorithm (Bierman, Factorization
- * Methods, 1977). */
-int bramah__fuse_root(size_t n, const double *H, double y, double r, double *S, double *dx, double *work);
+ * Methods, 1977); with states held S becomes the root of [(I - K H) S, K sqrt(r)] by reflections. work
+ * [2 n, with states held 3 n + n^2]. */
+int bramah__fuse_root(size_t n, const double *H, double y, double r, const unsigned char *held, double *S,
+                      double *dx, double *work);
 
 /* Fuse m measurements at once: rows H [m x n], innovations y, variances r [m]; Joseph form. *nis = y' S^-1 y.
  * work [bramah__fuse_block_work]. Returns 0, or -1 if the covariance of the innovations is not positive
  * definite. */
-int bramah__fuse_block(size_t n, size_t m, const double *H, const double *y, const double *r, double *P,
-                       double *dx, double *nis, double *work);
+int bramah__fuse_block(size_t n, size_t m, const double *H, const double *y, const double *r,
+                       const unsigned char *held, double *P, double *dx, double *nis, double *work);
 size_t bramah__fuse_block_work(size_t n, size_t m);
 
 /* P += Gamma Gamma', Gamma [n x q]. */

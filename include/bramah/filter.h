@@ -68,6 +68,18 @@ typedef enum bramah_augmented_kind {
   BRAMAH_AUGMENTED_BIAS = 2 /* what a sensor shows too much, in its unit: gyro bias, encoder offset ... */
 } bramah_augmented_kind;
 
+/* Whether measurements correct it. Considered: it counts in every gain and band, but is not corrected itself
+ * (S. F. Schmidt, "Application of state-space methods to navigation problems", Advances in Control Systems 3,
+ * 1966): for what the data cannot tell. */
+typedef enum bramah_augmented_role {
+  BRAMAH_AUGMENTED_ESTIMATED = 0,
+  BRAMAH_AUGMENTED_CONSIDERED = 1,
+  /* Considered until the measurements have told so much of it that estimating it would have halved its
+   * standard deviation, estimated from then on. What a sample tells of it is -1/2 ln(1 - rho^2), rho the
+   * correlation of its error with the innovation (Shannon's information of two normal variables). */
+  BRAMAH_AUGMENTED_AUTO = 2
+} bramah_augmented_role;
+
 /* A Gauss-Markov process about the value the parameter has at init (a bias: zero), driven by white noise w:
  *   order 1   x' = -x / T + w; T = 0: random walk x' = w. Stationary sigma: noise sqrt(T / 2)
  *   order 2   x'' = -2 x' / T - x / T^2 + w, two error states. Stationary sigma: noise sqrt(T^3 / 4)
@@ -81,6 +93,7 @@ typedef struct bramah_augmented {
   double sigma;         /* initial standard deviation > 0; of the rate of order 2 it is sigma / T */
   double noise;         /* square root of the density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
   double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
+  bramah_augmented_role role;
 } bramah_augmented;
 
 /* White noise on a parameter of the plant (a valve command's offset, a supply's pressure), held over each
@@ -260,6 +273,8 @@ BRAMAH_API int bramah_filter_sensor_fault(const bramah_filter *filter, size_t i)
 /* Estimate of an augmented state; NaN if there is none of its number. */
 typedef struct bramah_filter_augmented {
   double value, sigma;
+  int is_estimated;   /* 0: considered so far */
+  double information; /* of role AUTO: what the measurements have told while it was considered; else 0 */
 } bramah_filter_augmented;
 
 /* Augmented state i. */

@@ -310,12 +310,61 @@ START_TEST(test_many_steps)
 }
 END_TEST
 
+/* A sample that no sensor can mean is rejected by its gate, for as long as it comes and from all sensors at
+ * once; without a gate the step fails and says so, with nothing changed. */
+START_TEST(test_absurd_sample)
+{
+  rig r = {0};
+  open_rig(&r, -1);
+  unsigned seed = 5;
+  unsigned char present[SENSORS];
+  memset(present, 1, sizeof present);
+  uint64_t absurd = 0;
+  for (int k = 0; k < 400; k++) {
+    const double u = four_bar_command((int64_t)k * 1000000), huge = k % 2 ? 1e308 : -1e308;
+    double y[SENSORS];
+    must(r.truth.set_inputs(r.truth.self, &u, &diag), &diag);
+    must(bramah_filter_set_inputs(r.filter, &u, &diag), &diag);
+    must(r.truth.step(r.truth.self, &diag), &diag);
+    must(bramah_filter_predict(r.filter, &diag), &diag);
+    for (int i = 0; i < SENSORS; i++) {
+      const int bad = k % 20 == 4 * i || (k >= 200 && k < 260);
+      y[i] =
+          bad ? huge : bramah_sensor_predict(&r.sensor[i], &r.truth) + r.sensor[i].sigma * test_normal(&seed);
+      absurd += (uint64_t)bad;
+    }
+    must(bramah_filter_correct(r.filter, y, present, &diag), &diag);
+    check_covariance(r.filter);
+  }
+  const bramah_filter_report report = bramah_filter_get_report(r.filter);
+  ck_assert_uint_ge(report.gated, absurd - 2 * SENSORS); /* those of a recovery are counted as taken */
+  ck_assert_uint_eq(report.recoveries, 2);
+  for (int s = 0; s < N; s++) {
+    const double error =
+        r.plant.output(r.plant.self, r.output[s]) - r.truth.output(r.truth.self, r.output[s]);
+    ck_assert_double_lt(fabs(error), 4.0 * bramah_filter_output_sigma(r.filter, r.output[s]));
+  }
+
+  bramah_filter_free(r.filter);
+  bramah_filter_options o = options_of(&r);
+  o.gate = NULL;
+  must(bramah_filter_new(&r.plant, SENSORS, r.sensor, &o, &diag, &r.filter), &diag);
+  const double y[SENSORS] = {[2] = 1e308}, before = r.plant.output(r.plant.self, r.output[0]);
+  const unsigned char only[SENSORS] = {[2] = 1};
+  ck_assert_int_eq(bramah_filter_correct(r.filter, y, only, &diag), BRAMAH_E_VALUE);
+  ck_assert_str_eq(diag.thing, "p1");
+  ck_assert_double_eq(r.plant.output(r.plant.self, r.output[0]), before);
+  close_rig(&r);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("faults");
   TCase *cases = one_case(suite, "faults");
   tcase_add_loop_test(cases, test_faults, 0, N_FAULTS * SENSORS);
   tcase_add_test(cases, test_recovers_when_it_is_wrong_itself);
+  tcase_add_test(cases, test_absurd_sample);
   tcase_add_loop_test(cases, test_groups, 0, 7);
   tcase_add_loop_test(cases, test_extreme_sigmas, 0, 10);
   tcase_add_test(cases, test_many_steps);

@@ -76,7 +76,8 @@ START_TEST(test_scalar_fusion_equals_block)
   bramah__multiply_transposed(n, n, n, G, G, P);
   for (int i = 0; i < n; i++) P[i * n + i] += 0.1;
   memcpy(P0, P, sizeof P0);
-  for (int s = 0; s < m; s++) ck_assert_int_eq(bramah__fuse_scalar(n, H + s * n, y[s], r[s], P, dx, work), 0);
+  for (int s = 0; s < m; s++)
+    ck_assert_int_eq(bramah__fuse_scalar(n, H + s * n, y[s], r[s], NULL, P, dx, work), 0);
   bramah__multiply_transposed(n, n, m, P0, H, PHt);
   bramah__multiply(m, n, m, H, PHt, S);
   for (int s = 0; s < m; s++) S[s * m + s] += r[s];
@@ -92,6 +93,55 @@ START_TEST(test_scalar_fusion_equals_block)
       ck_assert_double_eq_tol(P[i * n + j], P0[i * n + j] - row[0] * PHt[j * m] - row[1] * PHt[j * m + 1],
                               1e-12);
   }
+}
+END_TEST
+
+/* With gains of zero the three forms have the covariance of Joseph's formula, which holds for any gain. */
+START_TEST(test_held_gain)
+{
+  enum { n = 4 };
+  const double H[n] = {1, 0.5, 0, 2}, r = 0.2, y = 0.7;
+  const unsigned char held[n] = {0, 1, 0, 1};
+  double G[n * n], P0[n * n], P[n * n], dx[n] = {0}, work[4 * n * n], expected[n * n], A[n * n], K[n], S = r;
+  unsigned seed = 3;
+  for (int i = 0; i < n * n; i++) G[i] = test_uniform(&seed);
+  bramah__multiply_transposed(n, n, n, G, G, P0);
+  for (int i = 0; i < n; i++) {
+    K[i] = 0.0;
+    for (int j = 0; j < n; j++) K[i] += P0[i * n + j] * H[j];
+    S += H[i] * K[i];
+  }
+  for (int i = 0; i < n; i++) {
+    K[i] = held[i] ? 0.0 : K[i] / S;
+    for (int j = 0; j < n; j++) A[i * n + j] = (i == j) - K[i] * H[j];
+  }
+  bramah__multiply(n, n, n, A, P0, G);
+  bramah__multiply_transposed(n, n, n, G, A, expected);
+  for (int i = 0; i < n * n; i++) expected[i] += K[i / n] * r * K[i % n];
+
+  memcpy(P, P0, sizeof P);
+  ck_assert_int_eq(bramah__fuse_scalar(n, H, y, r, held, P, dx, work), 0);
+  for (int i = 0; i < n * n; i++) ck_assert_double_eq_tol(P[i], expected[i], 1e-12);
+  for (int i = 0; i < n; i++) ck_assert_double_eq_tol(dx[i], K[i] * y, 1e-12);
+
+  double nis, block[4 * n * n];
+  memcpy(P, P0, sizeof P);
+  memset(dx, 0, sizeof dx);
+  ck_assert_uint_le(bramah__fuse_block_work(n, 1), 4 * n * n);
+  ck_assert_int_eq(bramah__fuse_block(n, 1, H, &y, &r, held, P, dx, &nis, block), 0);
+  for (int i = 0; i < n * n; i++) ck_assert_double_eq_tol(P[i], expected[i], 1e-12);
+  for (int i = 0; i < n; i++) ck_assert_double_eq_tol(dx[i], K[i] * y, 1e-12);
+  ck_assert_double_eq_tol(nis, y * y / S, 1e-12);
+
+  memcpy(P, P0, sizeof P);
+  memset(dx, 0, sizeof dx);
+  ck_assert_uint_eq(bramah__cholesky_factor(n, P), 0);
+  for (int i = 0; i < n; i++)
+    for (int j = i + 1; j < n; j++) P[i * n + j] = 0.0;
+  ck_assert_int_eq(bramah__fuse_root(n, H, y, r, held, P, dx, work), 0);
+  bramah__multiply_transposed(n, n, n, P, P, G);
+  for (int i = 0; i < n * n; i++) ck_assert_double_eq_tol(G[i], expected[i], 1e-12);
+  for (int i = 0; i < n; i++) ck_assert_double_eq_tol(dx[i], K[i] * y, 1e-12);
 }
 END_TEST
 
@@ -475,6 +525,7 @@ int main(void)
   TCase *cases = one_case(suite, "pendulum");
   tcase_add_test(cases, test_finds_the_pendulum);
   tcase_add_test(cases, test_scalar_fusion_equals_block);
+  tcase_add_test(cases, test_held_gain);
   tcase_add_test(cases, test_transition_of_the_paper);
   tcase_add_test(cases, test_bad_measurements_change_nothing);
   tcase_add_test(cases, test_innovation_figures);
