@@ -9,7 +9,6 @@
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
 #include "lib/io/worker_pool.h"
-#include "lib/io/plan_file.h"
 #include "lib/io/session.h"
 
 #include <math.h>
