@@ -313,7 +313,7 @@ typedef struct bramah_plant bramah_plant; /* bramah/plant.h */
 /* Bind the sensors of a study to a plant made from the model; all three must outlive the log. The study's changes
  * of the machine are errors of the filter's model and not applied. The same seed gives the same bytes, and the
  * noise of a sensor does not depend on the other sensors. Errors: those of bramah_sensor_init and
- * bramah_study_check_inputs; E_MEMORY. Allocates. */
+ * E_REFERENCE, E_VALUE of the inputs that the study names; E_MEMORY. Allocates. */
 BRAMAH_API bramah_status bramah_simulated_log_new(const bramah_study *study, const bramah_model *model,
                                                   const bramah_plant *plant, uint64_t seed, bramah_diag *diag,
                                                   bramah_simulated_log **out);

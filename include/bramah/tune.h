@@ -57,13 +57,13 @@ typedef struct bramah_tune_run {
 /* How to tune. */
 typedef struct bramah_tune_options {
   bramah_tune_run run;
-  int criterion;    /* bramah_tune_criterion; -1: the study's */
-  int method;       /* bramah_tune_method; -1: the study's */
-  int as_it_stands; /* 1: begin with the study's values, not with what the innovations tell */
-  uint64_t budget;  /* evaluations at most; 0: any number */
-  size_t folds;     /* cross-validation: tune anew without each folds-th of the logs; 0: none */
-  size_t profile;   /* profile of the likelihood: points to each side of every value; 0: none */
-  size_t n_held;    /* the last so many logs are judged but not tuned on */
+  int criterion;        /* bramah_tune_criterion; -1: the study's */
+  int method;           /* bramah_tune_method; -1: the study's */
+  int start_from_study; /* 1: begin with the study's values, not with what the innovations tell */
+  uint64_t budget;      /* evaluations at most; 0: any number */
+  size_t folds;         /* cross-validation: tune anew without each folds-th of the logs; 0: none */
+  size_t profile;       /* profile of the likelihood: points to each side of every value; 0: none */
+  size_t n_held;        /* the last so many logs are judged but not tuned on */
   void (*progress)(void *user, const bramah_tune_progress *progress); /* on the calling thread; NULL: none */
   int (*enough)(void *user); /* asked after evaluations: 1 ends the search as its budget does; NULL: never */
 } bramah_tune_options;
@@ -201,7 +201,8 @@ BRAMAH_API const bramah_tune_result *bramah_tuning_result(const bramah_tuning *t
 
 /* The study with the values found in place of its own ("-": standard output), each with a comment on its
  * interval, and `head` (NULL: none) as a comment in front. Values of the machine become changes. Errors:
- * those of bramah_edit_write and bramah_edit_set. */
+ * E_FILE; E_UNSUPPORTED where an alias shares a value with another place, or where a value is empty or goes over
+ * several lines. */
 BRAMAH_API bramah_status bramah_tuning_write(const bramah_tuning *tuning, const char *path, const char *head,
                                              bramah_diag *diag);
 

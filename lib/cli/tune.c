@@ -378,10 +378,10 @@ static bramah_status plot_criterion(bramah_report *report, const bramah_tune_res
     if (!is_step(t)) continue;
     best = fmin(best, t->value);
     status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0,
-                                 above(t->value, least), (double)NAN);
+                                 above(t->value, least), (double)NAN, (double)NAN);
     if (!status)
       status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)i + 1.0, above(best, least),
-                                   (double)NAN);
+                                   (double)NAN, (double)NAN);
   }
   return status;
 }
@@ -413,10 +413,12 @@ static bramah_status plot_value(bramah_report *report, const bramah_tune_result 
     const double x = tuned->linear ? t->x[j] : log10(t->x[j]);
     if (t->value < best) shown = x;
     best = fmin(best, t->value);
-    status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0, x, (double)NAN);
+    status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0, x, (double)NAN,
+                                 (double)NAN);
+    const double about = t->value < least + 2.0 ? half : (double)NAN;
     if (!status)
       status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)i + 1.0, shown,
-                                   t->value < least + 2.0 ? half : (double)NAN);
+                                   shown - about, shown + about);
   }
   return status;
 }
@@ -440,8 +442,11 @@ static bramah_status plot_profile(bramah_report *report, const bramah_tuned_valu
   bramah_status status = bramah_report_add(report, &look, &plot);
   for (size_t i = 0; !status && i < p->n; i++) {
     if (i && !(p->x[i] > p->x[i - 1])) continue; /* points held at a bound */
-    status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, p->x[i], p->cost[i], (double)NAN);
-    if (!status) status = bramah_report_point(report, plot, BRAMAH_REPORT_MODEL, p->x[i], 1.92, (double)NAN);
+    status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, p->x[i], p->cost[i], (double)NAN,
+                                 (double)NAN);
+    if (!status)
+      status =
+          bramah_report_point(report, plot, BRAMAH_REPORT_MODEL, p->x[i], 1.92, (double)NAN, (double)NAN);
   }
   return status;
 }
@@ -467,7 +472,7 @@ static bramah_status write_report(const char *path, const cli_tune_command *c, c
     if (r->values[j].profile.n) status = plot_profile(report, &r->values[j]);
   for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], report);
   if (status && !diag->message[0]) cli_fail(diag, status, path, 0, NULL, "the report cannot be completed");
-  if (!status) status = bramah_report_write(report, path, diag);
+  if (!status) status = bramah_report_write(report, BRAMAH_REPORT_PAGE, path, diag);
   if (status) cli_place(diag, path, 0);
   bramah_report_free(report);
   return status;
@@ -544,7 +549,7 @@ static int run(const cli_arguments *a)
   if (!code) code = word_value(a, "method", methods, &o.method);
   if (code) return code;
   code = cli_tune_begin(&c, a, &o.run);
-  o.as_it_stands = cli_value(a, "as-it-stands") != NULL;
+  o.start_from_study = cli_value(a, "start-from-study") != NULL;
   o.folds = (size_t)folds;
   o.profile = (size_t)profile;
   o.n_held = c.n_logs - ((size_t)a->n_operands - 1);
@@ -570,7 +575,7 @@ static const cli_option options[] = {
     {"profile", "N", "profile of the likelihood, N points to each side of every value", 0, 0},
     {"criterion", "NAME", "likelihood, nis, rmse or prediction, instead of the study's", 0, 0},
     {"method", "NAME", "scoring or simplex, instead of the study's", 0, 0},
-    {"as-it-stands", NULL, "begin with the study's values, not with what the innovations tell", 0, 0},
+    {"start-from-study", NULL, "begin with the study's values, not with what the innovations tell", 0, 0},
     {"budget", "N", "evaluations at most", 0, 0},
     {"time", "TIME", "time of the clock at most; what was finished then depends on the machine", 0, 0},
     {"threads", "N", "default: one per processor; 1 under mpirun", 0, 0},

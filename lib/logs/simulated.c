@@ -3,6 +3,7 @@
 #include "bramah/log.h"
 #include "bramah/session.h"
 #include "lib/logs/stream.h"
+#include "lib/io/session.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -115,7 +116,7 @@ bramah_status bramah_simulated_log_new(const bramah_study *study, const bramah_m
   log->row = calloc(1 + plant->n_input + study->n_sensors, sizeof *log->row);
   log->inputs = calloc(plant->n_input + 1, sizeof *log->inputs);
   bramah_status status = log->sensors && log->row && log->inputs ? BRAMAH_OK : bramah__fail_memory(diag);
-  if (!status) status = bramah_study_check_inputs(study, model, diag);
+  if (!status) status = bramah__study_check_inputs(study, model, diag);
   for (size_t i = 0; !status && i < study->n_sensors; i++) status = bind_sensor(log, i, seed, diag);
   if (status)
     bramah_simulated_log_free(log);
@@ -176,8 +177,8 @@ bramah_status bramah_simulated_log_create(bramah_simulated_log *log, const char 
   if (!status) status = bramah_log_add_column(log->writer, study->time_column, "s", 12, diag);
   for (size_t i = 0; !status && i < log->plant->n_input; i++) {
     char name[256];
-    const char *input = bramah_model_input_name(log->model, i);
-    if (bramah_study_unknown_input(study, input)) continue; /* nobody writes it down */
+    const char *input = bramah_model_get_info(log->model).input_names[i];
+    if (bramah__study_unknown_input(study, input)) continue; /* nobody writes it down */
     const bramah_study_column *from = bramah__input_column(study, input, name, sizeof name);
     status = add_column(log, name, from, "V", &log->inputs[i], diag);
   }
@@ -210,7 +211,7 @@ bramah_status bramah_simulated_log_row(bramah_simulated_log *log, uint64_t k, in
   double *cell = log->row;
   *cell++ = 1e-9 * (double)time_ns;
   for (size_t i = 0; i < log->plant->n_input; i++)
-    if (!bramah_study_unknown_input(log->study, bramah_model_input_name(log->model, i)))
+    if (!bramah__study_unknown_input(log->study, bramah_model_get_info(log->model).input_names[i]))
       *cell++ = bramah__column_map_column(&log->inputs[i], u[i]);
   for (size_t i = 0; i < log->study->n_sensors; i++)
     *cell++ = bramah__column_map_column(&log->sensors[i].map, arrival(&log->sensors[i], k, log->plant));

@@ -4,6 +4,7 @@
 #include "bramah/replay.h"
 #include "bramah/session.h"
 #include "lib/logs/stream.h"
+#include "lib/io/session.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -200,7 +201,7 @@ const bramah_study_column *bramah__input_column(const bramah_study *study, const
 static bramah_status feed_input(bramah_log_stream *stream, const char *input, size_t i, bramah_diag *diag)
 {
   char name[256];
-  if (bramah_study_unknown_input(stream->study, input)) return BRAMAH_OK;
+  if (bramah__study_unknown_input(stream->study, input)) return BRAMAH_OK;
   const bramah_study_column *from = bramah__input_column(stream->study, input, name, sizeof name);
   const bramah__target target = {.name = name, .si_unit = "V", .from = from, .slot = i};
   const bramah_status status = feed(stream, &target, "input", input, diag);
@@ -236,7 +237,7 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
     status = pass(m, status, diag);
   }
   for (size_t i = 0; !status && i < stream->n_inputs; i++)
-    status = pass(m, feed_input(stream, bramah_model_input_name(model, i), i, diag), diag);
+    status = pass(m, feed_input(stream, bramah_model_get_info(model).input_names[i], i, diag), diag);
   for (size_t i = 0; !status && i < stream->n_sensors; i++) {
     const bramah_study_column *from = &stream->study->sensor_columns[i];
     if (!sensors[i].unit) continue; /* it could not be made */
@@ -285,7 +286,7 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
   *out = NULL;
   if (!stream) return bramah__fail_memory(diag);
   stream->study = study;
-  stream->n_inputs = model ? bramah_model_n_inputs(model) : 0;
+  stream->n_inputs = model ? bramah_model_get_info(model).n_inputs : 0;
   stream->n_sensors = study ? study->n_sensors : 0;
   stream->from_ns = stream->after_ns = stream->last_ns = INT64_MIN;
   stream->to_ns = INT64_MAX;
@@ -304,8 +305,9 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
 bramah_status bramah_log_stream_open(const bramah_session *session, size_t n, const char *const *paths,
                                      bramah_diag *diag, bramah_log_stream **out)
 {
-  return bramah_log_stream_open_for(bramah_session_study(session), bramah_session_model(session),
-                                    bramah_session_sensors(session), n, paths, NULL, NULL, diag, out);
+  return bramah_log_stream_open_for(bramah_session_study(session),
+                                    bramah_session_about(session)->machine->model,
+                                    bramah_session_about(session)->sensors, n, paths, NULL, NULL, diag, out);
 }
 
 void bramah_log_stream_close(bramah_log_stream *stream)

@@ -72,8 +72,8 @@ bramah_tune_verdict bramah__tune_judge(const bramah__tune_problem *problem, size
     const bramah__sensor_score s = sum_sensor(n, scores, i);
     v.distance += distance_of(s.bins, &distances);
     if (!problem->ahead || !(s.ahead_n > 0.0)) continue;
-    predicted +=
-        s.ahead_squares / s.ahead_n / bramah_sensor_variance(&bramah_session_sensors(problem->session)[i]);
+    predicted += s.ahead_squares / s.ahead_n /
+                 bramah_sensor_variance(&bramah_session_about(problem->session)->sensors[i]);
     predictions++;
   }
   v.distance = distances ? v.distance / (double)distances : (double)NAN;
@@ -135,8 +135,8 @@ bramah_tune_colour bramah__tune_colour_of(const bramah__tune_problem *problem, s
     c.ljung_box += c.n * (c.n + 2.0) * c.lag[l] * c.lag[l] / (c.n - (double)l - 1.0);
   }
   c.p = bramah__chi_square_above(c.ljung_box, BRAMAH_TUNE_LAGS);
-  const double expected = bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
-  bramah_nis_band(c.n, 0.95, &c.low, &c.high, &diag);
+  const double expected = bramah__nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
+  bramah__nis_band(c.n, 0.95, &c.low, &c.high, &diag);
   c.low *= expected;
   c.high *= expected;
 
@@ -157,9 +157,9 @@ bramah_tune_colour bramah__tune_colour_of_all(const bramah__tune_problem *proble
   bramah_tune_colour c = {.nis = score->nis / score->dof};
   bramah_diag ignored;
   double share = 0.0;
-  if (bramah_nis_band(score->dof, 0.95, &c.low, &c.high, &ignored)) c.low = c.high = (double)NAN;
+  if (bramah__nis_band(score->dof, 0.95, &c.low, &c.high, &ignored)) c.low = c.high = (double)NAN;
   for (size_t i = 0; i < problem->n_sensors; i++) { /* what is expected behind the gates */
-    share += score->sensor[i].n * bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
+    share += score->sensor[i].n * bramah__nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
     c.n += score->sensor[i].n;
   }
   c.low *= share / c.n;

@@ -206,7 +206,7 @@ bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const cha
   if (run) problem->run = *run;
   problem->tuned = calloc(BRAMAH__TUNE_MOST, sizeof *problem->tuned);
   if (!problem->tuned) return bramah__fail_memory(diag);
-  bramah_status status = bramah_study_load(path, diag, &problem->study);
+  bramah_status status = bramah_study_load(path, 0, NULL, diag, &problem->study);
   if (!status) status = bramah_study_copy(problem->study, diag, &copied);
   if (status) bramah__place(diag, path, 0);
   if (!status) status = bramah_session_new(copied, 0, diag, &problem->session);
@@ -256,7 +256,7 @@ static bramah_status choose_outputs(bramah__tune_problem *problem, bramah_diag *
   }
   if (problem->n_outputs) return BRAMAH_OK;
   for (size_t i = 0; i < study->n_joints; i++) {
-    const size_t position = bramah_session_joint_output(problem->session, i);
+    const size_t position = bramah_session_about(problem->session)->joint_output[i];
     problem->outputs[problem->n_outputs++] = position;
     problem->outputs[problem->n_outputs++] = position + 1; /* its rate follows */
   }
@@ -314,7 +314,7 @@ bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n,
 
   /* All that results depend on, but for the logs and the candidate. */
   uint64_t of_study;
-  if (!status) status = bramah_study_hash(problem->study, &of_study, diag);
+  if (!status) status = bramah__study_hash(problem->study, &of_study, diag);
   if (status) return status;
   uint64_t hash = bramah__fnv(0, bramah_version(), strlen(bramah_version()));
   hash = bramah__fnv(hash, &of_study, sizeof of_study);
@@ -432,7 +432,7 @@ static double offset_of(const bramah_study *study, size_t i, const char *unit)
   double value = 0.0;
   bramah_diag ignored;
   const bramah_study_value *offset = study->sensor_columns ? &study->sensor_columns[i].offset : NULL;
-  if (offset && offset->text && bramah_study_value_get(offset, unit, &value, &ignored))
+  if (offset && offset->text && bramah__study_value_get(offset, unit, &value, &ignored))
     return 0.0; /* the session says it */
   return value;
 }

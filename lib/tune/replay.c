@@ -379,7 +379,7 @@ static bramah_status go_ahead(work *w, bramah_diag *diag)
 {
   const bramah_session *session = w->runners[0].opened.session;
   const bramah_plant *plant = bramah_session_plant(session);
-  const bramah_sensor *sensors = bramah_session_sensors(session);
+  const bramah_sensor *sensors = bramah_session_about(session)->sensors;
   for (size_t i = 0; i < plant->n_input; i++)
     w->u[i] = w->command[i] >= 0 ? plant->output(plant->self, (size_t)w->command[i]) : 0.0;
   bramah_status status = w->ahead.set_inputs(w->ahead.self, w->u, diag);
@@ -437,7 +437,8 @@ static bramah_status open_ahead(work *w, bramah_diag *diag)
     strcat(strcpy(name, input), ".command");
     w->command[i] = bramah_plant_find_output(plant, name);
   }
-  const bramah_status status = bramah_coupled_new(bramah_session_model(session), diag, &w->free_model);
+  const bramah_status status =
+      bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &w->free_model);
   if (!status) w->ahead = bramah_coupled_plant(w->free_model);
   return status;
 }

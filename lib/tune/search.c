@@ -282,7 +282,7 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, br
         continue;
       }
       const bramah_tune_colour c = bramah__tune_colour_of(problem, search->n_logs, search->scores, t->index);
-      const double step = bramah_session_sensors(problem->session)[t->index].resolution;
+      const double step = bramah_session_about(problem->session)->sensors[t->index].resolution;
       const double variance = c.white_sigma * c.white_sigma - step * step / 12.0;
       if (variance > 0.0) at[i] = inside(t, sqrt(variance) / t->factor);
     }

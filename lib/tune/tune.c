@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A tuning from start to end, and the study with what it found. */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include "bramah/assess.h"
 #include "lib/io/fail.h"
+#include "lib/io/session.h"
 #include "lib/tune/tune_internal.h"
 
 #include <math.h>
@@ -150,7 +150,7 @@ static void take_consistency(bramah_tuning *t)
     t->log_names[k] = problem->logs[k].path;
     for (size_t i = 0; i < n; i++)
       *out++ = (bramah_tune_consistency){.log = problem->logs[k].path,
-                                         .sensor = bramah_session_sensors(problem->session)[i].name,
+                                         .sensor = bramah_session_about(problem->session)->sensors[i].name,
                                          .before = bramah__tune_colour_of(problem, 1, &t->before[k], i),
                                          .after = bramah__tune_colour_of(problem, 1, &t->after[k], i)};
     *out = (bramah_tune_consistency){.log = problem->logs[k].path,
@@ -173,8 +173,8 @@ static void take_consistency(bramah_tuning *t)
     snprintf(line, sizeof line,
              "%s: its innovations remain %scoloured in %zu of %zu logs (correlation of neighbours up to "
              "%.2f); noise cannot cure what the model lacks there",
-             bramah_session_sensors(problem->session)[i].name, coloured ? "" : "faintly ", coloured + faint,
-             t->n_all, most);
+             bramah_session_about(problem->session)->sensors[i].name, coloured ? "" : "faintly ",
+             coloured + faint, t->n_all, most);
     take_warning(t, line);
   }
 }
@@ -239,7 +239,7 @@ static bramah_status tune(bramah_tuning *t, bramah_diag *diag)
   memcpy(both[0], t->first, sizeof both[0]);
   if (!status)
     status = bramah__tune_workers_replay(&t->workers, 1, both, t->n_all, logs, 1000, t->before, diag);
-  if (!status && !o->as_it_stands) status = bramah__tune_find_start(s, t->x, diag);
+  if (!status && !o->start_from_study) status = bramah__tune_find_start(s, t->x, diag);
   if (!status) status = bramah__tune_optimise(s, t->x, NULL, &t->optimum, diag);
   memcpy(both[1], t->x, sizeof both[1]);
   if (!status)
@@ -330,13 +330,13 @@ const bramah_tune_result *bramah_tuning_result(const bramah_tuning *tuning) { re
 
 /* ---- the study ---- */
 
-static bramah_status set_place(bramah_edit *edit, const char *name, const char *value, const char *comment,
+static bramah_status set_place(bramah__edit *edit, const char *name, const char *value, const char *comment,
                                bramah_diag *diag)
 {
   char path[512];
   const int in_machine = strncmp(name, "machine.", 8) == 0;
   snprintf(path, sizeof path, "%s%s", in_machine ? "changes." : "", in_machine ? name + 8 : name);
-  return bramah_edit_set(edit, path, value, comment, diag);
+  return bramah__edit_set(edit, path, value, comment, diag);
 }
 
 static size_t folder_length(const char *path)
@@ -350,16 +350,16 @@ bramah_status bramah_tuning_write(const bramah_tuning *tuning, const char *path,
 {
   const bramah__tune_problem *problem = &tuning->problem;
   const bramah__tune_certainty *c = &tuning->certainty;
-  bramah_edit *edit = NULL;
+  bramah__edit *edit = NULL;
   bramah_diag_clear(diag);
-  bramah_status status = bramah_edit_study(problem->study, diag, &edit);
+  bramah_status status = bramah__edit_study(problem->study, diag, &edit);
 
   /* The study names its machine from its own folder: in another one the whole path must be there. */
   const size_t length = folder_length(path);
   const int elsewhere = strcmp(path, "-") != 0 &&
                         (length != folder_length(problem->path) || strncmp(path, problem->path, length) != 0);
   char *machine = elsewhere ? realpath(bramah_session_study(problem->session)->machine_file, NULL) : NULL;
-  if (!status && machine) status = bramah_edit_set(edit, "machine", machine, NULL, diag);
+  if (!status && machine) status = bramah__edit_set(edit, "machine", machine, NULL, diag);
   free(machine);
 
   for (size_t i = 0; !status && i < problem->n; i++) {
@@ -382,7 +382,7 @@ bramah_status bramah_tuning_write(const bramah_tuning *tuning, const char *path,
       status = set_place(edit, t->also[k], value, comment, diag);
     }
   }
-  if (!status) status = bramah_edit_write(edit, path, head, diag);
-  bramah_edit_free(edit);
+  if (!status) status = bramah__edit_write(edit, path, head, diag);
+  bramah__edit_free(edit);
   return status;
 }

@@ -3,8 +3,6 @@
  * accelerations, of the residual of the step. */
 #include "lib/plant/plant_table.h"
 #include "lib/plant/residual_derivative.h"
-#include "lib/plant/formulation.h"
-#include "lib/plant/step.h"
 #include "test/support/metered_bar.h"
 #include "test/support/run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Transition of the error state over a step and derivative of the accelerations, analytic, against central
  * differences of the plant itself through inject. */
-#include "lib/plant/formulation.h"
+#include "lib/plant/coupled_internal.h"
 #include "lib/plant/plant_table.h"
 #include "test/support/metered_bar.h"
 #include "test/support/run.h"

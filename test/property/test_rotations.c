@@ -6,7 +6,6 @@
 #include "lib/math/vector3.h"
 #include "lib/plant/coupled_internal.h"
 #include "lib/plant/plant_table.h"
-#include "lib/plant/step.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
