@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each folder includes only what stands above it (README, "How it is built"); the core includes neither stdio nor GSL, and
+# Each folder includes only what is above it (README, "How it is built"); the core includes neither stdio nor GSL, and
 # only lib/math names BLAS or LAPACK.
 set -u
 cd "${BRAMAH_SOURCE_ROOT:-.}" || exit 1
