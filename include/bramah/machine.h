@@ -752,32 +752,22 @@ BRAMAH_API void bramah_model_free(const bramah_model *model);
 BRAMAH_API size_t bramah_joint_n_coordinates(bramah_joint_type type);
 BRAMAH_API const char *bramah_joint_suffix(bramah_joint_type type, size_t i);
 
-/* Counts. In a model a joint is a scalar coordinate: compound joints are chains of them. Behind the volumes
- * of the machine each metered cylinder counts as one, by its name: its load pressure. */
-BRAMAH_API size_t bramah_model_n_joints(const bramah_model *model);
-BRAMAH_API size_t bramah_model_n_volumes(const bramah_model *model);
-BRAMAH_API size_t bramah_model_n_inputs(const bramah_model *model);
-BRAMAH_API size_t bramah_model_n_cylinders(const bramah_model *model);
-BRAMAH_API size_t bramah_model_n_rotaries(const bramah_model *model);
-BRAMAH_API size_t bramah_model_degrees_of_freedom(const bramah_model *model);
-
-/* Names, in the order of the model (joints: from the root outwards). NULL beyond the end. */
-BRAMAH_API const char *bramah_model_name(const bramah_model *model);
-BRAMAH_API const char *bramah_model_joint_name(const bramah_model *model, size_t i);
-BRAMAH_API const char *bramah_model_volume_name(const bramah_model *model, size_t i);
-BRAMAH_API const char *bramah_model_input_name(const bramah_model *model, size_t i);
-
-/* Whether joint i turns (1) or slides (0). */
-BRAMAH_API int bramah_model_joint_is_revolute(const bramah_model *model, size_t i);
-
-/* Joints whose coordinates are independent at the initial pose: j [degrees_of_freedom] indices. */
-BRAMAH_API void bramah_model_independent_joints(const bramah_model *model, size_t *j);
-
-/* Initial pressure of volume i [Pa], solved where the machine asked for equilibrium. */
-BRAMAH_API double bramah_model_initial_pressure(const bramah_model *model, size_t i);
-
-/* Length of one step. */
-BRAMAH_API int64_t bramah_model_step_ns(const bramah_model *model);
+/* What there is to know of a model; the pointers live as long as it does. A joint is a scalar coordinate here: compound
+ * joints are chains of them, in the order of the tree from the root outwards. Behind the volumes of the machine each line
+ * counts as one, its flow [m^3/s], then each metered cylinder, its load pressure, by their names. */
+typedef struct bramah_model_info {
+  const char *name;
+  int64_t step_ns; /* length of one step */
+  size_t n_joints, n_dof, n_volumes, n_inputs;
+  size_t n_cylinders, n_rotaries;   /* metered cylinders among the former, motors among the latter */
+  const char *const *joint_names;   /* [n_joints] */
+  const unsigned char *joint_turns; /* [n_joints] 1: it turns, 0: it slides */
+  const int *independent_joints;    /* [n_dof] whose coordinates are independent at the initial pose */
+  const char *const *volume_names;  /* [n_volumes] */
+  const double *initial_pressures;  /* [n_volumes] Pa, solved where the machine asked for equilibrium */
+  const char *const *input_names;   /* [n_inputs] */
+} bramah_model_info;
+BRAMAH_API bramah_model_info bramah_model_get_info(const bramah_model *model);
 
 /* The commands that a machine plans for its inputs, over time: each value holds from its time until the next;
  * before the first, 0. */

@@ -45,7 +45,7 @@ BRAMAH_API void bramah_machine_plant_close(bramah_machine_plant *machine);
 typedef struct bramah_session bramah_session;
 
 /* Read the study file and its machine, and put the filter at the study's start, t = 0. Inputs are those of
- * the machine in its order (bramah_model_input_name), sensors those of the study in its order. Not set up
+ * the machine in its order (bramah_model_get_info), sensors those of the study in its order. Not set up
  * here: `adapt` (bramah_session_new_adaptive), `log` (bramah/log.h), and the buffer that sensors with a
  * `delay` need (bramah/replay.h). Errors (*out is NULL then): those of bramah_study_load and
  * bramah_machine_load; E_REFERENCE (a joint, volume, input or output that the machine has not), E_VALUE,

@@ -131,15 +131,11 @@ static void explain_motion(const bramah_machine_plant *machine)
     printf("\n");
   }
 
-  const bramah_model *model = machine->model;
-  const size_t n = bramah_model_degrees_of_freedom(model);
-  size_t *joints = calloc(n + 1, sizeof *joints);
-  if (!joints) return;
-  bramah_model_independent_joints(model, joints);
-  printf("  %zu degree%s of freedom; independent at the start:", n, plural(n));
-  for (size_t i = 0; i < n; i++) printf("%s %s", i ? "," : "", bramah_model_joint_name(model, joints[i]));
+  const bramah_model_info info = bramah_model_get_info(machine->model);
+  printf("  %zu degree%s of freedom; independent at the start:", info.n_dof, plural(info.n_dof));
+  for (size_t i = 0; i < info.n_dof; i++)
+    printf("%s %s", i ? "," : "", info.joint_names[info.independent_joints[i]]);
   printf("\n");
-  free(joints);
 }
 
 static const char *const friction_names[] = {
@@ -199,7 +195,7 @@ static void explain_circuit(const bramah_machine_plant *machine)
   }
   for (size_t i = 0; i < m->n_volumes; i++) {
     printf("  volume %s: starts at ", m->volumes[i].name);
-    print_value(bramah_model_initial_pressure(machine->model, i), "Pa");
+    print_value(bramah_model_get_info(machine->model).initial_pressures[i], "Pa");
     printf("%s, %zu hose%s\n", m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM ? " (equilibrium)" : "",
            m->volumes[i].n_hoses, plural(m->volumes[i].n_hoses));
   }
@@ -269,7 +265,7 @@ static void explain_actuators(const bramah_machine_plant *machine)
 
 static void explain_machine(const bramah_machine_plant *machine)
 {
-  printf("machine: %s\n", bramah_model_name(machine->model));
+  printf("machine: %s\n", bramah_model_get_info(machine->model).name);
   explain_mechanism(machine);
   explain_motion(machine);
   explain_circuit(machine);
@@ -379,7 +375,8 @@ static int explain_log(size_t n, const char *const *names, const bramah_machine_
   if (bramah_log_stream_open_for(study, machine->model, sensors, n, names, tell, &wrong, NULL, &log))
     return wrong;
   print_files(log);
-  for (size_t i = 0; i < n_inputs; i++) print_map(log, i, bramah_model_input_name(machine->model, i));
+  for (size_t i = 0; i < n_inputs; i++)
+    print_map(log, i, bramah_model_get_info(machine->model).input_names[i]);
   for (size_t i = 0; i < n_sensors; i++) print_map(log, n_inputs + i, sensors[i].name);
   bramah_log_survey_read(log, n_inputs, n_sensors, step_ns, longest_gap_ns, tell, &wrong, &survey);
   for (size_t k = 0; k < bramah_log_stream_n_devices(log); k++) print_format(log, k);

@@ -70,12 +70,12 @@ cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model)
       add(&table, device.name, lines[i].what, event ? event->n : lines[i].n, where);
     }
   }
-  for (size_t i = 0; model && i < bramah_model_n_inputs(model); i++) {
+  for (size_t i = 0; model && i < bramah_model_get_info(model).n_inputs; i++) {
     bramah_log_column column;
     char what[CLI_CELL];
     if (!bramah_log_stream_column(log, i, &column) || !column.held) continue;
     bramah_log_stream_device(log, column.device, &device);
-    snprintf(what, sizeof what, "rows without %.40s, held", bramah_model_input_name(model, i));
+    snprintf(what, sizeof what, "rows without %.40s, held", bramah_model_get_info(model).input_names[i]);
     add(&table, device.name, what, column.held, "");
   }
   return table;

@@ -33,7 +33,7 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_results *
   const double duration = cli_seconds(totals->last_ns - totals->begin_ns);
   fprintf(out, "study: %s (%s)\n", study->name, study->file);
   fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
-          bramah_model_name(bramah_session_about(r->session)->machine->model), study->machine_file,
+          bramah_model_get_info(bramah_session_about(r->session)->machine->model).name, study->machine_file,
           study->n_changes, study->n_changes == 1 ? "" : "s");
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
 

@@ -75,17 +75,14 @@ void bramah_machine_plant_close(bramah_machine_plant *machine)
 
 /* Index of a name of the study among those of the model. Errors: E_REFERENCE, which suggests the nearest or
  * lists them all; `what` they are goes into the message. */
-static bramah_status find_name(const bramah_study *study, const bramah_model *model, const char *what,
-                               const char *name, int line,
-                               const char *(*at)(const bramah_model *model, size_t i), size_t *out,
+static bramah_status find_name(const bramah_study *study, const char *what, size_t n,
+                               const char *const *names, const char *name, int line, size_t *out,
                                bramah_diag *diag)
 {
-  const char *names[64];
-  size_t n = 0;
-  for (size_t i = 0; at(model, i); i++) {
-    if (strcmp(at(model, i), name) == 0) return *out = i, BRAMAH_OK;
-    if (n < sizeof names / sizeof names[0]) names[n++] = at(model, i);
-  }
+  enum { LONGEST_LISTING = 64 };
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(names[i], name) == 0) return *out = i, BRAMAH_OK;
+  if (n > LONGEST_LISTING) n = LONGEST_LISTING;
   const char *nearest = bramah__nearest(name, n, names);
   if (nearest)
     return bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, line, name,
@@ -109,14 +106,15 @@ const bramah_study_augmented *bramah__study_unknown_input(const bramah_study *st
 bramah_status bramah__study_check_inputs(const bramah_study *study, const bramah_model *model,
                                          bramah_diag *diag)
 {
+  const bramah_model_info info = bramah_model_get_info(model);
   bramah_status status = BRAMAH_OK;
   size_t index;
   for (size_t i = 0; !status && i < study->n_inputs; i++)
-    status = find_name(study, model, "input", study->inputs[i].target, study->inputs[i].line,
-                       bramah_model_input_name, &index, diag);
+    status = find_name(study, "input", info.n_inputs, info.input_names, study->inputs[i].target,
+                       study->inputs[i].line, &index, diag);
   for (size_t i = 0; !status && i < study->n_unknown_inputs; i++) {
     const bramah_study_augmented *unknown = &study->augmented[i];
-    status = find_name(study, model, "input", unknown->input, unknown->line, bramah_model_input_name, &index,
+    status = find_name(study, "input", info.n_inputs, info.input_names, unknown->input, unknown->line, &index,
                        diag);
     if (!status && study->transition != BRAMAH_TRANSITION_STEP)
       status =
@@ -279,15 +277,15 @@ bramah_status bramah__session_make_room(bramah_session *session, bramah_diag *di
 bramah_status bramah__session_find_joints(bramah_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
-  const bramah_model *model = session->machine.model;
+  const bramah_model_info info = bramah_model_get_info(session->machine.model);
   const bramah_plant *plant = &session->machine.plant;
   bramah__start_values *s = &session->start;
   for (size_t i = 0; i < study->n_joints && i < plant->n_dof; i++) {
     const bramah_joint_start *from = &study->joints[i];
-    const bramah_status status = find_name(study, model, "joint", from->joint, from->line,
-                                           bramah_model_joint_name, &s->joints[i], diag);
+    const bramah_status status = find_name(study, "joint", info.n_joints, info.joint_names, from->joint,
+                                           from->line, &s->joints[i], diag);
     if (status) return status;
-    const int revolute = bramah_model_joint_is_revolute(model, s->joints[i]);
+    const int revolute = info.joint_turns[s->joints[i]];
     if (revolute == from->slides)
       return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->joint,
                            revolute ? "this joint turns: its values need units of angle (deg, rad)"
@@ -306,34 +304,29 @@ bramah_status bramah__session_find_joints(bramah_session *session, bramah_diag *
   }
 
   /* As many joints as degrees of freedom; else say which would do. */
-  const size_t n = bramah_model_degrees_of_freedom(model);
-  if (study->n_joints == n) return BRAMAH_OK;
-  size_t *independent = calloc(n + 1, sizeof *independent);
-  if (!independent) return bramah__fail_memory(diag);
-  bramah_model_independent_joints(model, independent);
+  if (study->n_joints == info.n_dof) return BRAMAH_OK;
   bramah__failf(diag, BRAMAH_E_VALUE, study->file, study->n_joints ? study->joints[0].line : 0, "joints",
                 "start values of %zu joints are given, but the machine has %zu degree%s of freedom; "
                 "independent at the start:",
-                study->n_joints, n, n == 1 ? "" : "s");
-  for (size_t i = 0; i < n; i++) {
+                study->n_joints, info.n_dof, info.n_dof == 1 ? "" : "s");
+  for (size_t i = 0; i < info.n_dof; i++) {
     bramah__add_text(diag, i ? ", " : " ");
-    bramah__add_text(diag, bramah_model_joint_name(model, independent[i]));
+    bramah__add_text(diag, info.joint_names[info.independent_joints[i]]);
   }
-  free(independent);
   return BRAMAH_E_VALUE;
 }
 
 bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
-  const bramah_model *model = session->machine.model;
+  const bramah_model_info info = bramah_model_get_info(session->machine.model);
   const bramah_plant *plant = &session->machine.plant;
   bramah__start_values *s = &session->start;
   for (size_t i = 0; i < study->n_volumes; i++) {
     const bramah_volume_start *from = &study->volumes[i];
     size_t v;
     const bramah_status status =
-        find_name(study, model, "volume", from->volume, from->line, bramah_model_volume_name, &v, diag);
+        find_name(study, "volume", info.n_volumes, info.volume_names, from->volume, from->line, &v, diag);
     if (status) return status;
     bramah_state_info state;
     bramah_plant_state_info(plant, 2 * plant->n_dof + v, &state);
@@ -341,15 +334,15 @@ bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag 
       return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, "volumes", "'%s'%s", from->volume,
                            from->flow_unit ? " has a pressure for a state: Pa and Pa/s^0.5 are expected"
                                            : " is a line, whose state is its flow: m^3/s and m^3/s^1.5");
-    s->pressure[v] = from->has_pressure ? from->pressure : bramah_model_initial_pressure(model, v);
+    s->pressure[v] = from->has_pressure ? from->pressure : info.initial_pressures[v];
     s->pressure_sigma[v] = from->sigma;
     s->pressure_noise[v] = from->noise;
   }
-  for (size_t v = 0; v < bramah_model_n_volumes(model); v++)
+  for (size_t v = 0; v < info.n_volumes; v++)
     if (!(s->pressure_sigma[v] > 0.0))
       return bramah__failf(diag, BRAMAH_E_KEY, study->file, study->n_volumes ? study->volumes[0].line : 0,
                            "volumes", "volume '%s' of the machine is missing here: give its sigma and noise",
-                           bramah_model_volume_name(model, v));
+                           info.volume_names[v]);
   return BRAMAH_OK;
 }
 

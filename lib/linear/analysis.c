@@ -96,24 +96,6 @@ static int slower(const void *a, const void *b)
   return (p > q) - (p < q);
 }
 
-/* Vectors of eigenvalue k with wi >= 0 into `out` [3 n]: shape, in the units of the state, and participation. */
-static void fill_vectors(const store *s, const double *scale, size_t k, double *out)
-{
-  const size_t n = s->modes.n;
-  const int pair = s->wi[k] > 0.0;
-  double *re = out, *im = out + n, *participation = out + 2 * n, sum = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    const size_t real = k * n + i, imaginary = real + n;
-    re[i] = s->R[real];
-    im[i] = pair ? s->R[imaginary] : 0.0;
-    participation[i] = hypot(s->L[real], pair ? s->L[imaginary] : 0.0) * hypot(re[i], im[i]);
-    sum += participation[i];
-    re[i] *= scale[i];
-    im[i] *= scale[i];
-  }
-  for (size_t i = 0; i < n && sum > 0.0; i++) participation[i] /= sum;
-}
-
 /* All modes, slowest first, and how many are what. */
 static void collect(store *s, const double *scale)
 {
@@ -123,17 +105,30 @@ static void collect(store *s, const double *scale)
   for (size_t k = 0; k < n; k++) {
     if (s->wi[k] < 0.0) continue;
     const double size = hypot(s->wr[k], s->wi[k]);
-    double *vectors = s->vectors + m->n_modes * 3 * n;
-    fill_vectors(s, scale, k, vectors);
+    const int pair = s->wi[k] > 0.0;
+
+    /* Its shape, in the units of the state, and participation; vector k + 1 is the imaginary part of a pair. */
+    double *re = s->vectors + m->n_modes * 3 * n, *im = re + n, *participation = im + n, sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+      const size_t real = k * n + i, imaginary = real + n;
+      re[i] = s->R[real];
+      im[i] = pair ? s->R[imaginary] : 0.0;
+      participation[i] = hypot(s->L[real], pair ? s->L[imaginary] : 0.0) * hypot(re[i], im[i]);
+      sum += participation[i];
+      re[i] *= scale[i];
+      im[i] *= scale[i];
+    }
+    for (size_t i = 0; i < n && sum > 0.0; i++) participation[i] /= sum;
+
     bramah_mode *mode = &s->mode[m->n_modes++];
     *mode = (bramah_mode){.re = s->wr[k],
                           .im = s->wi[k],
-                          .pair = s->wi[k] > 0.0,
+                          .pair = pair,
                           .condition = s->condition[k],
-                          .shape_re = vectors,
-                          .shape_im = vectors + n,
-                          .participation = vectors + 2 * n};
-    mode->frequency = mode->pair ? size / (2.0 * 3.14159265358979323846) : 0.0;
+                          .shape_re = re,
+                          .shape_im = im,
+                          .participation = participation};
+    mode->frequency = pair ? size / (2.0 * 3.14159265358979323846) : 0.0;
     mode->damping = size > 0.0 ? 0.0 - mode->re / size : 0.0; /* no -0 */
     mode->error = fmin(little * s->norm / fmax(s->condition[k], DBL_MIN), sqrt(little) * s->norm);
     mode->stability = fabs(mode->re) <= mode->error ? BRAMAH_MARGINAL
@@ -357,54 +352,53 @@ void bramah_response_frequencies(const bramah_modes *modes, size_t n, double *w)
 }
 
 /* G(i w) = c (i w I - A)^-1 b + d, one solution for each frequency; complex numbers as pairs, column-major. */
-static bramah_status respond(const bramah_linear_system *s, const balanced *z, size_t y, size_t u, double w,
-                             double *re, double *im, double *work, int *pivot, bramah_diag *diag)
-{
-  const size_t n = s->n;
-  double *M = work, *x = M + 2 * n * n;
-  if (!isfinite(w))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "frequency response", "frequencies must be finite");
-  memset(M, 0, 2 * n * n * sizeof *M);
-  for (size_t j = 0; j < n; j++) {
-    for (size_t i = 0; i < n; i++) M[2 * (j * n + i)] = -z->A[i * n + j];
-    M[2 * (j * n + j) + 1] = w;
-    x[2 * j] = s->B[j * s->n_u + u] / z->scale[j];
-    x[2 * j + 1] = 0.0;
-  }
-  if (bramah__complex_solve(n, 1, M, x, pivot)) {
-    bramah__fail(diag, BRAMAH_E_SINGULAR, s->u_name ? s->u_name[u] : "frequency response",
-                 "an undamped mode has just this frequency [rad/s]: ");
-    bramah__add_number(diag, w, 6);
-    return BRAMAH_E_SINGULAR;
-  }
-  *re = s->D ? s->D[y * s->n_u + u] : 0.0;
-  *im = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    const double c = s->C[y * n + i] * z->scale[i];
-    *re += c * x[2 * i];
-    *im += c * x[2 * i + 1];
-  }
-  if (!isfinite(*re) || !isfinite(*im))
-    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, s->y_name ? s->y_name[y] : "frequency response",
-                        "the response is not finite");
-  return BRAMAH_OK;
-}
-
 bramah_status bramah_frequency_response(const bramah_linear_system *system, size_t y, size_t u, size_t n_w,
                                         const double *w, double *re, double *im, bramah_diag *diag)
 {
-  const size_t n = system->n;
-  if (y >= system->n_y || u >= system->n_u)
+  const bramah_linear_system *s = system;
+  const size_t n = s->n;
+  if (y >= s->n_y || u >= s->n_u)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "frequency response",
                         "there is no input or output of this number");
   balanced z;
-  bramah_status status = balanced_make(system, &z, diag);
-  double *work = calloc(2 * n * n + 2 * n + 1, sizeof *work);
+  bramah_status status = balanced_make(s, &z, diag);
+  double *M = calloc(2 * n * n + 1, sizeof *M), *x = calloc(2 * n + 1, sizeof *x);
   int *pivot = calloc(n + 1, sizeof *pivot);
-  if (status == BRAMAH_OK && (!work || !pivot)) status = no_memory(diag);
-  for (size_t k = 0; k < n_w && status == BRAMAH_OK; k++)
-    status = respond(system, &z, y, u, w[k], &re[k], &im[k], work, pivot, diag);
-  free(work);
+  if (status == BRAMAH_OK && (!M || !x || !pivot)) status = no_memory(diag);
+  for (size_t k = 0; k < n_w && status == BRAMAH_OK; k++) {
+    if (!isfinite(w[k])) {
+      status = bramah__fail(diag, BRAMAH_E_ARGUMENT, "frequency response", "frequencies must be finite");
+      break;
+    }
+
+    /* x = (i w I - A)^-1 b */
+    memset(M, 0, 2 * n * n * sizeof *M);
+    for (size_t j = 0; j < n; j++) {
+      for (size_t i = 0; i < n; i++) M[2 * (j * n + i)] = -z.A[i * n + j];
+      M[2 * (j * n + j) + 1] = w[k];
+      x[2 * j] = s->B[j * s->n_u + u] / z.scale[j];
+      x[2 * j + 1] = 0.0;
+    }
+    if (bramah__complex_solve(n, 1, M, x, pivot)) {
+      status = bramah__fail(diag, BRAMAH_E_SINGULAR, s->u_name ? s->u_name[u] : "frequency response",
+                            "an undamped mode has just this frequency [rad/s]: ");
+      bramah__add_number(diag, w[k], 6);
+      break;
+    }
+
+    re[k] = s->D ? s->D[y * s->n_u + u] : 0.0;
+    im[k] = 0.0;
+    for (size_t i = 0; i < n; i++) {
+      const double c = s->C[y * n + i] * z.scale[i];
+      re[k] += c * x[2 * i];
+      im[k] += c * x[2 * i + 1];
+    }
+    if (!isfinite(re[k]) || !isfinite(im[k]))
+      status = bramah__fail(diag, BRAMAH_E_NOT_FINITE, s->y_name ? s->y_name[y] : "frequency response",
+                            "the response is not finite");
+  }
+  free(M);
+  free(x);
   free(pivot);
   balanced_free(&z);
   return status;

@@ -389,20 +389,6 @@ static bramah_status iterate(search *s, int *iterations, bramah_diag *diag)
   return BRAMAH_E_NO_CONVERGENCE;
 }
 
-/* What input `input` is counted in: full command, the nominal value of a parameter, 1000 N or N m. */
-static double input_size(const bramah_linearization *l, size_t input)
-{
-  const bramah_model *model = l->model;
-  if (input < model->n_inputs) {
-    for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++)
-      if (model->circuit.valve[i].input == input) return model->circuit.valve[i].limit;
-    return 1.0;
-  }
-  const bramah__parameter *p = &model->parameter[l->parameter[input - model->n_inputs]];
-  if (p->info.nominal != 0.0) return fabs(p->info.nominal);
-  return p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD ? 1e3 : 1.0;
-}
-
 static void lay_out(const bramah_linearization *l, size_t rows, size_t columns, bramah__arena *arena,
                     search *fields)
 {
@@ -439,8 +425,20 @@ bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, c
   s.columns = ns + trim->n_free;
   bramah__arena arena = bramah__arena_make(l->search, bramah__search_work(l) * sizeof *l->search);
   lay_out(l, s.rows, s.columns, &arena, &s);
-  for (size_t k = 0; k < s.columns; k++)
-    s.size[k] = k < ns ? state_size(l, state_of(&s, k)) : input_size(l, trim->free[k - ns]);
+
+  /* Unknowns are counted in sizes of the state, full command, the nominal value of a parameter, 1000 N or N m. */
+  for (size_t k = 0; k < ns; k++) s.size[k] = state_size(l, state_of(&s, k));
+  for (size_t k = ns; k < s.columns; k++) {
+    const bramah_model *model = l->model;
+    const size_t input = trim->free[k - ns];
+    s.size[k] = 1.0;
+    for (size_t i = bramah__n_spools(&model->circuit); i-- > 0 && input < model->n_inputs;)
+      if (model->circuit.valve[i].input == input) s.size[k] = model->circuit.valve[i].limit;
+    if (input < model->n_inputs) continue;
+    const bramah__parameter *p = &model->parameter[l->parameter[input - model->n_inputs]];
+    if (p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD) s.size[k] = 1e3;
+    if (p->info.nominal != 0.0) s.size[k] = fabs(p->info.nominal);
+  }
 
   int iterations = 0;
   keep_state(plant, s.snap);

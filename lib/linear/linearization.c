@@ -207,43 +207,36 @@ static bramah_status differ_output(bramah_linearization *l, bramah_coupled *c, s
   return status == BRAMAH_OK ? bramah__refresh(c, diag) : status;
 }
 
-/* The row by positions, velocities and pressures. */
-static bramah_status error_state_row(bramah_linearization *l, bramah_coupled *c, size_t output, double *row,
-                                     double *by_U, bramah_diag *diag)
-{
-  const bramah__output *o = &c->model->output[output];
-  if (o->code == BRAMAH__VALVE_SPOOL || o->code == BRAMAH__INPUT_COMMAND) return BRAMAH_OK;
-  if (o->code == BRAMAH__CYLINDER_FRICTION) {
-    const size_t n_dof = l->system.n_position;
-    const bramah__cylinder *cylinder = &c->model->circuit.cylinder[o->index];
-    const double slope =
-        cylinder->friction_scale *
-        bramah__friction_slope(&cylinder->friction, c->now->v[o->index], c->state.x + cylinder->first_state);
-    for (size_t f = 0; f < n_dof; f++) {
-      row[f] = slope * c->derivative.v_zi[o->index * n_dof + f];
-      row[n_dof + f] = slope * c->now->row_i[o->index * n_dof + f];
-    }
-    return BRAMAH_OK;
-  }
-  const bramah_plant plant = bramah_coupled_plant(c);
-  bramah_status status = bramah__plant_output_row(&plant, output, row, l->snap, l->dx, diag);
-  if (status == BRAMAH_OK) status = bramah__refresh(c, diag);
-  return status == BRAMAH_OK ? differ_output(l, c, output, row, by_U, diag) : status;
-}
-
 static bramah_status linearize_outputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
 {
+  const bramah_plant plant = bramah_coupled_plant(c);
   const size_t n = l->system.n, n_dof = l->system.n_position, n_friction = l->system.n_friction,
                ns = bramah__n_spools(&c->model->circuit), first = bramah__first_friction(l);
   memset(l->C, 0, l->system.n_y * n * sizeof *l->C);
   memset(l->y_by_U, 0, l->system.n_y * ns * sizeof *l->y_by_U);
   for (size_t i = 0; i < l->system.n_y; i++) {
     double *row = l->C + i * n, *by_U = l->y_by_U + i * ns;
-    const bramah__output *o = &c->model->output[l->output[i]];
-    const bramah_status status = error_state_row(l, c, l->output[i], row, by_U, diag);
-    if (status != BRAMAH_OK) return status;
+    const size_t output = l->output[i];
+    const bramah__output *o = &c->model->output[output];
 
-    /* What spools and friction states do to it. */
+    /* By positions, velocities and pressures; by spools and friction states where that takes differences. */
+    if (o->code == BRAMAH__CYLINDER_FRICTION) {
+      const bramah__cylinder *cylinder = &c->model->circuit.cylinder[o->index];
+      const double slope =
+          cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, c->now->v[o->index],
+                                                            c->state.x + cylinder->first_state);
+      for (size_t f = 0; f < n_dof; f++) {
+        row[f] = slope * c->derivative.v_zi[o->index * n_dof + f];
+        row[n_dof + f] = slope * c->now->row_i[o->index * n_dof + f];
+      }
+    } else if (o->code != BRAMAH__VALVE_SPOOL && o->code != BRAMAH__INPUT_COMMAND) {
+      bramah_status status = bramah__plant_output_row(&plant, output, row, l->snap, l->dx, diag);
+      if (status == BRAMAH_OK) status = bramah__refresh(c, diag);
+      if (status == BRAMAH_OK) status = differ_output(l, c, output, row, by_U, diag);
+      if (status != BRAMAH_OK) return status;
+    }
+
+    /* What spools and friction states do to the others. */
     const int accelerates = o->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(o->code);
     if (o->code == BRAMAH__VALVE_SPOOL) by_U[o->index] = 1.0;
     if (o->code == BRAMAH__VALVE_FLOW_A || o->code == BRAMAH__VALVE_FLOW_B)
@@ -251,11 +244,11 @@ static bramah_status linearize_outputs(bramah_linearization *l, bramah_coupled *
     if (o->code == BRAMAH__CYLINDER_FORCE) friction_part(l, c, o->index, -1.0, row);
     if (o->code == BRAMAH__CYLINDER_FRICTION) friction_part(l, c, o->index, 1.0, row);
     if (accelerates && n_friction) { /* as A has them already */
-      bramah__output_by_acceleration(c, l->output[i], l->row);
+      bramah__output_by_acceleration(c, output, l->row);
       for (size_t k = 0; k < n_friction; k++)
         for (size_t f = 0; f < n_dof; f++) row[first + k] += l->row[f] * l->A[(n_dof + f) * n + first + k];
     }
-    l->y[i] = bramah__output_value(c, l->output[i]);
+    l->y[i] = bramah__output_value(c, output);
   }
   put_spools(l, l->system.n_y, l->y_by_U, l->C);
   return BRAMAH_OK;

@@ -6,7 +6,7 @@
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 #include "lib/math/vector3.h"
-#include "lib/multibody/stiffness.h"
+#include "lib/multibody/closure.h"
 
 #include <string.h>
 

@@ -49,33 +49,6 @@ static double size_of(size_t n, const double *A)
   return sqrt(sum);
 }
 
-/* The equations at this shift: A [N x N], N = n + k + border, and rows of B [(2 n + k) x N], what each unit of
- * [q; v; x] puts on the right. */
-static void fill_equations(const quadratic *q, double sigma, double unit, double *A, double *B)
-{
-  const size_t n = q->n, k = q->k, N = n + k + q->border;
-  memset(A, 0, N * N * sizeof *A);
-  memset(B, 0, (2 * n + k) * N * sizeof *B);
-  for (size_t i = 0; i < n; i++) {
-    for (size_t j = 0; j < n; j++) {
-      A[i * N + j] = sigma * (sigma * q->M[i * n + j] + q->C[i * n + j]) + q->K[i * n + j];
-      B[j * N + i] = -q->C[i * n + j] - sigma * q->M[i * n + j];
-      B[(n + j) * N + i] = -q->M[i * n + j];
-    }
-    for (size_t j = 0; j < k; j++) A[i * N + n + j] = q->P[i * k + j];
-  }
-  for (size_t i = 0; i < k; i++) {
-    for (size_t j = 0; j < n; j++) {
-      A[(n + i) * N + j] = -q->Xq[i * n + j] - sigma * q->Xv[i * n + j];
-      B[j * N + n + i] = q->Xv[i * n + j];
-    }
-    for (size_t j = 0; j < k; j++) A[(n + i) * N + n + j] = (i == j) * sigma - q->Xx[i * k + j];
-    B[(2 * n + i) * N + n + i] = -1.0;
-  }
-  for (size_t b = 0; b < q->border; b++)
-    for (size_t j = 0; j < n; j++) A[(n + k + b) * N + j] = A[j * N + n + k + b] = q->rows[b * n + j] * unit;
-}
-
 /* x [n, stride apart] -= rows' (rows x), rows of length one across each other */
 static void confine(const quadratic *q, double *x, size_t stride)
 {
@@ -92,14 +65,38 @@ static bramah_status invert(const quadratic *q, double *A, double *B, int *pivot
                             bramah_diag *diag)
 {
   const size_t n = q->n, k = q->k, N = n + k + q->border, order = 2 * n + k;
-  const double m = size_of(n * n, q->M), unit = size_of(n * n, q->K),
-               rate = m > 0.0 && unit > 0.0 ? sqrt(unit / m) : 1.0;
+  const double m = size_of(n * n, q->M), of_K = size_of(n * n, q->K), unit = of_K > 0.0 ? of_K : 1.0,
+               rate = m > 0.0 && of_K > 0.0 ? sqrt(of_K / m) : 1.0;
   int solved = 0;
   for (int step = k ? 1 : -1; step < 7 && !solved; step++) { /* volumes with closed valves have zeros */
+    const double s = step < 0 ? 0.0 : rate * pow(10.0, step - 5);
+
+    /* The equations at this shift, and as rows of B what each unit of [q; v; x] puts on the right. */
+    memset(A, 0, N * N * sizeof *A);
+    memset(B, 0, order * N * sizeof *B);
+    for (size_t i = 0; i < n; i++) {
+      for (size_t j = 0; j < n; j++) {
+        A[i * N + j] = s * (s * q->M[i * n + j] + q->C[i * n + j]) + q->K[i * n + j];
+        B[j * N + i] = -q->C[i * n + j] - s * q->M[i * n + j];
+        B[(n + j) * N + i] = -q->M[i * n + j];
+      }
+      for (size_t j = 0; j < k; j++) A[i * N + n + j] = q->P[i * k + j];
+    }
+    for (size_t i = 0; i < k; i++) {
+      for (size_t j = 0; j < n; j++) {
+        A[(n + i) * N + j] = -q->Xq[i * n + j] - s * q->Xv[i * n + j];
+        B[j * N + n + i] = q->Xv[i * n + j];
+      }
+      for (size_t j = 0; j < k; j++) A[(n + i) * N + n + j] = (i == j) * s - q->Xx[i * k + j];
+      B[(2 * n + i) * N + n + i] = -1.0;
+    }
+    for (size_t b = 0; b < q->border; b++)
+      for (size_t j = 0; j < n; j++)
+        A[(n + k + b) * N + j] = A[j * N + n + k + b] = q->rows[b * n + j] * unit;
+
     double smallest;
-    *sigma = step < 0 ? 0.0 : rate * pow(10.0, step - 5);
-    fill_equations(q, *sigma, unit > 0.0 ? unit : 1.0, A, B);
     solved = bramah__solve_many(N, order, A, B, pivot, &smallest) == 0 && (k || smallest > 1e-15);
+    *sigma = s;
   }
   if (!solved)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, "constrained system", "its equations are singular");

@@ -177,7 +177,7 @@ bramah_status bramah_simulated_log_create(bramah_simulated_log *log, const char 
   if (!status) status = bramah_log_add_column(log->writer, study->time_column, "s", 12, diag);
   for (size_t i = 0; !status && i < log->plant->n_input; i++) {
     char name[256];
-    const char *input = bramah_model_input_name(log->model, i);
+    const char *input = bramah_model_get_info(log->model).input_names[i];
     if (bramah__study_unknown_input(study, input)) continue; /* nobody writes it down */
     const bramah_study_column *from = bramah__input_column(study, input, name, sizeof name);
     status = add_column(log, name, from, "V", &log->inputs[i], diag);
@@ -211,7 +211,7 @@ bramah_status bramah_simulated_log_row(bramah_simulated_log *log, uint64_t k, in
   double *cell = log->row;
   *cell++ = 1e-9 * (double)time_ns;
   for (size_t i = 0; i < log->plant->n_input; i++)
-    if (!bramah__study_unknown_input(log->study, bramah_model_input_name(log->model, i)))
+    if (!bramah__study_unknown_input(log->study, bramah_model_get_info(log->model).input_names[i]))
       *cell++ = bramah__column_map_column(&log->inputs[i], u[i]);
   for (size_t i = 0; i < log->study->n_sensors; i++)
     *cell++ = bramah__column_map_column(&log->sensors[i].map, arrival(&log->sensors[i], k, log->plant));

@@ -237,7 +237,7 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
     status = pass(m, status, diag);
   }
   for (size_t i = 0; !status && i < stream->n_inputs; i++)
-    status = pass(m, feed_input(stream, bramah_model_input_name(model, i), i, diag), diag);
+    status = pass(m, feed_input(stream, bramah_model_get_info(model).input_names[i], i, diag), diag);
   for (size_t i = 0; !status && i < stream->n_sensors; i++) {
     const bramah_study_column *from = &stream->study->sensor_columns[i];
     if (!sensors[i].unit) continue; /* it could not be made */
@@ -286,7 +286,7 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
   *out = NULL;
   if (!stream) return bramah__fail_memory(diag);
   stream->study = study;
-  stream->n_inputs = model ? bramah_model_n_inputs(model) : 0;
+  stream->n_inputs = model ? bramah_model_get_info(model).n_inputs : 0;
   stream->n_sensors = study ? study->n_sensors : 0;
   stream->from_ns = stream->after_ns = stream->last_ns = INT64_MIN;
   stream->to_ns = INT64_MAX;

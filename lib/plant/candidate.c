@@ -4,7 +4,6 @@
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 #include "lib/math/vector3.h"
-#include "lib/multibody/partition.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define BRAMAH_LIB_PLANT_COUPLED_INTERNAL_H
 
 #include "bramah/coupled.h"
-#include "lib/multibody/variation.h"
+#include "lib/multibody/closure.h"
 #include "lib/plant/state.h"
 
 /* Newton iteration of one step: unknowns [dz; dp] [nx], the changes over the step. */

@@ -7,7 +7,6 @@
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 #include "lib/math/vector3.h"
-#include "lib/multibody/partition.h"
 
 #include <math.h>
 #include <string.h>

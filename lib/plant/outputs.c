@@ -2,7 +2,7 @@
 /* What the plant shows, its outputs, and how each depends on the error state. */
 #include "lib/plant/residual_derivative.h"
 #include "lib/hydraulics/metering.h"
-#include "lib/multibody/twist.h"
+#include "lib/multibody/tangent.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>

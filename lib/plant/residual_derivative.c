@@ -2,7 +2,7 @@
 #include "lib/plant/residual_derivative.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
-#include "lib/multibody/stiffness.h"
+#include "lib/multibody/closure.h"
 
 #include <math.h>
 #include <string.h>

@@ -306,7 +306,7 @@ START_TEST(test_filter)
   driven_slider_describe(&d, 1000000);
   driven_open(&truth);
   driven_open(&d);
-  ck_assert_str_eq(bramah_model_joint_name(d.model, bob), "bob");
+  ck_assert_str_eq(bramah_model_get_info(d.model).joint_names[bob], "bob");
   must(bramah_coupled_start(d.c, 1, &bob, &angle, &rest, NULL, &diag), &diag);
   const bramah_sensor_options options = {
       .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.01};

@@ -79,7 +79,7 @@ static void start(rig *r)
 {
   const bramah_joint_start *crank = &r->study->joints[0];
   const size_t joint = 0;
-  ck_assert_str_eq(crank->joint, bramah_model_joint_name(r->model, joint));
+  ck_assert_str_eq(crank->joint, bramah_model_get_info(r->model).joint_names[joint]);
   must(bramah_coupled_start(r->coupled, 1, &joint, &crank->position, &crank->rate, NULL, &diag), &diag);
 }
 
@@ -88,7 +88,7 @@ static bramah_filter *make_filter(rig *r, bramah_sensor *sensors)
   const bramah_study *study = r->study;
   double sigma[3], noise[3];
   for (size_t i = 0; i < 3; i++) {
-    ck_assert_str_eq(study->volumes[i].volume, bramah_model_volume_name(r->model, i));
+    ck_assert_str_eq(study->volumes[i].volume, bramah_model_get_info(r->model).volume_names[i]);
     sigma[i] = study->volumes[i].sigma;
     noise[i] = study->volumes[i].noise;
   }
