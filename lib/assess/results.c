@@ -67,17 +67,18 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
                                   .innovation = bramah_replay_get_report(a->replay).innovation,
                                   .augmented = a->augmented};
   const bramah_status status = a->options.truth ? open_truth(a, diag) : BRAMAH_OK;
-  a->results = (bramah_assess_results){.n_outputs = a->n_outputs,
-                                       .n_sensors = a->n_sensors,
-                                       .n_accuracies = a->n_accuracies,
-                                       .n_augmented = a->n_augmented,
-                                       .n_adapted = a->adaptive ? bramah_adaptive_get_report(a->adaptive).n_values : 0,
-                                       .sensor = a->sensor_results,
-                                       .output = a->outputs,
-                                       .accuracy = a->accuracy_results,
-                                       .augmented = a->augmented,
-                                       .adapted = a->adapted,
-                                       .input_cost = a->input_cost};
+  a->results =
+      (bramah_assess_results){.n_outputs = a->n_outputs,
+                              .n_sensors = a->n_sensors,
+                              .n_accuracies = a->n_accuracies,
+                              .n_augmented = a->n_augmented,
+                              .n_adapted = a->adaptive ? bramah_adaptive_get_report(a->adaptive).n_values : 0,
+                              .sensor = a->sensor_results,
+                              .output = a->outputs,
+                              .accuracy = a->accuracy_results,
+                              .augmented = a->augmented,
+                              .adapted = a->adapted,
+                              .input_cost = a->input_cost};
   return status;
 }
 
@@ -369,7 +370,8 @@ static bramah_adapted adapted_noise(const bramah_assess *a, size_t i)
                              &rate);
   else if (noise.kind != BRAMAH_ADAPTIVE_SENSOR)
     bramah_plant_state_info(a->plant, 2 * n_dof + noise.index, &state);
-  const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR ? bramah_filter_get_info(a->filter).sensor[noise.index].name
+  const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR
+                         ? bramah_filter_get_info(a->filter).sensor[noise.index].name
                      : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION ? rate.name
                                                                   : state.name;
   return (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
