@@ -121,7 +121,7 @@ static bramah_status start(simulator *m, const bramah_study *study, bramah_diag 
   bramah_status status = bramah_machine_plant_open(&m->m, study->machine_file, 0, NULL, 0, diag);
   if (status == BRAMAH_OK) status = sensors_bind(study, &m->m.plant, diag, m->sensor);
   for (size_t i = 0; i < m->n_sensors && status == BRAMAH_OK; i++)
-    status = bramah_noise_new(m->o->seed, bramah_noise_stream(m->sensor[i].name), diag, &m->noise[i]);
+    status = bramah_noise_new(m->o->seed, m->sensor[i].name, diag, &m->noise[i]);
   if (status != BRAMAH_OK) return status;
   m->angle = output_index(&m->m.plant, study->joints[0].joint, "angle");
   m->start = m->m.plant.output(m->m.plant.self, m->angle);

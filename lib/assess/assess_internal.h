@@ -12,6 +12,7 @@
 #include "lib/assess/snapshot.h"
 #include "lib/assess/statistics.h"
 #include "lib/io/fail.h"
+#include "lib/logs/logs.h"
 
 /* Sums over the innovations of a sensor, or of all. */
 typedef struct bramah__innovations {
@@ -87,7 +88,7 @@ struct bramah_assess {
   bramah_event *fault, recoveries;       /* [n_sensors] */
 
   /* accuracy.c */
-  bramah_truth *rows; /* of the truth; NULL: none */
+  bramah__truth *rows; /* of the truth; NULL: none */
   size_t n_accuracies;
   bramah__accuracy *accuracy; /* [n_accuracies] */
   long *column;               /* [n_output of the plant] of the truth, -1: none */

@@ -139,7 +139,7 @@ void bramah_assess_free(bramah_assess *a)
   bramah_smoother_free(a->smoother);
   bramah_adaptive_free(a->adaptive);
   bramah__known_free(&a->known);
-  bramah_truth_close(a->rows);
+  bramah__truth_close(a->rows);
   bramah_coupled_free(a->free_model);
   bramah_replay_free(a->replay);
   bramah__snapshot_free(&a->snapshot);

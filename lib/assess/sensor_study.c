@@ -450,8 +450,7 @@ static bramah_status begin(running *b, const bramah_sensor_study *study, size_t 
   status = bramah_schedule_new(study->machine.machine, bramah_session_model(b->session), diag, &b->schedule);
   for (size_t i = 0; !status && i < b->n_sensors; i++) {
     b->sampled[i].every = steps_between(study->rates[b->at.rate], b->assumed[i].period_ns, b->plant->step_ns);
-    status =
-        bramah_noise_new(b->at.seed + 1, bramah_noise_stream(b->sensors[i].name), diag, &b->sampled[i].noise);
+    status = bramah_noise_new(b->at.seed + 1, b->sensors[i].name, diag, &b->sampled[i].noise);
   }
   for (size_t i = 0; i < study->is.n_signals; i++)
     b->watched[i].sensor = bramah_session_sensor_of_output(b->session, b->set->output[i]);

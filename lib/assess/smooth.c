@@ -49,9 +49,9 @@ bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
   for (size_t i = 0; i < a->plant->n_output; i++) a->alone[i] = NAN;
   bramah_status status = bramah_smoother_run(a->smoother, diag);
   if (status || !a->rows) return status;
-  bramah_truth_close(a->rows);
+  bramah__truth_close(a->rows);
   a->rows = NULL;
-  return bramah_truth_open(a->options.truth, diag, &a->rows);
+  return bramah__truth_open(a->options.truth, diag, &a->rows);
 }
 
 bramah_status bramah_assess_smooth_next(bramah_assess *a, int *end, bramah_diag *diag)

@@ -52,7 +52,7 @@ static void put_rows(const cli_replay_run *r, const bramah_assess_totals *totals
   const bramah_replay_counts counts = bramah_replay_report(bramah_assess_replay(r->assess));
   const bramah_rewind *rewind = bramah_replay_rewind(bramah_assess_replay(r->assess));
   const bramah_rewind_counts late = rewind ? bramah_rewind_report(rewind) : (bramah_rewind_counts){0};
-  const bramah_log_totals log = bramah_log_stream_totals(r->log);
+  const bramah_log_stream_info log = bramah_log_stream_get_info(r->log);
   cli_json_open(json, "rows", '{');
   cli_json_count(json, "log", counts.samples);
   cli_json_count(json, "before_from", log.skipped);

@@ -38,7 +38,7 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_totals *t
 
   const bramah_replay *replay = bramah_assess_replay(r->assess);
   const bramah_replay_counts counts = bramah_replay_report(replay);
-  const bramah_log_totals log = bramah_log_stream_totals(r->log);
+  const bramah_log_stream_info log = bramah_log_stream_get_info(r->log);
   const bramah_rewind *rewind = bramah_replay_rewind(replay);
   fprintf(out, "rows: %llu from the log, %llu estimates, %llu written; %.9g s in steps of %.9g s\n",
           (count)counts.samples, (count)totals->estimates, (count)r->written,

@@ -2,6 +2,7 @@
 
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
+#include "lib/logs/logs.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,13 +113,13 @@ void bramah__tune_log_free(bramah__tune_log *log)
 
 /* ---- truth ---- */
 
-static bramah_status find_columns(const bramah_truth *truth, const char *path, const bramah_plant *plant,
+static bramah_status find_columns(const bramah__truth *truth, const char *path, const bramah_plant *plant,
                                   size_t n, const size_t *outputs, long *column, bramah_diag *diag)
 {
   for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
     bramah_plant_output_info(plant, outputs[i], &info);
-    const bramah_status status = bramah_truth_find(truth, info.name, info.unit, &column[i], diag);
+    const bramah_status status = bramah__truth_find(truth, info.name, info.unit, &column[i], diag);
     if (status) return status;
     if (column[i] < 0)
       return bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, info.name, "the truth has no column of this name");
@@ -129,13 +130,13 @@ static bramah_status find_columns(const bramah_truth *truth, const char *path, c
 static bramah_status time_of(const bramah_log_reader *reader, size_t column, const double *values,
                              const unsigned char *present, int64_t *time_ns, bramah_diag *diag)
 {
-  const char *name = bramah_log_column_name(reader, column);
+  const bramah_log_info info = bramah_log_get_info(reader);
+  const char *name = info.columns[column].name;
   if (!present[column])
-    return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader), name,
-                         "the time of this row is missing");
+    return bramah__failf(diag, BRAMAH_E_TIME, info.path, info.line, name, "the time of this row is missing");
   if (!(fabs(values[column]) < 9e9))
-    return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader), name,
-                         "a time of %g s cannot be told in nanoseconds", values[column]);
+    return bramah__failf(diag, BRAMAH_E_TIME, info.path, info.line, name,
+                         "a time of %g s does not fit into nanoseconds", values[column]);
   *time_ns = llround(values[column] * 1e9);
   return BRAMAH_OK;
 }
@@ -176,7 +177,7 @@ static bramah_status read_truth_rows(bramah__tune_log *log, bramah_log_reader *r
 bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *path, const bramah_plant *plant,
                                           size_t n, const size_t *outputs, bramah_diag *diag)
 {
-  bramah_truth *names = NULL;
+  bramah__truth *names = NULL;
   bramah_log_reader *reader = NULL;
   double *values = NULL;
   unsigned char *present = NULL;
@@ -186,12 +187,12 @@ bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *pat
   log->largest = calloc(n + 1, sizeof *log->largest);
   long *column = calloc(n + 1, sizeof *column);
   bramah_status status =
-      log->largest && column ? bramah_truth_open(path, diag, &names) : bramah__fail_memory(diag);
+      log->largest && column ? bramah__truth_open(path, diag, &names) : bramah__fail_memory(diag);
   if (!status) status = find_columns(names, path, plant, n, outputs, column, diag);
-  if (!status) status = bramah_log_open(path, diag, &reader);
+  if (!status) status = bramah_log_open(path, NULL, diag, &reader);
   if (!status) status = bramah_log_find(reader, "t", "s", &time, diag);
   if (!status) {
-    const size_t columns = bramah_log_n_columns(reader);
+    const size_t columns = bramah_log_get_info(reader).n_columns;
     values = calloc(columns + 1, sizeof *values);
     present = calloc(columns + 1, 1);
     status = values && present ? read_truth_rows(log, reader, time, column, values, present, diag)
@@ -201,7 +202,7 @@ bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *pat
   free(values);
   free(present);
   free(column);
-  bramah_truth_close(names);
+  bramah__truth_close(names);
   bramah_log_close(reader);
   log->hash = bramah__fnv(log->hash, log->truth_ns, log->truth_rows * sizeof *log->truth_ns);
   log->hash = bramah__fnv(log->hash, log->truth, log->truth_rows * n * sizeof *log->truth);
