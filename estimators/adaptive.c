@@ -8,6 +8,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
+#include "lib/plant/plant_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -137,10 +138,10 @@ static bramah_status check_options(const bramah_filter *filter, const bramah_ada
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < p->n_dof && status == BRAMAH_OK; i++)
     status = check_limits(o->acceleration_least, o->acceleration_most, i,
-                          bramah_plant_state_name(p, p->n_dof + i), diag);
+                          bramah__plant_state_name(p, p->n_dof + i), diag);
   for (size_t i = 0; i < p->n_first_order && status == BRAMAH_OK; i++)
     status = check_limits(o->first_order_least, o->first_order_most, i,
-                          bramah_plant_state_name(p, 2 * p->n_dof + i), diag);
+                          bramah__plant_state_name(p, 2 * p->n_dof + i), diag);
   for (size_t i = 0; i < bramah_filter_n_sensors(filter) && status == BRAMAH_OK; i++)
     status = check_limits(o->sensor_least, o->sensor_most, i, bramah_filter_sensor(filter, i)->name, diag);
   return status;

@@ -16,7 +16,7 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
 {
   bramah_filter *object = BRAMAH__TAKE(arena, bramah_filter, 1), counted = {0};
   bramah_filter *f = object ? object : &counted;
-  f->plant = bramah_plant_copy(plant);
+  f->plant = bramah__plant_copy(plant);
   f->nf = plant->n_dof;
   f->np = plant->n_first_order;
   f->ne = bramah_plant_n_error(plant);
@@ -133,7 +133,7 @@ bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, co
                                  const bramah_filter_options *options, void *mem, size_t size,
                                  bramah_diag *diag, bramah_filter **out)
 {
-  const bramah_status fit = bramah_plant_check(plant, diag);
+  const bramah_status fit = bramah__plant_check(plant, diag);
   if (fit != BRAMAH_OK) return fit;
   if ((uintptr_t)mem % BRAMAH__ALIGN)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "memory is not aligned to 64 bytes");
@@ -153,7 +153,7 @@ bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, co
 bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
                                 const bramah_filter_options *options, bramah_diag *diag, bramah_filter **out)
 {
-  const bramah_status fit = bramah_plant_check(plant, diag);
+  const bramah_status fit = bramah__plant_check(plant, diag);
   if (fit != BRAMAH_OK) return fit;
   const size_t size = bramah_filter_size(plant, n_sensors, options);
   void *mem = bramah__aligned_new(size);
@@ -356,7 +356,7 @@ double bramah_filter_output_sigma(bramah_filter *f, size_t i)
   bramah_plant_output_info(&f->plant, i, &info);
   if (!info.has_row) return NAN;
   memset(f->work.term, 0, f->n * sizeof(double));
-  if (bramah_plant_output_row(&f->plant, i, f->work.term, f->work.row_snap, f->work.dx, NULL) != BRAMAH_OK)
+  if (bramah__plant_output_row(&f->plant, i, f->work.term, f->work.row_snap, f->work.dx, NULL) != BRAMAH_OK)
     return NAN;
   return sqrt(bramah__variance(f->n, f->work.term, f->P));
 }

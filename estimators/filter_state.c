@@ -219,7 +219,7 @@ bramah_status bramah_filter_restore(bramah_filter *f, const void *snap)
 
 const char *bramah__error_name(const bramah_filter *f, size_t k)
 {
-  if (k < f->ne) return bramah_plant_state_name(&f->plant, k);
+  if (k < f->ne) return bramah__plant_state_name(&f->plant, k);
   size_t i = f->n_augmented;
   while (i > 0 && f->self_state[i - 1].state > k) i--;
   return f->augmented[i - 1].name;

@@ -55,7 +55,7 @@ static bramah_observability *layout(const bramah_plant *plant, size_t n_sensors,
                nf = plant->n_dof;
   bramah_observability *object = BRAMAH__TAKE(arena, bramah_observability, 1), counted = {0};
   bramah_observability *fields = object ? object : &counted;
-  fields->plant = bramah_plant_copy(plant);
+  fields->plant = bramah__plant_copy(plant);
   fields->n = n;
   fields->np = np;
   fields->n_sensors = n_sensors;
@@ -74,7 +74,7 @@ bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_senso
                                        bramah_observability **out)
 {
   *out = NULL;
-  bramah_status status = bramah_plant_check(plant, diag);
+  bramah_status status = bramah__plant_check(plant, diag);
   if (status != BRAMAH_OK) return status;
   bramah__arena arena = bramah__arena_make(NULL, 0);
   layout(plant, n_sensors, options, &arena);
@@ -106,7 +106,7 @@ void bramah_observability_free(bramah_observability *o) { bramah__aligned_free(o
 
 static const char *name_of(const bramah_observability *o, size_t i)
 {
-  return i < o->np ? bramah_plant_state_name(&o->plant, i) : o->augmented[i - o->np].name;
+  return i < o->np ? bramah__plant_state_name(&o->plant, i) : o->augmented[i - o->np].name;
 }
 
 /* ---- window ---- */
@@ -239,7 +239,7 @@ static int differences(bramah_observability *o)
   for (size_t k = 0; k < o->np && good; k++) {
     const double d = 0.01 * o->sigma[k];
     good = displaced_step(o, k, d, o->above) && displaced_step(o, k, -d, o->below);
-    if (good) bramah_plant_subtract(plant, o->above, o->below, o->above);
+    if (good) bramah__plant_subtract(plant, o->above, o->below, o->above);
     for (size_t i = 0; i < o->np && good; i++) o->Fp[i * o->np + k] = o->above[i] / (2.0 * d);
   }
   plant->restore(plant->self, o->start);
@@ -264,7 +264,7 @@ static bramah_status step(bramah_observability *o, bramah_diag *diag)
     status = plant->step_transition(plant->self, o->Fp, NULL, o->n_par, o->par, o->Gp, diag);
   } else {
     if (!differences(o)) {
-      status = bramah_plant_acceleration_jacobian(plant, o->A, o->row_snap, o->dx, o->zdd, diag);
+      status = bramah__plant_acceleration_jacobian(plant, o->A, o->row_snap, o->dx, o->zdd, diag);
       if (status == BRAMAH_OK) bramah__paper_transition(plant->n_dof, plant->n_first_order, h, o->A, o->Fp);
     }
     if (status == BRAMAH_OK) status = plant->step(plant->self, diag);

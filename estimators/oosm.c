@@ -131,7 +131,7 @@ static double go_on(bramah_filter *f, const double *H, const double *HF)
   double *now = f->work.coordinates + f->ne, sum = 0.0;
   if (!bramah_plant_coordinates(&f->plant, now)) return 0.0;
   for (size_t k = 0; k < f->ne; k++) now[k] -= f->accumulated_correction[k];
-  bramah_plant_subtract(&f->plant, now, start, now);
+  bramah__plant_subtract(&f->plant, now, start, now);
   for (size_t k = 0; k < f->ne; k++) sum += (HF[k] - H[k]) * now[k];
   return sum;
 }

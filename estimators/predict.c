@@ -17,7 +17,7 @@ static bramah_status paper(bramah_filter *f, bramah_diag *diag)
     status = plant->acceleration_derivative(plant->self, f->work.A, f->n_par, f->par, f->work.Ap, diag);
   } else {
     double *zdd = f->work.zdd, *moved = zdd + f->nf;
-    status = bramah_plant_acceleration_jacobian(plant, f->work.A, f->work.row_snap, f->work.dx, zdd, diag);
+    status = bramah__plant_acceleration_jacobian(plant, f->work.A, f->work.row_snap, f->work.dx, zdd, diag);
     if (status == BRAMAH_OK && f->n_par) status = plant->accelerations(plant->self, zdd, diag);
     for (size_t j = 0; j < f->n_par && status == BRAMAH_OK; j++) {
       const double value = plant->parameter(plant->self, f->par[j]);
@@ -60,10 +60,10 @@ static bramah_status differenced_step(bramah_filter *f, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   plant->save(plant->self, f->work.snap);
   for (size_t k = 0; k < f->ne && status == BRAMAH_OK; k++) {
-    const double by = bramah_plant_difference_step(plant, k);
+    const double by = bramah__plant_difference_step(plant, k);
     status = displaced_step(f, k, by, above, diag);
     if (status == BRAMAH_OK) status = displaced_step(f, k, -by, below, diag);
-    bramah_plant_subtract(plant, above, below, above);
+    bramah__plant_subtract(plant, above, below, above);
     for (size_t r = 0; r < f->ne; r++) f->work.Fe[r * f->ne + k] = above[r] / (2.0 * by);
   }
   plant->restore(plant->self, f->work.snap);
@@ -75,7 +75,7 @@ static bramah_status differenced_step(bramah_filter *f, bramah_diag *diag)
       if (status == BRAMAH_OK) status = step_from(f, side ? above : below, diag);
       plant->restore(plant->self, f->work.snap);
     }
-    bramah_plant_subtract(plant, above, below, above);
+    bramah__plant_subtract(plant, above, below, above);
     for (size_t r = 0; r < f->ne; r++) f->work.G[r * f->n_par + j] = above[r] / (2.0 * f->par_step[j]);
   }
   return status == BRAMAH_OK ? plant->step(plant->self, diag) : status;

@@ -29,7 +29,7 @@ bramah_status bramah__process_noise_refresh(const bramah_plant *plant, bramah__p
     bramah_status status = BRAMAH_E_UNSUPPORTED;
     if (plant->noise_row) status = plant->noise_row(plant->self, output, noise->row);
     if (status == BRAMAH_E_UNSUPPORTED)
-      status = bramah_plant_output_row(plant, output, noise->row, noise->snap, noise->dx, diag);
+      status = bramah__plant_output_row(plant, output, noise->row, noise->snap, noise->dx, diag);
     if (status != BRAMAH_OK) return status;
     memcpy(noise->B + r * nf, noise->row, nf * sizeof(double));
   }
@@ -54,7 +54,7 @@ static bramah_status check(const bramah_plant *plant, size_t first, size_t n, co
 {
   for (size_t i = 0; i < n && sigma; i++) {
     if (isfinite(sigma[i]) && (sigma[i] > 0.0 || (zero_allowed && sigma[i] == 0.0))) continue;
-    bramah__fail(diag, BRAMAH_E_VALUE, bramah_plant_state_name(plant, first + i), what);
+    bramah__fail(diag, BRAMAH_E_VALUE, bramah__plant_state_name(plant, first + i), what);
     bramah__add_text(diag, zero_allowed ? " must not be negative" : " must be positive");
     return BRAMAH_E_VALUE;
   }
@@ -91,7 +91,7 @@ bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah
 
   /* the basis asked for, or the coordinates that are independent now, by their names */
   for (size_t r = 0; r < nf; r++) {
-    const char *name = bramah_plant_state_name(plant, r);
+    const char *name = bramah__plant_state_name(plant, r);
     const long own = o->basis ? (long)o->basis[r] : bramah_plant_find_output(plant, name);
     if (own < 0 || (size_t)own >= plant->n_output)
       return bramah__fail(diag, BRAMAH_E_REFERENCE, name, "the plant has no position output of this name");

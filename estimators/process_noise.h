@@ -7,6 +7,7 @@
 
 #include "bramah/filter.h"
 #include "lib/base/arena.h"
+#include "lib/plant/plant_table.h"
 
 #define BRAMAH__PROCESS_NOISE_ARRAYS(X)                                                                      \
   X(size_t, basis, nf, "outputs")                                                                            \

@@ -4,6 +4,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
+#include "lib/plant/plant_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -172,7 +173,7 @@ static bramah_status fail_state(const bramah_smoother *s, size_t i, const char *
 {
   const size_t n_plant = bramah_plant_n_error(&s->plant);
   return bramah__fail(diag, BRAMAH_E_NOT_SPD,
-                      i < n_plant ? bramah_plant_state_name(&s->plant, i) : "smoother", message);
+                      i < n_plant ? bramah__plant_state_name(&s->plant, i) : "smoother", message);
 }
 
 /* d and Ps of step k from those of the one after it. P- is factored as D^-1 P- D^-1 with D the standard
@@ -261,7 +262,7 @@ double bramah_smoother_output_sigma(bramah_smoother *smoother, size_t i)
   bramah_output_info info;
   double sum = 0.0;
   bramah_plant_output_info(&s->plant, i, &info);
-  if (!info.has_row || bramah_plant_output_row(&s->plant, i, s->row, s->row_snap, s->dx, NULL) != BRAMAH_OK)
+  if (!info.has_row || bramah__plant_output_row(&s->plant, i, s->row, s->row_snap, s->dx, NULL) != BRAMAH_OK)
     return NAN;
   for (size_t a = 0; a < n_plant; a++)
     for (size_t b = 0; b < n_plant; b++) sum += s->row[a] * P[a * n + b] * s->row[b];

@@ -53,7 +53,7 @@ static bramah_ukf *layout(const bramah_plant *plant, size_t ns, bramah__arena *a
   const size_t n = bramah_plant_n_error(plant), points = 2 * n + 1;
   bramah_ukf *object = BRAMAH__TAKE(arena, bramah_ukf, 1), counted = {0};
   bramah_ukf *fields = object ? object : &counted;
-  fields->plant = bramah_plant_copy(plant);
+  fields->plant = bramah__plant_copy(plant);
   fields->n = n;
   fields->n_sensors = ns;
   fields->n_points = points;
@@ -73,7 +73,7 @@ void bramah_ukf_options_default(bramah_ukf_options *options)
 static void find_outputs(bramah_ukf *u)
 {
   for (size_t i = 0; i < u->n; i++) {
-    const long own = bramah_plant_find_output(&u->plant, bramah_plant_state_name(&u->plant, i));
+    const long own = bramah_plant_find_output(&u->plant, bramah__plant_state_name(&u->plant, i));
     u->output[i] = own < 0 ? u->plant.n_output : (size_t)own;
   }
 }
@@ -139,7 +139,7 @@ bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors, const 
                              const bramah_filter_options *options, const bramah_ukf_options *unscented,
                              bramah_diag *diag, bramah_ukf **out)
 {
-  bramah_status status = bramah_plant_check(plant, diag);
+  bramah_status status = bramah__plant_check(plant, diag);
   if (status != BRAMAH_OK) return status;
   bramah__arena arena = bramah__arena_make(NULL, 0);
   layout(plant, n_sensors, &arena);
@@ -160,7 +160,7 @@ void bramah_ukf_free(bramah_ukf *ukf) { bramah__aligned_free(ukf); }
 
 static bramah_status fail_state(const bramah_ukf *u, size_t i, const char *message, bramah_diag *diag)
 {
-  return bramah__fail(diag, BRAMAH_E_NOT_SPD, bramah_plant_state_name(&u->plant, i), message);
+  return bramah__fail(diag, BRAMAH_E_NOT_SPD, bramah__plant_state_name(&u->plant, i), message);
 }
 
 static bramah_status check_covariance(const bramah_ukf *u, bramah_diag *diag)
@@ -196,7 +196,7 @@ static void offset(const bramah_ukf *u, size_t k, double *dx)
 static bramah_status name_point(const bramah_ukf *u, size_t k, bramah_status status, bramah_diag *diag)
 {
   bramah__add_text(diag, " (sigma point of ");
-  bramah__add_text(diag, bramah_plant_state_name(&u->plant, (k - 1) / 2));
+  bramah__add_text(diag, bramah__plant_state_name(&u->plant, (k - 1) / 2));
   bramah__add_text(diag, ")");
   return status;
 }
@@ -255,7 +255,7 @@ static bramah_status step_point(bramah_ukf *u, size_t k, int readable, bramah_di
   else if (readable)
     read_outputs(u, u->X + k * u->n);
   else
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, bramah_plant_state_name(plant, (k - 1) / 2),
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, bramah__plant_state_name(plant, (k - 1) / 2),
                         "the plant goes over to coordinates here that are not outputs: sigma points "
                         "cannot be compared");
   return BRAMAH_OK;
@@ -265,7 +265,8 @@ static bramah_status step_point(bramah_ukf *u, size_t k, int readable, bramah_di
 static void take_mean_and_covariance(bramah_ukf *u)
 {
   const size_t n = u->n;
-  for (size_t k = 0; k < u->n_points; k++) bramah_plant_subtract(&u->plant, u->X + k * n, u->x, u->X + k * n);
+  for (size_t k = 0; k < u->n_points; k++)
+    bramah__plant_subtract(&u->plant, u->X + k * n, u->x, u->X + k * n);
   for (size_t i = 0; i < n; i++) {
     double sum = 0.0;
     for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * n + i];
@@ -484,7 +485,7 @@ double bramah_ukf_output_sigma(bramah_ukf *ukf, size_t i)
   bramah_output_info info;
   bramah_plant_output_info(&ukf->plant, i, &info);
   if (!info.has_row ||
-      bramah_plant_output_row(&ukf->plant, i, ukf->row, ukf->row_snap, ukf->row_dx, NULL) != BRAMAH_OK)
+      bramah__plant_output_row(&ukf->plant, i, ukf->row, ukf->row_snap, ukf->row_dx, NULL) != BRAMAH_OK)
     return NAN;
   return sqrt(bramah__variance(ukf->n, ukf->row, ukf->P));
 }

@@ -2,6 +2,7 @@
 #include "sensors/kinds.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
+#include "lib/plant/plant_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -166,7 +167,7 @@ static bramah_status check_options(const bramah_sensor_options *options, bramah_
 bramah_status bramah_sensor_init(const bramah_sensor_options *options, const bramah_plant *plant,
                                  bramah_diag *diag, bramah_sensor *out)
 {
-  bramah_status status = bramah_plant_check(plant, diag);
+  bramah_status status = bramah__plant_check(plant, diag);
   if (status == BRAMAH_OK) status = check_options(options, diag);
   if (status != BRAMAH_OK) return status;
   bramah_sensor sensor = {.name = options->name,
@@ -259,7 +260,7 @@ bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant 
   for (size_t i = 0; i < sensor->n_terms; i++) {
     const double weight = slope[i >= n_first(sensor)] * sensor->weight[i];
     if (weight == 0.0) continue;
-    const bramah_status status = bramah_plant_output_row(plant, sensor->output[i], term, snap, dx, diag);
+    const bramah_status status = bramah__plant_output_row(plant, sensor->output[i], term, snap, dx, diag);
     if (status != BRAMAH_OK) return status;
     for (size_t k = 0; k < n; k++) H[k] += weight * term[k];
   }

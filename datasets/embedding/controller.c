@@ -67,7 +67,7 @@ static bramah_status prepare(controller *c, const bramah_study *study, const gai
   memset(c->rewind_memory, 0, c->rewind_size);
 
   /* Where each state of the law is found: among the plant's outputs, and shown by a sensor. */
-  const bramah_sensor *sensors = bramah_session_sensors(c->of);
+  const bramah_sensor *sensors = bramah_session_about(c->of)->sensors;
   for (size_t i = 0; i < g->n; i++) {
     const long output = bramah_plant_find_output(c->plant, g->state[i]);
     c->output[i] = output < 0 ? 0 : (size_t)output;
@@ -78,7 +78,7 @@ static bramah_status prepare(controller *c, const bramah_study *study, const gai
   }
 
   /* What the law has to know of the valve. */
-  const bramah_machine *machine = bramah_session_machine(c->of)->machine;
+  const bramah_machine *machine = bramah_session_about(c->of)->machine->machine;
   const bramah_valve *valve = &machine->valves[0];
   char side[128] = "";
   strncat(side, valve->a, 100);
@@ -213,7 +213,8 @@ static bramah_status loop(controller *c, int socket, int again, bramah_diag *dia
   command answer = {.tick = -1};
   for (int first = again; receive(c, socket, first, &m); first = 0) {
     const int64_t before = now_ns(CLOCK_THREAD_CPUTIME_ID);
-    const uint64_t iterations = bramah_coupled_report(bramah_session_coupled(c->of)).iterations;
+    const uint64_t iterations =
+        bramah_coupled_report(bramah_session_about(c->of)->machine->coupled).iterations;
     bramah_status status = BRAMAH_OK;
     if (m.tick > answer.tick)
       status = cycle(c, &m, &answer, diag); /* else the plant asks again: the same answer */
@@ -228,7 +229,8 @@ static bramah_status loop(controller *c, int socket, int again, bramah_diag *dia
     if (c->s->cycles >= MAX_CYCLES) continue;
     c->s->work_ns[c->s->cycles] = (uint32_t)(now_ns(CLOCK_THREAD_CPUTIME_ID) - before);
     c->s->iterations[c->s->cycles++] =
-        (uint32_t)(bramah_coupled_report(bramah_session_coupled(c->of)).iterations - iterations);
+        (uint32_t)(bramah_coupled_report(bramah_session_about(c->of)->machine->coupled).iterations -
+                   iterations);
   }
   return BRAMAH_OK;
 }

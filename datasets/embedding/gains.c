@@ -75,7 +75,7 @@ bramah_status gains_make(const bramah_model *model, const gains_of *of, bramah_d
   bramah_coupled *coupled = NULL;
   bramah_linearization *linear = NULL;
   size_t joint = 0;
-  while (strcmp(bramah_model_joint_name(model, joint), of->joint) != 0) joint++;
+  while (strcmp(bramah_model_get_info(model).joint_names[joint], of->joint) != 0) joint++;
   bramah_status status = bramah_coupled_new(model, diag, &coupled);
   if (status != BRAMAH_OK) return status;
   const bramah_plant plant = bramah_coupled_plant(coupled);

@@ -11,7 +11,7 @@ int main(int argc, char **argv)
   bramah_operating_point *point;
   if (argc < 2 || bramah_operating_point_new(argv[1], &at_rest, &diag, &point))
     return fprintf(stderr, "%s: %s\n", diag.thing, diag.message), EXIT_FAILURE;
-  const bramah_linear_system *s = bramah_operating_point_system(point);
+  const bramah_linear_system *s = point->system;
   const size_t n = s->n, m = s->n_u;
   double *Q = calloc(n * n, sizeof *Q), *R = calloc(m * m, sizeof *R), *K = calloc(m * n, sizeof *K);
   for (size_t i = 0; i < n; i++) /* as dear as 1 V: 0.01 rad or m and their rates, 10 bar, 10 V of a spool */

@@ -271,7 +271,7 @@ int main(int argc, char **argv)
   }
   if (!path || !(seconds >= 10.0))
     return fprintf(stderr, "usage: supervise STUDY.yaml [--duration SECONDS >= 10] [--lockstep]\n"), 2;
-  if (bramah_study_load(path, &diag, &study) != BRAMAH_OK) return complain(&diag);
+  if (bramah_study_load(path, 0, NULL, &diag, &study) != BRAMAH_OK) return complain(&diag);
   const int code = run(study, seconds, lockstep);
   bramah_study_free(study);
   return code;

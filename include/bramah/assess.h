@@ -18,15 +18,6 @@ extern "C" {
 
 /* ---- statistics ---- */
 
-/* Two-sided band in which a chi-square variable, divided by its degrees of freedom, lies with this probability (0.95):
- * the band of a mean NIS whose samples have so many degrees of freedom together. Errors: E_VALUE. */
-BRAMAH_API bramah_status bramah_nis_band(double degrees_of_freedom, double probability, double *low,
-                                         double *high, bramah_diag *diag);
-
-/* Expected NIS of a consistent filter behind a gate of so many standard deviations (0: none): the mean of x^2 of a
- * standard normal x with |x| < gate, 1 - 2 g phi(g) / (2 Phi(g) - 1). */
-BRAMAH_API double bramah_nis_left_by_gate(double gate);
-
 /* Whether samples that should be white, such as innovations over their sigmas, are: a filter that leaves something
  * in its innovations has correlated ones. Sources: G. E. P. Box, G. M. Jenkins, Time Series Analysis (1970); G. M.
  * Ljung, G. E. P. Box, Biometrika 65 (1978). */
@@ -89,12 +80,11 @@ BRAMAH_API bramah_status bramah_assess_next(bramah_assess *assess, int *end, bra
 BRAMAH_API bramah_status bramah_assess_run(bramah_assess *assess, bramah_diag *diag);
 
 /* The backward pass: estimates that use later measurements too. Once, after the last estimate that is wanted; then
- * bramah_assess_smooth_next goes through the same times again, from the first on, as bramah_assess_next does, and
- * bramah_assess_estimate has the smoothed values. It changes the state of the session's plant and filter. Errors:
+ * bramah_assess_next goes through the same times again, from the first on, and bramah_assess_estimate has the
+ * smoothed values. It changes the state of the session's plant and filter. Errors:
  * E_ARGUMENT (no smooth_to_ns, or no estimate), those of bramah_smoother_run and bramah_smoother_show, those of the
  * truth, which is read a second time. */
 BRAMAH_API bramah_status bramah_assess_smooth(bramah_assess *assess, bramah_diag *diag);
-BRAMAH_API bramah_status bramah_assess_smooth_next(bramah_assess *assess, int *end, bramah_diag *diag);
 
 /* Write the whole state to a file between two estimates, to continue later as if the run had not been interrupted.
  * The file is replaced at once, so that it is complete at any time. text: any text, kept in it. It is for the same
@@ -121,6 +111,8 @@ typedef struct bramah_augmented_estimate {
 typedef struct bramah_estimate {
   int64_t time_ns;                     /* of the log */
   int corrected;                       /* 1: a measurement was fused at this time */
+  size_t dof;                          /* degrees of freedom of the NIS of all that was fused; smoothed: 0 */
+  double nis, nis_low, nis_high;       /* by them, and the 95 % band of that; NaN: nothing was fused */
   const double *value, *sigma, *truth; /* [n_output of the plant]; sigma and truth NaN where there is none */
   const double *model;                 /* [n_output] of the model alone, where there is a sigma; NaN: none */
   const double *measured;              /* [n_sensors] fused or rejected last at this time; NaN: none */
@@ -144,6 +136,7 @@ typedef struct bramah_assess_totals {
   uint64_t estimates, resumed;         /* all; of them before the snapshot this run went on from */
   int64_t first_ns, last_ns;           /* of all estimates */
   int64_t begin_ns;                    /* first of this run, or where the snapshot ended */
+  int exhausted;                       /* 1: the log has ended and all its rows are used */
   uint64_t without_truth;              /* estimates without a row of the truth within half a step */
   double nees;                         /* mean per state against the truth, NaN where it is not known */
   uint64_t nees_times;                 /* at which it was */
@@ -190,6 +183,7 @@ typedef struct bramah_accuracy {
   const char *name, *unit;
   bramah_rmse estimate, model, measured, smoothed;
   uint64_t judged, within; /* errors that have a sigma; of them those within 2 * 1.96 sigma */
+  double within_twice;     /* their share, 0 to 1 */
 } bramah_accuracy;
 
 /* Noise that adapts, at present, by what the study states. */
@@ -244,6 +238,10 @@ typedef struct bramah_assess_results {
   const bramah_assess_output *output; /* [n_outputs] all that are not hidden, in the plant's order */
   const bramah_consistency *sensor;   /* [n_sensors] in the order of the study */
   bramah_consistency all;             /* sensors */
+  bramah_replay_counts rows;          /* of the log */
+  int has_delays;                     /* 1: sensors have a delay; then */
+  bramah_rewind_counts late;          /* of their samples */
+  bramah_filter_report filter;        /* its counts */
   bramah_event recoveries;            /* the filter was found wrong, its covariance reset; without ends */
   const bramah_accuracy *accuracy;    /* [n_accuracies] of the outputs that the truth has */
   const bramah_augmented_estimate *augmented; /* [n_augmented] */
@@ -253,9 +251,6 @@ typedef struct bramah_assess_results {
 } bramah_assess_results;
 /* Valid until the next call of this or of bramah_assess_next. No allocation. */
 BRAMAH_API const bramah_assess_results *bramah_assess_get_results(bramah_assess *assess);
-
-/* The replay it runs on, with its counts, its NIS and what it knows of late samples. */
-BRAMAH_API const bramah_replay *bramah_assess_replay(const bramah_assess *assess);
 
 /* ---- before a run ---- */
 

@@ -124,14 +124,19 @@ typedef struct bramah_skeleton_part {
       *name; /* of the body, joint, loop, cylinder, actuator; lives as long as the model; "" for springs */
 } bramah_skeleton_part;
 
-/* Number of parts, and part i < that number. */
-BRAMAH_API size_t bramah_skeleton_n_parts(const bramah_model *model);
-BRAMAH_API bramah_skeleton_part bramah_skeleton_part_of(const bramah_model *model, size_t i);
+/* The number of parts, which is always the same for a model, and tables of the caller that they are written
+ * to; NULL: not wanted. Asked with both NULL first, it says how long the tables must be. */
+typedef struct bramah_skeleton {
+  size_t n;                   /* before the call: room in the tables; after it: number of parts */
+  bramah_skeleton_part *part; /* [n] */
+  double *
+      points; /* [n x 2 x 3] row-major: first end, second end, in the inertial frame [m], at the present state */
+} bramah_skeleton;
 
-/* Points of all parts at the present state, points [n_parts x 2 x 3] row-major: first end, second end, in the
- * inertial frame [m]. Nothing is allocated. Errors: those of the equations of motion (the state cannot be
- * evaluated). */
-BRAMAH_API bramah_status bramah_coupled_skeleton(bramah_coupled *plant, double *points, bramah_diag *diag);
+/* Fill in the skeleton. Nothing is allocated. Errors: E_ARGUMENT (tables too short), those of the equations of
+ * motion (the state cannot be evaluated). */
+BRAMAH_API bramah_status bramah_coupled_skeleton(bramah_coupled *plant, bramah_skeleton *skeleton,
+                                                 bramah_diag *diag);
 
 #ifdef __cplusplus
 }

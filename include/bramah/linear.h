@@ -58,6 +58,9 @@ typedef struct bramah_linear_system {
   const char *const *u_name, *const *u_unit; /* "valve.command", "crank.load" */
   const char *const *y_name, *const *y_unit;
   size_t n_velocity; /* n_position, or less by the nonholonomic constraints */
+  /* What the order comes from: coordinates and the independent constraints among them. The redundant equations
+   * below are of order 2 n_coordinates and the pressures, spools and friction states. */
+  size_t n_coordinates, n_constraints;
 } bramah_linear_system;
 
 /* What B has behind the commands, and what C has. */
@@ -95,14 +98,6 @@ BRAMAH_API const bramah_linear_system *bramah_linearization_system(const bramah_
 BRAMAH_API bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled *plant,
                                                     const double *x, bramah_diag *diag);
 
-/* How the order of the reduced equations comes about: n coordinates, m independent constraints, and the
- * order that the redundant equations below have. */
-typedef struct bramah_linearization_counts {
-  size_t n_coordinates, n_constraints, n_reduced, n_redundant;
-} bramah_linearization_counts;
-/* How many of each. */
-BRAMAH_API bramah_linearization_counts bramah_linearization_count(const bramah_model *model);
-
 /* Linear equations in redundant coordinates, with their constraints:
  *
  *   M q'' + C q' + K q + P x + Phi' lambda = 0      Phi q = 0      x' = Xq q + Xv q' + Xx x
@@ -120,24 +115,25 @@ typedef struct bramah_constrained {
 
 /* The equations of the plant in all joint coordinates of the open tree, meant for equilibria: Gonzalez,
  * Masarati, Cuadrado, Naya, "Assessment of linearization approaches for multibody dynamics formulations", J.
- * Comput. Nonlinear Dynam. 12 (2017), equation 17. m counts the independent constraints. `out` points into
- * `work` [bramah_linearization_constrained_work]. Errors: E_ARGUMENT, E_SINGULAR. */
-BRAMAH_API size_t bramah_linearization_constrained_work(const bramah_model *model);
+ * Comput. Nonlinear Dynam. 12 (2017), equation 17. m counts the independent constraints. `out` points into the
+ * linearization; the next call overwrites it. Errors: E_ARGUMENT, E_SINGULAR, E_UNSUPPORTED (something rolls). */
 BRAMAH_API bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_coupled *plant,
-                                                          double *work, bramah_constrained *out,
-                                                          bramah_diag *diag);
+                                                          bramah_constrained *out, bramah_diag *diag);
 
-/* Bodies as energies are given for them: the inner ones of compound joints have no mass. NULL beyond the
- * last. */
-BRAMAH_API const char *bramah_linearization_body(const bramah_model *model, size_t i);
+/* Energies of a small motion [J]: kinetic energy of each body of the velocities it holds, and what the oil and
+ * walls of each volume store, V/B_e dp^2 / 2. Inner bodies of compound joints have names and no mass. */
+typedef struct bramah_energies {
+  size_t n_bodies, n_volumes;
+  const char *const *body_name, *const *volume_name; /* live as long as the model */
+  const double *body, *volume;                       /* [n_bodies], [n_volumes] */
+} bramah_energies;
 
-/* Energies in a small change dx [n] about the present state: kinetic energy of each body
- * [bramah_model_n_joints] of the velocities it holds, and what each volume's oil and walls store, V/B_e dp^2
- * / 2 [bramah_model_n_volumes] [J]. For a complex mode add those of the real and of the imaginary part.
- * Errors as above. */
+/* Of a motion re + i im about the present state, both [n] in the order of the last run; im may be NULL. For a
+ * mode these are its shapes. `out` points into the linearization; the next call overwrites it. Errors:
+ * E_ARGUMENT (another model), E_SINGULAR. */
 BRAMAH_API bramah_status bramah_linearization_energies(bramah_linearization *l, bramah_coupled *plant,
-                                                       const double *dx, double *body, double *volume,
-                                                       bramah_diag *diag);
+                                                       const double *re, const double *im,
+                                                       bramah_energies *out, bramah_diag *diag);
 
 /* ---- equilibria ---- */
 
@@ -156,9 +152,6 @@ typedef struct bramah_equilibrium_report {
   double pressure_rate; /* [Pa/s] */
 } bramah_equilibrium_report;
 
-/* Numbers of double that the searches below need as `work`; n_held, n_free: those of a trim, 0 for settle. */
-BRAMAH_API size_t bramah_equilibrium_work(const bramah_linearization *l, size_t n_held, size_t n_free);
-
 /* Where the machine comes to rest from here with these commands: implicit Euler steps of growing length,
  * (I/dt - A) dx = dx/dt, so that whatever the motion conserves stays, trapped oil above all (to first order
  * in each step), and equilibria that are unstable are left. Friction states follow: a bristle that holds
@@ -166,7 +159,7 @@ BRAMAH_API size_t bramah_equilibrium_work(const bramah_linearization *l, size_t 
  * volume whose pressure keeps changing; E_ARGUMENT (another model); what evaluating the plant can say.
  * Source: Kelley and Keyes, "Convergence analysis of pseudo-transient continuation", SIAM J. Numer. Anal. 35
  * (1998). */
-BRAMAH_API bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, double *work,
+BRAMAH_API bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant,
                                        bramah_equilibrium_report *report, bramah_diag *diag);
 
 /* What a trim asks for. Outputs and inputs are those of the linearization, by their numbers there. */
@@ -181,10 +174,11 @@ typedef struct bramah_trim {
 /* An equilibrium with held outputs and free inputs, by Levenberg and Marquardt's method. Velocities are
  * zero; friction states stay as they are. Where the conditions leave a choice the nearest is taken, counted
  * in rad, m, MPa and full command. Errors: E_NO_CONVERGENCE with the body that does not balance, the volume
- * that does, or the output that is not reached; E_ARGUMENT; E_VALUE (a parameter out of its range). */
+ * that does, or the output that is not reached; E_ARGUMENT (a number out of range, or more held outputs or free
+ * inputs than there are); E_VALUE (a parameter out of its range). */
 BRAMAH_API bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant,
-                                          const bramah_trim *trim, double *work,
-                                          bramah_equilibrium_report *report, bramah_diag *diag);
+                                          const bramah_trim *trim, bramah_equilibrium_report *report,
+                                          bramah_diag *diag);
 
 /* ---- modes, responses, regulators ---- */
 
@@ -235,13 +229,6 @@ typedef struct bramah_modes {
 BRAMAH_API bramah_status bramah_modes_new(const bramah_linear_system *system, bramah_diag *diag,
                                           bramah_modes **out);
 BRAMAH_API void bramah_modes_free(bramah_modes *modes);
-
-/* How the energy of each mode is shared by the motion of bodies and the oil of volumes of the plant that was linearized:
- * share [n_modes x (bramah_model_n_joints + bramah_model_n_volumes)], each row with sum 1 (or 0). Errors: those of
- * bramah_linearization_energies, E_MEMORY. */
-BRAMAH_API bramah_status bramah_modes_energies(const bramah_modes *modes, const bramah_model *model,
-                                               bramah_linearization *l, bramah_coupled *plant, double *share,
-                                               bramah_diag *diag);
 
 /* Zero-order hold: x_next = F x + G u for inputs held over step h [s]; F [n x n] = exp(A h), G [n x n_u] or
  * NULL. Source: Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM J.
@@ -333,33 +320,27 @@ typedef struct bramah_operating_point_options {
   const char *const *input;     /* [n_input] parameters that count as inputs as the commands do, loads say */
   const char *sensors; /* study file whose sensors are outputs behind those of the plant; NULL: none */
 } bramah_operating_point_options;
-/* The point where the machine starts. */
-BRAMAH_API bramah_operating_point_options bramah_operating_point_options_default(void);
+/* At the start of the machine. */
+BRAMAH_API void bramah_operating_point_options_default(bramah_operating_point_options *options);
 
-typedef struct bramah_operating_point bramah_operating_point;
-
-/* All of it; options NULL: at the start. Takes memory, released by bramah_operating_point_free (NULL allowed). *out is
- * NULL after an error. Errors: those of bramah_machine_load and of what is asked for; diag->file then names the option
- * ("hold") or the file. */
-BRAMAH_API bramah_status bramah_operating_point_new(const char *machine,
-                                                    const bramah_operating_point_options *options,
-                                                    bramah_diag *diag, bramah_operating_point **out);
-BRAMAH_API void bramah_operating_point_free(bramah_operating_point *point);
-
-/* The equations: every output that has a derivative, then the sensors. */
-BRAMAH_API const bramah_linear_system *bramah_operating_point_system(const bramah_operating_point *point);
-
-/* What they belong to; lives as long as the point. */
-typedef struct bramah_operating_point_info {
+/* The point, and the equations there. */
+typedef struct bramah_operating_point {
+  const bramah_linear_system *system; /* every output that has a derivative, then the sensors */
   const bramah_model *model;
   bramah_coupled *plant; /* at the point */
   bramah_linearization *linearization;
   int at_rest;                    /* 1: an equilibrium was searched for */
   bramah_equilibrium_report rest; /* how it was found */
   double time; /* [s] of the simulation or of the row of a log: what was asked for, to a step or row */
-} bramah_operating_point_info;
-/* What the point is and how it was found. */
-BRAMAH_API bramah_operating_point_info bramah_operating_point_get(const bramah_operating_point *point);
+} bramah_operating_point;
+
+/* All of it; options NULL: at the start. Takes memory, released by bramah_operating_point_free (NULL allowed) with all
+ * that it points to. *out is NULL after an error. Errors: those of bramah_machine_load and of what is asked for;
+ * diag->file then names the option ("hold") or the file. */
+BRAMAH_API bramah_status bramah_operating_point_new(const char *machine,
+                                                    const bramah_operating_point_options *options,
+                                                    bramah_diag *diag, bramah_operating_point **out);
+BRAMAH_API void bramah_operating_point_free(bramah_operating_point *point);
 
 /* Number of an input or output of linear equations; an input may be named without ".command". E_REFERENCE: there is
  * none; the message has the nearest name. */

@@ -577,19 +577,27 @@ typedef struct bramah_integrator {
 
 /* ---- the kinds of hydraulic elements, as data ----
  *
- * Every element between two nodes or on a volume (orifice, leakage, check valve, relief valve, pump, motor,
- * accumulator, line) is described by a table of its keys: what a machine file may give, where it goes in the structure of the
- * description, and what is checked. Readers, editors and listings walk these tables instead of knowing the
- * elements. */
+ * Everything in the hydraulics of a machine but oil, supplies and volumes (what passes oil, valves, actuators, pump
+ * lines) is described by a table of its keys: what a machine file may give, where it goes in the structure of the
+ * description, and what is checked. Readers, editors, the compiler and listings walk these tables instead of knowing
+ * the elements. */
 
 typedef enum bramah_key_type {
   BRAMAH_KEY_QUANTITY = 1, /* double, SI */
-  BRAMAH_KEY_NODE =
-      2, /* name of a volume or supply: const char *; the first two keys of this kind or of the next are the ports */
-  BRAMAH_KEY_VOLUME = 3,     /* name of a volume */
-  BRAMAH_KEY_CYLINDER = 4,   /* name of a cylinder or rotary actuator whose two volumes are both nodes */
-  BRAMAH_KEY_COORDINATE = 5, /* name of a joint coordinate that turns */
-  BRAMAH_KEY_FRICTION = 6    /* bramah_friction, in N m and rad */
+  BRAMAH_KEY_NODE = 2,     /* name of a volume or supply: const char *, as all names */
+  BRAMAH_KEY_VOLUME = 3,
+  BRAMAH_KEY_CYLINDER = 4,        /* of a cylinder or rotary actuator whose two volumes are both nodes */
+  BRAMAH_KEY_COORDINATE = 5,      /* of a joint coordinate that turns */
+  BRAMAH_KEY_PART = 6,            /* a structure with a table of its own */
+  BRAMAH_KEY_SUPPLY = 7,          /* name of a supply */
+  BRAMAH_KEY_PUMP_LINE = 8,       /* name of a pump line */
+  BRAMAH_KEY_INPUT = 9,           /* name of a command */
+  BRAMAH_KEY_BODIES = 10,         /* names of two bodies, "ground" allowed */
+  BRAMAH_KEY_POINTS = 11,         /* double [2][3], a point of each */
+  BRAMAH_KEY_CHARACTERISTIC = 12, /* bramah_characteristic */
+  BRAMAH_KEY_FRICTION_MODEL = 13, /* bramah_friction_model, the first key of its table */
+  BRAMAH_KEY_PRESSURE = 14,       /* double, or the word "equilibrium", which `initial` says */
+  BRAMAH_KEY_DIAMETER = 15        /* in files only: of a piston or rod, instead of its area */
 } bramah_key_type;
 
 typedef enum bramah_key_range {
@@ -603,8 +611,8 @@ typedef enum bramah_key_range {
 typedef struct bramah_element_key {
   const char *name; /* in a machine file */
   bramah_key_type type;
-  size_t offset; /* of the member in the description */
-  int required;
+  size_t offset;          /* of the member in the description; of the keys of a part, in the part */
+  int required;           /* in a file, where `otherwise` is 0 */
   const char *unit;       /* of a quantity */
   const char *what;       /* what messages call it */
   bramah_key_range range; /* of a quantity */
@@ -612,12 +620,19 @@ typedef struct bramah_element_key {
   bramah_key_range
       parameter; /* of the parameter <element>.<key> of the plant, which a filter may estimate; 0: none */
   const char *factor_of; /* a quantity without a member: it and its like multiplied give this key instead */
+  const struct bramah_element_kind *part; /* of a part: its table */
+  size_t initial;                         /* of a pressure: offset of its bramah_pressure_initial */
+  size_t copies; /* the member is an array of so many, which the value fills; 0: one */
+  unsigned
+      models; /* 1 << model for the models of friction that need it; others do not look at it. 0: all do */
+  const char *either, *excludes; /* another key: one of the two is given in a file; not both are */
 } bramah_element_key;
 
 /* What a group of keys decides together: NULL, or the message and, in *key, the key at fault. */
 typedef const char *bramah_element_check(const void *element, const char **key);
 
-/* A kind of element: its keys, and where a machine keeps its descriptions. */
+/* A kind of element: its keys, and where a machine keeps its descriptions. Of a part only the keys, the check and the
+ * factors count. */
 typedef struct bramah_element_kind {
   const char *section; /* of `hydraulics` in a machine file */
   const char *name;    /* "check valve" */
@@ -626,6 +641,7 @@ typedef struct bramah_element_kind {
   const bramah_element_key *keys; /* ends with {0} */
   bramah_element_check *check;    /* or NULL */
   int factors_by_density;         /* 1: the product of factors goes by sqrt(2 / density of the oil) too */
+  int device; /* 1: a valve, actuator or pump line, 0: an element that joins two nodes or sits on a volume */
 } bramah_element_kind;
 
 /* What every description begins with. */
@@ -634,7 +650,7 @@ typedef struct bramah_named {
   int line;
 } bramah_named;
 
-/* Kind number i, in the order in which a circuit sums them; NULL behind the last. */
+/* Kind number i, devices last; NULL behind the last. */
 BRAMAH_API const bramah_element_kind *bramah_element_kind_at(size_t i);
 
 /* A whole machine, as a file or a program describes it; what bramah_model_new compiles. */
@@ -736,32 +752,22 @@ BRAMAH_API void bramah_model_free(const bramah_model *model);
 BRAMAH_API size_t bramah_joint_n_coordinates(bramah_joint_type type);
 BRAMAH_API const char *bramah_joint_suffix(bramah_joint_type type, size_t i);
 
-/* Counts. In a model a joint is a scalar coordinate: compound joints are chains of them. Behind the volumes
- * of the machine each metered cylinder counts as one, by its name: its load pressure. */
-BRAMAH_API size_t bramah_model_n_joints(const bramah_model *model);
-BRAMAH_API size_t bramah_model_n_volumes(const bramah_model *model);
-BRAMAH_API size_t bramah_model_n_inputs(const bramah_model *model);
-BRAMAH_API size_t bramah_model_n_cylinders(const bramah_model *model);
-BRAMAH_API size_t bramah_model_n_rotaries(const bramah_model *model);
-BRAMAH_API size_t bramah_model_degrees_of_freedom(const bramah_model *model);
-
-/* Names, in the order of the model (joints: from the root outwards). NULL beyond the end. */
-BRAMAH_API const char *bramah_model_name(const bramah_model *model);
-BRAMAH_API const char *bramah_model_joint_name(const bramah_model *model, size_t i);
-BRAMAH_API const char *bramah_model_volume_name(const bramah_model *model, size_t i);
-BRAMAH_API const char *bramah_model_input_name(const bramah_model *model, size_t i);
-
-/* Whether joint i turns (1) or slides (0). */
-BRAMAH_API int bramah_model_joint_is_revolute(const bramah_model *model, size_t i);
-
-/* Joints whose coordinates are independent at the initial pose: j [degrees_of_freedom] indices. */
-BRAMAH_API void bramah_model_independent_joints(const bramah_model *model, size_t *j);
-
-/* Initial pressure of volume i [Pa], solved where the machine asked for equilibrium. */
-BRAMAH_API double bramah_model_initial_pressure(const bramah_model *model, size_t i);
-
-/* Length of one step. */
-BRAMAH_API int64_t bramah_model_step_ns(const bramah_model *model);
+/* What there is to know of a model; the pointers live as long as it does. A joint is a scalar coordinate here: compound
+ * joints are chains of them, in the order of the tree from the root outwards. Behind the volumes of the machine each line
+ * counts as one, its flow [m^3/s], then each metered cylinder, its load pressure, by their names. */
+typedef struct bramah_model_info {
+  const char *name;
+  int64_t step_ns; /* length of one step */
+  size_t n_joints, n_dof, n_volumes, n_inputs;
+  size_t n_cylinders, n_rotaries;   /* metered cylinders among the former, motors among the latter */
+  const char *const *joint_names;   /* [n_joints] */
+  const unsigned char *joint_turns; /* [n_joints] 1: it turns, 0: it slides */
+  const int *independent_joints;    /* [n_dof] whose coordinates are independent at the initial pose */
+  const char *const *volume_names;  /* [n_volumes] */
+  const double *initial_pressures;  /* [n_volumes] Pa, solved where the machine asked for equilibrium */
+  const char *const *input_names;   /* [n_inputs] */
+} bramah_model_info;
+BRAMAH_API bramah_model_info bramah_model_get_info(const bramah_model *model);
 
 /* The commands that a machine plans for its inputs, over time: each value holds from its time until the next;
  * before the first, 0. */

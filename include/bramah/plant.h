@@ -60,7 +60,10 @@ typedef struct bramah_parameter_info {
 
 /* The table that a plant fills; copied by whoever takes it. Five functions are required, and set_inputs where
  * there are inputs. All others may be NULL, with the consequence said there. Read a table that may be foreign
- * by the functions below it (bramah_plant_output_info and so on), which fill in what is missing. */
+ * by the functions below it (bramah_plant_output_info and so on), which fill in what is missing. Filters,
+ * sensors and analyses refuse a table that cannot be worked with: E_UNSUPPORTED names the required function that
+ * is missing, or says that the table is of another version; E_VALUE (length of the step, a scale or a period, first outputs that
+ * are no states). */
 typedef struct bramah_plant {
   uint32_t version; /* BRAMAH_PLANT_VERSION */
   uint32_t size;    /* sizeof(bramah_plant) where the table was filled */
@@ -152,51 +155,21 @@ static inline size_t bramah_plant_n_error(const bramah_plant *plant)
   return 2 * plant->n_dof + plant->n_first_order;
 }
 
-/* Can this table be worked with? Errors: E_UNSUPPORTED names the function that is missing, or says that the
- * table is of another version; E_VALUE (length of the step, a scale, outputs that are no states). Filters, sensors and analyses check it
- * themselves. */
-BRAMAH_API bramah_status bramah_plant_check(const bramah_plant *plant, bramah_diag *diag);
-
-/* The table in full length: what one that has passed bramah_plant_check lacks is NULL. */
-BRAMAH_API bramah_plant bramah_plant_copy(const bramah_plant *plant);
-
-/* Error state i < n, output i, name of input i: what the plant says, or the defaults of the table. */
+/* Error state i < n and output i: what the plant says, or the defaults of the table. */
 BRAMAH_API void bramah_plant_state_info(const bramah_plant *plant, size_t i, bramah_state_info *info);
-BRAMAH_API const char *bramah_plant_state_name(const bramah_plant *plant, size_t i);
 BRAMAH_API void bramah_plant_output_info(const bramah_plant *plant, size_t i, bramah_output_info *info);
-BRAMAH_API const char *bramah_plant_input_name(const bramah_plant *plant, size_t i);
 
 /* Present values x [n] of what the error state is about. Returns 0 where the plant has neither the function
  * nor an output of the name of each state. */
 BRAMAH_API int bramah_plant_coordinates(const bramah_plant *plant, double *x);
 
-/* d = a - b [n], differences of two such vectors, the shorter way round where a state wraps; d may be a. */
-BRAMAH_API void bramah_plant_subtract(const bramah_plant *plant, const double *a, const double *b, double *d);
-
-/* Displacement of error state i by which differences are made: 1e-6 of its scale. */
-BRAMAH_API double bramah_plant_difference_step(const bramah_plant *plant, size_t i);
-
 /* Index of the output of that name, or -1. */
 BRAMAH_API long bramah_plant_find_output(const bramah_plant *plant, const char *name);
 
-/* Index of the parameter of that name, or -1. */
-BRAMAH_API long bramah_plant_find_parameter(const bramah_plant *plant, const char *name);
-
-/* The same into *i; E_REFERENCE "there is no parameter ...; did you mean ...?" where there is none. */
+/* Index of the parameter of that name. E_REFERENCE: there is none, and the message asks "did you mean ...?";
+ * *i is then unchanged. */
 BRAMAH_API bramah_status bramah_plant_parameter_index(const bramah_plant *plant, const char *name, size_t *i,
                                                       bramah_diag *diag);
-
-/* Derivative of output i by the error state, row [n]: the plant's own or, where it has none, central
- * differences through inject, for which `snap` [snapshot_size] and `dx` [n] are scratch. The plant is left as
- * it was. */
-BRAMAH_API bramah_status bramah_plant_output_row(const bramah_plant *plant, size_t i, double *row, void *snap,
-                                                 double *dx, bramah_diag *diag);
-
-/* Derivative of the independent accelerations, J [n_dof x n]: the plant's own, or differences through
- * inject. Scratch as above, and zdd [2 n_dof]. Errors: E_UNSUPPORTED (the plant does not tell its
- * accelerations). */
-BRAMAH_API bramah_status bramah_plant_acceleration_jacobian(const bramah_plant *plant, double *J, void *snap,
-                                                            double *dx, double *zdd, bramah_diag *diag);
 
 #ifdef __cplusplus
 }

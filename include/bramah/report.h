@@ -41,11 +41,13 @@ typedef enum bramah_report_axis {
 
 /* How a plot looks. Zero and NULL: as said. Strings are copied. */
 typedef struct bramah_report_plot {
-  const char *section; /* its heading; NULL: "Plots" */
-  const char *title;   /* "crank.angle" */
-  const char *unit;    /* of the axis as shown, "deg"; "1": none */
-  double factor;       /* from SI to that unit */
-  int symmetric;       /* 1: the band of bramah_report_point lies about zero (innovations, errors) */
+  const char
+      *section; /* its heading; NULL: "Plots". Sections come in the order in which plots first name them */
+  const char *text;  /* one or two sentences under the heading, if it has none yet; NULL: none */
+  const char *title; /* "crank.angle" */
+  const char *unit;  /* of the axis as shown, "deg"; "1": none */
+  double factor;     /* from SI to that unit */
+  int symmetric;     /* 1: the band of bramah_report_point lies about zero (innovations, errors) */
   bramah_report_axis axis;
   const char *names[BRAMAH_REPORT_N_SERIES]; /* in the legend; NULL: "estimate", "truth", "measured", "model
                                                 alone"; in symmetric plots "value" and "left out" */
@@ -56,54 +58,41 @@ typedef struct bramah_report_plot {
 /* Add a plot; its number through *number. Errors: E_VALUE (factor not finite), E_MEMORY. */
 BRAMAH_API bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot *plot,
                                            size_t *number);
-/* One or two sentences under the heading of a section. Sections come in the order in which they were first
- * named here or by a plot; those without a plot are left out. */
-BRAMAH_API bramah_status bramah_report_explain(bramah_report *report, const char *section, const char *text);
 
-/* Add a point of a series [SI]; half_width: half the width of the band, NaN for none (only with ESTIMATE). A
- * NaN value is skipped. t [s] (or lag) must not decrease within a plot and series. */
+/* Add a point of a series [SI], with a band from low to high (NaN: none; only with ESTIMATE). A NaN value is
+ * skipped. t [s] (or lag) must not decrease within a plot and series. Errors: E_ARGUMENT (no such plot or series),
+ * E_TIME (t goes back or is not finite), E_MEMORY. */
 BRAMAH_API bramah_status bramah_report_point(bramah_report *report, size_t plot, bramah_report_series series,
-                                             double t, double value, double half_width);
-/* The same with a band from low to high, wherever that lies; both NaN: none. */
-BRAMAH_API bramah_status bramah_report_band_point(bramah_report *report, size_t plot,
-                                                  bramah_report_series series, double t, double value,
-                                                  double low, double high);
+                                             double t, double value, double low, double high);
 
 /* Something that happened at t [s]: kind in a word or two ("gate", "gap", "sensor lost"), text for the
  * reader. In any order. Of each kind the first 1000 are kept, the others counted. */
 BRAMAH_API bramah_status bramah_report_event(bramah_report *report, double t, const char *kind,
                                              const char *text);
 
-/* The machine as a stick figure that follows the time cursor: its parts (bramah/coupled.h, names are copied),
- * then a pose, points [n_parts x 2 x 3] in m, at ascending times. Of many poses up to 2000 are kept, evenly:
- * ask bramah_report_wants_pose whether the next one is among them before it is worked out. */
-BRAMAH_API bramah_status bramah_report_machine(bramah_report *report, size_t n_parts,
-                                               const bramah_skeleton_part *parts);
-BRAMAH_API int bramah_report_wants_pose(bramah_report *report);
-BRAMAH_API bramah_status bramah_report_pose(bramah_report *report, double t, const double *points);
+/* The machine as a stick figure that follows the time cursor: its pose (bramah_coupled_skeleton) at ascending times
+ * t [s], always of the same plant. Of many poses up to 2000 are kept, evenly; only those are worked out. Errors:
+ * E_TIME, E_MEMORY. */
+BRAMAH_API bramah_status bramah_report_pose(bramah_report *report, double t, bramah_coupled *plant);
 
 /* Add a table: header and rows of cells as text, row-major [n_rows x n_columns]. */
 BRAMAH_API bramah_status bramah_report_add_table(bramah_report *report, const char *title, size_t n_rows,
                                                  size_t n_columns, const char *const *header,
                                                  const char *const *cells);
 
-/* Write the page; - is standard output. Errors: E_FILE. */
-BRAMAH_API bramah_status bramah_report_write(const bramah_report *report, const char *path,
-                                             bramah_diag *diag);
+typedef enum bramah_report_format {
+  BRAMAH_REPORT_PAGE = 0, /* HTML; its plots can be zoomed where the build found dygraphs */
+  BRAMAH_REPORT_PICTURE =
+      1, /* the static plots below each other as SVG, light, for papers; path ends in .svg */
+  /* Every number the plots show as CSV: a row per point with columns plot, unit, series, x, steps, min, mean, max,
+   * low, high (in the plot's unit; x in s or lags; steps: how many the point stands for; low and high empty without
+   * a band). */
+  BRAMAH_REPORT_DATA = 2
+} bramah_report_format;
 
-/* Whether plots of the page can be zoomed: built with dygraphs. */
-BRAMAH_API int bramah_report_is_interactive(void);
-
-/* Write static plots below each other as SVG, light, for papers. Errors: E_FILE; E_VALUE (the path does not
- * end in .svg). */
-BRAMAH_API bramah_status bramah_report_write_picture(const bramah_report *report, const char *path,
-                                                     bramah_diag *diag);
-
-/* Write every number the plots show as CSV: a row per point with columns plot, unit, series, x, steps, min,
- * mean, max, low, high (in the plot's unit; x in s or lags; steps: how many the point stands for; low and
- * high empty without a band); path as above. Errors: E_FILE. */
-BRAMAH_API bramah_status bramah_report_write_data(const bramah_report *report, const char *path,
-                                                  bramah_diag *diag);
+/* Write it; the path - is standard output. Errors: E_FILE; E_VALUE (a picture whose path does not end in .svg). */
+BRAMAH_API bramah_status bramah_report_write(const bramah_report *report, bramah_report_format format,
+                                             const char *path, bramah_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -45,7 +45,7 @@ BRAMAH_API void bramah_machine_plant_close(bramah_machine_plant *machine);
 typedef struct bramah_session bramah_session;
 
 /* Read the study file and its machine, and put the filter at the study's start, t = 0. Inputs are those of
- * the machine in its order (bramah_model_input_name), sensors those of the study in its order. Not set up
+ * the machine in its order (bramah_model_get_info), sensors those of the study in its order. Not set up
  * here: `adapt` (bramah_session_new_adaptive), `log` (bramah/log.h), and the buffer that sensors with a
  * `delay` need (bramah/replay.h). Errors (*out is NULL then): those of bramah_study_load and
  * bramah_machine_load; E_REFERENCE (a joint, volume, input or output that the machine has not), E_VALUE,
@@ -65,45 +65,34 @@ BRAMAH_API bramah_status bramah_session_clone(const bramah_session *session, bra
 
 BRAMAH_API void bramah_session_close(bramah_session *session); /* NULL allowed */
 
-/* Read a study file and all it names and go on after a mistake: what bramah_study_check and
- * bramah_machine_check tell and, if that is nothing, every name and unit of the study that does not fit the
- * machine. Returns OK if there is no mistake, else the status of the first. */
-BRAMAH_API bramah_status bramah_session_check(const char *path, bramah_mistake tell, void *user);
+/* What a session was made of and what came out of it; everything lives as long as the session. */
+typedef struct bramah_session_parts {
+  const bramah_study *study;
+  const bramah_machine_plant *machine;
+  const bramah_sensor *sensors; /* [study->n_sensors] in the order of the study */
+  /* Of the session's filter, to make another (bramah_filter_new, on `sensors`); they point into the session. */
+  bramah_filter_options options;
+  /* Joint i of the study: the output of the plant that is its position (its rate is the next one), and where it
+   * starts [rad] or [m]. */
+  const size_t *joint_output; /* [study->n_joints] */
+  const double *joint_start;  /* [study->n_joints] */
+  /* Units (SI) of the augmented states; of the parameters that the study's noises act on. */
+  const char *const *augmented_unit; /* [study->n_augmented] */
+  const char *const *noise_unit;     /* [study->n_parameter_noise] */
+} bramah_session_parts;
 
-/* Its parts; they live as long as the session. */
+/* These parts. */
+BRAMAH_API const bramah_session_parts *bramah_session_about(const bramah_session *session);
+
+/* The parts that every program needs. */
 BRAMAH_API const bramah_study *bramah_session_study(const bramah_session *session);
-BRAMAH_API const bramah_machine_plant *bramah_session_machine(const bramah_session *session);
-BRAMAH_API const bramah_model *bramah_session_model(const bramah_session *session);
 BRAMAH_API const bramah_plant *bramah_session_plant(const bramah_session *session);
-BRAMAH_API bramah_coupled *bramah_session_coupled(const bramah_session *session);
 BRAMAH_API bramah_filter *bramah_session_filter(const bramah_session *session);
-BRAMAH_API size_t bramah_session_n_sensors(const bramah_session *session);
-/* [n_sensors] in the order of the study. */
-BRAMAH_API const bramah_sensor *bramah_session_sensors(const bramah_session *session);
-
-/* Index by name, -1: there is none. */
-BRAMAH_API long bramah_session_find_input(const bramah_session *session, const char *name);
-BRAMAH_API long bramah_session_find_sensor(const bramah_session *session, const char *name);
-/* The sensor that shows this output of the plant and nothing else; -1: none does. */
-BRAMAH_API long bramah_session_sensor_of_output(const bramah_session *session, size_t output);
-
-/* Joint i of the study: the output of the plant that is its position (its rate is the next one), and where it
- * starts [rad] or [m]. */
-BRAMAH_API size_t bramah_session_joint_output(const bramah_session *session, size_t i);
-BRAMAH_API double bramah_session_joint_start(const bramah_session *session, size_t i);
-
-/* Unit (SI) of augmented state i of the study; of the parameter that noise i of the study acts on. */
-BRAMAH_API const char *bramah_session_augmented_unit(const bramah_session *session, size_t i);
-BRAMAH_API const char *bramah_session_noise_unit(const bramah_session *session, size_t i);
 
 /* Put the session's plant, or another of its model, where the filter starts. Allocates nothing. Errors: those
  * of bramah_coupled_start. */
 BRAMAH_API bramah_status bramah_session_start(const bramah_session *session, bramah_coupled *coupled,
                                               bramah_diag *diag);
-
-/* Options of the session's filter, to make another (bramah_filter_new, on bramah_session_sensors); they point
- * into the session. */
-BRAMAH_API bramah_filter_options bramah_session_filter_options(const bramah_session *session);
 
 /* What the study's section `adapt` asks for, on the session's filter, which must outlive it; *out is NULL
  * where there is none. Release it with bramah_adaptive_free; it is told of every step (bramah/adaptive.h) and
@@ -112,19 +101,23 @@ BRAMAH_API bramah_filter_options bramah_session_filter_options(const bramah_sess
 BRAMAH_API bramah_status bramah_session_new_adaptive(const bramah_session *session, bramah_diag *diag,
                                                      bramah_adaptive **out);
 
-/* ---- inputs of a study ---- */
+/* ---- every mistake of a file ---- */
 
-/* Every input that the study gives a column or calls unknown must exist. Errors: E_REFERENCE (with the
- * nearest name), E_VALUE (unknown, but the filter's transition cannot estimate it). */
-BRAMAH_API bramah_status bramah_study_check_inputs(const bramah_study *study, const bramah_model *model,
-                                                   bramah_diag *diag);
+typedef enum bramah_file_kind {
+  BRAMAH_FILE_MACHINE = 0,
+  BRAMAH_FILE_STUDY = 1,
+  BRAMAH_FILE_PLAN = 2 /* of a sensor study */
+} bramah_file_kind;
 
-/* What the study says of an input whose command nobody knows; NULL: it is known. Its valves have no lag in
- * the filter's model: spools are no states of the filter, and the random walk can be as slow as they are. */
-BRAMAH_API const bramah_study_augmented *bramah_study_unknown_input(const bramah_study *study,
-                                                                    const char *input);
-/* How many there are: they come first among the augmented states. */
-BRAMAH_API size_t bramah_study_n_unknown_inputs(const bramah_study *study);
+/* Read a file as *_load does, but go on after a mistake: every value that is wrong by itself, every unknown,
+ * missing or doubled key and every name that refers to nothing is told; of a study and its machine without
+ * such mistakes also every name and unit of the study that does not fit the machine. Which kind of file it is
+ * shows by its key `study` or `plan`; *kind may be asked for (NULL: not). Returns OK if there is no mistake,
+ * else the status of the first; nothing is kept. After 1000 mistakes in a file it stops. What only the whole
+ * shows (a loop that cannot close, what a plan names) is left to bramah_machine_plant_open and
+ * bramah_sensor_study_open. */
+BRAMAH_API bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *user,
+                                           bramah_file_kind *kind);
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,7 @@ typedef struct bramah_simulation bramah_simulation;
 /* Prepare a simulation of the machine's plant from where it is now, at t = 0, with the commands the machine
  * plans; the machine must outlive it. Files are created. The same seed gives the same bytes, and the noise of
  * a sensor does not depend on the other sensors. options NULL: default. Errors: those of bramah_log_create,
- * bramah_study_load, bramah_sensor_init, bramah_study_check_inputs, with process noise those of bramah_session_open;
+ * bramah_study_load, bramah_sensor_init, with process noise those of bramah_session_open;
  * E_UNSUPPORTED (a study whose log is not one file with commas, a header and plain seconds); E_MEMORY. */
 BRAMAH_API bramah_status bramah_simulation_new(const bramah_machine_plant *machine,
                                                const bramah_simulation_options *options, bramah_diag *diag,

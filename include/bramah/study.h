@@ -35,19 +35,11 @@ BRAMAH_API void bramah_machine_free(bramah_machine *machine); /* NULL allowed */
 /* Called for each mistake found in a file, in the order of the file's sections. */
 typedef void (*bramah_mistake)(void *user, const bramah_diag *diag);
 
-/* Read a machine or study file as *_load does, but go on after a mistake: every value that is wrong by
- * itself, every unknown, missing or doubled key and every name that refers to nothing is told. Returns OK if
- * there is none, else the status of the first; nothing is kept. After 1000 mistakes it stops. What only the
- * whole machine shows (a loop that cannot close) is left to bramah_model_new. */
-BRAMAH_API bramah_status bramah_machine_check(const char *path, size_t n_changes,
-                                              const bramah_change *changes, bramah_mistake tell, void *user);
-BRAMAH_API bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *user);
-
 /* Start values and uncertainty of one joint. */
 typedef struct bramah_joint_start {
   const char *joint;
   int line;
-  int revolute_unit;         /* 1 if the values were written in angle units, 0 in length units */
+  int slides;                /* 1: the values were written in units of length, 0: of angle */
   int has_position;          /* 0: the machine file's initial position */
   double position;           /* [rad] or [m] */
   double rate;               /* [rad/s] or [m/s]; default 0 */
@@ -67,8 +59,8 @@ typedef struct bramah_volume_start {
   int flow_unit;    /* 1: the units are those of a line */
 } bramah_volume_start;
 
-/* A value whose unit depends on the machine: the text of the file, known to be a number with a unit. Its number
- * comes from bramah_study_value_get with the unit that is expected. */
+/* A value whose unit depends on the machine: the text of the file, known to be a number with a unit. What it is
+ * in that unit is found when a session is made. */
 typedef struct bramah_study_value {
   const char *text; /* NULL: not given */
   int line, column;
@@ -223,7 +215,7 @@ typedef struct bramah_study {
   double drift_gate;        /* 0: none */
   int injection;            /* bramah_injection */
   bramah_study_adapt adapt;
-  size_t n_augmented; /* unknown inputs first */
+  size_t n_augmented, n_unknown_inputs; /* the unknown inputs are the first ones */
   const bramah_study_augmented *augmented;
   size_t n_parameter_noise;
   const bramah_study_parameter_noise *parameter_noise;
@@ -234,19 +226,11 @@ typedef struct bramah_study {
   bramah_study_tune tune;
 } bramah_study;
 
-/* Read a study file; the machine file is not opened. Errors as for bramah_machine_load. */
-BRAMAH_API bramah_status bramah_study_load(const char *path, bramah_diag *diag, bramah_study **out);
-/* The same with changes applied to the study file itself ("volumes.v1.noise"), which come before its own
- * `changes` of the machine. */
-BRAMAH_API bramah_status bramah_study_load_changed(const char *path, size_t n_changes,
-                                                   const bramah_change *changes, bramah_diag *diag,
-                                                   bramah_study **out);
+/* Read a study file, with changes of the file itself applied ("volumes.v1.noise"), which come before its own
+ * `changes` of the machine; the machine file is not opened. Errors as for bramah_machine_load. */
+BRAMAH_API bramah_status bramah_study_load(const char *path, size_t n_changes, const bramah_change *changes,
+                                           bramah_diag *diag, bramah_study **out);
 BRAMAH_API void bramah_study_free(bramah_study *study); /* NULL allowed */
-
-/* The number of a value, in SI, where a unit of the dimension of `expected` is wanted ("m", "Pa"). Errors:
- * E_UNIT, E_VALUE, without a place. */
-BRAMAH_API bramah_status bramah_study_value_get(const bramah_study_value *value, const char *expected,
-                                                double *si, bramah_diag *diag);
 
 /* ---- a study in memory ----
  *
@@ -293,39 +277,6 @@ BRAMAH_API bramah_status bramah_study_set(bramah_study *study, size_t n, const b
 /* A study of its own with the same values; the original, which holds the contents of the files, must outlive
  * it. Copies may be made and set on threads of their own. Errors: E_MEMORY; those of reading the machine file. */
 BRAMAH_API bramah_status bramah_study_copy(bramah_study *study, bramah_diag *diag, bramah_study **out);
-
-/* A number for what is in memory: the contents of the study and its machine file and all values that were
- * set. Errors: those of reading the machine file. */
-BRAMAH_API bramah_status bramah_study_hash(bramah_study *study, uint64_t *out, bramah_diag *diag);
-
-/* ---- a file of which some values are exchanged; all else, comments included, stays as written ---- */
-
-typedef struct bramah_edit bramah_edit;
-
-/* Edit the file of a study as it is in memory; the study must outlive the edit. Errors: E_MEMORY. */
-BRAMAH_API bramah_status bramah_edit_study(const bramah_study *study, bramah_diag *diag, bramah_edit **out);
-/* Read a file. Errors: E_FILE, E_EMPTY, E_SYNTAX, E_MEMORY. */
-BRAMAH_API bramah_status bramah_edit_open(const char *path, bramah_diag *diag, bramah_edit **out);
-BRAMAH_API void bramah_edit_free(bramah_edit *edit); /* NULL allowed */
-
-/* The single value at a path of keys joined by dots ("volumes.v1.noise", elements of lists by their index);
- * behind "changes." all that follows is one key. *text lives as long as the edit; *line may be NULL. Errors:
- * E_KEY (nothing there; suggests the nearest key), E_VALUE (keys and values or a list stand there). */
-BRAMAH_API bramah_status bramah_edit_find(const bramah_edit *edit, const char *path, const char **text,
-                                          int *line, bramah_diag *diag);
-
-/* Write another value there, and a comment line above it (NULL: none). A key that `changes` does not have yet
- * is added, the section too. Of several values for one place the last one counts. Texts are copied. Errors: as above;
- * E_UNSUPPORTED where an alias shares the value with another place, where a value is empty or
- * goes over several lines, or where a key to be added has more than 600 characters or its value more than
- * 100. */
-BRAMAH_API bramah_status bramah_edit_set(bramah_edit *edit, const char *path, const char *value,
-                                         const char *comment, bramah_diag *diag);
-
-/* Write the text with all changes, `head` (NULL: none) as a comment in front, to a file ("-": standard
- * output). Errors: E_FILE, E_MEMORY. */
-BRAMAH_API bramah_status bramah_edit_write(const bramah_edit *edit, const char *path, const char *head,
-                                           bramah_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -30,14 +30,14 @@ typedef struct bramah_tune_progress {
 
 /* How to tune. */
 typedef struct bramah_tune_options {
-  int criterion;    /* bramah_tune_criterion; -1: the study's */
-  int method;       /* bramah_tune_method; -1: the study's */
-  int as_it_stands; /* 1: begin with the study's values, not with what the innovations tell */
-  size_t n_threads; /* 0: as many as there are processors */
-  uint64_t budget;  /* evaluations at most; 0: any number */
-  size_t folds;     /* cross-validation: tune anew without each folds-th of the logs; 0: none */
-  size_t profile;   /* profile of the likelihood: points to each side of every value; 0: none */
-  size_t n_held;    /* the last so many logs are judged but not tuned on */
+  int criterion;        /* bramah_tune_criterion; -1: the study's */
+  int method;           /* bramah_tune_method; -1: the study's */
+  int start_from_study; /* 1: begin with the study's values, not with what the innovations tell */
+  size_t n_threads;     /* 0: as many as there are processors */
+  uint64_t budget;      /* evaluations at most; 0: any number */
+  size_t folds;         /* cross-validation: tune anew without each folds-th of the logs; 0: none */
+  size_t profile;       /* profile of the likelihood: points to each side of every value; 0: none */
+  size_t n_held;        /* the last so many logs are judged but not tuned on */
   size_t n_truths;
   const char *const *truths; /* [n_truths] true motion of the first logs */
   const char *journal;       /* file for every result as it comes; a new run goes on from it. NULL: none */
@@ -181,7 +181,8 @@ BRAMAH_API const bramah_tune_result *bramah_tuning_result(const bramah_tuning *t
 
 /* The study with the values found in place of its own ("-": standard output), each with a comment on its
  * interval, and `head` (NULL: none) as a comment in front. Values of the machine become changes. Errors:
- * those of bramah_edit_write and bramah_edit_set. */
+ * E_FILE; E_UNSUPPORTED where an alias shares a value with another place, or where a value is empty or goes over
+ * several lines. */
 BRAMAH_API bramah_status bramah_tuning_write(const bramah_tuning *tuning, const char *path, const char *head,
                                              bramah_diag *diag);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An assessment and its parts. run.c steps it, results.c has what it estimates, counts and judges, accuracy.c
- * compares with the truth, unknown_inputs.c runs the second filter, smooth.c is the backward pass, save.c writes
- * it all into a snapshot. */
+/* An assessment and its parts. assess.c steps it, forwards and backwards, results.c has what it estimates, counts,
+ * compares with the truth and judges, unknown_inputs.c runs the second filter, snapshot.c writes it all into a file. */
 #ifndef BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 #define BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 
@@ -9,8 +8,8 @@
 #include "bramah/log.h"
 #include "bramah/smoother.h"
 #include "bramah/observability.h"
-#include "lib/assess/snapshot.h"
 #include "lib/assess/statistics.h"
+#include "lib/base/arena.h"
 #include "lib/io/fail.h"
 #include "lib/logs/logs.h"
 
@@ -47,16 +46,78 @@ typedef struct bramah__known_inputs {
   uint64_t count;
 } bramah__known_inputs;
 
-/* What the results point to. */
-typedef struct bramah__results {
-  bramah_assess_results of;
-  bramah_consistency *sensor;    /* [n_sensors] */
-  double *lags;                  /* [n_sensors x BRAMAH__AUTOCORRELATION_LAGS] */
-  bramah_accuracy *accuracy;     /* [n_accuracies] */
-  bramah_adapted *adapted;       /* [n_adapted] */
-  bramah_input_cost *input_cost; /* [n_outputs] */
-  bramah_finding *finding;       /* [4 n_sensors + n_accuracies + 2] */
-} bramah__results;
+/* ---- snapshots ---- */
+
+/* A file of named pieces of memory, to go on later:
+ *
+ *   | "BRAMAHSN" | format, byte order | length |
+ *   | { name [24] | size | bytes, to a multiple of 8 } ... | FNV-1a |
+ *
+ * The check sum at the end is over all before it. Numbers are those of the machine that wrote it: a snapshot
+ * is for the same program on the same kind of computer, not for archives. */
+typedef struct bramah__snapshot {
+  unsigned char *bytes; /* NULL: none */
+  size_t size, room;
+  int failed; /* memory was out */
+} bramah__snapshot;
+
+void bramah__snapshot_free(bramah__snapshot *snapshot);
+/* Begin anew, in the memory there is. */
+void bramah__snapshot_clear(bramah__snapshot *snapshot);
+/* A new piece of n bytes, zeroed and 8-byte aligned, to be filled before the next one; NULL when memory is
+ * out; bramah__snapshot_write then fails. */
+void *bramah__snapshot_add(bramah__snapshot *snapshot, const char *name, size_t n);
+void bramah__snapshot_put(bramah__snapshot *snapshot, const char *name, const void *from, size_t n);
+/* A piece and its size; NULL if there is none of the name. */
+const void *bramah__snapshot_find(const bramah__snapshot *snapshot, const char *name, size_t *n);
+/* Copy a piece that must have n bytes; 0 if there is none, or of another size. */
+int bramah__snapshot_get(const bramah__snapshot *snapshot, const char *name, void *out, size_t n);
+
+/* Write it to a file of its own and rename that, so that the path always holds a whole snapshot. Errors:
+ * E_FILE, E_MEMORY. */
+bramah_status bramah__snapshot_write(bramah__snapshot *snapshot, const char *path, bramah_diag *diag);
+/* Read and check it. Errors: E_FILE, E_SYNTAX (no snapshot, or damaged), E_TRUNCATED, E_MEMORY. */
+bramah_status bramah__snapshot_read(bramah__snapshot *snapshot, const char *path, bramah_diag *diag);
+
+/* FNV-1a hash (64 bits) of n bytes, begun with the number below or gone on with; of a file: 0 if it cannot be
+ * read. */
+#define BRAMAH__HASH_START UINT64_C(14695981039346656037)
+uint64_t bramah__hash(const void *bytes, size_t n, uint64_t hash);
+uint64_t bramah__hash_file(const char *path);
+
+/* ---- an assessment ---- */
+
+typedef char bramah__state_name[128];
+typedef struct bramah__band {
+  double low, high; /* of a mean NIS; both 0: not looked up yet */
+} bramah__band;
+
+/* Its arrays, cut from one arena: type, name, how many, and what they hold. Their numbers are in `a`. */
+#define BRAMAH__ASSESS_ARRAYS(X)                                                                             \
+  X(bramah_assess_output, outputs, a->plant->n_output, "those shown")                                        \
+  X(double, value, a->plant->n_output, "estimates")                                                          \
+  X(double, sigma, a->plant->n_output, "of these")                                                           \
+  X(double, truth, a->plant->n_output, "at the same time")                                                   \
+  X(double, alone, a->plant->n_output, "of the model alone")                                                 \
+  X(double, measured, a->n_sensors, "at this time")                                                          \
+  X(bramah__band, bands, a->n_sensors + 1, "of a NIS by its degrees of freedom")                             \
+  X(size_t, shown_as, a->n_augmented, "output of the plant, or n_output")                                    \
+  X(bramah_augmented_estimate, augmented, a->n_augmented, "states")                                          \
+  X(bramah__innovations, innovations, a->n_sensors, "sums")                                                  \
+  X(bramah__autocorrelation, whiteness, a->options.whiteness ? a->n_sensors : 0, "of innovations")           \
+  X(double, lags, a->options.whiteness ? a->n_sensors *BRAMAH__AUTOCORRELATION_LAGS : 0, "of these")         \
+  X(bramah_event, fault, a->n_sensors, "of sensors")                                                         \
+  X(bramah__accuracy, accuracy, a->options.truth ? a->plant->n_output : 0, "[n_accuracies]")                 \
+  X(long, column, a->plant->n_output, "of the truth by output, -1: none")                                    \
+  X(bramah__state_name, state, bramah_plant_n_error(a->plant), "names of the error states at the last time") \
+  X(long, state_column, bramah_plant_n_error(a->plant), "of the truth, -1: none")                            \
+  X(double, error, a->n_work, "[n] and P [n x n], work [n (n + 2)], x [n] behind it")                        \
+  X(double, stated, a->n_noises, "noise that adapts, as the study states it")                                \
+  X(bramah_consistency, sensor_results, a->n_sensors, "results of sensors")                                  \
+  X(bramah_accuracy, accuracy_results, a->options.truth ? a->plant->n_output : 0, "of outputs")              \
+  X(bramah_adapted, adapted, a->n_noises, "noise that adapts, at present")                                   \
+  X(bramah_input_cost, input_cost, a->plant->n_output, "of unknown inputs")                                  \
+  X(bramah_finding, finding, 4 * a->n_sensors + a->plant->n_output + 2, "of the verdict")
 
 struct bramah_assess {
   bramah_session *session;
@@ -68,34 +129,24 @@ struct bramah_assess {
   bramah_filter *filter;
   const bramah_plant *plant;
   bramah_replay *replay;
-  size_t n_sensors, n_augmented;
+  size_t n_sensors, n_augmented, n_outputs, n_accuracies;
+  size_t n_noises, n_work; /* sizes of arrays */
   bramah_assess_totals totals;
   bramah_filter_report counts; /* at the step before */
   double reading;              /* [s] of the clock, within the source */
   uint64_t study_hash, machine_hash;
 
-  /* results.c */
+  void *memory; /* of the arrays */
+  BRAMAH__ASSESS_ARRAYS(BRAMAH__FIELD_MEMBER)
   bramah_estimate estimate;
   int taken; /* the estimate holds the values of the present step */
-  size_t n_outputs;
-  bramah_assess_output *outputs;         /* [n_outputs] */
-  double *value, *sigma, *truth, *alone; /* [n_output of the plant]; alone: of the model */
-  double *measured;                      /* [n_sensors] */
-  size_t *shown_as;                      /* [n_augmented] output of the plant, or n_output */
-  bramah_augmented_estimate *augmented;  /* [n_augmented] */
-  bramah__innovations *innovations, all; /* [n_sensors] */
-  bramah__autocorrelation *whiteness;    /* [n_sensors] or NULL */
-  bramah_event *fault, recoveries;       /* [n_sensors] */
+  bramah__innovations all;
+  bramah_event recoveries;
+  bramah_assess_results results;
 
-  /* accuracy.c */
   bramah__truth *rows; /* of the truth; NULL: none */
-  size_t n_accuracies;
-  bramah__accuracy *accuracy; /* [n_accuracies] */
-  long *column;               /* [n_output of the plant] of the truth, -1: none */
+  int has_nees;       /* the plant has coordinates to compare */
   bramah__nis nees;
-  char (*state)[128]; /* [n] names of the error states at the last time; NULL: no NEES */
-  long *state_column; /* [n] of the truth, -1: none */
-  double *error;      /* [n] and P [n x n], work [n (n + 2)], x [n] behind it */
 
   /* model alone */
   bramah_coupled *free_model;
@@ -103,36 +154,27 @@ struct bramah_assess {
   int model_runs; /* 0: there is none, or it could not be integrated any further */
 
   bramah__known_inputs known;
+  bramah_adaptive *adaptive; /* noise that adapts; NULL: none */
 
-  /* noise that adapts */
-  bramah_adaptive *adaptive; /* NULL: none */
-  double *stated;            /* [n_dof + n_first_order + n_sensors] */
-
-  /* smooth.c */
+  /* backward pass */
   bramah_smoother *smoother;
   int64_t smooth_from_ns; /* time of the log at its first step */
-  int smoothing;          /* the backward pass was made */
+  int smoothing;          /* it was made */
 
   bramah__snapshot snapshot; /* memory of the last one written */
-  bramah__results results;
 };
 
-/* run.c */
+/* assess.c */
 void bramah__assess_tell(const bramah_assess *a, const char *format, ...) BRAMAH__PRINTF(2, 3);
 
-/* results.c: memory for estimates, and for results; the augmented states of the filter, which showing smoothed steps
- * moves; count a sample that is used; watch for faults and resets at the present step. */
-bramah_status bramah__estimate_init(bramah_assess *a, bramah_diag *diag);
+/* results.c: fill what estimates and results consist of, and open the truth; the augmented states of the filter, which
+ * showing smoothed steps moves; count a sample that is used; watch for faults and resets at the present step. */
 bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag);
-void bramah__results_free(bramah__results *results);
 void bramah__estimate_augmented(bramah_assess *a);
 void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use);
 void bramah__events_watch(bramah_assess *a);
-
-/* accuracy.c: open the truth and find its columns; go to the present time; compare the present estimate, or
- * the smoothed one. Where there is no truth nothing is done. */
-bramah_status bramah__accuracy_init(bramah_assess *a, bramah_diag *diag);
-bramah_status bramah__accuracy_seek(bramah_assess *a, int64_t time_ns, int *matched, bramah_diag *diag);
+/* Where there is a truth: go to the present time; compare the present estimate, or the smoothed one. */
+bramah_status bramah__truth_seek(bramah_assess *a, int64_t time_ns, int *matched, bramah_diag *diag);
 void bramah__accuracy_step(bramah_assess *a);
 void bramah__accuracy_smoothed(bramah_assess *a);
 
@@ -144,8 +186,5 @@ bramah_status bramah__known_keep(bramah_assess *a, const bramah_sample *sample, 
 bramah_status bramah__known_step(bramah_assess *a, bramah_diag *diag);
 void bramah__known_save(const bramah_assess *a, bramah__snapshot *snapshot);
 bramah_status bramah__known_resume(bramah_assess *a, const bramah__snapshot *snapshot, bramah_diag *diag);
-
-/* smooth.c: at the first step, take memory and record. */
-bramah_status bramah__smooth_begin(bramah_assess *a, bramah_diag *diag);
 
 #endif

@@ -22,18 +22,15 @@ typedef struct sensors {
   const char **name, **unit;
 } sensors;
 
-struct bramah_operating_point {
+typedef struct operating_point {
+  bramah_operating_point found; /* first: what the caller holds */
   bramah_machine_plant machine;
-  bramah_linearization *linearization;
   const bramah_linear_system *base; /* all outputs that have a derivative */
   sensors sensors;                  /* study NULL: none */
-  bramah_equilibrium_report rest;
-  int at_rest;      /* 1: an equilibrium is searched for */
-  bramah_trim trim; /* if something is held or free */
+  bramah_trim trim;                 /* if something is held or free */
   size_t *held, *free, *columns;
-  double *target, *work;
-  double at; /* [s] the time that the machine is really at */
-};
+  double *target;
+} operating_point;
 
 /* ---- names and values ---- */
 
@@ -91,7 +88,7 @@ static bramah_status split(const char *text, char *name, const char **value, bra
 
 /* ---- machine and linearization ---- */
 
-static bramah_status open_machine(bramah_operating_point *point, const char *path,
+static bramah_status open_machine(operating_point *point, const char *path,
                                   const bramah_operating_point_options *o, bramah_diag *diag)
 {
   bramah_change *changes = calloc(o->n_set + 1, sizeof *changes);
@@ -130,7 +127,7 @@ static bramah_status set_parameters(const bramah_plant *plant, const bramah_oper
 }
 
 /* Parameters that become inputs: those listed as such, and the free ones that are no commands. */
-static bramah_status choose_columns(bramah_operating_point *point, const bramah_operating_point_options *o,
+static bramah_status choose_columns(operating_point *point, const bramah_operating_point_options *o,
                                     size_t *n, bramah_diag *diag)
 {
   const bramah_plant *plant = &point->machine.plant;
@@ -139,26 +136,24 @@ static bramah_status choose_columns(bramah_operating_point *point, const bramah_
   if (!point->columns) return bramah__fail_memory(diag);
   for (size_t k = 0; k < o->n_input + o->n_free; k++) {
     const char *name = k < o->n_input ? o->input[k] : o->free[k - o->n_input];
-    const long parameter = bramah_plant_find_parameter(plant, name);
-    size_t unknown, given = 0;
-    if (parameter < 0 && k < o->n_input) {
-      bramah_plant_parameter_index(plant, name, &unknown, diag);
-      return bramah__place(diag, "input", 0);
-    }
-    for (size_t i = 0; i < *n; i++) given += point->columns[i] == (size_t)parameter;
-    if (parameter >= 0 && !given) point->columns[(*n)++] = (size_t)parameter;
+    size_t parameter = 0, given = 0;
+    const bramah_status status =
+        bramah_plant_parameter_index(plant, name, &parameter, k < o->n_input ? diag : NULL);
+    if (status && k < o->n_input) return bramah__place(diag, "input", 0);
+    for (size_t i = 0; i < *n; i++) given += point->columns[i] == parameter;
+    if (!status && !given) point->columns[(*n)++] = parameter;
   }
   return BRAMAH_OK;
 }
 
 /* ---- sensors ---- */
 
-static bramah_status bind_sensors(bramah_operating_point *point, const char *study, bramah_diag *diag)
+static bramah_status bind_sensors(operating_point *point, const char *study, bramah_diag *diag)
 {
   sensors *s = &point->sensors;
   const bramah_linear_system *base = point->base;
   const bramah_plant *plant = &point->machine.plant;
-  bramah_status status = bramah_study_load(study, diag, &s->study);
+  bramah_status status = bramah_study_load(study, 0, NULL, diag, &s->study);
   if (status) return status;
   const size_t n = s->study->n_sensors, most = base->n_y + n;
   s->sensor = calloc(n + 1, sizeof *s->sensor);
@@ -201,7 +196,7 @@ static double shape(const bramah_sensor *sensor, const double sum[2], double slo
 }
 
 /* The equations at the point with a row more for each sensor. */
-static void add_sensors(bramah_operating_point *point)
+static void add_sensors(operating_point *point)
 {
   sensors *s = &point->sensors;
   const bramah_linear_system *base = point->base;
@@ -235,7 +230,7 @@ static void add_sensors(bramah_operating_point *point)
 
 /* ---- the point ---- */
 
-static bramah_status simulate(bramah_operating_point *point, double seconds, bramah_diag *diag)
+static bramah_status simulate(operating_point *point, double seconds, bramah_diag *diag)
 {
   const bramah_plant *plant = &point->machine.plant;
   const int64_t until = llround(seconds * 1e9);
@@ -247,7 +242,7 @@ static bramah_status simulate(bramah_operating_point *point, double seconds, bra
     status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
     if (!status) status = plant->step(plant->self, diag);
   }
-  point->at = 1e-9 * (double)now;
+  point->found.time = 1e-9 * (double)now;
   bramah_schedule_free(schedule);
   return status;
 }
@@ -267,7 +262,7 @@ static bramah_status take_cell(const bramah_log_reader *log, const char *name, c
 
 /* Go to the row of a log nearest to a time. Friction states, which logs do not hold, stay; everything else must be
  * there. What is farther from all rows than the longest gap between two is not in the log. */
-static bramah_status place(bramah_operating_point *point, const char *file, double wanted, bramah_diag *diag)
+static bramah_status place(operating_point *point, const char *file, double wanted, bramah_diag *diag)
 {
   const bramah_linear_system *s = point->base;
   const bramah_plant *plant = &point->machine.plant;
@@ -296,14 +291,15 @@ static bramah_status place(bramah_operating_point *point, const char *file, doub
   if (!status && !(wanted >= first - gap && wanted <= last + gap))
     status = bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, "at",
                            "%.9g s is not in the log, which goes from %.9g s to %.9g s", wanted, first, last);
-  if (!status) point->at = values[time];
+  if (!status) point->found.time = values[time];
   if (!status) memcpy(x, s->x, s->n * sizeof *x);
   for (size_t i = 0; !status && i < s->n - s->n_friction; i++)
     status = take_cell(log, s->x_name[i], s->x_unit[i], values, present, &x[i], diag);
   for (size_t i = 0; !status && i < nu; i++)
     status = take_cell(log, s->u_name[i], s->u_unit[i], values, present, &u[i], diag);
   if (!status) status = plant->set_inputs(plant->self, u, diag);
-  if (!status) status = bramah_linearization_place(point->linearization, point->machine.coupled, x, diag);
+  if (!status)
+    status = bramah_linearization_place(point->found.linearization, point->machine.coupled, x, diag);
   if (status) bramah__place(diag, file, 0);
   free(row);
   free(filled);
@@ -312,7 +308,7 @@ static bramah_status place(bramah_operating_point *point, const char *file, doub
 }
 
 /* "start", "rest", a time, or FILE@TIME */
-static bramah_status go_to(bramah_operating_point *point, const char *at, bramah_diag *diag)
+static bramah_status go_to(operating_point *point, const char *at, bramah_diag *diag)
 {
   const char *sign = at ? strrchr(at, '@') : NULL;
   double seconds = 0.0;
@@ -334,7 +330,7 @@ static bramah_status go_to(bramah_operating_point *point, const char *at, bramah
   return simulate(point, seconds, diag);
 }
 
-static bramah_status set_commands(bramah_operating_point *point, const bramah_operating_point_options *o,
+static bramah_status set_commands(operating_point *point, const bramah_operating_point_options *o,
                                   bramah_diag *diag)
 {
   const bramah_linear_system *s = point->base;
@@ -357,7 +353,7 @@ static bramah_status set_commands(bramah_operating_point *point, const bramah_op
   return status ? bramah__place(diag, "command", 0) : BRAMAH_OK;
 }
 
-static bramah_status read_trim(bramah_operating_point *point, const bramah_operating_point_options *o,
+static bramah_status read_trim(operating_point *point, const bramah_operating_point_options *o,
                                bramah_diag *diag)
 {
   const bramah_linear_system *s = point->base;
@@ -365,9 +361,7 @@ static bramah_status read_trim(bramah_operating_point *point, const bramah_opera
   point->held = calloc(o->n_hold + 1, sizeof *point->held);
   point->free = calloc(o->n_free + 1, sizeof *point->free);
   point->target = calloc(o->n_hold + 1, sizeof *point->target);
-  point->work =
-      calloc(bramah_equilibrium_work(point->linearization, o->n_hold, o->n_free) + 1, sizeof *point->work);
-  if (!point->held || !point->free || !point->target || !point->work) return bramah__fail_memory(diag);
+  if (!point->held || !point->free || !point->target) return bramah__fail_memory(diag);
   point->trim = (bramah_trim){o->n_hold, point->held, point->target, o->n_free, point->free};
   for (size_t k = 0; k < o->n_hold && !status; k++) {
     char name[256];
@@ -393,9 +387,10 @@ static bramah_status read_trim(bramah_operating_point *point, const bramah_opera
 bramah_status bramah_operating_point_new(const char *machine, const bramah_operating_point_options *options,
                                          bramah_diag *diag, bramah_operating_point **out)
 {
-  const bramah_operating_point_options start = bramah_operating_point_options_default();
+  bramah_operating_point_options start;
+  bramah_operating_point_options_default(&start);
   const bramah_operating_point_options *o = options ? options : &start;
-  bramah_operating_point *point = calloc(1, sizeof *point);
+  operating_point *point = calloc(1, sizeof *point);
   size_t n = 0;
   *out = NULL;
   if (!point) return bramah__fail_memory(diag);
@@ -404,10 +399,10 @@ bramah_status bramah_operating_point_new(const char *machine, const bramah_opera
   if (!status) {
     const bramah_linearization_options all = {
         .n_parameters = n, .parameters = point->columns, .all_outputs = 1};
-    status = bramah_linearization_new(point->machine.model, &all, diag, &point->linearization);
+    status = bramah_linearization_new(point->machine.model, &all, diag, &point->found.linearization);
   }
   bramah_coupled *plant = point->machine.coupled;
-  bramah_linearization *l = point->linearization;
+  bramah_linearization *l = point->found.linearization;
   if (!status) point->base = bramah_linearization_system(l);
   if (!status) status = bramah_linearization_run(l, plant, diag); /* for the names */
   if (!status && o->sensors) status = bind_sensors(point, o->sensors, diag);
@@ -420,56 +415,44 @@ bramah_status bramah_operating_point_new(const char *machine, const bramah_opera
   if (!status) status = read_trim(point, o, diag);
 
   /* the equilibrium near it, if one is asked for, and the equations there. */
-  point->at_rest = o->n_hold + o->n_free > 0 || (o->at && strcmp(o->at, "rest") == 0);
-  if (!status && point->at_rest)
-    status = o->n_hold + o->n_free > 0
-                 ? bramah_trim_find(l, plant, &point->trim, point->work, &point->rest, diag)
-                 : bramah_settle(l, plant, point->work, &point->rest, diag);
+  bramah_operating_point *found = &point->found;
+  found->at_rest = o->n_hold + o->n_free > 0 || (o->at && strcmp(o->at, "rest") == 0);
+  if (!status && found->at_rest)
+    status = o->n_hold + o->n_free > 0 ? bramah_trim_find(l, plant, &point->trim, &found->rest, diag)
+                                       : bramah_settle(l, plant, &found->rest, diag);
   if (!status) status = bramah_linearization_run(l, plant, diag);
   if (!status && point->sensors.study) add_sensors(point);
   if (status) {
     bramah__place(diag, machine, 0);
-    bramah_operating_point_free(point);
+    bramah_operating_point_free(found);
     return status;
   }
-  *out = point;
+  found->system = point->sensors.study ? &point->sensors.system : point->base;
+  found->model = point->machine.model;
+  found->plant = plant;
+  *out = found;
   return BRAMAH_OK;
 }
 
-void bramah_operating_point_free(bramah_operating_point *point)
+void bramah_operating_point_free(bramah_operating_point *found)
 {
+  operating_point *point = (operating_point *)(void *)found;
   if (!point) return;
   bramah_study_free(point->sensors.study);
   free(point->sensors.sensor);
   free(point->sensors.term);
   free(point->sensors.C);
   free(point->sensors.name);
-  bramah_linearization_free(point->linearization);
+  bramah_linearization_free(found->linearization);
   bramah_machine_plant_close(&point->machine);
   free(point->columns);
   free(point->held);
   free(point->free);
   free(point->target);
-  free(point->work);
   free(point);
 }
 
-bramah_operating_point_options bramah_operating_point_options_default(void)
+void bramah_operating_point_options_default(bramah_operating_point_options *options)
 {
-  return (bramah_operating_point_options){.at = "start"};
-}
-
-const bramah_linear_system *bramah_operating_point_system(const bramah_operating_point *point)
-{
-  return point->sensors.study ? &point->sensors.system : point->base;
-}
-
-bramah_operating_point_info bramah_operating_point_get(const bramah_operating_point *point)
-{
-  return (bramah_operating_point_info){.model = point->machine.model,
-                                       .plant = point->machine.coupled,
-                                       .linearization = point->linearization,
-                                       .at_rest = point->at_rest,
-                                       .rest = point->rest,
-                                       .time = point->at};
+  *options = (bramah_operating_point_options){.at = "start"};
 }

@@ -1,41 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an assessment has found, as structures: estimates at one time, innovations and events, and whether the filter
- * is consistent. */
+/* What an assessment has found, as structures: estimates at one time, innovations and events, errors against the
+ * truth, and whether the filter is consistent. */
 #include "lib/assess/assess_internal.h"
+#include "lib/io/session.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- estimates ---- */
 
+/* Outputs and errors of states that the truth has. */
+static bramah_status open_truth(bramah_assess *a, bramah_diag *diag)
+{
+  bramah_status status = bramah__truth_open(a->options.truth, diag, &a->rows);
+  for (size_t c = 0; !status && c < a->n_outputs; c++) {
+    bramah_assess_output *out = &a->outputs[c];
+    long *column = &a->column[out->output];
+    *column = -1;
+    if (out->has_sigma) status = bramah__truth_find(a->rows, out->name, out->unit, column, diag);
+    out->has_truth = !status && *column >= 0;
+    if (out->has_truth)
+      a->accuracy[a->n_accuracies++] = (bramah__accuracy){
+          .output = out->output, .name = out->name, .unit = out->unit, .sensor = out->sensor};
+  }
+  a->has_nees = !status && bramah_plant_coordinates(a->plant, a->error);
+  return status;
+}
+
 /* Accelerations could have a sigma too, but their derivatives cost as much as those of the filter's own
  * prediction. Unknown commands have the name of an output, which no other augmented state can have. */
-bramah_status bramah__estimate_init(bramah_assess *a, bramah_diag *diag)
+bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
 {
   const size_t n = a->plant->n_output;
-  a->outputs = calloc(n + 1, sizeof *a->outputs);
-  a->value = calloc(4 * n + a->n_sensors + 1, sizeof *a->value);
-  a->augmented = calloc(a->n_augmented + 1, sizeof *a->augmented);
-  a->shown_as = calloc(a->n_augmented + 1, sizeof *a->shown_as);
-  a->innovations = calloc(a->n_sensors + 1, sizeof *a->innovations);
-  a->fault = calloc(a->n_sensors + 1, sizeof *a->fault);
-  if (a->options.whiteness) a->whiteness = calloc(a->n_sensors + 1, sizeof *a->whiteness);
-  if (!a->outputs || !a->value || !a->augmented || !a->shown_as || !a->innovations || !a->fault ||
-      (a->options.whiteness && !a->whiteness))
-    return bramah__fail_memory(diag);
-  a->sigma = a->value + n;
-  a->truth = a->sigma + n;
-  a->alone = a->truth + n;
-  a->measured = a->alone + n;
-  for (size_t i = 0; i < 4 * n; i++) a->value[i] = NAN;
+  for (size_t i = 0; i < n; i++) a->value[i] = a->sigma[i] = a->truth[i] = a->alone[i] = NAN;
   for (size_t k = 0; k < a->n_augmented; k++) {
     const bramah_augmented *state = bramah_filter_augmented(a->filter, k);
     const long i = bramah_plant_find_output(a->plant, state->name);
     a->shown_as[k] = i < 0 ? n : (size_t)i;
     a->augmented[k] = (bramah_augmented_estimate){.name = state->name,
                                                   .at = state->at,
-                                                  .unit = bramah_session_augmented_unit(a->session, k),
+                                                  .unit = bramah_session_about(a->session)->augmented_unit[k],
                                                   .is_bias = state->kind == BRAMAH_AUGMENTED_BIAS,
                                                   .is_shown = i >= 0};
   }
@@ -48,17 +53,32 @@ bramah_status bramah__estimate_init(bramah_assess *a, bramah_diag *diag)
                                   .name = info.name,
                                   .unit = info.unit,
                                   .has_sigma = info.has_row && info.kind != BRAMAH_OUTPUT_ACCELERATION,
-                                  .sensor = bramah_session_sensor_of_output(a->session, i)};
+                                  .sensor = bramah__session_sensor_of_output(a->session, i)};
     for (size_t k = 0; k < a->n_augmented; k++) out->has_sigma |= a->shown_as[k] == i;
   }
-  a->estimate = (bramah_estimate){.value = a->value,
+  a->estimate = (bramah_estimate){.nis = NAN,
+                                  .nis_low = NAN,
+                                  .nis_high = NAN,
+                                  .value = a->value,
                                   .sigma = a->sigma,
                                   .truth = a->truth,
                                   .model = a->alone,
                                   .measured = a->measured,
                                   .innovation = bramah_replay_innovations(a->replay),
                                   .augmented = a->augmented};
-  return BRAMAH_OK;
+  const bramah_status status = a->options.truth ? open_truth(a, diag) : BRAMAH_OK;
+  a->results = (bramah_assess_results){.n_outputs = a->n_outputs,
+                                       .n_sensors = a->n_sensors,
+                                       .n_accuracies = a->n_accuracies,
+                                       .n_augmented = a->n_augmented,
+                                       .n_adapted = a->adaptive ? bramah_adaptive_count(a->adaptive) : 0,
+                                       .sensor = a->sensor_results,
+                                       .output = a->outputs,
+                                       .accuracy = a->accuracy_results,
+                                       .augmented = a->augmented,
+                                       .adapted = a->adapted,
+                                       .input_cost = a->input_cost};
+  return status;
 }
 
 void bramah__estimate_augmented(bramah_assess *a)
@@ -86,6 +106,14 @@ const bramah_estimate *bramah_assess_estimate(bramah_assess *a)
     a->value[a->shown_as[k]] = a->augmented[k].value;
     a->sigma[a->shown_as[k]] = a->augmented[k].sigma;
   }
+
+  /* The band of the NIS, kept for each of its usual degrees of freedom. */
+  const size_t dof = a->estimate.dof;
+  bramah__band other = {0.0, 0.0}, *found = dof <= a->n_sensors ? &a->bands[dof] : &other;
+  if (!(found->high > 0.0) && bramah__nis_band((double)dof, 0.95, &found->low, &found->high, NULL))
+    found->low = found->high = NAN; /* of nothing */
+  a->estimate.nis_low = found->low;
+  a->estimate.nis_high = found->high;
   return &a->estimate;
 }
 
@@ -103,7 +131,7 @@ void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use)
 {
   const bramah_innovation *innovation = &use->innovation;
   bramah__innovations *sensor = &a->innovations[use->sensor];
-  const double expected = bramah_nis_left_by_gate(a->study->gate[use->sensor]);
+  const double expected = bramah__nis_left_by_gate(a->study->gate[use->sensor]);
   count(sensor, innovation, expected);
   count(&a->all, innovation, expected);
   if (!innovation->accepted) return;
@@ -112,7 +140,7 @@ void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use)
   sensor->products += normalised * sensor->last;
   sensor->squares += normalised * normalised;
   sensor->last = normalised;
-  if (a->whiteness && innovation->sigma > 0.0)
+  if (a->options.whiteness && innovation->sigma > 0.0)
     bramah__autocorrelation_add(&a->whiteness[use->sensor], normalised);
 }
 
@@ -140,48 +168,96 @@ void bramah__events_watch(bramah_assess *a)
   a->counts = counts;
 }
 
+/* ---- errors against the truth: of outputs, and of the whole state by the filter's own covariance ---- */
+
+bramah_status bramah__truth_seek(bramah_assess *a, int64_t time_ns, int *matched, bramah_diag *diag)
+{
+  const bramah_status status = bramah__truth_row_at(a->rows, time_ns, a->plant->step_ns / 2, matched, diag);
+  for (size_t c = 0; !status && c < a->n_outputs; c++) {
+    const size_t i = a->outputs[c].output;
+    if (a->outputs[c].has_truth) a->truth[i] = bramah__truth_value(a->rows, (size_t)a->column[i]);
+  }
+  return status;
+}
+
+/* Normalised errors of the whole state; 0 if the truth lacks one. Errors of spherical and floating joints are turns
+ * about axes of the body, not those of the angles shown: such a state has no column. */
+static int nees(bramah_assess *a, double *value)
+{
+  const bramah_plant *plant = a->plant;
+  const size_t n = bramah_plant_n_error(plant), m = bramah_filter_n_error(a->filter);
+  double *e = a->error, *x = e + n, *P = x + n, *work = P + n * n;
+  const double *covariance = bramah_filter_covariance(a->filter);
+  bramah_diag ignored;
+
+  /* The columns of the coordinates that are independent now. */
+  for (size_t i = 0; i < n; i++) {
+    bramah_output_info info;
+    bramah_state_info state;
+    bramah_plant_state_info(plant, i, &state);
+    const char *name = state.name;
+    if (strcmp(name, a->state[i]) == 0) continue;
+    snprintf(a->state[i], sizeof a->state[i], "%s", name);
+    a->state_column[i] = -1;
+    const long output = bramah_plant_find_output(plant, name);
+    if (output < 0 || (i < plant->n_dof && plant->noise_row &&
+                       plant->noise_row(plant->self, (size_t)output, work) == BRAMAH_OK))
+      continue;
+    bramah_plant_output_info(plant, (size_t)output, &info);
+    if (bramah__truth_find(a->rows, name, info.unit, &a->state_column[i], &ignored)) a->state_column[i] = -1;
+  }
+
+  bramah_plant_coordinates(plant, x);
+  for (size_t i = 0; i < n; i++) {
+    if (a->state_column[i] < 0) return 0;
+    e[i] = bramah__truth_value(a->rows, (size_t)a->state_column[i]) - x[i];
+    if (isnan(e[i])) return 0;
+    memcpy(P + i * n, covariance + i * m, n * sizeof *P);
+  }
+  return bramah__nees(n, e, P, work, value, &ignored) == BRAMAH_OK;
+}
+
+void bramah__accuracy_step(bramah_assess *a)
+{
+  for (size_t k = 0; k < a->n_accuracies; k++) {
+    bramah__accuracy *c = &a->accuracy[k];
+    const size_t i = c->output;
+    const double truth = a->truth[i], sigma = a->sigma[i];
+    if (isnan(truth)) continue;
+    const double value = bramah__without_turns(a->plant, i, truth, a->value[i]);
+    bramah__rmse_add(&c->estimate, truth, value, sigma);
+    /* What is moved by a motion has no uncertainty, only rounding. */
+    if (sigma > 1e-9 * c->estimate.max_truth) {
+      c->judged++;
+      c->within += fabs(value - truth) <= 2.0 * 1.96 * sigma;
+    }
+    if (a->model_runs)
+      bramah__rmse_add(&c->model, truth, bramah__without_turns(&a->model, i, truth, a->alone[i]), NAN);
+    if (c->sensor >= 0 && !isnan(a->measured[c->sensor]))
+      bramah__rmse_add(&c->measured, truth, a->measured[c->sensor], NAN);
+  }
+  double value;
+  if (a->has_nees && nees(a, &value))
+    bramah__nis_add(&a->nees, value, (double)bramah_plant_n_error(a->plant));
+}
+
+void bramah__accuracy_smoothed(bramah_assess *a)
+{
+  for (size_t k = 0; k < a->n_accuracies; k++) {
+    bramah__accuracy *c = &a->accuracy[k];
+    const size_t i = c->output;
+    if (isnan(a->truth[i])) continue;
+    const double value = bramah__without_turns(a->plant, i, a->truth[i], a->value[i]);
+    bramah__rmse_add(&c->smoothed, a->truth[i], value, a->sigma[i]);
+  }
+}
+
 /* ---- results ---- */
-
-bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
-{
-  bramah__results *r = &a->results;
-  const size_t n_adapted = a->adaptive ? bramah_adaptive_count(a->adaptive) : 0;
-  r->sensor = calloc(a->n_sensors + 1, sizeof *r->sensor);
-  r->lags = calloc(a->n_sensors * BRAMAH__AUTOCORRELATION_LAGS + 1, sizeof *r->lags);
-  r->accuracy = calloc(a->n_accuracies + 1, sizeof *r->accuracy);
-  r->adapted = calloc(n_adapted + 1, sizeof *r->adapted);
-  r->input_cost = calloc(a->n_outputs + 1, sizeof *r->input_cost);
-  r->finding = calloc(4 * a->n_sensors + a->n_accuracies + 2, sizeof *r->finding);
-  if (!r->sensor || !r->lags || !r->accuracy || !r->adapted || !r->input_cost || !r->finding)
-    return bramah__fail_memory(diag);
-  r->of = (bramah_assess_results){.n_outputs = a->n_outputs,
-                                  .n_sensors = a->n_sensors,
-                                  .n_accuracies = a->n_accuracies,
-                                  .n_augmented = a->n_augmented,
-                                  .n_adapted = n_adapted,
-                                  .sensor = r->sensor,
-                                  .output = a->outputs,
-                                  .accuracy = r->accuracy,
-                                  .augmented = a->augmented,
-                                  .adapted = r->adapted,
-                                  .input_cost = r->input_cost,
-                                  .verdict = {.finding = r->finding}};
-  return BRAMAH_OK;
-}
-
-void bramah__results_free(bramah__results *results)
-{
-  free(results->sensor);
-  free(results->lags);
-  free(results->accuracy);
-  free(results->adapted);
-  free(results->input_cost);
-  free(results->finding);
-}
 
 bramah_assess_totals bramah_assess_get_totals(const bramah_assess *a)
 {
   bramah_assess_totals totals = a->totals;
+  totals.exhausted = bramah_replay_exhausted(a->replay);
   totals.nees = bramah__nis_mean(&a->nees);
   totals.nees_times = a->nees.n;
   return totals;
@@ -193,7 +269,7 @@ static bramah_consistency consistency_of(const bramah__innovations *sums)
   const double expected = nis->n ? sums->expected / nis->dof : (double)NAN;
   double low, high;
   bramah_diag ignored;
-  if (!nis->n || bramah_nis_band(nis->dof, 0.95, &low, &high, &ignored)) low = high = NAN;
+  if (!nis->n || bramah__nis_band(nis->dof, 0.95, &low, &high, &ignored)) low = high = NAN;
   return (bramah_consistency){.samples = sums->present,
                               .fused = nis->n ? (uint64_t)llround(nis->dof) : 0,
                               .gated = sums->gated,
@@ -217,7 +293,7 @@ static const double WITHIN_LEAST = 90.0; /* % of the errors within 2 * 1.96 sigm
 static const double NEES_MOST = 4.0;     /* per state: errors twice as large */
 enum { JUDGED_FROM = 50 };               /* samples */
 
-static void add(bramah__results *r, bramah_check_kind kind, const char *at, double value, double least,
+static void add(bramah_assess *a, bramah_check_kind kind, const char *at, double value, double least,
                 double most)
 {
   static const struct {
@@ -229,7 +305,7 @@ static void add(bramah__results *r, bramah_check_kind kind, const char *at, doub
                 [BRAMAH_CHECK_RECOVERIES] = {"filter found wrong", ""},
                 [BRAMAH_CHECK_ERRORS] = {"errors within 3.92 σ", "%"},
                 [BRAMAH_CHECK_NEES] = {"mean NEES", ""}};
-  bramah_finding *finding = &r->finding[r->of.verdict.n++];
+  bramah_finding *finding = &a->finding[a->results.verdict.n++];
   *finding = (bramah_finding){.kind = kind,
                               .what = checks[kind].what,
                               .at = at,
@@ -238,7 +314,7 @@ static void add(bramah__results *r, bramah_check_kind kind, const char *at, doub
                               .least = least,
                               .most = most,
                               .passed = value >= least && value <= most};
-  r->of.verdict.n_failed += !finding->passed;
+  a->results.verdict.n_failed += !finding->passed;
 }
 
 static bramah_rmse rmse_of(const bramah__rmse *sums)
@@ -251,31 +327,31 @@ static bramah_rmse rmse_of(const bramah__rmse *sums)
 
 static void judge(bramah_assess *a)
 {
-  bramah__results *r = &a->results;
-  r->of.verdict = (bramah_verdict){.finding = r->finding};
+  bramah_assess_results *r = &a->results;
+  r->verdict = (bramah_verdict){.finding = a->finding};
   for (size_t i = 0; i < a->n_sensors; i++) {
     const bramah_consistency *c = &r->sensor[i];
     const double fused = (double)c->fused, lag = fmax(LAG_MOST, 3.29 / sqrt(fused));
     double low, high;
     bramah_diag ignored;
     /* The wider of the tolerance and the 99.9 % band of so many samples. */
-    if (c->fused >= JUDGED_FROM && !bramah_nis_band(fused, 0.999, &low, &high, &ignored))
-      add(r, BRAMAH_CHECK_NIS, c->name, c->nis, c->expected * fmin(low, NIS_LEAST),
+    if (c->fused >= JUDGED_FROM && !bramah__nis_band(fused, 0.999, &low, &high, &ignored))
+      add(a, BRAMAH_CHECK_NIS, c->name, c->nis, c->expected * fmin(low, NIS_LEAST),
           c->expected * fmax(high, NIS_MOST));
-    if (c->fused >= JUDGED_FROM && !isnan(c->lag_1)) add(r, BRAMAH_CHECK_LAG, c->name, c->lag_1, -lag, lag);
+    if (c->fused >= JUDGED_FROM && !isnan(c->lag_1)) add(a, BRAMAH_CHECK_LAG, c->name, c->lag_1, -lag, lag);
     if (c->samples >= JUDGED_FROM)
-      add(r, BRAMAH_CHECK_GATED, c->name, 100.0 * (double)c->gated / (double)c->samples, 0.0, GATED_MOST);
-    add(r, BRAMAH_CHECK_FAULT, c->name, c->fault.lasts, 0.0, 0.0);
+      add(a, BRAMAH_CHECK_GATED, c->name, 100.0 * (double)c->gated / (double)c->samples, 0.0, GATED_MOST);
+    add(a, BRAMAH_CHECK_FAULT, c->name, c->fault.lasts, 0.0, 0.0);
   }
-  add(r, BRAMAH_CHECK_RECOVERIES, "", (double)a->counts.recoveries, 0.0, 0.0);
+  add(a, BRAMAH_CHECK_RECOVERIES, "", (double)a->counts.recoveries, 0.0, 0.0);
   for (size_t k = 0; k < a->n_accuracies; k++) {
     const bramah_accuracy *c = &r->accuracy[k];
     if (c->judged >= JUDGED_FROM)
-      add(r, BRAMAH_CHECK_ERRORS, c->name, 100.0 * (double)c->within / (double)c->judged, WITHIN_LEAST,
+      add(a, BRAMAH_CHECK_ERRORS, c->name, 100.0 * (double)c->within / (double)c->judged, WITHIN_LEAST,
           INFINITY);
   }
-  if (a->nees.n >= JUDGED_FROM) add(r, BRAMAH_CHECK_NEES, "", r->of.totals.nees, 0.0, NEES_MOST);
-  r->of.verdict.consistent = r->of.verdict.n_failed == 0;
+  if (a->nees.n >= JUDGED_FROM) add(a, BRAMAH_CHECK_NEES, "", r->totals.nees, 0.0, NEES_MOST);
+  r->verdict.consistent = r->verdict.n_failed == 0;
 }
 
 /* ---- all of it ---- */
@@ -283,66 +359,74 @@ static void judge(bramah_assess *a)
 const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
 {
   enum { LAGS = BRAMAH__AUTOCORRELATION_LAGS };
-  bramah__results *r = &a->results;
-  bramah_diag ignored;
-  r->of.totals = bramah_assess_get_totals(a);
-  r->of.all = consistency_of(&a->all);
-  r->of.recoveries = a->recoveries;
+  bramah_assess_results *r = &a->results;
+  const bramah_rewind *rewind = bramah_replay_rewind(a->replay);
+  r->totals = bramah_assess_get_totals(a);
+  r->all = consistency_of(&a->all);
+  r->recoveries = a->recoveries;
+  r->rows = bramah_replay_report(a->replay);
+  r->has_delays = rewind != NULL;
+  if (rewind) r->late = bramah_rewind_report(rewind);
+  r->filter = bramah_filter_get_report(a->filter);
   bramah__estimate_augmented(a);
 
   for (size_t i = 0; i < a->n_sensors; i++) {
-    bramah_consistency *c = &r->sensor[i];
+    bramah_consistency *c = &a->sensor_results[i];
     *c = consistency_of(&a->innovations[i]);
     c->name = bramah_filter_sensor(a->filter, i)->name;
     c->unit = bramah_filter_sensor(a->filter, i)->unit;
     c->fault = a->fault[i];
-    const size_t most = a->whiteness ? (size_t)(a->whiteness[i].n / 4) : 0, lags = most < LAGS ? most : LAGS;
+    const size_t most = a->options.whiteness ? (size_t)(a->whiteness[i].n / 4) : 0,
+                 lags = most < LAGS ? most : LAGS;
     if (lags >= 2)
-      bramah__autocorrelation_test(&a->whiteness[i], lags, &r->lags[i * LAGS], &c->whiteness, &ignored);
+      bramah__autocorrelation_test(&a->whiteness[i], lags, &a->lags[i * LAGS], &c->whiteness, NULL);
   }
 
   for (size_t k = 0; k < a->n_accuracies; k++) {
     const bramah__accuracy *sums = &a->accuracy[k];
-    r->accuracy[k] = (bramah_accuracy){.output = sums->output,
-                                       .name = sums->name,
-                                       .unit = sums->unit,
-                                       .estimate = rmse_of(&sums->estimate),
-                                       .model = rmse_of(&sums->model),
-                                       .measured = rmse_of(&sums->measured),
-                                       .smoothed = rmse_of(&sums->smoothed),
-                                       .judged = sums->judged,
-                                       .within = sums->within};
+    a->accuracy_results[k] = (bramah_accuracy){
+        .output = sums->output,
+        .name = sums->name,
+        .unit = sums->unit,
+        .estimate = rmse_of(&sums->estimate),
+        .model = rmse_of(&sums->model),
+        .measured = rmse_of(&sums->measured),
+        .smoothed = rmse_of(&sums->smoothed),
+        .judged = sums->judged,
+        .within = sums->within,
+        .within_twice = sums->judged ? (double)sums->within / (double)sums->judged : (double)NAN};
   }
 
   /* Noise that adapts. That of accelerations is stated for joints, whatever coordinates are independent now. */
-  for (size_t i = 0; i < r->of.n_adapted; i++) {
+  for (size_t i = 0; i < r->n_adapted; i++) {
     const bramah_adaptive_value noise = bramah_adaptive_get(a->adaptive, i);
     const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
     const double stated = a->stated[first[noise.kind] + noise.index];
     bramah_output_info rate = {.name = ""};
+    bramah_state_info state = {.name = ""};
     if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
-      bramah_plant_output_info(a->plant, bramah_session_joint_output(a->session, noise.index) + 1, &rate);
+      bramah_plant_output_info(a->plant, bramah_session_about(a->session)->joint_output[noise.index] + 1,
+                               &rate);
+    else if (noise.kind != BRAMAH_ADAPTIVE_SENSOR)
+      bramah_plant_state_info(a->plant, 2 * n_dof + noise.index, &state);
     const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR
                            ? bramah_filter_sensor(a->filter, noise.index)->name
-                       : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION
-                           ? rate.name
-                           : bramah_plant_state_name(a->plant, 2 * n_dof + noise.index);
-    r->adapted[i] = (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
+                       : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION ? rate.name
+                                                                    : state.name;
+    a->adapted[i] = (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
   }
 
-  r->of.n_input_costs = 0;
+  r->n_input_costs = 0;
   for (size_t c = 0; a->known.count && c < a->n_outputs; c++) {
     const bramah_assess_output *of = &a->outputs[c];
     const double count = (double)a->known.count;
     bramah_output_info info;
     bramah_plant_output_info(a->plant, of->output, &info);
     if (!of->has_sigma) continue;
-    r->input_cost[r->of.n_input_costs++] =
-        (bramah_input_cost){.name = of->name,
-                            .unit = of->unit,
-                            .sigma = a->known.sum[0][of->output] / count,
-                            .sigma_known = info.has_row ? a->known.sum[1][of->output] / count : (double)NAN};
+    const double sigma = a->known.sum[0][of->output] / count;
+    const double sigma_known = info.has_row ? a->known.sum[1][of->output] / count : (double)NAN;
+    a->input_cost[r->n_input_costs++] = (bramah_input_cost){of->name, of->unit, sigma, sigma_known};
   }
   judge(a);
-  return &r->of;
+  return r;
 }

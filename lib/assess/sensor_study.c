@@ -8,11 +8,11 @@
 #include "lib/assess/statistics.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
-#include "lib/io/threads.h"
+#include "lib/io/worker_pool.h"
 #include "lib/io/plan_file.h"
+#include "lib/io/session.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ static bramah_status take_plan(bramah_sensor_study *s, const bramah_sensor_study
 /* What the runs of a plan leave out must not pass for done, be it of the file or of a filter's changes. */
 static bramah_status check_knows(const bramah_study *study, const char *path, bramah_diag *diag)
 {
-  if (bramah_study_n_unknown_inputs(study))
+  if (study->n_unknown_inputs)
     return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, path, study->augmented[0].line,
                          study->augmented[0].input, "a study by plan knows no unknown inputs");
   if (study->adapt.line)
@@ -166,7 +166,7 @@ static bramah_status open_set(bramah_sensor_study *s, const bramah_sensor_study_
   bramah_study *study = NULL;
   set->output = calloc(s->is.n_signals + 1, sizeof *set->output);
   if (!set->output) return bramah__fail_memory(diag);
-  bramah_status status = bramah_study_load_changed(path, filter->n_changes, filter->changes, diag, &study);
+  bramah_status status = bramah_study_load(path, filter->n_changes, filter->changes, diag, &study);
   if (status) return bramah__place(diag, path, 0);
   status = check_knows(study, path, diag);
 
@@ -253,10 +253,10 @@ static bramah_status run_alone(bramah_sensor_study *s, size_t scenario, bramah_d
   truth *of = &s->truth[scenario];
   bramah__rmse all[BRAMAH_PLAN_MOST_SIGNALS] = {{0}}, settled[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
   bramah_schedule *schedule = NULL;
-  bramah_status status =
-      bramah_schedule_new(s->machine.machine, bramah_session_model(set->session), diag, &schedule);
+  bramah_status status = bramah_schedule_new(
+      s->machine.machine, bramah_session_about(set->session)->machine->model, diag, &schedule);
   if (status) return status;
-  status = bramah_session_start(set->session, bramah_session_coupled(set->session), diag);
+  status = bramah_session_start(set->session, bramah_session_about(set->session)->machine->coupled, diag);
   for (size_t k = 0; !status && k < s->is.rows; k++) {
     const int64_t now = (int64_t)k * plant->step_ns;
     status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
@@ -349,7 +349,7 @@ bramah_status bramah_sensor_study_open(const char *plan, const bramah_sensor_stu
   /* The sensors as the files describe them: what a filter assumes of them may be something else. */
   for (size_t i = 0; !status && i < is->n_studies; i++) {
     const char *path = s->plan->studies[i].file;
-    status = bramah_study_load(path, diag, &s->studies[i]);
+    status = bramah_study_load(path, 0, NULL, diag, &s->studies[i]);
     if (status) bramah__place(diag, path, 0);
     if (!status) status = check_knows(s->studies[i], path, diag);
   }
@@ -442,18 +442,19 @@ static bramah_status begin(running *b, const bramah_sensor_study *study, size_t 
   if (status) return status;
   b->filter = bramah_session_filter(b->session);
   b->plant = bramah_session_plant(b->session);
-  b->assumed = bramah_session_sensors(b->session);
+  b->assumed = bramah_session_about(b->session)->sensors;
   b->sampled = calloc(b->n_sensors + 1, sizeof *b->sampled);
   b->y = calloc(b->n_sensors + 1, sizeof *b->y);
   b->present = calloc(b->n_sensors + 1, 1);
   if (!b->sampled || !b->y || !b->present) return bramah__fail_memory(diag);
-  status = bramah_schedule_new(study->machine.machine, bramah_session_model(b->session), diag, &b->schedule);
+  status = bramah_schedule_new(study->machine.machine, bramah_session_about(b->session)->machine->model, diag,
+                               &b->schedule);
   for (size_t i = 0; !status && i < b->n_sensors; i++) {
     b->sampled[i].every = steps_between(study->rates[b->at.rate], b->assumed[i].period_ns, b->plant->step_ns);
     status = bramah_noise_new(b->at.seed + 1, b->sensors[i].name, diag, &b->sampled[i].noise);
   }
   for (size_t i = 0; i < study->is.n_signals; i++)
-    b->watched[i].sensor = bramah_session_sensor_of_output(b->session, b->set->output[i]);
+    b->watched[i].sensor = bramah__session_sensor_of_output(b->session, b->set->output[i]);
   return status;
 }
 
@@ -543,37 +544,35 @@ static void run_one(bramah_sensor_study *s, size_t run)
 
 /* ---- all runs ---- */
 
-typedef struct workers {
+typedef struct all_runs {
   bramah_sensor_study *study;
   bramah_sensor_study_progress progress;
   void *user;
-  pthread_mutex_t lock; /* of what follows */
-  size_t next, done;
-} workers;
+  size_t done;
+} all_runs;
 
-static void work(void *user)
+static bramah_status run_job(void *user, size_t run, bramah__worker_pool *pool, bramah_diag *diag)
 {
-  workers *w = user;
-  for (int finished = 0;; finished = 1) {
-    pthread_mutex_lock(&w->lock);
-    w->done += (size_t)finished;
-    if (finished && w->progress) w->progress(w->user, w->done);
-    const size_t mine = w->next++;
-    pthread_mutex_unlock(&w->lock);
-    if (mine >= w->study->is.n_runs) return;
-    run_one(w->study, mine);
-  }
+  (void)pool, (void)diag;
+  run_one(((all_runs *)user)->study, run);
+  return BRAMAH_OK;
+}
+
+static bramah_status run_done(void *user, size_t run, bramah_diag *diag)
+{
+  all_runs *all = user;
+  (void)run, (void)diag;
+  all->done++;
+  if (all->progress) all->progress(all->user, all->done);
+  return BRAMAH_OK;
 }
 
 bramah_status bramah_sensor_study_run(bramah_sensor_study *study, size_t n_threads,
                                       bramah_sensor_study_progress progress, void *user, bramah_diag *diag)
 {
-  workers w = {
-      .study = study, .progress = progress, .user = user, .lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER};
-  (void)diag;
-  bramah__run_threads(n_threads > 1 ? n_threads - 1 : 0, work, work, &w);
-  pthread_mutex_destroy(&w.lock);
-  return BRAMAH_OK;
+  all_runs all = {.study = study, .progress = progress, .user = user};
+  const bramah__worker_jobs work = {.n = study->is.n_runs, .user = &all, .job = run_job, .done = run_done};
+  return bramah__worker_pool_run(&work, n_threads, diag);
 }
 
 /* ---- results ---- */

@@ -48,7 +48,7 @@ static bramah_status open_noise(bramah_simulation *s, bramah_diag *diag)
   if (!session) return bramah__fail_memory(diag);
   session->machine = *s->machine;
   bramah_diag_clear(diag);
-  bramah_status status = bramah_study_load(s->options.study, diag, &session->study);
+  bramah_status status = bramah_study_load(s->options.study, 0, NULL, diag, &session->study);
   if (!status) status = bramah__session_make_room(session, diag);
   if (!status) status = bramah__session_find_joints(session, diag);
   if (!status) status = bramah__session_find_volumes(session, diag);
@@ -109,7 +109,7 @@ static bramah_status prepare(bramah_simulation *s, bramah_diag *diag)
   bramah_status status = bramah_schedule_new(m->machine, m->model, diag, &s->schedule);
   bramah_diag_clear(diag);
   if (!status && o->study) {
-    status = bramah_study_load(o->study, diag, &s->study);
+    status = bramah_study_load(o->study, 0, NULL, diag, &s->study);
     if (!status) status = bramah__simulated_log_new(s->study, m->model, plant, o->seed, diag, &s->log);
     if (status) bramah__place(diag, o->study, 0);
   }

@@ -56,7 +56,7 @@ void bramah__nis_add(bramah__nis *nis, double value, double degrees_of_freedom)
 
 double bramah__nis_mean(const bramah__nis *nis) { return nis->dof > 0.0 ? nis->sum / nis->dof : (double)NAN; }
 
-double bramah_nis_left_by_gate(double gate)
+double bramah__nis_left_by_gate(double gate)
 {
   const double density = exp(-0.5 * gate * gate) / 2.5066282746310005024;
   return gate > 0.0 ? 1.0 - 2.0 * gate * density / erf(gate / 1.4142135623730950488) : 1.0;
@@ -112,8 +112,8 @@ static double quantile(double degrees_of_freedom, double tail, int upper)
   return high / degrees_of_freedom;
 }
 
-bramah_status bramah_nis_band(double degrees_of_freedom, double probability, double *low, double *high,
-                              bramah_diag *diag)
+bramah_status bramah__nis_band(double degrees_of_freedom, double probability, double *low, double *high,
+                               bramah_diag *diag)
 {
   if (!(degrees_of_freedom >= 1.0) || !isfinite(degrees_of_freedom))
     return bramah__fail(diag, BRAMAH_E_VALUE, NULL, "degrees of freedom must be at least 1 and finite");

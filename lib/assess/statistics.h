@@ -33,12 +33,20 @@ typedef struct bramah__nis {
 void bramah__nis_add(bramah__nis *nis, double value, double degrees_of_freedom);
 double bramah__nis_mean(const bramah__nis *nis); /* per degree of freedom: 1 if consistent */
 
+/* Two-sided band in which a chi-square variable, divided by its degrees of freedom, lies with this probability (0.95):
+ * the band of a mean NIS whose samples have so many degrees of freedom together. Errors: E_VALUE. */
+bramah_status bramah__nis_band(double degrees_of_freedom, double probability, double *low, double *high,
+                               bramah_diag *diag);
+/* Expected NIS of a consistent filter behind a gate of so many standard deviations (0: none): the mean of x^2 of a
+ * standard normal x with |x| < gate, 1 - 2 g phi(g) / (2 Phi(g) - 1). */
+double bramah__nis_left_by_gate(double gate);
+
 /* Probability that a chi-square variable with so many degrees of freedom (> 0) exceeds x. */
 double bramah__chi_square_above(double x, double degrees_of_freedom);
 
 /* Normalised estimation error squared e' P^-1 e of an error e [n] against its covariance P [n x n],
  * row-major: chi-square with n degrees of freedom if the filter is consistent. Sum it over runs and times
- * with bramah__nis_add (n degrees of freedom each); bramah_nis_band is the band of its mean where they are
+ * with bramah__nis_add (n degrees of freedom each); bramah__nis_band is the band of its mean where they are
  * independent, as those of different runs at one time are. Source: Y. Bar-Shalom, X. R. Li, T. Kirubarajan,
  * Estimation with Applications to Tracking and Navigation (2001), 5.4. work [n (n + 2)]. Errors: E_NOT_SPD,
  * E_NOT_FINITE (*nees is left alone). */

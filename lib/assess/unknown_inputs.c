@@ -66,7 +66,7 @@ bramah_status bramah__known_init(bramah_assess *a, const bramah_replay_options *
 {
   bramah__known_inputs *known = &a->known;
   const size_t n_output = a->plant->n_output;
-  known->n = bramah_study_n_unknown_inputs(a->study);
+  known->n = a->study->n_unknown_inputs;
   known->n_values = a->plant->n_input + a->n_sensors;
   if (!known->n) return BRAMAH_OK;
   known->parameter = calloc(known->n, sizeof *known->parameter);
@@ -74,17 +74,18 @@ bramah_status bramah__known_init(bramah_assess *a, const bramah_replay_options *
   if (!known->parameter || !known->sum[0]) return bramah__fail_memory(diag);
   known->sum[1] = known->sum[0] + n_output;
   for (size_t k = 0; k < known->n; k++)
-    known->parameter[k] = (size_t)bramah_plant_find_parameter(a->plant, a->study->augmented[k].at);
-  bramah_filter_options options = bramah_session_filter_options(a->session);
+    bramah_plant_parameter_index(a->plant, a->study->augmented[k].at, &known->parameter[k], NULL);
+  bramah_filter_options options = bramah_session_about(a->session)->options;
   options.augmented += known->n;
   options.n_augmented -= known->n;
-  bramah_status status = bramah_coupled_new(bramah_session_model(a->session), diag, &known->coupled);
+  bramah_status status =
+      bramah_coupled_new(bramah_session_about(a->session)->machine->model, diag, &known->coupled);
   if (!status) status = bramah_session_start(a->session, known->coupled, diag);
   if (status) return status;
   known->plant = bramah_coupled_plant(known->coupled);
   bramah_coupled_set_injection(known->coupled, (bramah_injection)a->study->injection);
-  status = bramah_filter_new(&known->plant, a->n_sensors, bramah_session_sensors(a->session), &options, diag,
-                             &known->filter);
+  status = bramah_filter_new(&known->plant, a->n_sensors, bramah_session_about(a->session)->sensors, &options,
+                             diag, &known->filter);
   return status ? status : bramah_replay_new(known->filter, replay, take_row, a, diag, &known->replay);
 }
 

@@ -31,30 +31,6 @@ static void tell(void *user, const bramah_diag *diag)
   *wrong += report(diag);
 }
 
-/* ---- which kind of file ---- */
-
-/* Beyond that the readers refuse a description; some files never end. */
-enum { LONGEST_LOOK = 1 << 24 };
-
-/* A study has the key `study`, a plan `plan`; everything else is taken for a machine, whose reader finds the
- * words for it. */
-static int has_key(const char *path, const char *key)
-{
-  char line[256];
-  long pieces = LONGEST_LOOK / (long)sizeof line;
-  const size_t n = strlen(key);
-  int found = 0, begin = 1; /* of a line */
-  FILE *file = fopen(path, "r");
-  if (!file) return 0;
-  while (!found && pieces-- > 0 && fgets(line, sizeof line, file)) {
-    const char *word = line + (*line == '"' || *line == '\'');
-    found = begin && strncmp(word, key, n) == 0 && word[n + strspn(word + n, "\"' \t")] == ':';
-    begin = strchr(line, '\n') != NULL;
-  }
-  fclose(file);
-  return found;
-}
-
 /* ---- machine ---- */
 
 static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
@@ -155,15 +131,11 @@ static void explain_motion(const bramah_machine_plant *machine)
     printf("\n");
   }
 
-  const bramah_model *model = machine->model;
-  const size_t n = bramah_model_degrees_of_freedom(model);
-  size_t *joints = calloc(n + 1, sizeof *joints);
-  if (!joints) return;
-  bramah_model_independent_joints(model, joints);
-  printf("  %zu degree%s of freedom; independent at the start:", n, plural(n));
-  for (size_t i = 0; i < n; i++) printf("%s %s", i ? "," : "", bramah_model_joint_name(model, joints[i]));
+  const bramah_model_info info = bramah_model_get_info(machine->model);
+  printf("  %zu degree%s of freedom; independent at the start:", info.n_dof, plural(info.n_dof));
+  for (size_t i = 0; i < info.n_dof; i++)
+    printf("%s %s", i ? "," : "", info.joint_names[info.independent_joints[i]]);
   printf("\n");
-  free(joints);
 }
 
 static const char *const friction_names[] = {
@@ -174,7 +146,7 @@ static const char *const friction_names[] = {
 static void explain_elements(const bramah_machine *m)
 {
   const bramah_element_kind *kind;
-  for (size_t k = 0; (kind = bramah_element_kind_at(k)) != NULL; k++)
+  for (size_t k = 0; (kind = bramah_element_kind_at(k)) != NULL && !kind->device; k++)
     for (size_t i = 0; i < bramah_machine_n_elements(m, kind); i++) {
       const unsigned char *element = bramah_machine_element(m, kind, i);
       printf("  %s %s:", kind->name, ((const bramah_named *)(const void *)element)->name);
@@ -182,7 +154,7 @@ static void explain_elements(const bramah_machine *m)
       for (const bramah_element_key *key = kind->keys; key->name; key++) {
         const char *name;
         double value;
-        if (key->factor_of || key->type == BRAMAH_KEY_FRICTION) continue;
+        if (key->factor_of || key->type == BRAMAH_KEY_PART) continue;
         if (key->type == BRAMAH_KEY_QUANTITY) {
           memcpy(&value, element + key->offset, sizeof value);
           if (value == 0.0) continue;
@@ -223,7 +195,7 @@ static void explain_circuit(const bramah_machine_plant *machine)
   }
   for (size_t i = 0; i < m->n_volumes; i++) {
     printf("  volume %s: starts at ", m->volumes[i].name);
-    print_value(bramah_model_initial_pressure(machine->model, i), "Pa");
+    print_value(bramah_model_get_info(machine->model).initial_pressures[i], "Pa");
     printf("%s, %zu hose%s\n", m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM ? " (equilibrium)" : "",
            m->volumes[i].n_hoses, plural(m->volumes[i].n_hoses));
   }
@@ -293,7 +265,7 @@ static void explain_actuators(const bramah_machine_plant *machine)
 
 static void explain_machine(const bramah_machine_plant *machine)
 {
-  printf("machine: %s\n", bramah_model_name(machine->model));
+  printf("machine: %s\n", bramah_model_get_info(machine->model).name);
   explain_mechanism(machine);
   explain_motion(machine);
   explain_circuit(machine);
@@ -397,7 +369,8 @@ static int explain_log(size_t n, const char *const *names, const bramah_machine_
   if (bramah_log_stream_open_for(study, machine->model, sensors, n, names, tell, &wrong, NULL, &log))
     return wrong;
   print_files(log);
-  for (size_t i = 0; i < n_inputs; i++) print_map(log, i, bramah_model_input_name(machine->model, i));
+  for (size_t i = 0; i < n_inputs; i++)
+    print_map(log, i, bramah_model_get_info(machine->model).input_names[i]);
   for (size_t i = 0; i < n_sensors; i++) print_map(log, n_inputs + i, sensors[i].name);
   bramah_log_survey_read(log, step_ns, longest_gap_ns, tell, &wrong, &survey);
   for (size_t k = 0; k < bramah_log_stream_get_info(log).n_devices; k++) print_format(log, k);
@@ -450,7 +423,7 @@ static void explain_filter(const bramah_session *session)
          study->fusion == BRAMAH_FUSION_BLOCK ? "block" : "sequential", iterations,
          iterations == 1 ? "" : "s");
   if (study->drift_gate > 0.0) printf("  drift gate: %.6g sigma of the running mean\n", study->drift_gate);
-  const bramah_filter_options options = bramah_session_filter_options(session);
+  const bramah_filter_options options = bramah_session_about(session)->options;
   for (size_t i = 0; i < options.n_augmented; i++) {
     const bramah_augmented *a = &options.augmented[i];
     const bramah_plant *plant = bramah_session_plant(session);
@@ -458,10 +431,12 @@ static void explain_filter(const bramah_session *session)
     const char *what = a->kind == BRAMAH_AUGMENTED_BIAS ? "bias of"
                        : strchr(a->name, '.')           ? "unknown input, parameter"
                                                         : "parameter";
-    const cli_readable unit = cli_readable_unit(bramah_session_augmented_unit(session, i));
-    const long p = a->kind == BRAMAH_AUGMENTED_PARAMETER ? bramah_plant_find_parameter(plant, a->at) : -1;
+    const cli_readable unit = cli_readable_unit(bramah_session_about(session)->augmented_unit[i]);
+    size_t p = 0;
+    const int is_parameter = a->kind == BRAMAH_AUGMENTED_PARAMETER &&
+                             bramah_plant_parameter_index(plant, a->at, &p, NULL) == BRAMAH_OK;
     printf("  estimated %s: %s %s [%s], starts at %.6g, sigma %.6g; ", a->name, what, a->at, unit.unit,
-           p < 0 ? 0.0 : unit.factor * plant->parameter(plant->self, (size_t)p), unit.factor * a->sigma);
+           is_parameter ? unit.factor * plant->parameter(plant->self, p) : 0.0, unit.factor * a->sigma);
     if (a->time_constant > 0.0)
       printf("Gauss-Markov of order %d, time constant %.6g s", a->order == 2 ? 2 : 1, a->time_constant);
     else
@@ -473,7 +448,7 @@ static void explain_filter(const bramah_session *session)
     printf("\n");
   }
   for (size_t i = 0; i < options.n_parameter_noise; i++) {
-    const cli_readable unit = cli_readable_unit(bramah_session_noise_unit(session, i));
+    const cli_readable unit = cli_readable_unit(bramah_session_about(session)->noise_unit[i]);
     printf("  noise on %s: %.6g %s/Hz^0.5\n", options.parameter_noise[i].at,
            unit.factor * options.parameter_noise[i].density, unit.unit);
   }
@@ -482,13 +457,13 @@ static void explain_filter(const bramah_session *session)
 static void explain_study(const bramah_session *session, int parameters)
 {
   const bramah_study *study = bramah_session_study(session);
-  explain_machine(bramah_session_machine(session));
+  explain_machine(bramah_session_about(session)->machine);
   if (parameters) cli_list_parameters(bramah_session_plant(session));
   printf("study: %s\n", study->name);
   for (size_t i = 0; i < study->n_changes; i++)
     printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
   for (size_t i = 0; i < study->n_sensors; i++) {
-    const bramah_sensor *sensor = &bramah_session_sensors(session)[i];
+    const bramah_sensor *sensor = &bramah_session_about(session)->sensors[i];
     const bramah_sensor_options *o = &study->sensors[i];
     const cli_readable unit = cli_readable_unit(sensor->unit);
     printf("  sensor %s: %s at ", o->name, bramah_sensor_kind_name(o->kind));
@@ -514,14 +489,14 @@ static void explain_study(const bramah_session *session, int parameters)
   explain_filter(session);
   for (size_t i = 0; i < study->n_joints; i++) {
     const bramah_joint_start *j = &study->joints[i];
-    const cli_readable position = cli_readable_unit(j->revolute_unit ? "rad" : "m");
-    const cli_readable rate = cli_readable_unit(j->revolute_unit ? "rad/s" : "m/s");
+    const cli_readable position = cli_readable_unit(j->slides ? "m" : "rad");
+    const cli_readable rate = cli_readable_unit(j->slides ? "m/s" : "rad/s");
     printf("  joint %s: starts at %.6g %s%s, sigma %.6g %s; rate %.6g %s, sigma %.6g %s; acceleration noise "
            "%.6g %s/s^2/Hz^0.5\n",
-           j->joint, position.factor * bramah_session_joint_start(session, i), position.unit,
+           j->joint, position.factor * bramah_session_about(session)->joint_start[i], position.unit,
            j->has_position ? "" : " (the machine's)", position.factor * j->position_sigma, position.unit,
            rate.factor * j->rate, rate.unit, rate.factor * j->rate_sigma, rate.unit, j->acceleration_noise,
-           j->revolute_unit ? "rad" : "m");
+           j->slides ? "m" : "rad");
   }
   for (size_t i = 0; i < study->n_volumes; i++) {
     const bramah_volume_start *v = &study->volumes[i];
@@ -564,7 +539,7 @@ static int check_log_alone(const char *study_path, check_logs logs)
   bramah_diag diag;
   if (!logs.n) return 0;
   bramah_diag_clear(&diag);
-  int known = study_path && !bramah_study_load(study_path, &diag, &study);
+  int known = study_path && !bramah_study_load(study_path, 0, NULL, &diag, &study);
   if (known)
     known = !bramah_machine_plant_open(&machine, study->machine_file, study->n_changes, study->changes, 0,
                                        &diag) &&
@@ -583,18 +558,17 @@ static int check_log_alone(const char *study_path, check_logs logs)
   return wrong;
 }
 
-static int check_study(const char *path, check_logs logs, int parameters)
+/* `wrong`: mistakes found in the file so far; returns how many there are in all. */
+static int check_study(const char *path, int wrong, check_logs logs, int parameters)
 {
   bramah_session *session = NULL;
   bramah_diag diag;
-  int wrong = 0;
-  bramah_session_check(path, tell, &wrong);
   if (!wrong && bramah_session_open(path, &diag, &session)) wrong = report(&diag);
   if (!session) return wrong + check_log_alone(path, logs);
   explain_study(session, parameters);
   if (logs.n)
-    wrong = explain_log(logs.n, logs.names, bramah_session_machine(session), bramah_session_study(session),
-                        bramah_session_sensors(session));
+    wrong = explain_log(logs.n, logs.names, bramah_session_about(session)->machine,
+                        bramah_session_study(session), bramah_session_about(session)->sensors);
   if (!wrong && bramah_session_study(session)->tune.line) wrong = check_tune(path);
   bramah_session_close(session);
   return wrong;
@@ -602,12 +576,10 @@ static int check_study(const char *path, check_logs logs, int parameters)
 
 /* ---- machine ---- */
 
-static int check_machine(const char *path, check_logs logs, int parameters)
+static int check_machine(const char *path, int wrong, check_logs logs, int parameters)
 {
   bramah_machine_plant machine = {0};
   bramah_diag diag;
-  int wrong = 0;
-  bramah_machine_check(path, 0, NULL, tell, &wrong);
   if (!wrong && bramah_machine_plant_open(&machine, path, 0, NULL, 0, &diag)) wrong = report(&diag);
   if (wrong) {
     wrong += check_log_alone(NULL, logs);
@@ -656,9 +628,12 @@ static int run(const cli_arguments *arguments)
   const char *path = arguments->operands[0];
   const check_logs logs = {(size_t)arguments->n_operands - 1, arguments->operands + 1};
   const int parameters = cli_value(arguments, "parameters") != NULL;
-  const int wrong = has_key(path, "study")  ? check_study(path, logs, parameters)
-                    : has_key(path, "plan") ? check_plan(path)
-                                            : check_machine(path, logs, parameters);
+  bramah_file_kind kind;
+  int wrong = 0;
+  bramah_file_check(path, tell, &wrong, &kind);
+  if (kind == BRAMAH_FILE_STUDY) wrong = check_study(path, wrong, logs, parameters);
+  if (kind == BRAMAH_FILE_PLAN && !wrong) wrong = check_plan(path);
+  if (kind == BRAMAH_FILE_MACHINE) wrong = check_machine(path, wrong, logs, parameters);
   if (wrong) {
     fflush(stdout);
     fprintf(stderr, "bramah: %d mistake%s found\n", wrong, wrong == 1 ? "" : "s");

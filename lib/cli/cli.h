@@ -153,7 +153,7 @@ int cli_is_regular(const char *path);
 /* What is printed of a time: seconds for files [s]. */
 double cli_seconds(int64_t ns);
 
-/* ---- the terminal: progress, being stopped from outside (terminal.c) ---- */
+/* ---- the terminal: progress, being stopped from outside (print.c) ---- */
 
 typedef struct cli_progress {
   int shown; /* standard error is a terminal */

@@ -110,3 +110,40 @@ void cli_json_flag(cli_json *json, const char *name, int value)
   begin(json, name);
   fputs(value ? "true" : "false", json->file);
 }
+
+/* ---- structures ---- */
+
+void cli_json_fields(cli_json *json, const void *from, const cli_json_field *fields)
+{
+  for (const cli_json_field *f = fields; f->name; f++) {
+    const void *at = (const char *)from + f->offset;
+    if (f->kind == CLI_JSON_TEXT || f->kind == CLI_JSON_NAME) {
+      const char *text = *(const char *const *)at;
+      cli_json_text(json, f->name, f->kind == CLI_JSON_NAME && text && !*text ? NULL : text);
+    } else if (f->kind == CLI_JSON_NUMBER) {
+      cli_json_number(json, f->name, *(const double *)at);
+    } else if (f->kind == CLI_JSON_COUNT) {
+      cli_json_count(json, f->name, *(const uint64_t *)at);
+    } else if (f->kind == CLI_JSON_FLAG) {
+      cli_json_flag(json, f->name, *(const int *)at);
+    } else {
+      const int64_t ns = *(const int64_t *)at;
+      cli_json_number(json, f->name, ns == INT64_MIN || ns == INT64_MAX ? (double)NAN : cli_seconds(ns));
+    }
+  }
+}
+
+void cli_json_object(cli_json *json, const char *name, const void *from, const cli_json_field *fields)
+{
+  cli_json_open(json, name, '{');
+  cli_json_fields(json, from, fields);
+  cli_json_close(json, '}');
+}
+
+void cli_json_list(cli_json *json, const char *name, size_t n, const void *from, size_t size,
+                   const cli_json_field *fields)
+{
+  cli_json_open(json, name, '[');
+  for (size_t i = 0; i < n; i++) cli_json_object(json, NULL, (const char *)from + i * size, fields);
+  cli_json_close(json, ']');
+}

@@ -70,11 +70,11 @@ cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model)
       add(&table, device.name, lines[i].what, event ? event->n : lines[i].n, where);
     }
   }
-  for (size_t i = 0; model && i < bramah_model_n_inputs(model); i++) {
+  for (size_t i = 0; model && i < bramah_model_get_info(model).n_inputs; i++) {
     bramah_log_feed feed;
     char what[CLI_CELL];
     if (!bramah_log_stream_get_feed(log, i, &feed) || !feed.held) continue;
-    snprintf(what, sizeof what, "rows without %.40s, held", bramah_model_input_name(model, i));
+    snprintf(what, sizeof what, "rows without %.40s, held", bramah_model_get_info(model).input_names[i]);
     add(&table, bramah_log_stream_get_device(log, feed.device).name, what, feed.held, "");
   }
   return table;

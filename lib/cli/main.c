@@ -51,6 +51,11 @@ int cli_wrong_use(const cli_command *command, const char *format, ...)
 
 /* ---- reading ---- */
 
+/* Options of earlier versions. */
+static const struct {
+  const char *former, *now;
+} renamed[] = {{"as-it-stands", "start-from-study"}, {"plant-noise", "process-noise"}};
+
 /* One option at argv[*i], whose value may be the argument after it. */
 static int take_option(cli_arguments *out, int argc, char **argv, int *i)
 {
@@ -65,6 +70,9 @@ static int take_option(cli_arguments *out, int argc, char **argv, int *i)
     if (strcmp(o->name, name) == 0) option = o;
   }
   if (!option) {
+    for (size_t k = 0; k < sizeof renamed / sizeof renamed[0]; k++)
+      if (strcmp(name, renamed[k].former) == 0)
+        return cli_wrong_use(out->command, "option '--%s' is '--%s' now", name, renamed[k].now);
     const char *nearest = cli_nearest(name, n, names);
     return nearest ? cli_wrong_use(out->command, "unknown option '--%s'; did you mean '--%s'?", name, nearest)
                    : cli_wrong_use(out->command, "unknown option '--%s'", name);

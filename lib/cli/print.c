@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Messages, tables and the files the program writes. */
-#define _POSIX_C_SOURCE 200809L /* stat, access */
+/* What the program says and writes: messages, tables, files, progress; and how it is stopped from outside. */
+#define _DEFAULT_SOURCE   /* _SC_NPROCESSORS_ONLN */
+#define _XOPEN_SOURCE 700 /* stat, access, sigaction, SA_RESETHAND, clock_gettime, isatty */
 #include "lib/cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- messages ---- */
@@ -64,7 +69,7 @@ enum { LONGEST_NAME = 63 };
 
 /* Edits (insert, delete, replace, swap neighbours) that turn a into b; names longer than the limit are not
  * compared. */
-static size_t distance(const char *a, const char *b)
+static size_t count_edits(const char *a, const char *b)
 {
   size_t rows[3][LONGEST_NAME + 1], *before = rows[0], *last = rows[1], *now = rows[2];
   const size_t n = strlen(a), m = strlen(b);
@@ -90,7 +95,7 @@ const char *cli_nearest(const char *text, size_t n, const char *const *candidate
   size_t best = strlen(text) / 3 + 2; /* more changes than that make another word */
   const char *nearest = NULL;
   for (size_t i = 0; i < n; i++) {
-    const size_t edits = distance(text, candidates[i]);
+    const size_t edits = count_edits(text, candidates[i]);
     if (edits >= best || edits >= strlen(candidates[i])) continue;
     best = edits;
     nearest = candidates[i];
@@ -258,3 +263,114 @@ int cli_is_regular(const char *path)
 }
 
 double cli_seconds(int64_t ns) { return (double)ns / 1e9; }
+
+/* ---- progress ---- */
+
+enum { BAR = 30, LINE = 90 };
+
+double cli_clock(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+cli_progress cli_progress_begin(int64_t total_ns)
+{
+  const double now = cli_clock();
+  return (cli_progress){
+      .shown = isatty(STDERR_FILENO), .total_ns = total_ns, .start = now, .next = now + 0.3};
+}
+
+void cli_progress_update(cli_progress *progress, int64_t done_ns)
+{
+  if (!progress->shown) return;
+  const double now = cli_clock();
+  if (now < progress->next) return;
+  const double done = 1e-9 * (double)done_ns, speed = done / (now - progress->start);
+  progress->drawn = 1;
+  progress->next = now + 0.1;
+  if (!progress->total_ns) {
+    fprintf(stderr, "\r%.6g s, %.3g x real time  ", done, speed);
+    fflush(stderr);
+    return;
+  }
+
+  /* The bar, and how long the rest takes at this speed. */
+  const double part = fmin((double)done_ns / (double)progress->total_ns, 1.0),
+               rest = 1e-9 * (double)progress->total_ns - done;
+  char bar[BAR + 1] = "";
+  memset(bar, '#', (size_t)(part * BAR));
+  fprintf(stderr, "\r[%-*s] %3.0f %%  %.6g s, %.3g x real time, ", BAR, bar, 100.0 * part, done, speed);
+  const double seconds = speed > 0.0 && rest > 0.0 ? rest / speed : 0.0;
+  const long whole = seconds < 3.6e8 ? (long)(seconds + 0.5) : 0;
+  if (whole < 60)
+    fprintf(stderr, "%ld s left  ", whole);
+  else if (whole < 3600)
+    fprintf(stderr, "%ld:%02ld min left  ", whole / 60, whole % 60);
+  else
+    fprintf(stderr, "%ld:%02ld h left  ", whole / 3600, whole % 3600 / 60);
+  fflush(stderr);
+}
+
+void cli_progress_end(cli_progress *progress)
+{
+  if (progress->drawn) fprintf(stderr, "\r%*s\r", LINE, "");
+  progress->drawn = progress->shown = 0;
+}
+
+/* ---- stopping ---- */
+
+/* Any thread may take the signal and any other look: sig_atomic_t is enough for one alone. */
+static atomic_int came;
+static atomic_int nothing = -1; /* descriptor of a file that is empty */
+#if ATOMIC_INT_LOCK_FREE != 2
+#error "a signal handler may use atomic objects only where they take no lock"
+#endif
+
+static void handle(int number)
+{
+  const int kept = errno;
+  came = number;
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  errno = kept;
+}
+
+/* Who starts us may want a signal ignored: a shell does so for what runs in the background, nohup too. */
+static void catch_one(int number)
+{
+  struct sigaction action = {.sa_handler = handle, .sa_flags = (int)SA_RESETHAND}, before;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) return;
+  sigaction(number, &action, NULL);
+}
+
+void cli_stop_catch(void)
+{
+  nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  catch_one(SIGINT);
+  catch_one(SIGTERM);
+  catch_one(SIGHUP);
+}
+
+int cli_stop_signal(void) { return came; }
+
+const char *cli_stop_name(void)
+{
+  switch (cli_stop_signal()) {
+  case SIGTERM:
+    return "SIGTERM";
+  case SIGHUP:
+    return "SIGHUP";
+  default:
+    return "SIGINT";
+  }
+}
+
+/* ---- processors ---- */
+
+size_t cli_processors(void)
+{
+  const long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (size_t)n : 1;
+}

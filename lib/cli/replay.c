@@ -99,28 +99,6 @@ static bramah_status close_file(estimate_file *file, bramah_diag *diag)
 
 /* ---- preparation ---- */
 
-/* No file is written that is read in the same run, or twice. */
-static bramah_status check_files(const cli_replay_run *r, bramah_diag *diag)
-{
-  const cli_replay_request *q = &r->request;
-  const char *const files[] = {q->study,   q->truth,  bramah_session_study(r->session)->machine_file,
-                               q->output,  q->report, q->smooth,
-                               q->json,    q->plot,   q->plot_data,
-                               q->snapshot};
-  enum { READ = 3, N = sizeof files / sizeof files[0] };
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = READ; !status && i < N; i++) {
-    status = cli_check_output(files[i], i, files, diag);
-    for (size_t k = 0; !status && k < bramah_log_stream_get_info(r->log).n_devices; k++) {
-      const bramah_log_device device = bramah_log_stream_get_device(r->log, k);
-      status = cli_check_output(files[i], device.n_files, device.files, diag);
-    }
-    /* The next snapshot may take the place of the one that is gone on from. */
-    if (!status && q->resume && i != N - 1) status = cli_check_output(files[i], 1, &q->resume, diag);
-  }
-  return status;
-}
-
 static void note(void *user, const char *text)
 {
   (void)user;
@@ -154,14 +132,29 @@ static bramah_status resume(cli_replay_run *r, bramah_diag *diag)
 static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
-  bramah_assess_options options;
   bramah_status status = bramah_session_open(q->study, diag, &r->session);
   if (!status) status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &r->log);
   if (status) return status;
   bramah_log_stream_limit(r->log, q->from_ns, q->to_ns);
   bramah_log_stream_stop(r->log, is_stopped, NULL);
-  if (q->plots) status = cli_replay_report_new(r->session, diag, &r->report);
-  if (!status) status = check_files(r, diag);
+
+  /* No file is written that is read in the same run, or twice. The next snapshot may take the place of the one that is
+   * gone on from. */
+  enum { READ = 3, N = 10 };
+  const char *const files[N] = {q->study,   q->truth,  bramah_session_study(r->session)->machine_file,
+                                q->output,  q->report, q->smooth,
+                                q->json,    q->plot,   q->plot_data,
+                                q->snapshot};
+  for (size_t i = READ; !status && i < N; i++) {
+    status = cli_check_output(files[i], i, files, diag);
+    for (size_t k = 0; !status && k < bramah_log_stream_get_info(r->log).n_devices; k++) {
+      const bramah_log_device device = bramah_log_stream_get_device(r->log, k);
+      status = cli_check_output(files[i], device.n_files, device.files, diag);
+    }
+    if (!status && q->resume && i != N - 1) status = cli_check_output(files[i], 1, &q->resume, diag);
+  }
+
+  bramah_assess_options options;
   bramah_assess_options_default(&options);
   options.to_ns = q->to_ns;
   options.truth = q->truth;
@@ -169,7 +162,7 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
   options.whiteness = q->plots;
   options.clock = cli_clock;
   options.tell = note;
-  if (q->plots) options.listener = (bramah_listener){r->report, cli_replay_report_sample};
+  if (q->plots) options.listener = (bramah_listener){r, cli_replay_report_sample};
 
   /* The backward pass reads the truth a second time, and needs the end of the log. */
   if (!status && q->smooth && q->truth && !cli_is_regular(q->truth))
@@ -184,7 +177,7 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
 
   if (!status)
     status = bramah_assess_new(r->session, bramah_log_stream_next, r->log, &options, diag, &r->assess);
-  if (!status && q->plots) status = cli_replay_report_begin(r->report, r->assess, diag);
+  if (!status && q->plots) status = cli_replay_report_new(r->session, r->assess, diag, &r->report);
   if (!status && q->resume) status = resume(r, diag);
   if (!status && q->json) status = cli_json_create(&r->json, q->json, diag);
   return status ? status : create_file(file, q->output, r, 1, diag);
@@ -238,8 +231,7 @@ static bramah_status go_through(cli_replay_run *r, const estimate_file *file, br
 
     /* After the last estimate the replay still fuses what is on its way; a log that goes on has that later. */
     const int due = q->snapshot_every_ns && totals.last_ns - r->snapshot_ns >= q->snapshot_every_ns;
-    if (!status && q->snapshot && (due || bramah_replay_exhausted(bramah_assess_replay(r->assess))))
-      status = save(r, file, diag);
+    if (!status && q->snapshot && (due || totals.exhausted)) status = save(r, file, diag);
   }
   cli_progress_end(&progress);
   if (!status && q->snapshot && r->saved != bramah_assess_get_totals(r->assess).estimates)
@@ -259,7 +251,7 @@ static bramah_status smooth(cli_replay_run *r, bramah_diag *diag)
   if (!status) status = create_file(&file, q->smooth, r, 0, diag);
   for (int end = 0; !status && !end;) {
     const uint64_t k = bramah_assess_get_totals(r->assess).smooth_steps;
-    status = bramah_assess_smooth_next(r->assess, &end, diag);
+    status = bramah_assess_next(r->assess, &end, diag);
     if (!status && !end && k % q->every == 0) status = write_row(&file, diag);
   }
   const bramah_status closed = close_file(&file, status ? &ignored : diag);
@@ -293,10 +285,35 @@ static int replay(cli_replay_run *r, estimate_file *file)
   return cli_replay_json(r, code, &later) ? cli_report(&later) : code;
 }
 
-/* What cannot be asked for together. */
-static int check_request(const cli_arguments *arguments, const cli_replay_request *q)
+/* What the command line asks for, and what of it cannot be had together. */
+static int read_request(const cli_arguments *arguments, cli_replay_request *q)
 {
   const cli_command *command = arguments->command;
+  *q = (cli_replay_request){.study = arguments->operands[0],
+                            .logs = arguments->operands + 1,
+                            .n_logs = (size_t)arguments->n_operands - 1,
+                            .output = cli_value(arguments, "output"),
+                            .truth = cli_value(arguments, "truth"),
+                            .report = cli_value(arguments, "report"),
+                            .plot = cli_value(arguments, "plot"),
+                            .plot_data = cli_value(arguments, "plot-data"),
+                            .smooth = cli_value(arguments, "smooth"),
+                            .json = cli_value(arguments, "json"),
+                            .snapshot = cli_value(arguments, "snapshot"),
+                            .resume = cli_value(arguments, "resume"),
+                            .every = 1,
+                            .from_ns = INT64_MIN,
+                            .to_ns = INT64_MAX};
+  q->plots = q->report || q->plot || q->plot_data;
+  int code = cli_count_value(arguments, "every", 1, &q->every);
+  if (!code) code = cli_moment_value(arguments, "from", &q->from_ns);
+  if (!code) code = cli_moment_value(arguments, "to", &q->to_ns);
+  if (!code && q->from_ns > q->to_ns)
+    code = cli_wrong_use(command, "--from %s lies behind --to %s", cli_value(arguments, "from"),
+                         cli_value(arguments, "to"));
+  if (!code) code = cli_time_value(arguments, "snapshot-every", &q->snapshot_every_ns);
+  if (code) return code;
+
   const size_t n = q->plot ? strlen(q->plot) : 0;
   if (q->plot && (n < 5 || strcmp(q->plot + n - 4, ".svg") != 0))
     return cli_wrong_use(command, "--plot needs a file that ends in .svg, not '%s'", q->plot);
@@ -320,34 +337,6 @@ static int check_request(const cli_arguments *arguments, const cli_replay_reques
     first = names[i];
   }
   return 0;
-}
-
-static int read_request(const cli_arguments *arguments, cli_replay_request *q)
-{
-  *q = (cli_replay_request){.study = arguments->operands[0],
-                            .logs = arguments->operands + 1,
-                            .n_logs = (size_t)arguments->n_operands - 1,
-                            .output = cli_value(arguments, "output"),
-                            .truth = cli_value(arguments, "truth"),
-                            .report = cli_value(arguments, "report"),
-                            .plot = cli_value(arguments, "plot"),
-                            .plot_data = cli_value(arguments, "plot-data"),
-                            .smooth = cli_value(arguments, "smooth"),
-                            .json = cli_value(arguments, "json"),
-                            .snapshot = cli_value(arguments, "snapshot"),
-                            .resume = cli_value(arguments, "resume"),
-                            .every = 1,
-                            .from_ns = INT64_MIN,
-                            .to_ns = INT64_MAX};
-  q->plots = q->report || q->plot || q->plot_data;
-  int code = cli_count_value(arguments, "every", 1, &q->every);
-  if (!code) code = cli_moment_value(arguments, "from", &q->from_ns);
-  if (!code) code = cli_moment_value(arguments, "to", &q->to_ns);
-  if (!code && q->from_ns > q->to_ns)
-    code = cli_wrong_use(arguments->command, "--from %s lies behind --to %s", cli_value(arguments, "from"),
-                         cli_value(arguments, "to"));
-  if (!code) code = cli_time_value(arguments, "snapshot-every", &q->snapshot_every_ns);
-  return code ? code : check_request(arguments, q);
 }
 
 static int run(const cli_arguments *arguments)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One replay: what was asked for, and what runs. replay.c knows the options and goes through the log,
- * replay_summary.c prints, replay_json.c writes the summary for programs. */
+ * replay_report.c plots, replay_summary.c prints, replay_json.c writes the summary for programs. */
 #ifndef BRAMAH_LIB_CLI_REPLAY_H
 #define BRAMAH_LIB_CLI_REPLAY_H
 
 #include "bramah/assess.h"
 #include "bramah/log.h"
+#include "bramah/report.h"
 #include "lib/cli/json.h"
-#include "lib/cli/replay_report.h"
 
 /* What the command line asks for; files that are not wanted are NULL. */
 typedef struct cli_replay_request {
@@ -19,6 +19,8 @@ typedef struct cli_replay_request {
   int64_t from_ns, to_ns;    /* INT64_MIN, INT64_MAX: no limit */
   int64_t snapshot_every_ns; /* of the log; 0: at the end only */
 } cli_replay_request;
+
+typedef struct cli_replay_report cli_replay_report;
 
 typedef struct cli_replay_run {
   cli_replay_request request;
@@ -34,6 +36,19 @@ typedef struct cli_replay_run {
   bramah_diag mistake;
   double seconds; /* of the clock */
 } cli_replay_run;
+
+/* Begin the report of an assessment before its first sample: released by cli_replay_report_free in any case (NULL
+ * allowed). */
+bramah_status cli_replay_report_new(const bramah_session *session, bramah_assess *assess, bramah_diag *diag,
+                                    cli_replay_report **out);
+void cli_replay_report_free(cli_replay_report *report);
+/* Listener of the assessment; run: the cli_replay_run whose report it is. */
+void cli_replay_report_sample(void *run, const bramah_rewind_use *use);
+/* Add the present estimate. Errors: E_MEMORY. */
+bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag *diag);
+/* At the end, before it is written: autocorrelations, and how long the steps took. Errors: E_MEMORY. */
+bramah_status cli_replay_report_finish(cli_replay_report *report);
+bramah_report *cli_replay_report_page(const cli_replay_report *report);
 
 /* Summary and tables on the terminal, and into the report. */
 bramah_status cli_replay_conclude(cli_replay_run *run, bramah_diag *diag);

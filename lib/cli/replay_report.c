@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/cli/replay_report.h"
+/* The plots of a replay: estimates and errors; of each sensor its measurements over their predictions, its
+ * innovations, how near they came to the gate, their autocorrelation; of the filter NIS, condition of its
+ * covariance, time per step, the machine's pose; and events. */
 #include "lib/cli/cli.h"
+#include "lib/cli/replay.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -49,48 +52,126 @@ typedef struct sensor {
   int faulty;
 } sensor;
 
-enum { NIS_BANDS = 64 };
-
 struct cli_replay_report {
   bramah_report *page;
   bramah_status status; /* of the first plot or point that could not be added: all that follow are left out */
-  const bramah_session *session;
   const bramah_filter *filter;
+  bramah_coupled *plant;
   bramah_assess *assess;
   double step; /* [s] */
   size_t n_outputs, n_augmented, n_sensors;
   plotted *output;
   size_t *augmented; /* plots */
   sensor *sensor;
-  size_t nis, conditioning, timing;       /* plots */
-  double nis_mean;                        /* running */
-  uint64_t nis_n, rows, limit_row;        /* limit_row: the last one with an estimate at its limit, plus 1 */
-  double low[NIS_BANDS], high[NIS_BANDS]; /* by degrees of freedom; 0: not looked up yet */
-  int told_covariance;                    /* that it lost its positive definiteness */
-  double *work;                           /* [n_error x n_error] */
-  double *points;                         /* of a pose */
-  bramah_filter_report counts;            /* before the present row */
+  size_t nis, conditioning, timing; /* plots */
+  double nis_mean;                  /* running */
+  uint64_t nis_n, rows, limit_row;  /* limit_row: the last one with an estimate at its limit, plus 1 */
+  int lost_covariance;              /* an event says that it lost its positive definiteness */
+  double *work;                     /* [n_error x n_error] */
+  bramah_filter_report counts;      /* before the present row */
   uint32_t basis_changes;
   durations durations;
 };
 
-static size_t add_plot(cli_replay_report *r, const bramah_report_plot *plot)
+/* ---- plots ---- */
+
+typedef enum plot_kind {
+  STATE,
+  PARAMETER,
+  ERROR,
+  PREDICTION,
+  INNOVATION,
+  RATIO,
+  NIS,
+  CONDITION,
+  TIME,
+  CORRELATION,
+  DISTRIBUTION
+} plot_kind;
+
+/* How they look, without their titles; unit NULL: that in which people read what is plotted. */
+static const bramah_report_plot looks[] = {
+    [STATE] = {.section = "Estimated states", .names = {"estimate"}},
+    [PARAMETER] = {.section = "Estimated parameters and inputs", .names = {"estimate"}},
+    [ERROR] = {.section = "Errors against the truth", .symmetric = 1, .names = {"error"}},
+    [PREDICTION] = {.section = "Measurements over predictions",
+                    .text =
+                        "What each sensor measured, over what the filter predicted just before; the band is "
+                        "that of the innovation, sensor noise included.",
+                    .names = {"predicted"}},
+    [INNOVATION] = {.section = "Innovations",
+                    .text = "Measured minus predicted. In a consistent filter 95 % lie within the band, "
+                            "without a trend.",
+                    .symmetric = 1,
+                    .names = {"innovation", [BRAMAH_REPORT_MEASURED] = "rejected"}},
+    [RATIO] = {.section = "Gate ratios",
+               .text = "Size of the innovation relative to its gate: above 1 a sample is rejected.",
+               .unit = "1",
+               .factor = 1.0,
+               .band = "passes",
+               .names = {"fused", [BRAMAH_REPORT_MEASURED] = "rejected"}},
+    [NIS] = {.section = "Normalised innovations squared",
+             .text = "All innovations of a step against what the filter expects. The mean is 1 in a "
+                     "consistent filter; above: it trusts itself too much.",
+             .unit = "1",
+             .factor = 1.0,
+             .band = "95 % of χ²",
+             .names = {"NIS", [BRAMAH_REPORT_TRUTH] = "running mean of 100"}},
+    [CONDITION] =
+        {.section = "Conditioning of the covariance",
+         .text = "Largest by smallest eigenvalue of the matrix of correlations of the error state, every "
+                 "tenth step. Near 15 the covariance is about to lose its positive definiteness.",
+         .unit = "1",
+         .factor = 1.0,
+         .names = {"log₁₀ condition number"}},
+    [TIME] = {.section = "Time per step",
+              .text = "Clock time of prediction and correction, without reading and writing.",
+              .unit = "µs",
+              .factor = 1e6,
+              .names = {"step"}},
+    [CORRELATION] =
+        {.section = "Autocorrelation of the innovations",
+         .text = "Of the innovations over their standard deviations, sample after sample. What is white "
+                 "stays within the band but for 5 % of the lags; positive values: the model misses "
+                 "something that lasts.",
+         .unit = "1",
+         .factor = 1.0,
+         .symmetric = 1,
+         .axis = BRAMAH_REPORT_LAG,
+         .band = "white, 95 %",
+         .names = {"correlation"}},
+    [DISTRIBUTION] = {.section = "Time per step",
+                      .unit = "%",
+                      .factor = 100.0,
+                      .axis = BRAMAH_REPORT_LAG,
+                      .symmetric = 1,
+                      .x = "time per step [µs]",
+                      .names = {"share of the steps"}}};
+
+/* A plot of a quantity with this SI unit, entitled as printf does. Returns its number. */
+static size_t add_plot(cli_replay_report *r, plot_kind kind, const char *si, const char *format, ...)
+    CLI_PRINTF(4, 5);
+static size_t add_plot(cli_replay_report *r, plot_kind kind, const char *si, const char *format, ...)
 {
-  size_t index = 0;
-  if (!r->status) r->status = bramah_report_add(r->page, plot, &index);
-  return index;
+  const cli_readable unit = cli_readable_unit(si);
+  bramah_report_plot look = looks[kind];
+  char title[256];
+  size_t number = 0;
+  va_list list;
+  va_start(list, format);
+  vsnprintf(title, sizeof title, format, list);
+  va_end(list);
+  look.title = title;
+  if (!look.unit) look.unit = unit.unit, look.factor = unit.factor;
+  if (!r->status) r->status = bramah_report_add(r->page, &look, &number);
+  return number;
 }
 
+/* NaN: no band, or no point. */
 static void add_point(cli_replay_report *r, size_t plot, bramah_report_series series, double t, double value,
-                      double half)
+                      double low, double high)
 {
-  if (!r->status) r->status = bramah_report_point(r->page, plot, series, t, value, half);
-}
-
-static void add_band_point(cli_replay_report *r, size_t plot, bramah_report_series series, double t,
-                           double value, double low, double high)
-{
-  if (!r->status) r->status = bramah_report_band_point(r->page, plot, series, t, value, low, high);
+  if (!r->status) r->status = bramah_report_point(r->page, plot, series, t, value, low, high);
 }
 
 static void add_event(cli_replay_report *r, double t, const char *kind, const char *format, ...)
@@ -105,188 +186,73 @@ static void add_event(cli_replay_report *r, double t, const char *kind, const ch
   if (!r->status) r->status = bramah_report_event(r->page, t, kind, text);
 }
 
-/* ---- plots ---- */
-
-static const char predictions[] = "Measurements over predictions";
-static const char innovations[] = "Innovations";
-static const char gates[] = "Gate ratios";
-static const char correlations[] = "Autocorrelation of the innovations";
-static const char consistency[] = "Normalised innovations squared";
-static const char covariance[] = "Conditioning of the covariance";
-static const char timing[] = "Time per step";
-
-static size_t add_states_plot(cli_replay_report *r, const char *section, const char *name, const char *what,
-                              const char *si, int symmetric)
-{
-  const cli_readable unit = cli_readable_unit(si);
-  char title[256];
-  snprintf(title, sizeof title, "%s%s", name, what);
-  return add_plot(r, &(bramah_report_plot){.section = section,
-                                           .title = title,
-                                           .unit = unit.unit,
-                                           .factor = unit.factor,
-                                           .symmetric = symmetric,
-                                           .names = {symmetric ? "error" : "estimate"}});
-}
-
-/* Angles and rates of the joints the study starts from, every pressure. The rate of a joint is the output behind its
- * position: so the plant interface promises. */
-static void add_outputs(cli_replay_report *r)
-{
-  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
-  const bramah_augmented_estimate *augmented = results->augmented;
-  const size_t n_joints = bramah_session_study(r->session)->n_joints, passes = 2 * n_joints + 1;
-  for (size_t pass = 0; pass < passes; pass++)
-    for (size_t i = 0; i < results->n_outputs; i++) {
-      const bramah_assess_output of = results->output[i];
-      bramah_output_info info;
-      bramah_plant_output_info(bramah_session_plant(r->session), of.output, &info);
-      if (pass < 2 * n_joints ? of.output != bramah_session_joint_output(r->session, pass / 2) + pass % 2
-                              : info.kind != BRAMAH_OUTPUT_FIRST_ORDER)
-        continue;
-      r->output[r->n_outputs++] =
-          (plotted){.of = of, .plot = add_states_plot(r, "Estimated states", of.name, "", of.unit, 0)};
-    }
-  for (size_t i = 0; i < r->n_augmented; i++) {
-    r->augmented[i] =
-        add_states_plot(r, "Estimated parameters and inputs", augmented[i].name, "", augmented[i].unit, 0);
-  }
-  for (size_t k = 0; k < r->n_outputs; k++) {
-    plotted *p = &r->output[k];
-    if (p->of.has_truth)
-      p->error_plot =
-          add_states_plot(r, "Errors against the truth", p->of.name, ": estimate minus truth", p->of.unit, 1);
-  }
-}
-
-static void add_sensors(cli_replay_report *r)
-{
-  char title[256];
-  for (size_t i = 0; i < r->n_sensors; i++) {
-    sensor *s = &r->sensor[i];
-    s->prediction = add_plot(r, &(bramah_report_plot){.section = predictions,
-                                                      .title = s->name,
-                                                      .unit = s->unit.unit,
-                                                      .factor = s->unit.factor,
-                                                      .names = {[BRAMAH_REPORT_ESTIMATE] = "predicted"}});
-  }
-  for (size_t i = 0; i < r->n_sensors; i++) {
-    sensor *s = &r->sensor[i];
-    snprintf(title, sizeof title, "%s: innovation", s->name);
-    s->innovation = add_plot(
-        r, &(bramah_report_plot){
-               .section = innovations,
-               .title = title,
-               .unit = s->unit.unit,
-               .factor = s->unit.factor,
-               .symmetric = 1,
-               .names = {[BRAMAH_REPORT_ESTIMATE] = "innovation", [BRAMAH_REPORT_MEASURED] = "rejected"}});
-  }
-  for (size_t i = 0; i < r->n_sensors; i++) {
-    sensor *s = &r->sensor[i];
-    if (!(s->gate > 0.0)) continue;
-    snprintf(title, sizeof title, "%s: innovation / gate of %.4g σ", s->name, s->gate);
-    s->ratio = add_plot(
-        r, &(bramah_report_plot){
-               .section = gates,
-               .title = title,
-               .unit = "1",
-               .factor = 1.0,
-               .band = "passes",
-               .names = {[BRAMAH_REPORT_ESTIMATE] = "fused", [BRAMAH_REPORT_MEASURED] = "rejected"}});
-  }
-}
-
-/* Plots of the filter as a whole, and what all plots show. */
-static void add_filter(cli_replay_report *r)
-{
-  r->nis = add_plot(
-      r, &(bramah_report_plot){
-             .section = consistency,
-             .title = "NIS per degree of freedom",
-             .unit = "1",
-             .factor = 1.0,
-             .band = "95 % of χ²",
-             .names = {[BRAMAH_REPORT_ESTIMATE] = "NIS", [BRAMAH_REPORT_TRUTH] = "running mean of 100"}});
-  r->conditioning =
-      add_plot(r, &(bramah_report_plot){.section = covariance,
-                                        .title = "condition number of the correlations, log₁₀",
-                                        .unit = "1",
-                                        .factor = 1.0,
-                                        .names = {[BRAMAH_REPORT_ESTIMATE] = "log₁₀ condition number"}});
-  r->timing = add_plot(r, &(bramah_report_plot){.section = timing,
-                                                .title = "time of the filter per step",
-                                                .unit = "µs",
-                                                .factor = 1e6,
-                                                .names = {[BRAMAH_REPORT_ESTIMATE] = "step"}});
-
-  static const struct {
-    const char *section, *text;
-  } texts[] = {
-      {predictions, "What each sensor measured, over what the filter predicted just before; the band is "
-                    "that of the innovation, sensor noise included."},
-      {innovations, "Measured minus predicted. In a consistent filter 95 % lie within the band, "
-                    "without a trend."},
-      {correlations, "Of the innovations over their standard deviations, sample after sample. What is white "
-                     "stays within the band but for 5 % of the lags; positive values: the model misses "
-                     "something that lasts."},
-      {gates, "Size of the innovation relative to its gate: above 1 a sample is rejected."},
-      {consistency, "All innovations of a step against what the filter expects. The mean is 1 in a "
-                    "consistent filter; above: it trusts itself too much."},
-      {covariance, "Largest by smallest eigenvalue of the matrix of correlations of the error state, every "
-                   "tenth step. Near 15 the covariance is about to lose its positive definiteness."},
-      {timing, "Clock time of prediction and correction, without reading and writing."}};
-  for (size_t i = 0; !r->status && i < sizeof texts / sizeof texts[0]; i++)
-    r->status = bramah_report_explain(r->page, texts[i].section, texts[i].text);
-}
-
 /* ---- making one ---- */
 
-bramah_status cli_replay_report_new(const bramah_session *session, bramah_diag *diag, cli_replay_report **out)
+bramah_status cli_replay_report_new(const bramah_session *session, bramah_assess *assess, bramah_diag *diag,
+                                    cli_replay_report **out)
 {
   const bramah_plant *plant = bramah_session_plant(session);
   const bramah_study *study = bramah_session_study(session);
-  const bramah_sensor *sensors = bramah_session_sensors(session);
+  const size_t *joint_output = bramah_session_about(session)->joint_output;
+  const bramah_assess_results *results = bramah_assess_get_results(assess);
   cli_replay_report *r = calloc(1, sizeof *r);
   *out = r;
-  if (!r) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  r->session = session;
+  if (!r) return cli_no_memory(diag);
+  r->assess = assess;
   r->filter = bramah_session_filter(session);
+  r->plant = bramah_session_about(session)->machine->coupled;
   r->step = 1e-9 * (double)plant->step_ns;
-  r->n_augmented = bramah_filter_n_augmented(r->filter);
-  r->n_sensors = bramah_session_n_sensors(session);
-  const size_t n = bramah_filter_n_error(r->filter);
-  r->output = calloc(plant->n_output + 2 * study->n_joints + 1, sizeof *r->output);
+  r->n_augmented = results->n_augmented;
+  r->n_sensors = results->n_sensors;
+  const size_t n = bramah_filter_n_error(r->filter), n_joints = study->n_joints;
+  r->output = calloc(plant->n_output + 2 * n_joints + 1, sizeof *r->output);
   r->augmented = calloc(r->n_augmented + 1, sizeof *r->augmented);
   r->sensor = calloc(r->n_sensors + 1, sizeof *r->sensor);
   r->work = calloc(n * n + 1, sizeof *r->work);
-  if (!r->output || !r->augmented || !r->sensor || !r->work)
-    return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  for (size_t i = 0; i < r->n_sensors; i++)
-    r->sensor[i] =
-        (sensor){.name = sensors[i].name, .unit = cli_readable_unit(sensors[i].unit), .gate = study->gate[i]};
+  if (!r->output || !r->augmented || !r->sensor || !r->work) return cli_no_memory(diag);
   bramah_diag_clear(diag);
-  return bramah_report_new(study->name, diag, &r->page);
-}
+  r->status = bramah_report_new(study->name, diag, &r->page);
 
-bramah_status cli_replay_report_begin(cli_replay_report *report, bramah_assess *assess, bramah_diag *diag)
-{
-  report->assess = assess;
-  add_outputs(report);
-  add_sensors(report);
-  add_filter(report);
+  /* Angles and rates of the joints the study starts from, every pressure; estimated parameters; errors. The rate of a
+   * joint is the output behind its position: so the plant interface promises. */
+  for (size_t pass = 0; pass < 2 * n_joints + 1; pass++)
+    for (size_t i = 0; i < results->n_outputs; i++) {
+      const bramah_assess_output of = results->output[i];
+      bramah_output_info info;
+      bramah_plant_output_info(plant, of.output, &info);
+      if (pass < 2 * n_joints ? of.output == joint_output[pass / 2] + pass % 2
+                              : info.kind == BRAMAH_OUTPUT_FIRST_ORDER)
+        r->output[r->n_outputs++] = (plotted){.of = of, .plot = add_plot(r, STATE, of.unit, "%s", of.name)};
+    }
+  for (size_t i = 0; i < r->n_augmented; i++)
+    r->augmented[i] = add_plot(r, PARAMETER, results->augmented[i].unit, "%s", results->augmented[i].name);
+  for (size_t k = 0; k < r->n_outputs; k++) {
+    plotted *p = &r->output[k];
+    if (p->of.has_truth)
+      p->error_plot = add_plot(r, ERROR, p->of.unit, "%s: estimate minus truth", p->of.name);
+  }
 
-  /* The machine's pose. */
-  const bramah_model *model = bramah_session_model(report->session);
-  const size_t n = bramah_skeleton_n_parts(model);
-  bramah_skeleton_part *parts = calloc(n + 1, sizeof *parts);
-  report->points = calloc(6 * n + 1, sizeof *report->points);
-  if (!report->status && (!parts || !report->points)) report->status = BRAMAH_E_MEMORY;
-  for (size_t i = 0; !report->status && i < n; i++) parts[i] = bramah_skeleton_part_of(model, i);
-  if (!report->status && n) report->status = bramah_report_machine(report->page, n, parts);
-  free(parts);
-  if (!report->status) return BRAMAH_OK;
-  return cli_fail(diag, report->status, NULL, 0, NULL, "the plots of the report cannot be made");
+  /* Of each sensor, section by section. */
+  for (size_t k = 0; k < 3 * r->n_sensors; k++) {
+    const bramah_consistency *of = &results->sensor[k % r->n_sensors];
+    sensor *s = &r->sensor[k % r->n_sensors];
+    s->name = of->name;
+    s->unit = cli_readable_unit(of->unit);
+    s->gate = study->gate[k % r->n_sensors];
+    if (k < r->n_sensors)
+      s->prediction = add_plot(r, PREDICTION, of->unit, "%s", s->name);
+    else if (k < 2 * r->n_sensors)
+      s->innovation = add_plot(r, INNOVATION, of->unit, "%s: innovation", s->name);
+    else if (s->gate > 0.0)
+      s->ratio = add_plot(r, RATIO, "1", "%s: innovation / gate of %.4g σ", s->name, s->gate);
+  }
+
+  /* Of the filter as a whole. */
+  r->nis = add_plot(r, NIS, "1", "NIS per degree of freedom");
+  r->conditioning = add_plot(r, CONDITION, "1", "condition number of the correlations, log₁₀");
+  r->timing = add_plot(r, TIME, "1", "time of the filter per step");
+  if (!r->status) return BRAMAH_OK;
+  return cli_fail(diag, r->status, NULL, 0, NULL, "the plots of the report cannot be made");
 }
 
 void cli_replay_report_free(cli_replay_report *report)
@@ -297,7 +263,6 @@ void cli_replay_report_free(cli_replay_report *report)
   free(report->augmented);
   free(report->sensor);
   free(report->work);
-  free(report->points);
   free(report);
 }
 
@@ -305,9 +270,9 @@ bramah_report *cli_replay_report_page(const cli_replay_report *report) { return 
 
 /* ---- a sample ---- */
 
-void cli_replay_report_sample(void *report, const bramah_rewind_use *use)
+void cli_replay_report_sample(void *run, const bramah_rewind_use *use)
 {
-  cli_replay_report *r = report;
+  cli_replay_report *r = ((const cli_replay_run *)run)->report;
   sensor *s = &r->sensor[use->sensor];
   const bramah_innovation *y = &use->innovation;
   const double t = 1e-9 * (double)use->time_ns, half = band * y->sigma;
@@ -336,66 +301,22 @@ void cli_replay_report_sample(void *report, const bramah_rewind_use *use)
   s->samples++;
   s->last = t;
 
-  add_point(r, s->prediction, BRAMAH_REPORT_ESTIMATE, t, use->y - y->innovation, half);
-  add_point(r, s->prediction, BRAMAH_REPORT_MEASURED, t, use->y, NAN);
-  add_point(r, s->innovation, series, t, y->innovation, half);
+  const double predicted = use->y - y->innovation;
+  add_point(r, s->prediction, BRAMAH_REPORT_ESTIMATE, t, predicted, predicted - half, predicted + half);
+  add_point(r, s->prediction, BRAMAH_REPORT_MEASURED, t, use->y, NAN, NAN);
+  add_point(r, s->innovation, series, t, y->innovation, -half, half);
   if (s->gate > 0.0 && !y->saturated)
-    add_band_point(r, s->ratio, series, t, fabs(y->innovation) / (s->gate * y->sigma),
-                   y->accepted ? 0.0 : NAN, y->accepted ? 1.0 : NAN);
+    add_point(r, s->ratio, series, t, fabs(y->innovation) / (s->gate * y->sigma), 0.0, 1.0);
 }
 
 /* ---- an estimate ---- */
 
-static void add_states(cli_replay_report *r, double t)
-{
-  const bramah_estimate *estimate = bramah_assess_estimate(r->assess);
-  for (size_t k = 0; k < r->n_outputs; k++) {
-    const plotted *p = &r->output[k];
-    const size_t i = p->of.output;
-    const double value = estimate->value[i], half = band * estimate->sigma[i], truth = estimate->truth[i];
-    add_point(r, p->plot, BRAMAH_REPORT_ESTIMATE, t, value, half);
-    if (!isnan(truth)) {
-      add_point(r, p->plot, BRAMAH_REPORT_TRUTH, t, truth, NAN);
-      add_point(r, p->error_plot, BRAMAH_REPORT_ESTIMATE, t, value - truth, half);
-    }
-    if (p->of.sensor >= 0)
-      add_point(r, p->plot, BRAMAH_REPORT_MEASURED, t, estimate->measured[p->of.sensor], NAN);
-    if (!isnan(estimate->model[i])) add_point(r, p->plot, BRAMAH_REPORT_MODEL, t, estimate->model[i], NAN);
-  }
-  for (size_t i = 0; i < r->n_augmented; i++) {
-    const bramah_augmented_estimate *of = &estimate->augmented[i];
-    add_point(r, r->augmented[i], BRAMAH_REPORT_ESTIMATE, t, of->value, band * of->sigma);
-  }
-}
-
-static void add_nis(cli_replay_report *r, double t)
-{
-  enum { MEMORY = 100 };
-  size_t dof;
-  double low, high;
-  bramah_diag ignored;
-  const double nis = bramah_replay_nis(bramah_assess_replay(r->assess), &dof);
-  if (!dof) return;
-  const double value = nis / (double)dof;
-  if (r->nis_n < MEMORY) r->nis_n++;
-  r->nis_mean += (value - r->nis_mean) / (double)r->nis_n;
-  const int kept = dof < NIS_BANDS;
-  if (kept && r->high[dof] > 0.0) {
-    low = r->low[dof];
-    high = r->high[dof];
-  } else {
-    if (bramah_nis_band((double)dof, 0.95, &low, &high, &ignored)) low = high = NAN;
-    if (kept) r->low[dof] = low, r->high[dof] = high;
-  }
-  add_band_point(r, r->nis, BRAMAH_REPORT_ESTIMATE, t, value, low, high);
-  add_point(r, r->nis, BRAMAH_REPORT_TRUTH, t, r->nis_mean, NAN);
-}
-
+/* What happened to the filter in the present row. */
 static void watch_filter(cli_replay_report *r, double t)
 {
-  enum { LIMIT_TOLD_AFTER = 100 };
+  enum { NEXT_LIMIT_AFTER = 100 };
   const bramah_filter_report counts = bramah_filter_get_report(r->filter);
-  const bramah_step_report steps = bramah_coupled_report(bramah_session_coupled(r->session));
+  const bramah_step_report steps = bramah_coupled_report(r->plant);
   for (size_t i = 0; i < r->n_sensors; i++) {
     sensor *s = &r->sensor[i];
     const int faulty = bramah_filter_sensor_fault(r->filter, i);
@@ -405,7 +326,7 @@ static void watch_filter(cli_replay_report *r, double t)
   if (counts.recoveries > r->counts.recoveries)
     add_event(r, t, "reset", "filter found wrong, its covariance reset");
   if (counts.limited > r->counts.limited) {
-    if (!r->limit_row || r->rows - r->limit_row > LIMIT_TOLD_AFTER)
+    if (!r->limit_row || r->rows - r->limit_row > NEXT_LIMIT_AFTER)
       add_event(r, t, "limit", "an estimated parameter is held at its limit");
     r->limit_row = r->rows + 1;
   }
@@ -415,25 +336,46 @@ static void watch_filter(cli_replay_report *r, double t)
   r->basis_changes = steps.basis_changes;
 }
 
-bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag *diag)
+bramah_status cli_replay_report_estimate(cli_replay_report *r, bramah_diag *diag)
 {
-  enum { CONDITIONING_EVERY = 10 }; /* eigenvalues take longer than many a step */
-  cli_replay_report *r = report;
-  bramah_diag other;
-  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
-  const double t = 1e-9 * (double)totals.last_ns, seconds = totals.step_seconds;
-  add_states(r, t);
-  add_nis(r, t);
+  enum { CONDITIONING_EVERY = 10, MEMORY = 100 }; /* eigenvalues take longer than many a step */
+  const bramah_estimate *estimate = bramah_assess_estimate(r->assess);
+  const double t = 1e-9 * (double)estimate->time_ns;
+  for (size_t k = 0; k < r->n_outputs; k++) {
+    const plotted *p = &r->output[k];
+    const size_t i = p->of.output;
+    const double value = estimate->value[i], half = band * estimate->sigma[i], truth = estimate->truth[i];
+    add_point(r, p->plot, BRAMAH_REPORT_ESTIMATE, t, value, value - half, value + half);
+    add_point(r, p->plot, BRAMAH_REPORT_TRUTH, t, truth, NAN, NAN);
+    if (!isnan(truth)) add_point(r, p->error_plot, BRAMAH_REPORT_ESTIMATE, t, value - truth, -half, half);
+    if (p->of.sensor >= 0)
+      add_point(r, p->plot, BRAMAH_REPORT_MEASURED, t, estimate->measured[p->of.sensor], NAN, NAN);
+    add_point(r, p->plot, BRAMAH_REPORT_MODEL, t, estimate->model[i], NAN, NAN);
+  }
+  for (size_t i = 0; i < r->n_augmented; i++) {
+    const double value = estimate->augmented[i].value, half = band * estimate->augmented[i].sigma;
+    add_point(r, r->augmented[i], BRAMAH_REPORT_ESTIMATE, t, value, value - half, value + half);
+  }
+
+  /* Of the filter: NIS, conditioning, time of the step, events. */
+  if (!isnan(estimate->nis)) {
+    if (r->nis_n < MEMORY) r->nis_n++;
+    r->nis_mean += (estimate->nis - r->nis_mean) / (double)r->nis_n;
+    add_point(r, r->nis, BRAMAH_REPORT_ESTIMATE, t, estimate->nis, estimate->nis_low, estimate->nis_high);
+    add_point(r, r->nis, BRAMAH_REPORT_TRUTH, t, r->nis_mean, NAN, NAN);
+  }
   if (r->rows % CONDITIONING_EVERY == 0) {
     double condition;
+    bramah_diag other;
     if (!bramah_conditioning(bramah_filter_n_error(r->filter), bramah_filter_covariance(r->filter), r->work,
                              &condition, &other)) {
-      add_point(r, r->conditioning, BRAMAH_REPORT_ESTIMATE, t, log10(condition), NAN);
-    } else if (!r->told_covariance) {
-      r->told_covariance = 1;
+      add_point(r, r->conditioning, BRAMAH_REPORT_ESTIMATE, t, log10(condition), NAN, NAN);
+    } else if (!r->lost_covariance) {
+      r->lost_covariance = 1;
       add_event(r, t, "covariance", "%s", other.message);
     }
   }
+  const double seconds = bramah_assess_get_totals(r->assess).step_seconds;
   if (seconds >= 0.0) {
     durations *d = &r->durations;
     double place = seconds > 1e-7 ? floor(PER_DECADE * log10(seconds / 1e-7)) : 0.0;
@@ -441,36 +383,16 @@ bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag 
     d->in[(size_t)place]++;
     d->n++;
     d->longest = fmax(d->longest, seconds);
-    add_point(r, r->timing, BRAMAH_REPORT_ESTIMATE, t, seconds, NAN);
+    add_point(r, r->timing, BRAMAH_REPORT_ESTIMATE, t, seconds, NAN, NAN);
   }
   watch_filter(r, t);
-  if (!r->status && bramah_report_wants_pose(r->page) &&
-      !bramah_coupled_skeleton(bramah_session_coupled(r->session), r->points, &other))
-    r->status = bramah_report_pose(r->page, t, r->points);
+  if (!r->status) r->status = bramah_report_pose(r->page, t, r->plant);
   r->rows++;
   if (!r->status) return BRAMAH_OK;
   return cli_fail(diag, r->status, NULL, 0, NULL, "the report cannot take more points");
 }
 
 /* ---- at the end ---- */
-
-static void add_correlation(cli_replay_report *r, const bramah_consistency *of)
-{
-  const bramah_whiteness *white = &of->whiteness;
-  char title[256];
-  if (!white->lags) return;
-  snprintf(title, sizeof title, "%s: %zu of %zu lags outside", of->name, white->outside, white->lags);
-  const size_t plot = add_plot(r, &(bramah_report_plot){.section = correlations,
-                                                        .title = title,
-                                                        .unit = "1",
-                                                        .factor = 1.0,
-                                                        .symmetric = 1,
-                                                        .axis = BRAMAH_REPORT_LAG,
-                                                        .band = "white, 95 %",
-                                                        .names = {[BRAMAH_REPORT_ESTIMATE] = "correlation"}});
-  for (size_t k = 1; k <= white->lags; k++)
-    add_point(r, plot, BRAMAH_REPORT_ESTIMATE, (double)k, white->r[k - 1], white->band);
-}
 
 /* How long the steps took: a table, and the share of the steps by their time, in classes of equal width from the
  * shortest to where nearly all are. */
@@ -497,7 +419,6 @@ static void add_timing(cli_replay_report *r)
   enum { CLASSES = 60 };
   const double width = 1.2 * duration_quantile(d, 0.97) / CLASSES;
   double share[CLASSES] = {0.0}, inside = 0.0;
-  char title[80];
   for (size_t k = 0; k < DURATIONS; k++) {
     if (!d->in[k]) continue;
     const double low = duration_edge(k) / width, high = duration_edge(k + 1) / width;
@@ -505,24 +426,24 @@ static void add_timing(cli_replay_report *r)
       share[i] += (double)d->in[k] * (fmin(high, (double)i + 1.0) - fmax(low, (double)i)) / (high - low);
   }
   for (size_t k = 0; k < CLASSES; k++) inside += share[k] / (double)d->n;
-  snprintf(title, sizeof title, "distribution of the time per step, %.1f %% of all", 100.0 * inside);
   const size_t plot =
-      add_plot(r, &(bramah_report_plot){.section = timing,
-                                        .title = title,
-                                        .unit = "%",
-                                        .factor = 100.0,
-                                        .axis = BRAMAH_REPORT_LAG,
-                                        .symmetric = 1,
-                                        .x = "time per step [µs]",
-                                        .names = {[BRAMAH_REPORT_ESTIMATE] = "share of the steps"}});
+      add_plot(r, DISTRIBUTION, "1", "distribution of the time per step, %.1f %% of all", 100.0 * inside);
   for (size_t k = 0; k < CLASSES; k++)
-    add_point(r, plot, BRAMAH_REPORT_ESTIMATE, 1e6 * width * ((double)k + 0.5), share[k] / (double)d->n, NAN);
+    add_point(r, plot, BRAMAH_REPORT_ESTIMATE, 1e6 * width * ((double)k + 0.5), share[k] / (double)d->n, NAN,
+              NAN);
 }
 
 bramah_status cli_replay_report_finish(cli_replay_report *report)
 {
   const bramah_assess_results *results = bramah_assess_get_results(report->assess);
-  for (size_t i = 0; i < results->n_sensors; i++) add_correlation(report, &results->sensor[i]);
+  for (size_t i = 0; i < results->n_sensors; i++) {
+    const bramah_whiteness *white = &results->sensor[i].whiteness;
+    if (!white->lags) continue;
+    const size_t plot = add_plot(report, CORRELATION, "1", "%s: %zu of %zu lags outside",
+                                 results->sensor[i].name, white->outside, white->lags);
+    for (size_t k = 1; k <= white->lags; k++)
+      add_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)k, white->r[k - 1], -white->band, white->band);
+  }
   if (report->durations.n) add_timing(report);
   return report->status;
 }

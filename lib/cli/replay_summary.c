@@ -26,26 +26,24 @@ void cli_warn_unobservable(const bramah_session *session)
 
 /* ---- lines ---- */
 
-static void print_summary(const cli_replay_run *r, const bramah_assess_totals *totals, FILE *out)
+static void print_summary(const cli_replay_run *r, const bramah_assess_results *results, FILE *out)
 {
   const bramah_study *study = bramah_session_study(r->session);
+  const bramah_assess_totals *totals = &results->totals;
   const double duration = cli_seconds(totals->last_ns - totals->begin_ns);
   fprintf(out, "study: %s (%s)\n", study->name, study->file);
   fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
-          bramah_model_name(bramah_session_model(r->session)), study->machine_file, study->n_changes,
-          study->n_changes == 1 ? "" : "s");
+          bramah_model_get_info(bramah_session_about(r->session)->machine->model).name, study->machine_file,
+          study->n_changes, study->n_changes == 1 ? "" : "s");
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
 
-  const bramah_replay *replay = bramah_assess_replay(r->assess);
-  const bramah_replay_counts counts = bramah_replay_report(replay);
+  const bramah_replay_counts counts = results->rows;
   const bramah_log_stream_info log = bramah_log_stream_get_info(r->log);
-  const bramah_rewind *rewind = bramah_replay_rewind(replay);
   fprintf(out, "rows: %llu from the log, %llu estimates, %llu written; %.9g s in steps of %.9g s\n",
           (count)counts.samples, (count)totals->estimates, (count)r->written,
           cli_seconds(totals->last_ns - totals->first_ns),
           cli_seconds(bramah_session_plant(r->session)->step_ns));
-  fprintf(out, "measurements used: %llu\n",
-          (count)bramah_filter_get_report(bramah_session_filter(r->session)).accepted);
+  fprintf(out, "measurements used: %llu\n", (count)results->filter.accepted);
   if (counts.off_grid)
     fprintf(out,
             "rows off the grid of steps: %llu, fused at the nearest step with their own time, at most %.3g s "
@@ -57,8 +55,8 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_totals *t
             (count)totals->resumed, (count)(totals->estimates - totals->resumed));
   if (r->request.resume && log.used_before)
     fprintf(out, "rows of the log that were used before: %llu\n", (count)log.used_before);
-  if (rewind) {
-    const bramah_rewind_counts late = bramah_rewind_report(rewind);
+  if (results->has_delays) {
+    const bramah_rewind_counts late = results->late;
     fprintf(
         out,
         "late samples: %llu; %llu rewinds, the deepest %.9g s, %llu steps made again; each row shows what "
@@ -70,9 +68,10 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_totals *t
   }
   if (counts.merged)
     fprintf(out,
-            rewind ? "rows that came after the estimate of their step, fused by the next: %llu\n"
-                   : "rows fused into a step already written: %llu (more of them in a step than are read "
-                     "ahead)\n",
+            results->has_delays
+                ? "rows that came after the estimate of their step, fused by the next: %llu\n"
+                : "rows fused into a step already written: %llu (more of them in a step than are read "
+                  "ahead)\n",
             (count)counts.merged);
   if (totals->without_truth)
     fprintf(out, "estimates without a row of the truth within half a step: %llu\n",
@@ -85,48 +84,46 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_totals *t
 
 /* ---- tables ---- */
 
-static void add_consistency(cli_table *table, const bramah_consistency *c, int left_out)
-{
-  const double whole = c->samples ? (double)c->samples : 1.0;
-  cli_table_add(table, "%s", c->name ? c->name : "all together");
-  cli_table_add(table, "%llu", (count)c->fused);
-  if (left_out) cli_table_add(table, "%.3g", 100.0 * (double)c->gated / whole);
-  if (left_out) cli_table_add(table, "%.3g", 100.0 * (double)c->saturated / whole);
-  if (isnan(c->low)) {
-    for (int i = 0; i < 4; i++) cli_table_add(table, "%s", i < 3 ? "" : "no sample");
-    return;
-  }
-  cli_table_add(table, "%.4f", c->nis);
-  cli_table_add(table, "%.4f to %.4f", c->low, c->high);
-  if (isnan(c->lag_1))
-    cli_table_add(table, "%s", "");
-  else
-    cli_table_add(table, "%.2f", c->lag_1);
-  /* What a correlation says (of white ones it is within 1.96 / sqrt(n) 95 % of the time; less than a tenth is
-   * nothing to speak of): what is not modelled pushes innovations to the same side again and again; too much
-   * process noise makes the filter follow the noise of the sensor and take it back. */
-  const double limit = fmax(0.1, 1.96 / sqrt((double)c->fused));
-  cli_table_add(table, "%s%s",
-                c->nis > c->high  ? "innovations larger than assumed"
-                : c->nis < c->low ? "innovations smaller than assumed"
-                                  : "consistent",
-                c->lag_1 > limit    ? ", correlated: something is not modelled"
-                : c->lag_1 < -limit ? ", anticorrelated: less process noise would do"
-                                    : "");
-}
-
 static cli_table consistency_table(const bramah_assess_results *results)
 {
   static const char *const header[] = {"sensor", "samples", "mean NIS", "95 % band", "lag 1", "verdict"};
   static const char *const long_header[] = {"sensor",   "samples",   "gated %", "at range %",
                                             "mean NIS", "95 % band", "lag 1",   "verdict"};
   const int left_out = results->all.gated + results->all.saturated > 0;
+  const size_t n = results->n_sensors;
   cli_table table =
       left_out ? cli_table_make("Innovations of what was fused (NIS per degree of freedom)", "lrrrrrrl",
                                 long_header)
                : cli_table_make("Innovations (NIS per degree of freedom: 1 is expected)", "lrrrrl", header);
-  for (size_t i = 0; i < results->n_sensors; i++) add_consistency(&table, &results->sensor[i], left_out);
-  if (results->n_sensors > 1) add_consistency(&table, &results->all, left_out);
+  for (size_t i = 0; i < (n > 1 ? n + 1 : n); i++) {
+    const bramah_consistency *c = i < n ? &results->sensor[i] : &results->all;
+    const double whole = c->samples ? (double)c->samples : 1.0;
+    cli_table_add(&table, "%s", c->name ? c->name : "all together");
+    cli_table_add(&table, "%llu", (count)c->fused);
+    if (left_out) cli_table_add(&table, "%.3g", 100.0 * (double)c->gated / whole);
+    if (left_out) cli_table_add(&table, "%.3g", 100.0 * (double)c->saturated / whole);
+    if (isnan(c->low)) {
+      for (int k = 0; k < 4; k++) cli_table_add(&table, "%s", k < 3 ? "" : "no sample");
+      continue;
+    }
+    cli_table_add(&table, "%.4f", c->nis);
+    cli_table_add(&table, "%.4f to %.4f", c->low, c->high);
+    if (isnan(c->lag_1))
+      cli_table_add(&table, "%s", "");
+    else
+      cli_table_add(&table, "%.2f", c->lag_1);
+    /* What a correlation says (of white ones it is within 1.96 / sqrt(n) 95 % of the time; less than a tenth is
+     * nothing to speak of): what is not modelled pushes innovations to the same side again and again; too much
+     * process noise makes the filter follow the noise of the sensor and take it back. */
+    const double limit = fmax(0.1, 1.96 / sqrt((double)c->fused));
+    cli_table_add(&table, "%s%s",
+                  c->nis > c->high  ? "innovations larger than assumed"
+                  : c->nis < c->low ? "innovations smaller than assumed"
+                                    : "consistent",
+                  c->lag_1 > limit    ? ", correlated: something is not modelled"
+                  : c->lag_1 < -limit ? ", anticorrelated: less process noise would do"
+                                      : "");
+  }
   return table;
 }
 
@@ -162,10 +159,10 @@ static void add_event(cli_table *table, const char *what, uint64_t n, const char
   cli_table_add(table, "%s", times);
 }
 
-static cli_table events_table(const cli_replay_run *r, const bramah_assess_results *results)
+static cli_table events_table(const bramah_assess_results *results)
 {
   static const char *const header[] = {"event", "times", "at [s]"};
-  const bramah_filter_report report = bramah_filter_get_report(bramah_session_filter(r->session));
+  const bramah_filter_report report = results->filter;
   cli_table table = cli_table_make("Events", "lrl", header);
   char name[CLI_CELL], times[CLI_CELL], text[CLI_CELL];
   add_event(&table, "measurement rejected by its gate", report.gated, "");
@@ -183,82 +180,78 @@ static cli_table events_table(const cli_replay_run *r, const bramah_assess_resul
   return table;
 }
 
-/* Augmented states, what unknown commands cost, noise that has adapted. */
-static void estimate_tables(const bramah_assess_results *results, cli_table *augmented, cli_table *costs,
-                            cli_table *adapted)
+/* A name and the unit that people read. Returns the factor to it. */
+static double add_name(cli_table *table, const char *name, const char *si)
 {
-  static const char *const augmented_header[] = {"estimated", "", "unit", "at the end", "sigma"};
-  *augmented = cli_table_make("Augmented states", "lllrr", augmented_header);
+  const cli_readable unit = cli_readable_unit(si);
+  cli_table_add(table, "%s", name);
+  cli_table_add(table, "%s", unit.unit);
+  return unit.factor;
+}
+
+/* Augmented states, what unknown commands cost, noise that has adapted. */
+static void estimate_tables(const bramah_assess_results *results, cli_table out[3])
+{
+  static const char *const augmented[] = {"estimated", "", "unit", "at the end", "sigma"};
+  static const char *const costs[] = {"output", "unit", "unknown commands", "known", "factor"};
+  static const char *const adapted[] = {"noise of", "times what is stated", "sigma of this", ""};
+  out[0] = cli_table_make("Augmented states", "lllrr", augmented);
   for (size_t i = 0; i < results->n_augmented; i++) {
     const bramah_augmented_estimate *a = &results->augmented[i];
     const cli_readable unit = cli_readable_unit(a->unit);
-    cli_table_add(augmented, "%s", a->name);
-    cli_table_add(augmented, "%s%s", a->is_bias ? "bias of " : "", a->at);
-    cli_table_add(augmented, "%s", unit.unit);
-    cli_table_add(augmented, "%.6g", unit.factor * a->value);
-    cli_table_add_number(augmented, unit.factor * a->sigma);
+    cli_table_add(&out[0], "%s", a->name);
+    cli_table_add(&out[0], "%s%s", a->is_bias ? "bias of " : "", a->at);
+    cli_table_add(&out[0], "%s", unit.unit);
+    cli_table_add(&out[0], "%.6g", unit.factor * a->value);
+    cli_table_add_number(&out[0], unit.factor * a->sigma);
   }
 
-  static const char *const costs_header[] = {"output", "unit", "unknown commands", "known", "factor"};
-  *costs = cli_table_make("What unknown commands cost (mean standard deviations; known: a second "
+  out[1] = cli_table_make("What unknown commands cost (mean standard deviations; known: a second "
                           "filter, given the estimated commands)",
-                          "llrrr", costs_header);
+                          "llrrr", costs);
   for (size_t i = 0; i < results->n_input_costs; i++) {
     const bramah_input_cost *cost = &results->input_cost[i];
-    const cli_readable unit = cli_readable_unit(cost->unit);
-    cli_table_add(costs, "%s", cost->name);
-    cli_table_add(costs, "%s", unit.unit);
-    cli_table_add_number(costs, unit.factor * cost->sigma);
-    cli_table_add_number(costs, unit.factor * cost->sigma_known);
-    cli_table_add_number(costs, cost->sigma / cost->sigma_known);
+    const double factor = add_name(&out[1], cost->name, cost->unit);
+    cli_table_add_number(&out[1], factor * cost->sigma);
+    cli_table_add_number(&out[1], factor * cost->sigma_known);
+    cli_table_add_number(&out[1], cost->sigma / cost->sigma_known);
   }
 
-  static const char *const adapted_header[] = {"noise of", "times what is stated", "sigma of this", ""};
-  *adapted = cli_table_make("Adapted noise, at the end", "lrrl", adapted_header);
+  out[2] = cli_table_make("Adapted noise, at the end", "lrrl", adapted);
   for (size_t i = 0; i < results->n_adapted; i++) {
     const bramah_adapted *noise = &results->adapted[i];
-    cli_table_add(adapted, "%s", noise->name);
-    cli_table_add(adapted, "%.3g", noise->factor);
-    cli_table_add_number(adapted, noise->sigma);
-    cli_table_add(adapted, "%s", noise->limited ? "at its limit" : "");
+    cli_table_add(&out[2], "%s", noise->name);
+    cli_table_add(&out[2], "%.3g", noise->factor);
+    cli_table_add_number(&out[2], noise->sigma);
+    cli_table_add(&out[2], "%s", noise->limited ? "at its limit" : "");
   }
 }
 
-static void add_accuracy(cli_table *table, const bramah_accuracy *c, const bramah_rmse *of,
-                         const bramah_rmse *first, const bramah_rmse *second, int before)
+/* Errors against the truth; those of the smoothed estimates, if there are any. */
+static void error_tables(const bramah_assess_results *results, cli_table out[2])
 {
-  const cli_readable unit = cli_readable_unit(c->unit);
-  cli_table_add(table, "%s", c->name);
-  cli_table_add(table, "%s", unit.unit);
-  cli_table_add_number(table, unit.factor * first->value);
-  if (before) cli_table_add_number(table, unit.factor * second->value);
-  cli_table_add(table, "%.3f", of->percent);
-  cli_table_add(table, "%.1f", 100.0 * of->inside);
-}
-
-/* Errors against the truth; of the smoothed estimates, if there are any. */
-static void error_tables(const bramah_assess_results *results, cli_table *errors, cli_table *smoothed)
-{
-  static const char *const errors_header[] = {"output",       "unit",        "RMSE",      "% of max",
-                                              "in ±1.96 σ %", "model alone", "raw sensor"};
-  *errors = cli_table_make("Errors against the truth (RMSE; % of the largest magnitude of the truth)",
-                           "llrrrrr", errors_header);
+  static const char *const errors[] = {"output",       "unit",        "RMSE",      "% of max",
+                                       "in ±1.96 σ %", "model alone", "raw sensor"};
+  static const char *const smoothed[] = {"output",   "unit",     "filtered",
+                                         "smoothed", "% of max", "in ±1.96 σ %"};
+  out[0] = cli_table_make("Errors against the truth (RMSE; % of the largest magnitude of the truth)",
+                          "llrrrrr", errors);
+  out[1] = cli_table_make("Smoothed: errors against the truth (RMSE; % and share are of the smoothed)",
+                          "llrrrr", smoothed);
   for (size_t k = 0; k < results->n_accuracies; k++) {
     const bramah_accuracy *c = &results->accuracy[k];
-    const double factor = cli_readable_unit(c->unit).factor;
-    add_accuracy(errors, c, &c->estimate, &c->estimate, NULL, 0);
-    cli_table_add_number(errors, factor * c->model.value);
-    cli_table_add_number(errors, factor * c->measured.value);
-  }
-
-  if (!results->totals.smooth_steps) return;
-  static const char *const smoothed_header[] = {"output",   "unit",     "filtered",
-                                                "smoothed", "% of max", "in ±1.96 σ %"};
-  *smoothed = cli_table_make("Smoothed: errors against the truth (RMSE; % and share are of the smoothed)",
-                             "llrrrr", smoothed_header);
-  for (size_t k = 0; k < results->n_accuracies; k++) {
-    const bramah_accuracy *c = &results->accuracy[k];
-    add_accuracy(smoothed, c, &c->smoothed, &c->estimate, &c->smoothed, 1);
+    const double factor = add_name(&out[0], c->name, c->unit);
+    cli_table_add_number(&out[0], factor * c->estimate.value);
+    cli_table_add(&out[0], "%.3f", c->estimate.percent);
+    cli_table_add(&out[0], "%.1f", 100.0 * c->estimate.inside);
+    cli_table_add_number(&out[0], factor * c->model.value);
+    cli_table_add_number(&out[0], factor * c->measured.value);
+    if (!results->totals.smooth_steps) continue;
+    add_name(&out[1], c->name, c->unit);
+    cli_table_add_number(&out[1], factor * c->estimate.value);
+    cli_table_add_number(&out[1], factor * c->smoothed.value);
+    cli_table_add(&out[1], "%.3f", c->smoothed.percent);
+    cli_table_add(&out[1], "%.1f", 100.0 * c->smoothed.inside);
   }
 }
 
@@ -342,10 +335,9 @@ static bramah_status write_report(const cli_replay_run *r, size_t n_tables, cons
   for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], page);
   if (!status) status = cli_replay_report_finish(r->report);
   if (status) return cli_fail(diag, status, q->report, 0, NULL, "the report cannot be completed");
-  if (q->report) status = bramah_report_write(page, q->report, diag);
-  if (status) return cli_place(diag, q->report, 0), status;
-  if (q->plot) status = bramah_report_write_picture(page, q->plot, diag);
-  if (!status && q->plot_data) status = bramah_report_write_data(page, q->plot_data, diag);
+  if (q->report) status = bramah_report_write(page, BRAMAH_REPORT_PAGE, q->report, diag);
+  if (!status && q->plot) status = bramah_report_write(page, BRAMAH_REPORT_PICTURE, q->plot, diag);
+  if (!status && q->plot_data) status = bramah_report_write(page, BRAMAH_REPORT_DATA, q->plot_data, diag);
   return status;
 }
 
@@ -357,11 +349,11 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   const bramah_assess_totals *totals = &results->totals;
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
-  print_summary(r, totals, out);
-  cli_table tables[9] = {cli_log_table(r->log, bramah_session_model(r->session)), consistency_table(results),
-                         events_table(r, results)};
-  estimate_tables(results, &tables[3], &tables[4], &tables[5]);
-  error_tables(results, &tables[6], &tables[7]);
+  print_summary(r, results, out);
+  cli_table tables[9] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
+                         consistency_table(results), events_table(results)};
+  estimate_tables(results, &tables[3]);
+  error_tables(results, &tables[6]);
   tables[8] = verdict_table(&results->verdict);
   size_t n = 0;
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {

@@ -61,7 +61,7 @@ static void print_summary(const bramah_simulation *simulation, const bramah_mach
   const bramah_simulation_result result = bramah_simulation_get_result(simulation);
   const bramah_step_report steps = bramah_coupled_report(machine->coupled);
   const double simulated = cli_seconds((int64_t)steps.steps * machine->plant.step_ns);
-  fprintf(out, "%s: %llu rows, %.9g s in steps of %.9g s\n", bramah_model_name(machine->model),
+  fprintf(out, "%s: %llu rows, %.9g s in steps of %.9g s\n", bramah_model_get_info(machine->model).name,
           (unsigned long long)result.rows, simulated, cli_seconds(machine->plant.step_ns));
   if (steps.steps) {
     fprintf(out, "speed: %.3g × real time, files included\n", simulated / seconds);

@@ -90,7 +90,7 @@ static int read_arguments(run_of *r)
   r->evaluations = cli_value(a, "evaluations");
   r->report = cli_value(a, "report");
   o->journal = cli_value(a, "journal");
-  o->as_it_stands = cli_value(a, "as-it-stands") != NULL;
+  o->start_from_study = cli_value(a, "start-from-study") != NULL;
   int code = read_count(a, "threads", 1, &o->n_threads);
   if (!code) code = cli_count_value(a, "budget", 1, &o->budget);
   if (!code) code = read_count(a, "folds", 2, &o->folds);
@@ -271,7 +271,7 @@ static const cli_option options[] = {
     {"profile", "N", "profile of the likelihood, N points to each side of every value", 0, 0},
     {"criterion", "NAME", "likelihood, nis, rmse or prediction, instead of the study's", 0, 0},
     {"method", "NAME", "scoring or simplex, instead of the study's", 0, 0},
-    {"as-it-stands", NULL, "begin with the study's values, not with what the innovations tell", 0, 0},
+    {"start-from-study", NULL, "begin with the study's values, not with what the innovations tell", 0, 0},
     {"budget", "N", "evaluations at most", 0, 0},
     {"time", "TIME", "time of the clock at most; what was finished then depends on the machine", 0, 0},
     {"threads", "N", "default: one per processor; 1 under mpirun", 0, 0},

@@ -272,10 +272,10 @@ static bramah_status plot_criterion(bramah_report *report, const bramah_tune_res
     if (!is_step(t)) continue;
     best = fmin(best, t->value);
     status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0,
-                                 above(t->value, least), (double)NAN);
+                                 above(t->value, least), (double)NAN, (double)NAN);
     if (!status)
       status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)i + 1.0, above(best, least),
-                                   (double)NAN);
+                                   (double)NAN, (double)NAN);
   }
   return status;
 }
@@ -307,10 +307,12 @@ static bramah_status plot_value(bramah_report *report, const bramah_tune_result 
     const double x = tuned->linear ? t->x[j] : log10(t->x[j]);
     if (t->value < best) shown = x;
     best = fmin(best, t->value);
-    status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0, x, (double)NAN);
+    status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0, x, (double)NAN,
+                                 (double)NAN);
+    const double about = t->value < least + 2.0 ? half : (double)NAN;
     if (!status)
       status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)i + 1.0, shown,
-                                   t->value < least + 2.0 ? half : (double)NAN);
+                                   shown - about, shown + about);
   }
   return status;
 }
@@ -334,8 +336,11 @@ static bramah_status plot_profile(bramah_report *report, const bramah_tuned_valu
   bramah_status status = bramah_report_add(report, &look, &plot);
   for (size_t i = 0; !status && i < p->n; i++) {
     if (i && !(p->x[i] > p->x[i - 1])) continue; /* points held at a bound */
-    status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, p->x[i], p->cost[i], (double)NAN);
-    if (!status) status = bramah_report_point(report, plot, BRAMAH_REPORT_MODEL, p->x[i], 1.92, (double)NAN);
+    status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, p->x[i], p->cost[i], (double)NAN,
+                                 (double)NAN);
+    if (!status)
+      status =
+          bramah_report_point(report, plot, BRAMAH_REPORT_MODEL, p->x[i], 1.92, (double)NAN, (double)NAN);
   }
   return status;
 }
@@ -357,7 +362,7 @@ bramah_status cli_tune_write_report(const char *path, const char *name, const br
     if (result->values[j].profile.n) status = plot_profile(report, &result->values[j]);
   for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], report);
   if (status && !diag->message[0]) cli_fail(diag, status, path, 0, NULL, "the report cannot be completed");
-  if (!status) status = bramah_report_write(report, path, diag);
+  if (!status) status = bramah_report_write(report, BRAMAH_REPORT_PAGE, path, diag);
   if (status) cli_place(diag, path, 0);
   bramah_report_free(report);
   return status;

@@ -49,3 +49,47 @@ double bramah__spool_step(const bramah__valve *valve, double U, double command, 
   const double next = U + ratio * (reference - U) / (1.0 + 0.5 * ratio);
   return fabs(next - reference) < arrived ? reference : next;
 }
+
+/* ---- keys ---- */
+
+#define PORT(key, port)                                                                                      \
+  {                                                                                                          \
+    .name = (key), .type = BRAMAH_KEY_CHARACTERISTIC, .offset = (port) * sizeof(bramah_characteristic),      \
+    .range = BRAMAH_KEY_NOT_NEGATIVE                                                                         \
+  }
+
+static const bramah_element_key ports[] = {PORT("pump_a", BRAMAH_PORT_PUMP_A),
+                                           PORT("b_tank", BRAMAH_PORT_B_TANK),
+                                           PORT("a_tank", BRAMAH_PORT_A_TANK),
+                                           PORT("pump_b", BRAMAH_PORT_PUMP_B),
+                                           {0}};
+
+const bramah_element_kind bramah__ports_part = {.keys = ports};
+
+const char *bramah__check_spool(const bramah_valve *valve, const char **key)
+{
+  *key = "dead_band";
+  if (valve->dead_band > 0.0 && !(valve->dead_band < valve->limit))
+    return "the dead band must lie between 0 and the limit";
+  if (valve->dead_band > 0.0 && valve->characteristic.n_points)
+    return "a valve has either a dead band or a characteristic";
+  *key = "spool";
+  return fabs(valve->initial_spool) <= valve->limit ? NULL
+                                                    : "the spool must lie within the limit of the valve";
+}
+
+static const char *check(const void *element, const char **key) { return bramah__check_spool(element, key); }
+
+static const bramah_element_key keys[] = {
+    BRAMAH__NODE_KEY("pump", bramah_valve, pump),
+    BRAMAH__NODE_KEY("tank", bramah_valve, tank),
+    BRAMAH__NODE_KEY("a", bramah_valve, a),
+    BRAMAH__NODE_KEY("b", bramah_valve, b),
+    BRAMAH__QUANTITY_KEY("flow_coefficient", bramah_valve, flow_coefficient, .required = 1,
+                         .unit = BRAMAH__FLOW_UNIT "/V", .what = "the flow coefficient",
+                         .range = BRAMAH_KEY_POSITIVE, .parameter = BRAMAH_KEY_POSITIVE),
+    BRAMAH__SPOOL_KEYS(bramah_valve, , 1),
+    {0}};
+
+const bramah_element_kind bramah__valve_kind =
+    BRAMAH__DESCRIPTION("valves", "valve", bramah_valve, valves, .keys = keys, .check = check, .device = 1);

@@ -30,6 +30,22 @@ typedef struct bramah__valve {
   bramah__opening opening;
 } bramah__valve;
 
+/* Keys of what a valve and the spool of a metered cylinder have in common; `to` leads from type_ to it, as "spool.". What
+ * they decide together: bramah__check_spool. */
+#define BRAMAH__SPOOL_KEYS(type_, to, lag_required)                                                          \
+  BRAMAH__QUANTITY_KEY("time_constant", type_, to time_constant, .required = (lag_required), .unit = "s",    \
+                       .what = "the time constant", .range = BRAMAH_KEY_NOT_NEGATIVE),                       \
+      BRAMAH__QUANTITY_KEY("limit", type_, to limit, .required = 1, .unit = "V", .what = "the limit",        \
+                           .range = BRAMAH_KEY_POSITIVE, .otherwise = 10.0),                                 \
+      BRAMAH__QUANTITY_KEY("spool", type_, to initial_spool, .unit = "V", .what = "the spool",               \
+                           .range = BRAMAH_KEY_ANY),                                                         \
+      BRAMAH__NAME_KEY("input", BRAMAH_KEY_INPUT, type_, to input, 0),                                       \
+      BRAMAH__QUANTITY_KEY("dead_band", type_, to dead_band, .unit = "V", .what = "the dead band",           \
+                           .range = BRAMAH_KEY_NOT_NEGATIVE, .excludes = "characteristic"),                  \
+      BRAMAH__NAME_KEY("characteristic", BRAMAH_KEY_CHARACTERISTIC, type_, to characteristic, 0),            \
+      BRAMAH__PART_KEY("port_characteristics", type_, to ports, &bramah__ports_part)
+const char *bramah__check_spool(const bramah_valve *valve, const char **key);
+
 /* At a corner the slope of the piece above it, 0 at both ends. */
 bramah__tangent bramah__curve_tangent(const bramah__curve *curve, double x);
 

@@ -6,9 +6,14 @@
 #define ROW(name) [BRAMAH__KIND(name)] = &bramah__##name##_kind,
 const bramah__element_kind *const bramah__element_kinds[BRAMAH__N_ELEMENT_KINDS] = {BRAMAH__ELEMENTS(ROW)};
 
+#define DEVICE_ROW(name) &bramah__##name##_kind,
+static const bramah_element_kind *const devices[] = {BRAMAH__DEVICES(DEVICE_ROW)};
+
 const bramah_element_kind *bramah_element_kind_at(size_t i)
 {
-  return i < BRAMAH__N_ELEMENT_KINDS ? &bramah__element_kinds[i]->description : NULL;
+  if (i < BRAMAH__N_ELEMENT_KINDS) return &bramah__element_kinds[i]->description;
+  i -= BRAMAH__N_ELEMENT_KINDS;
+  return i < sizeof devices / sizeof devices[0] ? devices[i] : NULL;
 }
 
 size_t bramah_machine_n_elements(const bramah_machine *machine, const bramah_element_kind *kind)

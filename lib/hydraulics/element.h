@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Hydraulic elements. Each has a file of its own: its keys, its checks, and what it does, a value together
  * with its slope. A row in BRAMAH__ELEMENTS makes it known to everybody: readers of files, compiler, circuit,
- * outputs, parameters, listings. Equations and sources: bramah/machine.h.
+ * outputs, parameters, listings. Devices (directional valves, actuators, pump lines) share the keys and the checks;
+ * what they do has signatures of its own. Equations and sources: bramah/machine.h.
  *
  * At a kink a slope is the one-sided derivative of the branch that the value takes there; where both branches
  * give the same value (fmin, fmax), that of the branch that is held constant: a shut valve, an idle
@@ -56,6 +57,16 @@ BRAMAH__ELEMENTS(BRAMAH__KIND_EXTERN)
 
 extern const bramah__element_kind *const bramah__element_kinds[BRAMAH__N_ELEMENT_KINDS];
 
+/* Devices: what is more than two ports. Their tables stand in directional_valve.c, cylinder.c and metering.c. */
+#define BRAMAH__DEVICES(X) X(valve) X(cylinder) X(rotary) X(pump_line) X(metered_cylinder)
+#define BRAMAH__DEVICE_EXTERN(name) extern const bramah_element_kind bramah__##name##_kind;
+BRAMAH__DEVICES(BRAMAH__DEVICE_EXTERN)
+
+/* Tables of parts: friction (friction.c) and end stops (cylinder.c) in m and N, in rad and N m; openings of the four
+ * flow paths of a valve. */
+extern const bramah_element_kind bramah__friction_part, bramah__rotary_friction_part, bramah__end_stop_part,
+    bramah__rotary_end_stop_part, bramah__ports_part;
+
 /* Elements of a machine in the order of the circuit: how many, how many of them pass oil, how many need
  * equal pressures to rest, how many have a flow for a state; description and (unless NULL) kind of number i. */
 typedef struct bramah__element_counts {
@@ -75,18 +86,37 @@ bramah_rotary bramah__turning(const bramah_machine *machine, size_t i);
 const bramah_element_key *bramah__value_key(const bramah_element_kind *kind, size_t i);
 
 /* Rows of a table of keys. */
-#define BRAMAH__NODE_KEY(key, type_, member)                                                                 \
+#define BRAMAH__NAME_KEY(key, kind_, type_, member, required_)                                               \
   {                                                                                                          \
-    .name = (key), .type = BRAMAH_KEY_NODE, .offset = offsetof(type_, member), .required = 1                 \
+    .name = (key), .type = (kind_), .offset = offsetof(type_, member), .required = (required_)               \
   }
-#define BRAMAH__VOLUME_KEY(key, type_, member)                                                               \
-  {                                                                                                          \
-    .name = (key), .type = BRAMAH_KEY_VOLUME, .offset = offsetof(type_, member), .required = 1               \
-  }
+#define BRAMAH__NODE_KEY(key, type_, member) BRAMAH__NAME_KEY(key, BRAMAH_KEY_NODE, type_, member, 1)
+#define BRAMAH__VOLUME_KEY(key, type_, member) BRAMAH__NAME_KEY(key, BRAMAH_KEY_VOLUME, type_, member, 1)
 #define BRAMAH__QUANTITY_KEY(key, type_, member, ...)                                                        \
   {                                                                                                          \
     .name = (key), .type = BRAMAH_KEY_QUANTITY, .offset = offsetof(type_, member), __VA_ARGS__               \
   }
+#define BRAMAH__FACTOR_KEY(key, unit_, result, ...)                                                          \
+  {                                                                                                          \
+    .name = (key), .type = BRAMAH_KEY_QUANTITY, .unit = (unit_), .range = BRAMAH_KEY_POSITIVE,               \
+    .factor_of = (result), __VA_ARGS__                                                                       \
+  }
+#define BRAMAH__PART_KEY(key, type_, member, part_)                                                          \
+  {                                                                                                          \
+    .name = (key), .type = BRAMAH_KEY_PART, .offset = offsetof(type_, member), .part = (part_)               \
+  }
+/* Two bodies with a point of each. */
+#define BRAMAH__ATTACHMENT_KEYS(type_)                                                                       \
+  BRAMAH__NAME_KEY("bodies", BRAMAH_KEY_BODIES, type_, body, 1),                                             \
+      BRAMAH__NAME_KEY("points", BRAMAH_KEY_POINTS, type_, point, 1)
+/* Areas of piston and rod side; files may give diameters. */
+#define BRAMAH__AREA_KEYS(type_)                                                                             \
+  {.name = "bore", .type = BRAMAH_KEY_DIAMETER, .either = "piston_area"},                                    \
+      BRAMAH__QUANTITY_KEY("piston_area", type_, piston_area, .required = 1, .unit = "m^2",                  \
+                           .what = "the piston area", .range = BRAMAH_KEY_POSITIVE),                         \
+      {.name = "rod", .type = BRAMAH_KEY_DIAMETER, .either = "rod_area"},                                    \
+      BRAMAH__QUANTITY_KEY("rod_area", type_, rod_area, .required = 1, .unit = "m^2",                        \
+                           .what = "the rod area", .range = BRAMAH_KEY_POSITIVE)
 
 /* The description of a kind: section, name in messages, its structure and its place in bramah_machine. */
 #define BRAMAH__DESCRIPTION(section_, name_, type_, members, ...)                                            \

@@ -2,6 +2,7 @@
 /* Each model gives its force together with its slopes. Even functions of v are differentiated by |v|; odd ones,
  * f(|v|) sgn v, have the same slope on both sides. */
 #include "lib/hydraulics/friction.h"
+#include "lib/hydraulics/element.h"
 
 #include <math.h>
 
@@ -221,3 +222,60 @@ void bramah__friction_step_slopes(const bramah__friction *friction, double h, do
   *by_v_k = end.force_by_x[0] * (d.q_by_qd * start.rate_by_v[0] + d.q_by_hd * start.rate_by_v[1]) +
             end.force_by_x[1] * d.h_by_hd * start.rate_by_v[1];
 }
+
+/* ---- keys ---- */
+
+/* Models by 1 << number. */
+enum {
+  VISCOUS = 1 << BRAMAH_FRICTION_VISCOUS,
+  AKAY = 1 << BRAMAH_FRICTION_BENGISU_AKAY,
+  FILM = 1 << BRAMAH_FRICTION_MODIFIED_LUGRE,
+  BRISTLES = 1 << BRAMAH_FRICTION_LUGRE | FILM,
+  DRY = 1 << BRAMAH_FRICTION_BROWN_MCPHEE | AKAY | BRISTLES
+};
+
+#define KEY(key, member, unit_, models_, range_, what_)                                                      \
+  BRAMAH__QUANTITY_KEY(key, bramah_friction, member, .unit = (unit_), .models = (models_),                   \
+                       .range = BRAMAH_KEY_##range_, .what = (what_))
+
+/* By the units of force and stroke. */
+#define KEYS(force, stroke)                                                                                  \
+  {                                                                                                          \
+    BRAMAH__NAME_KEY("model", BRAMAH_KEY_FRICTION_MODEL, bramah_friction, model, 1),                         \
+        KEY("coulomb", coulomb, force, DRY, NOT_NEGATIVE, "coulomb friction"),                               \
+        KEY("static", static_force, force, DRY, NOT_NEGATIVE, "static friction"),                            \
+        KEY("stribeck_velocity", stribeck_velocity, stroke "/s", DRY, POSITIVE, "the Stribeck velocity"),    \
+        KEY("viscous", viscous, force "*s/" stroke, VISCOUS, NOT_NEGATIVE, "the viscous coefficient"),       \
+        KEY("decay", decay, "s/" stroke, AKAY, POSITIVE, "the decay of friction"),                           \
+        KEY("bristle_stiffness", bristle_stiffness, force "/" stroke, BRISTLES, POSITIVE,                    \
+            "the bristle stiffness"),                                                                        \
+        KEY("bristle_damping", bristle_damping, force "*s/" stroke, BRISTLES, NOT_NEGATIVE,                  \
+            "the bristle damping"),                                                                          \
+        KEY("stribeck_exponent", stribeck_exponent, "1", BRISTLES, POSITIVE, "the Stribeck exponent"),       \
+        KEY("film_velocity", film_velocity, stroke "/s", FILM, POSITIVE, "the film velocity"),               \
+        KEY("film_time_rising", film_time_rising, "s", FILM, POSITIVE, "the rising time of the film"),       \
+        KEY("film_time_falling", film_time_falling, "s", FILM, POSITIVE, "the falling time of the film"),    \
+        KEY("film_time_dwell", film_time_dwell, "s", FILM, POSITIVE, "the dwell time of the film"),          \
+    {                                                                                                        \
+      0                                                                                                      \
+    }                                                                                                        \
+  }
+
+static const char *check(const void *element, const char **key)
+{
+  const bramah_friction *f = element;
+  const unsigned model = 1U << f->model;
+  *key = "static";
+  if (!(model & DRY)) return NULL;
+  if (!(f->static_force >= f->coulomb)) return "static friction must not be below coulomb friction";
+  *key = "viscous";
+  if (!(f->viscous >= 0.0)) return "the viscous coefficient must not be negative";
+  *key = "coulomb";
+  return model & BRISTLES && !(f->coulomb > 0.0) ? "the coulomb friction of a bristle model must be positive"
+                                                 : NULL;
+}
+
+static const bramah_element_key keys[] = KEYS("N", "m");
+static const bramah_element_key rotary_keys[] = KEYS("N*m", "rad");
+const bramah_element_kind bramah__friction_part = {.keys = keys, .check = check};
+const bramah_element_kind bramah__rotary_friction_part = {.keys = rotary_keys, .check = check};

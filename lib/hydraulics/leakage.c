@@ -12,7 +12,7 @@ static bramah__tangent flow(const bramah__element *e, double dp, double transiti
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_leakage, from),
     BRAMAH__NODE_KEY("to", bramah_leakage, to),
-    {.name = "cylinder", .type = BRAMAH_KEY_CYLINDER, .offset = offsetof(bramah_leakage, cylinder)},
+    BRAMAH__NAME_KEY("cylinder", BRAMAH_KEY_CYLINDER, bramah_leakage, cylinder, 0),
     BRAMAH__QUANTITY_KEY("conductance", bramah_leakage, conductance, .required = 1, .unit = "m^3/s/Pa",
                          .what = "the conductance", .range = BRAMAH_KEY_POSITIVE,
                          .parameter = BRAMAH_KEY_NOT_NEGATIVE),

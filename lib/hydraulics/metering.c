@@ -273,3 +273,120 @@ bramah__metered_reading bramah__metered_read(const bramah__circuit *circuit, siz
       bramah__metered_state_at(&at.group.actuators[j], &at.u[j], &at.group.line, at.P, at.w[j], f), at.w[j],
       at.P};
 }
+
+/* ---- keys ---- */
+
+#define COEFFICIENT_KEYS(type_, excluded, ...)                                                               \
+  BRAMAH__FACTOR_KEY("area", "m^2", "flow_coefficient", .excludes = (excluded)),                             \
+      BRAMAH__FACTOR_KEY("discharge_coefficient", "1", "flow_coefficient", .excludes = (excluded)),          \
+      BRAMAH__QUANTITY_KEY("flow_coefficient", type_, flow_coefficient, .unit = BRAMAH__FLOW_UNIT,           \
+                           .what = "the flow coefficient", .range = BRAMAH_KEY_POSITIVE,                     \
+                           .excludes = (excluded), __VA_ARGS__)
+
+static const char *check_one_way(const void *element, const char **key)
+{
+  const bramah_metering_valve *valve = element;
+  *key = "opening";
+  if (valve->flow_coefficient == 0.0) return NULL;
+  if (!valve->input) return valve->opening <= 1.0 ? NULL : "an opening must lie between 0 and 1";
+  *key = "limit";
+  return valve->limit > 0.0 ? NULL : "the limit must be positive";
+}
+
+static const bramah_element_key one_way_keys[] = {
+    COEFFICIENT_KEYS(bramah_metering_valve, NULL, .required = 0),
+    BRAMAH__QUANTITY_KEY("opening", bramah_metering_valve, opening, .unit = "1", .what = "the opening",
+                         .range = BRAMAH_KEY_NOT_NEGATIVE, .either = "input"),
+    BRAMAH__NAME_KEY("input", BRAMAH_KEY_INPUT, bramah_metering_valve, input, 0),
+    BRAMAH__QUANTITY_KEY("time_constant", bramah_metering_valve, time_constant, .unit = "s",
+                         .what = "the time constant", .range = BRAMAH_KEY_NOT_NEGATIVE),
+    BRAMAH__QUANTITY_KEY("limit", bramah_metering_valve, limit, .unit = "V", .what = "the limit",
+                         .range = BRAMAH_KEY_POSITIVE, .otherwise = 10.0),
+    {0}};
+
+static const bramah_element_kind one_way = {
+    .keys = one_way_keys, .check = check_one_way, .factors_by_density = 1};
+
+static const bramah_element_key line_keys[] = {
+    BRAMAH__NAME_KEY("tank", BRAMAH_KEY_SUPPLY, bramah_pump_line, tank, 1),
+    BRAMAH__QUANTITY_KEY("flow", bramah_pump_line, flow, .required = 1, .unit = "m^3/s", .what = "the flow",
+                         .range = BRAMAH_KEY_POSITIVE),
+    BRAMAH__QUANTITY_KEY("set_pressure", bramah_pump_line, set_pressure, .required = 1, .unit = "Pa",
+                         .what = "the set pressure", .range = BRAMAH_KEY_POSITIVE),
+    BRAMAH__PART_KEY("unloading", bramah_pump_line, unloading, &one_way),
+    {0}};
+
+const bramah_element_kind bramah__pump_line_kind = BRAMAH__DESCRIPTION(
+    "pump_lines", "pump line", bramah_pump_line, pump_lines, .keys = line_keys, .device = 1);
+
+#define COEFFICIENT_KEY(key, port)                                                                           \
+  {                                                                                                          \
+    .name = (key), .type = BRAMAH_KEY_QUANTITY, .offset = (port) * sizeof(double), .required = 1,            \
+    .unit = BRAMAH__FLOW_UNIT, .what = "the flow coefficient of " key, .range = BRAMAH_KEY_POSITIVE          \
+  }
+
+static const bramah_element_key coefficient_keys[] = {COEFFICIENT_KEY("pump_a", BRAMAH_PORT_PUMP_A),
+                                                      COEFFICIENT_KEY("b_tank", BRAMAH_PORT_B_TANK),
+                                                      COEFFICIENT_KEY("a_tank", BRAMAH_PORT_A_TANK),
+                                                      COEFFICIENT_KEY("pump_b", BRAMAH_PORT_PUMP_B),
+                                                      {0}};
+
+static const bramah_element_kind coefficients = {.keys = coefficient_keys};
+
+/* Lengths: all three or none, and an end stop needs them. */
+static const char *check_metered(const void *element, const char **key)
+{
+  const bramah_metered_cylinder *c = element;
+  const struct {
+    const char *key, *message;
+    double length;
+  } rows[] = {
+      {"reference_stroke", "the reference stroke must be positive, not 0", c->reference_stroke},
+      {"piston_chamber_length", "the piston chamber length must be positive, not 0",
+       c->piston_chamber_length},
+      {"rod_chamber_length", "the rod chamber length must be positive, not 0", c->rod_chamber_length}};
+  *key = "regeneration";
+  if (c->regeneration.flow_coefficient != 0.0 && !(c->piston_area >= c->rod_area))
+    return "regeneration needs a piston area that is not below the rod area";
+  *key = rows[0].key;
+  const int any = rows[0].length != 0.0 || rows[1].length != 0.0 || rows[2].length != 0.0;
+  if (!any && (c->end_stop.stiffness != 0.0 || c->end_stop.cushion_length != 0.0))
+    return "an end stop needs chamber lengths";
+  for (int i = 0; i < 3 && any; i++) {
+    *key = rows[i].key;
+    if (rows[i].length == 0.0) return rows[i].message;
+  }
+  return bramah__check_spool(&c->spool, key);
+}
+
+#define METERED_KEY(key, member, unit_, what_, required_)                                                    \
+  BRAMAH__QUANTITY_KEY(key, bramah_metered_cylinder, member, .required = (required_), .unit = (unit_),       \
+                       .what = (what_), .range = BRAMAH_KEY_POSITIVE)
+
+static const bramah_element_key metered_keys[] = {
+    BRAMAH__ATTACHMENT_KEYS(bramah_metered_cylinder),
+    BRAMAH__NAME_KEY("pump_line", BRAMAH_KEY_PUMP_LINE, bramah_metered_cylinder, pump_line, 1),
+    BRAMAH__AREA_KEYS(bramah_metered_cylinder),
+    METERED_KEY("piston_relief", piston_relief, "Pa", "the relief setting of the piston side", 1),
+    METERED_KEY("rod_relief", rod_relief, "Pa", "the relief setting of the rod side", 1),
+    COEFFICIENT_KEYS(bramah_metered_cylinder, "flow_coefficients", .required = 1, .copies = BRAMAH_N_PORTS),
+    BRAMAH__PART_KEY("flow_coefficients", bramah_metered_cylinder, flow_coefficient, &coefficients),
+    BRAMAH__PART_KEY("regeneration", bramah_metered_cylinder, regeneration, &one_way),
+    METERED_KEY("stiffness", stiffness, "N/m", "the stiffness", 1),
+    METERED_KEY("damping", damping, "N*s/m", "the damping", 1),
+    {.name = "load_pressure",
+     .type = BRAMAH_KEY_PRESSURE,
+     .offset = offsetof(bramah_metered_cylinder, load_pressure),
+     .initial = offsetof(bramah_metered_cylinder, initial),
+     .unit = "Pa"},
+    BRAMAH__SPOOL_KEYS(bramah_metered_cylinder, spool., 0),
+    METERED_KEY("reference_stroke", reference_stroke, "m", "the reference stroke", 0),
+    METERED_KEY("piston_chamber_length", piston_chamber_length, "m", "the piston chamber length", 0),
+    METERED_KEY("rod_chamber_length", rod_chamber_length, "m", "the rod chamber length", 0),
+    BRAMAH__PART_KEY("friction", bramah_metered_cylinder, friction, &bramah__friction_part),
+    BRAMAH__PART_KEY("end_stop", bramah_metered_cylinder, end_stop, &bramah__end_stop_part),
+    {0}};
+
+const bramah_element_kind bramah__metered_cylinder_kind =
+    BRAMAH__DESCRIPTION("metered_cylinders", "metered cylinder", bramah_metered_cylinder, metered_cylinders,
+                        .keys = metered_keys, .check = check_metered, .factors_by_density = 1, .device = 1);

@@ -12,7 +12,7 @@ static bramah__tangent flow(const bramah__element *e, double dp, double transiti
 }
 
 static const bramah_element_key keys[] = {
-    {.name = "joint", .type = BRAMAH_KEY_COORDINATE, .offset = offsetof(bramah_motor, joint), .required = 1},
+    BRAMAH__NAME_KEY("joint", BRAMAH_KEY_COORDINATE, bramah_motor, joint, 1),
     BRAMAH__VOLUME_KEY("a_volume", bramah_motor, a_volume),
     BRAMAH__VOLUME_KEY("b_volume", bramah_motor, b_volume),
     BRAMAH__QUANTITY_KEY("displacement", bramah_motor, displacement, .required = 1, .unit = "m^3/rad",
@@ -21,7 +21,7 @@ static const bramah_element_key keys[] = {
                          .range = BRAMAH_KEY_POSITIVE, .otherwise = 1.0),
     BRAMAH__QUANTITY_KEY("leakage", bramah_motor, leakage, .unit = "m^3/s/Pa", .what = "the leakage",
                          .range = BRAMAH_KEY_NOT_NEGATIVE, .parameter = BRAMAH_KEY_NOT_NEGATIVE),
-    {.name = "friction", .type = BRAMAH_KEY_FRICTION, .offset = offsetof(bramah_motor, friction)},
+    BRAMAH__PART_KEY("friction", bramah_motor, friction, &bramah__rotary_friction_part),
     {0}};
 
 const bramah__element_kind bramah__motor_kind = {

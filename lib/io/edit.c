@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* locale_t, strerror_l */
 #include "bramah/study.h"
 #include "lib/base/diag.h"
+#include "lib/io/session.h"
 #include "lib/io/study_file.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ typedef struct piece {
   const char *path; /* whose value or comment it is; NULL: of several */
 } piece;
 
-struct bramah_edit {
+struct bramah__edit {
   bramah__pool keep;
   bramah__source *own; /* NULL: that of a study */
   const char *file;
@@ -36,9 +37,9 @@ struct bramah_edit {
 /* ---- reading ---- */
 
 static bramah_status make_edit(const bramah__source *source, bramah__source *own, bramah_diag *diag,
-                               bramah_edit **out)
+                               bramah__edit **out)
 {
-  bramah_edit *e = calloc(1, sizeof *e);
+  bramah__edit *e = calloc(1, sizeof *e);
   if (!e) {
     bramah__source_free(own);
     return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory to read the file");
@@ -54,19 +55,19 @@ static bramah_status make_edit(const bramah__source *source, bramah__source *own
   return BRAMAH_OK;
 }
 
-bramah_status bramah_edit_open(const char *path, bramah_diag *diag, bramah_edit **out)
+bramah_status bramah__edit_open(const char *path, bramah_diag *diag, bramah__edit **out)
 {
   bramah__source *source;
   const bramah_status status = bramah__source_open(path, diag, &source);
   return status ? status : make_edit(source, source, diag, out);
 }
 
-bramah_status bramah_edit_study(const bramah_study *study, bramah_diag *diag, bramah_edit **out)
+bramah_status bramah__edit_study(const bramah_study *study, bramah_diag *diag, bramah__edit **out)
 {
   return make_edit(((const bramah__study_draft *)study)->source, NULL, diag, out);
 }
 
-void bramah_edit_free(bramah_edit *edit)
+void bramah__edit_free(bramah__edit *edit)
 {
   if (!edit) return;
   bramah__source_free(edit->own);
@@ -76,30 +77,20 @@ void bramah_edit_free(bramah_edit *edit)
 
 /* ---- places ---- */
 
-static bramah_status fail_place(const bramah_edit *e, bramah_status status, const char *path,
+static bramah_status fail_place(const bramah__edit *e, bramah_status status, const char *path,
                                 const char *message, const bramah__node *node, bramah_diag *diag)
 {
   bramah__fail(diag, status, path, message);
   return bramah__at(diag, e->file, node ? node->line : 0, node ? node->column : 0);
 }
 
-static bramah_status find(const bramah_edit *e, const char *path, const bramah__node **out, bramah_diag *diag)
+static bramah_status find(const bramah__edit *e, const char *path, const bramah__node **out,
+                          bramah_diag *diag)
 {
   bramah__position place;
   const bramah_status status = bramah__tree_find(e->root, e->file, path, &place, diag);
   *out = place.node;
   return status;
-}
-
-bramah_status bramah_edit_find(const bramah_edit *edit, const char *path, const char **text, int *line,
-                               bramah_diag *diag)
-{
-  const bramah__node *node;
-  const bramah_status status = find(edit, path, &node, diag);
-  if (status) return status;
-  *text = node->text;
-  if (line) *line = node->line;
-  return BRAMAH_OK;
 }
 
 /* How many places lead to this node; an alias shares it with its anchor. */
@@ -125,7 +116,7 @@ static const char *behind_line(const char *p)
   return p;
 }
 
-static size_t begin_of_line(const bramah_edit *e, int line)
+static size_t begin_of_line(const bramah__edit *e, int line)
 {
   const char *p = e->text;
   for (int i = 1; i < line; i++) p = behind_line(p);
@@ -133,7 +124,7 @@ static size_t begin_of_line(const bramah_edit *e, int line)
 }
 
 /* Columns count characters, not bytes. */
-static size_t offset_of(const bramah_edit *e, int line, int column)
+static size_t offset_of(const bramah__edit *e, int line, int column)
 {
   size_t at = begin_of_line(e, line);
   if (line == 1 && strncmp(e->text, "\xEF\xBB\xBF", 3) == 0) at += 3;
@@ -145,7 +136,7 @@ static size_t offset_of(const bramah_edit *e, int line, int column)
 }
 
 /* End of the value that begins there; 0 if it does not stand there as a whole. */
-static size_t end_of_value(const bramah_edit *e, const bramah__node *node, size_t begin)
+static size_t end_of_value(const bramah__edit *e, const bramah__node *node, size_t begin)
 {
   const char *text = e->text + begin;
   if (!node->quoted && !*node->text) return 0;
@@ -156,7 +147,7 @@ static size_t end_of_value(const bramah_edit *e, const bramah__node *node, size_
   return end && *end == *text ? begin + (size_t)(end - text) + 1 : 0;
 }
 
-static bramah_status add_piece(bramah_edit *e, size_t begin, size_t end, const char *text, bramah_diag *diag)
+static bramah_status add_piece(bramah__edit *e, size_t begin, size_t end, const char *text, bramah_diag *diag)
 {
   piece *p = bramah__pool_take(&e->keep, 1, sizeof *p);
   if (p) *p = (piece){.begin = begin, .end = end, .path = e->path};
@@ -168,7 +159,7 @@ static bramah_status add_piece(bramah_edit *e, size_t begin, size_t end, const c
 }
 
 /* A comment line above the line that holds a place, as deep as that line. */
-static bramah_status add_comment(bramah_edit *e, size_t at, const char *comment, bramah_diag *diag)
+static bramah_status add_comment(bramah__edit *e, size_t at, const char *comment, bramah_diag *diag)
 {
   char line[512];
   size_t begin = at;
@@ -179,7 +170,7 @@ static bramah_status add_comment(bramah_edit *e, size_t at, const char *comment,
   return add_piece(e, begin, begin, line, diag);
 }
 
-static bramah_status replace(bramah_edit *e, const char *path, const bramah__node *node, const char *value,
+static bramah_status replace(bramah__edit *e, const char *path, const bramah__node *node, const char *value,
                              const char *comment, bramah_diag *diag)
 {
   if (count_ways(e->root, node, 0) > 1)
@@ -196,7 +187,7 @@ static bramah_status replace(bramah_edit *e, const char *path, const bramah__nod
 /* ---- changes that are not there yet ---- */
 
 /* Once, whatever becomes of the changes in it. */
-static bramah_status add_section(bramah_edit *e, bramah_diag *diag)
+static bramah_status add_section(bramah__edit *e, bramah_diag *diag)
 {
   char text[32];
   const char *nl = e->newline, *path = e->path;
@@ -210,7 +201,7 @@ static bramah_status add_section(bramah_edit *e, bramah_diag *diag)
   return status;
 }
 
-static bramah_status add_at_end(bramah_edit *e, const char *key, const char *value, const char *comment,
+static bramah_status add_at_end(bramah__edit *e, const char *key, const char *value, const char *comment,
                                 bramah_diag *diag)
 {
   char text[1024];
@@ -222,7 +213,7 @@ static bramah_status add_at_end(bramah_edit *e, const char *key, const char *val
 }
 
 /* In front of the first change that is there, in the style in which they are written. */
-static bramah_status add_in_front(bramah_edit *e, const bramah__node *changes, const char *key,
+static bramah_status add_in_front(bramah__edit *e, const bramah__node *changes, const char *key,
                                   const char *value, const char *comment, bramah_diag *diag)
 {
   char text[1024];
@@ -238,7 +229,7 @@ static bramah_status add_in_front(bramah_edit *e, const bramah__node *changes, c
   return status ? status : add_piece(e, at, at, text, diag);
 }
 
-static bramah_status add_change(bramah_edit *e, const char *key, const char *value, const char *comment,
+static bramah_status add_change(bramah__edit *e, const char *key, const char *value, const char *comment,
                                 bramah_diag *diag)
 {
   const bramah__node *changes = bramah__node_find(e->root, "changes");
@@ -253,7 +244,7 @@ static bramah_status add_change(bramah_edit *e, const char *key, const char *val
 }
 
 /* What was asked for this place before. */
-static void drop_pieces(bramah_edit *e, const char *path)
+static void drop_pieces(bramah__edit *e, const char *path)
 {
   piece **p = &e->first;
   while (*p)
@@ -264,8 +255,8 @@ static void drop_pieces(bramah_edit *e, const char *path)
   e->last = p;
 }
 
-bramah_status bramah_edit_set(bramah_edit *edit, const char *path, const char *value, const char *comment,
-                              bramah_diag *diag)
+bramah_status bramah__edit_set(bramah__edit *edit, const char *path, const char *value, const char *comment,
+                               bramah_diag *diag)
 {
   const bramah__node *node;
   bramah_status status = find(edit, path, &node, diag);
@@ -282,7 +273,7 @@ bramah_status bramah_edit_set(bramah_edit *edit, const char *path, const char *v
 
 /* The next piece at or behind a place; of several at one place the first that was asked for and is not done
  * yet. */
-static const piece *next_piece(const bramah_edit *e, size_t at, const piece *done)
+static const piece *next_piece(const bramah__edit *e, size_t at, const piece *done)
 {
   const piece *best = NULL;
   int after = 0;
@@ -304,7 +295,7 @@ static void put_head(const char *head, const char *newline, FILE *file)
   }
 }
 
-static void put_text(const bramah_edit *e, FILE *file)
+static void put_text(const bramah__edit *e, FILE *file)
 {
   size_t at = 0;
   for (const piece *p = next_piece(e, 0, NULL); p; p = next_piece(e, at, p)) {
@@ -315,8 +306,8 @@ static void put_text(const bramah_edit *e, FILE *file)
   fwrite(e->text + at, 1, e->length - at, file);
 }
 
-bramah_status bramah_edit_write(const bramah_edit *edit, const char *path, const char *head,
-                                bramah_diag *diag)
+bramah_status bramah__edit_write(const bramah__edit *edit, const char *path, const char *head,
+                                 bramah_diag *diag)
 {
   const int standard = strcmp(path, "-") == 0;
   FILE *file = standard ? stdout : fopen(path, "wb");

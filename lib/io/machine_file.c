@@ -4,6 +4,7 @@
 #include "bramah/study.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
+#include "lib/io/session.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -122,32 +123,19 @@ static const char *const target_texts[N_TARGETS] = {
 /* Keys whose values are names: in each element of a section, a scalar or a list of them. key NULL: the
  * elements' own names. */
 static const struct {
-  const char *group, *section, *key;
+  const char *section, *key;
   target target;
 } references[] = {
-    {NULL, "joints", "parent", BODY},
-    {NULL, "joints", "child", BODY},
-    {NULL, "loops", "bodies", BODY},
-    {NULL, "springs", "bodies", BODY},
-    {NULL, "joint_springs", "joint", COORDINATE},
-    {NULL, "forces", "body", BODY},
-    {NULL, "motions", "joint", COORDINATE},
-    {NULL, "wheels", "body", BODY},
-    {NULL, "knife_edges", "body", BODY},
-    {"hydraulics", "valves", "pump", VOLUME_OR_SUPPLY},
-    {"hydraulics", "valves", "tank", VOLUME_OR_SUPPLY},
-    {"hydraulics", "valves", "a", VOLUME_OR_SUPPLY},
-    {"hydraulics", "valves", "b", VOLUME_OR_SUPPLY},
-    {"hydraulics", "cylinders", "bodies", BODY},
-    {"hydraulics", "cylinders", "piston_volume", VOLUME},
-    {"hydraulics", "cylinders", "rod_volume", VOLUME},
-    {"hydraulics", "rotary_actuators", "joint", COORDINATE},
-    {"hydraulics", "rotary_actuators", "a_volume", VOLUME},
-    {"hydraulics", "rotary_actuators", "b_volume", VOLUME},
-    {"hydraulics", "pump_lines", "tank", SUPPLY},
-    {"hydraulics", "metered_cylinders", "bodies", BODY},
-    {"hydraulics", "metered_cylinders", "pump_line", PUMP_LINE},
-    {NULL, "inputs", NULL, VALVE_INPUT},
+    {"joints", "parent", BODY},
+    {"joints", "child", BODY},
+    {"loops", "bodies", BODY},
+    {"springs", "bodies", BODY},
+    {"joint_springs", "joint", COORDINATE},
+    {"forces", "body", BODY},
+    {"motions", "joint", COORDINATE},
+    {"wheels", "body", BODY},
+    {"knife_edges", "body", BODY},
+    {"inputs", NULL, VALVE_INPUT},
 };
 
 /* Names of all coordinates: those of the joints with their suffixes. */
@@ -315,18 +303,22 @@ static bramah_status check_machine(bramah__reader *reader, const bramah__item *r
   bramah_status status = collect_names(reader, machine, lists);
   if (!status) status = check_shared_names(reader, root, machine, lists);
   for (size_t i = 0; !status && i < sizeof references / sizeof references[0]; i++)
-    status = check_references(reader, root, references[i].group, references[i].section, references[i].key,
+    status = check_references(reader, root, NULL, references[i].section, references[i].key,
                               references[i].target, lists);
-  static const target targets[] = {[BRAMAH_KEY_NODE] = VOLUME_OR_SUPPLY,
-                                   [BRAMAH_KEY_VOLUME] = VOLUME,
-                                   [BRAMAH_KEY_CYLINDER] = CYLINDER,
-                                   [BRAMAH_KEY_COORDINATE] = COORDINATE};
+  static const struct {
+    bramah_key_type type;
+    target target;
+  } targets[] = {{BRAMAH_KEY_BODIES, BODY},           {BRAMAH_KEY_NODE, VOLUME_OR_SUPPLY},
+                 {BRAMAH_KEY_VOLUME, VOLUME},         {BRAMAH_KEY_CYLINDER, CYLINDER},
+                 {BRAMAH_KEY_COORDINATE, COORDINATE}, {BRAMAH_KEY_SUPPLY, SUPPLY},
+                 {BRAMAH_KEY_PUMP_LINE, PUMP_LINE}};
   const bramah_element_kind *kind;
   for (size_t i = 0; !status && (kind = bramah_element_kind_at(i)) != NULL; i++)
-    for (const bramah_element_key *key = kind->keys; key->name && !status; key++)
-      if (key->type != BRAMAH_KEY_QUANTITY && key->type != BRAMAH_KEY_FRICTION)
-        status =
-            check_references(reader, root, "hydraulics", kind->section, key->name, targets[key->type], lists);
+    for (const bramah_element_key *key = kind->keys; key->name; key++)
+      for (size_t t = 0; !status && t < sizeof targets / sizeof targets[0]; t++)
+        if (key->type == targets[t].type)
+          status = check_references(reader, root, "hydraulics", kind->section, key->name, targets[t].target,
+                                    lists);
   return status;
 }
 
@@ -387,8 +379,8 @@ static bramah_status read_machine(bramah__reader *reader, const bramah__source *
   return out->machine.file ? BRAMAH_OK : bramah__no_memory(reader);
 }
 
-bramah_status bramah_machine_check(const char *path, size_t n_changes, const bramah_change *changes,
-                                   bramah_mistake tell, void *user)
+bramah_status bramah__machine_check(const char *path, size_t n_changes, const bramah_change *changes,
+                                    bramah_mistake tell, void *user)
 {
   bramah_diag diag;
   bramah__reader reader;

@@ -159,20 +159,39 @@ static bramah_status read_plan(bramah__reader *reader, bramah_plan *plan)
   return bramah__read_table(reader, &item, &plan_table, plan);
 }
 
-bramah_status bramah__plan_load(const char *path, bramah_diag *diag, bramah_plan **out)
+/* tell NULL: the first mistake ends the reading. */
+static bramah_status load(const char *path, bramah_mistake tell, void *user, bramah_diag *diag, loaded **out)
 {
-  loaded *whole = calloc(1, sizeof *whole);
+  loaded *whole = *out = calloc(1, sizeof *whole);
   bramah__reader reader;
   if (!whole) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a plan");
   bramah_status status = bramah__reader_open(&reader, &whole->pool, path, diag);
   reader.draft = whole;
+  reader.tell = tell;
+  reader.tell_user = user;
   if (!status) status = read_plan(&reader, &whole->plan);
+  if (!status && reader.told)
+    status = reader.first;
+  else if (status && tell && !reader.told)
+    tell(user, reader.diag);
   bramah__reader_close(&reader);
-  if (status)
-    bramah__plan_free(&whole->plan);
-  else
-    *out = &whole->plan;
+  if (status) bramah__plan_free(&whole->plan);
   return status;
+}
+
+bramah_status bramah__plan_load(const char *path, bramah_diag *diag, bramah_plan **out)
+{
+  loaded *whole;
+  const bramah_status status = load(path, NULL, NULL, diag, &whole);
+  if (!status) *out = &whole->plan;
+  return status;
+}
+
+void bramah__plan_check(const char *path, bramah_mistake tell, void *user)
+{
+  loaded *whole;
+  bramah_diag diag;
+  if (load(path, tell, user, &diag, &whole) == BRAMAH_OK) bramah__plan_free(&whole->plan);
 }
 
 void bramah__plan_free(bramah_plan *plan)

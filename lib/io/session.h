@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parts of bramah/session.h. */
+/* Parts of bramah/session.h and bramah/study.h that only the library uses. */
 #ifndef BRAMAH_LIB_IO_SESSION_H
 #define BRAMAH_LIB_IO_SESSION_H
 
@@ -30,43 +30,74 @@ struct bramah_session {
   bramah__start_values start;
   bramah__bound_augmented augmented;
   bramah_filter *filter;
+  bramah_session_parts parts; /* for the user */
 };
 
-/* Steps of opening a session whose study and step_ns are there and all else is zero, in this order; each
- * needs what comes before it to have gone well. bramah_session_close releases what they take. */
-bramah_status bramah__session_open_machine(bramah_session *session, bramah_diag *diag);
+/* Steps of opening a session whose study and machine are there and all else is zero, in this order.
+ * bramah_session_close releases what they take. */
 bramah_status bramah__session_make_room(bramah_session *session, bramah_diag *diag);
-bramah_status bramah__session_bind_sensor(bramah_session *session, size_t i, bramah_diag *diag);
-/* The sensor of a bias must be bound. */
-bramah_status bramah__session_bind_augmented(bramah_session *session, size_t i, bramah_diag *diag);
-bramah_status bramah__session_bind_parameter_noise(bramah_session *session, size_t i, bramah_diag *diag);
 bramah_status bramah__session_find_joints(bramah_session *session, bramah_diag *diag);
 bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag *diag);
-bramah_status bramah__session_open_filter(bramah_session *session, bramah_diag *diag);
 
-/* All after the machine; all of it. */
-bramah_status bramah__session_open_on_machine(bramah_session *session, bramah_diag *diag);
+/* All of it; all after the machine. */
 bramah_status bramah__session_open_study(bramah_session *session, bramah_diag *diag);
+bramah_status bramah__session_open_on_machine(bramah_session *session, bramah_diag *diag);
+
+/* The sensor that shows this output of the plant and nothing else; -1: none does. */
+long bramah__session_sensor_of_output(const bramah_session *session, size_t output);
+
+/* ---- studies ---- */
 
 /* The study's machine with its changes and what was set, from memory. */
 bramah_status bramah__study_load_machine(bramah_study *study, bramah_diag *diag, bramah_machine **out);
 
-/* The sensor whose bias augmented state i of the study is; n_sensors for a parameter. */
-size_t bramah__study_augmented_sensor(const bramah_study *study, size_t i);
+/* A number for what is in memory: the contents of the study and its machine file and all values that were
+ * set. Errors: those of reading the machine file. */
+bramah_status bramah__study_hash(bramah_study *study, uint64_t *out, bramah_diag *diag);
 
-typedef const char *(*bramah__name_of)(const bramah_model *model, size_t i);
-
-/* Index of a name of the study among those of the model. Errors: E_REFERENCE, which suggests the nearest or
- * lists them all; `what` they are goes into the message. */
-bramah_status bramah__find_model_name(const bramah_study *study, const bramah_model *model, const char *what,
-                                      const char *name, int line, bramah__name_of at, size_t *out,
+/* The number of a value, in SI, where a unit of the dimension of `expected` is wanted ("m", "Pa"). Errors:
+ * E_UNIT, E_VALUE, without a place. */
+bramah_status bramah__study_value_get(const bramah_study_value *value, const char *expected, double *si,
                                       bramah_diag *diag);
 
-/* Say in which file it was, if the one who found the mistake did not know. */
-void bramah__in_file(bramah_diag *diag, const char *file, int line);
+/* Every input that the study gives a column or calls unknown must exist. Errors: E_REFERENCE (with the
+ * nearest name), E_VALUE (unknown, but the filter's transition cannot estimate it). */
+bramah_status bramah__study_check_inputs(const bramah_study *study, const bramah_model *model,
+                                         bramah_diag *diag);
 
-bramah_status bramah__make_augmented(bramah__bound_augmented *augmented, const bramah_study *study,
-                                     bramah_diag *diag);
-void bramah__free_augmented(bramah__bound_augmented *augmented);
+/* What the study says of an input whose command nobody knows; NULL: it is known. Its valves have no lag in
+ * the filter's model: spools are no states of the filter, and the random walk can be as slow as they are. */
+const bramah_study_augmented *bramah__study_unknown_input(const bramah_study *study, const char *input);
+
+/* ---- files ---- */
+
+/* As bramah_machine_load and bramah_study_load do, but go on after a mistake; see bramah_file_check. */
+bramah_status bramah__machine_check(const char *path, size_t n_changes, const bramah_change *changes,
+                                    bramah_mistake tell, void *user);
+bramah_status bramah__study_check(const char *path, bramah_mistake tell, void *user);
+
+/* ---- a file of which some values are exchanged; all else, comments included, stays as written ---- */
+
+typedef struct bramah__edit bramah__edit;
+
+/* Edit the file of a study as it is in memory; the study must outlive the edit. Errors: E_MEMORY. */
+bramah_status bramah__edit_study(const bramah_study *study, bramah_diag *diag, bramah__edit **out);
+/* Read a file. Errors: E_FILE, E_EMPTY, E_SYNTAX, E_MEMORY. */
+bramah_status bramah__edit_open(const char *path, bramah_diag *diag, bramah__edit **out);
+void bramah__edit_free(bramah__edit *edit); /* NULL allowed */
+
+/* Write another value at a path of keys joined by dots ("volumes.v1.noise", elements of lists by their index;
+ * behind "changes." all that follows is one key), and a comment line above it (NULL: none). A key that `changes`
+ * does not have yet is added, the section too. Of several values for one place the last one counts. Texts are
+ * copied. Errors: E_KEY (nothing there; suggests the nearest key), E_VALUE (keys and values or a list are
+ * there), E_UNSUPPORTED where an alias shares the value with another place, where a value is empty or goes over
+ * several lines, or where a key to be added has more than 600 characters or its value more than 100. */
+bramah_status bramah__edit_set(bramah__edit *edit, const char *path, const char *value, const char *comment,
+                               bramah_diag *diag);
+
+/* Write the text with all changes, `head` (NULL: none) as a comment in front, to a file ("-": standard
+ * output). Errors: E_FILE, E_MEMORY. */
+bramah_status bramah__edit_write(const bramah__edit *edit, const char *path, const char *head,
+                                 bramah_diag *diag);
 
 #endif

@@ -4,6 +4,7 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/io/changes.h"
+#include "lib/io/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +107,10 @@ static bramah_status read_position_sigma(bramah__reader *reader, const bramah__i
                                          const bramah__key *key, void *object)
 {
   bramah_joint_start *start = object;
-  return read_either(reader, item, key, &start->position_sigma, &start->revolute_unit);
+  int turns = 1;
+  const bramah_status status = read_either(reader, item, key, &start->position_sigma, &turns);
+  start->slides = !turns;
+  return status;
 }
 
 /* That of a volume or line says which of them it is. */
@@ -135,7 +139,7 @@ static bramah_status read_by_unit(bramah__reader *reader, const bramah__item *it
 {
   const bramah_joint_start *start = object;
   bramah__key by_unit = *key;
-  if (!start->revolute_unit) by_unit.unit = key->other_unit;
+  if (start->slides) by_unit.unit = key->other_unit;
   by_unit.other_unit = NULL;
   return bramah__read_quantity(reader, item, &by_unit, object);
 }
@@ -239,7 +243,7 @@ static bramah_status read_study(bramah__reader *reader, const bramah__node *root
   return status ? status : bramah__check_log_files(reader, &out->study);
 }
 
-bramah_status bramah_study_check(const char *path, bramah_mistake tell, void *user)
+bramah_status bramah__study_check(const char *path, bramah_mistake tell, void *user)
 {
   bramah_diag diag;
   bramah__reader reader;
@@ -295,13 +299,8 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_diag *diag)
   return status;
 }
 
-bramah_status bramah_study_load(const char *path, bramah_diag *diag, bramah_study **out)
-{
-  return bramah_study_load_changed(path, 0, NULL, diag, out);
-}
-
-bramah_status bramah_study_load_changed(const char *path, size_t n_changes, const bramah_change *changes,
-                                        bramah_diag *diag, bramah_study **out)
+bramah_status bramah_study_load(const char *path, size_t n_changes, const bramah_change *changes,
+                                bramah_diag *diag, bramah_study **out)
 {
   bramah__study_draft *draft = calloc(1, sizeof *draft);
   if (!draft) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");

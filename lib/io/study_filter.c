@@ -285,6 +285,7 @@ bramah_status bramah__split_augmented(bramah__reader *reader, bramah__study_draf
   }
   study->augmented = out;
   study->n_augmented = n;
+  study->n_unknown_inputs = n_unknown;
   return status;
 }
 

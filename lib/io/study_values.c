@@ -179,7 +179,7 @@ bramah_status bramah__study_load_machine(bramah_study *study, bramah_diag *diag,
 
 /* ---- identity ---- */
 
-bramah_status bramah_study_hash(bramah_study *study, uint64_t *out, bramah_diag *diag)
+bramah_status bramah__study_hash(bramah_study *study, uint64_t *out, bramah_diag *diag)
 {
   const bramah__study_draft *draft = (const bramah__study_draft *)study;
   const bramah_status status = bramah__study_hold_machine(study, diag);
@@ -198,8 +198,8 @@ bramah_status bramah_study_hash(bramah_study *study, uint64_t *out, bramah_diag 
 
 /* ---- values whose unit the machine knows ---- */
 
-bramah_status bramah_study_value_get(const bramah_study_value *value, const char *expected, double *si,
-                                     bramah_diag *diag)
+bramah_status bramah__study_value_get(const bramah_study_value *value, const char *expected, double *si,
+                                      bramah_diag *diag)
 {
   if (!value->is_set) return bramah_quantity_parse(value->text, expected, si, diag);
   const char *unit = bramah__unit_of(value->text);

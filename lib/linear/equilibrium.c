@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+static const char no_search[] = "equilibria of rolling machines are not searched for: give the steady motion";
+
 /* Sizes that steps are measured by: rad or m, their rates, MPa, full command, bristle and film. */
 static double state_size(const bramah_linearization *l, size_t i)
 {
@@ -58,8 +60,6 @@ static bramah_status halt(bramah_coupled *c, bramah_diag *diag)
                           "this prescribed motion does not stand still: there is no equilibrium");
   return BRAMAH_OK;
 }
-
-static size_t snap_size(const bramah_coupled *c) { return (c->state.size + 7) / 8; }
 
 /* The state as a block, to go back to. */
 static void keep_state(const bramah_coupled *c, double *snap) { memcpy(snap, c->state.block, c->state.size); }
@@ -117,121 +117,96 @@ bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled
   for (size_t i = 0; i < l->system.n_position; i++) far = fmax(far, fabs(x[i] - l->system.x[i]));
   const size_t steps = far < 1e4 * stride ? 1 + (size_t)(far / stride) : 0;
   if (steps == 0) return bramah__fail(diag, BRAMAH_E_CLOSURE, l->model->name, "this state is too far away");
-  memcpy(l->snap, plant->state.block, plant->state.size);
-  for (size_t i = 0; i < n; i++) l->side[0][i] = (x[i] - l->x[i]) / (double)steps;
-  for (size_t k = 0; k < steps && status == BRAMAH_OK; k++) status = move_state(l, plant, l->side[0], diag);
+  keep_state(plant, l->snap);
+  for (size_t i = 0; i < n; i++) l->side[i] = (x[i] - l->x[i]) / (double)steps;
+  for (size_t k = 0; k < steps && status == BRAMAH_OK; k++) status = move_state(l, plant, l->side, diag);
   if (status != BRAMAH_OK) return_state(plant, l->snap);
   return status;
 }
 
-/* Coming to rest by pseudo-transient continuation. The step grows twofold as long as the state moves little
- * in it and shrinks fourfold where it would leap; at steps far longer than anything in the machine it is
- * Newton's. */
+/* ---- coming to rest ---- */
+
+/* Pseudo-transient continuation. The step grows twofold as long as the state moves little in it and shrinks fourfold
+ * where it would leap; at steps far longer than anything in the machine it is Newton's. */
 
 enum { MOST_STEPS = 600 };
 static const double first_step = 1e-4, long_step = 1e3, longest_step = 1e6; /* [s] */
 static const double leap = 0.3;                                             /* in sizes of the state */
 static const double little_rest = 1e-9; /* a step no longer than that ends the settling */
 
-typedef struct settling {
-  bramah_linearization *l;
-  bramah_coupled *c;
-  double *M, *dx, *snap;
-  int *pivot;
-} settling;
-
-size_t bramah_equilibrium_work(const bramah_linearization *l, size_t n_held, size_t n_free)
+/* Step dx of length dt of implicit Euler, M [n x n] scratch; its size in sizes of the state, or -1. */
+static double euler_step(const bramah_linearization *l, double dt, double *M, int *pivot, double *dx)
 {
-  const size_t n = l->system.n, rows = l->system.n_position + l->system.n_pressure + n_held,
-               columns = l->system.n_position + l->system.n_pressure + n_free, all = rows + columns;
-  bramah__state state;
-  bramah__arena counted = bramah__arena_make(NULL, 0);
-  bramah__state_layout(l->model, &counted, &state);
-  const size_t snap = (state.size + 7) / 8, settle = n * n + 2 * n + snap,
-               trim = 2 * snap + rows * columns + all * columns + all + 2 * columns + 2 * rows + n +
-                      bramah__least_squares_work(all, columns);
-  return settle > trim ? settle : trim;
-}
-
-/* Step dx of length dt; its size in sizes of the state, or -1. */
-static double euler_step(const settling *s, double dt)
-{
-  const bramah_linear_system *sys = &s->l->system;
+  const bramah_linear_system *sys = &l->system;
   const size_t n = sys->n;
   for (size_t i = 0; i < n; i++) {
-    const double size = state_size(s->l, i);
-    for (size_t j = 0; j < n; j++)
-      s->M[i * n + j] = (i == j) / dt - sys->A[i * n + j] * state_size(s->l, j) / size;
-    s->dx[i] = sys->xd[i] / size;
+    const double size = state_size(l, i);
+    for (size_t j = 0; j < n; j++) M[i * n + j] = (i == j) / dt - sys->A[i * n + j] * state_size(l, j) / size;
+    dx[i] = sys->xd[i] / size;
   }
-  if (bramah__lu_factor(n, s->M, s->pivot)) return -1.0;
-  bramah__lu_solve(n, s->M, s->pivot, s->dx);
+  if (bramah__lu_factor(n, M, pivot)) return -1.0;
+  bramah__lu_solve(n, M, pivot, dx);
   double largest = 0.0;
   for (size_t i = 0; i < n; i++) {
     const int velocity = i >= sys->n_position && i < 2 * sys->n_position;
-    if (!velocity) largest = fmax(largest, fabs(s->dx[i]));
-    s->dx[i] *= state_size(s->l, i);
+    if (!velocity) largest = fmax(largest, fabs(dx[i]));
+    dx[i] *= state_size(l, i);
   }
   return isfinite(largest) ? largest : -1.0;
 }
 
-/* Of what moves on, the fastest in sizes of the state. */
-static bramah_status still_moving(const settling *s, bramah_diag *diag)
+bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, bramah_equilibrium_report *report,
+                            bramah_diag *diag)
 {
-  const bramah_linear_system *sys = &s->l->system;
-  size_t worst = 0;
-  double most = -1.0;
-  for (size_t i = 0; i < 2 * sys->n_position + sys->n_pressure; i++) {
-    if (i >= sys->n_position && i < 2 * sys->n_position) continue;
-    const double speed = fabs(sys->xd[i]) / state_size(s->l, i);
-    if (speed > most) most = speed, worst = i;
-  }
-  return out_of_balance(s->l, s->c, worst, "does not come to rest: ", diag);
-}
+  const bramah_linear_system *sys = &l->system;
+  const size_t n = sys->n;
+  double *M = l->search, *dx = M + n * n, *snap = dx + 2 * n;
+  int *pivot = (int *)(void *)(dx + n);
+  bramah_status status = bramah__check_plant(l, plant, no_search, diag);
+  if (status != BRAMAH_OK) return status;
+  keep_state(plant, snap);
 
-static bramah_status come_to_rest(settling *s, int *iterations, bramah_diag *diag)
-{
+  /* Steps, until one is long and moves next to nothing. */
   double dt = first_step;
-  bramah_status status = bramah_linearization_run(s->l, s->c, diag);
-  for (*iterations = 0; status == BRAMAH_OK && *iterations < MOST_STEPS; ++*iterations) {
-    const double size = euler_step(s, dt);
-    int failed = size < 0.0 || size > leap;
-    if (!failed) failed = move_state(s->l, s->c, s->dx, diag) != BRAMAH_OK;
-    if (failed) {
+  int iterations = 0, rests = 0;
+  status = bramah_linearization_run(l, plant, diag);
+  for (; status == BRAMAH_OK && iterations < MOST_STEPS && !rests; iterations++) {
+    const double size = euler_step(l, dt, M, pivot, dx);
+    if (size < 0.0 || size > leap || move_state(l, plant, dx, diag) != BRAMAH_OK) {
       dt *= 0.25;
       continue;
     }
-    bramah__update_basis(s->c);
-    status = bramah_linearization_run(s->l, s->c, diag);
-    if (dt >= long_step && size < little_rest) return status;
+    bramah__update_basis(plant);
+    status = bramah_linearization_run(l, plant, diag);
+    rests = dt >= long_step && size < little_rest;
     dt = fmin(2.0 * dt, longest_step);
   }
-  return status != BRAMAH_OK ? status : still_moving(s, diag);
-}
+  iterations -= rests;
 
-bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, double *work,
-                            bramah_equilibrium_report *report, bramah_diag *diag)
-{
-  const size_t n = l->system.n;
-  bramah_status status = bramah__check_plant(
-      l, plant, "equilibria of rolling machines are not searched for: give the steady motion", diag);
-  if (status != BRAMAH_OK) return status;
-  settling s = {.l = l, .c = plant, .M = work, .dx = work + n * n, .snap = work + n * n + 2 * n};
-  s.pivot = (int *)(void *)(s.dx + n);
-  keep_state(plant, s.snap);
-  int iterations;
-  status = come_to_rest(&s, &iterations, diag);
+  /* Of what moves on, the fastest in sizes of the state is named. */
+  if (status == BRAMAH_OK && !rests) {
+    size_t worst = 0;
+    double most = -1.0;
+    for (size_t i = 0; i < 2 * sys->n_position + sys->n_pressure; i++) {
+      if (i >= sys->n_position && i < 2 * sys->n_position) continue;
+      const double speed = fabs(sys->xd[i]) / state_size(l, i);
+      if (speed > most) most = speed, worst = i;
+    }
+    status = out_of_balance(l, plant, worst, "does not come to rest: ", diag);
+  }
   if (status == BRAMAH_OK) status = halt(plant, diag);
   if (status != BRAMAH_OK) {
-    return_state(plant, s.snap);
+    return_state(plant, snap);
     return status;
   }
   rest_report(l, plant, iterations, report);
   return BRAMAH_OK;
 }
 
+/* ---- trims ---- */
+
 /* Equilibrium with held outputs and free inputs: Levenberg and Marquardt's method on the linearized
- * equations. Velocities are zero and spools stand where the commands hold them, so the unknowns are
+ * equations. Velocities are zero and spools are where the commands hold them, so the unknowns are
  * independent positions, pressures and free inputs,
  *
  *   [ z''_i ]       [ A_z   A_p   B ] [ dz_i ]
@@ -244,12 +219,25 @@ enum { MOST_ITERATIONS = 200, MOST_TRIALS = 24 };
 static const double little = 1e-10; /* step that ends the iteration, in sizes of the unknowns */
 static const double held_weight = 1e3;
 
+#define SEARCH_FIELDS(X)                                                                                     \
+  X(double, snap, l->n_snap, "the plant as it was")                                                          \
+  X(double, trial, l->n_snap, "and before a step")                                                           \
+  X(double, J, rows *columns)                                                                                \
+  X(double, L, all *columns, "J with damping below")                                                         \
+  X(double, b, all)                                                                                          \
+  X(double, step, columns)                                                                                   \
+  X(double, size, columns)                                                                                   \
+  X(double, weight, rows)                                                                                    \
+  X(double, residual, rows)                                                                                  \
+  X(double, dx, l->system.n)                                                                                 \
+  X(double, rest, bramah__least_squares_work(all, columns))
+
 typedef struct search {
   bramah_linearization *l;
   bramah_coupled *c;
   const bramah_trim *trim;
   size_t rows, columns;
-  double *J, *L, *b, *step, *size, *weight, *residual, *dx, *snap, *trial, *rest;
+  SEARCH_FIELDS(BRAMAH__FIELD_MEMBER)
   double mu; /* damping */
 } search;
 
@@ -262,58 +250,34 @@ static size_t state_of(const search *s, size_t k)
 }
 static size_t rate_of(const search *s, size_t r) { return s->l->system.n_position + r; }
 
-static double size_of_input(const search *s, size_t input)
-{
-  const bramah_model *model = s->l->model;
-  if (input < model->n_inputs) {
-    for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++)
-      if (model->circuit.valve[i].input == input) return model->circuit.valve[i].limit;
-    return 1.0;
-  }
-  const bramah__parameter *p = &model->parameter[s->l->parameter[input - model->n_inputs]];
-  if (p->info.nominal != 0.0) return fabs(p->info.nominal);
-  return p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD ? 1e3 : 1.0;
-}
-
-/* What an input does to a row of A or C through the spools that are states. */
-static double by_spools(const search *s, size_t input, const double *row)
-{
-  const bramah_model *model = s->l->model;
-  double sum = 0.0;
-  if (input >= model->n_inputs) return 0.0;
-  for (size_t i = 0; i < s->l->system.n_spool; i++) {
-    const bramah__valve *valve = &model->circuit.valve[s->l->spool[i]];
-    if (valve->input == input && bramah__spool_follows(valve, s->c->state.u[input]) > 0.0)
-      sum += row[bramah__first_spool(s->l) + i];
-  }
-  return sum;
-}
-
-static double entry(const search *s, size_t r, size_t k)
-{
-  const bramah_linear_system *sys = &s->l->system;
-  const size_t ns = n_states(s);
-  const size_t output = r < ns ? 0 : s->trim->held[r - ns];
-  const double *row = r < ns ? sys->A + rate_of(s, r) * sys->n : sys->C + output * sys->n;
-  if (k < ns) return row[state_of(s, k)];
-  const size_t input = s->trim->free[k - ns];
-  const double direct = r < ns ? sys->B[rate_of(s, r) * sys->n_u + input] : sys->D[output * sys->n_u + input];
-  return direct + by_spools(s, input, row);
-}
-
-/* Row weights are frozen by the first call, so that residuals can be compared. */
+/* J, each row weighed. Row weights are frozen by the first call, so that residuals can be compared. */
 static void fill(search *s, int first)
 {
+  const bramah_linear_system *sys = &s->l->system;
+  const bramah_model *model = s->l->model;
   const size_t ns = n_states(s);
   for (size_t r = 0; r < s->rows; r++) {
-    double largest = 0.0;
-    for (size_t k = 0; k < s->columns; k++) {
-      s->J[r * s->columns + k] = entry(s, r, k) * s->size[k];
-      largest = fmax(largest, fabs(s->J[r * s->columns + k]));
+    const size_t output = r < ns ? 0 : s->trim->held[r - ns];
+    const double *by_state = r < ns ? sys->A + rate_of(s, r) * sys->n : sys->C + output * sys->n,
+                 *by_input = r < ns ? sys->B + rate_of(s, r) * sys->n_u : sys->D + output * sys->n_u;
+    double *row = s->J + r * s->columns, largest = 0.0;
+    for (size_t k = 0; k < ns; k++) row[k] = by_state[state_of(s, k)];
+    for (size_t k = ns; k < s->columns; k++) {
+      /* An input acts at once, and through the spools that are states. */
+      const size_t input = s->trim->free[k - ns];
+      double by_spools = 0.0;
+      for (size_t i = 0; i < sys->n_spool && input < model->n_inputs; i++)
+        if (bramah__spool_follows(&model->circuit.valve[s->l->spool[i]], input, s->c->state.u[input]))
+          by_spools += by_state[bramah__first_spool(s->l) + i];
+      row[k] = by_input[input] + by_spools;
     }
-    if (first) s->weight[r] = 1.0 / fmax(largest, r < s->l->system.n_position ? 1.0 : r < ns ? 1e4 : 1e-6);
+    for (size_t k = 0; k < s->columns; k++) {
+      row[k] *= s->size[k];
+      largest = fmax(largest, fabs(row[k]));
+    }
+    if (first) s->weight[r] = 1.0 / fmax(largest, r < sys->n_position ? 1.0 : r < ns ? 1e4 : 1e-6);
     if (first && r >= ns) s->weight[r] *= held_weight;
-    for (size_t k = 0; k < s->columns; k++) s->J[r * s->columns + k] *= s->weight[r];
+    for (size_t k = 0; k < s->columns; k++) row[k] *= s->weight[r];
   }
 }
 
@@ -360,32 +324,29 @@ static bramah_status take(search *s, bramah_diag *diag)
   return status;
 }
 
-/* The step of least squares of J step = -residual with damping, in sizes; its largest element, or -1. */
-static double propose(search *s)
-{
-  const size_t rows = s->rows, columns = s->columns, all = rows + columns;
-  double largest = 0.0;
-  memset(s->L, 0, all * columns * sizeof *s->L);
-  memcpy(s->L, s->J, rows * columns * sizeof *s->L);
-  for (size_t k = 0; k < columns; k++) s->L[(rows + k) * columns + k] = sqrt(s->mu);
-  for (size_t r = 0; r < all; r++) s->b[r] = r < rows ? -s->residual[r] : 0.0;
-  if (bramah__least_squares(all, columns, s->L, s->b, 1e-13, s->rest) < 0) return -1.0;
-  for (size_t k = 0; k < columns; k++) {
-    largest = fmax(largest, fabs(s->b[k]));
-    s->step[k] = s->b[k] * s->size[k];
-  }
-  return isfinite(largest) ? largest : -1.0;
-}
-
 /* Damp until a step makes the residual less. Returns its length in sizes, 0 if none does. */
 static double descend(search *s, bramah_diag *diag)
 {
+  const size_t rows = s->rows, columns = s->columns, all = rows + columns;
   const double before = residual(s);
   keep_state(s->c, s->trial);
-  for (int k = 0; k < MOST_TRIALS; k++) {
-    const double length = propose(s);
-    if (length >= 0.0 && length < little) return 0.0;
-    if (length > 0.0 && length <= leap) {
+  for (int trial = 0; trial < MOST_TRIALS; trial++) {
+
+    /* The step of least squares of J step = -residual with damping, in sizes. */
+    memset(s->L, 0, all * columns * sizeof *s->L);
+    memcpy(s->L, s->J, rows * columns * sizeof *s->L);
+    for (size_t k = 0; k < columns; k++) s->L[(rows + k) * columns + k] = sqrt(s->mu);
+    for (size_t r = 0; r < all; r++) s->b[r] = r < rows ? -s->residual[r] : 0.0;
+    const int solved = bramah__least_squares(all, columns, s->L, s->b, 1e-13, s->rest) >= 0;
+    double length = 0.0;
+    for (size_t k = 0; k < columns && solved; k++) {
+      length = fmax(length, fabs(s->b[k]));
+      s->step[k] = s->b[k] * s->size[k];
+    }
+    if (solved && length < little) return 0.0;
+
+    /* Take it, if it does not leap and leads down. */
+    if (solved && length <= leap) {
       if (take(s, diag) == BRAMAH_OK && residual(s) < before) {
         s->mu = s->mu > 1e-12 ? 0.1 * s->mu : 0.0;
         return length;
@@ -399,12 +360,25 @@ static double descend(search *s, bramah_diag *diag)
   return 0.0;
 }
 
-static bramah_status not_balanced(const search *s, bramah_diag *diag)
+/* Descend as far as it goes; what does not balance then is named. */
+static bramah_status iterate(search *s, int *iterations, bramah_diag *diag)
 {
   const size_t ns = n_states(s);
+  const bramah_status status = bramah_linearization_run(s->l, s->c, diag);
+  if (status != BRAMAH_OK) return status;
+  s->mu = 1e-6;
+  for (*iterations = 0; *iterations < MOST_ITERATIONS; ++*iterations) {
+    fill(s, *iterations == 0);
+    if (descend(s, diag) == 0.0) break;
+  }
+
   size_t worst = 0;
-  for (size_t r = 0; r < s->rows; r++)
+  int balanced = 1; /* but for what the last step can have left */
+  for (size_t r = 0; r < s->rows; r++) {
     if (fabs(s->residual[r]) > fabs(s->residual[worst])) worst = r;
+    if (fabs(s->residual[r]) > 1e-7 * (r < ns ? 1.0 : held_weight)) balanced = 0;
+  }
+  if (balanced) return BRAMAH_OK;
   if (worst < ns) return out_of_balance(s->l, s->c, rate_of(s, worst), "does not balance: ", diag);
   const size_t output = s->trim->held[worst - ns];
   bramah__fail(diag, BRAMAH_E_NO_CONVERGENCE, s->l->system.y_name[output],
@@ -415,58 +389,59 @@ static bramah_status not_balanced(const search *s, bramah_diag *diag)
   return BRAMAH_E_NO_CONVERGENCE;
 }
 
-/* What the last step can have left. */
-static int balanced(const search *s)
+static void lay_out(const bramah_linearization *l, size_t rows, size_t columns, bramah__arena *arena,
+                    search *fields)
 {
-  for (size_t r = 0; r < s->rows; r++)
-    if (fabs(s->residual[r]) > 1e-7 * (r < n_states(s) ? 1.0 : held_weight)) return 0;
-  return 1;
+  const size_t all = rows + columns;
+  SEARCH_FIELDS(BRAMAH__FIELD_TAKE)
 }
 
-static bramah_status iterate(search *s, int *iterations, bramah_diag *diag)
+size_t bramah__search_work(const bramah_linearization *l)
 {
-  const bramah_status status = bramah_linearization_run(s->l, s->c, diag);
-  if (status != BRAMAH_OK) return status;
-  s->mu = 1e-6;
-  for (*iterations = 0; *iterations < MOST_ITERATIONS; ++*iterations) {
-    fill(s, *iterations == 0);
-    if (descend(s, diag) == 0.0) break;
-  }
-  return balanced(s) ? BRAMAH_OK : not_balanced(s, diag);
+  const size_t n = l->system.n, states = l->system.n_position + l->system.n_pressure;
+  search s;
+  bramah__arena counted = bramah__arena_make(NULL, 0);
+  lay_out(l, states + l->system.n_y, states + l->system.n_u, &counted, &s);
+  const size_t settle = n * n + 2 * n + l->n_snap, trim = counted.used / sizeof(double) + 1;
+  return settle > trim ? settle : trim;
 }
 
 bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, const bramah_trim *trim,
-                               double *work, bramah_equilibrium_report *report, bramah_diag *diag)
+                               bramah_equilibrium_report *report, bramah_diag *diag)
 {
-  bramah_status status = bramah__check_plant(
-      l, plant, "equilibria of rolling machines are not searched for: give the steady motion", diag);
+  bramah_status status = bramah__check_plant(l, plant, no_search, diag);
   if (status != BRAMAH_OK) return status;
-  for (size_t k = 0; k < trim->n_held; k++)
-    if (trim->held[k] >= l->system.n_y || !isfinite(trim->target[k]))
-      return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "no such output, or its value is not finite");
-  for (size_t k = 0; k < trim->n_free; k++)
-    if (trim->free[k] >= l->system.n_u)
-      return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "there is no input of this number");
+  int wrong_output = trim->n_held > l->system.n_y, wrong_input = trim->n_free > l->system.n_u;
+  for (size_t k = 0; k < trim->n_held && !wrong_output; k++)
+    wrong_output = trim->held[k] >= l->system.n_y || !isfinite(trim->target[k]);
+  for (size_t k = 0; k < trim->n_free && !wrong_input; k++) wrong_input = trim->free[k] >= l->system.n_u;
+  if (wrong_output)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "no such output, or its value is not finite");
+  if (wrong_input) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "trim", "there is no input of this number");
+
   search s = {.l = l, .c = plant, .trim = trim};
-  s.rows = n_states(&s) + trim->n_held;
-  s.columns = n_states(&s) + trim->n_free;
-  const size_t snap = snap_size(s.c), all = s.rows + s.columns;
-  s.snap = work;
-  s.trial = s.snap + snap;
-  s.J = s.trial + snap;
-  s.L = s.J + s.rows * s.columns;
-  s.b = s.L + all * s.columns;
-  s.step = s.b + all;
-  s.size = s.step + s.columns;
-  s.weight = s.size + s.columns;
-  s.residual = s.weight + s.rows;
-  s.dx = s.residual + s.rows;
-  s.rest = s.dx + s.l->system.n;
-  keep_state(plant, s.snap);
-  for (size_t k = 0; k < s.columns; k++)
-    s.size[k] =
-        k < n_states(&s) ? state_size(l, state_of(&s, k)) : size_of_input(&s, trim->free[k - n_states(&s)]);
+  const size_t ns = n_states(&s);
+  s.rows = ns + trim->n_held;
+  s.columns = ns + trim->n_free;
+  bramah__arena arena = bramah__arena_make(l->search, bramah__search_work(l) * sizeof *l->search);
+  lay_out(l, s.rows, s.columns, &arena, &s);
+
+  /* Unknowns are counted in sizes of the state, full command, the nominal value of a parameter, 1000 N or N m. */
+  for (size_t k = 0; k < ns; k++) s.size[k] = state_size(l, state_of(&s, k));
+  for (size_t k = ns; k < s.columns; k++) {
+    const bramah_model *model = l->model;
+    const size_t input = trim->free[k - ns];
+    s.size[k] = 1.0;
+    for (size_t i = bramah__n_spools(&model->circuit); i-- > 0 && input < model->n_inputs;)
+      if (model->circuit.valve[i].input == input) s.size[k] = model->circuit.valve[i].limit;
+    if (input < model->n_inputs) continue;
+    const bramah__parameter *p = &model->parameter[l->parameter[input - model->n_inputs]];
+    if (p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD) s.size[k] = 1e3;
+    if (p->info.nominal != 0.0) s.size[k] = fabs(p->info.nominal);
+  }
+
   int iterations = 0;
+  keep_state(plant, s.snap);
   status = halt(plant, diag);
   if (status == BRAMAH_OK) status = iterate(&s, &iterations, diag);
   if (status != BRAMAH_OK) {

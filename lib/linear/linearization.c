@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The linearized equations: the object and its memory, A, then B and D. */
+/* The linearized equations: A, C, B and D, then the object with its memory and names. */
 #include "lib/linear/linearization_internal.h"
-#include "lib/linear/rolling.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
+#include "lib/plant/plant_table.h"
 
-#include <math.h>
 #include <string.h>
 
-/* The object of a linearization: memory, names, and the order of work. */
+/* ---- A ---- */
 
-/* A of the linearized equations. Rows of the velocities come from the derivatives of the equations of motion
- * (residual_derivative.c), all others from the derivatives of the elements, led along the constraints:
+/* Rows of the velocities come from the derivatives of the equations of motion (residual_derivative.c), all others from
+ * the derivatives of the elements, led along the constraints:
  *
  *   positions        z'_i
  *   velocities       -r_a^-1 [r_z r_v r_p 0 r_q], r = Rz' (M z'' - Q)
  *   pressures        by strokes s(z_i), stroke velocities v(z_i, z'_i), pressures, spools
- *   spools           U' = (U_ref - U) / tau; those without lag are no states (linearization_inputs.c)
+ *   spools           U' = (U_ref - U) / tau; those without lag are no states: their columns go to B and D
  *   friction states  by v(z_i, z'_i) and themselves
  *
  * Source: Agundez et al. 2023, equation 64, without its restriction to one block of pressures. */
@@ -34,12 +33,8 @@ size_t bramah__lagging_valves(const bramah__circuit *circuit, size_t *valve)
   return n;
 }
 
-double bramah__spool_follows(const bramah__valve *valve, double command)
-{
-  return fabs(command + valve->offset) > valve->limit ? 0.0 : 1.0;
-}
-
-void bramah__put_spools(const bramah_linearization *l, size_t rows, const double *by_U, double *to)
+/* Columns of the spools that are states, from those of all spools: to [rows x n], by_U [rows x n_spools]. */
+static void put_spools(const bramah_linearization *l, size_t rows, const double *by_U, double *to)
 {
   const size_t n = l->system.n, ns = bramah__n_spools(&l->model->circuit), first = bramah__first_spool(l);
   for (size_t r = 0; r < rows; r++)
@@ -81,43 +76,24 @@ void bramah__circuit_columns(bramah_linearization *l, bramah_coupled *c)
                               d->pd, d->pd_p, d->pd_s, d->pd_v, l->by_U, l->by_supply);
 }
 
-/* Friction states of cylinder q: their rows, and what they do to the velocities. */
-static void friction_rows(bramah_linearization *l, const bramah_coupled *c, size_t q)
-{
-  const bramah__cylinder *cylinder = &c->model->circuit.cylinder[q];
-  const size_t n = l->system.n, n_dof = l->system.n_position,
-               states = bramah__friction_states(cylinder->friction.kind),
-               first = bramah__first_friction(l) + cylinder->first_state;
-  const double *arm = c->now->row_i + q * n_dof, *v_zi = c->derivative.v_zi + q * n_dof;
-  bramah__friction_partials by;
-  if (states == 0) return;
-  bramah__friction_derivatives(&cylinder->friction, c->now->v[q], c->state.x + cylinder->first_state, &by);
-  for (size_t k = 0; k < states; k++) {
-    double *row = l->A + (first + k) * n;
-    for (size_t f = 0; f < n_dof; f++) {
-      row[f] += by.rate_by_v[k] * v_zi[f];
-      row[n_dof + f] += by.rate_by_v[k] * arm[f];
-    }
-    for (size_t j = 0; j < states; j++) row[first + j] = by.rate_by_x[k][j];
-    cylinder_column(l, c, q, -cylinder->friction_scale * by.force_by_x[k], l->A + n_dof * n + first + k, n);
-  }
-}
-
 static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
 {
-  const size_t n = l->system.n, n_dof = l->system.n_position, n_error = 2 * n_dof + l->system.n_pressure;
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t n = l->system.n, n_dof = l->system.n_position, n_error = 2 * n_dof + l->system.n_pressure,
+               ns = bramah__n_spools(circuit);
   memset(l->A, 0, n * n * sizeof *l->A);
-  memset(l->x_by_U, 0, n * bramah__n_spools(&c->model->circuit) * sizeof *l->x_by_U);
+  memset(l->x_by_U, 0, n * ns * sizeof *l->x_by_U);
+
+  /* Positions, velocities and pressures by each other. */
   const bramah_status status = bramah__rates_by_state(c);
   if (status != BRAMAH_OK) return status;
   for (size_t f = 0; f < n_dof; f++) l->A[f * n + n_dof + f] = 1.0;
   for (size_t i = n_dof; i < n_error; i++)
     memcpy(l->A + i * n, c->A + (i - n_dof) * n_error, n_error * sizeof *l->A);
-  bramah__circuit_columns(l, c);
+
   /* Rates by the spools: those of the pressures and, by the drags of quasistatic actuators, which follow the rates of
    * their virtual volumes, the accelerations. */
-  const bramah__circuit *circuit = &c->model->circuit;
-  const size_t ns = bramah__n_spools(circuit), first = bramah__first_spool(l);
+  bramah__circuit_columns(l, c);
   memcpy(l->x_by_U + 2 * n_dof * ns, l->by_U, circuit->n_volumes * ns * sizeof *l->by_U);
   for (size_t i = 0; i < circuit->n_metered; i++) {
     const bramah__metered_port *port = &circuit->metered_port[i];
@@ -126,16 +102,37 @@ static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
       if (by_U[k] != 0.0)
         cylinder_column(l, c, port->cylinder, per_rate * by_U[k], l->x_by_U + n_dof * ns + k, ns);
   }
-  bramah__put_spools(l, l->system.n, l->x_by_U, l->A);
-  for (size_t i = 0; i < l->system.n_spool; i++)
-    l->A[(first + i) * l->system.n + first + i] = -1.0 / circuit->valve[l->spool[i]].time_constant;
-  for (size_t q = 0; q < c->model->circuit.n_cylinders; q++) friction_rows(l, c, q);
+  put_spools(l, n, l->x_by_U, l->A);
+  for (size_t i = 0, first = bramah__first_spool(l); i < l->system.n_spool; i++)
+    l->A[(first + i) * n + first + i] = -1.0 / circuit->valve[l->spool[i]].time_constant;
+
+  /* Friction states: their rows, and what they do to the velocities. */
+  for (size_t q = 0; q < circuit->n_cylinders; q++) {
+    const bramah__cylinder *cylinder = &circuit->cylinder[q];
+    const size_t states = bramah__friction_states(cylinder->friction.kind),
+                 first = bramah__first_friction(l) + cylinder->first_state;
+    const double *arm = c->now->row_i + q * n_dof, *v_zi = c->derivative.v_zi + q * n_dof;
+    bramah__friction_partials by;
+    if (states == 0) continue;
+    bramah__friction_derivatives(&cylinder->friction, c->now->v[q], c->state.x + cylinder->first_state, &by);
+    for (size_t k = 0; k < states; k++) {
+      double *row = l->A + (first + k) * n;
+      for (size_t f = 0; f < n_dof; f++) {
+        row[f] += by.rate_by_v[k] * v_zi[f];
+        row[n_dof + f] += by.rate_by_v[k] * arm[f];
+      }
+      for (size_t j = 0; j < states; j++) row[first + j] = by.rate_by_x[k][j];
+      cylinder_column(l, c, q, -cylinder->friction_scale * by.force_by_x[k], l->A + n_dof * n + first + k, n);
+    }
+  }
   return BRAMAH_OK;
 }
 
-/* C of the linearized equations: the rows by the error state that sensors use already, and behind them what
- * the outputs have of spools (of all: those that are no states go to D) and of friction states. Energies and
- * the forces of prescribed motions are central differences. */
+/* ---- C ---- */
+
+/* The rows by the error state that sensors use already, and behind them what the outputs have of spools (of all: those
+ * that are no states go to D) and of friction states. Energies and the forces of prescribed motions are central
+ * differences. */
 
 /* The force of cylinder q by its friction states, times `sign`. */
 static void friction_part(const bramah_linearization *l, const bramah_coupled *c, size_t q, double sign,
@@ -168,49 +165,32 @@ static double flow_by_spool(const bramah_coupled *c, size_t valve_index, int por
   return sum;
 }
 
-/* Accelerations by friction states stand in A already. */
-static void acceleration_part(const bramah_linearization *l, bramah_coupled *c, size_t output, double *row)
-{
-  const size_t n = l->system.n, n_dof = l->system.n_position, first = bramah__first_friction(l);
-  if (l->system.n_friction == 0) return;
-  bramah__output_by_acceleration(c, output, l->row);
-  for (size_t k = 0; k < l->system.n_friction; k++)
-    for (size_t f = 0; f < n_dof; f++) row[first + k] += l->row[f] * l->A[(n_dof + f) * n + first + k];
-}
-
-static void beyond_error_state(const bramah_linearization *l, bramah_coupled *c, size_t output, double *row,
-                               double *by_U)
-{
-  const bramah__output *o = &c->model->output[output];
-  switch (o->code) {
-  case BRAMAH__VALVE_SPOOL:
-    by_U[o->index] = 1.0;
-    break;
-  case BRAMAH__VALVE_FLOW_A:
-  case BRAMAH__VALVE_FLOW_B:
-    by_U[o->index] = flow_by_spool(c, o->index, o->code == BRAMAH__VALVE_FLOW_B);
-    break;
-  case BRAMAH__CYLINDER_FORCE:
-    friction_part(l, c, o->index, -1.0, row);
-    break;
-  case BRAMAH__CYLINDER_FRICTION:
-    friction_part(l, c, o->index, 1.0, row);
-    break;
-  default:
-    if (o->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(o->code))
-      acceleration_part(l, c, output, row);
-  }
-}
-
-/* Spools of quasistatic actuators reach forces and chambers at once: by differences. */
-static bramah_status differ_by_metering(bramah_linearization *l, bramah_coupled *c, size_t output,
-                                        double *by_U, bramah_diag *diag)
+/* What no derivative is known of: forces of drives hold friction states in balance too, in which they are linear but for
+ * the film; spools of quasistatic actuators reach forces and chambers at once. */
+static bramah_status differ_output(bramah_linearization *l, bramah_coupled *c, size_t output, double *row,
+                                   double *by_U, bramah_diag *diag)
 {
   const bramah__circuit *circuit = &c->model->circuit;
+  const size_t n_friction = c->model->output[output].code == BRAMAH__DRIVE_FORCE ? l->system.n_friction : 0;
   bramah_status status = BRAMAH_OK;
-  double base = 0.0;
+  if (n_friction + circuit->n_metered == 0) return BRAMAH_OK;
   memcpy(l->snap, c->state.block, c->state.size);
-  for (size_t i = circuit->n_valves; i < bramah__n_spools(circuit) && status == BRAMAH_OK; i++) {
+
+  for (size_t k = 0; k < n_friction && status == BRAMAH_OK; k++) {
+    double value[2] = {0, 0};
+    const double step = 1e-8;
+    for (int side = 0; side < 2 && status == BRAMAH_OK; side++) {
+      memcpy(c->next.block, l->snap, c->state.size);
+      c->next.x[k] += side ? step : -step;
+      status = bramah__adopt_candidate(c, diag);
+      value[side] = bramah__output_value(c, output);
+    }
+    row[bramah__first_friction(l) + k] = (value[1] - value[0]) / (2.0 * step);
+  }
+
+  double base = 0.0;
+  const size_t ns = circuit->n_metered ? bramah__n_spools(circuit) : 0;
+  for (size_t i = circuit->n_valves; i < ns && status == BRAMAH_OK; i++) {
     const bramah__spool_difference d = bramah__differ_spool(&circuit->valve[i], c->state.U[i]);
     for (int k = 0; k < 3 && status == BRAMAH_OK; k++) {
       if (d.weight[k] == 0.0) continue;
@@ -227,79 +207,59 @@ static bramah_status differ_by_metering(bramah_linearization *l, bramah_coupled 
   return status == BRAMAH_OK ? bramah__refresh(c, diag) : status;
 }
 
-/* Forces of drives hold friction states in balance too, in which they are linear but for the film. */
-static bramah_status differ_by_friction(bramah_linearization *l, bramah_coupled *c, size_t output,
-                                        double *row, bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  if (c->model->output[output].code != BRAMAH__DRIVE_FORCE) return BRAMAH_OK;
-  memcpy(l->snap, c->state.block, c->state.size);
-  for (size_t k = 0; k < l->system.n_friction && status == BRAMAH_OK; k++) {
-    double value[2] = {0, 0};
-    const double step = 1e-8;
-    for (int side = 0; side < 2 && status == BRAMAH_OK; side++) {
-      memcpy(c->next.block, l->snap, c->state.size);
-      c->next.x[k] += side ? step : -step;
-      status = bramah__adopt_candidate(c, diag);
-      value[side] = bramah__output_value(c, output);
-    }
-    row[bramah__first_friction(l) + k] = (value[1] - value[0]) / (2.0 * step);
-  }
-  memcpy(c->state.block, l->snap, c->state.size);
-  c->now_valid = 0;
-  return status == BRAMAH_OK ? bramah__refresh(c, diag) : status;
-}
-
-static bramah_status output_row(bramah_linearization *l, bramah_coupled *c, size_t output, double *row,
-                                double *by_U, bramah_diag *diag)
-{
-  const bramah_plant plant = bramah_coupled_plant(c);
-  const bramah__output_code code = c->model->output[output].code;
-  if (code == BRAMAH__VALVE_SPOOL || code == BRAMAH__INPUT_COMMAND) return BRAMAH_OK;
-  if (code == BRAMAH__CYLINDER_FRICTION) {
-    /* Friction of a cylinder by everything; its states' columns are added by friction_part. */
-    size_t q = c->model->output[output].index;
-    const size_t n_dof = l->system.n_position;
-    const bramah__cylinder *cylinder = &c->model->circuit.cylinder[q];
-    const double *v_zi = c->derivative.v_zi + q * n_dof;
-    const double slope =
-        cylinder->friction_scale *
-        bramah__friction_slope(&cylinder->friction, c->now->v[q], c->state.x + cylinder->first_state);
-    for (size_t f = 0; f < n_dof; f++) {
-      row[f] = slope * v_zi[f];
-      row[n_dof + f] = slope * c->now->row_i[q * n_dof + f];
-    }
-    return BRAMAH_OK;
-  }
-  bramah_status status = bramah_plant_output_row(&plant, output, row, l->snap, l->dx, diag);
-  if (status != BRAMAH_OK) return status;
-  status = bramah__refresh(c, diag);
-  if (status == BRAMAH_OK) status = differ_by_friction(l, c, output, row, diag);
-  if (status != BRAMAH_OK || c->model->circuit.n_metered == 0) return status;
-  return differ_by_metering(l, c, output, by_U, diag);
-}
-
 static bramah_status linearize_outputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
 {
-  const size_t n = l->system.n, ns = bramah__n_spools(&c->model->circuit);
+  const bramah_plant plant = bramah_coupled_plant(c);
+  const size_t n = l->system.n, n_dof = l->system.n_position, n_friction = l->system.n_friction,
+               ns = bramah__n_spools(&c->model->circuit), first = bramah__first_friction(l);
   memset(l->C, 0, l->system.n_y * n * sizeof *l->C);
   memset(l->y_by_U, 0, l->system.n_y * ns * sizeof *l->y_by_U);
   for (size_t i = 0; i < l->system.n_y; i++) {
     double *row = l->C + i * n, *by_U = l->y_by_U + i * ns;
-    const bramah_status status = output_row(l, c, l->output[i], row, by_U, diag);
-    if (status != BRAMAH_OK) return status;
-    beyond_error_state(l, c, l->output[i], row, by_U);
-    l->y[i] = bramah__output_value(c, l->output[i]);
+    const size_t output = l->output[i];
+    const bramah__output *o = &c->model->output[output];
+
+    /* By positions, velocities and pressures; by spools and friction states where that takes differences. */
+    if (o->code == BRAMAH__CYLINDER_FRICTION) {
+      const bramah__cylinder *cylinder = &c->model->circuit.cylinder[o->index];
+      const double slope =
+          cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, c->now->v[o->index],
+                                                            c->state.x + cylinder->first_state);
+      for (size_t f = 0; f < n_dof; f++) {
+        row[f] = slope * c->derivative.v_zi[o->index * n_dof + f];
+        row[n_dof + f] = slope * c->now->row_i[o->index * n_dof + f];
+      }
+    } else if (o->code != BRAMAH__VALVE_SPOOL && o->code != BRAMAH__INPUT_COMMAND) {
+      bramah_status status = bramah__plant_output_row(&plant, output, row, l->snap, l->dx, diag);
+      if (status == BRAMAH_OK) status = bramah__refresh(c, diag);
+      if (status == BRAMAH_OK) status = differ_output(l, c, output, row, by_U, diag);
+      if (status != BRAMAH_OK) return status;
+    }
+
+    /* What spools and friction states do to the others. */
+    const int accelerates = o->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(o->code);
+    if (o->code == BRAMAH__VALVE_SPOOL) by_U[o->index] = 1.0;
+    if (o->code == BRAMAH__VALVE_FLOW_A || o->code == BRAMAH__VALVE_FLOW_B)
+      by_U[o->index] = flow_by_spool(c, o->index, o->code == BRAMAH__VALVE_FLOW_B);
+    if (o->code == BRAMAH__CYLINDER_FORCE) friction_part(l, c, o->index, -1.0, row);
+    if (o->code == BRAMAH__CYLINDER_FRICTION) friction_part(l, c, o->index, 1.0, row);
+    if (accelerates && n_friction) { /* as A has them already */
+      bramah__output_by_acceleration(c, output, l->row);
+      for (size_t k = 0; k < n_friction; k++)
+        for (size_t f = 0; f < n_dof; f++) row[first + k] += l->row[f] * l->A[(n_dof + f) * n + first + k];
+    }
+    l->y[i] = bramah__output_value(c, output);
   }
-  bramah__put_spools(l, l->system.n_y, l->y_by_U, l->C);
+  put_spools(l, l->system.n_y, l->y_by_U, l->C);
   return BRAMAH_OK;
 }
 
-/* B and D of the linearized equations. Commands reach the spools alone: the rates of those that lag, and
- * whatever depends on those that do not, which are no states. Loads and supply pressures enter linearly and
- * have exact columns; other parameters are differenced, and so is what outputs have of any parameter but
- * offsets of commands: the plant is set to the displaced value at the same positions, velocities, pressures
- * and friction states. */
+/* ---- B and D ---- */
+
+/* Commands reach the spools alone: the rates of those that lag, and whatever depends on those that do not, which are no
+ * states. Loads and supply pressures enter linearly and have exact columns; other parameters are differenced, and so is
+ * what outputs have of any parameter but offsets of commands: the plant is set to the displaced value at the same
+ * positions, velocities, pressures and friction states. */
 
 /* to [rows, n_u apart] += the column of by_U [rows x n_spools] of this spool */
 static void add_direct(const bramah_linearization *l, size_t rows, const double *by_U, size_t spool,
@@ -317,7 +277,7 @@ static void spool_column(bramah_linearization *l, const bramah_coupled *c, size_
   for (size_t i = 0; i < bramah__n_spools(&c->model->circuit); i++) {
     const bramah__valve *valve = &c->model->circuit.valve[i];
     const int lags = !bramah__is_direct(valve),
-              follows = valve->input == input && bramah__spool_follows(valve, c->state.u[input]) > 0.0;
+              follows = bramah__spool_follows(valve, input, c->state.u[input]);
     if (follows && lags) *rate = 1.0 / valve->time_constant;
     if (follows && !lags) {
       add_direct(l, l->system.n, l->x_by_U, i, l->B + column);
@@ -327,115 +287,102 @@ static void spool_column(bramah_linearization *l, const bramah_coupled *c, size_
   }
 }
 
-/* Independent accelerations by a generalised force of `l->column` [n_dof]. */
-static void force_column(bramah_linearization *l, const bramah_coupled *c, double *column)
+/* Independent accelerations by a generalised force [n_dof]. */
+static void force_column(bramah_linearization *l, const bramah_coupled *c, const double *force,
+                         double *column)
 {
   const size_t n_dof = l->system.n_position, nu = l->system.n_u;
+  memcpy(l->column, force, n_dof * sizeof *force);
   bramah__cholesky_solve(n_dof, c->now->Mi, l->column);
   for (size_t f = 0; f < n_dof; f++) column[(n_dof + f) * nu] = l->column[f];
 }
 
-/* Returns 1 if the parameter has an exact column of B, which is then filled; of offsets that of D too. */
-static int exact_column(bramah_linearization *l, bramah_coupled *c, const bramah__parameter *p, size_t at)
-{
-  const size_t n_dof = l->system.n_position, n_pressure = l->system.n_pressure, nu = l->system.n_u;
-  double *column = l->B + at;
-  switch (p->code) {
-  case BRAMAH__JOINT_LOAD:
-    for (size_t f = 0; f < n_dof; f++) l->column[f] = c->now->Rz[p->index * n_dof + f];
-    force_column(l, c, column);
-    return 1;
-  case BRAMAH__CYLINDER_LOAD:
-    for (size_t f = 0; f < n_dof; f++) l->column[f] = c->now->row_i[p->index * n_dof + f];
-    force_column(l, c, column);
-    return 1;
-  case BRAMAH__SUPPLY_PRESSURE:
-    for (size_t i = 0; i < n_pressure; i++)
-      column[(2 * n_dof + i) * nu] = l->by_supply[i * c->model->circuit.n_supplies + p->index];
-    return 1;
-  case BRAMAH__INPUT_OFFSET:
-    spool_column(l, c, p->index, at);
-    return 1;
-  default:
-    return 0;
-  }
-}
-
-/* Small against the parameter; those that are zero by nature are loads [N m, N], in which all is linear, and
- * payloads [kg]. */
-static double step_of(const bramah__parameter *p, double value)
-{
-  const double size = fmax(fabs(value), fabs(p->info.nominal));
-  if (size > 0.0) return 1e-5 * size;
-  return p->code == BRAMAH__PAYLOAD ? 1e-3 : 1.0;
-}
-
-/* Rates and outputs at a displaced parameter, side [n + n_y]. */
-static bramah_status look(bramah_linearization *l, bramah_coupled *c, size_t parameter, double value,
-                          double *side, bramah_diag *diag)
-{
-  memcpy(c->next.block, l->snap, c->state.size);
-  c->next.theta[parameter] = value;
-  const bramah_status status = bramah__adopt_candidate(c, diag);
-  if (status != BRAMAH_OK) return status;
-  bramah__linear_rates(l, c, side);
-  for (size_t i = 0; i < l->system.n_y; i++) side[l->system.n + i] = bramah__output_value(c, l->output[i]);
-  return BRAMAH_OK;
-}
-
-/* Difference of second order of what `look` sees into side[0]: central, or one-sided at an end of the
- * range. */
+/* Difference of second order of rates and outputs by a parameter into side [n + n_y]: central, or one-sided at an end of
+ * its range. */
 static bramah_status differ(bramah_linearization *l, bramah_coupled *c, size_t parameter, bramah_diag *diag)
 {
+  const size_t n = l->system.n, n_y = l->system.n_y;
   const bramah__parameter *p = &c->model->parameter[parameter];
-  const double value = c->state.theta[parameter], h = step_of(p, value);
+
+  /* The step is small against the parameter; those that are zero by nature are loads [N m, N], in which all is linear,
+   * and payloads [kg]. */
+  const double value = c->state.theta[parameter], size = fmax(fabs(value), fabs(p->info.nominal)),
+               h = size > 0.0                   ? 1e-5 * size
+                   : p->code == BRAMAH__PAYLOAD ? 1e-3
+                                                : 1.0;
   const int low = value - h<p->info.least, high = value + h> p->info.most;
   const double at[3] = {low ? 0.0 : high ? 0.0 : -h, low ? h : high ? -h : h, low ? 2.0 * h : -2.0 * h};
   const double w[3] = {low || high ? -1.5 : -0.5, low || high ? 2.0 : 0.5, low || high ? -0.5 : 0.0};
+
   bramah_status status = BRAMAH_OK;
   memcpy(l->snap, c->state.block, c->state.size);
-  for (int k = 0; k < 3 && status == BRAMAH_OK; k++)
-    if (w[k] != 0.0) status = look(l, c, parameter, value + at[k], l->side[k], diag);
+  for (size_t k = 0; k < 3 && status == BRAMAH_OK; k++) {
+    double *side = l->side + k * (n + n_y);
+    if (w[k] == 0.0) continue;
+    memcpy(c->next.block, l->snap, c->state.size);
+    c->next.theta[parameter] = value + at[k];
+    status = bramah__adopt_candidate(c, diag);
+    if (status != BRAMAH_OK) break;
+    bramah__linear_rates(l, c, side);
+    for (size_t i = 0; i < n_y; i++) side[n + i] = bramah__output_value(c, l->output[i]);
+  }
   memcpy(c->state.block, l->snap, c->state.size);
   bramah__apply_parameters(c, c->state.theta);
   c->now_valid = 0;
-  for (size_t i = 0; i < l->system.n + l->system.n_y; i++) {
-    double sum = w[0] * l->side[0][i] + w[1] * l->side[1][i];
-    if (w[2] != 0.0) sum += w[2] * l->side[2][i];
-    l->side[0][i] = sum / (high && !low ? -h : h);
-  }
   if (status != BRAMAH_OK) return status;
-  return bramah__refresh(c, diag);
-}
 
-static bramah_status parameter_column(bramah_linearization *l, bramah_coupled *c, size_t k, bramah_diag *diag)
-{
-  const size_t n = l->system.n, nu = l->system.n_u, column = c->model->n_inputs + k;
-  const bramah__parameter *p = &c->model->parameter[l->parameter[k]];
-  if (bramah__factor_mass(c->model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
-  const int exact = exact_column(l, c, p, column);
-  if (exact && (l->system.n_y == 0 || p->code == BRAMAH__INPUT_OFFSET)) return BRAMAH_OK;
-  const bramah_status status = differ(l, c, l->parameter[k], diag);
-  if (status != BRAMAH_OK) return status;
-  for (size_t i = 0; i < n && !exact; i++) l->B[i * nu + column] = l->side[0][i];
-  for (size_t i = 0; i < l->system.n_y; i++) l->D[i * nu + column] = l->side[0][n + i];
-  return BRAMAH_OK;
+  double *const side[3] = {l->side, l->side + n + n_y, l->side + 2 * (n + n_y)};
+  for (size_t i = 0; i < n + n_y; i++) {
+    double sum = w[0] * side[0][i] + w[1] * side[1][i];
+    if (w[2] != 0.0) sum += w[2] * side[2][i];
+    side[0][i] = sum / (high && !low ? -h : h);
+  }
+  return bramah__refresh(c, diag);
 }
 
 static bramah_status linearize_inputs(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
-  const size_t nu = l->system.n_u;
-  memset(l->B, 0, l->system.n * nu * sizeof *l->B);
-  memset(l->D, 0, l->system.n_y * nu * sizeof *l->D);
+  const size_t n = l->system.n, nu = l->system.n_u, n_y = l->system.n_y, n_dof = l->system.n_position;
+  memset(l->B, 0, n * nu * sizeof *l->B);
+  memset(l->D, 0, n_y * nu * sizeof *l->D);
+
+  /* Commands, which may be outputs themselves. */
   for (size_t i = 0; i < model->n_inputs; i++) spool_column(l, c, i, i);
-  for (size_t i = 0; i < l->system.n_y; i++) {
+  for (size_t i = 0; i < n_y; i++) {
     const bramah__output *output = &model->output[l->output[i]];
     if (output->code == BRAMAH__INPUT_COMMAND) l->D[i * nu + output->index] = 1.0;
   }
+
+  /* Parameters: exact columns of B where there are any; an offset has that of its command, in D too. */
   for (size_t k = 0; k < l->n_parameters; k++) {
-    const bramah_status status = parameter_column(l, c, k, diag);
+    const bramah__parameter *p = &model->parameter[l->parameter[k]];
+    const size_t at = model->n_inputs + k;
+    double *column = l->B + at;
+    int exact = 1;
+    if (bramah__factor_mass(model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+    switch (p->code) {
+    case BRAMAH__JOINT_LOAD:
+      force_column(l, c, c->now->Rz + p->index * n_dof, column);
+      break;
+    case BRAMAH__CYLINDER_LOAD:
+      force_column(l, c, c->now->row_i + p->index * n_dof, column);
+      break;
+    case BRAMAH__SUPPLY_PRESSURE:
+      for (size_t i = 0; i < l->system.n_pressure; i++)
+        column[(2 * n_dof + i) * nu] = l->by_supply[i * model->circuit.n_supplies + p->index];
+      break;
+    case BRAMAH__INPUT_OFFSET:
+      spool_column(l, c, p->index, at);
+      break;
+    default:
+      exact = 0;
+    }
+    if (exact && (n_y == 0 || p->code == BRAMAH__INPUT_OFFSET)) continue;
+    const bramah_status status = differ(l, c, l->parameter[k], diag);
     if (status != BRAMAH_OK) return status;
+    for (size_t i = 0; i < n && !exact; i++) column[i * nu] = l->side[i];
+    for (size_t i = 0; i < n_y; i++) l->D[i * nu + at] = l->side[n + i];
   }
   return BRAMAH_OK;
 }
@@ -456,133 +403,52 @@ static int left_out(const bramah_model *model, bramah__output_code code)
                               bramah__body_accelerates(code));
 }
 
-static const char *why_left_out(bramah__output_code code)
-{
-  if (code == BRAMAH__METERED_VALVES) return "this output tells which valves are open; it has no derivative";
-  return bramah__output_has_no_slope(code) ? "this output is summed over time and no function of the state"
-                                           : "accelerations of a rolling machine are no outputs";
-}
-
-static size_t count_outputs(const bramah_model *model, const bramah_linearization_options *options)
-{
-  if (!options || !options->all_outputs) return options ? options->n_outputs : 0;
-  size_t n = 0;
-  for (size_t i = 0; i < model->n_outputs; i++) n += !left_out(model, model->output[i].code);
-  return n;
-}
-
-static void take_work(bramah_linearization *l, bramah__arena *arena, const bramah_model *model)
-{
-  const bramah__circuit *circuit = &model->circuit;
-  const size_t nn = model->n, n_dof = model->n_independent, n_pressure = circuit->n_volumes,
-               ns = bramah__n_spools(circuit);
-  bramah__state state;
-  bramah__arena counted = bramah__arena_make(NULL, 0);
-  bramah__state_layout(model, &counted, &state);
-  l->by_U = BRAMAH__TAKE(arena, double, n_pressure *ns);
-  l->x_by_U = BRAMAH__TAKE(arena, double, l->system.n *ns);
-  l->y_by_U = BRAMAH__TAKE(arena, double, l->system.n_y *ns);
-  l->by_supply = BRAMAH__TAKE(arena, double, n_pressure * circuit->n_supplies);
-  l->column = BRAMAH__TAKE(arena, double, nn);
-  l->row = BRAMAH__TAKE(arena, double, 2 * n_dof + n_pressure);
-  l->dx = BRAMAH__TAKE(arena, double, 2 * n_dof + n_pressure);
-  l->snap = bramah__arena_take(arena, state.size, 1);
-}
-
-static void name_friction(bramah_linearization *l, bramah__arena *arena, const bramah_model *model)
-{
-  static const char *const suffix[BRAMAH__FRICTION_MAX_STATES] = {".bristle", ".film"};
-  for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
-    const bramah__cylinder *cylinder = &model->circuit.cylinder[i];
-    for (size_t k = 0; k < bramah__friction_states(cylinder->friction.kind); k++) {
-      const char *name = bramah__join_text(arena, model->cylinder_name[i], suffix[k]);
-      if (l->friction_name) l->friction_name[cylinder->first_state + k] = name;
-    }
-  }
-}
-
 static bramah_linearization *layout(const bramah_model *model, const bramah_linearization_options *options,
                                     bramah__arena *arena)
 {
+  static const char *const suffix[BRAMAH__FRICTION_MAX_STATES] = {".bristle", ".film"};
+  const bramah__circuit *circuit = &model->circuit;
   bramah_linearization *object = BRAMAH__TAKE(arena, bramah_linearization, 1), counted = {0};
-  bramah_linearization *l = object ? object : &counted;
+  bramah_linearization *l = object ? object : &counted, *fields = l;
+
+  /* How many of everything. */
   bramah_linear_system *s = &l->system;
   l->model = model;
-  l->n_parameters = options ? options->n_parameters : 0;
+  l->n_parameters = options->n_parameters;
+  s->n_coordinates = model->n;
+  s->n_constraints = model->n_dependent;
   s->n_position = s->n_velocity = model->n_independent;
-  s->n_pressure = model->circuit.n_volumes;
-  s->n_spool = bramah__lagging_valves(&model->circuit, NULL);
-  s->n_friction = model->circuit.n_friction_states;
-  s->n = 2 * s->n_position + s->n_pressure + s->n_spool + s->n_friction;
+  s->n_pressure = circuit->n_volumes;
+  s->n_spool = bramah__lagging_valves(circuit, NULL);
+  s->n_friction = circuit->n_friction_states;
   s->n_u = model->n_inputs + l->n_parameters;
-  s->n_y = count_outputs(model, options);
-  const size_t n = l->system.n, nu = l->system.n_u, ny = l->system.n_y;
-  l->parameter = BRAMAH__TAKE(arena, size_t, l->n_parameters);
-  l->output = BRAMAH__TAKE(arena, size_t, ny);
-  l->spool = BRAMAH__TAKE(arena, size_t, l->system.n_spool);
-  l->A = BRAMAH__TAKE(arena, double, n *n);
-  l->B = BRAMAH__TAKE(arena, double, n *nu);
-  l->C = BRAMAH__TAKE(arena, double, ny *n);
-  l->D = BRAMAH__TAKE(arena, double, ny *nu);
-  l->x = BRAMAH__TAKE(arena, double, n);
-  l->xd = BRAMAH__TAKE(arena, double, n);
-  l->u = BRAMAH__TAKE(arena, double, nu);
-  l->y = BRAMAH__TAKE(arena, double, ny);
-  l->x_name = BRAMAH__TAKE(arena, const char *, n);
-  l->x_unit = BRAMAH__TAKE(arena, const char *, n);
-  l->u_name = BRAMAH__TAKE(arena, const char *, nu);
-  l->u_unit = BRAMAH__TAKE(arena, const char *, nu);
-  l->y_name = BRAMAH__TAKE(arena, const char *, ny);
-  l->y_unit = BRAMAH__TAKE(arena, const char *, ny);
-  l->friction_name = BRAMAH__TAKE(arena, const char *, l->system.n_friction);
-  for (int i = 0; i < 3; i++) l->side[i] = BRAMAH__TAKE(arena, double, n + ny);
-  take_work(l, arena, model);
-  bramah__roll_layout(model, arena, s->n, &l->roll);
-  name_friction(l, arena, model);
+  s->n_y = options->all_outputs ? 0 : options->n_outputs;
+  for (size_t i = 0; i < model->n_outputs && options->all_outputs; i++)
+    s->n_y += !left_out(model, model->output[i].code);
+  const size_t k = s->n_pressure + s->n_spool + s->n_friction, n = 2 * s->n_position + k, n_u = s->n_u,
+               n_y = s->n_y, coordinates = model->n, n_spools = bramah__n_spools(circuit);
+  s->n = n;
+  bramah__state state;
+  bramah__arena of_state = bramah__arena_make(NULL, 0);
+  bramah__state_layout(model, &of_state, &state);
+  l->n_snap = (state.size + 7) / 8;
+
+  BRAMAH__LINEARIZATION_FIELDS(BRAMAH__FIELD_TAKE)
+  bramah__roll_layout(model, arena, n, &l->roll);
+  for (size_t i = 0; i < circuit->n_cylinders; i++) {
+    const bramah__cylinder *cylinder = &circuit->cylinder[i];
+    for (size_t j = 0; j < bramah__friction_states(cylinder->friction.kind); j++) {
+      const char *name = bramah__join_text(arena, model->cylinder_name[i], suffix[j]);
+      if (l->friction_name) l->friction_name[cylinder->first_state + j] = name;
+    }
+  }
+
+  s->A = l->A, s->B = l->B, s->C = l->C, s->D = l->D;
+  s->x = l->x, s->xd = l->xd, s->u = l->u, s->y = l->y;
+  s->x_name = l->x_name, s->x_unit = l->x_unit;
+  s->u_name = l->u_name, s->u_unit = l->u_unit;
+  s->y_name = l->y_name, s->y_unit = l->y_unit;
   return object;
-}
-
-static bramah_status choose_outputs(bramah_linearization *l, const bramah_linearization_options *options,
-                                    bramah_diag *diag)
-{
-  const bramah_model *model = l->model;
-  size_t n = 0;
-  if (options->all_outputs) {
-    for (size_t i = 0; i < model->n_outputs; i++)
-      if (!left_out(model, model->output[i].code)) l->output[n++] = i;
-    return BRAMAH_OK;
-  }
-  for (size_t k = 0; k < options->n_outputs; k++) {
-    const size_t i = options->outputs[k];
-    if (i >= model->n_outputs)
-      return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "there is no output of this number");
-    if (left_out(model, model->output[i].code))
-      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->output[i].info.name,
-                          why_left_out(model->output[i].code));
-    l->output[n++] = i;
-  }
-  return BRAMAH_OK;
-}
-
-/* Its column is that of a force, or does not touch the motion. */
-static int acts_as_force(bramah__parameter_code code)
-{
-  return code == BRAMAH__JOINT_LOAD || code == BRAMAH__CYLINDER_LOAD || code == BRAMAH__SUPPLY_PRESSURE ||
-         code == BRAMAH__INPUT_OFFSET;
-}
-
-static bramah_status choose_parameters(bramah_linearization *l, const bramah_linearization_options *options,
-                                       bramah_diag *diag)
-{
-  for (size_t k = 0; k < options->n_parameters; k++) {
-    if (options->parameters[k] >= l->model->n_parameters)
-      return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "there is no parameter of this number");
-    if (l->model->n_rolling && !acts_as_force(l->model->parameter[options->parameters[k]].code))
-      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, l->model->parameter[options->parameters[k]].info.name,
-                          "this parameter cannot be an input of a rolling machine");
-    l->parameter[k] = options->parameters[k];
-  }
-  return BRAMAH_OK;
 }
 
 /* States of which an output tells, from `first` on: pressures or spools. Number i is that of thing[i], or
@@ -629,6 +495,44 @@ static void name_all(bramah_linearization *l)
   }
 }
 
+/* Outputs and parameters of the options, if they can be any. */
+static bramah_status choose(bramah_linearization *l, const bramah_linearization_options *options,
+                            bramah_diag *diag)
+{
+  const bramah_model *model = l->model;
+  size_t n = 0;
+  for (size_t i = 0; i < model->n_outputs && options->all_outputs; i++)
+    if (!left_out(model, model->output[i].code)) l->output[n++] = i;
+  for (size_t k = 0; k < options->n_outputs && !options->all_outputs; k++) {
+    const size_t i = options->outputs[k];
+    if (i >= model->n_outputs)
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "there is no output of this number");
+    const bramah__output *o = &model->output[i];
+    if (left_out(model, o->code))
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, o->info.name,
+                          o->code == BRAMAH__METERED_VALVES
+                              ? "this output says which valves are open; it has no derivative"
+                          : bramah__output_has_no_slope(o->code)
+                              ? "this output is summed over time and no function of the state"
+                              : "accelerations of a rolling machine are no outputs");
+    l->output[n++] = i;
+  }
+
+  for (size_t k = 0; k < options->n_parameters; k++) {
+    const size_t i = options->parameters[k];
+    if (i >= model->n_parameters)
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "there is no parameter of this number");
+    /* What rolls needs a column that is that of a force, or does not touch the motion. */
+    const bramah__parameter_code code = model->parameter[i].code;
+    if (model->n_rolling && code != BRAMAH__JOINT_LOAD && code != BRAMAH__CYLINDER_LOAD &&
+        code != BRAMAH__SUPPLY_PRESSURE && code != BRAMAH__INPUT_OFFSET)
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->parameter[i].info.name,
+                          "this parameter cannot be an input of a rolling machine");
+    l->parameter[k] = i;
+  }
+  return BRAMAH_OK;
+}
+
 bramah_status bramah_linearization_new(const bramah_model *model, const bramah_linearization_options *options,
                                        bramah_diag *diag, bramah_linearization **out)
 {
@@ -636,25 +540,16 @@ bramah_status bramah_linearization_new(const bramah_model *model, const bramah_l
   const bramah_linearization_options *o = options ? options : &none;
   bramah__arena arena = bramah__arena_make(NULL, 0);
   layout(model, o, &arena);
-  const size_t size = arena.used;
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "linearization", "out of memory");
-  arena = bramah__arena_make(mem, size);
+  bramah_status status = bramah__arena_new("linearization", arena.used, &arena, diag);
+  if (status != BRAMAH_OK) return status;
   bramah_linearization *l = layout(model, o, &arena);
   bramah__lagging_valves(&model->circuit, l->spool);
-  bramah_status status = choose_outputs(l, o, diag);
-  if (status == BRAMAH_OK) status = choose_parameters(l, o, diag);
+  status = choose(l, o, diag);
   if (status != BRAMAH_OK) {
-    bramah__aligned_free(mem);
+    bramah_linearization_free(l);
     return status;
   }
   name_all(l);
-  bramah_linear_system *s = &l->system;
-  s->A = l->A, s->B = l->B, s->C = l->C, s->D = l->D;
-  s->x = l->x, s->xd = l->xd, s->u = l->u, s->y = l->y;
-  s->x_name = l->x_name, s->x_unit = l->x_unit;
-  s->u_name = l->u_name, s->u_unit = l->u_unit;
-  s->y_name = l->y_name, s->y_unit = l->y_unit;
   *out = l;
   return BRAMAH_OK;
 }
@@ -665,22 +560,6 @@ void bramah_linearization_free(bramah_linearization *l)
 }
 
 const bramah_linear_system *bramah_linearization_system(const bramah_linearization *l) { return &l->system; }
-
-bramah_linearization_counts bramah_linearization_count(const bramah_model *model)
-{
-  const bramah__circuit *circuit = &model->circuit;
-  const size_t other =
-      circuit->n_volumes + bramah__lagging_valves(circuit, NULL) + circuit->n_friction_states;
-  return (bramah_linearization_counts){.n_coordinates = model->n,
-                                       .n_constraints = model->n_dependent,
-                                       .n_reduced = 2 * model->n_independent + other,
-                                       .n_redundant = 2 * model->n + other};
-}
-
-const char *bramah_linearization_body(const bramah_model *model, size_t i)
-{
-  return i < model->n ? model->body_name[i] : NULL;
-}
 
 bramah_status bramah__check_plant(const bramah_linearization *l, const bramah_coupled *c,
                                   const char *if_rolling, bramah_diag *diag)

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What rolls and glides. */
-#include "lib/linear/rolling.h"
-#include "lib/math/vector3.h"
 #include "lib/linear/linearization_internal.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
-#include "lib/multibody/partition.h"
+#include "lib/math/vector3.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Where a wheel touches, or an edge cuts: place p, and the directions u in which velocities count. */
@@ -84,19 +81,6 @@ void bramah__rolling_jacobian(const bramah_model *model, const bramah__pose *pos
   }
 }
 
-/* Velocity of the contact point as it wanders over plane and rim: centre and lowest direction. */
-static void contact_velocity(const bramah__rolling *r, const contact *c, const double *Z, double *out)
-{
-  double axis_rate[3], m_rate[3] = {0};
-  bramah__point_velocity(Z, r->body, c->centre, out);
-  if (!r->is_wheel) return;
-  bramah__cross3(Z + 6 * r->body + 3, c->axis, axis_rate);
-  bramah__axpy3(-bramah__dot3(c->u[0], axis_rate), c->axis, m_rate);
-  bramah__axpy3(-bramah__dot3(c->u[0], c->axis), axis_rate, m_rate);
-  bramah__axpy3(-bramah__dot3(c->down, m_rate), c->down, m_rate);
-  bramah__axpy3(-r->radius / fmax(c->sine, 1e-12), m_rate, out);
-}
-
 void bramah__rolling_acceleration(const bramah_model *model, const bramah__pose *pose, const double *Z,
                                   const double *Zd, double *out)
 {
@@ -104,16 +88,27 @@ void bramah__rolling_acceleration(const bramah_model *model, const bramah__pose 
     const bramah__rolling *r = &model->rolling[i];
     const double *z = Z + 6 * r->body, *zd = Zd + 6 * r->body;
     contact c;
-    double wander[3], a[3], v[3], turn[3];
+    double wander[3], a[3], turn[3];
     find_contact(model, pose, r, &c);
-    contact_velocity(r, &c, Z, wander);
+    bramah__cross3(z + 3, c.axis, turn);
+
+    /* The contact point wanders over plane and rim: with the centre, and with the lowest direction. */
+    bramah__point_velocity(Z, r->body, c.centre, wander);
+    if (r->is_wheel) {
+      double m_rate[3] = {0};
+      bramah__axpy3(-bramah__dot3(c.u[0], turn), c.axis, m_rate);
+      bramah__axpy3(-bramah__dot3(c.u[0], c.axis), turn, m_rate);
+      bramah__axpy3(-bramah__dot3(c.down, m_rate), c.down, m_rate);
+      bramah__axpy3(-r->radius / fmax(c.sine, 1e-12), m_rate, wander);
+    }
     bramah__cross3(zd + 3, c.p, a);
     bramah__axpy3(1.0, zd, a);
     bramah__add_cross3(z + 3, wander, a); /* d(s' + w x p)/dt */
     for (size_t k = 0; k < bramah__rolling_rows(r); k++) *out++ = bramah__dot3(c.u[k], a);
+
     if (r->is_wheel) continue;
+    double v[3];
     bramah__point_velocity(Z, r->body, c.p, v); /* the normal turns with the body */
-    bramah__cross3(z + 3, c.axis, turn);
     out[-1] += bramah__dot3(turn, v);
   }
 }
@@ -137,30 +132,10 @@ static const double step = 2e-3, rank_tolerance = 1e-9, close_enough = 1e-6, noi
 void bramah__roll_layout(const bramah_model *model, bramah__arena *arena, size_t order, bramah__roll *r)
 {
   const size_t n = model->n, n_dof = model->n_independent, rows = bramah__count_rolling_rows(model),
-               bordered = n_dof + rows, ff = rows ? n_dof * n_dof : 0;
+               square = rows ? n_dof * n_dof : 0;
+  bramah__roll *fields = r;
   *r = (bramah__roll){.rows = rows};
-  r->B = BRAMAH__TAKE(arena, double, rows *n);
-  double **const wide[] = {&r->Bx, &r->copy, &r->Cz, &r->Ez, &r->Ev, &r->work};
-  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) *wide[i] = BRAMAH__TAKE(arena, double, rows *n_dof);
-  double **const square[] = {&r->N, &r->V, &r->S, &r->Ua, &r->Uw, &r->G, &r->rz, &r->rv, &r->M, &r->T, &r->Y};
-  for (size_t i = 0; i < sizeof square / sizeof *square; i++) *square[i] = BRAMAH__TAKE(arena, double, ff);
-  r->LU = BRAMAH__TAKE(arena, double, rows *rows);
-  r->K = BRAMAH__TAKE(arena, double, rows ? bordered *bordered : 0);
-  r->rhs = BRAMAH__TAKE(arena, double, rows ? bordered : 0);
-  r->lambda = BRAMAH__TAKE(arena, double, rows);
-  r->force = BRAMAH__TAKE(arena, double, rows ? n : 0);
-  r->zdd = BRAMAH__TAKE(arena, double, rows ? n : 0);
-  for (int i = 0; i < 4; i++) {
-    r->c[i] = BRAMAH__TAKE(arena, double, rows);
-    r->e[i] = BRAMAH__TAKE(arena, double, rows);
-    r->g[i] = BRAMAH__TAKE(arena, double, rows ? n : 0);
-  }
-  r->A = BRAMAH__TAKE(arena, double, rows ? order *order : 0);
-  r->x = BRAMAH__TAKE(arena, double, rows ? order : 0);
-  r->row = BRAMAH__TAKE(arena, int, rows);
-  r->column = BRAMAH__TAKE(arena, int, rows ? n_dof : 0);
-  r->position = BRAMAH__TAKE(arena, int, rows ? n_dof : 0);
-  r->pivot = BRAMAH__TAKE(arena, int, rows ? bordered : 0);
+  BRAMAH__ROLL_FIELDS(BRAMAH__FIELD_TAKE)
 }
 
 /* ---- bases ---- */
@@ -198,31 +173,29 @@ static void follow(bramah__roll *r, size_t n_dof, size_t k, const double *X, dou
   }
 }
 
-/* Rows of heights alone, gathered. */
-static size_t heights(const bramah_model *model, const double *Bx, double *out)
-{
-  const size_t n_dof = model->n_independent;
-  size_t n = 0, row = 0;
-  for (size_t i = 0; i < model->n_rolling; i++) {
-    if (model->rolling[i].is_wheel) memcpy(out + n_dof * n++, Bx + row * n_dof, n_dof * sizeof *out);
-    row += bramah__rolling_rows(&model->rolling[i]);
-  }
-  return n;
-}
-
 bramah_status bramah__roll_bases(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
 {
   bramah__roll *r = &l->roll;
-  const size_t n = c->model->n, n_dof = c->model->n_independent;
-  bramah__rolling_jacobian(c->model, c->now->pose, r->B);
+  const bramah_model *model = c->model;
+  const size_t n = model->n, n_dof = model->n_independent;
+  bramah__rolling_jacobian(model, c->now->pose, r->B);
   bramah__multiply(r->rows, n, n_dof, r->B, c->now->Rz, r->Bx);
-  const size_t n_heights = heights(c->model, r->Bx, r->work);
+
+  /* Positions that the heights alone leave, */
+  size_t n_heights = 0, row = 0;
+  for (size_t i = 0; i < model->n_rolling; i++) {
+    if (model->rolling[i].is_wheel)
+      memcpy(r->work + n_dof * n_heights++, r->Bx + row * n_dof, n_dof * sizeof *r->work);
+    row += bramah__rolling_rows(&model->rolling[i]);
+  }
   r->n_a = n_dof - null_basis(r, n_dof, n_heights, r->work, r->N);
   for (size_t i = 0; i < r->n_a; i++) r->position[i] = r->column[n_dof - r->n_a + i];
+
+  /* and velocities that all rows leave. */
   r->rank = null_basis(r, n_dof, r->rows, r->Bx, r->V);
   r->n_w = n_dof - r->rank;
   if (r->n_w == 0)
-    return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "wheels and knife edges leave no motion");
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "wheels and knife edges leave no motion");
   return BRAMAH_OK;
 }
 
@@ -242,35 +215,37 @@ static bramah_status check_contacts(const bramah_linearization *l, const bramah_
       slip = hypot(slip, v);
     }
     if (fabs(height) <= close_enough && slip <= close_enough) continue;
-    const int stands_off = fabs(height) > close_enough;
+    const int is_off = fabs(height) > close_enough;
     bramah__fail(diag, BRAMAH_E_VALUE, r->name,
-                 stands_off    ? "does not touch the plane; its height is "
+                 is_off        ? "does not touch the plane; its height is "
                  : r->is_wheel ? "does not roll; it slips by "
                                : "does not glide; it is pushed across its blade by ");
-    bramah__add_number(diag, stands_off ? height : slip, 4);
-    bramah__add_text(diag, stands_off ? " m" : " m/s");
+    bramah__add_number(diag, is_off ? height : slip, 4);
+    bramah__add_text(diag, is_off ? " m" : " m/s");
     return BRAMAH_E_VALUE;
   }
   return BRAMAH_OK;
 }
 
-static void expand_acceleration(bramah_linearization *l, const bramah_coupled *c, const double *xidd)
-{
-  bramah__expand_acceleration(c->model, c->now, xidd, l->roll.zdd);
-}
-
-/* M, and xi'' and lambda of [M B'; B 0] in rows with a pivot. */
+/* M, and xi'' and lambda of [M B'; B 0] in rows with a pivot; then the derivatives of r at this motion with the
+ * constraint forces, which the multipliers of the loops feel. */
 static bramah_status solve_motion(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
 {
   bramah__roll *r = &l->roll;
   const bramah_model *model = c->model;
-  const size_t n_dof = model->n_independent, N = n_dof + r->rank;
+  const size_t n = model->n, n_dof = model->n_independent, N = n_dof + r->rank;
+  bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
+  bramah__derive_independent(model, &c->state, c->now, &c->derivative);
+  for (size_t f = 0; f < n_dof; f++)
+    bramah__derivative_column(model, c->now, &c->derivative, f, 0.0, 0.0, 1.0, r->M + f, n_dof);
+
+  /* What is left of the equations at xi'' = 0. */
   memset(r->K, 0, N * N * sizeof *r->K);
   memset(r->x, 0, n_dof * sizeof *r->x);
-  expand_acceleration(l, c, r->x);
-  bramah__imbalance(model, &c->state, c->now, r->zdd, r->rhs); /* r at xi'' = 0 */
+  bramah__expand_acceleration(model, c->now, r->x, r->zdd);
+  bramah__imbalance(model, &c->state, c->now, r->zdd, r->rhs);
   bramah__tree_acceleration(&model->tree, c->now->pose, c->now->Z, c->state.zd, r->zdd, c->now->Zd);
-  bramah__rolling_acceleration(model, c->now->pose, c->now->Z, c->now->Zd, r->e[0]);
+  bramah__rolling_acceleration(model, c->now->pose, c->now->Z, c->now->Zd, r->e);
   for (size_t f = 0; f < n_dof; f++) {
     memcpy(r->K + f * N, r->M + f * n_dof, n_dof * sizeof *r->K);
     r->rhs[f] = -r->rhs[f];
@@ -279,7 +254,7 @@ static bramah_status solve_motion(bramah_linearization *l, bramah_coupled *c, br
     const size_t row = (size_t)r->row[k];
     for (size_t f = 0; f < n_dof; f++)
       r->K[(n_dof + k) * N + f] = r->K[f * N + n_dof + k] = r->Bx[row * n_dof + f];
-    r->rhs[n_dof + k] = -r->e[0][row];
+    r->rhs[n_dof + k] = -r->e[row];
   }
   if (bramah__lu_factor(N, r->K, r->pivot))
     return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name,
@@ -288,16 +263,9 @@ static bramah_status solve_motion(bramah_linearization *l, bramah_coupled *c, br
   memcpy(r->x, r->rhs, n_dof * sizeof *r->x); /* xi'' */
   memset(r->lambda, 0, r->rows * sizeof *r->lambda);
   for (size_t k = 0; k < r->rank; k++) r->lambda[r->row[k]] = r->rhs[n_dof + k];
-  expand_acceleration(l, c, r->x);
-  return BRAMAH_OK;
-}
 
-/* Derivatives of r at the motion with the constraint forces, which the multipliers of the loops feel. */
-static bramah_status differentiate_motion(bramah_linearization *l, bramah_coupled *c)
-{
-  bramah__roll *r = &l->roll;
-  const bramah_model *model = c->model;
-  const size_t n = model->n, n_dof = model->n_independent;
+  /* Derivatives there. */
+  bramah__expand_acceleration(model, c->now, r->x, r->zdd);
   bramah__inverse_dynamics(model, &c->state, c->now, r->zdd);
   bramah__apply_transposed(r->rows, n, r->B, r->lambda, r->force);
   for (size_t j = 0; j < n; j++) c->now->tau[j] += r->force[j];
@@ -311,63 +279,50 @@ static bramah_status differentiate_motion(bramah_linearization *l, bramah_couple
   return BRAMAH_OK;
 }
 
-/* ---- derivatives of the rows ---- */
-
-/* B z', its rate at the held xi'' and the force B' lambda, where coordinate f is off by d and its rate
- * by dd. */
-static bramah_status look(bramah_linearization *l, bramah_coupled *c, size_t f, double d, double dd, int side)
+/* Difference of what four points gave, element i of n. */
+static double central(const double *v, size_t n, size_t i)
 {
-  bramah__roll *r = &l->roll;
-  const bramah_model *model = c->model;
-  const size_t n = model->n, n_dof = model->n_independent;
-  bramah__state *state = &c->probe_state;
-  bramah__eval *probe = c->probe;
-  bramah__state_copy(&c->state, state);
-  for (size_t j = 0; j < n; j++) state->z[j] += c->now->Rz[j * n_dof + f] * d;
-  state->zd[state->index[model->n_dependent + f]] += dd;
-  const bramah_status status = bramah__close_position(model, state, probe);
-  if (status != BRAMAH_OK) return status;
-  bramah__set_motion(model, state, probe);
-  bramah__expand_acceleration(model, probe, r->x, probe->column);
-  bramah__tree_acceleration(&model->tree, probe->pose, probe->Z, state->zd, probe->column, probe->Zd);
-  bramah__rolling_jacobian(model, probe->pose, r->B);
-  bramah__apply(r->rows, n, r->B, state->zd, r->c[side]);
-  bramah__apply_transposed(r->rows, n, r->B, r->lambda, r->g[side]);
-  bramah__rolling_acceleration(model, probe->pose, probe->Z, probe->Zd, r->e[side]);
-  return BRAMAH_OK;
+  return (v[i] - 8.0 * v[n + i] + 8.0 * v[2 * n + i] - v[3 * n + i]) / (12.0 * step);
 }
 
-static double central(const double *const v[4], size_t i)
-{
-  return (v[0][i] - 8.0 * v[1][i] + 8.0 * v[2][i] - v[3][i]) / (12.0 * step);
-}
-
+/* Derivatives of B z', of its rate at the held xi'' and of the force B' lambda by each coordinate and its rate. */
 static bramah_status differentiate_rows(bramah_linearization *l, bramah_coupled *c)
 {
   static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
   bramah__roll *r = &l->roll;
-  const size_t n = c->model->n, n_dof = c->model->n_independent;
-  const double *const cs[4] = {r->c[0], r->c[1], r->c[2], r->c[3]},
-                      *const es[4] = {r->e[0], r->e[1], r->e[2], r->e[3]},
-                      *const gs[4] = {r->g[0], r->g[1], r->g[2], r->g[3]};
-  for (size_t f = 0; f < n_dof; f++)
-    for (int rate = 0; rate < 2; rate++) {
-      for (int side = 0; side < 4; side++) {
-        const double d = at[side] * step;
-        const bramah_status status = look(l, c, f, rate ? 0.0 : d, rate ? d : 0.0, side);
-        if (status != BRAMAH_OK) return status;
-      }
-      for (size_t k = 0; k < r->rows; k++) {
-        (rate ? r->Ev : r->Ez)[k * n_dof + f] = central(es, k);
-        if (!rate) r->Cz[k * n_dof + f] = central(cs, k);
-      }
-      for (size_t h = 0; h < n_dof && !rate; h++) { /* Rz' d(B' lambda) */
-        double sum = 0.0;
-        for (size_t j = 0; j < n; j++) sum += c->now->Rz[j * n_dof + h] * central(gs, j);
-        r->G[h * n_dof + f] = sum;
-      }
+  const bramah_model *model = c->model;
+  const size_t n = model->n, n_dof = model->n_independent, rows = r->rows;
+  bramah__state *state = &c->probe_state;
+  bramah__eval *probe = c->probe;
+  for (size_t i = 0; i < 2 * n_dof; i++) {
+    const size_t f = i / 2;
+    const int by_rate = i % 2 == 1;
+    for (size_t side = 0; side < 4; side++) {
+      const double d = at[side] * step;
+      bramah__state_copy(&c->state, state);
+      for (size_t j = 0; j < n; j++) state->z[j] += c->now->Rz[j * n_dof + f] * (by_rate ? 0.0 : d);
+      state->zd[state->index[model->n_dependent + f]] += by_rate ? d : 0.0;
+      const bramah_status status = bramah__evaluate_position(model, state, probe, BRAMAH__LOOPS_CLOSED);
+      if (status != BRAMAH_OK) return status;
+      bramah__set_motion(model, state, probe);
+      bramah__expand_acceleration(model, probe, r->x, probe->column);
+      bramah__tree_acceleration(&model->tree, probe->pose, probe->Z, state->zd, probe->column, probe->Zd);
+      bramah__rolling_jacobian(model, probe->pose, r->B);
+      bramah__apply(rows, n, r->B, state->zd, r->c + side * rows);
+      bramah__apply_transposed(rows, n, r->B, r->lambda, r->g + side * n);
+      bramah__rolling_acceleration(model, probe->pose, probe->Z, probe->Zd, r->e + side * rows);
     }
-  bramah__rolling_jacobian(c->model, c->now->pose, r->B);
+    for (size_t k = 0; k < rows; k++) {
+      (by_rate ? r->Ev : r->Ez)[k * n_dof + f] = central(r->e, rows, k);
+      if (!by_rate) r->Cz[k * n_dof + f] = central(r->c, rows, k);
+    }
+    for (size_t h = 0; h < n_dof && !by_rate; h++) { /* Rz' d(B' lambda) */
+      double sum = 0.0;
+      for (size_t j = 0; j < n; j++) sum += c->now->Rz[j * n_dof + h] * central(r->g, n, j);
+      r->G[h * n_dof + f] = sum;
+    }
+  }
+  bramah__rolling_jacobian(model, c->now->pose, r->B);
   return BRAMAH_OK;
 }
 
@@ -396,13 +351,6 @@ static void put_accelerations(bramah__roll *r, size_t n_dof, size_t order, size_
   }
 }
 
-static bramah_status factor_mass(bramah__roll *r, size_t n_dof)
-{
-  bramah__multiply(n_dof, n_dof, r->n_w, r->M, r->V, r->T);
-  project(r, n_dof, r->n_w, r->T, r->K);
-  return bramah__cholesky_factor(r->n_w, r->K) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
-}
-
 /* X [n_dof x k] += A B of [n_dof x n_dof] [n_dof x k] */
 static void add_product(size_t n_dof, size_t k, const double *A, const double *B, double *X)
 {
@@ -414,9 +362,26 @@ static void add_product(size_t n_dof, size_t k, const double *A, const double *B
 }
 
 /* Rows of a' and w' by a and w. */
-static void motion_block(bramah__roll *r, size_t n_dof, size_t order)
+static bramah_status motion_block(bramah__roll *r, size_t n_dof, size_t order)
 {
-  const size_t na = r->n_a, nw = r->n_w;
+  const size_t na = r->n_a, nw = r->n_w, m = na + nw;
+
+  /* How velocities and accelerations follow a and w: S, U_a, U_w. */
+  bramah__multiply(r->rows, n_dof, na, r->Cz, r->N, r->work);
+  follow(r, n_dof, na, r->work, r->S);
+  bramah__multiply(r->rows, n_dof, na, r->Ez, r->N, r->work);
+  bramah__multiply(r->rows, n_dof, na, r->Ev, r->S, r->copy);
+  for (size_t i = 0; i < r->rows * na; i++) r->work[i] += r->copy[i];
+  follow(r, n_dof, na, r->work, r->Ua);
+  bramah__multiply(r->rows, n_dof, nw, r->Ev, r->V, r->work);
+  follow(r, n_dof, nw, r->work, r->Uw);
+
+  /* V' M V, which r->K holds from now on. */
+  bramah__multiply(n_dof, n_dof, nw, r->M, r->V, r->T);
+  project(r, n_dof, nw, r->T, r->K);
+  if (bramah__cholesky_factor(nw, r->K)) return BRAMAH_E_SINGULAR;
+
+  memset(r->A, 0, order * order * sizeof *r->A);
   for (size_t i = 0; i < na; i++) {
     const size_t f = (size_t)r->position[i];
     for (size_t j = 0; j < na; j++) r->A[i * order + j] = r->S[f * na + j];
@@ -432,6 +397,17 @@ static void motion_block(bramah__roll *r, size_t n_dof, size_t order)
   add_product(n_dof, nw, r->rv, r->V, r->T);
   add_product(n_dof, nw, r->M, r->Uw, r->T);
   put_accelerations(r, n_dof, order, nw, r->T, na);
+
+  /* What differences cannot separate from nothing is nothing: positions on which nothing depends (along the plane,
+   * about the axles, the heading) must not come back into rates by their rounding, which would split their
+   * zeros. */
+  double largest = 0.0;
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < m; j++) largest = fmax(largest, fabs(r->A[i * order + j]));
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < m; j++)
+      if (fabs(r->A[i * order + j]) < noise * largest) r->A[i * order + j] = 0.0;
+  return BRAMAH_OK;
 }
 
 /* A row by the plant's coordinates, [2 n_dof + rest], in those that roll. */
@@ -463,36 +439,31 @@ static void turn_acceleration(bramah__roll *r, size_t n_dof, const double *X, si
   for (size_t i = 0; i < r->n_w; i++) out[i * out_width] = r->rhs[i];
 }
 
-static void other_blocks(bramah_linearization *l, size_t n_dof, size_t rest, size_t order)
+/* All that is beyond the motion: other states, C, B, names and values; r->A becomes A. Rows of B move up: what is read
+ * lies behind what is written. */
+static void turn_equations(bramah_linearization *l, const bramah_coupled *c, size_t n_dof, size_t rest)
 {
   bramah__roll *r = &l->roll;
-  const size_t full = 2 * n_dof + rest, first = r->n_a + r->n_w;
+  const bramah_model *model = c->model;
+  const size_t nu = l->system.n_u, full = 2 * n_dof + rest, first = r->n_a + r->n_w, order = first + rest;
   for (size_t i = 0; i < rest; i++)
     turn_row(r, n_dof, rest, l->A + (2 * n_dof + i) * full, r->A + (first + i) * order);
   for (size_t j = 0; j < rest; j++)
     turn_acceleration(r, n_dof, l->A, full, 2 * n_dof + j, r->A + r->n_a * order + first + j, order);
-}
+  memcpy(l->A, r->A, order * order * sizeof *l->A);
 
-/* Rows move up: what is read lies behind what is written. */
-static void turn_inputs(bramah_linearization *l, size_t n_dof, size_t rest)
-{
-  bramah__roll *r = &l->roll;
-  const size_t nu = l->system.n_u, first = r->n_a + r->n_w;
+  for (size_t i = 0; i < l->system.n_y; i++) {
+    turn_row(r, n_dof, rest, l->C + i * full, r->A);
+    memcpy(l->C + i * order, r->A, order * sizeof *l->C);
+  }
   for (size_t u = 0; u < nu; u++) {
     turn_acceleration(r, n_dof, l->B, nu, u, r->Y, 1);
     for (size_t i = 0; i < r->n_a; i++) l->B[i * nu + u] = 0.0;
     for (size_t i = 0; i < r->n_w; i++) l->B[(r->n_a + i) * nu + u] = r->Y[i];
     for (size_t i = 0; i < rest; i++) l->B[(first + i) * nu + u] = l->B[(2 * n_dof + i) * nu + u];
   }
-}
 
-/* Names and values: positions, then velocities of those that are independent; column holds these behind the
- * rank. */
-static void turn_point(bramah_linearization *l, const bramah_coupled *c, size_t n_dof, size_t rest)
-{
-  bramah__roll *r = &l->roll;
-  const bramah_model *model = c->model;
-  const size_t first = r->n_a + r->n_w;
+  /* Positions, then velocities of those that are independent: column holds these behind the rank. */
   for (size_t i = 0; i < first; i++) {
     const int velocity = i >= r->n_a;
     const size_t f = velocity ? (size_t)r->column[r->rank + i - r->n_a] : (size_t)r->position[i];
@@ -514,55 +485,21 @@ static void turn_point(bramah_linearization *l, const bramah_coupled *c, size_t 
 bramah_status bramah__roll_on(bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
 {
   bramah__roll *r = &l->roll;
+  const char *name = c->model->name;
   const size_t n_dof = c->model->n_independent, rest = l->system.n - 2 * n_dof;
   bramah_status status = bramah__roll_bases(l, c, diag);
   if (status == BRAMAH_OK) status = check_contacts(l, c, diag);
+  if (status == BRAMAH_OK) status = solve_motion(l, c, diag);
   if (status != BRAMAH_OK) return status;
-  bramah__inverse_dynamics(c->model, &c->state, c->now, c->state.zdd);
-  bramah__derive_independent(c->model, &c->state, c->now, &c->derivative);
-  for (size_t f = 0; f < n_dof; f++)
-    bramah__derivative_column(c->model, c->now, &c->derivative, f, 0.0, 0.0, 1.0, l->roll.M + f, n_dof);
-  status = solve_motion(l, c, diag);
-  if (status != BRAMAH_OK) return status;
-  if (differentiate_motion(l, c) != BRAMAH_OK || differentiate_rows(l, c) != BRAMAH_OK)
-    return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name,
-                        "the rolling motion cannot be differentiated");
-  r->rank =
-      null_basis(r, n_dof, r->rows, r->Bx, r->V); /* its factors anew: the motion was solved in between */
-  /* How velocities and accelerations follow a and w: S, U_a, U_w. */
-  const size_t na = r->n_a, nw = r->n_w;
-  bramah__multiply(r->rows, n_dof, na, r->Cz, r->N, r->work);
-  follow(r, n_dof, na, r->work, r->S);
-  bramah__multiply(r->rows, n_dof, na, r->Ez, r->N, r->work);
-  bramah__multiply(r->rows, n_dof, na, r->Ev, r->S, r->copy);
-  for (size_t i = 0; i < r->rows * na; i++) r->work[i] += r->copy[i];
-  follow(r, n_dof, na, r->work, r->Ua);
-  bramah__multiply(r->rows, n_dof, nw, r->Ev, r->V, r->work);
-  follow(r, n_dof, nw, r->work, r->Uw);
-  if (factor_mass(r, n_dof) != BRAMAH_OK)
-    return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name,
-                        "the mass matrix of the rolling motion is singular");
+  if (differentiate_rows(l, c) != BRAMAH_OK)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, name, "the rolling motion cannot be differentiated");
+
+  /* Its factors anew: the motion was solved in between. */
+  r->rank = null_basis(r, n_dof, r->rows, r->Bx, r->V);
   const size_t order = r->n_a + r->n_w + rest;
-  memset(r->A, 0, order * order * sizeof *r->A);
-  motion_block(r, n_dof, order);
-  /* What differences cannot tell from nothing is nothing: positions on which nothing depends (along the plane,
-   * about the axles, the heading) must not come back into rates by their rounding, which would split their
-   * zeros. */
-  const size_t m = r->n_a + r->n_w;
-  double largest = 0.0;
-  for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j < m; j++) largest = fmax(largest, fabs(r->A[i * order + j]));
-  for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j < m; j++)
-      if (fabs(r->A[i * order + j]) < noise * largest) r->A[i * order + j] = 0.0;
-  other_blocks(l, n_dof, rest, order);
-  memcpy(l->A, r->A, order * order * sizeof *l->A);
-  for (size_t i = 0; i < l->system.n_y; i++) {
-    turn_row(&l->roll, n_dof, rest, l->C + i * (2 * n_dof + rest), l->roll.A);
-    memcpy(l->C + i * order, l->roll.A, order * sizeof *l->C);
-  }
-  turn_inputs(l, n_dof, rest);
-  turn_point(l, c, n_dof, rest);
+  if (motion_block(r, n_dof, order) != BRAMAH_OK)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, name, "the mass matrix of the rolling motion is singular");
+  turn_equations(l, c, n_dof, rest);
   l->system.n = order;
   l->system.n_position = r->n_a;
   l->system.n_velocity = r->n_w;

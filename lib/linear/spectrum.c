@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Eigenvalues of equations with constraints. */
-#include "lib/linear/balanced.h"
+#include "bramah/linear.h"
 #include "lib/base/diag.h"
 #include "lib/math/spectral.h"
 #include "lib/math/dense.h"
@@ -19,7 +19,7 @@
  *   [ Phi              0        0    ] [ lambda ]   [ 0                      ]      v_new = q + sigma q_new
  *
  * Vectors of finite s keep the constraints in q and q'. T is confined to these by orthogonal projections on
- * both of its sides: its zeros would otherwise stand in Jordan blocks, which rounding spreads to the size of
+ * both of its sides: its zeros would otherwise be in Jordan blocks, which rounding spreads to the size of
  * fast modes. */
 
 /* A quadratic problem of its own: matrices of the constrained system projected, or with penalties. `border`
@@ -37,56 +37,16 @@ typedef struct eigenvalue_table {
   double *re, *im, *size, *vectors;
 } eigenvalue_table;
 
+static bramah_status no_memory(bramah_diag *diag)
+{
+  return bramah__fail(diag, BRAMAH_E_MEMORY, "constrained system", "out of memory");
+}
+
 static double size_of(size_t n, const double *A)
 {
   double sum = 0.0;
   for (size_t i = 0; i < n; i++) sum += A[i] * A[i];
   return sqrt(sum);
-}
-
-static void fill_left(const quadratic *q, double sigma, double unit, double *A)
-{
-  const size_t n = q->n, k = q->k, N = n + k + q->border;
-  memset(A, 0, N * N * sizeof *A);
-  for (size_t i = 0; i < n; i++) {
-    for (size_t j = 0; j < n; j++)
-      A[i * N + j] = sigma * (sigma * q->M[i * n + j] + q->C[i * n + j]) + q->K[i * n + j];
-    for (size_t j = 0; j < k; j++) A[i * N + n + j] = q->P[i * k + j];
-  }
-  for (size_t i = 0; i < k; i++) {
-    for (size_t j = 0; j < n; j++) A[(n + i) * N + j] = -q->Xq[i * n + j] - sigma * q->Xv[i * n + j];
-    for (size_t j = 0; j < k; j++) A[(n + i) * N + n + j] = (i == j) * sigma - q->Xx[i * k + j];
-  }
-  for (size_t b = 0; b < q->border; b++)
-    for (size_t j = 0; j < n; j++) A[(n + k + b) * N + j] = A[j * N + n + k + b] = q->rows[b * n + j] * unit;
-}
-
-/* Rows: what each unit of [q; v; x] puts on the right. */
-static void fill_right(const quadratic *q, double sigma, double *B)
-{
-  const size_t n = q->n, k = q->k, N = n + k + q->border;
-  memset(B, 0, (2 * n + k) * N * sizeof *B);
-  for (size_t j = 0; j < n; j++) {
-    for (size_t i = 0; i < n; i++) {
-      B[j * N + i] = -q->C[i * n + j] - sigma * q->M[i * n + j];
-      B[(n + j) * N + i] = -q->M[i * n + j];
-    }
-    for (size_t i = 0; i < k; i++) B[j * N + n + i] = q->Xv[i * n + j];
-  }
-  for (size_t i = 0; i < k; i++) B[(2 * n + i) * N + n + i] = -1.0;
-}
-
-static void fill_T(const quadratic *q, double sigma, const double *B, double *T)
-{
-  const size_t n = q->n, k = q->k, N = n + k + q->border, order = 2 * n + k;
-  for (size_t j = 0; j < order; j++) {
-    const double *y = B + j * N;
-    for (size_t i = 0; i < n; i++) {
-      T[i * order + j] = y[i];
-      T[(n + i) * order + j] = (i == j) + sigma * y[i];
-    }
-    for (size_t i = 0; i < k; i++) T[(2 * n + i) * order + j] = y[n + i];
-  }
 }
 
 /* x [n, stride apart] -= rows' (rows x), rows of length one across each other */
@@ -104,38 +64,73 @@ static void confine(const quadratic *q, double *x, size_t stride)
 static bramah_status invert(const quadratic *q, double *A, double *B, int *pivot, double *T, double *sigma,
                             bramah_diag *diag)
 {
-  const size_t n = q->n, N = n + q->k + q->border, order = 2 * n + q->k;
-  const double m = size_of(n * n, q->M), unit = size_of(n * n, q->K),
-               rate = m > 0.0 && unit > 0.0 ? sqrt(unit / m) : 1.0;
-  for (int step = q->k ? 1 : -1; step < 7; step++) { /* volumes with closed valves have zeros */
-    double smallest;
-    *sigma = step < 0 ? 0.0 : rate * pow(10.0, step - 5);
-    fill_left(q, *sigma, unit > 0.0 ? unit : 1.0, A);
-    fill_right(q, *sigma, B);
-    if (bramah__solve_many(N, order, A, B, pivot, &smallest) == 0 && (q->k || smallest > 1e-15)) {
-      fill_T(q, *sigma, B, T);
-      for (size_t half = 0; half < 2 && q->border; half++) {
-        for (size_t i = 0; i < order; i++) confine(q, T + half * n * order + i, order); /* columns */
-        for (size_t i = 0; i < order; i++) confine(q, T + i * order + half * n, 1);     /* rows */
+  const size_t n = q->n, k = q->k, N = n + k + q->border, order = 2 * n + k;
+  const double m = size_of(n * n, q->M), of_K = size_of(n * n, q->K), unit = of_K > 0.0 ? of_K : 1.0,
+               rate = m > 0.0 && of_K > 0.0 ? sqrt(of_K / m) : 1.0;
+  int solved = 0;
+  for (int step = k ? 1 : -1; step < 7 && !solved; step++) { /* volumes with closed valves have zeros */
+    const double s = step < 0 ? 0.0 : rate * pow(10.0, step - 5);
+
+    /* The equations at this shift, and as rows of B what each unit of [q; v; x] puts on the right. */
+    memset(A, 0, N * N * sizeof *A);
+    memset(B, 0, order * N * sizeof *B);
+    for (size_t i = 0; i < n; i++) {
+      for (size_t j = 0; j < n; j++) {
+        A[i * N + j] = s * (s * q->M[i * n + j] + q->C[i * n + j]) + q->K[i * n + j];
+        B[j * N + i] = -q->C[i * n + j] - s * q->M[i * n + j];
+        B[(n + j) * N + i] = -q->M[i * n + j];
       }
-      return BRAMAH_OK;
+      for (size_t j = 0; j < k; j++) A[i * N + n + j] = q->P[i * k + j];
     }
+    for (size_t i = 0; i < k; i++) {
+      for (size_t j = 0; j < n; j++) {
+        A[(n + i) * N + j] = -q->Xq[i * n + j] - s * q->Xv[i * n + j];
+        B[j * N + n + i] = q->Xv[i * n + j];
+      }
+      for (size_t j = 0; j < k; j++) A[(n + i) * N + n + j] = (i == j) * s - q->Xx[i * k + j];
+      B[(2 * n + i) * N + n + i] = -1.0;
+    }
+    for (size_t b = 0; b < q->border; b++)
+      for (size_t j = 0; j < n; j++)
+        A[(n + k + b) * N + j] = A[j * N + n + k + b] = q->rows[b * n + j] * unit;
+
+    double smallest;
+    solved = bramah__solve_many(N, order, A, B, pivot, &smallest) == 0 && (k || smallest > 1e-15);
+    *sigma = s;
   }
-  return bramah__fail(diag, BRAMAH_E_SINGULAR, "constrained system", "its equations are singular");
+  if (!solved)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, "constrained system", "its equations are singular");
+
+  for (size_t j = 0; j < order; j++) {
+    const double *y = B + j * N;
+    for (size_t i = 0; i < n; i++) {
+      T[i * order + j] = y[i];
+      T[(n + i) * order + j] = (i == j) + *sigma * y[i];
+    }
+    for (size_t i = 0; i < k; i++) T[(2 * n + i) * order + j] = y[n + i];
+  }
+  for (size_t half = 0; half < 2 && q->border; half++) {
+    for (size_t i = 0; i < order; i++) confine(q, T + half * n * order + i, order); /* columns */
+    for (size_t i = 0; i < order; i++) confine(q, T + i * order + half * n, 1);     /* rows */
+  }
+  return BRAMAH_OK;
 }
 
-static bramah_status eigenvalues(size_t order, double sigma, double *T, eigenvalue_table *out,
-                                 bramah_diag *diag)
+static bramah_status solve_quadratic(const quadratic *q, eigenvalue_table *out, bramah_diag *diag)
 {
-  double *work = malloc((bramah__eigen_work(order) + 1) * sizeof *work);
-  int *iwork = malloc((bramah__eigen_iwork(order) + 1) * sizeof *iwork);
-  bramah_status status = work && iwork ? BRAMAH_OK : bramah__analysis_memory(diag);
-  if (status == BRAMAH_OK &&
-      bramah__eigen(order, T, out->re, out->im, NULL, out->vectors, NULL, NULL, work, iwork))
-    status = bramah__fail(diag, BRAMAH_E_SINGULAR, "constrained system",
-                          "the iteration for the eigenvalues failed");
-  free(work);
-  free(iwork);
+  const size_t N = q->n + q->k + q->border, order = 2 * q->n + q->k;
+  double *A = malloc((N * N + order * N + order * order + bramah__eigen_work(order) + 1) * sizeof *A);
+  int *pivot = malloc((N + bramah__eigen_iwork(order) + 1) * sizeof *pivot);
+  double sigma = 0.0;
+  bramah_status status = A && pivot ? BRAMAH_OK : no_memory(diag);
+  if (status == BRAMAH_OK) {
+    double *B = A + N * N, *T = B + order * N;
+    status = invert(q, A, B, pivot, T, &sigma, diag);
+    if (status == BRAMAH_OK && bramah__eigen(order, T, out->re, out->im, NULL, out->vectors, NULL, NULL,
+                                             T + order * order, pivot + N))
+      status = bramah__fail(diag, BRAMAH_E_SINGULAR, "constrained system",
+                            "the iteration for the eigenvalues failed");
+  }
   for (size_t i = 0; i < order && status == BRAMAH_OK; i++) {
     const double size = hypot(out->re[i], out->im[i]);
     out->size[i] = size;
@@ -145,21 +140,6 @@ static bramah_status eigenvalues(size_t order, double sigma, double *T, eigenval
     } else {
       out->re[i] = (double)INFINITY;
     }
-  }
-  return status;
-}
-
-static bramah_status solve_quadratic(const quadratic *q, eigenvalue_table *out, bramah_diag *diag)
-{
-  const size_t N = q->n + q->k + q->border, order = 2 * q->n + q->k;
-  double *A = malloc((N * N + order * N + order * order + 1) * sizeof *A);
-  int *pivot = malloc((N + 1) * sizeof *pivot);
-  double sigma;
-  bramah_status status = A && pivot ? BRAMAH_OK : bramah__analysis_memory(diag);
-  if (status == BRAMAH_OK) {
-    double *B = A + N * N, *T = B + order * N;
-    status = invert(q, A, B, pivot, T, &sigma, diag);
-    if (status == BRAMAH_OK) status = eigenvalues(order, sigma, T, out, diag);
   }
   free(A);
   free(pivot);
@@ -173,19 +153,7 @@ static bramah_status solve_quadratic(const quadratic *q, eigenvalue_table *out, 
  *   L' G L x = mu x,  M = L L'                with them, G the first block of
  *                                         [K + shift M, Phi'; Phi, 0]^-1 */
 
-/* s = +-sqrt(-w) of mu = 1 / (w + shift). */
-static void put_pair(eigenvalue_table *out, size_t at, double mu, double shift)
-{
-  const int vanishes = mu == 0.0;
-  const double w = vanishes ? (double)INFINITY : 1.0 / mu - shift, s = sqrt(fabs(w));
-  for (int half = 0; half < 2; half++) {
-    out->re[at + (size_t)half] = w < 0.0 ? (half ? -s : s) : 0.0;
-    out->im[at + (size_t)half] = w < 0.0 ? 0.0 : half ? -s : s;
-    out->size[at + (size_t)half] = vanishes ? 0.0 : sqrt(fabs(mu));
-  }
-}
-
-/* K + shift M positive definite for the least shift that is tried. */
+/* Without constraints: K + shift M positive definite for the least shift that is tried. */
 static bramah_status definite(const quadratic *q, double unit, double *A, double *B, double *mu, double *work,
                               double *shift)
 {
@@ -201,17 +169,7 @@ static bramah_status definite(const quadratic *q, double unit, double *A, double
   return BRAMAH_E_UNSUPPORTED;
 }
 
-/* Coordinates that repeat each other have masses that are positive by rounding alone. */
-static int nearly_singular(size_t n, const double *L)
-{
-  double least = (double)INFINITY, most = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    least = fmin(least, L[i * n + i]);
-    most = fmax(most, L[i * n + i]);
-  }
-  return least < 1e-6 * most;
-}
-
+/* With them. */
 static bramah_status bordered(const quadratic *q, double unit, double *A, double *B, double *mu, double *work,
                               double *shift)
 {
@@ -220,9 +178,19 @@ static bramah_status bordered(const quadratic *q, double unit, double *A, double
   int *pivot = malloc(N * sizeof *pivot);
   if (!pivot) return BRAMAH_E_MEMORY;
   memcpy(L, q->M, n * n * sizeof *L);
-  int failed = bramah__cholesky_factor(n, L) != 0 || nearly_singular(n, L);
+  int failed = bramah__cholesky_factor(n, L) != 0;
+
+  /* Coordinates that repeat each other have masses that are positive by rounding alone. */
+  double least = (double)INFINITY, most = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    least = fmin(least, L[i * n + i]);
+    most = fmax(most, L[i * n + i]);
+  }
+  failed |= least < 1e-6 * most;
   for (size_t i = 0; i < n; i++)
     for (size_t j = i + 1; j < n; j++) L[i * n + j] = 0.0;
+
+  /* G L, for the least shift at which the equations can be solved; */
   for (int step = -1; step < 16 && !failed; step++) {
     *shift = step < 0 ? 0.0 : unit * pow(10.0, step - 12);
     memset(A, 0, N * N * sizeof *A);
@@ -239,6 +207,8 @@ static bramah_status bordered(const quadratic *q, double unit, double *A, double
   }
   free(pivot);
   if (failed) return BRAMAH_E_UNSUPPORTED;
+
+  /* then the eigenvalues. */
   for (size_t i = 0; i < n; i++) memmove(B + i * n, B + i * N, n * sizeof *B);
   bramah__multiply(n, n, n, B, L, S); /* (G L)' L */
   bramah__symmetrise(n, S);
@@ -254,13 +224,20 @@ static bramah_status solve_undamped(const quadratic *q, eigenvalue_table *out, b
   if (!q->undamped || out->vectors) return BRAMAH_E_UNSUPPORTED;
   const double m = size_of(n * n, q->M), unit = m > 0.0 ? fmax(size_of(n * n, q->K) / m, 1e-300) : 1.0;
   double *A = malloc((2 * N * N + n + 2 * n * n + bramah__symmetric_pencil_work(n) + 1) * sizeof *A);
-  if (!A) return bramah__analysis_memory(diag);
+  if (!A) return no_memory(diag);
   double *B = A + N * N, *mu = B + N * N, *work = mu + n, shift = 0.0;
   const bramah_status status =
       q->border ? bordered(q, unit, A, B, mu, work, &shift) : definite(q, unit, A, B, mu, work, &shift);
-  for (size_t i = 0; i < n && status == BRAMAH_OK; i++) put_pair(out, 2 * i, mu[i], shift);
+  for (size_t i = 0; i < 2 * n && status == BRAMAH_OK; i++) {
+    /* A pair s = +-sqrt(-w) of mu = 1 / (w + shift). */
+    const double of = mu[i / 2], w = of == 0.0 ? (double)INFINITY : 1.0 / of - shift,
+                 s = i % 2 ? -sqrt(fabs(w)) : sqrt(fabs(w));
+    out->re[i] = w < 0.0 ? s : 0.0;
+    out->im[i] = w < 0.0 ? 0.0 : s;
+    out->size[i] = of == 0.0 ? 0.0 : sqrt(fabs(of));
+  }
   free(A);
-  return status == BRAMAH_E_MEMORY ? bramah__analysis_memory(diag) : status;
+  return status == BRAMAH_E_MEMORY ? no_memory(diag) : status;
 }
 
 /* The three approaches: each makes a quadratic problem of the constrained system, solves it, and sorts what
@@ -271,7 +248,7 @@ static const double rank_tolerance = 1e-9;
 /* What lies behind the spectrum that the caller holds. */
 typedef struct store {
   bramah_spectrum spectrum; /* first */
-  double *re, *im, *spurious_re, *spurious_im;
+  double *re, *im;
 } store;
 
 typedef struct work {
@@ -292,13 +269,6 @@ static int is_symmetric(size_t n, const double *A)
     }
   for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(A[i * n + i]));
   return difference <= 1e-12 * largest;
-}
-
-static int is_undamped(const quadratic *q)
-{
-  for (size_t i = 0; i < q->n * q->n; i++)
-    if (q->C[i] != 0.0) return 0;
-  return q->k == 0 && is_symmetric(q->n, q->M) && is_symmetric(q->n, q->K);
 }
 
 static quadratic as_it_is(const bramah_constrained *s)
@@ -339,7 +309,7 @@ static bramah_status minimal(const bramah_constrained *s, work *w, size_t *rank,
   double *N = malloc((n * n + n * n + 3 * n * n + 3 * n * k + scratch + 1) * sizeof *N);
   int *pivot = malloc((n + 1) * sizeof *pivot);
   w->projected = N;
-  if (!N || !pivot) return free(pivot), bramah__analysis_memory(diag);
+  if (!N || !pivot) return free(pivot), no_memory(diag);
   double *T = N + n * n, *M = T + n * n, *Phi = M + 3 * n * n + 3 * n * k;
   if (m) memcpy(Phi, s->Phi, m * n * sizeof *Phi);
   const int wrong = bramah__null_space(m, n, Phi, rank_tolerance, rank, N, Phi + m * n, pivot);
@@ -371,7 +341,7 @@ static bramah_status orthonormal_rows(const bramah_constrained *s, double *rows,
   const size_t n = s->n, m = s->m;
   double *A = malloc((n * m + bramah__orthonormal_work(n, m) + 1) * sizeof *A);
   int *pivot = malloc((m + 1) * sizeof *pivot);
-  bramah_status status = A && pivot ? BRAMAH_OK : bramah__analysis_memory(diag);
+  bramah_status status = A && pivot ? BRAMAH_OK : no_memory(diag);
   *rank = 0;
   if (status == BRAMAH_OK && m) {
     for (size_t i = 0; i < m; i++)
@@ -387,20 +357,6 @@ static bramah_status orthonormal_rows(const bramah_constrained *s, double *rows,
   return status;
 }
 
-static bramah_status redundant(const bramah_constrained *s, work *w, size_t *rank, quadratic *q,
-                               bramah_diag *diag)
-{
-  w->projected = malloc((s->m * s->n + 1) * sizeof *w->projected);
-  if (!w->projected) return bramah__analysis_memory(diag);
-  if (s->m > s->n)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "constrained system", "more constraints than coordinates");
-  *q = as_it_is(s);
-  const bramah_status status = orthonormal_rows(s, w->projected, rank, diag);
-  q->rows = w->projected;
-  q->border = *rank;
-  return status;
-}
-
 static bramah_status penalty(const bramah_constrained *s, const bramah_penalty_factors *factors, work *w,
                              size_t *rank, quadratic *q, bramah_diag *diag)
 {
@@ -412,7 +368,7 @@ static bramah_status penalty(const bramah_constrained *s, const bramah_penalty_f
                         "alpha and omega must be positive, xi not negative");
   double *M = malloc((4 * nn + s->m * n + 1) * sizeof *M), *C = M + nn, *K = C + nn, *G = K + nn;
   w->projected = M;
-  if (!M) return bramah__analysis_memory(diag);
+  if (!M) return no_memory(diag);
   const bramah_status status = orthonormal_rows(s, G + nn, rank, diag); /* for the rank */
   memset(G, 0, nn * sizeof *G);
   for (size_t r = 0; r < s->m; r++) /* Phi' Phi; rows are sparse */
@@ -466,82 +422,95 @@ static int ascending(const void *a, const void *b)
   return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Sort places by key; take `keep` of them as true, the others as spurious, both slowest first. */
-static void take(store *t, const work *w, place *places, size_t all, size_t keep, int finite)
-{
-  qsort(places, all, sizeof *places, ascending);
-  t->spectrum.n = keep;
-  t->spectrum.n_spurious = all - keep;
-  t->spectrum.gap = (double)INFINITY;
-  if (keep && keep < all && places[keep - 1].key > 0.0)
-    t->spectrum.gap = places[keep].key / places[keep - 1].key;
-  for (size_t i = 0; i < all; i++) places[i].key = hypot(w->re[places[i].index], w->im[places[i].index]);
-  qsort(places, keep, sizeof *places, ascending);
-  qsort(places + keep, all - keep, sizeof *places, ascending);
-  for (size_t i = 0; i < keep; i++) {
-    t->re[i] = w->re[places[i].index];
-    t->im[i] = w->im[places[i].index];
-  }
-  for (size_t i = keep; i < all && finite; i++) {
-    t->spurious_re[i - keep] = w->re[places[i].index];
-    t->spurious_im[i - keep] = w->im[places[i].index];
-  }
-}
-
-static bramah_status sort(const bramah_constrained *s, bramah_approach approach, const work *w, size_t order,
-                          store *t, bramah_diag *diag)
+/* As many as there must be are true, the others spurious; both slowest first. Sorted by the violation of the constraints
+ * where the spurious ones are finite, else by size. */
+static bramah_status sort(const bramah_constrained *s, int finite, const work *w, size_t order, store *t,
+                          bramah_diag *diag)
 {
   const size_t keep = 2 * (s->n - t->spectrum.rank) + s->k;
-  const int finite = approach == BRAMAH_APPROACH_PENALTY;
   place *places = calloc(order + 1, sizeof *places);
   t->re = calloc(2 * order + 1, sizeof *t->re);
-  if (!places || !t->re) return free(places), bramah__analysis_memory(diag);
+  if (!places || !t->re) return free(places), no_memory(diag);
   t->im = t->re + keep;
-  t->spurious_re = t->im + keep;
-  t->spurious_im = t->spurious_re + (order - keep);
+  double *spurious_re = t->im + keep, *spurious_im = spurious_re + (order - keep);
   for (size_t i = 0; i < order; i++) {
     if (finite) w->key[i] = violation(s, w, order, i);
     places[i] = (place){finite ? w->key[i] : 1.0 / w->size[i], i};
   }
-  take(t, w, places, order, keep, finite);
+  qsort(places, order, sizeof *places, ascending);
+  double gap = (double)INFINITY;
+  if (keep && keep < order && places[keep - 1].key > 0.0) gap = places[keep].key / places[keep - 1].key;
+
+  for (size_t i = 0; i < order; i++) places[i].key = hypot(w->re[places[i].index], w->im[places[i].index]);
+  qsort(places, keep, sizeof *places, ascending);
+  qsort(places + keep, order - keep, sizeof *places, ascending);
+  int vanish = 0;
+  for (size_t i = 0; i < keep; i++) {
+    t->re[i] = w->re[places[i].index];
+    t->im[i] = w->im[places[i].index];
+    vanish |= !isfinite(t->re[i]) || !isfinite(t->im[i]);
+  }
+  for (size_t i = keep; i < order && finite; i++) {
+    spurious_re[i - keep] = w->re[places[i].index];
+    spurious_im[i - keep] = w->im[places[i].index];
+  }
   free(places);
-  t->spectrum.re = t->re;
-  t->spectrum.im = t->im;
-  t->spectrum.spurious_re = finite ? t->spurious_re : NULL;
-  t->spectrum.spurious_im = finite ? t->spurious_im : NULL;
-  for (size_t i = 0; i < keep; i++)
-    if (!isfinite(t->re[i]) || !isfinite(t->im[i]))
-      return bramah__fail(diag, BRAMAH_E_SINGULAR, "constrained system",
-                          "masses vanish where the constraints leave motion");
+  if (vanish)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, "constrained system",
+                        "masses vanish where the constraints leave motion");
+  t->spectrum = (bramah_spectrum){.n = keep,
+                                  .re = t->re,
+                                  .im = t->im,
+                                  .rank = t->spectrum.rank,
+                                  .n_spurious = order - keep,
+                                  .spurious_re = finite ? spurious_re : NULL,
+                                  .spurious_im = finite ? spurious_im : NULL,
+                                  .gap = gap};
   return BRAMAH_OK;
 }
 
 /* ---- all of it ---- */
 
-static bramah_status solve_approach(const bramah_constrained *s, bramah_approach approach,
-                                    const bramah_penalty_factors *factors, work *w, store *t,
-                                    bramah_diag *diag)
+static bramah_status find_spectrum(const bramah_constrained *s, bramah_approach approach,
+                                   const bramah_penalty_factors *factors, work *w, store *t,
+                                   bramah_diag *diag)
 {
-  quadratic q = {0};
+  const int finite = approach == BRAMAH_APPROACH_PENALTY;
   size_t *rank = &t->spectrum.rank;
-  bramah_status status = approach == BRAMAH_APPROACH_MINIMAL     ? minimal(s, w, rank, &q, diag)
-                         : approach == BRAMAH_APPROACH_REDUNDANT ? redundant(s, w, rank, &q, diag)
-                                                                 : penalty(s, factors, w, rank, &q, diag);
+  quadratic q = {0};
+  bramah_status status = BRAMAH_OK;
+  if (approach == BRAMAH_APPROACH_MINIMAL) {
+    status = minimal(s, w, rank, &q, diag);
+  } else if (finite) {
+    status = penalty(s, factors, w, rank, &q, diag);
+  } else { /* as it is, with the constraints as a border */
+    w->projected = malloc((s->m * s->n + 1) * sizeof *w->projected);
+    status = !w->projected ? no_memory(diag)
+             : s->m > s->n ? bramah__fail(diag, BRAMAH_E_ARGUMENT, "constrained system",
+                                          "more constraints than coordinates")
+                           : orthonormal_rows(s, w->projected, rank, diag);
+    q = as_it_is(s);
+    q.rows = w->projected;
+    q.border = *rank;
+  }
   if (status != BRAMAH_OK) return status;
-  const size_t order = 2 * q.n + q.k, vectors = approach == BRAMAH_APPROACH_PENALTY ? order * order : 0;
+
+  const size_t order = 2 * q.n + q.k, vectors = finite ? order * order : 0;
   w->re = malloc((4 * order + vectors + 1) * sizeof *w->re);
   w->order = calloc(order + 1, sizeof *w->order);
-  if (!w->re || !w->order) return bramah__analysis_memory(diag);
+  if (!w->re || !w->order) return no_memory(diag);
   w->im = w->re + order;
   w->size = w->im + order;
   w->key = w->size + order;
   w->vectors = vectors ? w->key + order : NULL;
+
   eigenvalue_table out = {w->re, w->im, w->size, w->vectors};
-  q.undamped = is_undamped(&q);
+  q.undamped = q.k == 0 && is_symmetric(q.n, q.M) && is_symmetric(q.n, q.K);
+  for (size_t i = 0; i < q.n * q.n; i++)
+    if (q.C[i] != 0.0) q.undamped = 0;
   status = solve_undamped(&q, &out, diag);
   if (status == BRAMAH_E_UNSUPPORTED) status = solve_quadratic(&q, &out, diag);
-  if (status == BRAMAH_OK) status = sort(s, approach, w, order, t, diag);
-  return status;
+  return status == BRAMAH_OK ? sort(s, finite, w, order, t, diag) : status;
 }
 
 bramah_status bramah_spectrum_new(const bramah_constrained *system, bramah_approach approach,
@@ -551,8 +520,8 @@ bramah_status bramah_spectrum_new(const bramah_constrained *system, bramah_appro
   work w = {0};
   store *t = calloc(1, sizeof *t);
   *out = NULL;
-  if (!t) return bramah__analysis_memory(diag);
-  const bramah_status status = solve_approach(system, approach, factors, &w, t, diag);
+  if (!t) return no_memory(diag);
+  const bramah_status status = find_spectrum(system, approach, factors, &w, t, diag);
   free(w.projected);
   free(w.re);
   free(w.order);

@@ -32,8 +32,8 @@ bramah_status bramah__truth_find(const bramah__truth *truth, const char *name, c
 
 /* Go to the row nearest to a time; times ascend. It matches if it is not further away than the tolerance.
  * Memory does not grow. Errors: those of bramah_log_next, E_TIME (time goes back). */
-bramah_status bramah__truth_seek(bramah__truth *truth, int64_t time_ns, int64_t tolerance_ns, int *matched,
-                                 bramah_diag *diag);
+bramah_status bramah__truth_row_at(bramah__truth *truth, int64_t time_ns, int64_t tolerance_ns, int *matched,
+                                   bramah_diag *diag);
 /* Value in a column of the row that matched; NaN if none did or the cell is empty. */
 double bramah__truth_value(const bramah__truth *truth, size_t column);
 
@@ -47,7 +47,7 @@ typedef struct bramah__simulated_log bramah__simulated_log;
 /* Bind the sensors of a study to a plant made from the model; all three must outlive the log. The study's changes
  * of the machine are errors of the filter's model and not applied. The same seed gives the same bytes, and the
  * noise of a sensor does not depend on the other sensors. Errors: those of bramah_sensor_init and
- * bramah_study_check_inputs; E_MEMORY. Allocates. */
+ * E_REFERENCE, E_VALUE of the inputs that the study names; E_MEMORY. Allocates. */
 bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_model *model,
                                         const bramah_plant *plant, uint64_t seed, bramah_diag *diag,
                                         bramah__simulated_log **out);

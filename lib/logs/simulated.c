@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The log a machine with the sensors of a study would have written. */
 #include "lib/base/text.h"
+#include "lib/io/session.h"
 #include "lib/logs/logs.h"
 #include "lib/logs/stream.h"
 
@@ -94,7 +95,7 @@ bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_
   log->inputs = calloc(plant->n_input + 1, sizeof *log->inputs);
   bramah_status status =
       log->sensors && log->info && log->row && log->inputs ? BRAMAH_OK : bramah__fail_memory(diag);
-  if (!status) status = bramah_study_check_inputs(study, model, diag);
+  if (!status) status = bramah__study_check_inputs(study, model, diag);
 
   /* Every sensor with its noise, its period and delay in steps. */
   for (size_t i = 0; !status && i < study->n_sensors; i++) {
@@ -174,8 +175,8 @@ bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const cha
   if (!status) status = bramah_log_add_column(log->writer, study->time_column, "s", 12, diag);
   for (size_t i = 0; !status && i < log->plant->n_input; i++) {
     char name[256];
-    const char *input = bramah_model_input_name(log->model, i);
-    if (bramah_study_unknown_input(study, input)) continue; /* nobody writes it down */
+    const char *input = bramah_model_get_info(log->model).input_names[i];
+    if (bramah__study_unknown_input(study, input)) continue; /* nobody writes it down */
     const bramah_study_column *from = bramah__input_column(study, input, name, sizeof name);
     status = add_column(log, name, from, "V", &log->inputs[i], diag);
   }
@@ -191,7 +192,7 @@ bramah_status bramah__simulated_log_row(bramah__simulated_log *log, uint64_t k, 
   double *cell = log->row;
   *cell++ = 1e-9 * (double)time_ns;
   for (size_t i = 0; i < log->plant->n_input; i++)
-    if (!bramah_study_unknown_input(log->study, bramah_model_input_name(log->model, i)))
+    if (!bramah__study_unknown_input(log->study, bramah_model_get_info(log->model).input_names[i]))
       *cell++ = bramah__column_map_column(&log->inputs[i], u[i]);
 
   /* The truth with noise, rounded and limited, is on its way; what arrives was measured `delay` steps before. */

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* scandir, versionsort */
 #include "bramah/replay.h"
 #include "bramah/session.h"
+#include "lib/io/session.h"
 #include "lib/logs/logs.h"
 #include "lib/logs/stream.h"
 
@@ -202,8 +203,8 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
   }
   for (size_t i = 0; !status && i < stream->n_inputs; i++) {
     char name[256];
-    const char *input = bramah_model_input_name(model, i);
-    if (bramah_study_unknown_input(study, input)) continue; /* it has no column and is kept at 0 */
+    const char *input = bramah_model_get_info(model).input_names[i];
+    if (bramah__study_unknown_input(study, input)) continue; /* it has no column and is kept at 0 */
     const bramah_study_column *from = bramah__input_column(study, input, name, sizeof name);
     const bramah__target target = {.name = name, .si_unit = "V", .from = from, .slot = i};
     status = feed(stream, &target, "input", input, diag);
@@ -264,7 +265,7 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
   *out = NULL;
   if (!stream) return bramah__fail_memory(diag);
   stream->study = study;
-  stream->n_inputs = model ? bramah_model_n_inputs(model) : 0;
+  stream->n_inputs = model ? bramah_model_get_info(model).n_inputs : 0;
   stream->n_sensors = study ? study->n_sensors : 0;
   stream->from_ns = stream->after_ns = stream->last_ns = INT64_MIN;
   stream->to_ns = INT64_MAX;
@@ -283,8 +284,9 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
 bramah_status bramah_log_stream_open(const bramah_session *session, size_t n, const char *const *paths,
                                      bramah_diag *diag, bramah_log_stream **out)
 {
-  return bramah_log_stream_open_for(bramah_session_study(session), bramah_session_model(session),
-                                    bramah_session_sensors(session), n, paths, NULL, NULL, diag, out);
+  return bramah_log_stream_open_for(bramah_session_study(session),
+                                    bramah_session_about(session)->machine->model,
+                                    bramah_session_about(session)->sensors, n, paths, NULL, NULL, diag, out);
 }
 
 void bramah_log_stream_close(bramah_log_stream *stream)

@@ -100,8 +100,8 @@ static int64_t half_distance(const row *r, int64_t time_ns)
   return d < 0 ? -d : d;
 }
 
-bramah_status bramah__truth_seek(bramah__truth *truth, int64_t time_ns, int64_t tolerance_ns, int *matched,
-                                 bramah_diag *diag)
+bramah_status bramah__truth_row_at(bramah__truth *truth, int64_t time_ns, int64_t tolerance_ns, int *matched,
+                                   bramah_diag *diag)
 {
   const row *rows = truth->row;
   bramah_status status = BRAMAH_OK;

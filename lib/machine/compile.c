@@ -1,160 +1,209 @@
 /* SPDX-License-Identifier: MIT */
-/* From a machine description to the immutable model: memory and the order of the work. Names, mechanics and
- * circuit have files of their own. The initial pose and open pressures are found by the plant. */
+/* From a machine description to the immutable model: memory, names, and the order of the work. Mechanics, circuit,
+ * and the tables of outputs and parameters have files of their own; the initial pose and open pressures are found by
+ * the plant. At the end, questions to a compiled model. */
 #include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- what the files of the compiler share ---- */
+
+bramah_status bramah__compile_fail(const bramah__compiler *k, bramah_status status, const char *thing,
+                                   int line, const char *message)
+{
+  bramah__fail(k->diag, status, thing, message);
+  bramah__at(k->diag, k->machine->file, line, 0);
+  return status;
+}
+
+bramah_status bramah__positive(const bramah__compiler *k, double value, const char *thing, int line,
+                               const char *what)
+{
+  if (value > 0.0 && isfinite(value)) return BRAMAH_OK;
+  bramah__compile_fail(k, BRAMAH_E_VALUE, thing, line, what);
+  bramah__add_text(k->diag, " must be positive, not ");
+  bramah__add_number(k->diag, value, 6);
+  return BRAMAH_E_VALUE;
+}
+
+long bramah__find_name(size_t n, const char *const *names, const char *name)
+{
+  for (size_t i = 0; name && i < n; i++)
+    if (strcmp(names[i], name) == 0) return (long)i;
+  return -1;
+}
+
+bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,
+                              const char *name, size_t n, const char *const *names)
+{
+  bramah__compile_fail(k, BRAMAH_E_REFERENCE, thing, line, "there is no ");
+  bramah__add_text(k->diag, what);
+  bramah__add_text(k->diag, " '");
+  bramah__add_text(k->diag, name ? name : "");
+  const char *near = name ? bramah__nearest(name, n, names) : NULL;
+  bramah__add_text(k->diag, near ? "'; did you mean '" : "'");
+  if (near) bramah__add_text(k->diag, near), bramah__add_text(k->diag, "'?");
+  return BRAMAH_E_REFERENCE;
+}
+
+/* Index of a body in the sorted tree, -1 for the ground. */
+bramah_status bramah__find_body(const bramah__compiler *k, const char *thing, int line, const char *name,
+                                int *out)
+{
+  *out = -1;
+  if (name && strcmp(name, "ground") == 0) return BRAMAH_OK;
+  const long i = bramah__find_name(k->model->n, k->model->body_name, name);
+  if (i < 0) return bramah__no_such(k, thing, line, "body", name, k->model->n, k->model->body_name);
+  *out = (int)i;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__find_node(const bramah__compiler *k, const char *thing, int line, const char *name,
+                                size_t *out)
+{
+  const bramah_model *m = k->model;
+  long i = bramah__find_name(k->source->n_volumes, m->volume_name, name);
+  if (i < 0) {
+    i = bramah__find_name(m->circuit.n_supplies, m->supply_name, name);
+    if (i < 0)
+      return bramah__no_such(k, thing, line, "volume or supply", name, k->source->n_volumes, m->volume_name);
+    i += (long)m->circuit.n_volumes;
+  }
+  *out = (size_t)i;
+  return BRAMAH_OK;
+}
+
+const char *bramah__join_text(bramah__arena *arena, const char *name, const char *suffix)
+{
+  char text[512];
+  if (!suffix[0]) return bramah__arena_text(arena, name ? name : "");
+  const size_t used = bramah__append(text, sizeof text, 0, name ? name : "");
+  bramah__append(text, sizeof text, used, suffix);
+  return bramah__arena_text(arena, text);
+}
+
+/* ---- sizes and memory ---- */
 
 static void count(const bramah_machine *machine, bramah_model *model)
 {
-  model->n = bramah__count_coordinates(machine);
+  bramah__circuit *circuit = &model->circuit;
+  const bramah__element_counts elements = bramah__count_elements(machine);
+  model->n = model->tree.n = model->n_independent = bramah__count_coordinates(machine);
   model->n_loops = machine->n_loops;
   model->m_loops = bramah__count_loop_rows(machine);
   model->n_motions = machine->n_motions;
   model->m = model->m_loops + model->n_motions;
   model->n_balls = bramah__count_balls(machine);
-  model->n_dependent = 0;
-  model->n_independent = model->n;
   model->n_inputs = machine->n_inputs;
-  model->tree.n = model->n;
-  model->circuit.n_volumes = machine->n_volumes + machine->n_lines + machine->n_metered_cylinders;
-  model->circuit.n_supplies = machine->n_supplies;
-  const bramah__element_counts elements = bramah__count_elements(machine);
-  model->circuit.n_elements = elements.n;
-  model->circuit.n_passing = elements.passing;
-  model->circuit.n_lines = elements.lines;
-  model->circuit.n_valves = machine->n_valves;
-  model->circuit.n_metering_spools = bramah__count_metering_spools(machine);
-  model->circuit.n_cylinders =
-      machine->n_cylinders + machine->n_metered_cylinders + bramah__n_turning(machine);
-  model->circuit.n_metered = machine->n_metered_cylinders;
-  model->circuit.n_metered_lines = machine->n_pump_lines;
   model->n_rotaries = bramah__n_turning(machine);
-  for (size_t i = 0; i < machine->n_cylinders; i++)
-    model->circuit.n_friction_states +=
-        bramah__friction_states((bramah__friction_kind)machine->cylinders[i].friction.model);
-  for (size_t i = 0; i < model->n_rotaries; i++)
-    model->circuit.n_friction_states +=
-        bramah__friction_states((bramah__friction_kind)bramah__turning(machine, i).friction.model);
-  for (size_t i = 0; i < machine->n_metered_cylinders; i++)
-    model->circuit.n_friction_states +=
-        bramah__friction_states((bramah__friction_kind)machine->metered_cylinders[i].friction.model);
-  model->n_first_order = model->circuit.n_volumes;
-  model->n_parameters = bramah__count_parameters(machine);
+  circuit->n_volumes = model->n_first_order =
+      machine->n_volumes + machine->n_lines + machine->n_metered_cylinders;
+  circuit->n_supplies = machine->n_supplies;
+  circuit->n_elements = elements.n;
+  circuit->n_passing = elements.passing;
+  circuit->n_lines = elements.lines;
+  circuit->n_valves = machine->n_valves;
+  circuit->n_metering_spools = bramah__count_metering_spools(machine);
+  circuit->n_cylinders = machine->n_cylinders + machine->n_metered_cylinders + model->n_rotaries;
+  circuit->n_metered = machine->n_metered_cylinders;
+  circuit->n_metered_lines = machine->n_pump_lines;
+  const size_t nc = machine->n_cylinders, nl = nc + machine->n_metered_cylinders;
+  for (size_t i = 0; i < circuit->n_cylinders; i++) {
+    const bramah_friction_model friction = i < nc   ? machine->cylinders[i].friction.model
+                                           : i < nl ? machine->metered_cylinders[i - nc].friction.model
+                                                    : bramah__turning(machine, i - nl).friction.model;
+    circuit->n_friction_states += bramah__friction_states((bramah__friction_kind)friction);
+  }
+  model->n_parameters = bramah__parameters_layout(machine, NULL, NULL);
 }
 
-#define TAKE_NAMES(field, things, n)                                                                         \
-  do {                                                                                                       \
-    model->field = BRAMAH__TAKE(arena, const char *, (n));                                                   \
-    for (size_t i_ = 0; i_ < (n); i_++) {                                                                    \
-      const char *copy_ =                                                                                    \
-          bramah__arena_text(arena, machine->things[i_].name ? machine->things[i_].name : "");               \
-      if (model->field) model->field[i_] = copy_;                                                            \
-    }                                                                                                        \
-  } while (0)
+/* An array of a machine whose elements begin with name and line. */
+typedef struct things {
+  const void *array;
+  size_t n, size;
+} things;
+#define THINGS(machine, member)                                                                              \
+  {                                                                                                          \
+    (machine)->member, (machine)->n_##member, sizeof *(machine)->member                                      \
+  }
 
-/* Coordinates in the order of the joints. Bodies: those that are not welded, then one behind each coordinate
- * but the last of its joint. */
-static void take_tree_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
+static const bramah_named *named(const things *of, size_t i)
 {
-  size_t joint = 0, body = 0;
-  const size_t most = machine->n_bodies + model->n;
+  return (const bramah_named *)(const void *)((const unsigned char *)of->array + i * of->size);
+}
+
+/* Copies of the names in the order of the model. Coordinates in the order of the joints; bodies: those that are not
+ * welded, then one behind each coordinate but the last of its joint; the first order states of the circuit; cylinders
+ * and what turns; elements by kinds. */
+static void take_names(const bramah_machine *d, bramah_model *model, bramah__arena *arena)
+{
+  enum { MOST_LISTS = 4 };
+  const struct {
+    const char ***names;
+    things of[MOST_LISTS];
+  } rows[] = {{&model->loop_name, {THINGS(d, loops)}},
+              {&model->supply_name, {THINGS(d, supplies)}},
+              {&model->volume_name, {THINGS(d, volumes), THINGS(d, lines), THINGS(d, metered_cylinders)}},
+              {&model->cylinder_name,
+               {THINGS(d, cylinders), THINGS(d, metered_cylinders), THINGS(d, rotaries), THINGS(d, motors)}},
+              {&model->pump_line_name, {THINGS(d, pump_lines)}},
+              {&model->input_name, {THINGS(d, inputs)}},
+              {&model->motion_name, {THINGS(d, motions)}}};
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    size_t n = 0;
+    for (int l = 0; l < MOST_LISTS; l++) n += rows[r].of[l].n;
+    const char **to = BRAMAH__TAKE(arena, const char *, n);
+    *rows[r].names = to;
+    for (int l = 0; l < MOST_LISTS; l++)
+      for (size_t i = 0; i < rows[r].of[l].n; i++) {
+        const char *copy = bramah__join_text(arena, named(&rows[r].of[l], i)->name, "");
+        if (to) *to++ = copy;
+      }
+  }
+  model->element_name = BRAMAH__TAKE(arena, const char *, model->circuit.n_elements);
+  for (size_t i = 0; i < model->circuit.n_elements; i++) {
+    const char *copy = bramah__join_text(arena, bramah__element_of(d, i, NULL)->name, "");
+    if (model->element_name) model->element_name[i] = copy;
+  }
+
+  size_t joint = 0, body = 0, ball = 0;
   model->joint_name = BRAMAH__TAKE(arena, const char *, model->n);
-  model->body_name = BRAMAH__TAKE(arena, const char *, most);
-  for (size_t b = 0; b < machine->n_bodies; b++) {
-    if (bramah__is_welded(machine, &machine->bodies[b])) continue;
-    const char *copy = bramah__arena_text(arena, machine->bodies[b].name ? machine->bodies[b].name : "");
+  model->body_name = BRAMAH__TAKE(arena, const char *, d->n_bodies + model->n);
+  model->ball_name = BRAMAH__TAKE(arena, const char *, model->n_balls);
+  for (size_t b = 0; b < d->n_bodies; b++) {
+    if (bramah__is_welded(d, &d->bodies[b])) continue;
+    const char *copy = bramah__join_text(arena, d->bodies[b].name, "");
     if (model->body_name) model->body_name[body++] = copy;
   }
-  for (size_t j = 0; j < machine->n_joints; j++) {
-    const size_t n = bramah_joint_n_coordinates(machine->joints[j].type);
+  for (size_t j = 0; j < d->n_joints; j++) {
+    const size_t n = bramah_joint_n_coordinates(d->joints[j].type);
     for (size_t i = 0; i < n; i++, joint++) {
       const char *copy =
-          bramah__join_text(arena, machine->joints[j].name, bramah_joint_suffix(machine->joints[j].type, i));
+          bramah__join_text(arena, d->joints[j].name, bramah_joint_suffix(d->joints[j].type, i));
       if (model->joint_name) model->joint_name[joint] = copy;
       if (model->body_name && i + 1 < n) model->body_name[body++] = copy;
     }
+    if (!bramah__is_ball(&d->joints[j])) continue;
+    const char *copy = bramah__join_text(arena, d->joints[j].name, "");
+    if (model->ball_name) model->ball_name[ball++] = copy;
   }
   model->n_bodies_named = body;
-}
-
-/* Cylinders, metered cylinders, then rotary actuators. */
-static void take_actuator_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
-{
-  const size_t nc = machine->n_cylinders, nm = machine->n_metered_cylinders;
-  model->cylinder_name = BRAMAH__TAKE(arena, const char *, model->circuit.n_cylinders);
-  for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
-    const char *name = i < nc        ? machine->cylinders[i].name
-                       : i < nc + nm ? machine->metered_cylinders[i - nc].name
-                                     : bramah__turning(machine, i - nc - nm).name;
-    const char *copy = bramah__arena_text(arena, name ? name : "");
-    if (model->cylinder_name) model->cylinder_name[i] = copy;
-  }
-}
-
-/* Volumes, then lines, then the load pressures of metered cylinders; valves, then other spools. */
-static void take_circuit_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
-{
-  const size_t nv = machine->n_volumes, nl = machine->n_lines, n_spools = bramah__n_spools(&model->circuit);
-  model->volume_name = BRAMAH__TAKE(arena, const char *, model->circuit.n_volumes);
-  for (size_t i = 0; i < model->circuit.n_volumes; i++) {
-    const char *name = i < nv        ? machine->volumes[i].name
-                       : i < nv + nl ? machine->lines[i - nv].name
-                                     : machine->metered_cylinders[i - nv - nl].name;
-    const char *copy = bramah__arena_text(arena, name ? name : "");
-    if (model->volume_name) model->volume_name[i] = copy;
-  }
-  model->valve_name = BRAMAH__TAKE(arena, const char *, n_spools);
-  for (size_t i = 0; i < n_spools; i++) {
-    const char *suffix, *name = bramah__spool_name(machine, i, &suffix),
-                        *copy = bramah__join_text(arena, name, suffix);
-    if (model->valve_name) model->valve_name[i] = copy;
-  }
-  TAKE_NAMES(pump_line_name, pump_lines, machine->n_pump_lines);
-}
-
-static void take_element_names(const bramah_machine *machine, bramah_model *model, bramah__arena *arena)
-{
-  const size_t n = model->circuit.n_elements;
-  model->element_name = BRAMAH__TAKE(arena, const char *, n);
-  for (size_t i = 0; i < n; i++) {
-    const bramah_named *element = bramah__element_of(machine, i, NULL);
-    const char *copy = bramah__arena_text(arena, element->name ? element->name : "");
-    if (model->element_name) model->element_name[i] = copy;
-  }
 }
 
 /* Cut everything the model needs, in a fixed order, except the outputs, whose names need the sorted tree. */
 static void layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
                    bramah__arena *arena)
 {
-  const size_t n = model->n, nc = model->circuit.n_cylinders;
+  const size_t n = model->n;
   model->name = bramah__arena_text(arena, machine->name ? machine->name : "machine");
-  take_tree_names(machine, model, arena);
-  size_t b = 0;
-  model->ball_name = BRAMAH__TAKE(arena, const char *, model->n_balls);
-  for (size_t j = 0; j < machine->n_joints; j++) {
-    if (!bramah__is_ball(&machine->joints[j])) continue;
-    const char *copy = bramah__arena_text(arena, machine->joints[j].name ? machine->joints[j].name : "");
-    if (model->ball_name) model->ball_name[b++] = copy;
-  }
-  TAKE_NAMES(loop_name, loops, machine->n_loops);
-  TAKE_NAMES(supply_name, supplies, machine->n_supplies);
-  take_circuit_names(machine, model, arena);
-  take_actuator_names(machine, model, arena);
-  TAKE_NAMES(input_name, inputs, machine->n_inputs);
-  take_element_names(machine, model, arena);
-  TAKE_NAMES(motion_name, motions, machine->n_motions);
+  take_names(machine, model, arena);
   t->link = BRAMAH__TAKE(arena, bramah__link, n);
   t->loop = BRAMAH__TAKE(arena, bramah__loop, machine->n_loops);
-  t->line = BRAMAH__TAKE(arena, bramah__line, nc);
-  t->volume = BRAMAH__TAKE(arena, bramah__volume, model->circuit.n_volumes);
-  t->supply = BRAMAH__TAKE(arena, double, machine->n_supplies);
-  t->valve = BRAMAH__TAKE(arena, bramah__valve, bramah__n_spools(&model->circuit));
-  t->cylinder = BRAMAH__TAKE(arena, bramah__cylinder, nc);
-  bramah__elements_layout(machine, t, arena);
+  bramah__circuit_layout(machine, model, t, arena);
   t->body_of_joint = BRAMAH__TAKE(arena, int, n);
   t->joint_order = BRAMAH__TAKE(arena, size_t, n);
   t->given = BRAMAH__TAKE(arena, unsigned char, n);
@@ -164,6 +213,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   model->first_order_scale = BRAMAH__TAKE(arena, double, model->n_first_order);
   model->first_order_tolerance = BRAMAH__TAKE(arena, double, model->n_first_order);
   model->U0 = BRAMAH__TAKE(arena, double, bramah__n_spools(&model->circuit));
+  model->joint_turns = BRAMAH__TAKE(arena, unsigned char, n);
   model->index0 = BRAMAH__TAKE(arena, int, n);
   model->row0 = BRAMAH__TAKE(arena, int, model->m);
   model->ball = BRAMAH__TAKE(arena, bramah__ball, model->n_balls);
@@ -172,8 +222,6 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->bodies = BRAMAH__TAKE(arena, bramah_body, machine->n_bodies + n);
   t->joints = BRAMAH__TAKE(arena, bramah_joint, n);
   t->loops = BRAMAH__TAKE(arena, bramah_loop, machine->n_loops);
-  t->cylinders = BRAMAH__TAKE(arena, bramah_cylinder, nc);
-  bramah__metered_layout(machine, model, t, arena);
   t->spring = BRAMAH__TAKE(arena, bramah__spring, machine->n_springs);
   t->joint_spring = BRAMAH__TAKE(arena, bramah__joint_spring, machine->n_joint_springs);
   t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
@@ -198,6 +246,131 @@ size_t bramah__compile_size(const bramah_machine *machine, bramah_model *counts)
   return arena.used +
          (outputs * (sizeof(bramah__output) + 512) / BRAMAH__ALIGN + outputs + 2) * BRAMAH__ALIGN;
 }
+
+/* ---- names that may be given once ---- */
+
+static bramah_status is_twin(const bramah__compiler *k, const bramah_named *of,
+                             const bramah_element_kind *other, const char *what)
+{
+  bramah__compile_fail(k, BRAMAH_E_KEY, of->name, of->line, "the ");
+  bramah__add_text(k->diag, other->name);
+  bramah__add_text(k->diag, " of the same name would have the same ");
+  bramah__add_text(k->diag, what);
+  return BRAMAH_E_KEY;
+}
+
+/* Elements that pass oil and metered cylinders share their outputs .flow, orifices and directional valves the
+ * parameter .flow_coefficient, and so their names. */
+static bramah_status check_element_names(const bramah__compiler *k)
+{
+  const bramah__circuit *circuit = &k->model->circuit;
+  const char *const *names = k->model->element_name;
+  const things valves = THINGS(k->source, valves), metered = THINGS(k->source, metered_cylinders);
+  const bramah_element_kind *kind, *other;
+  for (size_t i = 0; i < circuit->n_elements; i++) {
+    const bramah_named *element = bramah__element_of(k->machine, i, &kind);
+    if (!names[i][0]) return bramah__compile_fail(k, BRAMAH_E_KEY, kind->name, 0, "has no name");
+    const bramah_element_key *key = kind->keys;
+    while (key->name && (strcmp(key->name, "flow_coefficient") != 0 || !key->parameter)) key++;
+    for (size_t v = 0; key->name && v < valves.n; v++)
+      if (strcmp(names[i], named(&valves, v)->name) == 0)
+        return is_twin(k, named(&valves, v), kind, "parameters");
+
+    const long twin = bramah__find_name(i, names, names[i]);
+    if (twin < 0) continue;
+    bramah__element_of(k->machine, (size_t)twin, &other);
+    const int flows = i < circuit->n_passing || i >= circuit->n_elements - circuit->n_lines;
+    if (other != kind && flows && (size_t)twin < circuit->n_passing)
+      return is_twin(k, element, other, "outputs");
+    if (other != kind) continue;
+    bramah__compile_fail(k, BRAMAH_E_KEY, names[i], element->line, "this name is given to more than one ");
+    bramah__add_text(k->diag, kind->name);
+    return BRAMAH_E_KEY;
+  }
+  for (size_t i = 0; i < metered.n; i++) {
+    const long twin = bramah__find_name(circuit->n_passing, names, named(&metered, i)->name);
+    if (twin < 0) continue;
+    bramah__element_of(k->machine, (size_t)twin, &other);
+    return is_twin(k, named(&metered, i), other, "outputs");
+  }
+  return BRAMAH_OK;
+}
+
+/* Is one of the names the cylinder's with _piston or _rod behind? */
+static int names_chamber(size_t n, const char *const *names, const char *cylinder)
+{
+  const size_t length = strlen(cylinder);
+  for (size_t i = 0; i < n; i++)
+    if (strncmp(names[i], cylinder, length) == 0 &&
+        (strcmp(names[i] + length, "_piston") == 0 || strcmp(names[i] + length, "_rod") == 0))
+      return 1;
+  return 0;
+}
+
+/* Every name is given, and once within its kind; things whose outputs would have the same names have none in
+ * common. */
+static bramah_status check_names(bramah__compiler *k)
+{
+  const bramah_model *m = k->model;
+  const bramah_machine *d = k->source;
+  const bramah__circuit *circuit = &m->circuit;
+  const struct {
+    size_t n;
+    const char *const *names;
+    const char *kind;
+  } lists[] = {
+      {m->n, m->joint_name, "joint"},
+      {m->n, m->body_name, "body"},
+      {d->n_loops, m->loop_name, "loop"},
+      {circuit->n_volumes, m->volume_name, "volume"},
+      {d->n_supplies, m->supply_name, "supply"},
+      {bramah__n_spools(circuit), m->valve_name, "valve"},
+      {circuit->n_cylinders, m->cylinder_name, m->n_rotaries ? "cylinder or rotary actuator" : "cylinder"},
+      {d->n_inputs, m->input_name, "input"},
+      {d->n_motions, m->motion_name, "motion"},
+      {d->n_pump_lines, m->pump_line_name, "pump line"}};
+  for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
+    for (size_t i = 0; i < lists[l].n; i++) {
+      const char *name = lists[l].names[i];
+      if (!name[0]) return bramah__compile_fail(k, BRAMAH_E_KEY, lists[l].kind, 0, "has no name");
+      if (bramah__find_name(i, lists[l].names, name) < 0) continue;
+      bramah__compile_fail(k, BRAMAH_E_KEY, name, 0, "this name is given to more than one ");
+      bramah__add_text(k->diag, lists[l].kind);
+      return BRAMAH_E_KEY;
+    }
+
+  const bramah_status status = check_element_names(k);
+  if (status != BRAMAH_OK) return status;
+  static const char joint[] = "a joint coordinate has the same name; so would their outputs";
+  const struct {
+    things of;
+    size_t n;
+    const char *const *names;
+    const char *message;
+  } apart[] = {{THINGS(d, rotaries), m->n, m->joint_name, joint},
+               {THINGS(d, motors), m->n, m->joint_name, joint},
+               {THINGS(d, pump_lines), d->n_volumes, m->volume_name,
+                "a volume has the same name; so would their outputs"},
+               {THINGS(d, motions), circuit->n_cylinders, m->cylinder_name,
+                "a cylinder or rotary actuator has the same name; so would their outputs"}};
+  for (size_t l = 0; l < sizeof apart / sizeof apart[0]; l++)
+    for (size_t i = 0; i < apart[l].of.n; i++) {
+      const bramah_named *thing = named(&apart[l].of, i);
+      if (bramah__find_name(apart[l].n, apart[l].names, thing->name) >= 0)
+        return bramah__compile_fail(k, BRAMAH_E_KEY, thing->name, thing->line, apart[l].message);
+    }
+  for (size_t i = 0; i < d->n_metered_cylinders; i++) {
+    const bramah_metered_cylinder *in = &d->metered_cylinders[i];
+    if (names_chamber(d->n_volumes, m->volume_name, in->name) ||
+        names_chamber(d->n_pump_lines, m->pump_line_name, in->name))
+      return bramah__compile_fail(
+          k, BRAMAH_E_KEY, in->name, in->line,
+          "a volume or pump line is named after one of its chambers; so would be their outputs");
+  }
+  return BRAMAH_OK;
+}
+
+/* ---- the whole ---- */
 
 void bramah_machine_default(bramah_machine *machine)
 {
@@ -251,60 +424,104 @@ static bramah_status take_integrator(bramah__compiler *k)
 bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *arena, bramah_diag *diag,
                               bramah__compiler *k)
 {
+  static bramah_status (*const steps[])(bramah__compiler *) = {
+      take_integrator,      bramah__expand,        check_names,
+      bramah__build_tree,   bramah__build_loops,   bramah__build_motions,
+      bramah__build_forces, bramah__build_rolling, bramah__build_circuit};
   *k = (bramah__compiler){.source = machine, .machine = machine, .diag = diag};
-  k->model = BRAMAH__TAKE(arena, bramah_model, 1);
-  count(machine, k->model);
+  bramah_model *m = k->model = BRAMAH__TAKE(arena, bramah_model, 1);
+  count(machine, m);
   if (machine->n_joints != machine->n_bodies)
     return bramah__compile_fail(
         k, BRAMAH_E_TOPOLOGY, "joints", 0,
         "there must be one joint in front of each body: numbers of joints and bodies differ");
-  layout(machine, k->model, &k->t, arena);
-  bramah_status status = take_integrator(k);
-  if (status == BRAMAH_OK) status = bramah__expand(k);
-  if (status == BRAMAH_OK) status = bramah__check_names(k);
-  if (status == BRAMAH_OK) status = bramah__build_tree(k);
-  if (status == BRAMAH_OK) status = bramah__build_loops(k);
-  if (status == BRAMAH_OK) status = bramah__build_motions(k);
-  if (status == BRAMAH_OK) status = bramah__build_forces(k);
-  if (status == BRAMAH_OK) status = bramah__build_rolling(k);
-  if (status == BRAMAH_OK) status = bramah__build_circuit(k);
-  if (status == BRAMAH_OK) status = bramah__build_metered(k);
-  if (status == BRAMAH_OK) status = bramah__finish_circuit(k);
-  if (status == BRAMAH_OK) status = bramah__build_elements(k);
-  if (status == BRAMAH_OK) status = bramah__check_flow_paths(k);
-  if (status != BRAMAH_OK) return status;
-  const bramah_machine *d = k->machine;
-  bramah_model *m = k->model;
+  layout(machine, m, &k->t, arena);
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    const bramah_status status = steps[i](k);
+    if (status != BRAMAH_OK) return status;
+  }
   m->tree.link = k->t.link;
-  memcpy(m->tree.gravity, d->gravity, sizeof m->tree.gravity);
+  for (size_t i = 0; i < m->n; i++) m->joint_turns[i] = m->tree.link[i].revolute != 0;
+  memcpy(m->tree.gravity, k->machine->gravity, sizeof m->tree.gravity);
   m->loop = k->t.loop;
-  m->line = k->t.line;
-  m->circuit.oil_bulk_modulus = d->oil_bulk_modulus;
-  bramah_machine otherwise;
-  bramah_machine_default(&otherwise);
-  m->circuit.transition_pressure =
-      d->transition_pressure > 0.0 ? d->transition_pressure : otherwise.transition_pressure;
-  m->circuit.volume = k->t.volume;
-  m->circuit.supply = k->t.supply;
-  m->circuit.valve = k->t.valve;
-  m->circuit.cylinder = k->t.cylinder;
-  bramah__elements_connect(k);
-  bramah__metered_connect(k);
-  /* Springs, rotary actuators and motions on an angle of a spherical joint need that angle for their
-   * coordinate. */
-  for (size_t i = 0; i < k->model->forces.n_joint_springs; i++) {
-    const size_t b = k->model->ball_of[k->model->forces.joint_spring[i].joint];
-    if (b) k->model->ball[b - 1].pinned = 1;
+
+  /* Springs, rotary actuators and motions on an angle of a spherical joint need that angle for their coordinate. */
+  for (size_t i = 0; i < m->forces.n_joint_springs + m->circuit.n_cylinders + m->n_motions; i++) {
+    const size_t springs = m->forces.n_joint_springs, lines = springs + m->circuit.n_cylinders;
+    if (i >= springs && i < lines && !m->line[i - springs].is_coordinate) continue;
+    const size_t joint = i < springs ? m->forces.joint_spring[i].joint
+                         : i < lines ? m->line[i - springs].joint
+                                     : m->motion[i - lines].joint;
+    if (m->ball_of[joint]) m->ball[m->ball_of[joint] - 1].pinned = 1;
   }
-  for (size_t i = 0; i < k->model->circuit.n_cylinders; i++) {
-    const size_t b = k->model->line[i].is_coordinate ? k->model->ball_of[k->model->line[i].joint] : 0;
-    if (b) k->model->ball[b - 1].pinned = 1;
-  }
-  for (size_t i = 0; i < k->model->n_motions; i++) {
-    const size_t b = k->model->ball_of[k->model->motion[i].joint];
-    if (b) k->model->ball[b - 1].pinned = 1;
-  }
-  status = bramah__build_parameters(k);
-  if (status == BRAMAH_OK) bramah__outputs_build(k->model, arena);
+  const bramah_status status = bramah__build_parameters(k);
+  if (status == BRAMAH_OK) bramah__outputs_build(m, arena);
   return status;
+}
+
+/* ---- questions to a model, and the commands that a machine plans ---- */
+
+bramah_model_info bramah_model_get_info(const bramah_model *m)
+{
+  return (bramah_model_info){.name = m->name,
+                             .step_ns = m->step_ns,
+                             .n_joints = m->n,
+                             .n_dof = m->n_independent,
+                             .n_volumes = m->circuit.n_volumes,
+                             .n_inputs = m->n_inputs,
+                             .n_cylinders = m->circuit.n_cylinders - m->n_rotaries,
+                             .n_rotaries = m->n_rotaries,
+                             .joint_names = m->joint_name,
+                             .joint_turns = m->joint_turns,
+                             .independent_joints = m->index0 + m->n_dependent,
+                             .volume_names = m->volume_name,
+                             .initial_pressures = m->p0,
+                             .input_names = m->input_name};
+}
+
+struct bramah_schedule {
+  size_t n;
+  double *u; /* [n] */
+  struct planned {
+    const bramah_input *input; /* NULL: none is planned */
+    size_t next;               /* first point that has not come yet */
+  } planned[];                 /* [n] in the model's order */
+};
+
+bramah_status bramah_schedule_new(const bramah_machine *machine, const bramah_model *model, bramah_diag *diag,
+                                  bramah_schedule **out)
+{
+  const size_t n = model->n_inputs;
+  bramah_schedule *schedule = calloc(1, sizeof *schedule + n * sizeof schedule->planned[0]);
+  if (schedule) schedule->u = calloc(n + 1, sizeof *schedule->u);
+  if (!schedule || !schedule->u) {
+    free(schedule);
+    return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
+  }
+  schedule->n = n;
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < machine->n_inputs; k++)
+      if (strcmp(machine->inputs[k].name, model->input_name[i]) == 0)
+        schedule->planned[i].input = &machine->inputs[k];
+  *out = schedule;
+  return BRAMAH_OK;
+}
+
+void bramah_schedule_free(bramah_schedule *schedule)
+{
+  if (!schedule) return;
+  free(schedule->u);
+  free(schedule);
+}
+
+const double *bramah_schedule_at(bramah_schedule *schedule, int64_t time_ns)
+{
+  for (size_t i = 0; i < schedule->n; i++) {
+    struct planned *p = &schedule->planned[i];
+    /* Whole nanoseconds: a point at 2.5 s is reached in the step that ends there, whatever the rounding of
+     * sums. */
+    while (p->input && p->next < p->input->n_points && p->input->times[p->next] * 1e9 < (double)time_ns + 0.5)
+      schedule->u[i] = p->input->values[p->next++];
+  }
+  return schedule->u;
 }

@@ -29,9 +29,8 @@ typedef struct bramah__tables {
   bramah_body *bodies;
   bramah_joint *joints;
   bramah_loop *loops;
-  bramah_cylinder *cylinders;
-  bramah_volume *volumes; /* behind the machine's own those of metered cylinders */
-  bramah_valve *valves;   /* likewise their spools */
+  bramah_volume *volumes; /* see compile_circuit.c */
+  bramah_valve *valves;
   bramah__metered *metered;
   bramah__metered_port *metered_port;
   bramah__metered_line *metered_line;
@@ -81,9 +80,6 @@ bramah_status bramah__find_node(const bramah__compiler *k, const char *thing, in
 /* Unit vector along v; 0 if it has no direction. */
 int bramah__normalise(const double *v, double *out);
 
-/* Every name is given, and once within its kind. */
-bramah_status bramah__check_names(const bramah__compiler *k);
-
 /* Fault of a value of a body or of the rotation of a joint; R [9], the identity where none is given. */
 bramah_status bramah__check_body(const bramah__compiler *k, const bramah_body *body);
 bramah_status bramah__joint_rotation(const bramah__compiler *k, const bramah_joint *joint, double *R);
@@ -113,38 +109,17 @@ void bramah__motions_layout(const bramah_machine *machine, bramah__tables *t, br
 bramah_status bramah__build_motions(bramah__compiler *k);
 bramah_status bramah__build_forces(bramah__compiler *k);
 bramah_status bramah__build_rolling(bramah__compiler *k);
-bramah_status bramah__build_circuit(bramah__compiler *k);
-/* After bramah__build_metered: friction states of all cylinders numbered, compliance of all volumes checked. */
-bramah_status bramah__finish_circuit(bramah__compiler *k);
 
-/* Elements, end stops, air and characteristics of valves: room, tables (after bramah__build_circuit), and the
- * circuit's pointers to them. */
-void bramah__elements_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
-bramah_status bramah__build_elements(bramah__compiler *k);
-void bramah__elements_connect(bramah__compiler *k);
-
-/* Metered cylinders. In the expanded machine each is a volume (its load pressure), a cylinder and a spool. */
+/* The circuit: room and names of its spools, its part of the expanded machine, and its tables. */
 size_t bramah__count_metering_spools(const bramah_machine *machine);
-void bramah__metered_layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
+void bramah__circuit_layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
                             bramah__arena *arena);
-void bramah__expand_metered(bramah__compiler *k);
-bramah_status bramah__build_metered(bramah__compiler *k);
-/* After the curves of the spools. */
-bramah_status bramah__check_flow_paths(const bramah__compiler *k);
-void bramah__metered_connect(bramah__compiler *k);
-/* Names of spools behind those of valves, and the metered cylinder of the source that cylinder i is, or NULL.
- */
-const char *bramah__spool_name(const bramah_machine *machine, size_t i, const char **suffix);
-const bramah_metered_cylinder *bramah__metered_cylinder(const bramah__compiler *k, size_t cylinder);
+void bramah__expand_circuit(bramah__compiler *k);
+bramah_status bramah__build_circuit(bramah__compiler *k);
 
-/* Friction of a cylinder, and its attachment points. */
-bramah_status bramah__build_friction(bramah__compiler *k, const bramah_cylinder *in, bramah__friction *out);
-bramah_status bramah__build_attachment(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line);
-
-/* Parameters: how many, the table with its names, and what each of them means (after everything
- * else). */
-size_t bramah__count_parameters(const bramah_machine *machine);
-void bramah__parameters_layout(const bramah_machine *machine, bramah_model *model, bramah__arena *arena);
+/* Parameters: how many, and unless model is NULL the table with their names; then what each of them means (after
+ * everything else). */
+size_t bramah__parameters_layout(const bramah_machine *machine, bramah_model *model, bramah__arena *arena);
 bramah_status bramah__build_parameters(bramah__compiler *k);
 
 #endif

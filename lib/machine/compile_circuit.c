@@ -1,24 +1,291 @@
 /* SPDX-License-Identifier: MIT */
-/* Hydraulics of a machine into the circuit. */
+/* Hydraulics of a machine into the circuit. What is checked of an element or device, and which names it refers to,
+ * the tables of its keys say (lib/hydraulics); here their values find their places.
+ *
+ * The expanded machine has, behind its volumes, one for each line (its flow) and each metered cylinder (its load
+ * pressure), and behind its valves the spools of metered cylinders and those of regeneration and unloading valves
+ * that have an input. Cylinders of the circuit: cylinders, metered ones, rotary actuators, motors. */
 #include "lib/machine/compile.h"
+#include "lib/base/diag.h"
 
 #include <math.h>
 #include <string.h>
 
-static bramah_status build_volumes(bramah__compiler *k)
+/* ---- regeneration and unloading valves ---- */
+
+typedef struct one_way {
+  const bramah_metering_valve *valve;
+  const bramah_named *owner;
+  const char *suffix;
+} one_way;
+
+/* Number i: of the metered cylinders, then of the pump lines. */
+static one_way one_way_at(const bramah_machine *d, size_t i)
 {
+  const size_t n = d->n_metered_cylinders;
+  if (i < n) {
+    const bramah_metered_cylinder *c = &d->metered_cylinders[i];
+    return (one_way){&c->regeneration, (const bramah_named *)(const void *)c, ".regeneration"};
+  }
+  const bramah_pump_line *line = &d->pump_lines[i - n];
+  return (one_way){&line->unloading, (const bramah_named *)(const void *)line, ".unloading"};
+}
+
+static int has_spool(const bramah_metering_valve *valve)
+{
+  return valve->flow_coefficient != 0.0 && valve->input != NULL;
+}
+
+/* Spools of the first n of them. */
+static size_t count_spools(const bramah_machine *d, size_t n)
+{
+  size_t spools = 0;
+  for (size_t i = 0; i < n; i++) spools += (size_t)has_spool(one_way_at(d, i).valve);
+  return spools;
+}
+
+size_t bramah__count_metering_spools(const bramah_machine *d)
+{
+  return d->n_metered_cylinders + count_spools(d, d->n_metered_cylinders + d->n_pump_lines);
+}
+
+void bramah__circuit_layout(const bramah_machine *d, bramah_model *model, bramah__tables *t,
+                            bramah__arena *arena)
+{
+  const bramah__circuit *circuit = &model->circuit;
+  const size_t n_spools = bramah__n_spools(circuit), first = d->n_valves + d->n_metered_cylinders;
+
+  /* names of spools: those of valves and metered cylinders, then with a suffix */
+  model->valve_name = BRAMAH__TAKE(arena, const char *, n_spools);
+  for (size_t i = 0; i < first; i++) {
+    const char *name = i < d->n_valves ? d->valves[i].name : d->metered_cylinders[i - d->n_valves].name;
+    const char *copy = bramah__join_text(arena, name, "");
+    if (model->valve_name) model->valve_name[i] = copy;
+  }
+  for (size_t i = 0, spool = first; i < d->n_metered_cylinders + d->n_pump_lines; i++) {
+    const one_way w = one_way_at(d, i);
+    if (!has_spool(w.valve)) continue;
+    const char *copy = bramah__join_text(arena, w.owner->name, w.suffix);
+    if (model->valve_name) model->valve_name[spool++] = copy;
+  }
+
+  /* characteristics hold two numbers for each point */
+  size_t points = 0;
+  for (size_t i = 0; i < first; i++) {
+    const bramah_valve *valve =
+        i < d->n_valves ? &d->valves[i] : &d->metered_cylinders[i - d->n_valves].spool;
+    points += valve->characteristic.n_points;
+    for (int w = 0; w < BRAMAH_N_PORTS; w++) points += valve->ports[w].n_points;
+  }
+
+  t->volumes = BRAMAH__TAKE(arena, bramah_volume, circuit->n_volumes);
+  t->valves = BRAMAH__TAKE(arena, bramah_valve, n_spools);
+  t->line = BRAMAH__TAKE(arena, bramah__line, circuit->n_cylinders);
+  t->volume = BRAMAH__TAKE(arena, bramah__volume, circuit->n_volumes);
+  t->supply = BRAMAH__TAKE(arena, double, d->n_supplies);
+  t->valve = BRAMAH__TAKE(arena, bramah__valve, n_spools);
+  t->cylinder = BRAMAH__TAKE(arena, bramah__cylinder, circuit->n_cylinders);
+  t->element = BRAMAH__TAKE(arena, bramah__element, circuit->n_elements);
+  t->points = BRAMAH__TAKE(arena, double, 2 * points);
+  t->metered = BRAMAH__TAKE(arena, bramah__metered, d->n_metered_cylinders);
+  t->metered_port = BRAMAH__TAKE(arena, bramah__metered_port, d->n_metered_cylinders);
+  t->metered_line = BRAMAH__TAKE(arena, bramah__metered_line, d->n_pump_lines);
+}
+
+void bramah__expand_circuit(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  bramah_volume *volume = k->t.volumes;
+  for (size_t i = 0; i < d->n_volumes; i++) *volume++ = d->volumes[i];
+  for (size_t i = 0; i < d->n_lines; i++)
+    *volume++ = (bramah_volume){
+        .name = d->lines[i].name, .line = d->lines[i].line, .initial_pressure = d->lines[i].initial_flow};
+  for (size_t i = 0; i < d->n_metered_cylinders; i++) {
+    const bramah_metered_cylinder *c = &d->metered_cylinders[i];
+    *volume++ = (bramah_volume){
+        .name = c->name, .line = c->line, .initial_pressure = c->load_pressure, .initial = c->initial};
+  }
+
+  bramah_valve *spool = k->t.valves;
+  for (size_t i = 0; i < d->n_valves; i++) *spool++ = d->valves[i];
+  for (size_t i = 0; i < d->n_metered_cylinders; i++, spool++) {
+    *spool = d->metered_cylinders[i].spool;
+    spool->name = d->metered_cylinders[i].name;
+    spool->line = d->metered_cylinders[i].line;
+  }
+  for (size_t i = 0; i < d->n_metered_cylinders + d->n_pump_lines; i++) {
+    const one_way w = one_way_at(d, i);
+    if (!has_spool(w.valve)) continue;
+    *spool = (bramah_valve){.name = k->model->valve_name[spool - k->t.valves],
+                            .line = w.owner->line,
+                            .input = w.valve->input,
+                            .time_constant = w.valve->time_constant,
+                            .limit = w.valve->limit};
+    spool++;
+  }
+  k->expanded.volumes = k->t.volumes;
+  k->expanded.n_volumes = k->model->circuit.n_volumes;
+  k->expanded.valves = k->t.valves;
+  k->expanded.n_valves = bramah__n_spools(&k->model->circuit);
+}
+
+/* ---- by the tables of keys ---- */
+
+/* Values of the quantities in the order of the keys, nodes likewise, and the joint, supply or pump line. */
+enum { MOST_VALUES = 16, MOST_NODES = 4 };
+typedef struct taken {
+  size_t n_values, n_nodes;
+  double value[MOST_VALUES];
+  size_t node[MOST_NODES], other;
+} taken;
+
+static const char *name_at(const void *object, const bramah_element_key *key)
+{
+  const char *name;
+  memcpy(&name, (const unsigned char *)object + key->offset, sizeof name);
+  return name;
+}
+
+/* The values of an element, or of the part of one at `object`: what they are when they are not given, refused where
+ * they are out of range. */
+static bramah_status take_values(const bramah__compiler *k, const bramah_named *in,
+                                 const bramah_element_kind *kind, const void *object, taken *out)
+{
+  const int is_part = object != (const void *)in; /* where 0 means that there is no such part */
+  const char *fault, *at;
+  unsigned model = 0;
+  for (const bramah_element_key *key = kind->keys; key->name; key++) {
+    const unsigned char *member = (const unsigned char *)object + key->offset;
+    if (key->type == BRAMAH_KEY_FRICTION_MODEL) {
+      memcpy(&model, member, sizeof model);
+      if (model > BRAMAH_FRICTION_VISCOUS)
+        return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction model is unknown");
+    } else if (key->type == BRAMAH_KEY_PART) {
+      const bramah_status status = take_values(k, in, key->part, member, out);
+      if (status != BRAMAH_OK) return status;
+    }
+    if (key->type != BRAMAH_KEY_QUANTITY || key->factor_of) continue;
+    if (key->models && !(key->models >> model & 1U)) continue;
+    const int required = key->models || (key->required && !is_part);
+    double value = 0.0;
+    for (size_t i = 0; i == 0 || i < key->copies; i++) {
+      memcpy(&value, member + i * sizeof value, sizeof value);
+      if (value == 0.0 && !required) {
+        value = key->otherwise;
+        continue;
+      }
+      if (!isfinite(value) && key->range == BRAMAH_KEY_ANY) {
+        bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, in->name, in->line, key->what);
+        bramah__add_text(k->diag, " is not finite");
+        return BRAMAH_E_NOT_FINITE;
+      }
+      const int from_one = key->range == BRAMAH_KEY_FROM_ONE;
+      if (key->range == BRAMAH_KEY_POSITIVE) {
+        const bramah_status status = bramah__positive(k, value, in->name, in->line, key->what);
+        if (status != BRAMAH_OK) return status;
+      } else if (key->range != BRAMAH_KEY_ANY && !(value >= (from_one ? 1.0 : 0.0) && isfinite(value))) {
+        bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, key->what);
+        bramah__add_text(k->diag, from_one ? " must not be below 1" : " must not be negative");
+        return BRAMAH_E_VALUE;
+      }
+    }
+    if (!is_part) out->value[out->n_values++] = value;
+  }
+  if (kind->check && (fault = kind->check(object, &at)) != NULL)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, fault);
+  return BRAMAH_OK;
+}
+
+/* What a name refers to. */
+static bramah_status take_name(const bramah__compiler *k, const bramah_named *in,
+                               const bramah_element_key *key, const char *name, taken *out)
+{
+  const bramah_model *m = k->model;
+  const struct {
+    size_t n;
+    const char *const *names;
+    const char *what;
+  } lists[] = {[BRAMAH_KEY_VOLUME] = {k->source->n_volumes, m->volume_name, "volume"},
+               [BRAMAH_KEY_CYLINDER] = {m->circuit.n_cylinders, m->cylinder_name, "cylinder"},
+               [BRAMAH_KEY_COORDINATE] = {m->n, m->joint_name, "joint coordinate"},
+               [BRAMAH_KEY_SUPPLY] = {m->circuit.n_supplies, m->supply_name, "supply"},
+               [BRAMAH_KEY_PUMP_LINE] = {m->circuit.n_metered_lines, m->pump_line_name, "pump line"}};
+  if (key->type == BRAMAH_KEY_NODE)
+    return bramah__find_node(k, in->name, in->line, name, &out->node[out->n_nodes++]);
+  const long i = bramah__find_name(lists[key->type].n, lists[key->type].names, name);
+  if (i < 0)
+    return bramah__no_such(k, in->name, in->line, lists[key->type].what, name, lists[key->type].n,
+                           lists[key->type].names);
+  if (key->type == BRAMAH_KEY_COORDINATE && !k->t.link[i].revolute)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "its joint coordinate slides; one that turns is needed");
+  if (key->type == BRAMAH_KEY_VOLUME)
+    out->node[out->n_nodes++] = (size_t)i;
+  else if (key->type != BRAMAH_KEY_CYLINDER)
+    out->other = (size_t)i;
+  else if (k->t.cylinder[i].metered)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "metered cylinders have no chambers between which it could leak");
+  else { /* the two volumes of it */
+    out->node[out->n_nodes++] = k->t.cylinder[i].piston;
+    out->node[out->n_nodes++] = k->t.cylinder[i].rod;
+  }
+  return BRAMAH_OK;
+}
+
+/* An element by the table of its keys: values checked, names found. Inputs belong to the spools, bodies and points to
+ * the attachments. */
+static bramah_status take(const bramah__compiler *k, const void *element, const bramah_element_kind *kind,
+                          taken *out)
+{
+  const bramah_named *in = element;
+  const char *cylinder = NULL;
+  *out = (taken){.n_values = 0};
+  bramah_status status = take_values(k, in, kind, element, out);
+  for (const bramah_element_key *key = kind->keys; key->name; key++)
+    if (key->type == BRAMAH_KEY_CYLINDER) cylinder = name_at(element, key);
+  for (const bramah_element_key *key = kind->keys; key->name && status == BRAMAH_OK; key++)
+    switch (key->type) {
+    case BRAMAH_KEY_NODE:
+      if (cylinder && name_at(element, key))
+        return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                    "it has either two nodes or a cylinder whose piston it passes");
+      if (!cylinder) status = take_name(k, in, key, name_at(element, key), out);
+      break;
+    case BRAMAH_KEY_CYLINDER:
+      if (cylinder) status = take_name(k, in, key, cylinder, out);
+      break;
+    case BRAMAH_KEY_VOLUME:
+    case BRAMAH_KEY_COORDINATE:
+    case BRAMAH_KEY_SUPPLY:
+    case BRAMAH_KEY_PUMP_LINE:
+      status = take_name(k, in, key, name_at(element, key), out);
+      break;
+    default:
+      break;
+    }
+  return status;
+}
+
+/* ---- volumes and oil ---- */
+
+static bramah_status build_fluid(bramah__compiler *k)
+{
+  const bramah_air *air = &k->machine->air;
+  const char *message = NULL;
+  bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < k->machine->n_volumes; i++) {
     const bramah_volume *volume = &k->machine->volumes[i];
     bramah__volume *out = &k->t.volume[i];
     for (size_t h = 0; h < volume->n_hoses; h++) {
-      bramah_status status =
-          bramah__positive(k, volume->hoses[h].volume, volume->name, volume->line, "the volume of a hose");
+      const bramah_hose *hose = &volume->hoses[h];
+      status = bramah__positive(k, hose->volume, volume->name, volume->line, "the volume of a hose");
       if (status == BRAMAH_OK)
-        status = bramah__positive(k, volume->hoses[h].bulk_modulus, volume->name, volume->line,
-                                  "the bulk modulus of a hose");
+        status =
+            bramah__positive(k, hose->bulk_modulus, volume->name, volume->line, "the bulk modulus of a hose");
       if (status != BRAMAH_OK) return status;
-      out->hose_volume += volume->hoses[h].volume;
-      out->hose_compliance += volume->hoses[h].volume / volume->hoses[h].bulk_modulus;
+      out->hose_volume += hose->volume;
+      out->hose_compliance += hose->volume / hose->bulk_modulus;
     }
     k->model->p0[i] = volume->initial == BRAMAH_PRESSURE_GIVEN ? volume->initial_pressure : 0.0;
     if (!isfinite(k->model->p0[i]))
@@ -26,247 +293,345 @@ static bramah_status build_volumes(bramah__compiler *k)
                                   "the initial pressure is not finite");
   }
   for (size_t i = 0; i < k->machine->n_supplies; i++) {
-    k->t.supply[i] = k->machine->supplies[i].pressure;
-    if (!isfinite(k->t.supply[i]))
-      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, k->machine->supplies[i].name,
-                                  k->machine->supplies[i].line, "the pressure of this supply is not finite");
+    const bramah_supply *supply = &k->machine->supplies[i];
+    k->t.supply[i] = supply->pressure;
+    if (!isfinite(supply->pressure))
+      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, supply->name, supply->line,
+                                  "the pressure of this supply is not finite");
   }
-  return BRAMAH_OK;
+
+  if (!(air->fraction >= 0.0 && isfinite(air->fraction)))
+    message = "the air fraction must not be negative";
+  else if (air->exponent != 0.0 && !(air->exponent >= 1.0 && isfinite(air->exponent)))
+    message = "the exponent of the air must not be below 1";
+  else if (!(air->vapour_pressure >= 0.0 && isfinite(air->vapour_pressure)))
+    message = "the vapour pressure must not be negative";
+  else if (air->vapour_pressure > 0.0 && air->fraction == 0.0)
+    message = "a vapour pressure needs an air fraction";
+  if (message) return bramah__compile_fail(k, BRAMAH_E_VALUE, "oil", 0, message);
+  return k->source->n_volumes
+             ? bramah__positive(k, k->machine->oil_bulk_modulus, "oil", 0, "the bulk modulus of the oil")
+             : BRAMAH_OK;
 }
 
-static bramah_status build_ports(bramah__compiler *k, const bramah_valve *in, bramah__valve *out)
-{
-  bramah_status status =
-      bramah__positive(k, in->flow_coefficient, in->name, in->line, "the flow coefficient");
-  if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->pump, &out->pump);
-  if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->tank, &out->tank);
-  if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->a, &out->a);
-  if (status == BRAMAH_OK) status = bramah__find_node(k, in->name, in->line, in->b, &out->b);
-  return status;
-}
+/* ---- valves ---- */
 
-static bramah_status build_spool(bramah__compiler *k, const bramah_valve *in, bramah__valve *out)
+/* Copy a characteristic to *next and move on. */
+static bramah_status build_curve(const bramah__compiler *k, const bramah_valve *valve,
+                                 const bramah_characteristic *in, double least, double **next,
+                                 bramah__curve *out)
 {
-  const bramah_status status = bramah__positive(k, in->limit, in->name, in->line, "the limit");
-  if (status != BRAMAH_OK) return status;
-  if (!(in->time_constant >= 0.0 && isfinite(in->time_constant)))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "the time constant must not be negative");
-  const long input = bramah__find_name(k->model->n_inputs, k->model->input_name, in->input);
-  if (input < 0)
-    return bramah__no_such(k, in->name, in->line, "input", in->input, k->model->n_inputs,
-                           k->model->input_name);
-  out->input = (size_t)input;
-  out->coefficient = in->flow_coefficient;
-  out->time_constant = in->time_constant;
-  out->limit = in->limit;
-  return BRAMAH_OK;
-}
-
-static bramah_status check_dry(const bramah__compiler *k, const bramah_cylinder *in)
-{
-  const bramah_friction *f = &in->friction;
-  if (f->coulomb >= 0.0 && f->static_force >= f->coulomb && f->viscous >= 0.0)
-    return bramah__positive(k, f->stribeck_velocity, in->name, in->line, "the Stribeck velocity");
-  return bramah__compile_fail(
-      k, BRAMAH_E_VALUE, in->name, in->line,
-      "friction needs 0 <= coulomb <= static and a viscous coefficient that is not negative");
-}
-
-/* What the bristle models need beyond that. */
-static bramah_status check_bristles(const bramah__compiler *k, const bramah_cylinder *in)
-{
-  const bramah_friction *f = &in->friction;
-  const struct {
-    double value;
-    const char *what;
-  } checks[] = {{f->coulomb, "the Coulomb force of a bristle model"},
-                {f->bristle_stiffness, "the bristle stiffness"},
-                {f->stribeck_exponent, "the Stribeck exponent"},
-                {f->film_velocity, "the film velocity"},
-                {f->film_time_rising, "the rising time of the film"},
-                {f->film_time_falling, "the falling time of the film"},
-                {f->film_time_dwell, "the dwell time of the film"}};
-  const size_t n = f->model == BRAMAH_FRICTION_LUGRE ? 3 : sizeof checks / sizeof checks[0];
-  if (!(f->bristle_damping >= 0.0))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "the bristle damping must not be negative");
+  const size_t n = in->n_points;
+  double *x = *next, *y = x + n;
+  if (n == 0) return BRAMAH_OK;
+  if (n < 2)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
+                                "a characteristic needs at least two points");
   for (size_t i = 0; i < n; i++) {
-    const bramah_status status = bramah__positive(k, checks[i].value, in->name, in->line, checks[i].what);
+    x[i] = in->spools[i];
+    y[i] = in->openings[i];
+    if (!isfinite(x[i]) || !isfinite(y[i]) || (i > 0 && !(x[i] > x[i - 1])))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
+                                  "the spools of a characteristic must ascend");
+    if (!(y[i] >= least))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
+                                  "the opening of a single flow path must not be negative");
+  }
+  *out = (bramah__curve){n, x, y};
+  *next = y + n;
+  return BRAMAH_OK;
+}
+
+/* All spools: how they move and what they open. Directional valves have their ports, too. */
+static bramah_status build_valves(bramah__compiler *k)
+{
+  const bramah_model *m = k->model;
+  double *next = k->t.points;
+  for (size_t i = 0; i < k->machine->n_valves; i++) {
+    const bramah_valve *in = &k->machine->valves[i];
+    bramah__valve *out = &k->t.valve[i];
+    taken t;
+    bramah_status status = BRAMAH_OK;
+    if (i < k->source->n_valves) {
+      status = take(k, in, &bramah__valve_kind, &t);
+      if (status != BRAMAH_OK) return status;
+      *out = (bramah__valve){.pump = t.node[0],
+                             .tank = t.node[1],
+                             .a = t.node[2],
+                             .b = t.node[3],
+                             .coefficient = in->flow_coefficient};
+    }
+    const long input = bramah__find_name(m->n_inputs, m->input_name, in->input);
+    if (input < 0)
+      return bramah__no_such(k, in->name, in->line, "input", in->input, m->n_inputs, m->input_name);
+    out->input = (size_t)input;
+    out->time_constant = in->time_constant;
+    out->limit = in->limit;
+    out->opening.dead_band = in->dead_band;
+    status = build_curve(k, in, &in->characteristic, -INFINITY, &next, &out->opening.common);
+    for (int w = 0; w < BRAMAH_N_PORTS && status == BRAMAH_OK; w++)
+      status = build_curve(k, in, &in->ports[w], 0.0, &next, &out->opening.path[w]);
     if (status != BRAMAH_OK) return status;
+    k->model->U0[i] = in->initial_spool;
   }
   return BRAMAH_OK;
 }
 
-static bramah_status check_friction(const bramah__compiler *k, const bramah_cylinder *in)
-{
-  const bramah_friction *f = &in->friction;
-  switch (f->model) {
-  case BRAMAH_FRICTION_NONE:
-    return BRAMAH_OK;
-  case BRAMAH_FRICTION_VISCOUS:
-    if (f->viscous >= 0.0) return BRAMAH_OK;
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "the viscous coefficient must not be negative");
-  case BRAMAH_FRICTION_BROWN_MCPHEE:
-    return check_dry(k, in);
-  case BRAMAH_FRICTION_BENGISU_AKAY: {
-    const bramah_status status = bramah__positive(k, f->decay, in->name, in->line, "the decay of friction");
-    return status == BRAMAH_OK ? check_dry(k, in) : status;
-  }
-  case BRAMAH_FRICTION_LUGRE:
-  case BRAMAH_FRICTION_MODIFIED_LUGRE: {
-    const bramah_status status = check_bristles(k, in);
-    return status == BRAMAH_OK ? check_dry(k, in) : status;
-  }
-  }
-  return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction model is unknown");
-}
+/* ---- actuators ---- */
 
-bramah_status bramah__build_friction(bramah__compiler *k, const bramah_cylinder *in, bramah__friction *out)
+static bramah_status build_attachment(const bramah__compiler *k, const void *in, const char *const *bodies,
+                                      const double points[2][3], bramah__line *line)
 {
-  const bramah_friction *f = &in->friction;
-  *out = (bramah__friction){.kind = (bramah__friction_kind)f->model,
-                            .coulomb = f->coulomb,
-                            .static_force = f->static_force,
-                            .stribeck = f->stribeck_velocity,
-                            .viscous = f->viscous,
-                            .decay = f->decay,
-                            .stiffness = f->bristle_stiffness,
-                            .damping = f->bristle_damping,
-                            .exponent = f->stribeck_exponent,
-                            .film_velocity = f->film_velocity,
-                            .film_rising = f->film_time_rising,
-                            .film_falling = f->film_time_falling,
-                            .film_dwell = f->film_time_dwell};
-  return check_friction(k, in);
-}
-
-typedef struct positive_value {
-  double value;
-  const char *what;
-} positive_value;
-
-static bramah_status check_values(bramah__compiler *k, const bramah_cylinder *in, size_t n,
-                                  const positive_value *checks)
-{
+  const bramah_named *named = in;
   bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < n && status == BRAMAH_OK; i++)
-    status = bramah__positive(k, checks[i].value, in->name, in->line, checks[i].what);
+  memcpy(line->point, points, sizeof line->point);
+  for (int e = 0; e < 2 && status == BRAMAH_OK; e++) {
+    const char *body = bodies[e];
+    bramah__carry_point(k, &body, line->point[e]);
+    status = bramah__find_body(k, named->name, named->line, body, &line->body[e]);
+  }
   return status;
 }
 
-bramah_status bramah__build_attachment(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
+static void fill_seals(const bramah_friction *f, const bramah_end_stop *stop, bramah__cylinder *out)
 {
-  bramah_status status = BRAMAH_OK;
-  for (int e = 0; e < 2 && status == BRAMAH_OK; e++)
-    status = bramah__find_body(k, in->name, in->line, in->body[e], &line->body[e]);
-  memcpy(line->point, in->point, sizeof line->point);
-  return status;
-}
-
-static bramah_status build_turning(bramah__compiler *k, const bramah_cylinder *in, const char *joint,
-                                   int endless, bramah__line *line)
-{
-  const bramah_model *m = k->model;
-  const positive_value checks[] = {{in->piston_area, "the displacement"},
-                                   {in->bulk_modulus, "the bulk modulus"},
-                                   {in->piston_chamber_length, "the angle of chamber a"},
-                                   {in->rod_chamber_length, "the angle of chamber b"}};
-  const bramah_status status = check_values(k, in, endless ? 1 : sizeof checks / sizeof checks[0], checks);
-  if (status != BRAMAH_OK) return status;
-  if (!isfinite(in->reference_stroke))
-    return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, in->name, in->line,
-                                "the reference angle is not finite");
-  const long i = bramah__find_name(m->n, m->joint_name, joint);
-  if (i < 0) return bramah__no_such(k, in->name, in->line, "joint coordinate", joint, m->n, m->joint_name);
-  if (!k->t.link[i].revolute)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "its joint coordinate slides; one that turns is needed");
-  line->is_coordinate = 1;
-  line->joint = (size_t)i;
-  return BRAMAH_OK;
-}
-
-/* A cylinder between two points. */
-static bramah_status build_linear(bramah__compiler *k, const bramah_cylinder *in, bramah__line *line)
-{
-  const positive_value checks[] = {{in->piston_area, "the piston area"},
-                                   {in->rod_area, "the rod area"},
-                                   {in->bulk_modulus, "the bulk modulus"},
-                                   {in->piston_chamber_length, "the piston chamber length"},
-                                   {in->rod_chamber_length, "the rod chamber length"}};
-  const bramah_status status = check_values(k, in, sizeof checks / sizeof checks[0], checks);
-  return status == BRAMAH_OK ? bramah__build_attachment(k, in, line) : status;
-}
-
-/* Cylinder i, or the rotary actuator that follows the cylinders as one. */
-static bramah_status build_cylinder(bramah__compiler *k, size_t i)
-{
-  const bramah_model *m = k->model;
-  const bramah_machine *source = k->source;
-  const bramah_cylinder *in = &k->machine->cylinders[i];
-  bramah__cylinder *out = &k->t.cylinder[i];
-  bramah__line *line = &k->t.line[i];
-  const size_t rotary = source->n_cylinders + source->n_metered_cylinders;
-  if (i >= source->n_cylinders && i < rotary) return BRAMAH_OK; /* metered: compile_metered.c */
-  out->endless = i >= rotary + source->n_rotaries;
-  const bramah_status status =
-      i < rotary ? build_linear(k, in, line)
-                 : build_turning(k, in, bramah__turning(source, i - rotary).joint, out->endless, line);
-  if (status != BRAMAH_OK) return status;
-  const long piston = bramah__find_name(source->n_volumes, m->volume_name, in->piston_volume);
-  const long rod = bramah__find_name(source->n_volumes, m->volume_name, in->rod_volume);
-  if (piston < 0)
-    return bramah__no_such(k, in->name, in->line, "volume", in->piston_volume, source->n_volumes,
-                           m->volume_name);
-  if (rod < 0)
-    return bramah__no_such(k, in->name, in->line, "volume", in->rod_volume, source->n_volumes,
-                           m->volume_name);
-  out->piston = (size_t)piston;
-  out->rod = (size_t)rod;
-  out->piston_area = in->piston_area;
-  out->rod_area = in->rod_area;
-  out->bulk_modulus = in->bulk_modulus;
-  out->reference = in->reference_stroke;
-  out->piston_length = out->endless ? INFINITY : in->piston_chamber_length;
-  out->rod_length = out->endless ? INFINITY : in->rod_chamber_length;
   out->friction_scale = 1.0;
-  return bramah__build_friction(k, in, &out->friction);
+  out->friction = (bramah__friction){.kind = (bramah__friction_kind)f->model,
+                                     .coulomb = f->coulomb,
+                                     .static_force = f->static_force,
+                                     .stribeck = f->stribeck_velocity,
+                                     .viscous = f->viscous,
+                                     .decay = f->decay,
+                                     .stiffness = f->bristle_stiffness,
+                                     .damping = f->bristle_damping,
+                                     .exponent = f->stribeck_exponent,
+                                     .film_velocity = f->film_velocity,
+                                     .film_rising = f->film_time_rising,
+                                     .film_falling = f->film_time_falling,
+                                     .film_dwell = f->film_time_dwell};
+  out->stop = (bramah__end_stop){stop->stiffness, stop->damping, stop->cushion_length, stop->cushion_damping};
+}
+
+/* Cylinders; then rotary actuators and motors, cylinders with angles for lengths that act along their joints. */
+static bramah_status build_cylinders(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  const size_t nl = d->n_cylinders, first = nl + d->n_metered_cylinders;
+  bramah_status status;
+  taken t;
+  for (size_t i = 0; i < nl; i++) {
+    const bramah_cylinder *in = &d->cylinders[i];
+    status = take(k, in, &bramah__cylinder_kind, &t);
+    if (status == BRAMAH_OK) status = build_attachment(k, in, in->body, in->point, &k->t.line[i]);
+    if (status != BRAMAH_OK) return status;
+    bramah__cylinder *out = &k->t.cylinder[i];
+    *out = (bramah__cylinder){.piston = t.node[0],
+                              .rod = t.node[1],
+                              .piston_area = in->piston_area,
+                              .rod_area = in->rod_area,
+                              .bulk_modulus = in->bulk_modulus,
+                              .reference = in->reference_stroke,
+                              .piston_length = in->piston_chamber_length,
+                              .rod_length = in->rod_chamber_length};
+    fill_seals(&in->friction, &in->end_stop, out);
+  }
+  for (size_t i = 0; i < bramah__n_turning(d); i++) {
+    const bramah_rotary in = bramah__turning(d, i);
+    const int endless = i >= d->n_rotaries;
+    status = endless ? take(k, &d->motors[i - d->n_rotaries], &bramah__motor_kind.description, &t)
+                     : take(k, &d->rotaries[i], &bramah__rotary_kind, &t);
+    if (status != BRAMAH_OK) return status;
+    k->t.line[first + i].is_coordinate = 1;
+    k->t.line[first + i].joint = t.other;
+    bramah__cylinder *out = &k->t.cylinder[first + i];
+    *out = (bramah__cylinder){.endless = endless,
+                              .piston = t.node[0],
+                              .rod = t.node[1],
+                              .piston_area = in.displacement,
+                              .rod_area = in.displacement,
+                              .bulk_modulus = in.bulk_modulus,
+                              .reference = in.reference_angle,
+                              .piston_length = endless ? INFINITY : in.a_angle,
+                              .rod_length = endless ? INFINITY : in.b_angle};
+    fill_seals(&in.friction, &in.end_stop, out);
+  }
+  return BRAMAH_OK;
+}
+
+/* Spool of regeneration or unloading valve i, or how far it is open without one. */
+static size_t spool_of(const bramah_machine *d, size_t i, double *open)
+{
+  const bramah_metering_valve *valve = one_way_at(d, i).valve;
+  *open = has_spool(valve) || valve->flow_coefficient == 0.0 ? 0.0 : valve->opening;
+  return has_spool(valve) ? d->n_valves + d->n_metered_cylinders + count_spools(d, i) : BRAMAH__NO_SPOOL;
+}
+
+/* Metered cylinder i at its place among those sorted by pump lines. The force of the load pressure is that of a
+ * cylinder with this piston area and no rod side; without lengths the stroke has no ends. */
+static bramah_status build_metered(bramah__compiler *k, size_t i, size_t slot)
+{
+  const bramah_machine *d = k->source;
+  const bramah_metered_cylinder *in = &d->metered_cylinders[i];
+  const size_t volume = d->n_volumes + d->n_lines + i, cylinder = d->n_cylinders + i;
+  const int has_ends = in->reference_stroke != 0.0;
+  const double *C = in->flow_coefficient;
+  bramah__metered_port *port = &k->t.metered_port[slot];
+  *port = (bramah__metered_port){.cylinder = cylinder,
+                                 .volume = volume,
+                                 .spool = d->n_valves + i,
+                                 .stiffness = in->stiffness,
+                                 .damping = in->damping};
+  port->regeneration = spool_of(d, i, &port->regeneration_open);
+  k->t.metered[slot] = (bramah__metered){.A_h = in->piston_area,
+                                         .A_r = in->rod_area,
+                                         .P_hM = in->piston_relief,
+                                         .P_rM = in->rod_relief,
+                                         .c_ph = C[BRAMAH_PORT_PUMP_A],
+                                         .c_tr = C[BRAMAH_PORT_B_TANK],
+                                         .c_pr = C[BRAMAH_PORT_PUMP_B],
+                                         .c_th = C[BRAMAH_PORT_A_TANK],
+                                         .c_a = in->regeneration.flow_coefficient};
+  bramah__cylinder *out = &k->t.cylinder[cylinder];
+  *out = (bramah__cylinder){.metered = 1,
+                            .piston = volume,
+                            .rod = volume,
+                            .piston_area = in->piston_area,
+                            .reference = in->reference_stroke,
+                            .piston_length = has_ends ? in->piston_chamber_length : INFINITY,
+                            .rod_length = has_ends ? in->rod_chamber_length : INFINITY};
+  fill_seals(&in->friction, &in->end_stop, out);
+  return build_attachment(k, in, in->body, in->point, &k->t.line[cylinder]);
+}
+
+/* Does the curve stay closed on that side of 0, 0 included? */
+static int is_closed(const bramah__curve *curve, double side)
+{
+  if (curve->n == 0) return 1;
+  for (size_t i = 0; i < curve->n; i++)
+    if (side * curve->x[i] >= 0.0 && curve->y[i] > 0.0) return 0;
+  return !(bramah__curve_tangent(curve, 0.0).value > 0.0);
+}
+
+/* Pump lines with the metered cylinders on each of them. After the spools. */
+static bramah_status build_pump_lines(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  taken t;
+  for (size_t i = 0; i < d->n_metered_cylinders; i++) {
+    const bramah_metered_cylinder *in = &d->metered_cylinders[i];
+    const bramah__opening *opening = &k->t.valve[d->n_valves + i].opening;
+    const bramah_status status = take(k, in, &bramah__metered_cylinder_kind, &t);
+    if (status != BRAMAH_OK) return status;
+    if ((opening->common.n && bramah__curve_tangent(&opening->common, 0.0).value != 0.0) ||
+        !is_closed(&opening->path[BRAMAH__PUMP_A], -1.0) ||
+        !is_closed(&opening->path[BRAMAH__B_TANK], -1.0) || !is_closed(&opening->path[BRAMAH__A_TANK], 1.0) ||
+        !is_closed(&opening->path[BRAMAH__PUMP_B], 1.0))
+      return bramah__compile_fail(
+          k, BRAMAH_E_VALUE, in->name, in->line,
+          "flow paths that extend it must be shut for U <= 0, those that retract it for U >= 0");
+  }
+  for (size_t l = 0, slot = 0; l < d->n_pump_lines; l++) {
+    const bramah_pump_line *in = &d->pump_lines[l];
+    bramah__metered_line *out = &k->t.metered_line[l];
+    bramah_status status = take(k, in, &bramah__pump_line_kind, &t);
+    *out = (bramah__metered_line){
+        .line = {.Q = in->flow, .P_M = in->set_pressure, .U_b = in->unloading.flow_coefficient},
+        .tank = t.other,
+        .first = slot};
+    out->unloading = spool_of(d, d->n_metered_cylinders + l, &out->unloading_open);
+    for (size_t i = 0; i < d->n_metered_cylinders && status == BRAMAH_OK; i++)
+      if (strcmp(d->metered_cylinders[i].pump_line, in->name) == 0) status = build_metered(k, i, slot++);
+    if (status != BRAMAH_OK) return status;
+    out->n = slot - out->first;
+    if (out->n > BRAMAH__MAX_ON_LINE)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                  "more than 16 metered cylinders are on this pump line");
+  }
+  return BRAMAH_OK;
+}
+
+/* ---- elements, and what only the whole can say ---- */
+
+static bramah_status build_elements(bramah__compiler *k)
+{
+  bramah__element *out = k->t.element;
+  for (int kind = 0; kind < BRAMAH__N_ELEMENT_KINDS; kind++) {
+    const bramah_element_kind *description = &bramah__element_kinds[kind]->description;
+    const size_t n = bramah_machine_n_elements(k->machine, description);
+    for (size_t i = 0; i < n; i++, out++) {
+      const bramah_named *in = bramah_machine_element(k->machine, description, i);
+      taken t;
+      const bramah_status status = take(k, in, description, &t);
+      if (status != BRAMAH_OK) return status;
+      if (t.n_nodes == 2 && t.node[0] == t.node[1])
+        return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "both of its ends are the same");
+      out->kind = kind;
+      memcpy(out->value, t.value, sizeof out->value);
+      memcpy(out->node, t.node, sizeof out->node);
+    }
+  }
+  return BRAMAH_OK;
+}
+
+/* Friction states lie behind each other in the order of the cylinders. A volume without hose and chamber would have no
+ * compliance at all, as an empty chamber has at a stop. */
+static bramah_status check_circuit(bramah__compiler *k)
+{
+  size_t first_state = 0;
+  for (size_t c = 0; c < k->model->circuit.n_cylinders; c++) {
+    bramah__cylinder *cylinder = &k->t.cylinder[c];
+    cylinder->first_state = first_state;
+    first_state += bramah__friction_states(cylinder->friction.kind);
+  }
+  for (size_t i = 0; i < k->source->n_volumes; i++) {
+    const bramah_volume *volume = &k->source->volumes[i];
+    int filled = k->t.volume[i].hose_volume > 0.0;
+    for (size_t c = 0; c < k->model->circuit.n_cylinders; c++)
+      filled |= !k->t.cylinder[c].endless && (k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i);
+    if (!filled)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, volume->name, volume->line,
+                                  "this volume has neither a hose nor a cylinder chamber");
+  }
+  const size_t first_turning = k->source->n_cylinders + k->source->n_metered_cylinders;
+  for (size_t c = 0; c < k->model->circuit.n_cylinders; c++) {
+    const bramah__cylinder *cylinder = &k->t.cylinder[c];
+    if (cylinder->metered || !(cylinder->stop.stiffness > 0.0)) continue;
+    if (k->t.volume[cylinder->piston].hose_volume > 0.0 && k->t.volume[cylinder->rod].hose_volume > 0.0)
+      continue;
+    const int line =
+        c < first_turning ? k->source->cylinders[c].line : bramah__turning(k->source, c - first_turning).line;
+    return bramah__compile_fail(
+        k, BRAMAH_E_VALUE, k->model->cylinder_name[c], line,
+        "an end stop needs a hose at both volumes: an empty chamber has no compliance");
+  }
+  return BRAMAH_OK;
 }
 
 bramah_status bramah__build_circuit(bramah__compiler *k)
 {
+  bramah__circuit *circuit = &k->model->circuit;
+  bramah_machine otherwise;
+  bramah_machine_default(&otherwise);
   const bramah_machine *d = k->machine;
-  bramah_status status = BRAMAH_OK;
-  if (k->source->n_volumes)
-    status = bramah__positive(k, d->oil_bulk_modulus, "oil", 0, "the bulk modulus of the oil");
-  if (status == BRAMAH_OK) status = build_volumes(k);
-  for (size_t i = 0; i < d->n_valves && status == BRAMAH_OK; i++) {
-    if (i < k->source->n_valves) status = build_ports(k, &d->valves[i], &k->t.valve[i]);
-    if (status == BRAMAH_OK) status = build_spool(k, &d->valves[i], &k->t.valve[i]);
-    k->model->U0[i] = d->valves[i].initial_spool;
-  }
-  for (size_t i = 0; i < d->n_cylinders && status == BRAMAH_OK; i++) status = build_cylinder(k, i);
+  bramah_status status = build_fluid(k);
+  if (status == BRAMAH_OK) status = build_valves(k);
+  if (status == BRAMAH_OK) status = build_cylinders(k);
+  if (status == BRAMAH_OK) status = build_pump_lines(k);
+  if (status == BRAMAH_OK) status = build_elements(k);
+  if (status == BRAMAH_OK) status = check_circuit(k);
+  circuit->oil_bulk_modulus = d->oil_bulk_modulus;
+  circuit->transition_pressure =
+      d->transition_pressure > 0.0 ? d->transition_pressure : otherwise.transition_pressure;
+  circuit->air =
+      (bramah__air){d->air.fraction, d->air.exponent > 0.0 ? d->air.exponent : 1.4, d->air.vapour_pressure};
+  circuit->volume = k->t.volume;
+  circuit->supply = k->t.supply;
+  circuit->element = k->t.element;
+  circuit->valve = k->t.valve;
+  circuit->cylinder = k->t.cylinder;
+  circuit->metered = k->t.metered;
+  circuit->metered_port = k->t.metered_port;
+  circuit->metered_line = k->t.metered_line;
+  k->model->line = k->t.line;
   return status;
-}
-
-bramah_status bramah__finish_circuit(bramah__compiler *k)
-{
-  /* friction states lie behind each other in the order of the cylinders */
-  size_t first = 0;
-  for (size_t i = 0; i < k->machine->n_cylinders; i++) {
-    k->t.cylinder[i].first_state = first;
-    first += bramah__friction_states(k->t.cylinder[i].friction.kind);
-  }
-  /* a volume without hose and chamber would have no compliance at all; flows and load pressures are none */
-  for (size_t i = 0; i < k->source->n_volumes; i++) {
-    int filled = k->t.volume[i].hose_volume > 0.0;
-    for (size_t c = 0; c < k->machine->n_cylinders; c++)
-      filled |= !k->t.cylinder[c].endless && (k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i);
-    if (!filled)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, k->machine->volumes[i].name, k->machine->volumes[i].line,
-                                  "this volume has neither a hose nor a cylinder chamber");
-  }
-  return BRAMAH_OK;
 }

@@ -74,6 +74,49 @@ size_t bramah__count_coordinates(const bramah_machine *machine)
   return n;
 }
 
+/* ---- bodies and rotations ---- */
+
+bramah_status bramah__check_body(const bramah__compiler *k, const bramah_body *body)
+{
+  const double *I = body->inertia;
+  if (!(body->mass >= 0.0) || !isfinite(body->mass))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, body->name, body->line, "the mass must not be negative");
+  if (!(I[0] >= 0.0 && I[1] >= 0.0 && I[2] >= 0.0))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, body->name, body->line,
+                                "moments of inertia must not be negative");
+  return BRAMAH_OK;
+}
+
+/* Right-handed orthonormal within rounding of typed numbers? */
+static int is_rotation(const double *R)
+{
+  double c[3];
+  bramah__cross3(R, R + 3, c);
+  for (int i = 0; i < 3; i++) {
+    if (fabs(bramah__dot3(R + 3 * i, R + 3 * i) - 1.0) > 1e-6) return 0;
+    if (fabs(c[i] - R[6 + i]) > 1e-6) return 0;
+  }
+  return 1;
+}
+
+bramah_status bramah__joint_rotation(const bramah__compiler *k, const bramah_joint *joint, double *R)
+{
+  static const double zero9[9] = {0}, identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  memcpy(R, joint->rotation, sizeof joint->rotation);
+  if (memcmp(R, zero9, sizeof zero9) == 0) memcpy(R, identity, sizeof identity);
+  if (is_rotation(R)) return BRAMAH_OK;
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                              "the rotation of this joint is not a right-handed rotation matrix");
+}
+
+int bramah__normalise(const double *v, double *out)
+{
+  const double length = sqrt(bramah__dot3(v, v));
+  if (!(length > 0.0) || !isfinite(length)) return 0;
+  for (int i = 0; i < 3; i++) out[i] = v[i] / length;
+  return 1;
+}
+
 /* ---- welds ---- */
 
 static int same(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }
@@ -290,33 +333,6 @@ static void carry_attachments(bramah__compiler *k)
       bramah__carry_point(k, &loop->body[e], loop->point[e]);
     }
   }
-  for (size_t i = 0; i < d->n_cylinders; i++) k->t.cylinders[i] = d->cylinders[i];
-  bramah__expand_metered(k);
-  for (size_t i = 0; i < d->n_cylinders + d->n_metered_cylinders; i++)
-    for (int e = 0; e < 2; e++)
-      bramah__carry_point(k, &k->t.cylinders[i].body[e], k->t.cylinders[i].point[e]);
-}
-
-/* A rotary actuator is a cylinder with angles for lengths; compile_circuit.c lets it act along its joint. */
-static void append_rotaries(bramah__compiler *k)
-{
-  const bramah_machine *d = k->source;
-  const size_t first = d->n_cylinders + d->n_metered_cylinders;
-  for (size_t i = 0; i < bramah__n_turning(d); i++) {
-    const bramah_rotary rotary = bramah__turning(d, i);
-    k->t.cylinders[first + i] = (bramah_cylinder){.name = rotary.name,
-                                                  .line = rotary.line,
-                                                  .piston_volume = rotary.a_volume,
-                                                  .rod_volume = rotary.b_volume,
-                                                  .piston_area = rotary.displacement,
-                                                  .rod_area = rotary.displacement,
-                                                  .bulk_modulus = rotary.bulk_modulus,
-                                                  .reference_stroke = rotary.reference_angle,
-                                                  .piston_chamber_length = rotary.a_angle,
-                                                  .rod_chamber_length = rotary.b_angle,
-                                                  .friction = rotary.friction,
-                                                  .end_stop = rotary.end_stop};
-  }
 }
 
 bramah_status bramah__expand(bramah__compiler *k)
@@ -340,21 +356,12 @@ bramah_status bramah__expand(bramah__compiler *k)
       if (same(bodies[i].name, p.body)) weld_together(&bodies[i], &k->source->bodies[b], &p);
   }
   carry_attachments(k);
-  append_rotaries(k);
   k->expanded = *d;
   k->expanded.n_bodies = k->expanded.n_joints = k->model->n;
   k->expanded.bodies = k->t.bodies;
   k->expanded.joints = k->t.joints;
   k->expanded.loops = k->t.loops;
-  k->expanded.cylinders = k->t.cylinders;
-  k->expanded.n_cylinders = k->model->circuit.n_cylinders;
-  k->expanded.n_rotaries = 0;
-  if (d->n_metered_cylinders + d->n_pump_lines + d->n_lines > 0) {
-    k->expanded.volumes = k->t.volumes;
-    k->expanded.n_volumes = k->model->circuit.n_volumes;
-    k->expanded.valves = k->t.valves;
-    k->expanded.n_valves = bramah__n_spools(&k->model->circuit);
-  }
+  bramah__expand_circuit(k);
   k->machine = &k->expanded;
   return BRAMAH_OK;
 }

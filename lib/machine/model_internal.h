@@ -10,7 +10,6 @@
 #include "lib/hydraulics/circuit.h"
 #include "lib/multibody/closure.h"
 #include "lib/multibody/forces.h"
-#include "lib/multibody/line.h"
 #include "lib/multibody/motion.h"
 #include "lib/multibody/rotation.h"
 #include "lib/multibody/tree.h"
@@ -42,7 +41,7 @@ typedef enum bramah__output_code {
   BRAMAH__BALL_QX,
   BRAMAH__BALL_QY,
   BRAMAH__BALL_QZ,
-  BRAMAH__BODY_FORCE_X, /* specific force at the origin of the body, see output_bodies.c */
+  BRAMAH__BODY_FORCE_X, /* specific force at the origin of the body, see outputs.c */
   BRAMAH__BODY_FORCE_Y,
   BRAMAH__BODY_FORCE_Z,
   BRAMAH__BODY_TURN_X, /* angular acceleration */
@@ -57,7 +56,7 @@ typedef enum bramah__output_code {
   BRAMAH__BODY_RATE_XY,
   BRAMAH__BODY_RATE_XZ,
   BRAMAH__BODY_RATE_YZ,
-  BRAMAH__METERED_VELOCITY, /* of metered cylinders (by cylinder) and of pump lines: output_metered.c */
+  BRAMAH__METERED_VELOCITY, /* of metered cylinders (by cylinder) and of pump lines: outputs.c */
   BRAMAH__PISTON_PRESSURE,
   BRAMAH__ROD_PRESSURE,
   BRAMAH__METERED_FLOW,
@@ -137,10 +136,11 @@ struct bramah_model {
   bramah__parameter *parameter;
   /* initial state, closed */
   double *z0, *zd0, *p0, *U0;
-  int *index0;              /* [n] dependent coordinates, then independent ones */
-  int *row0;                /* [m] constraint rows in use first */
-  double potential0;        /* [J] of the initial pose */
-  double closure_tolerance; /* [m] */
+  unsigned char *joint_turns; /* [n] */
+  int *index0;                /* [n] dependent coordinates, then independent ones */
+  int *row0;                  /* [m] constraint rows in use first */
+  double potential0;          /* [J] of the initial pose */
+  double closure_tolerance;   /* [m] */
   /* States of the circuit that have a rate: the pressures of the volumes. Size of each, which unknowns are scaled by,
    * and the correction that ends an iteration. */
   size_t n_first_order;

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the plant of a machine can tell, with names and units: the columns of a simulated log. */
-#include "lib/machine/model_internal.h"
+/* What the plant of a machine can tell and be told: its outputs, the columns of a simulated log, and its parameters,
+ * with names and units. Names of parameters exist as soon as there is memory, what they mean when the model is
+ * complete. */
+#include "lib/machine/compile.h"
 #include "lib/base/text.h"
+#include "lib/hydraulics/metering.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- outputs ---- */
 
 typedef struct kind {
   bramah__output_code code;
@@ -11,131 +19,123 @@ typedef struct kind {
   int has_row, hidden;
 } kind;
 
+/* Outputs with a row; those without; and those that are no columns of a log. */
+#define ROW(code, suffix, unit)                                                                              \
+  {                                                                                                          \
+    code, suffix, unit, NULL, BRAMAH_OUTPUT_OTHER, 1, 0                                                      \
+  }
+#define PLAIN(code, suffix, unit)                                                                            \
+  {                                                                                                          \
+    code, suffix, unit, NULL, BRAMAH_OUTPUT_OTHER, 0, 0                                                      \
+  }
+#define HIDDEN(code, suffix, unit)                                                                           \
+  {                                                                                                          \
+    code, suffix, unit, NULL, BRAMAH_OUTPUT_OTHER, 1, 1                                                      \
+  }
+#define STATE(suffix, unit, kind)                                                                            \
+  {                                                                                                          \
+    BRAMAH__VOLUME_PRESSURE, suffix, unit, NULL, kind, 1, 0                                                  \
+  }
+#define OF_JOINT(code, suffix, unit, sliding, kind)                                                          \
+  {                                                                                                          \
+    code, suffix, unit, sliding, kind, 1, 0                                                                  \
+  }
+#define OF_ACTUATOR(stroke, velocity, force, unit, rate, force_unit)                                         \
+  ROW(BRAMAH__CYLINDER_STROKE, stroke, unit), ROW(BRAMAH__CYLINDER_VELOCITY, velocity, rate),                \
+      ROW(BRAMAH__CYLINDER_FORCE, force, force_unit),                                                        \
+      PLAIN(BRAMAH__CYLINDER_FRICTION, ".friction", force_unit), PLAIN(BRAMAH__CYLINDER_WORK, ".work", "J")
+
 static const kind joint_kinds[] = {
-    {BRAMAH__JOINT_POSITION, ".angle", "rad", "m", BRAMAH_OUTPUT_POSITION, 1, 0},
-    {BRAMAH__JOINT_RATE, ".rate", "rad/s", "m/s", BRAMAH_OUTPUT_RATE, 1, 0},
-    {BRAMAH__JOINT_ACCELERATION, ".acceleration", "rad/s^2", "m/s^2", BRAMAH_OUTPUT_ACCELERATION, 1, 0},
+    OF_JOINT(BRAMAH__JOINT_POSITION, ".angle", "rad", "m", BRAMAH_OUTPUT_POSITION),
+    OF_JOINT(BRAMAH__JOINT_RATE, ".rate", "rad/s", "m/s", BRAMAH_OUTPUT_RATE),
+    OF_JOINT(BRAMAH__JOINT_ACCELERATION, ".acceleration", "rad/s^2", "m/s^2", BRAMAH_OUTPUT_ACCELERATION),
 };
-static const kind volume_kinds[] = {
-    {BRAMAH__VOLUME_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_FIRST_ORDER, 1, 0}};
-static const kind flow_state_kinds[] = {
-    {BRAMAH__VOLUME_PRESSURE, ".flow", "m^3/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0}};
-static const kind load_kinds[] = {
-    {BRAMAH__VOLUME_PRESSURE, ".load_pressure", "Pa", NULL, BRAMAH_OUTPUT_FIRST_ORDER, 1, 0}};
-static const kind valve_kinds[] = {{BRAMAH__VALVE_SPOOL, ".spool", "V", NULL, BRAMAH_OUTPUT_OTHER, 0, 0}};
-static const kind cylinder_kinds[] = {
-    {BRAMAH__CYLINDER_STROKE, ".stroke", "m", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__CYLINDER_VELOCITY, ".velocity", "m/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__CYLINDER_FORCE, ".force", "N", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__CYLINDER_FRICTION, ".friction", "N", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
-    {BRAMAH__CYLINDER_WORK, ".work", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
-};
-static const kind rotary_kinds[] = {
-    {BRAMAH__CYLINDER_STROKE, ".angle", "rad", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__CYLINDER_VELOCITY, ".rate", "rad/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__CYLINDER_FORCE, ".torque", "N*m", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__CYLINDER_FRICTION, ".friction", "N*m", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
-    {BRAMAH__CYLINDER_WORK, ".work", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
-};
-static const kind input_kinds[] = {{BRAMAH__INPUT_COMMAND, ".command", "V", NULL, BRAMAH_OUTPUT_OTHER, 0, 0}};
-static const kind energy_kinds[] = {
-    {BRAMAH__ENERGY_KINETIC, ".kinetic", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
-    {BRAMAH__ENERGY_POTENTIAL, ".potential", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
-};
+static const kind volume_kinds[] = {STATE(".pressure", "Pa", BRAMAH_OUTPUT_FIRST_ORDER)};
+static const kind flow_state_kinds[] = {STATE(".flow", "m^3/s", BRAMAH_OUTPUT_OTHER)};
+static const kind load_kinds[] = {STATE(".load_pressure", "Pa", BRAMAH_OUTPUT_FIRST_ORDER)};
+static const kind valve_kinds[] = {PLAIN(BRAMAH__VALVE_SPOOL, ".spool", "V")};
+static const kind cylinder_kinds[] = {OF_ACTUATOR(".stroke", ".velocity", ".force", "m", "m/s", "N")};
+static const kind rotary_kinds[] = {OF_ACTUATOR(".angle", ".rate", ".torque", "rad", "rad/s", "N*m")};
+static const kind input_kinds[] = {PLAIN(BRAMAH__INPUT_COMMAND, ".command", "V")};
+static const kind energy_kinds[] = {PLAIN(BRAMAH__ENERGY_KINETIC, ".kinetic", "J"),
+                                    PLAIN(BRAMAH__ENERGY_POTENTIAL, ".potential", "J")};
 static const kind motion_kinds[] = {
     {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},
 };
-/* Vectors in the axes of a body, for gyros, accelerometers and inclinometers: output_bodies.c. */
-#define OF_BODY(code, suffix, unit)                                                                          \
-  {                                                                                                          \
-    code, suffix, unit, NULL, BRAMAH_OUTPUT_OTHER, 1, 1                                                      \
-  }
+/* Vectors in the axes of a body, for gyros, accelerometers and inclinometers. */
 static const kind body_kinds[] = {
-    OF_BODY(BRAMAH__BODY_RATE_X, ".body_rate_x", "rad/s"),
-    OF_BODY(BRAMAH__BODY_RATE_Y, ".body_rate_y", "rad/s"),
-    OF_BODY(BRAMAH__BODY_RATE_Z, ".body_rate_z", "rad/s"),
-    OF_BODY(BRAMAH__BODY_FORCE_X, ".specific_force_x", "m/s^2"),
-    OF_BODY(BRAMAH__BODY_FORCE_Y, ".specific_force_y", "m/s^2"),
-    OF_BODY(BRAMAH__BODY_FORCE_Z, ".specific_force_z", "m/s^2"),
-    OF_BODY(BRAMAH__BODY_TURN_X, ".angular_acceleration_x", "rad/s^2"),
-    OF_BODY(BRAMAH__BODY_TURN_Y, ".angular_acceleration_y", "rad/s^2"),
-    OF_BODY(BRAMAH__BODY_TURN_Z, ".angular_acceleration_z", "rad/s^2"),
-    OF_BODY(BRAMAH__BODY_UP_X, ".up_x", "1"),
-    OF_BODY(BRAMAH__BODY_UP_Y, ".up_y", "1"),
-    OF_BODY(BRAMAH__BODY_UP_Z, ".up_z", "1"),
-    OF_BODY(BRAMAH__BODY_RATE_XX, ".body_rate_xx", "rad^2/s^2"),
-    OF_BODY(BRAMAH__BODY_RATE_YY, ".body_rate_yy", "rad^2/s^2"),
-    OF_BODY(BRAMAH__BODY_RATE_ZZ, ".body_rate_zz", "rad^2/s^2"),
-    OF_BODY(BRAMAH__BODY_RATE_XY, ".body_rate_xy", "rad^2/s^2"),
-    OF_BODY(BRAMAH__BODY_RATE_XZ, ".body_rate_xz", "rad^2/s^2"),
-    OF_BODY(BRAMAH__BODY_RATE_YZ, ".body_rate_yz", "rad^2/s^2"),
+    HIDDEN(BRAMAH__BODY_RATE_X, ".body_rate_x", "rad/s"),
+    HIDDEN(BRAMAH__BODY_RATE_Y, ".body_rate_y", "rad/s"),
+    HIDDEN(BRAMAH__BODY_RATE_Z, ".body_rate_z", "rad/s"),
+    HIDDEN(BRAMAH__BODY_FORCE_X, ".specific_force_x", "m/s^2"),
+    HIDDEN(BRAMAH__BODY_FORCE_Y, ".specific_force_y", "m/s^2"),
+    HIDDEN(BRAMAH__BODY_FORCE_Z, ".specific_force_z", "m/s^2"),
+    HIDDEN(BRAMAH__BODY_TURN_X, ".angular_acceleration_x", "rad/s^2"),
+    HIDDEN(BRAMAH__BODY_TURN_Y, ".angular_acceleration_y", "rad/s^2"),
+    HIDDEN(BRAMAH__BODY_TURN_Z, ".angular_acceleration_z", "rad/s^2"),
+    HIDDEN(BRAMAH__BODY_UP_X, ".up_x", "1"),
+    HIDDEN(BRAMAH__BODY_UP_Y, ".up_y", "1"),
+    HIDDEN(BRAMAH__BODY_UP_Z, ".up_z", "1"),
+    HIDDEN(BRAMAH__BODY_RATE_XX, ".body_rate_xx", "rad^2/s^2"),
+    HIDDEN(BRAMAH__BODY_RATE_YY, ".body_rate_yy", "rad^2/s^2"),
+    HIDDEN(BRAMAH__BODY_RATE_ZZ, ".body_rate_zz", "rad^2/s^2"),
+    HIDDEN(BRAMAH__BODY_RATE_XY, ".body_rate_xy", "rad^2/s^2"),
+    HIDDEN(BRAMAH__BODY_RATE_XZ, ".body_rate_xz", "rad^2/s^2"),
+    HIDDEN(BRAMAH__BODY_RATE_YZ, ".body_rate_yz", "rad^2/s^2"),
 };
 /* Flows, for flow meters; a valve's are those out of it into its ports. */
-#define FLOW(code, suffix)                                                                                   \
-  {                                                                                                          \
-    code, suffix, "m^3/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 1                                                   \
-  }
-static const kind element_kinds[] = {FLOW(BRAMAH__ELEMENT_FLOW, ".flow")};
-static const kind port_kinds[] = {FLOW(BRAMAH__VALVE_FLOW_A, ".flow_a"),
-                                  FLOW(BRAMAH__VALVE_FLOW_B, ".flow_b")};
-
+static const kind element_kinds[] = {HIDDEN(BRAMAH__ELEMENT_FLOW, ".flow", "m^3/s")};
+static const kind port_kinds[] = {HIDDEN(BRAMAH__VALVE_FLOW_A, ".flow_a", "m^3/s"),
+                                  HIDDEN(BRAMAH__VALVE_FLOW_B, ".flow_b", "m^3/s")};
 /* Orientation of the child of a spherical or floating joint against the joint axes. */
-static const kind ball_kinds[] = {
-    {BRAMAH__BALL_QW, ".qw", "1", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__BALL_QX, ".qx", "1", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__BALL_QY, ".qy", "1", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__BALL_QZ, ".qz", "1", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-};
-
-/* Metered cylinders and pump lines: output_metered.c. */
+static const kind ball_kinds[] = {ROW(BRAMAH__BALL_QW, ".qw", "1"), ROW(BRAMAH__BALL_QX, ".qx", "1"),
+                                  ROW(BRAMAH__BALL_QY, ".qy", "1"), ROW(BRAMAH__BALL_QZ, ".qz", "1")};
+/* Metered cylinders and pump lines. */
 static const kind metered_kinds[] = {
-    {BRAMAH__METERED_VELOCITY, ".metered_velocity", "m/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__PISTON_PRESSURE, "_piston.pressure", "Pa", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__ROD_PRESSURE, "_rod.pressure", "Pa", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__METERED_FLOW, ".flow", "m^3/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__REGENERATION_FLOW, ".regeneration_flow", "m^3/s", NULL, BRAMAH_OUTPUT_OTHER, 1, 0},
-    {BRAMAH__METERED_VALVES, ".valves", "1", NULL, BRAMAH_OUTPUT_OTHER, 0, 0},
+    ROW(BRAMAH__METERED_VELOCITY, ".metered_velocity", "m/s"),
+    ROW(BRAMAH__PISTON_PRESSURE, "_piston.pressure", "Pa"),
+    ROW(BRAMAH__ROD_PRESSURE, "_rod.pressure", "Pa"),
+    ROW(BRAMAH__METERED_FLOW, ".flow", "m^3/s"),
+    ROW(BRAMAH__REGENERATION_FLOW, ".regeneration_flow", "m^3/s"),
+    PLAIN(BRAMAH__METERED_VALVES, ".valves", "1"),
 };
-static const kind line_kinds[] = {
-    {BRAMAH__LINE_PRESSURE, ".pressure", "Pa", NULL, BRAMAH_OUTPUT_OTHER, 1, 0}};
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+static const kind line_kinds[] = {ROW(BRAMAH__LINE_PRESSURE, ".pressure", "Pa")};
 
 /* A run of equal things with their kinds, in the order of the columns. */
 typedef struct group {
-  size_t n_things, n_kinds;
   const kind *kinds;
+  size_t n_kinds;
   const char *const *names; /* NULL: "energy" */
-  size_t first;             /* number of the first thing */
+  size_t n_things, first;   /* and number of the first */
 } group;
 
 enum { N_GROUPS = 17 };
 
-static void groups(const bramah_model *model, group *out)
+#define KINDS(a) (a), sizeof(a) / sizeof((a)[0])
+
+static void groups(const bramah_model *m, group *out)
 {
-  const bramah__circuit *circuit = &model->circuit;
-  const size_t linear = circuit->n_cylinders - model->n_rotaries;
-  out[0] = (group){model->n, COUNT(joint_kinds), joint_kinds, model->joint_name, 0};
-  const size_t filled = bramah__n_filled(circuit), loads = filled + circuit->n_lines;
-  out[1] = (group){filled, COUNT(volume_kinds), volume_kinds, model->volume_name, 0};
-  out[2] = (group){circuit->n_lines, COUNT(flow_state_kinds), flow_state_kinds, model->volume_name, filled};
-  out[3] = (group){circuit->n_metered, COUNT(load_kinds), load_kinds, model->volume_name, loads};
-  out[4] = (group){circuit->n_valves, COUNT(valve_kinds), valve_kinds, model->valve_name, 0};
-  out[5] = (group){linear, COUNT(cylinder_kinds), cylinder_kinds, model->cylinder_name, 0};
-  out[6] = (group){model->n_rotaries, COUNT(rotary_kinds), rotary_kinds, model->cylinder_name, linear};
-  out[7] = (group){model->n_inputs, COUNT(input_kinds), input_kinds, model->input_name, 0};
-  out[8] = (group){model->n_motions, COUNT(motion_kinds), motion_kinds, model->motion_name, 0};
-  out[9] = (group){1, COUNT(energy_kinds), energy_kinds, NULL, 0};
-  out[10] = (group){model->n, COUNT(body_kinds), body_kinds, model->body_name, 0};
-  out[11] = (group){circuit->n_passing, COUNT(element_kinds), element_kinds, model->element_name, 0};
-  out[12] = (group){circuit->n_valves, COUNT(port_kinds), port_kinds, model->valve_name, 0};
-  out[13] = (group){model->n_balls, COUNT(ball_kinds), ball_kinds, model->ball_name, 0};
-  out[14] = (group){circuit->n_metering_spools, COUNT(valve_kinds), valve_kinds, model->valve_name,
-                    circuit->n_valves};
-  out[15] = (group){circuit->n_metered, COUNT(metered_kinds), metered_kinds, model->cylinder_name,
-                    linear - circuit->n_metered};
-  out[16] = (group){circuit->n_metered_lines, COUNT(line_kinds), line_kinds, model->pump_line_name, 0};
+  const bramah__circuit *c = &m->circuit;
+  const size_t filled = bramah__n_filled(c), linear = c->n_cylinders - m->n_rotaries;
+  const group rows[N_GROUPS] = {{KINDS(joint_kinds), m->joint_name, m->n, 0},
+                                {KINDS(volume_kinds), m->volume_name, filled, 0},
+                                {KINDS(flow_state_kinds), m->volume_name, c->n_lines, filled},
+                                {KINDS(load_kinds), m->volume_name, c->n_metered, filled + c->n_lines},
+                                {KINDS(valve_kinds), m->valve_name, c->n_valves, 0},
+                                {KINDS(cylinder_kinds), m->cylinder_name, linear, 0},
+                                {KINDS(rotary_kinds), m->cylinder_name, m->n_rotaries, linear},
+                                {KINDS(input_kinds), m->input_name, m->n_inputs, 0},
+                                {KINDS(motion_kinds), m->motion_name, m->n_motions, 0},
+                                {KINDS(energy_kinds), NULL, 1, 0},
+                                {KINDS(body_kinds), m->body_name, m->n, 0},
+                                {KINDS(element_kinds), m->element_name, c->n_passing, 0},
+                                {KINDS(port_kinds), m->valve_name, c->n_valves, 0},
+                                {KINDS(ball_kinds), m->ball_name, m->n_balls, 0},
+                                {KINDS(valve_kinds), m->valve_name, c->n_metering_spools, c->n_valves},
+                                {KINDS(metered_kinds), m->cylinder_name, c->n_metered, linear - c->n_metered},
+                                {KINDS(line_kinds), m->pump_line_name, c->n_metered_lines, 0}};
+  memcpy(out, rows, sizeof rows);
 }
 
 size_t bramah__outputs_count(const bramah_model *model)
@@ -147,43 +147,209 @@ size_t bramah__outputs_count(const bramah_model *model)
   return count;
 }
 
-const char *bramah__join_text(bramah__arena *arena, const char *name, const char *suffix)
-{
-  char text[512];
-  const size_t used = bramah__append(text, sizeof text, 0, name ? name : "");
-  bramah__append(text, sizeof text, used, suffix);
-  return bramah__arena_text(arena, text);
-}
-
-static bramah__output make_output(const bramah_model *model, bramah__arena *arena, const group *g,
-                                  size_t thing, const kind *k)
-{
-  const size_t joint = g->kinds == motion_kinds ? model->motion[thing].joint : thing;
-  const int slides = k->sliding_unit && !model->tree.link[joint].revolute;
-  const char *suffix = slides && k->code == BRAMAH__JOINT_POSITION ? ".position" : k->suffix;
-  if (k->code == BRAMAH__ELEMENT_FLOW) {
-    const char *own = bramah__element_kinds[model->circuit.element[thing].kind]->flow_output;
-    if (own) suffix = own;
-  }
-  bramah__output out = {.code = k->code, .index = thing};
-  out.info.name = bramah__join_text(arena, g->names ? g->names[thing] : "energy", suffix);
-  out.info.unit = slides ? k->sliding_unit : k->unit;
-  out.info.kind = k->kind;
-  out.info.has_row = k->has_row;
-  out.info.hidden = k->hidden;
-  return out;
-}
-
 void bramah__outputs_build(bramah_model *model, bramah__arena *arena)
 {
-  group g[N_GROUPS];
-  groups(model, g);
+  group groups_of_model[N_GROUPS];
+  groups(model, groups_of_model);
   bramah__output *out = BRAMAH__TAKE(arena, bramah__output, bramah__outputs_count(model));
-  size_t count = 0;
-  for (size_t i = 0; i < N_GROUPS; i++)
-    for (size_t thing = 0; thing < g[i].n_things; thing++)
-      for (size_t k = 0; k < g[i].n_kinds; k++)
-        if (out) out[count++] = make_output(model, arena, &g[i], g[i].first + thing, &g[i].kinds[k]);
   model->output = out;
-  model->n_outputs = count;
+  model->n_outputs = 0;
+  for (const group *g = groups_of_model; out && g < groups_of_model + N_GROUPS; g++)
+    for (size_t i = 0; i < g->n_things * g->n_kinds; i++) {
+      const size_t thing = g->first + i / g->n_kinds;
+      const kind *k = &g->kinds[i % g->n_kinds];
+      const size_t joint = g->kinds == motion_kinds ? model->motion[thing].joint : thing;
+      const int slides = k->sliding_unit && !model->tree.link[joint].revolute;
+      const char *suffix = slides && k->code == BRAMAH__JOINT_POSITION ? ".position" : k->suffix;
+      if (k->code == BRAMAH__ELEMENT_FLOW) {
+        const char *own = bramah__element_kinds[model->circuit.element[thing].kind]->flow_output;
+        if (own) suffix = own;
+      }
+      out[model->n_outputs++] = (bramah__output){
+          .code = k->code,
+          .index = thing,
+          .info = {.name = bramah__join_text(arena, g->names ? g->names[thing] : "energy", suffix),
+                   .unit = slides ? k->sliding_unit : k->unit,
+                   .kind = k->kind,
+                   .has_row = k->has_row,
+                   .hidden = k->hidden}};
+    }
+}
+
+/* ---- parameters ---- */
+
+/* Nearest to zero that a parameter may come which must be positive, and a mass that is taken off, as a part
+ * of what it was. */
+static const double little = 1e-6;
+
+static const struct {
+  const char *suffix, *unit, *turning_unit;
+} parameter_kinds[] = {[BRAMAH__JOINT_LOAD] = {".load", "N", "N*m"},
+                       [BRAMAH__CYLINDER_LOAD] = {".actuator_load", "N", "N*m"},
+                       [BRAMAH__PAYLOAD] = {".payload", "kg", NULL},
+                       [BRAMAH__SUPPLY_PRESSURE] = {".pressure", "Pa", NULL},
+                       [BRAMAH__FRICTION_SCALE] = {".friction_scale", "1", NULL},
+                       [BRAMAH__BULK_MODULUS] = {".bulk_modulus", "Pa", NULL},
+                       [BRAMAH__ELEMENT_VALUE] = {".", NULL, NULL}, /* then its key */
+                       [BRAMAH__VALVE_COEFFICIENT] = {".flow_coefficient", "m^3/s/Pa^0.5/V", NULL},
+                       [BRAMAH__INPUT_OFFSET] = {".offset", "V", NULL},
+                       [BRAMAH__GRAVITY_SCALE] = {".scale", "1", NULL},
+                       [BRAMAH__LINE_FLOW] = {".pump_flow", "m^3/s", NULL},
+                       [BRAMAH__FLOW_SCALE] = {".flow_scale", "1", NULL}};
+
+/* Those counted so far; where there is a model they are entered, too. */
+typedef struct list {
+  bramah_model *model;
+  bramah__arena *arena;
+  size_t n;
+} list;
+
+/* Thing i of its kind in the machine: the number stays in `index` until the model knows better. */
+static void add(list *l, bramah__parameter p, const char *name, const char *more)
+{
+  const size_t number = l->n++;
+  char text[512];
+  if (!l->model) return;
+  const char *parts[] = {name ? name : "", parameter_kinds[p.code].suffix, more};
+  const int load = p.code == BRAMAH__JOINT_LOAD; /* the joint's own suffix comes before ours */
+  size_t used = bramah__append(text, sizeof text, 0, parts[0]);
+  used = bramah__append(text, sizeof text, used, parts[load ? 2 : 1]);
+  bramah__append(text, sizeof text, used, parts[load ? 1 : 2]);
+  p.info.name = bramah__arena_text(l->arena, text);
+  if (l->model->parameter) l->model->parameter[number] = p;
+}
+
+/* One for each of n things, whose names are their first members. */
+static void add_each(list *l, bramah__parameter_code code, size_t n, const void *things, size_t size)
+{
+  for (size_t i = 0; i < n; i++) {
+    const unsigned char *thing = (const unsigned char *)things + i * size;
+    add(l, (bramah__parameter){.code = code, .index = i}, ((const bramah_named *)(const void *)thing)->name,
+        "");
+  }
+}
+
+size_t bramah__parameters_layout(const bramah_machine *d, bramah_model *model, bramah__arena *arena)
+{
+  list l = {.model = model, .arena = arena};
+  if (model) model->parameter = BRAMAH__TAKE(arena, bramah__parameter, model->n_parameters);
+  for (size_t j = 0, coordinate = 0; j < d->n_joints; j++)
+    for (size_t i = 0; i < bramah_joint_n_coordinates(d->joints[j].type); i++)
+      add(&l, (bramah__parameter){.code = BRAMAH__JOINT_LOAD, .index = coordinate++}, d->joints[j].name,
+          bramah_joint_suffix(d->joints[j].type, i));
+  add_each(&l, BRAMAH__PAYLOAD, d->n_bodies, d->bodies, sizeof *d->bodies);
+
+  const size_t nc = d->n_cylinders, nl = nc + d->n_metered_cylinders;
+  for (size_t i = 0; i < nl + bramah__n_turning(d); i++) {
+    const bramah_rotary turning = i < nl ? (bramah_rotary){0} : bramah__turning(d, i - nl);
+    const char *name = i < nc   ? d->cylinders[i].name
+                       : i < nl ? d->metered_cylinders[i - nc].name
+                                : turning.name;
+    const bramah_friction_model friction = i < nc   ? d->cylinders[i].friction.model
+                                           : i < nl ? d->metered_cylinders[i - nc].friction.model
+                                                    : turning.friction.model;
+    add(&l, (bramah__parameter){.code = BRAMAH__CYLINDER_LOAD, .index = i}, name, "");
+    if (friction != BRAMAH_FRICTION_NONE)
+      add(&l, (bramah__parameter){.code = BRAMAH__FRICTION_SCALE, .index = i}, name, "");
+  }
+  add_each(&l, BRAMAH__SUPPLY_PRESSURE, d->n_supplies, d->supplies, sizeof *d->supplies);
+  if (d->n_volumes) add(&l, (bramah__parameter){.code = BRAMAH__BULK_MODULUS}, "oil", "");
+
+  const size_t n = bramah__count_elements(d).n;
+  for (size_t i = 0; i < n; i++) {
+    const bramah_element_kind *description;
+    const bramah_named *element = bramah__element_of(d, i, &description);
+    const bramah_element_key *key;
+    for (size_t value = 0; (key = bramah__value_key(description, value)) != NULL; value++)
+      if (key->parameter)
+        add(&l, (bramah__parameter){.code = BRAMAH__ELEMENT_VALUE, .index = i, .value = value}, element->name,
+            key->name);
+  }
+  add_each(&l, BRAMAH__VALVE_COEFFICIENT, d->n_valves, d->valves, sizeof *d->valves);
+  add_each(&l, BRAMAH__INPUT_OFFSET, d->n_inputs, d->inputs, sizeof *d->inputs);
+  add(&l, (bramah__parameter){.code = BRAMAH__GRAVITY_SCALE}, "gravity", "");
+  add_each(&l, BRAMAH__LINE_FLOW, d->n_pump_lines, d->pump_lines, sizeof *d->pump_lines);
+  add_each(&l, BRAMAH__FLOW_SCALE, d->n_metered_cylinders, d->metered_cylinders,
+           sizeof *d->metered_cylinders);
+  return l.n;
+}
+
+static void positive(bramah_parameter_info *info, double nominal)
+{
+  info->nominal = nominal;
+  info->least = little * nominal;
+}
+
+static void not_negative(bramah_parameter_info *info, double nominal)
+{
+  info->nominal = nominal;
+  info->least = fmin(0.0, nominal);
+}
+
+bramah_status bramah__build_parameters(bramah__compiler *k)
+{
+  const bramah_model *m = k->model;
+  for (size_t i = 0; i < m->n_parameters; i++) {
+    bramah__parameter *p = &k->model->parameter[i];
+    bramah_parameter_info *info = &p->info;
+    info->least = -INFINITY;
+    info->most = INFINITY;
+    info->unit = parameter_kinds[p->code].unit;
+    switch (p->code) {
+    case BRAMAH__JOINT_LOAD: /* the tree has sorted them */
+      p->index = (size_t)bramah__find_name(m->n, m->joint_name, k->machine->joints[p->index].name);
+      if (m->tree.link[p->index].revolute) info->unit = parameter_kinds[p->code].turning_unit;
+      break;
+    case BRAMAH__CYLINDER_LOAD:
+      if (m->line[p->index].is_coordinate) info->unit = parameter_kinds[p->code].turning_unit;
+      break;
+    case BRAMAH__PAYLOAD: { /* on the link of its body or of the body that carries it */
+      const bramah_body *body = &k->source->bodies[p->index];
+      const char *carrier = body->name;
+      memcpy(p->point, body->payload_point_given ? body->payload_point : body->centre_of_mass,
+             sizeof p->point);
+      for (int axis = 0; axis < 3; axis++)
+        if (!isfinite(p->point[axis]))
+          return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, body->name, body->line,
+                                      "the payload point is not finite");
+      bramah__carry_point(k, &carrier, p->point);
+      info->least = (little - 1.0) * body->mass;
+      p->index = (size_t)bramah__find_name(m->n, m->body_name, carrier);
+      break;
+    }
+    case BRAMAH__SUPPLY_PRESSURE:
+      not_negative(info, m->circuit.supply[p->index]);
+      break;
+    case BRAMAH__FRICTION_SCALE:
+      not_negative(info, 1.0);
+      break;
+    case BRAMAH__BULK_MODULUS:
+      positive(info, m->circuit.oil_bulk_modulus);
+      break;
+    case BRAMAH__ELEMENT_VALUE: {
+      const bramah__element *e = &m->circuit.element[p->index];
+      const bramah_element_key *key =
+          bramah__value_key(&bramah__element_kinds[e->kind]->description, p->value);
+      (key->parameter == BRAMAH_KEY_POSITIVE ? positive : not_negative)(info, e->value[p->value]);
+      info->unit = key->unit;
+      break;
+    }
+    case BRAMAH__VALVE_COEFFICIENT:
+      positive(info, m->circuit.valve[p->index].coefficient);
+      break;
+    case BRAMAH__GRAVITY_SCALE:
+      info->nominal = 1.0;
+      break;
+    case BRAMAH__LINE_FLOW:
+      positive(info, m->circuit.metered_line[p->index].line.Q);
+      break;
+    case BRAMAH__FLOW_SCALE: /* its place among the actuators sorted by lines */
+      p->index = bramah__metered_of(&m->circuit, k->source->n_cylinders + p->index);
+      positive(info, 1.0);
+      break;
+    case BRAMAH__INPUT_OFFSET:
+      break;
+    }
+  }
+  return BRAMAH_OK;
 }

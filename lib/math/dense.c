@@ -224,3 +224,55 @@ void bramah__cholesky_solve(size_t n, const double *L, double *b)
     b[i] /= L[i * n + i];
   }
 }
+
+/* ---- elimination with full pivoting ---- */
+
+static void swap_places(int *a, int *b)
+{
+  const int t = *a;
+  *a = *b;
+  *b = t;
+}
+
+size_t bramah__eliminate(size_t m, size_t n, double *A, double tolerance, const unsigned char *late, int *row,
+                         int *column)
+{
+  for (size_t i = 0; i < m; i++) row[i] = (int)i;
+  for (size_t j = 0; j < n; j++) column[j] = (int)j;
+  double scale = 0.0;
+  for (size_t k = 0; k < m * n; k++) scale = fabs(A[k]) > scale ? fabs(A[k]) : scale;
+  size_t rank = 0;
+  int want_late = 0;
+  while (rank < m && rank < n) {
+    /* The largest element that is left, at (pi, pj) in the orders of rows and columns. */
+    size_t pi = rank, pj = rank;
+    double size = 0.0;
+    for (size_t i = rank; i < m; i++)
+      for (size_t j = rank; j < n; j++) {
+        if ((late && late[column[j]]) != want_late) continue;
+        const double a = fabs(A[(size_t)row[i] * n + (size_t)column[j]]);
+        if (a > size) pi = i, pj = j, size = a;
+      }
+    if (!(size > tolerance * scale)) {
+      if (want_late || !late) break;
+      want_late = 1;
+      continue;
+    }
+
+    swap_places(&row[rank], &row[pi]);
+    swap_places(&column[rank], &column[pj]);
+    const double *top = A + (size_t)row[rank] * n;
+    const double inverse = 1.0 / top[column[rank]];
+    for (size_t i = rank + 1; i < m; i++) {
+      double *below = A + (size_t)row[i] * n;
+      const double factor = below[column[rank]] * inverse;
+      if (factor == 0.0) continue;
+      for (size_t j = rank; j < n; j++) below[column[j]] -= factor * top[column[j]];
+    }
+    rank++;
+  }
+  /* what is left without a pivot, in ascending order */
+  for (size_t i = rank + 1; i < n; i++)
+    for (size_t j = i; j > rank && column[j] < column[j - 1]; j--) swap_places(&column[j], &column[j - 1]);
+  return rank;
+}

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/closure.h"
-#include "lib/math/vector3.h"
-#include "lib/multibody/stiffness.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,31 +52,6 @@ void bramah__closure_residual(size_t n_loops, const bramah__loop *loop, const br
   }
 }
 
-/* Rows r' = sum over the ends of w_k . (motion of the end's point), with w [rows x 3] the weight of the
- * offset. */
-static void add_point_columns(const bramah__tree *tree, const bramah__pose *pose, int body,
-                              const double *place, double sign, size_t n_rows, double w[3][3], double *rows)
-{
-  const size_t n = tree->n;
-  for (int j = body; j >= 0; j = tree->link[j].parent) {
-    double d[3];
-    bramah__point_derivative(tree, pose, (size_t)j, place, d);
-    for (size_t k = 0; k < n_rows; k++) rows[k * n + (size_t)j] += sign * bramah__dot3(w[k], d);
-  }
-}
-
-/* The same with the inertial axes for weights. */
-static void add_coincidence(const bramah__tree *tree, const bramah__pose *pose, int body, const double *place,
-                            double sign, double *rows)
-{
-  const size_t n = tree->n;
-  for (int j = body; j >= 0; j = tree->link[j].parent) {
-    double d[3];
-    bramah__point_derivative(tree, pose, (size_t)j, place, d);
-    for (size_t k = 0; k < 3; k++) rows[k * n + (size_t)j] += sign * d[k];
-  }
-}
-
 /* A row that changes by sign c . w as body turns with w. */
 static void add_turn(const bramah__tree *tree, const bramah__pose *pose, int body, double sign,
                      const double *c, double *row)
@@ -87,127 +60,116 @@ static void add_turn(const bramah__tree *tree, const bramah__pose *pose, int bod
     if (tree->link[j].revolute) row[j] += sign * bramah__dot3(pose[j].n, c);
 }
 
-static void hold_jacobian(const bramah__tree *tree, const bramah__loop *loop, const bramah__pose *pose,
-                          double *rows)
-{
-  double place[2][3], d[3], w[3][3] = {{0}};
-  offset(loop, pose, place, d);
-  if (loop->hold == BRAMAH__HOLD_POINT) {
-    add_coincidence(tree, pose, loop->body[0], place[0], 1.0, rows);
-    add_coincidence(tree, pose, loop->body[1], place[1], -1.0, rows);
-    return;
-  }
-  if (loop->hold == BRAMAH__HOLD_DISTANCE)
-    bramah__axpy3(1.0 / loop->distance, d, w[0]);
-  else
-    for (size_t k = 0; k < 2; k++) {
-      double turn[3];
-      bramah__direction(pose, loop->body[0], loop->normal[k], w[k]);
-      bramah__cross3(w[k], d, turn);
-      add_turn(tree, pose, loop->body[0], 1.0, turn, rows + k * tree->n);
-    }
-  for (int e = 0; e < 2; e++)
-    add_point_columns(tree, pose, loop->body[e], place[e], e ? 1.0 : -1.0, (size_t)loop->hold, w, rows);
-}
-
 void bramah__closure_jacobian(const bramah__tree *tree, size_t n_loops, const bramah__loop *loop,
                               const bramah__pose *pose, double *Phi_z)
 {
   const size_t n = tree->n;
   for (size_t i = 0; i < n_loops; i++, loop++) {
-    double *rows = Phi_z + loop->row * n, u[3], v[3], c[3];
+    const size_t n_hold = (size_t)loop->hold;
+    double *rows = Phi_z + loop->row * n, place[2][3], d[3];
     memset(rows, 0, bramah__loop_rows(loop) * n * sizeof *rows);
-    hold_jacobian(tree, loop, pose, rows);
-    rows += (size_t)loop->hold * n;
+    offset(loop, pose, place, d);
+
+    /* The weight w of the offset in each row that holds it, and how w turns. */
+    double w[3][3] = {{0}};
+    if (loop->hold == BRAMAH__HOLD_DISTANCE) bramah__axpy3(1.0 / loop->distance, d, w[0]);
+    for (size_t k = 0; loop->hold == BRAMAH__HOLD_LINE && k < 2; k++) {
+      double turn[3];
+      bramah__direction(pose, loop->body[0], loop->normal[k], w[k]);
+      bramah__cross3(w[k], d, turn);
+      add_turn(tree, pose, loop->body[0], 1.0, turn, rows + k * n);
+    }
+
+    /* How the two points move, along w or, where they coincide, along the inertial axes. */
+    const int coincide = loop->hold == BRAMAH__HOLD_POINT;
+    for (int e = 0; e < 2; e++) {
+      const double sign = (e == 0) == coincide ? 1.0 : -1.0;
+      for (int j = loop->body[e]; j >= 0; j = tree->link[j].parent) {
+        double move[3];
+        bramah__point_derivative(tree, pose, (size_t)j, place[e], move);
+        for (size_t k = 0; k < n_hold; k++)
+          rows[k * n + (size_t)j] += sign * (coincide ? move[k] : bramah__dot3(w[k], move));
+      }
+    }
+
+    /* Directions perpendicular to each other. */
+    rows += n_hold * n;
     for (size_t k = 0; k < loop->n_directions; k++, rows += n) {
+      double u[3], v[3], normal[3];
       bramah__direction(pose, loop->body[0], loop->u[k], u);
       bramah__direction(pose, loop->body[1], loop->v[k], v);
-      bramah__cross3(u, v, c);
-      add_turn(tree, pose, loop->body[0], 1.0, c, rows);
-      add_turn(tree, pose, loop->body[1], -1.0, c, rows);
+      bramah__cross3(u, v, normal);
+      add_turn(tree, pose, loop->body[0], 1.0, normal, rows);
+      add_turn(tree, pose, loop->body[1], -1.0, normal, rows);
     }
   }
 }
 
-/* Acceleration of a point of a body. */
-static void point_acceleration(const double *Z, const double *Zd, int body, const double *place, double *out)
-{
-  out[0] = out[1] = out[2] = 0.0;
-  if (body < 0) return;
-  double v[3];
-  bramah__point_velocity(Z, body, place, v);
-  bramah__copy3(Zd + 6 * body, out);
-  bramah__add_cross3(Zd + 6 * body + 3, place, out);
-  bramah__add_cross3(Z + 6 * body + 3, v, out);
-}
-
-/* (d . e)'' with e fixed on a body that moves with Z, Zd: d''.e + 2 d'.e' + d.e''. */
-static double line_bias(const double *Z, const double *Zd, const double *e, const double *d,
-                        const double *d_rate, const double *d_acceleration)
-{
-  double e_rate[3], e_acceleration[3];
-  bramah__cross3(Z + 3, e, e_rate);
-  bramah__cross3(Zd + 3, e, e_acceleration);
-  bramah__add_cross3(Z + 3, e_rate, e_acceleration);
-  return bramah__dot3(d_acceleration, e) + 2.0 * bramah__dot3(d_rate, e_rate) +
-         bramah__dot3(d, e_acceleration);
-}
-
+/* Second derivatives by time of the rows that hold the offset. */
 static void hold_bias(const bramah__loop *loop, const bramah__pose *pose, const double *Z, const double *Zd,
                       double *gamma)
 {
-  double place[2][3], d[3], v[2][3], a[2][3], rate[3], acceleration[3], e[3];
+  double place[2][3], d[3], v[2][3], a[2][3] = {{0}}, rate[3], acceleration[3];
   offset(loop, pose, place, d);
   for (int k = 0; k < 2; k++) {
-    bramah__point_velocity(Z, loop->body[k], place[k], v[k]);
-    point_acceleration(Z, Zd, loop->body[k], place[k], a[k]);
+    const int body = loop->body[k];
+    bramah__point_velocity(Z, body, place[k], v[k]);
+    if (body < 0) continue;
+    bramah__copy3(Zd + 6 * body, a[k]);
+    bramah__add_cross3(Zd + 6 * body + 3, place[k], a[k]);
+    bramah__add_cross3(Z + 6 * body + 3, v[k], a[k]);
   }
   bramah__sub3(v[1], v[0], rate);
   bramah__sub3(a[1], a[0], acceleration);
-  const int base = loop->body[0];
+
   if (loop->hold == BRAMAH__HOLD_POINT)
     bramah__sub3(a[0], a[1], gamma);
   else if (loop->hold == BRAMAH__HOLD_DISTANCE)
     gamma[0] = (bramah__dot3(rate, rate) + bramah__dot3(d, acceleration)) / loop->distance;
   else
     for (int k = 0; k < 2; k++) {
+      /* (d . e)'' with e fixed on a body that moves with Z, Zd: d''.e + 2 d'.e' + d.e''. */
+      const int base = loop->body[0];
+      const double *w = (base < 0 ? zero6 : Z + 6 * base) + 3, *wd = (base < 0 ? zero6 : Zd + 6 * base) + 3;
+      double e[3], e_rate[3], e_acceleration[3];
       bramah__direction(pose, base, loop->normal[k], e);
-      gamma[k] = line_bias(base < 0 ? zero6 : Z + 6 * base, base < 0 ? zero6 : Zd + 6 * base, e, d, rate,
-                           acceleration);
+      bramah__cross3(w, e, e_rate);
+      bramah__cross3(wd, e, e_acceleration);
+      bramah__add_cross3(w, e_rate, e_acceleration);
+      gamma[k] =
+          bramah__dot3(acceleration, e) + 2.0 * bramah__dot3(rate, e_rate) + bramah__dot3(d, e_acceleration);
     }
-}
-
-/* (u . v)'' with u on body a and v on body b. */
-static double direction_bias(const double *Za, const double *Zda, const double *Zb, const double *Zdb,
-                             const double *u, const double *v)
-{
-  double w[3], wd[3], u_rate[3], v_rate[3], c[3], c_rate[3];
-  bramah__cross3(u, v, c);
-  bramah__sub3(Za + 3, Zb + 3, w);
-  bramah__sub3(Zda + 3, Zdb + 3, wd);
-  bramah__cross3(Za + 3, u, u_rate);
-  bramah__cross3(Zb + 3, v, v_rate);
-  bramah__cross3(u_rate, v, c_rate);
-  bramah__add_cross3(u, v_rate, c_rate);
-  return bramah__dot3(wd, c) + bramah__dot3(w, c_rate);
 }
 
 void bramah__closure_bias(size_t n_loops, const bramah__loop *loop, const bramah__pose *pose, const double *Z,
                           const double *Zd, double *gamma)
 {
   for (size_t i = 0; i < n_loops; i++, loop++) {
-    double *rows = gamma + loop->row, u[3], v[3];
+    double *rows = gamma + loop->row;
     hold_bias(loop, pose, Z, Zd, rows);
     rows += loop->hold;
+
+    /* (u . v)'' with u on body a and v on body b. */
     const int a = loop->body[0], b = loop->body[1];
+    const double *wa = (a < 0 ? zero6 : Z + 6 * a) + 3, *wda = (a < 0 ? zero6 : Zd + 6 * a) + 3,
+                 *wb = (b < 0 ? zero6 : Z + 6 * b) + 3, *wdb = (b < 0 ? zero6 : Zd + 6 * b) + 3;
     for (size_t k = 0; k < loop->n_directions; k++) {
+      double u[3], v[3], w[3], wd[3], u_rate[3], v_rate[3], c[3], c_rate[3];
       bramah__direction(pose, a, loop->u[k], u);
       bramah__direction(pose, b, loop->v[k], v);
-      rows[k] = direction_bias(a < 0 ? zero6 : Z + 6 * a, a < 0 ? zero6 : Zd + 6 * a,
-                               b < 0 ? zero6 : Z + 6 * b, b < 0 ? zero6 : Zd + 6 * b, u, v);
+      bramah__cross3(u, v, c);
+      bramah__sub3(wa, wb, w);
+      bramah__sub3(wda, wdb, wd);
+      bramah__cross3(wa, u, u_rate);
+      bramah__cross3(wb, v, v_rate);
+      bramah__cross3(u_rate, v, c_rate);
+      bramah__add_cross3(u, v_rate, c_rate);
+      rows[k] = bramah__dot3(wd, c) + bramah__dot3(w, c_rate);
     }
   }
 }
+
+/* ---- geometric stiffness ---- */
 
 /* dx/dz_j */
 static void derivative(const bramah__tree *tree, const bramah__pose *pose, const bramah__mark *mark, int j,
@@ -253,35 +215,12 @@ void bramah__add_products(const bramah__tree *tree, const bramah__pose *pose, co
   }
 }
 
-/* K += s d^2 (a . b) / dz dz */
-static void add_product_curvature(const bramah__tree *tree, const bramah__pose *pose, const bramah__mark *a,
-                                  const bramah__mark *b, double s, double *K)
-{
-  bramah__add_curvature(tree, pose, a, b->x, s, K);
-  bramah__add_curvature(tree, pose, b, a->x, s, K);
-  bramah__add_products(tree, pose, a, b, s, K);
-  bramah__add_products(tree, pose, b, a, s, K);
-}
-
-/* d . e with e a direction on body 0 */
-static void add_line(const bramah__tree *tree, const bramah__pose *pose, const bramah__mark end[2],
-                     const bramah__mark *line, const double *d, double s, double *K)
-{
-  bramah__add_curvature(tree, pose, line, d, s, K);
-  for (int e = 0; e < 2; e++) {
-    const double sign = e ? s : -s;
-    bramah__add_curvature(tree, pose, &end[e], line->x, sign, K);
-    bramah__add_products(tree, pose, &end[e], line, sign, K);
-    bramah__add_products(tree, pose, line, &end[e], sign, K);
-  }
-}
-
+/* What the rows that hold the offset add. */
 static void add_hold(const bramah__tree *tree, const bramah__loop *loop, const bramah__pose *pose,
                      const double *mu, double *K)
 {
   double place[2][3], d[3];
-  for (int e = 0; e < 2; e++) bramah__point(pose, loop->body[e], loop->point[e], place[e]);
-  bramah__sub3(place[1], place[0], d);
+  offset(loop, pose, place, d);
   const bramah__mark end[2] = {{loop->body[0], 0, place[0]}, {loop->body[1], 0, place[1]}};
   if (loop->hold == BRAMAH__HOLD_POINT) {
     bramah__add_curvature(tree, pose, &end[0], mu, 1.0, K);
@@ -299,7 +238,13 @@ static void add_hold(const bramah__tree *tree, const bramah__loop *loop, const b
       double normal[3];
       const bramah__mark line = {loop->body[0], 1, normal};
       bramah__direction(pose, loop->body[0], loop->normal[k], normal);
-      add_line(tree, pose, end, &line, d, mu[k], K);
+      bramah__add_curvature(tree, pose, &line, d, mu[k], K);
+      for (int e = 0; e < 2; e++) {
+        const double s = e ? mu[k] : -mu[k];
+        bramah__add_curvature(tree, pose, &end[e], normal, s, K);
+        bramah__add_products(tree, pose, &end[e], &line, s, K);
+        bramah__add_products(tree, pose, &line, &end[e], s, K);
+      }
     }
   }
 }
@@ -317,7 +262,115 @@ void bramah__closure_add_stiffness(const bramah__tree *tree, size_t n_loops, con
       bramah__direction(pose, loop->body[0], loop->u[k], u);
       bramah__direction(pose, loop->body[1], loop->v[k], v);
       const bramah__mark a = {loop->body[0], 1, u}, b = {loop->body[1], 1, v};
-      add_product_curvature(tree, pose, &a, &b, rows[k], K);
+      bramah__add_curvature(tree, pose, &a, v, rows[k], K);
+      bramah__add_curvature(tree, pose, &b, u, rows[k], K);
+      bramah__add_products(tree, pose, &a, &b, rows[k], K);
+      bramah__add_products(tree, pose, &b, &a, rows[k], K);
+    }
+  }
+}
+
+/* ---- variation ---- */
+
+/* A vector with its first and second derivative by time, and how each changes. */
+typedef struct jet {
+  double x[3][3], change[3][3];
+} jet;
+
+/* Motion of one body of a loop. */
+typedef struct body_motion {
+  const double *Z, *Zd, *pi, *pid, *pidd; /* NULL: the ground */
+} body_motion;
+
+static body_motion motion_of(int body, const double *Z, const double *Zd, const bramah__variation *v)
+{
+  if (body < 0) return (body_motion){NULL, NULL, NULL, NULL, NULL};
+  const size_t i = 6 * (size_t)body;
+  return (body_motion){Z + i, Zd + i, v->pi + i, v->pid + i, v->pidd + i};
+}
+
+/* x'[1], x'[2] of something fixed to the body that turns, and the changes; the translation is added by the
+ * caller. */
+static void turn(const body_motion *m, jet *out)
+{
+  bramah__add_cross3(m->Z + 3, out->x[0], out->x[1]);
+  bramah__add_cross3(m->Zd + 3, out->x[0], out->x[2]);
+  bramah__add_cross3(m->Z + 3, out->x[1], out->x[2]);
+  bramah__add_cross3(m->pi + 3, out->x[0], out->change[0]);
+  bramah__add_cross3(m->pid + 3, out->x[0], out->change[1]);
+  bramah__add_cross3(m->pi + 3, out->x[1], out->change[1]);
+  bramah__add_cross3(m->pidd + 3, out->x[0], out->change[2]);
+  bramah__add_cross3(m->pid + 3, out->x[1], out->change[2]);
+  bramah__add_cross3(m->pid + 3, out->x[1], out->change[2]);
+  bramah__add_cross3(m->pi + 3, out->x[2], out->change[2]);
+}
+
+static jet direction_jet(const bramah__pose *pose, int body, const double *local, const body_motion *m)
+{
+  jet out = {{{0}}, {{0}}};
+  bramah__direction(pose, body, local, out.x[0]);
+  if (m->Z) turn(m, &out);
+  return out;
+}
+
+static jet point_jet(const bramah__pose *pose, int body, const double *local, const body_motion *m)
+{
+  jet out = {{{0}}, {{0}}};
+  bramah__point(pose, body, local, out.x[0]);
+  if (!m->Z) return out;
+  bramah__copy3(m->Z, out.x[1]);
+  bramah__copy3(m->Zd, out.x[2]);
+  bramah__copy3(m->pi, out.change[0]);
+  bramah__copy3(m->pid, out.change[1]);
+  bramah__copy3(m->pidd, out.change[2]);
+  turn(m, &out);
+  return out;
+}
+
+/* Change of (a . b)''. */
+static double vary_product(const jet *a, const jet *b)
+{
+  double sum = 0.0;
+  for (int k = 0; k < 3; k++)
+    sum += (k == 1 ? 2.0 : 1.0) *
+           (bramah__dot3(a->change[k], b->x[2 - k]) + bramah__dot3(a->x[k], b->change[2 - k]));
+  return sum;
+}
+
+void bramah__vary_closure(size_t n_loops, const bramah__loop *loop, const bramah__pose *pose, const double *Z,
+                          const double *Zd, const bramah__variation *variation, const unsigned char *used,
+                          double *Phidd)
+{
+  for (size_t i = 0; i < n_loops; i++, loop++) {
+    const body_motion m[2] = {motion_of(loop->body[0], Z, Zd, variation),
+                              motion_of(loop->body[1], Z, Zd, variation)};
+    double *rows = Phidd + loop->row;
+
+    /* The offset. */
+    const jet from = point_jet(pose, loop->body[0], loop->point[0], &m[0]);
+    const jet to = point_jet(pose, loop->body[1], loop->point[1], &m[1]);
+    jet d;
+    for (int k = 0; k < 3; k++) {
+      bramah__sub3(to.x[k], from.x[k], d.x[k]);
+      bramah__sub3(to.change[k], from.change[k], d.change[k]);
+    }
+    if (loop->hold == BRAMAH__HOLD_POINT)
+      for (int k = 0; k < 3; k++) rows[k] = -d.change[2][k];
+    else if (loop->hold == BRAMAH__HOLD_DISTANCE)
+      rows[0] = 0.5 * vary_product(&d, &d) / loop->distance;
+    else
+      for (int k = 0; k < 2; k++) {
+        const jet e = direction_jet(pose, loop->body[0], loop->normal[k], &m[0]);
+        rows[k] = vary_product(&d, &e);
+      }
+
+    /* Directions. */
+    rows += loop->hold;
+    for (size_t k = 0; k < loop->n_directions; k++) {
+      if (used && !used[loop->row + loop->hold + k]) continue;
+      const jet u = direction_jet(pose, loop->body[0], loop->u[k], &m[0]);
+      const jet v = direction_jet(pose, loop->body[1], loop->v[k], &m[1]);
+      rows[k] = vary_product(&u, &v);
     }
   }
 }

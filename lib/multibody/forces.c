@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/multibody/line.h"
-#include "lib/math/vector3.h"
-#include "lib/multibody/stiffness.h"
 #include "lib/multibody/forces.h"
+#include "lib/multibody/closure.h"
 
 #include <math.h>
 
@@ -33,20 +31,6 @@ double bramah__line_length(const bramah__tree *tree, const bramah__line *line, c
   return s;
 }
 
-/* Derivative by z_j of the velocity of a point of body: what joint j moves (its own motion included) is felt
- * at the displaced place, what moves behind it turns with it. */
-static void velocity_derivative(const bramah__tree *tree, const bramah__pose *pose, const double *Z, int j,
-                                const double *place, const double *velocity, const double *move, double *out)
-{
-  const double *wj = Z + 6 * j + 3;
-  bramah__cross3(wj, move, out);
-  if (!tree->link[j].revolute) return;
-  double carried[3], behind[3];
-  bramah__point_velocity(Z, j, place, carried);
-  bramah__sub3(velocity, carried, behind);
-  bramah__add_cross3(pose[j].n, behind, out);
-}
-
 void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *line,
                                   const bramah__pose *pose, const double *Z, double *out)
 {
@@ -61,7 +45,16 @@ void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *
     for (int j = line->body[e]; j >= 0; j = tree->link[j].parent) {
       double move[3], turn[3];
       bramah__point_derivative(tree, pose, (size_t)j, place[e], move);
-      velocity_derivative(tree, pose, Z, j, place[e], v[e], move, turn);
+
+      /* How z_j changes the velocity of the point: what joint j moves (its own motion included) is felt at the
+       * displaced place, what moves behind it turns with it. */
+      bramah__cross3(Z + 6 * j + 3, move, turn);
+      if (tree->link[j].revolute) {
+        double carried[3], behind[3];
+        bramah__point_velocity(Z, j, place[e], carried);
+        bramah__sub3(v[e], carried, behind);
+        bramah__add_cross3(pose[j].n, behind, turn);
+      }
       const double along = bramah__dot3(d, move) / s;
       out[j] += (e ? 1.0 : -1.0) * ((bramah__dot3(move, dd) + bramah__dot3(d, turn)) / s - rate * along / s);
     }
@@ -94,6 +87,16 @@ void bramah__line_add_tangent(const bramah__tree *tree, const bramah__line *line
   }
 }
 
+/* Where a load acts, its force and torque in inertial axes. */
+static void place_load(const bramah__load *load, const bramah__pose *pose, double *place, double *force,
+                       double *torque)
+{
+  const int axes = load->turns ? load->body : -1;
+  bramah__point(pose, load->body, load->point, place);
+  bramah__direction(pose, axes, load->force, force);
+  bramah__direction(pose, axes, load->torque, torque);
+}
+
 /* tau -= (motion of a place on body by each joint) . force */
 static void subtract_point_force(const bramah__tree *tree, const bramah__pose *pose, int body,
                                  const double *place, const double *force, double *tau)
@@ -105,45 +108,36 @@ static void subtract_point_force(const bramah__tree *tree, const bramah__pose *p
   }
 }
 
-static void subtract_spring(const bramah__tree *tree, const bramah__spring *spring, const bramah__pose *pose,
-                            const double *Z, double *tau)
-{
-  double place[2][3], d[3], v[2][3], vd[3], pull[3] = {0, 0, 0};
-  const double s = span(&spring->line, pose, place, d);
-  if (!(s > 0.0)) return; /* points that coincide have no direction */
-  for (int e = 0; e < 2; e++) bramah__point_velocity(Z, spring->line.body[e], place[e], v[e]);
-  bramah__sub3(v[1], v[0], vd);
-  const double rate = bramah__dot3(d, vd) / s;
-  const double tension = spring->stiffness * (s - spring->free_length) + spring->damping * rate;
-  bramah__axpy3(tension / s, d, pull);
-  subtract_point_force(tree, pose, spring->line.body[0], place[0], pull, tau);
-  for (int k = 0; k < 3; k++) pull[k] = -pull[k];
-  subtract_point_force(tree, pose, spring->line.body[1], place[1], pull, tau);
-}
-
-static void subtract_load(const bramah__tree *tree, const bramah__load *load, const bramah__pose *pose,
-                          double *tau)
-{
-  double place[3], force[3], torque[3];
-  const int axes = load->turns ? load->body : -1;
-  bramah__point(pose, load->body, load->point, place);
-  bramah__direction(pose, axes, load->force, force);
-  bramah__direction(pose, axes, load->torque, torque);
-  subtract_point_force(tree, pose, load->body, place, force, tau);
-  for (int j = load->body; j >= 0; j = tree->link[j].parent)
-    if (tree->link[j].revolute) tau[j] -= bramah__dot3(pose[j].n, torque);
-}
-
 void bramah__forces_subtract(const bramah__tree *tree, const bramah__forces *forces, const bramah__pose *pose,
                              const double *Z, const double *z, const double *zd, double *tau)
 {
-  for (size_t i = 0; i < forces->n_springs; i++) subtract_spring(tree, &forces->spring[i], pose, Z, tau);
+  for (size_t i = 0; i < forces->n_springs; i++) {
+    const bramah__spring *spring = &forces->spring[i];
+    double place[2][3], d[3], v[2][3], vd[3], pull[3] = {0, 0, 0};
+    const double s = span(&spring->line, pose, place, d);
+    if (!(s > 0.0)) continue; /* points that coincide have no direction */
+    for (int e = 0; e < 2; e++) bramah__point_velocity(Z, spring->line.body[e], place[e], v[e]);
+    bramah__sub3(v[1], v[0], vd);
+    const double rate = bramah__dot3(d, vd) / s;
+    const double tension = spring->stiffness * (s - spring->free_length) + spring->damping * rate;
+    bramah__axpy3(tension / s, d, pull);
+    subtract_point_force(tree, pose, spring->line.body[0], place[0], pull, tau);
+    for (int k = 0; k < 3; k++) pull[k] = -pull[k];
+    subtract_point_force(tree, pose, spring->line.body[1], place[1], pull, tau);
+  }
   for (size_t i = 0; i < forces->n_joint_springs; i++) {
     const bramah__joint_spring *spring = &forces->joint_spring[i];
     const size_t j = spring->joint;
     tau[j] += spring->stiffness * (z[j] - spring->free_position) + spring->damping * zd[j];
   }
-  for (size_t i = 0; i < forces->n_loads; i++) subtract_load(tree, &forces->load[i], pose, tau);
+  for (size_t i = 0; i < forces->n_loads; i++) {
+    const bramah__load *load = &forces->load[i];
+    double place[3], force[3], torque[3];
+    place_load(load, pose, place, force, torque);
+    subtract_point_force(tree, pose, load->body, place, force, tau);
+    for (int j = load->body; j >= 0; j = tree->link[j].parent)
+      if (tree->link[j].revolute) tau[j] -= bramah__dot3(pose[j].n, torque);
+  }
   for (size_t j = 0; forces->joint_load && j < tree->n; j++) tau[j] -= forces->joint_load[j];
 }
 
@@ -163,33 +157,13 @@ double bramah__forces_potential(const bramah__forces *forces, const bramah__pose
   return energy;
 }
 
-static void add_spring_tangent(const bramah__tree *tree, const bramah__spring *spring,
-                               const bramah__pose *pose, const double *Z, double *row, double *rate_row,
-                               double *K, double *C)
-{
-  double place[2][3], d[3], v[2][3], vd[3];
-  const double s = span(&spring->line, pose, place, d);
-  if (!(s > 0.0)) return;
-  for (int e = 0; e < 2; e++) bramah__point_velocity(Z, spring->line.body[e], place[e], v[e]);
-  bramah__sub3(v[1], v[0], vd);
-  const double tension =
-      spring->stiffness * (s - spring->free_length) + spring->damping * bramah__dot3(d, vd) / s;
-  bramah__line_length(tree, &spring->line, NULL, pose, row);
-  bramah__line_rate_derivative(tree, &spring->line, pose, Z, rate_row);
-  bramah__line_add_tangent(tree, &spring->line, pose, -tension, -spring->stiffness, -spring->damping, row,
-                           rate_row, K, C);
-}
-
 /* What moves with joint j is (motion of the place) . force + n . torque. */
 static void add_load_tangent(const bramah__tree *tree, const bramah__load *load, const bramah__pose *pose,
                              double *K)
 {
   const size_t n = tree->n;
-  const int axes = load->turns ? load->body : -1;
   double place[3], force[3], torque[3];
-  bramah__point(pose, load->body, load->point, place);
-  bramah__direction(pose, axes, load->force, force);
-  bramah__direction(pose, axes, load->torque, torque);
+  place_load(load, pose, place, force, torque);
   bramah__add_curvature(tree, pose, &(bramah__mark){load->body, 0, place}, force, -1.0, K);
   for (int j = load->body; j >= 0; j = tree->link[j].parent) {
     double move[3], arm[3], moment[3] = {0, 0, 0};
@@ -209,8 +183,20 @@ void bramah__forces_add_tangent(const bramah__tree *tree, const bramah__forces *
                                 const bramah__pose *pose, const double *Z, double *row, double *rate_row,
                                 double *K, double *C)
 {
-  for (size_t i = 0; i < forces->n_springs; i++)
-    add_spring_tangent(tree, &forces->spring[i], pose, Z, row, rate_row, K, C);
+  for (size_t i = 0; i < forces->n_springs; i++) {
+    const bramah__spring *spring = &forces->spring[i];
+    double place[2][3], d[3], v[2][3], vd[3];
+    const double s = span(&spring->line, pose, place, d);
+    if (!(s > 0.0)) continue;
+    for (int e = 0; e < 2; e++) bramah__point_velocity(Z, spring->line.body[e], place[e], v[e]);
+    bramah__sub3(v[1], v[0], vd);
+    const double tension =
+        spring->stiffness * (s - spring->free_length) + spring->damping * bramah__dot3(d, vd) / s;
+    bramah__line_length(tree, &spring->line, NULL, pose, row);
+    bramah__line_rate_derivative(tree, &spring->line, pose, Z, rate_row);
+    bramah__line_add_tangent(tree, &spring->line, pose, -tension, -spring->stiffness, -spring->damping, row,
+                             rate_row, K, C);
+  }
   for (size_t i = 0; i < forces->n_joint_springs; i++) {
     const bramah__joint_spring *spring = &forces->joint_spring[i];
     K[spring->joint * tree->n + spring->joint] += spring->stiffness;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/tangent.h"
-#include "lib/multibody/twist.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,21 +60,6 @@ void bramah__vary_tree(const bramah__tree *tree, const bramah__pose *pose, const
   }
 }
 
-/* B p' of one body, p' turning with alpha, added to y: what add_B_turn does with the matrix. */
-static void add_turning(const bramah__moving *body, const double *Z, const double *alpha, double *y)
-{
-  const double *J = body->mass.J, trace = J[0] + J[4] + J[8];
-  const double twice[3] = {2.0 * alpha[0], 2.0 * alpha[1], 2.0 * alpha[2]};
-  double turned[3], lever[3], around[3];
-  bramah__add_cross3(twice, body->h, y);
-  bramah__rotate3(J, twice, turned);
-  bramah__add_cross3(Z + 3, turned, y + 3);
-  bramah__cross3(twice, Z, lever);
-  bramah__add_cross3(body->mass.mg, lever, y + 3);
-  bramah__cross3(alpha, Z + 3, around);
-  bramah__axpy3(trace, around, y + 3);
-}
-
 /* Y_j gathers the wrenches of the subtree less what they change by moving along with body j, so that the
  * changing joint axis needs no further thought: dtau_j = b_j . Y_j. */
 void bramah__vary_force(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
@@ -83,11 +67,23 @@ void bramah__vary_force(const bramah__tree *tree, const bramah__pose *pose, cons
                         const bramah__variation *variation, double *Y, double *dtau)
 {
   for (size_t j = 0; j < tree->n; j++) {
-    double a[6];
+    const bramah__moving *body = &moving[j];
+    const double *v = Z + 6 * j, *alpha = variation->pid + 6 * j + 3, *J = body->mass.J;
+    double a[6], *y = Y + 6 * j;
     memcpy(a, variation->pidd + 6 * j, sizeof a);
     bramah__add_cross3(variation->pi + 6 * j + 3, tree->gravity, a);
-    bramah__composite_momentum(&moving[j].mass, a, Y + 6 * j);
-    add_turning(&moving[j], Z + 6 * j, variation->pid + 6 * j + 3, Y + 6 * j);
+    bramah__composite_momentum(&body->mass, a, y);
+
+    /* + B p', p' turning with alpha: what add_B_turn does with the matrix. */
+    const double twice[3] = {2.0 * alpha[0], 2.0 * alpha[1], 2.0 * alpha[2]}, trace = J[0] + J[4] + J[8];
+    double turned[3], lever[3], around[3];
+    bramah__add_cross3(twice, body->h, y);
+    bramah__rotate3(J, twice, turned);
+    bramah__add_cross3(v + 3, turned, y + 3);
+    bramah__cross3(twice, v, lever);
+    bramah__add_cross3(body->mass.mg, lever, y + 3);
+    bramah__cross3(alpha, v + 3, around);
+    bramah__axpy3(trace, around, y + 3);
   }
   for (size_t j = tree->n; j-- > 0;) {
     const int p = tree->link[j].parent;
@@ -127,15 +123,6 @@ static void subtree_columns(const bramah__pose *pose, const bramah__moving *movi
   bramah__composite_momentum(&moving->mass, b, Mj);
 }
 
-/* What joint j feels of the motion of those in front of it: rows of K and C. */
-static void joint_row(const bramah__pose *pose, const bramah__moving *moving, double *turn)
-{
-  const double *b = pose->b;
-  double twice[3] = {2.0 * b[0], 2.0 * b[1], 2.0 * b[2]};
-  bramah__unrotate3(moving->B, b + 3, turn);
-  bramah__add_cross3(moving->h, twice, turn);
-}
-
 void bramah__tree_tangent(const bramah__tree *tree, const bramah__pose *pose, bramah__moving *moving,
                           const double *Z, const double *W, double *K, double *C, double *M)
 {
@@ -155,7 +142,12 @@ void bramah__tree_tangent(const bramah__tree *tree, const bramah__pose *pose, br
   for (size_t j = 0; j < n; j++) {
     double Kj[6], Cj[6], Mj[6], turn[3];
     subtree_columns(&pose[j], &moving[j], tree->gravity, W + 6 * j, Kj, Cj, Mj);
-    joint_row(&pose[j], &moving[j], turn);
+
+    /* What joint j feels of the motion of those in front of it: rows of K and C. */
+    const double *own = pose[j].b;
+    const double twice[3] = {2.0 * own[0], 2.0 * own[1], 2.0 * own[2]};
+    bramah__unrotate3(moving[j].B, own + 3, turn);
+    bramah__add_cross3(moving[j].h, twice, turn);
     K[j * n + j] = bramah__dot6(pose[j].b, Kj);
     C[j * n + j] = bramah__dot6(pose[j].b, Cj);
     M[j * n + j] = bramah__dot6(pose[j].b, Mj);
@@ -198,14 +190,6 @@ static void add_block(const double *A, size_t row, size_t column, double *G)
     for (size_t k = 0; k < 3; k++) G[(row + i) * NS + column + k] += A[3 * i + k];
 }
 
-/* [c]x [g]x = g c' - c.g 1 */
-static void add_double_skew(double s, const double *c, const double *g, size_t row, size_t column, double *G)
-{
-  const double cg = bramah__dot3(c, g);
-  for (size_t i = 0; i < 3; i++)
-    for (size_t k = 0; k < 3; k++) G[(row + i) * NS + column + k] += s * (g[i] * c[k] - (i == k ? cg : 0.0));
-}
-
 /* G += answer of one body whose wrench is w (dw in tangent.h, written out). */
 static void add_body(const bramah__moving *body, const double *w, const double *gravity, double *G)
 {
@@ -214,7 +198,11 @@ static void add_body(const bramah__moving *body, const double *w, const double *
   add_skew(-1.0, w, 0, PI_TURN, G);
   add_skew(-mass->m, gravity, 0, PI_TURN, G);
   add_skew(-1.0, w + 3, 3, PI_TURN, G);
-  add_double_skew(-1.0, mass->mg, gravity, 3, PI_TURN, G);
+  /* - [c]x [g]x = c.g 1 - g c' */
+  const double cg = bramah__dot3(mass->mg, gravity);
+  for (size_t i = 0; i < 3; i++)
+    for (size_t k = 0; k < 3; k++)
+      G[(3 + i) * NS + PI_TURN + k] -= gravity[i] * mass->mg[k] - (i == k ? cg : 0.0);
   add_skew(-2.0, body->h, 0, RATE_TURN, G);
   add_block(body->B, 3, RATE_TURN, G);
   for (size_t i = 0; i < 3; i++) G[i * NS + PIDD_LINEAR + i] += mass->m;

@@ -22,40 +22,35 @@ static void axis_rotation(const double *a, double angle, double *R)
   R[8] = c + k * a[2] * a[2];
 }
 
-/* Joint frame of a link: axes to inertial axes, and origin. */
-static void joint_frame(const bramah__link *link, const bramah__pose *parent, double *A, double *r)
-{
-  static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  const double *Ap = parent ? parent->A : identity;
-  if (link->turned)
-    bramah__multiply3(Ap, link->rotation, A);
-  else
-    for (int k = 0; k < 9; k++) A[k] = Ap[k];
-  bramah__rotate3(Ap, link->position, r);
-  if (parent) bramah__axpy3(1.0, parent->r, r);
-}
-
-/* Turn joint axes by a base rotation; none leaves their bits alone. */
-static void turn_base(const double *q, double *A)
-{
-  if (bramah__quaternion_is_identity(q)) return;
-  double R[9], turned[9];
-  bramah__quaternion_matrix(q, R);
-  bramah__multiply3(A, R, turned);
-  for (int k = 0; k < 9; k++) A[k] = turned[k];
-}
-
 void bramah__tree_pose(const bramah__tree *tree, const double *base, const double *z, bramah__pose *pose)
 {
+  static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   for (size_t j = 0; j < tree->n; j++) {
     const bramah__link *link = &tree->link[j];
+    const bramah__pose *parent = link->parent < 0 ? NULL : &pose[link->parent];
     bramah__pose *own = &pose[j];
-    double A[9];
-    joint_frame(link, link->parent < 0 ? NULL : &pose[link->parent], A, own->r);
-    if (link->ball && base) turn_base(base + 4 * (link->ball - 1), A);
+    double A[9], R[9], turned[9], AJ[9];
+
+    /* Joint frame: axes to inertial axes, and origin. */
+    const double *Ap = parent ? parent->A : identity;
+    if (link->turned)
+      bramah__multiply3(Ap, link->rotation, A);
+    else
+      for (int k = 0; k < 9; k++) A[k] = Ap[k];
+    bramah__rotate3(Ap, link->position, own->r);
+    if (parent) bramah__axpy3(1.0, parent->r, own->r);
+
+    /* A base rotation turns the joint axes; none leaves their bits alone. */
+    const double *q = link->ball && base ? base + 4 * (link->ball - 1) : NULL;
+    if (q && !bramah__quaternion_is_identity(q)) {
+      bramah__quaternion_matrix(q, R);
+      bramah__multiply3(A, R, turned);
+      for (int k = 0; k < 9; k++) A[k] = turned[k];
+    }
+
+    /* The joint turns or slides. */
     bramah__rotate3(A, link->axis, own->n);
     if (link->revolute) {
-      double R[9];
       axis_rotation(link->axis, z[j], R);
       bramah__multiply3(A, R, own->A);
       bramah__cross3(own->r, own->n, own->b);
@@ -66,9 +61,10 @@ void bramah__tree_pose(const bramah__tree *tree, const double *base, const doubl
       bramah__copy3(own->n, own->b);
       own->b[3] = own->b[4] = own->b[5] = 0.0;
     }
+
+    /* Centre of mass, and inertia about it. */
     bramah__rotate3(own->A, link->centre, own->g);
     bramah__axpy3(1.0, own->r, own->g);
-    double AJ[9];
     bramah__multiply3(own->A, link->inertia, AJ);
     for (int i = 0; i < 3; i++)
       for (int k = 0; k < 3; k++)
@@ -86,32 +82,27 @@ void bramah__tree_velocity(const bramah__tree *tree, const bramah__pose *pose, c
   }
 }
 
-/* d = b' z', the acceleration that the turning of the joint axis adds. */
-static void axis_acceleration(const bramah__link *link, const bramah__pose *pose, const double *Zp,
-                              double rate, double *d)
-{
-  double nd[3]; /* n' = w_parent x n */
-  bramah__cross3(Zp + 3, pose->n, nd);
-  if (!link->revolute) {
-    for (int k = 0; k < 3; k++) d[k] = nd[k] * rate, d[3 + k] = 0.0;
-    return;
-  }
-  double rd[3], lever[3]; /* velocity of the joint origin; (r x n)' */
-  bramah__cross3(Zp + 3, pose->r, rd);
-  bramah__axpy3(1.0, Zp, rd);
-  bramah__cross3(rd, pose->n, lever);
-  bramah__add_cross3(pose->r, nd, lever);
-  for (int k = 0; k < 3; k++) d[k] = lever[k] * rate, d[3 + k] = nd[k] * rate;
-}
-
 void bramah__tree_acceleration(const bramah__tree *tree, const bramah__pose *pose, const double *Z,
                                const double *zd, const double *zdd, double *Zd)
 {
   for (size_t j = 0; j < tree->n; j++) {
     const int p = tree->link[j].parent;
     const double *Zp = p < 0 ? zero6 : Z + 6 * p, *Zdp = p < 0 ? zero6 : Zd + 6 * p;
-    double d[6];
-    axis_acceleration(&tree->link[j], &pose[j], Zp, zd[j], d);
+    const double *n = pose[j].n, *r = pose[j].r, rate = zd[j];
+
+    /* d = b' z', the acceleration that the turning of the joint axis adds. */
+    double d[6], nd[3]; /* n' = w_parent x n */
+    bramah__cross3(Zp + 3, n, nd);
+    if (tree->link[j].revolute) {
+      double rd[3], lever[3]; /* velocity of the joint origin; (r x n)' */
+      bramah__cross3(Zp + 3, r, rd);
+      bramah__axpy3(1.0, Zp, rd);
+      bramah__cross3(rd, n, lever);
+      bramah__add_cross3(r, nd, lever);
+      for (int k = 0; k < 3; k++) d[k] = lever[k] * rate, d[3 + k] = nd[k] * rate;
+    } else {
+      for (int k = 0; k < 3; k++) d[k] = nd[k] * rate, d[3 + k] = 0.0;
+    }
     const double a = zdd ? zdd[j] : 0.0;
     for (int k = 0; k < 6; k++) Zd[6 * j + (size_t)k] = Zdp[k] + d[k] + pose[j].b[k] * a;
   }

@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* How the plant comes to another state than by a step: other values of parameters, corrections. */
+/* How the plant comes to another state than by a step: other values of parameters, corrections, other coordinates. */
 #include "lib/plant/coupled_internal.h"
-#include "lib/math/vector3.h"
-#include "lib/plant/constraints.h"
 #include "lib/base/diag.h"
+#include "lib/math/dense.h"
+#include "lib/math/vector3.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Parameters of the plant. Their values are part of the state; the tables of the plant's own model follow
- * them. */
+/* ---- parameters: their values are part of the state; the tables of the plant's own model follow them ---- */
 
-static void *copy(bramah__arena *arena, const void *from, size_t n, size_t size)
+#define COPY(to, table, n)                                                                                   \
+  do {                                                                                                       \
+    (to) = bramah__arena_take(arena, (n), sizeof *(to));                                                     \
+    if ((to) && (n)) memcpy((to), (table), (n) * sizeof *(to));                                              \
+  } while (0)
+
+void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_coupled *c)
 {
-  void *to = bramah__arena_take(arena, n, size);
-  if (to && n) memcpy(to, from, n * size);
-  return to;
-}
+  const bramah__circuit *circuit = &model->circuit;
+  bramah__own counted = {0}, *own = c ? &c->own : &counted;
+  COPY(own->link, model->tree.link, model->n);
+  own->joint_load = BRAMAH__TAKE(arena, double, model->n);
+  COPY(own->supply, circuit->supply, circuit->n_supplies);
+  COPY(own->cylinder, circuit->cylinder, circuit->n_cylinders);
+  COPY(own->element, circuit->element, circuit->n_elements);
+  COPY(own->valve, circuit->valve, bramah__n_spools(circuit));
+  COPY(own->metered, circuit->metered, circuit->n_metered);
+  COPY(own->metered_line, circuit->metered_line, circuit->n_metered_lines);
+  own->theta = BRAMAH__TAKE(arena, double, model->n_parameters);
+  if (!c || arena->overflow) return;
 
-#define COPY(table, n) copy(arena, (table), (n), sizeof *(table))
-
-static void connect(const bramah_model *model, bramah_coupled *c)
-{
-  bramah__own *own = &c->own;
+  /* The plant's own model refers to them. */
   own->model = *model;
   own->model.tree.link = own->link;
   own->model.forces.joint_load = own->joint_load;
@@ -37,64 +46,28 @@ static void connect(const bramah_model *model, bramah_coupled *c)
   c->model = &own->model;
 }
 
-void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_coupled *c)
-{
-  const bramah__circuit *circuit = &model->circuit;
-  bramah__own counted = {0}, *own = c ? &c->own : &counted;
-  own->link = COPY(model->tree.link, model->n);
-  own->joint_load = BRAMAH__TAKE(arena, double, model->n);
-  own->supply = COPY(circuit->supply, circuit->n_supplies);
-  own->cylinder = COPY(circuit->cylinder, circuit->n_cylinders);
-  own->element = COPY(circuit->element, circuit->n_elements);
-  own->valve = COPY(circuit->valve, bramah__n_spools(circuit));
-  own->metered = COPY(circuit->metered, circuit->n_metered);
-  own->metered_line = COPY(circuit->metered_line, circuit->n_metered_lines);
-  own->theta = BRAMAH__TAKE(arena, double, model->n_parameters);
-  if (c && !arena->overflow) connect(model, c);
-}
-
-/* One point mass more on a body: mass, centre, and inertia about the new centre (parallel axes). */
-static void add_payload(double m, const double *point, bramah__link *link)
-{
-  const double before = link->mass;
-  double d[3];
-  if (m == 0.0) return;
-  bramah__sub3(point, link->centre, d);
-  link->mass = before + m;
-  bramah__axpy3(m / link->mass, d, link->centre);
-  /* J += m (d.d 1 - d d'): the inertia of a point at d. */
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      link->inertia[3 * i + j] +=
-          (before * (m / link->mass)) * ((i == j ? bramah__dot3(d, d) : 0.0) - d[i] * d[j]);
-}
-
-/* Every payload on the link anew: welded bodies bring more than one. */
-static void load_link(bramah_coupled *c, size_t link)
+/* Every payload on the link anew, for welded bodies bring more than one: a point mass each, which moves the centre and
+ * adds to the inertia about it (parallel axes). */
+static void load_link(bramah_coupled *c, size_t number)
 {
   const bramah_model *base = c->base;
-  if (link >= base->n) return; /* on the ground */
-  c->own.link[link] = base->tree.link[link];
-  for (size_t i = 0; i < base->n_parameters; i++) {
-    const bramah__parameter *p = &base->parameter[i];
-    if (p->code == BRAMAH__PAYLOAD && p->index == link)
-      add_payload(c->own.theta[i], p->point, &c->own.link[link]);
+  bramah__link *link = &c->own.link[number];
+  if (number >= base->n) return; /* on the ground */
+  *link = base->tree.link[number];
+  for (size_t k = 0; k < base->n_parameters; k++) {
+    const bramah__parameter *p = &base->parameter[k];
+    const double m = c->own.theta[k], before = link->mass;
+    if (p->code != BRAMAH__PAYLOAD || p->index != number || m == 0.0) continue;
+    double d[3];
+    bramah__sub3(p->point, link->centre, d);
+    link->mass = before + m;
+    bramah__axpy3(m / link->mass, d, link->centre);
+    /* J += m (d.d 1 - d d'): the inertia of a point at d. */
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++)
+        link->inertia[3 * i + j] +=
+            (before * (m / link->mass)) * ((i == j ? bramah__dot3(d, d) : 0.0) - d[i] * d[j]);
   }
-}
-
-static void offset_valves(bramah_coupled *c, size_t input, double offset)
-{
-  for (size_t i = 0; i < bramah__n_spools(&c->base->circuit); i++)
-    if (c->own.valve[i].input == input) c->own.valve[i].offset = offset;
-}
-
-static void scale_valves(const bramah__metered *base, double factor, bramah__metered *out)
-{
-  out->c_ph = factor * base->c_ph;
-  out->c_tr = factor * base->c_tr;
-  out->c_pr = factor * base->c_pr;
-  out->c_th = factor * base->c_th;
-  out->c_a = factor * base->c_a;
 }
 
 static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
@@ -127,14 +100,22 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
     own->valve[i].coefficient = value;
     break;
   case BRAMAH__INPUT_OFFSET:
-    offset_valves(c, i, value);
+    for (size_t k = 0; k < bramah__n_spools(&c->base->circuit); k++)
+      if (own->valve[k].input == i) own->valve[k].offset = value;
     break;
   case BRAMAH__LINE_FLOW:
     own->metered_line[i].line.Q = value;
     break;
-  case BRAMAH__FLOW_SCALE:
-    scale_valves(&c->base->circuit.metered[i], value, &own->metered[i]);
+  case BRAMAH__FLOW_SCALE: {
+    const bramah__metered *nominal = &c->base->circuit.metered[i];
+    bramah__metered *out = &own->metered[i];
+    out->c_ph = value * nominal->c_ph;
+    out->c_tr = value * nominal->c_tr;
+    out->c_pr = value * nominal->c_pr;
+    out->c_th = value * nominal->c_th;
+    out->c_a = value * nominal->c_a;
     break;
+  }
   case BRAMAH__GRAVITY_SCALE:
     for (int k = 0; k < 3; k++) own->model.tree.gravity[k] = value * c->base->tree.gravity[k];
     break;
@@ -151,8 +132,8 @@ void bramah__apply_parameters(bramah_coupled *c, const double *theta)
   }
 }
 
-/* How the plant comes to another state than by a step: a candidate is closed, its accelerations and pressure rates
- * are found from the equations of motion, and only then it becomes the state. */
+/* ---- a candidate is closed, its accelerations and pressure rates are found from the equations of motion, and only then
+ * it becomes the state ---- */
 
 bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag)
 {
@@ -163,58 +144,54 @@ bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval,
-                                    double *zdd_i)
+void bramah__take_candidate(bramah_coupled *c)
 {
-  if (bramah__factor_mass(model, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
-  bramah__evaluate_rhs(model, state, eval);
-  bramah__solve_acceleration(model, eval, zdd_i);
-  bramah__expand_acceleration(model, eval, zdd_i, state->zdd);
-  bramah__drive_forces(model, state, eval, state->drive);
-  bramah__evaluate_rates(model, state->p, state->U, eval, state->pd);
-  return BRAMAH_OK;
-}
-
-/* Is every number of the state finite? Names the first that is not. */
-static bramah_status check_finite(const bramah_model *model, const bramah__state *state, bramah_diag *diag)
-{
-  for (size_t j = 0; j < model->n; j++)
-    if (!isfinite(state->z[j]) || !isfinite(state->zd[j]) || !isfinite(state->zdd[j]))
-      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->joint_name[j],
-                          "the motion of this joint is not finite");
-  for (size_t i = 0; i < model->circuit.n_volumes; i++)
-    if (!isfinite(state->p[i]) || !isfinite(state->pd[i]))
-      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->volume_name[i], "the pressure is not finite");
-  return BRAMAH_OK;
+  bramah__state_copy(&c->next, &c->state);
+  bramah__eval *swap = c->now;
+  c->now = c->trial;
+  c->trial = swap;
+  c->now_valid = 1;
 }
 
 /* With the tables that belong to it. */
 static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
+  bramah__state *next = &c->next;
+  bramah__eval *eval = c->trial;
+
   /* Loops closed by Newton, or left as the linearised position problem leaves them. */
-  bramah_status status = c->linearised ? bramah__evaluate_position(c->model, &c->next, c->trial)
-                                       : bramah__close_position(c->model, &c->next, c->trial);
+  bramah_status status = bramah__evaluate_position(
+      model, next, eval, c->linearised ? BRAMAH__LOOPS_AS_THEY_ARE : BRAMAH__LOOPS_CLOSED);
   if (status == BRAMAH_E_CLOSURE)
-    return bramah__fail(diag, status, bramah__worst_loop(model, c->trial),
+    return bramah__fail(diag, status, bramah__worst_loop(model, eval),
                         "the loop cannot be closed at the corrected position");
+
+  /* Accelerations and rates. */
   if (status == BRAMAH_OK) {
-    bramah__set_motion(model, &c->next, c->trial);
-    bramah__evaluate_forces(model, c->next.p, c->next.U, c->next.x, c->next.xd, c->trial);
-    status = bramah__restart_rates(model, &c->next, c->trial, c->zdd_i);
+    bramah__set_motion(model, next, eval);
+    bramah__evaluate_forces(model, next->p, next->U, next->x, next->xd, eval);
+    status = bramah__factor_mass(model, eval);
   }
   if (status != BRAMAH_OK) {
     const char *reason = "the equations of motion are singular";
-    const char *joint = bramah__singular_joint(model, c->next.z, &reason);
+    const char *joint = bramah__singular_joint(model, next->z, &reason);
     return bramah__fail(diag, status, joint ? joint : model->name, reason);
   }
-  status = check_finite(model, &c->next, diag);
-  if (status != BRAMAH_OK) return status;
-  bramah__state_copy(&c->next, &c->state);
-  bramah__eval *swap = c->now;
-  c->now = c->trial;
-  c->trial = swap;
-  c->now_valid = 1;
+  bramah__evaluate_rhs(model, next, eval);
+  bramah__solve_acceleration(model, eval, c->zdd_i);
+  bramah__expand_acceleration(model, eval, c->zdd_i, next->zdd);
+  bramah__drive_forces(model, next, eval, next->drive);
+  bramah__evaluate_rates(model, next->p, next->U, eval, next->pd);
+
+  for (size_t j = 0; j < model->n; j++)
+    if (!isfinite(next->z[j]) || !isfinite(next->zd[j]) || !isfinite(next->zdd[j]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->joint_name[j],
+                          "the motion of this joint is not finite");
+  for (size_t i = 0; i < model->circuit.n_volumes; i++)
+    if (!isfinite(next->p[i]) || !isfinite(next->pd[i]))
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->volume_name[i], "the pressure is not finite");
+  bramah__take_candidate(c);
   return BRAMAH_OK;
 }
 
@@ -250,4 +227,143 @@ bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag)
 {
   bramah__state_copy(&c->state, &c->next);
   return bramah__adopt_candidate(c, diag);
+}
+
+/* ---- change of coordinates, and how errors follow it ----
+ *
+ * Independent coordinates: full pivoting keeps |Rz| near one; as the machine moves, the choice made
+ * earlier may come near a dead point, where dependent coordinates race. The choice is then made anew, and
+ * the errors of the old coordinates are mapped to the new ones: dz_new = Rz_new dz, dz'_new = Rz_new dz' +
+ * D_new dz.
+ *
+ * Spherical and floating joints: where the pitch has gone far the joint is re-based, which
+ * changes all three of its coordinates by dz_new = X dz, dz'_new = X dz' + Y dz; with E the same for all
+ * joints (the identity for the others) errors map by dz_new = E_X Rz dz_i, dz'_new = E_X (Rz dz'_i + D
+ * dz_i) + E_Y Rz dz_i, of which the rows of the coordinates that are independent afterwards make the map. */
+
+/* Poor when a dependent coordinate moves this much faster than an independent one; a new choice must halve
+ * it, so that two equally good choices do not alternate. */
+static const double poor = 6.0;
+
+static double largest_ratio(const bramah_model *model, const bramah__eval *eval)
+{
+  double largest = 0.0;
+  for (size_t k = 0; k < model->n * model->n_independent; k++) largest = fmax(largest, fabs(eval->Rz[k]));
+  return largest;
+}
+
+/* T_step from the derivatives of all joint positions and rates after the change by the independent ones
+ * before it: dz = Rz dz_i, dz' = Rz dz'_i + D dz_i, both [n x n_dof]. */
+static void fill_map(bramah_coupled *c, const double *Rz, const double *D, const int *index)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
+               n_first_order = model->circuit.n_volumes, n = 2 * n_dof + n_first_order;
+  memset(c->T_step, 0, n * n * sizeof *c->T_step);
+  for (size_t r = 0; r < n_dof; r++) {
+    const size_t j = (size_t)index[n_dependent + r];
+    for (size_t f = 0; f < n_dof; f++) {
+      c->T_step[r * n + f] = c->T_step[(n_dof + r) * n + n_dof + f] = Rz[j * n_dof + f];
+      c->T_step[(n_dof + r) * n + f] = D[j * n_dof + f];
+    }
+  }
+  for (size_t i = 2 * n_dof; i < n; i++) c->T_step[i * n + i] = 1.0;
+}
+
+/* `next`, evaluated in `trial`, becomes the state; the map is composed with a change that nobody has asked about yet. */
+static void adopt(bramah_coupled *c)
+{
+  const size_t n = 2 * c->model->n_independent + c->model->circuit.n_volumes;
+  if (c->basis_changed)
+    bramah__multiply(n, n, n, c->T_step, c->T, c->T_work);
+  else
+    memcpy(c->T_work, c->T_step, n * n * sizeof *c->T_work);
+  double *swap = c->T;
+  c->T = c->T_work;
+  c->T_work = swap;
+  c->basis_changed = 1;
+  bramah__take_candidate(c);
+}
+
+/* Choose independent coordinates of `next` from Phi_z; 0 if they would be more or fewer than they are. */
+static int choose(bramah_coupled *c, const double *Phi_z)
+{
+  const bramah_model *model = c->model;
+  memcpy(c->Phi_z_work, Phi_z, model->m * model->n * sizeof(double));
+  const size_t rank =
+      bramah__eliminate(model->m, model->n, c->Phi_z_work, 1e-9, NULL, c->row_work, c->index_work);
+  if (rank != model->n_dependent) return 0;
+  memcpy(c->next.index, c->index_work, model->n * sizeof(int));
+  memcpy(c->next.row, c->row_work, model->m * sizeof(int));
+  return 1;
+}
+
+/* Re-base the joints that are far. Where that fails (loops that are singular just here) they stay as they
+ * are; the next step tries again. Independent coordinates are chosen anew with it: the old choice means
+ * other motions now. */
+static int rebase(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dof = model->n_independent;
+  int any = 0;
+  for (size_t b = 0; b < model->n_balls; b++) any |= bramah__ball_is_far(model, &c->state, b);
+  if (!any) return 0;
+  double *Rz = c->now->MR; /* scratch of the same size */
+  bramah__rate_derivative(model, &c->state, c->now);
+  memcpy(c->D, c->now->D, model->n * n_dof * sizeof *c->D);
+  memcpy(Rz, c->now->Rz, model->n * n_dof * sizeof *Rz);
+  bramah__state_copy(&c->state, &c->next);
+  for (size_t b = 0; b < model->n_balls; b++) {
+    double X[9], Y[9];
+    if (!bramah__ball_is_far(model, &c->next, b)) continue;
+    bramah__rebase_ball(model, &c->next, b, X, Y);
+    /* Rows of the joint `first` and the two behind it: D = X D + Y Rz, Rz = X Rz. */
+    size_t first = model->ball[b].first;
+    for (size_t f = 0; f < n_dof; f++) {
+      double z[3], d[3];
+      for (size_t k = 0; k < 3; k++) {
+        z[k] = d[k] = 0.0;
+        for (size_t l = 0; l < 3; l++) {
+          z[k] += X[3 * k + l] * Rz[(first + l) * n_dof + f];
+          d[k] += X[3 * k + l] * c->D[(first + l) * n_dof + f] + Y[3 * k + l] * Rz[(first + l) * n_dof + f];
+        }
+      }
+      for (size_t k = 0; k < 3; k++) {
+        Rz[(first + k) * n_dof + f] = z[k];
+        c->D[(first + k) * n_dof + f] = d[k];
+      }
+    }
+  }
+
+  /* The choice comes before the position stage, which needs one: Phi_z of `next` into `trial`. */
+  if (model->n_dependent) {
+    bramah__tree_pose(&model->tree, c->next.base, c->next.z, c->trial->pose);
+    bramah__constraint_jacobian(model, c->trial);
+    if (!choose(c, c->trial->Phi_z)) return 0;
+  }
+  if (bramah__evaluate(model, &c->next, c->trial) != BRAMAH_OK) return 0;
+  fill_map(c, Rz, c->D, c->next.index);
+  adopt(c);
+  c->report.rebases++;
+  return 1;
+}
+
+void bramah__update_basis(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent;
+  if (rebase(c) || n_dependent == 0 || n_dof == 0) return;
+  const double before = largest_ratio(model, c->now);
+  if (before < poor) return;
+
+  /* Another choice, if there is one and it is much better. */
+  bramah__state_copy(&c->state, &c->next);
+  if (!choose(c, c->now->Phi_z)) return;
+  if (memcmp(c->index_work + n_dependent, c->state.index + n_dependent, n_dof * sizeof(int)) == 0) return;
+  if (bramah__evaluate(model, &c->next, c->trial) != BRAMAH_OK) return;
+  if (largest_ratio(model, c->trial) > 0.5 * before) return;
+  bramah__rate_derivative(model, &c->state, c->now);
+  fill_map(c, c->now->Rz, c->now->D, c->next.index);
+  adopt(c);
+  c->report.basis_changes++;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The built-in plant behind the plant interface. */
-#include "lib/plant/constraints.h"
-#include "lib/plant/formulation.h"
-#include "lib/plant/step.h"
+#include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 
@@ -60,13 +58,6 @@ size_t bramah_coupled_size(const bramah_model *model)
 /* Shorter trees are solved faster as one matrix (test/bench/bench_machines.c). */
 static const size_t shortest_sweep = 6;
 
-static int can_sweep(const bramah_model *model)
-{
-  return model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->n >= shortest_sweep &&
-         model->n_dependent == 0 && model->circuit.n_volumes == 0 && model->circuit.n_cylinders == 0 &&
-         model->forces.n_springs == 0 && model->forces.n_loads == 0;
-}
-
 bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size, bramah_diag *diag,
                                   bramah_coupled **out)
 {
@@ -78,12 +69,9 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
   bramah_coupled *c = mem ? bramah__coupled_layout(model, &arena) : NULL;
   if (c) bramah__own_layout(model, &arena, c);
   if (!c || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is too small");
-  static const bramah__formulation *const formulations[] = {
-      [BRAMAH_FORMULATION_PARTITIONING] = &bramah__partitioning,
-      [BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN] = &bramah__augmented_lagrangian,
-      [BRAMAH_FORMULATION_PENALTY] = &bramah__penalty};
-  c->formulation = formulations[c->model->formulation];
-  c->sweeps = can_sweep(c->model);
+  c->sweeps = model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->n >= shortest_sweep &&
+              model->n_dependent == 0 && model->circuit.n_volumes == 0 && model->circuit.n_cylinders == 0 &&
+              model->forces.n_springs == 0 && model->forces.n_loads == 0;
   const size_t nm = bramah__n_mechanical(c);
   for (size_t k = 0; k < bramah__n_unknowns(c); k++)
     c->newton.tolerance[k] = k < nm ? c->model->position_tolerance : c->model->first_order_tolerance[k - nm];
@@ -132,46 +120,18 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   return bramah__adopt_candidate(plant, diag);
 }
 
-/* Rolling wheels and knife edges are known to the linearization alone. */
-static bramah_status no_rolling(const bramah_coupled *c, bramah_diag *diag)
-{
-  if (c->model->n_rolling == 0) return BRAMAH_OK;
-  return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, c->model->rolling[0].name,
-                      "a machine with rolling wheels or knife edges can be linearized, not stepped");
-}
-
 static bramah_status step(void *self, bramah_diag *diag)
 {
-  bramah_coupled *c = self;
-  bramah_status status = no_rolling(c, diag);
-  if (status == BRAMAH_OK) status = bramah__trapezoidal_step(c, diag);
-  if (status == BRAMAH_OK) bramah__update_basis(c);
+  const bramah_status status = bramah__trapezoidal_step(self, diag);
+  if (status == BRAMAH_OK) bramah__update_basis(self);
   return status;
 }
 
 static bramah_status step_transition(void *self, double *F, double *N, size_t n_par, const size_t *par,
                                      double *G, bramah_diag *diag)
 {
-  bramah_coupled *c = self;
-  bramah_status status = no_rolling(c, diag);
-  if (status == BRAMAH_OK) status = bramah__step_with_transition(c, F, N, n_par, par, G, diag);
-  if (status == BRAMAH_OK) bramah__update_basis(c);
-  return status;
-}
-
-static bramah_status acceleration_derivative(void *self, double *J, size_t n_par, const size_t *par,
-                                             double *Jp, bramah_diag *diag)
-{
-  return bramah__acceleration_derivative(self, J, n_par, par, Jp, diag);
-}
-
-/* Valves without lag open at once: the pressure rates leap, and with metered cylinders the forces. */
-static bramah_status move_direct_spools(bramah_coupled *c, bramah_diag *diag)
-{
-  if (!bramah__place_direct_spools(c->model, c->state.u, c->state.U)) return BRAMAH_OK;
-  if (c->model->circuit.n_metered) return bramah__settle_rates(c, diag);
-  const bramah_status status = bramah__refresh(c, diag);
-  if (status == BRAMAH_OK) bramah__evaluate_rates(c->model, c->state.p, c->state.U, c->now, c->state.pd);
+  const bramah_status status = bramah__step_with_transition(self, F, N, n_par, par, G, diag);
+  if (status == BRAMAH_OK) bramah__update_basis(self);
   return status;
 }
 
@@ -182,7 +142,13 @@ static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
     if (!isfinite(u[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, c->model->input_name[i], "the command is not finite");
   memcpy(c->state.u, u, c->model->n_inputs * sizeof(double));
-  return move_direct_spools(c, diag);
+
+  /* Valves without lag open at once: the pressure rates leap, and with metered cylinders the forces. */
+  if (!bramah__place_direct_spools(c->model, c->state.u, c->state.U)) return BRAMAH_OK;
+  if (c->model->circuit.n_metered) return bramah__settle_rates(c, diag);
+  const bramah_status status = bramah__refresh(c, diag);
+  if (status == BRAMAH_OK) bramah__evaluate_rates(c->model, c->state.p, c->state.U, c->now, c->state.pd);
+  return status;
 }
 
 static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
@@ -268,24 +234,10 @@ static void parameter_info(const void *self, size_t i, bramah_parameter_info *in
   *info = c->model->parameter[i].info;
 }
 
-static double parameter_value(const void *self, size_t i)
+static double parameter(const void *self, size_t i)
 {
   const bramah_coupled *c = self;
   return c->state.theta[i];
-}
-
-static bramah_status out_of_range(const bramah_parameter_info *info, double value, bramah_diag *diag)
-{
-  const int low = value < info->least;
-  bramah__fail(diag, BRAMAH_E_VALUE, info->name, low ? "must be at least " : "must be at most ");
-  bramah__add_number(diag, low ? info->least : info->most, 6);
-  if (strcmp(info->unit, "1") != 0) {
-    bramah__add_text(diag, " ");
-    bramah__add_text(diag, info->unit);
-  }
-  bramah__add_text(diag, ", not ");
-  bramah__add_number(diag, value, 6);
-  return BRAMAH_E_VALUE;
 }
 
 bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag)
@@ -296,7 +248,18 @@ bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_d
   const bramah_parameter_info *info = &c->model->parameter[i].info;
   if (!isfinite(value))
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, info->name, "the value of the parameter is not finite");
-  if (value < info->least || value > info->most) return out_of_range(info, value, diag);
+  if (value < info->least || value > info->most) {
+    const int low = value < info->least;
+    bramah__fail(diag, BRAMAH_E_VALUE, info->name, low ? "must be at least " : "must be at most ");
+    bramah__add_number(diag, low ? info->least : info->most, 6);
+    if (strcmp(info->unit, "1") != 0) {
+      bramah__add_text(diag, " ");
+      bramah__add_text(diag, info->unit);
+    }
+    bramah__add_text(diag, ", not ");
+    bramah__add_number(diag, value, 6);
+    return BRAMAH_E_VALUE;
+  }
   if (value == c->state.theta[i]) return BRAMAH_OK;
   bramah__state_copy(&c->state, &c->next);
   c->next.theta[i] = value;
@@ -356,12 +319,12 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .acceleration_jacobian = bramah__acceleration_jacobian,
       .output_row = bramah__output_row,
       .basis_change = basis_change,
-      .acceleration_derivative = acceleration_derivative,
+      .acceleration_derivative = bramah__acceleration_derivative,
       .step_transition = step_transition,
       .noise_row = bramah__noise_row,
       .coordinates = coordinates,
       .parameter_info = parameter_info,
-      .parameter = parameter_value,
+      .parameter = parameter,
       .set_parameter = bramah__set_parameter,
       .iterations = iterations,
   };

@@ -6,14 +6,13 @@
 #define BRAMAH_LIB_PLANT_COUPLED_INTERNAL_H
 
 #include "bramah/coupled.h"
-#include "lib/multibody/variation.h"
+#include "lib/multibody/closure.h"
 #include "lib/plant/state.h"
 
 /* Newton iteration of one step: unknowns [dz; dp] [nx], the changes over the step. */
 #define BRAMAH__NEWTON_FIELDS(X)                                                                             \
   X(double, change, nx)                                                                                      \
   X(double, correction, nx)                                                                                  \
-  X(double, move, nx)      /* the part of it that is taken */                                                \
   X(double, weight, nx)    /* of the rows of J */                                                            \
   X(double, f, nx)         /* residual ... */                                                                \
   X(double, g, nx)         /* ... and the correction that it asks for with the last tangent */               \
@@ -83,8 +82,6 @@ typedef struct bramah__transition {
   bramah__state start; /* the state at the start of the step */
 } bramah__transition;
 
-typedef struct bramah__formulation bramah__formulation;
-
 /* A plant's own copy of the model, with tables of its own where parameters stand: the model is shared. */
 typedef struct bramah__own {
   bramah_model model;
@@ -105,7 +102,6 @@ struct bramah_coupled {
   const bramah_model
       *base; /* the shared one, with nominal parameters; NULL in the plant that a model is made with */
   bramah__own own;
-  const bramah__formulation *formulation;
   bramah__state state, next, probe_state;
   bramah__eval *now, *trial, *probe; /* point to the three below and are exchanged */
   bramah__eval eval[3];
@@ -134,12 +130,63 @@ struct bramah_coupled {
 /* Lay out one plant of this model in the arena; the object itself comes first. */
 bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena *arena);
 
+/* ---- one step (step.c) ---- */
+
+/* On success the state has advanced and `now` belongs to it. */
+bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag);
+
+/* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
+bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);
+
+/* Scale and factor c->newton.J, a tangent of nm mechanical unknowns and the first-order states: columns by typical
+ * sizes of the unknowns, rows by their largest entry, for the unknowns span 1e-7 to 1e7. Then x = J^-1 x. */
+bramah_status bramah__factor_tangent(bramah_coupled *c, size_t nm);
+void bramah__solve_tangent(const bramah_coupled *c, size_t nm, double *x);
+
+/* Mechanical unknowns are changes over the step of the independent joint coordinates, which all others follow along the
+ * loops (coordinate partitioning), or of all of them (augmented Lagrangian, penalty; formulation.c). */
+static inline int bramah__all_unknown(const bramah_coupled *c)
+{
+  return c->model->formulation != BRAMAH_FORMULATION_PARTITIONING;
+}
+
+static inline size_t bramah__n_mechanical(const bramah_coupled *c)
+{
+  return bramah__all_unknown(c) ? c->model->n : c->model->n_independent;
+}
+
+static inline size_t bramah__n_unknowns(const bramah_coupled *c)
+{
+  return bramah__n_mechanical(c) + c->model->n_first_order;
+}
+
+/* The joint of mechanical unknown k. */
+static inline size_t bramah__unknown_joint(const bramah_coupled *c, size_t k)
+{
+  return bramah__all_unknown(c) ? k : (size_t)c->state.index[c->model->n_dependent + k];
+}
+
+/* ---- formulations in all joint coordinates (formulation.c) ---- */
+
+/* Position stage at the candidate; nothing is closed, constraints are only looked at. */
+bramah_status bramah__place_all(const bramah_model *model, const bramah__state *next, bramah__eval *eval);
+
+/* Out-of-balance f [n] at accelerations zdd [n], with the forces of the constraints. */
+void bramah__imbalance_all(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
+                           const double *zdd, double *f);
+
+/* Augmented Lagrangian. After a correction: improve the multipliers; returns 1 if the constraints hold well enough to
+ * end. After the iteration, on the candidate with rates and accelerations set: project these. */
+int bramah__update_multipliers(bramah_coupled *c);
+bramah_status bramah__project_motion(bramah_coupled *c);
+
+/* ---- other states than by a step (candidate.c) ---- */
+
 /* Bring `now` up to date with the state. */
 bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag);
 
-/* Accelerations and pressure rates of the state from the equations of motion. `now` must belong to it. */
-bramah_status bramah__restart_rates(const bramah_model *model, bramah__state *state, bramah__eval *eval,
-                                    double *zdd_i);
+/* The candidate `next`, evaluated in `trial`, becomes the state. */
+void bramah__take_candidate(bramah_coupled *c);
 
 /* Go over to other coordinates if the present ones have become poor: new base rotations of spherical joints,
  * other independent coordinates. */
@@ -157,35 +204,16 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row);
 /* Value of output i. */
 double bramah__output_value(void *self, size_t i);
 
-/* Whether an output is a flow; its value [m^3/s] at the present pressures and spools and, unless by_p is
- * NULL, its derivatives by the pressures [n_volumes]. */
-int bramah__is_flow(bramah__output_code code);
-double bramah__output_flow(const bramah_coupled *c, const bramah__output *output, double *by_p);
-
-/* Whether an output is a vector in the axes of a body; whether it depends on accelerations. Its value, and
- * its derivatives by the positions, rates and accelerations of all joints, added to a, b, q [n]. */
+/* Whether an output is a vector in the axes of a body, and whether that depends on accelerations. */
 int bramah__is_of_body(bramah__output_code code);
 int bramah__body_accelerates(bramah__output_code code);
-double bramah__body_value(const bramah_coupled *c, const bramah__output *output);
-void bramah__body_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
-                           double *q);
-
-/* Outputs of metered cylinders and pump lines: value, and derivatives by the pressures [n_volumes] and by the
- * positions and rates of all joints, added to by_p, a, b. Not of BRAMAH__METERED_VALVES. */
-int bramah__is_metered(bramah__output_code code);
-double bramah__metered_value(const bramah_coupled *c, const bramah__output *output);
-void bramah__metered_partials(bramah_coupled *c, const bramah__output *output, double *by_p, double *a,
-                              double *b);
-
-/* What the drag of a metered cylinder adds to the derivatives of its force. */
-void bramah__drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, double *a, double *b);
 
 /* J [n_dof x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);
 
 /* Analytic derivative of the independent accelerations by the error state, J [n_dof x n_error]; friction states are
  * held. Jp [n_dof x n_par]: by parameters. */
-bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size_t n_par, const size_t *par,
+bramah_status bramah__acceleration_derivative(void *self, double *J, size_t n_par, const size_t *par,
                                               double *Jp, bramah_diag *diag);
 
 /* One step, the derivative F [n_error x n_error] of the error state at its end by that at its start, the response N [n_error
@@ -193,9 +221,7 @@ bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size
 bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
                                            const size_t *par, double *G, bramah_diag *diag);
 
-/* Initial pose and pressures of a model under construction, whose plant c is. work [bramah__equilibrium_work] */
-bramah_status bramah__assemble(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
-                               const unsigned char *given, bramah_diag *diag);
+/* Initial pressures of a model under construction, whose plant c is, in its initial pose. work [bramah__equilibrium_work] */
 bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
                                   double *work, bramah_diag *diag);
 size_t bramah__equilibrium_work(const bramah_machine *machine);

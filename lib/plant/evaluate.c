@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The state, and what follows from it. */
+/* The state, and what follows from it: poses, constraints, velocities, forces, accelerations. In stages, so that finite
+ * differences repeat only the stage that a perturbation reaches. */
 #include "lib/plant/state.h"
-#include "lib/plant/constraints.h"
-#include "lib/math/dense.h"
 #include "lib/hydraulics/metering.h"
+#include "lib/math/dense.h"
+#include "lib/math/vector3.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,6 +36,8 @@ void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah
   BRAMAH__EVAL_FIELDS(TAKE)
 }
 
+/* ---- constraints ---- */
+
 static double seconds(const bramah__state *state) { return (double)*state->time_ns * 1e-9; }
 
 void bramah__constraint_residual(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
@@ -55,12 +58,6 @@ void bramah__constraint_bias(const bramah_model *model, const bramah__state *sta
   bramah__motion_bias(model->n_motions, model->motion, seconds(state), eval->gamma);
 }
 
-void bramah__constraint_quadratic(const bramah_model *model, bramah__eval *eval, double *gamma)
-{
-  bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, gamma);
-  for (size_t i = 0; i < model->n_motions; i++) gamma[model->motion[i].row] = 0.0;
-}
-
 void bramah__constraint_rate(const bramah_model *model, const bramah__state *state, const bramah__eval *eval,
                              double *rate)
 {
@@ -77,28 +74,6 @@ void bramah__prescribe(const bramah_model *model, bramah__state *state)
   }
 }
 
-void bramah__fill_drift(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
-{
-  const size_t n_dependent = model->n_dependent;
-  double *Phi_t = eval->gamma;
-  memset(Phi_t, 0, model->m * sizeof *Phi_t);
-  bramah__motion_add_rate(model->n_motions, model->motion, seconds(state), Phi_t);
-  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -Phi_t[state->row[k]];
-  bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
-  memset(eval->drift, 0, model->n * sizeof *eval->drift);
-  for (size_t k = 0; k < n_dependent; k++) eval->drift[state->index[k]] = eval->column[k];
-  /* what they are but for rounding */
-  for (size_t i = 0; i < model->n_motions; i++)
-    eval->drift[model->motion[i].joint] = -Phi_t[model->motion[i].row];
-}
-
-static size_t place_in_use(const bramah_model *model, const bramah__state *state, size_t row)
-{
-  size_t k = 0;
-  while (k + 1 < model->n_dependent && (size_t)state->row[k] != row) k++;
-  return k;
-}
-
 void bramah__drive_forces(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                           double *force)
 {
@@ -109,45 +84,14 @@ void bramah__drive_forces(const bramah_model *model, const bramah__state *state,
     for (size_t j = 0; j < n; j++) eval->tau[j] -= eval->row[c * n + j] * eval->force[c];
   for (size_t k = 0; k < n_dependent; k++) eval->column[k] = eval->tau[state->index[k]];
   bramah__lu_solve_transposed(n_dependent, eval->LU, eval->pivot, eval->column);
-  for (size_t i = 0; i < model->n_motions; i++)
-    force[i] = eval->column[place_in_use(model, state, model->motion[i].row)];
-}
-
-/* From a state to poses, constraints, velocities and forces, in stages, so that finite differences repeat
- * only the stage that a perturbation reaches. */
-
-enum { CLOSE_ITERATIONS = 20 };
-
-/* Phi_z, and the factors of its dependent block. */
-static bramah_status factor_dependent(const bramah_model *model, const bramah__state *state,
-                                      bramah__eval *eval)
-{
-  const size_t n = model->n, n_dependent = model->n_dependent;
-  bramah__constraint_jacobian(model, eval);
-  for (size_t k = 0; k < n_dependent; k++)
-    for (size_t l = 0; l < n_dependent; l++)
-      eval->LU[k * n_dependent + l] = eval->Phi_z[(size_t)state->row[k] * n + (size_t)state->index[l]];
-  return bramah__lu_factor(n_dependent, eval->LU, eval->pivot) ? BRAMAH_E_SINGULAR : BRAMAH_OK;
-}
-
-/* Rz = [-(Phi_z^d)^-1 Phi_z^i ; I], rows in the order of the joints (D 2.26). */
-static void fill_Rz(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
-{
-  const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
-  if (n_dependent == 0 && eval->Rz_is_identity) return;
-  eval->Rz_is_identity = n_dependent == 0;
-  for (size_t f = 0; f < n_dof; f++) {
-    const size_t independent = (size_t)state->index[n_dependent + f];
-    for (size_t k = 0; k < n_dependent; k++)
-      eval->column[k] = -eval->Phi_z[(size_t)state->row[k] * n + independent];
-    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
-    for (size_t k = 0; k < n_dependent; k++) eval->Rz[(size_t)state->index[k] * n_dof + f] = eval->column[k];
-    for (size_t g = 0; g < n_dof; g++)
-      eval->Rz[(size_t)state->index[n_dependent + g] * n_dof + f] = g == f ? 1.0 : 0.0;
-    /* what they are but for rounding */
-    for (size_t i = 0; i < model->n_motions; i++) eval->Rz[model->motion[i].joint * n_dof + f] = 0.0;
+  for (size_t i = 0; i < model->n_motions; i++) {
+    size_t k = 0; /* where the row of the motion is among those in use */
+    while (k + 1 < n_dependent && (size_t)state->row[k] != model->motion[i].row) k++;
+    force[i] = eval->column[k];
   }
 }
+
+/* ---- the position stage ---- */
 
 void bramah__project(const bramah_model *model, const bramah__eval *eval, const double *x, double *y)
 {
@@ -179,53 +123,81 @@ const char *bramah__singular_joint(const bramah_model *model, const double *z, c
   return name;
 }
 
-static bramah_status finish_position(const bramah_model *model, const bramah__state *state,
-                                     bramah__eval *eval)
+/* Rz = [-(Phi_z^d)^-1 Phi_z^i ; I], rows in the order of the joints (D 2.26), and where motions are prescribed the
+ * rates when the independent ones vanish, drift = [-(Phi_z^d)^-1 Phi_t ; 0]. */
+static void fill_Rz(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
+  const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
+  if (n_dependent == 0 && eval->Rz_is_identity) return;
+  eval->Rz_is_identity = n_dependent == 0;
+  for (size_t f = 0; f < n_dof; f++) {
+    const size_t independent = (size_t)state->index[n_dependent + f];
+    for (size_t k = 0; k < n_dependent; k++)
+      eval->column[k] = -eval->Phi_z[(size_t)state->row[k] * n + independent];
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < n_dependent; k++) eval->Rz[(size_t)state->index[k] * n_dof + f] = eval->column[k];
+    for (size_t g = 0; g < n_dof; g++)
+      eval->Rz[(size_t)state->index[n_dependent + g] * n_dof + f] = g == f ? 1.0 : 0.0;
+    /* what they are but for rounding */
+    for (size_t i = 0; i < model->n_motions; i++) eval->Rz[model->motion[i].joint * n_dof + f] = 0.0;
+  }
+
+  if (model->n_motions == 0) return;
+  double *Phi_t = eval->gamma;
+  memset(Phi_t, 0, model->m * sizeof *Phi_t);
+  bramah__motion_add_rate(model->n_motions, model->motion, seconds(state), Phi_t);
+  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -Phi_t[state->row[k]];
+  bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+  memset(eval->drift, 0, n * sizeof *eval->drift);
+  for (size_t k = 0; k < n_dependent; k++) eval->drift[state->index[k]] = eval->column[k];
+  for (size_t i = 0; i < model->n_motions; i++)
+    eval->drift[model->motion[i].joint] = -Phi_t[model->motion[i].row];
+}
+
+enum { CLOSE_ITERATIONS = 20 };
+
+bramah_status bramah__evaluate_position(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                                        bramah__loops loops)
+{
+  const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
   eval->factored = 0;
   eval->D_known = 0;
-  if (bramah__singular_joint(model, state->z, NULL)) return BRAMAH_E_SINGULAR;
-  if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  int closed = loops == BRAMAH__LOOPS_AS_THEY_ARE;
+  for (int iteration = 0;; iteration++) {
+    if (iteration == CLOSE_ITERATIONS) return BRAMAH_E_CLOSURE;
+    if (loops == BRAMAH__LOOPS_CLOSED) bramah__prescribe(model, state);
+    bramah__tree_pose(&model->tree, state->base, state->z, eval->pose);
+
+    /* Do the loops close? */
+    if (loops == BRAMAH__LOOPS_CLOSED) {
+      double error = 0.0;
+      bramah__constraint_residual(model, state, eval);
+      for (size_t k = 0; k < n_dependent; k++) error = fmax(error, fabs(eval->Phi[state->row[k]]));
+      closed = error <= model->closure_tolerance;
+      if (!isfinite(error)) return BRAMAH_E_CLOSURE;
+    }
+    if (closed && bramah__singular_joint(model, state->z, NULL)) return BRAMAH_E_SINGULAR;
+
+    /* Phi_z, and the factors of its dependent block. */
+    bramah__constraint_jacobian(model, eval);
+    for (size_t k = 0; k < n_dependent; k++)
+      for (size_t l = 0; l < n_dependent; l++)
+        eval->LU[k * n_dependent + l] = eval->Phi_z[(size_t)state->row[k] * n + (size_t)state->index[l]];
+    if (bramah__lu_factor(n_dependent, eval->LU, eval->pivot)) return BRAMAH_E_SINGULAR;
+    if (closed) break;
+
+    /* Newton's correction of the dependent coordinates. */
+    for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -eval->Phi[state->row[k]];
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < n_dependent; k++) state->z[state->index[k]] += eval->column[k];
+  }
+
   fill_Rz(model, state, eval);
-  if (model->n_motions) bramah__fill_drift(model, state, eval);
-  const size_t n = model->n, n_dof = model->n_independent;
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
     eval->s[c] = bramah__line_length(&model->tree, &model->line[c], state->z, eval->pose, eval->row + c * n);
     bramah__project(model, eval, eval->row + c * n, eval->row_i + c * n_dof);
   }
   return BRAMAH_OK;
-}
-
-bramah_status bramah__evaluate_position(const bramah_model *model, const bramah__state *state,
-                                        bramah__eval *eval)
-{
-  bramah__tree_pose(&model->tree, state->base, state->z, eval->pose);
-  return finish_position(model, state, eval);
-}
-
-static double violation(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
-{
-  bramah__constraint_residual(model, state, eval);
-  double largest = 0.0;
-  for (size_t k = 0; k < model->n_dependent; k++) largest = fmax(largest, fabs(eval->Phi[state->row[k]]));
-  return largest;
-}
-
-bramah_status bramah__close_position(const bramah_model *model, bramah__state *state, bramah__eval *eval)
-{
-  const size_t n_dependent = model->n_dependent;
-  for (int iteration = 0; iteration < CLOSE_ITERATIONS; iteration++) {
-    bramah__prescribe(model, state);
-    bramah__tree_pose(&model->tree, state->base, state->z, eval->pose);
-    const double error = violation(model, state, eval);
-    if (error <= model->closure_tolerance) return finish_position(model, state, eval);
-    if (!isfinite(error)) return BRAMAH_E_CLOSURE;
-    if (factor_dependent(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
-    for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -eval->Phi[state->row[k]];
-    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
-    for (size_t k = 0; k < n_dependent; k++) state->z[state->index[k]] += eval->column[k];
-  }
-  return BRAMAH_E_CLOSURE;
 }
 
 const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *eval)
@@ -243,20 +215,7 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
   return name;
 }
 
-/* bias: joint accelerations when the independent ones vanish, [-(Phi_z^d)^-1 gamma ; 0] (D 2.28). */
-static void fill_bias(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
-{
-  const size_t n_dependent = model->n_dependent;
-  for (size_t f = n_dependent; f < model->n; f++) eval->bias[state->index[f]] = 0.0;
-  if (n_dependent == 0) return;
-  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, NULL, eval->Zd);
-  bramah__constraint_bias(model, state, eval);
-  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -eval->gamma[state->row[k]];
-  bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
-  for (size_t k = 0; k < n_dependent; k++) eval->bias[state->index[k]] = eval->column[k];
-  for (size_t i = 0; i < model->n_motions; i++)
-    eval->bias[model->motion[i].joint] = -eval->gamma[model->motion[i].row];
-}
+/* ---- the motion stage ---- */
 
 void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval)
 {
@@ -272,9 +231,22 @@ void bramah__dependent_rates(const bramah_model *model, bramah__state *state, co
 
 void bramah__evaluate_motion(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
+  const size_t n_dependent = model->n_dependent;
   eval->D_known = 0;
   bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z);
-  fill_bias(model, state, eval);
+
+  /* bias: joint accelerations when the independent ones vanish, [-(Phi_z^d)^-1 gamma ; 0] (D 2.28). */
+  for (size_t f = n_dependent; f < model->n; f++) eval->bias[state->index[f]] = 0.0;
+  if (n_dependent) {
+    bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, NULL, eval->Zd);
+    bramah__constraint_bias(model, state, eval);
+    for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -eval->gamma[state->row[k]];
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+    for (size_t k = 0; k < n_dependent; k++) eval->bias[state->index[k]] = eval->column[k];
+    for (size_t i = 0; i < model->n_motions; i++)
+      eval->bias[model->motion[i].joint] = -eval->gamma[model->motion[i].row];
+  }
+
   bramah__apply(model->circuit.n_cylinders, model->n, eval->row, state->zd, eval->v);
 }
 
@@ -284,6 +256,8 @@ void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah_
   bramah__evaluate_motion(model, state, eval);
 }
 
+/* ---- forces and rates ---- */
+
 void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *U, const double *x,
                              double *xd, bramah__eval *eval)
 {
@@ -292,9 +266,8 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
     const size_t first = cylinder->first_state;
     eval->friction[c] = cylinder->friction_scale *
                         bramah__friction_force(&cylinder->friction, eval->v[c], x + first, xd + first);
-  }
-  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     eval->stop[c] = bramah__stop_force(&model->circuit, c, eval->s[c], eval->v[c]);
+  }
   bramah__update_forces(model, p, U, eval);
 }
 
@@ -327,13 +300,14 @@ void bramah__evaluate_rates_again(const bramah_model *model, const double *p, co
 
 bramah_status bramah__evaluate(const bramah_model *model, bramah__state *state, bramah__eval *eval)
 {
-  if (bramah__evaluate_position(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  if (bramah__evaluate_position(model, state, eval, BRAMAH__LOOPS_AS_THEY_ARE) != BRAMAH_OK)
+    return BRAMAH_E_SINGULAR;
   bramah__evaluate_motion(model, state, eval);
   bramah__evaluate_forces(model, state->p, state->U, state->x, state->xd, eval);
   return BRAMAH_OK;
 }
 
-/* Equations of motion of the independent coordinates (D 2.29): Rz' M Rz z''_i = Rz' (Q - M bias). */
+/* ---- equations of motion of the independent coordinates (D 2.29): Rz' M Rz z''_i = Rz' (Q - M bias) ---- */
 
 void bramah__expand_acceleration(const bramah_model *model, const bramah__eval *eval, const double *zdd_i,
                                  double *zdd)
@@ -353,53 +327,43 @@ void bramah__inverse_dynamics(const bramah_model *model, const bramah__state *st
   bramah__forces_subtract(&model->tree, &model->forces, eval->pose, eval->Z, state->z, state->zd, eval->tau);
 }
 
-/* Rz' times those forces. */
-static void project_inverse_dynamics(const bramah_model *model, const bramah__state *state,
-                                     bramah__eval *eval, const double *zdd, double *r)
-{
-  bramah__inverse_dynamics(model, state, eval, zdd);
-  bramah__project(model, eval, eval->tau, r);
-}
-
 void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                        const double *zdd, double *r)
 {
-  project_inverse_dynamics(model, state, eval, zdd, r);
+  bramah__inverse_dynamics(model, state, eval, zdd);
+  bramah__project(model, eval, eval->tau, r);
   const size_t n_dof = model->n_independent;
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     for (size_t f = 0; f < n_dof; f++) r[f] -= eval->row_i[c * n_dof + f] * eval->force[c];
 }
 
-/* Mi = Rz' M Rz */
-static void project_mass(const bramah_model *model, bramah__eval *eval)
-{
-  const size_t n = model->n, n_dof = model->n_independent;
-  if (eval->Rz_is_identity) {
-    memcpy(eval->Mi, eval->mass, n * n * sizeof(double));
-    return;
-  }
-  bramah__multiply(n, n, n_dof, eval->mass, eval->Rz, eval->MR);
-  for (size_t f = 0; f < n_dof; f++)
-    for (size_t g = 0; g <= f; g++) {
-      double sum = 0.0;
-      for (size_t j = 0; j < n; j++) sum += eval->Rz[j * n_dof + f] * eval->MR[j * n_dof + g];
-      eval->Mi[f * n_dof + g] = eval->Mi[g * n_dof + f] = sum;
-    }
-}
-
 bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
 {
+  const size_t n = model->n, n_dof = model->n_independent;
   if (eval->factored) return BRAMAH_OK;
   bramah__tree_mass(&model->tree, eval->pose, eval->composite, eval->mass);
-  project_mass(model, eval);
-  if (bramah__cholesky_factor(model->n_independent, eval->Mi)) return BRAMAH_E_SINGULAR;
+
+  /* Mi = Rz' M Rz */
+  if (eval->Rz_is_identity) {
+    memcpy(eval->Mi, eval->mass, n * n * sizeof(double));
+  } else {
+    bramah__multiply(n, n, n_dof, eval->mass, eval->Rz, eval->MR);
+    for (size_t f = 0; f < n_dof; f++)
+      for (size_t g = 0; g <= f; g++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < n; j++) sum += eval->Rz[j * n_dof + f] * eval->MR[j * n_dof + g];
+        eval->Mi[f * n_dof + g] = eval->Mi[g * n_dof + f] = sum;
+      }
+  }
+  if (bramah__cholesky_factor(n_dof, eval->Mi)) return BRAMAH_E_SINGULAR;
   eval->factored = 1;
   return BRAMAH_OK;
 }
 
 void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
-  project_inverse_dynamics(model, state, eval, eval->bias, eval->rhs);
+  bramah__inverse_dynamics(model, state, eval, eval->bias);
+  bramah__project(model, eval, eval->tau, eval->rhs);
   for (size_t f = 0; f < model->n_independent; f++) eval->rhs[f] = -eval->rhs[f];
 }
 
@@ -412,14 +376,6 @@ void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *e
       zdd_i[f] += eval->row_i[c * n_dof + f] * eval->force[c];
   }
   bramah__cholesky_solve(n_dof, eval->Mi, zdd_i);
-}
-
-/* gamma at rates w [n]: the quadratic form Phi_zz[w, w]. */
-static void quadratic(const bramah_model *model, bramah__eval *eval, const double *w, double *gamma)
-{
-  bramah__tree_velocity(&model->tree, eval->pose, w, eval->Z);
-  bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, w, NULL, eval->Zd);
-  bramah__constraint_quadratic(model, eval, gamma);
 }
 
 void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
@@ -435,7 +391,10 @@ void bramah__rate_derivative(const bramah_model *model, const bramah__state *sta
       double *sum = eval->tau;
       for (int sign = 1; sign >= -1; sign -= 2) {
         for (size_t j = 0; j < n; j++) sum[j] = eval->Rz[j * n_dof + f] + sign * state->zd[j];
-        quadratic(model, eval, sum, eval->gamma);
+        bramah__tree_velocity(&model->tree, eval->pose, sum, eval->Z);
+        bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, sum, NULL, eval->Zd);
+        bramah__closure_bias(model->n_loops, model->loop, eval->pose, eval->Z, eval->Zd, eval->gamma);
+        for (size_t i = 0; i < model->n_motions; i++) eval->gamma[model->motion[i].row] = 0.0;
         for (size_t k = 0; k < n_dependent; k++) {
           const double part = 0.25 * sign * eval->gamma[state->row[k]];
           eval->column[k] = sign > 0 ? -part : eval->column[k] - part;
@@ -447,4 +406,129 @@ void bramah__rate_derivative(const bramah_model *model, const bramah__state *sta
     bramah__tree_velocity(&model->tree, eval->pose, state->zd, eval->Z); /* as it was */
   }
   eval->D_known = 1;
+}
+
+/* ---- spherical and floating joints through any rotation ----
+ *
+ * Their three angles are singular at a pitch of +-90 deg, so they are counted from a base rotation that is part of the
+ * state: when the pitch has gone far, the rotation reached becomes the new base and the angles start from zero
+ * (dissertation 2.4 ff. leaves the choice of coordinates open; switching between charts is how textbooks avoid the
+ * singularity, as good as quaternions and without their constraint). What is seen from outside are the angles of the
+ * whole rotation. */
+
+/* [rad] At this pitch det X = cos(pitch) is 0.54: nothing races yet, and a body that spins about one axis is
+ * re-based six times a turn. */
+static const double far_pitch = 1.0;
+static const double near_singular = 0.05; /* cosine of the pitch */
+
+static const double zero3[3] = {0, 0, 0};
+
+static size_t first_of(const bramah_model *model, size_t ball) { return model->ball[ball].first; }
+
+/* Turns u and their rates ud of the joint. */
+static void ball_turns(const double *z, const double *zd, const double *zdd, double *u, double *ud)
+{
+  double X[9], U[9], part[3];
+  bramah__turn_matrix(z, X);
+  bramah__turn_gradient(z, zd, U);
+  bramah__rotate3(X, zd, u);
+  bramah__rotate3(X, zdd, ud);
+  bramah__rotate3(U, zd, part);
+  bramah__axpy3(1.0, part, ud);
+}
+
+/* a'' from u' = X a'' + U a' */
+static void angle_accelerations(const double *a, const double *ad, const double *ud, double *add)
+{
+  double U[9], Xi[9], rest[3], part[3];
+  bramah__turn_gradient(a, ad, U);
+  bramah__rotate3(U, ad, part);
+  bramah__sub3(ud, part, rest);
+  bramah__turn_inverse(a, Xi);
+  bramah__rotate3(Xi, rest, add);
+}
+
+void bramah__ball_quaternion(const bramah_model *model, const bramah__state *state, size_t ball, double *q)
+{
+  double own[4];
+  bramah__quaternion_of_angles(state->z + first_of(model, ball), own);
+  memcpy(q, state->base + 4 * ball, sizeof own);
+  bramah__quaternion_append(q, own);
+}
+
+void bramah__ball_motion(const bramah_model *model, const bramah__state *state, size_t ball, double *a,
+                         double *ad, double *add)
+{
+  const size_t j = first_of(model, ball);
+  const double *z = state->z + j, *zd = state->zd + j, *zdd = state->zdd + j;
+  if (bramah__quaternion_is_identity(state->base + 4 * ball)) {
+    bramah__copy3(z, a);
+    if (ad) bramah__copy3(zd, ad);
+    if (add) bramah__copy3(zdd, add);
+    return;
+  }
+  double q[4], R[9], Xi[9], u[3], ud[3], rate[3];
+  bramah__ball_quaternion(model, state, ball, q);
+  bramah__quaternion_matrix(q, R);
+  bramah__angles_of_matrix(R, a);
+  ball_turns(z, zd, zdd, u, ud);
+  bramah__turn_inverse(a, Xi);
+  bramah__rotate3(Xi, u, rate);
+  if (ad) bramah__copy3(rate, ad);
+  if (add) angle_accelerations(a, rate, ud, add);
+}
+
+int bramah__ball_is_far(const bramah_model *model, const bramah__state *state, size_t ball)
+{
+  return !model->ball[ball].pinned && fabs(state->z[first_of(model, ball) + 1]) > far_pitch;
+}
+
+void bramah__rebase_ball(const bramah_model *model, bramah__state *state, size_t ball, double *X, double *Y)
+{
+  const size_t j = first_of(model, ball);
+  double *z = state->z + j, *zd = state->zd + j, *zdd = state->zdd + j;
+  double u[3], ud[3], Xz[9], U[9];
+  ball_turns(z, zd, zdd, u, ud);
+  bramah__turn_matrix(z, Xz);
+  bramah__turn_gradient(z, zd, U);
+  if (X) memcpy(X, Xz, sizeof Xz);
+  if (Y) {
+    /* Y = U(z, z') - U(0, u) X: how u, which at zero angles are the new rates, depends on the old positions
+     * apart from what the new positions do. */
+    double U0[9], turned[9];
+    bramah__turn_gradient(zero3, u, U0);
+    bramah__multiply3(U0, Xz, turned);
+    for (int k = 0; k < 9; k++) Y[k] = U[k] - turned[k];
+  }
+  double q[4];
+  bramah__ball_quaternion(model, state, ball, q);
+  memcpy(state->base + 4 * ball, q, sizeof q);
+  bramah__copy3(zero3, z);
+  bramah__copy3(u, zd);
+  angle_accelerations(z, zd, ud, zdd);
+}
+
+void bramah__rebase_far(const bramah_model *model, bramah__state *state)
+{
+  for (size_t b = 0; b < model->n_balls; b++)
+    if (bramah__ball_is_far(model, state, b)) bramah__rebase_ball(model, state, b, NULL, NULL);
+}
+
+void bramah__rebase_singular(const bramah_model *model, bramah__state *state)
+{
+  for (size_t b = 0; b < model->n_balls; b++)
+    if (!model->ball[b].pinned && fabs(cos(state->z[first_of(model, b) + 1])) < near_singular)
+      bramah__rebase_ball(model, state, b, NULL, NULL);
+}
+
+void bramah__unbase_ball(const bramah_model *model, bramah__state *state, size_t ball)
+{
+  static const double none[4] = {1, 0, 0, 0};
+  const size_t j = first_of(model, ball);
+  double a[3], ad[3], add[3];
+  bramah__ball_motion(model, state, ball, a, ad, add);
+  memcpy(state->base + 4 * ball, none, sizeof none);
+  bramah__copy3(a, state->z + j);
+  bramah__copy3(ad, state->zd + j);
+  bramah__copy3(add, state->zdd + j);
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The formulations of a closed-loop step.
+/* Formulations of a closed-loop step in all joint coordinates, instead of coordinate partitioning (double-step,
+ * dissertation 2.26-2.29), where the independent coordinates are the unknowns and the others follow from the loops,
+ * which are closed to machine precision at every iterate.
  *
- * Coordinate partitioning (double-step, dissertation 2.26-2.29): the independent coordinates are the unknowns, the
- * others follow from the loops, which are closed to machine precision at every iterate.
- *
- * Two in all joint coordinates. The penalty method holds the loops by stiff, critically damped
+ * The penalty method holds the loops by stiff, critically damped
  * oscillators of the constraint equations (dissertation 2.30-2.33); the index-3 augmented Lagrangian by
  * multipliers that are improved at each iterate, with projections of rates and accelerations after the step
  * (2.20-2.23). Redundant constraints do no harm. */
-#include "lib/plant/constraints.h"
-#include "lib/plant/formulation.h"
+#include "lib/plant/coupled_internal.h"
 #include "lib/math/dense.h"
-#include "lib/multibody/stiffness.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,8 +17,7 @@
  * small. */
 static const double closed_enough = 1e-11;
 
-/* Nothing is closed here: constraints are only looked at. */
-static bramah_status place_all(const bramah_model *model, bramah__state *next, bramah__eval *eval)
+bramah_status bramah__place_all(const bramah_model *model, const bramah__state *next, bramah__eval *eval)
 {
   eval->factored = 0;
   eval->D_known = 0;
@@ -35,44 +31,12 @@ static bramah_status place_all(const bramah_model *model, bramah__state *next, b
   return BRAMAH_OK;
 }
 
-/* f = M z'' - Q of the open tree, cylinders included. */
-static void open_imbalance(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
-                           const double *zdd, double *f)
-{
-  bramah__inverse_dynamics(model, next, eval, zdd);
-  memcpy(f, eval->tau, model->n * sizeof *f);
-  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
-    for (size_t j = 0; j < model->n; j++) f[j] -= eval->row[i * model->n + j] * eval->force[i];
-}
-
 /* f += Phi_z' force, force [m] */
 static void add_constraint_forces(const bramah_model *model, const bramah__eval *eval, const double *force,
                                   double *f)
 {
   for (size_t k = 0; k < model->m; k++)
     for (size_t j = 0; j < model->n; j++) f[j] += eval->Phi_z[k * model->n + j] * force[k];
-}
-
-/* (D 2.20): ... + Phi_z' (alpha Phi + lambda) */
-static void lagrangian_imbalance(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
-                                 const double *zdd, double *f)
-{
-  open_imbalance(model, next, eval, zdd, f);
-  for (size_t k = 0; k < model->m; k++)
-    eval->column[k] = model->penalty_factor * eval->Phi[k] + next->lambda[k];
-  add_constraint_forces(model, eval, eval->column, f);
-}
-
-/* J += stiffness Phi_z' Phi_z. What the change of Phi_z adds is smaller by the ratio of constraint forces to
- * alpha. */
-static void add_stiffness(const bramah_coupled *c, double stiffness, double *J, size_t nx)
-{
-  const size_t n = c->model->n;
-  for (size_t k = 0; k < c->model->m; k++) {
-    const double *row = c->trial->Phi_z + k * n;
-    for (size_t i = 0; i < n; i++)
-      for (size_t j = 0; j < n; j++) J[i * nx + j] += stiffness * row[i] * row[j];
-  }
 }
 
 /* Second derivative of the constraints by time, Phi_z z'' + gamma, into eval->column [m]. */
@@ -86,47 +50,34 @@ static void constraint_acceleration(const bramah_model *model, const bramah__sta
   for (size_t k = 0; k < model->m; k++) eval->column[k] += eval->gamma[k];
 }
 
-/* (D 2.30): ... + Phi_z' alpha (Phi'' + 2 zeta Omega Phi' + Omega^2 Phi) */
-static void penalty_imbalance(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
-                              const double *zdd, double *f)
+void bramah__imbalance_all(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
+                           const double *zdd, double *f)
 {
-  const double Omega = model->penalty_frequency, damping = 2.0 * model->penalty_damping * Omega;
-  open_imbalance(model, next, eval, zdd, f);
-  constraint_acceleration(model, next, eval, zdd);
-  double *rate = eval->gamma;
-  bramah__constraint_rate(model, next, eval, rate);
-  for (size_t k = 0; k < model->m; k++)
-    eval->column[k] =
-        model->penalty_factor * (eval->column[k] + damping * rate[k] + Omega * Omega * eval->Phi[k]);
-  add_constraint_forces(model, eval, eval->column, f);
-}
+  /* M z'' - Q of the open tree, cylinders included. */
+  bramah__inverse_dynamics(model, next, eval, zdd);
+  memcpy(f, eval->tau, model->n * sizeof *f);
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
+    for (size_t j = 0; j < model->n; j++) f[j] -= eval->row[i * model->n + j] * eval->force[i];
 
-/* The constraint forces Phi_z' (alpha Phi + lambda) also turn with the machine: small against alpha Phi_z'
- * Phi_z, but known. */
-static void lagrangian_stiffness(bramah_coupled *c)
-{
-  const bramah_model *model = c->model;
-  double *mu = c->derivative.mu;
-  for (size_t k = 0; k < model->m; k++) mu[k] = model->penalty_factor * c->trial->Phi[k] + c->next.lambda[k];
-  bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, c->trial->pose, mu,
-                                c->derivative.K);
-}
-
-static void lagrangian_tangent(const bramah_coupled *c, double *J, size_t nx)
-{
-  add_stiffness(c, c->model->penalty_factor, J, nx);
-}
-
-/* z'' and z' follow z by 4/h^2 and 2/h. */
-static void penalty_tangent(const bramah_coupled *c, double *J, size_t nx)
-{
-  const double Omega = c->model->penalty_frequency, h = c->model->h;
-  const double per_position = 4.0 / (h * h) + 4.0 * c->model->penalty_damping * Omega / h + Omega * Omega;
-  add_stiffness(c, c->model->penalty_factor * per_position, J, nx);
+  double *force = eval->column;
+  const double alpha = model->penalty_factor;
+  if (model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN) {
+    /* (D 2.20): ... + Phi_z' (alpha Phi + lambda) */
+    for (size_t k = 0; k < model->m; k++) force[k] = alpha * eval->Phi[k] + next->lambda[k];
+  } else {
+    /* (D 2.30): ... + Phi_z' alpha (Phi'' + 2 zeta Omega Phi' + Omega^2 Phi) */
+    const double Omega = model->penalty_frequency, damping = 2.0 * model->penalty_damping * Omega;
+    double *rate = eval->gamma;
+    constraint_acceleration(model, next, eval, zdd);
+    bramah__constraint_rate(model, next, eval, rate);
+    for (size_t k = 0; k < model->m; k++)
+      force[k] = alpha * (force[k] + damping * rate[k] + Omega * Omega * eval->Phi[k]);
+  }
+  add_constraint_forces(model, eval, force, f);
 }
 
 /* lambda += alpha Phi (D 2.21) */
-static int update_multipliers(bramah_coupled *c)
+int bramah__update_multipliers(bramah_coupled *c)
 {
   double largest = 0.0;
   for (size_t k = 0; k < c->model->m; k++) {
@@ -150,7 +101,7 @@ static void project(bramah_coupled *c, double *violation, double *x)
 }
 
 /* (D 2.22), (D 2.23) */
-static bramah_status project_motion(bramah_coupled *c)
+bramah_status bramah__project_motion(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   bramah__eval *eval = c->trial;
@@ -163,17 +114,3 @@ static bramah_status project_motion(bramah_coupled *c)
   project(c, eval->column, c->next.zdd);
   return BRAMAH_OK;
 }
-
-const bramah__formulation bramah__partitioning = {.place = bramah__close_position,
-                                                  .imbalance = bramah__imbalance};
-
-const bramah__formulation bramah__augmented_lagrangian = {.all = 1,
-                                                          .place = place_all,
-                                                          .imbalance = lagrangian_imbalance,
-                                                          .add_stiffness = lagrangian_stiffness,
-                                                          .add_tangent = lagrangian_tangent,
-                                                          .update = update_multipliers,
-                                                          .finish = project_motion};
-
-const bramah__formulation bramah__penalty = {
-    .all = 1, .place = place_all, .imbalance = penalty_imbalance, .add_tangent = penalty_tangent};

@@ -1,9 +1,285 @@
 /* SPDX-License-Identifier: MIT */
-/* The model: a compiled machine with its initial state, which a plant of its own finds while it is made. */
+/* The model: a compiled machine with its initial state, which a plant of its own finds while it is made. Loops are closed
+ * from the guesses of the machine, or, when a plant starts, from joint values that a user gives. */
 #include "bramah/machine.h"
 #include "lib/machine/compile.h"
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
+#include "lib/math/dense.h"
+#include "lib/math/vector3.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ASSEMBLY_ITERATIONS = 100 };
+static const double largest_move =
+    0.3; /* rad or m in one iteration: far starts must not leap to another branch */
+static const double rank_tolerance = 1e-9;  /* of the largest element of Phi_z */
+static const double accepted_gap = 1e-8;    /* m or rad: in constraint rows the elimination found redundant */
+static const double given_tolerance = 1e-3; /* rad or m: how exactly typed values must fit each other */
+
+static void constraints(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  bramah__tree_pose(&model->tree, c->state.base, c->state.z, c->now->pose);
+  bramah__constraint_residual(model, &c->state, c->now);
+  bramah__constraint_jacobian(model, c->now);
+}
+
+/* Partition of the first m constraints at the present pose; joints in `given` become independent as far as
+ * these leave them free. */
+static size_t partition(bramah_coupled *c, size_t m, const unsigned char *given, int *row, int *index)
+{
+  const bramah_model *model = c->model;
+  constraints(c);
+  memcpy(c->Phi_z_work, c->now->Phi_z, m * model->n * sizeof(double));
+  return bramah__eliminate(m, model->n, c->Phi_z_work, rank_tolerance, given, row, index);
+}
+
+static size_t choose_basis(bramah_coupled *c, const unsigned char *given)
+{
+  return partition(c, c->model->m, given, c->state.row, c->state.index);
+}
+
+static bramah_status cannot_close(const bramah_coupled *c, bramah_diag *diag)
+{
+  double gap = 0.0;
+  int all_meet = 1;
+  for (size_t i = 0; i < c->model->n_loops; i++) {
+    gap = fmax(gap, bramah__loop_gap(&c->model->loop[i], c->now->Phi));
+    all_meet &= c->model->loop[i].hold == BRAMAH__HOLD_POINT;
+  }
+  bramah__fail(diag, BRAMAH_E_CLOSURE, bramah__worst_loop(c->model, c->now),
+               all_meet ? "the loop cannot be closed: its two points stay "
+                        : "the loop cannot be closed: its two points stay off by ");
+  bramah__add_number(diag, gap, 3);
+  bramah__add_text(diag, all_meet ? " m apart; check lengths and starting values"
+                                  : " m; check lengths and starting values");
+  if (c->model->n_motions) bramah__add_text(diag, ", and where the motions start");
+  return BRAMAH_E_CLOSURE;
+}
+
+/* Newton on the dependent coordinates with limited moves. */
+static bramah_status close_loops(bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dependent = model->n_dependent;
+  bramah__eval *eval = c->now;
+  for (int i = 0; i < ASSEMBLY_ITERATIONS; i++) {
+    double gap = 0.0;
+    constraints(c);
+    for (size_t k = 0; k < n_dependent; k++) gap = fmax(gap, fabs(eval->Phi[c->state.row[k]]));
+    if (gap <= model->closure_tolerance) return BRAMAH_OK;
+    for (size_t k = 0; k < n_dependent; k++) {
+      eval->column[k] = -eval->Phi[c->state.row[k]];
+      for (size_t l = 0; l < n_dependent; l++)
+        eval->LU[k * n_dependent + l] =
+            eval->Phi_z[(size_t)c->state.row[k] * model->n + (size_t)c->state.index[l]];
+    }
+    if (bramah__lu_factor(n_dependent, eval->LU, eval->pivot)) return cannot_close(c, diag);
+    bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
+    double largest = 0.0;
+    for (size_t k = 0; k < n_dependent; k++) largest = fmax(largest, fabs(eval->column[k]));
+    const double part = largest > largest_move ? largest_move / largest : 1.0;
+    for (size_t k = 0; k < n_dependent; k++) c->state.z[c->state.index[k]] += part * eval->column[k];
+  }
+  return cannot_close(c, diag);
+}
+
+static bramah_status check_redundant(bramah_coupled *c, bramah_diag *diag)
+{
+  constraints(c);
+  for (size_t k = 0; k < c->model->m_loops; k++) /* motions are in use, all of them (check_motions) */
+    if (!(fabs(c->now->Phi[k]) <= accepted_gap * (1.0 + c->model->closure_tolerance * 1e13))) {
+      const size_t loop = bramah__loop_of_row(c->model, k);
+      const char *unit, *fault = bramah__row_fault(&c->model->loop[loop], k, &unit);
+      bramah__fail(diag, BRAMAH_E_CLOSURE, c->model->loop_name[loop], "the loop cannot be closed: ");
+      bramah__add_text(diag, fault);
+      bramah__add_text(diag, ", off by ");
+      bramah__add_number(diag, c->now->Phi[k], 3);
+      bramah__add_text(diag, unit);
+      return BRAMAH_E_CLOSURE;
+    }
+  return BRAMAH_OK;
+}
+
+/* A message about joint j, at its line in the machine file: `text`, how much, and what follows. */
+static bramah_status blame_joint(const bramah_model *model, const bramah_machine *machine, size_t j,
+                                 bramah_status status, const char *text, double value, int digits,
+                                 const char *unit, const char *hint, bramah_diag *diag)
+{
+  bramah__fail(diag, status, model->joint_name[j], text);
+  bramah__add_number(diag, value, digits);
+  bramah__add_text(diag, unit);
+  bramah__add_text(diag, hint);
+  for (size_t i = 0; i < machine->n_joints; i++)
+    if (strcmp(machine->joints[i].name, model->joint_name[j]) == 0)
+      bramah__at(diag, machine->file, machine->joints[i].line, 0);
+  return status;
+}
+
+/* The scratch plant inside the model counts its degrees of freedom with the model's. */
+static void set_rank(bramah_model *model, size_t rank)
+{
+  model->n_dependent = rank;
+  model->n_independent = model->n - rank;
+}
+
+static bramah_status blame_motion(const bramah_model *model, const bramah_machine *machine, size_t i,
+                                  const char *message, bramah_diag *diag)
+{
+  bramah__fail(diag, BRAMAH_E_CLOSURE, model->motion_name[i], message);
+  bramah__at(diag, machine->file, machine->motions[i].line, 0);
+  return BRAMAH_E_CLOSURE;
+}
+
+/* Every motion must say something that loops and other motions leave open, or its force is not determined. */
+static bramah_status check_motions(bramah_coupled *c, const bramah_machine *machine, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const size_t rank = partition(c, model->m_loops, NULL, c->row_work, c->index_work);
+  for (size_t i = 0; i < model->n_motions; i++)
+    if (partition(c, model->m_loops + i + 1, NULL, c->row_work, c->index_work) != rank + i + 1)
+      return blame_motion(model, machine, i,
+                          "the joint of this motion already follows from the loops and the motions before it",
+                          diag);
+  return BRAMAH_OK;
+}
+
+/* The loops alone, with the prescribed joints where their motions start as far as the loops let them; then
+ * the motions as well. Only a closed pose tells whether a motion is one too many. */
+static bramah_status close_with_motions(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                                        const unsigned char *given, bramah_diag *diag)
+{
+  unsigned char *kept = (unsigned char *)(void *)c->probe_state.block; /* scratch; larger than n bytes */
+  memcpy(kept, given, model->n);
+  for (size_t i = 0; i < model->n_motions; i++) kept[model->motion[i].joint] = 1;
+  set_rank(model, partition(c, model->m_loops, kept, c->state.row, c->state.index));
+  bramah_status status = close_loops(c, diag);
+  if (status == BRAMAH_OK) status = check_motions(c, machine, diag);
+  if (status != BRAMAH_OK) return status;
+
+  /* The motion whose joint is farthest from where it should start; n_motions if all are right. */
+  size_t worst = model->n_motions;
+  double farthest = given_tolerance;
+  for (size_t i = 0; i < model->n_motions; i++) {
+    const double off = fabs(c->now->Phi[model->motion[i].row]);
+    if (off > farthest) farthest = off, worst = i;
+  }
+  bramah__prescribe(model, &c->state);
+  set_rank(model, choose_basis(c, given));
+  status = close_loops(c, diag);
+  if (status == BRAMAH_OK || worst == model->n_motions) return status;
+  return blame_motion(model, machine, worst, "the loops cannot be closed where this motion starts", diag);
+}
+
+static bramah_status close_machine(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                                   const unsigned char *given, bramah_diag *diag)
+{
+  /* The values of the machine, in coordinates that can be worked with. Spherical joints keep the user's angles
+   * where these are good enough, so that each may be kept or follow on its own. */
+  memcpy(c->state.z, model->z0, model->n * sizeof(double));
+  memcpy(c->state.zd, model->zd0, model->n * sizeof(double));
+  for (size_t b = 0; b < model->n_balls; b++)
+    memcpy(c->state.base + 4 * b, (double[4]){1, 0, 0, 0}, 4 * sizeof(double));
+  bramah__rebase_singular(model, &c->state);
+  memcpy(model->z0, c->state.z, model->n * sizeof(double));
+  memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
+
+  bramah_status status = BRAMAH_OK;
+  if (model->n_motions) {
+    status = close_with_motions(c, model, machine, given, diag);
+  } else {
+    set_rank(model, choose_basis(c, given));
+    status = close_loops(c, diag);
+  }
+  if (status == BRAMAH_OK) {
+    set_rank(model, choose_basis(c, NULL));
+    status = check_redundant(c, diag);
+  }
+  if (status != BRAMAH_OK) {
+    for (size_t i = 0; diag && !diag->line && i < machine->n_loops; i++)
+      if (strcmp(machine->loops[i].name, diag->thing) == 0)
+        bramah__at(diag, machine->file, machine->loops[i].line, 0);
+    return status;
+  }
+  if (model->n_independent == 0)
+    return bramah__fail(diag, BRAMAH_E_TOPOLOGY, model->name,
+                        model->n_motions
+                            ? "loops and motions leave no degree of freedom: nothing is left to move freely"
+                            : "the loops leave no degree of freedom");
+
+  /* A spherical joint that cannot be re-based, or one that the closing of the loops brought there. */
+  const char *joint = bramah__singular_joint(model, c->state.z, NULL);
+  if (joint)
+    return bramah__fail(
+        diag, BRAMAH_E_SINGULAR, joint,
+        "the spherical joint starts too near its singular pitch of 90 deg; guess its angles there, "
+        "or turn its frame by 'rotation'");
+  for (size_t j = 0; j < model->n; j++) {
+    const double moved = c->state.z[j] - model->z0[j];
+    if (given[j] && !(fabs(moved) <= given_tolerance))
+      return blame_joint(model, machine, j, BRAMAH_E_CLOSURE,
+                         "the loops close only if this joint leaves its initial value by ", moved, 4,
+                         model->tree.link[j].revolute ? " rad" : " m",
+                         "; write 'guess' instead of 'initial' for joints that shall follow", diag);
+  }
+  return BRAMAH_OK;
+}
+
+/* Rates are taken in the coordinates the machine gives, then the basis for the simulation is chosen freely.
+ */
+static bramah_status start_motion(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                                  const unsigned char *given, bramah_diag *diag)
+{
+  choose_basis(c, given);
+  memcpy(c->state.zd, model->zd0, model->n * sizeof(double));
+  bramah_status status = bramah__evaluate_position(model, &c->state, c->now, BRAMAH__LOOPS_AS_THEY_ARE);
+  if (status == BRAMAH_OK) {
+    bramah__set_motion(model, &c->state, c->now);
+    for (size_t j = 0; j < model->n; j++)
+      if (model->zd0[j] != 0.0 && !(fabs(c->state.zd[j] - model->zd0[j]) <= given_tolerance))
+        return blame_joint(model, machine, j, BRAMAH_E_VALUE,
+                           "this initial rate follows from the other joints: the loops make it ",
+                           c->state.zd[j], 6, "", "", diag);
+  }
+
+  bramah__rebase_far(model, &c->state);
+  choose_basis(c, NULL);
+  if (status == BRAMAH_OK)
+    status = bramah__evaluate_position(model, &c->state, c->now, BRAMAH__LOOPS_AS_THEY_ARE);
+  if (status == BRAMAH_OK) status = bramah__factor_mass(model, c->now);
+  if (status != BRAMAH_OK)
+    return bramah__fail(diag, status, model->name,
+                        "the mass matrix is singular: every joint needs mass or inertia behind it");
+  bramah__set_motion(model, &c->state, c->now);
+  return BRAMAH_OK;
+}
+
+/* Initial pose and motion of the model under construction. */
+static bramah_status assemble(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                              const unsigned char *given, bramah_diag *diag)
+{
+  double extent = 1.0;
+  for (size_t j = 0; j < model->n; j++) {
+    const bramah__link *link = &model->tree.link[j];
+    extent += sqrt(bramah__dot3(link->position, link->position));
+  }
+  model->closure_tolerance = 1e-13 * extent;
+  bramah_status status = close_machine(c, model, machine, given, diag);
+  if (status == BRAMAH_OK) status = start_motion(c, model, machine, given, diag);
+  if (status != BRAMAH_OK) return status;
+  memcpy(model->z0, c->state.z, model->n * sizeof(double));
+  memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
+  memcpy(model->index0, c->state.index, model->n * sizeof(int));
+  memcpy(model->row0, c->state.row, model->m * sizeof(int));
+  memcpy(model->base0, c->state.base, 4 * model->n_balls * sizeof(double));
+  model->potential0 = bramah__tree_potential(&model->tree, c->now->pose) +
+                      bramah__forces_potential(&model->forces, c->now->pose, c->state.z);
+  return BRAMAH_OK;
+}
+
+/* ---- the model ---- */
 
 /* Work of the search for equilibrium pressures: that of the expanded machine. */
 static size_t work_size(const bramah_machine *machine, const bramah_model *counts)
@@ -40,7 +316,7 @@ bramah_status bramah_model_init(const bramah_machine *machine, void *mem, size_t
   double *work = BRAMAH__TAKE(&arena, double, work_size(machine, k.model));
   bramah_coupled *scratch = bramah__coupled_layout(k.model, &arena);
   if (arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");
-  status = bramah__assemble(scratch, k.model, k.machine, k.t.given, diag);
+  status = assemble(scratch, k.model, k.machine, k.t.given, diag);
   if (status == BRAMAH_OK) status = bramah__equilibrium(scratch, k.model, k.machine, work, diag);
   if (status != BRAMAH_OK) return status;
   k.model->mark = bramah__mark_of(mem);
@@ -68,4 +344,79 @@ void bramah_model_free(const bramah_model *model)
   if (!own) return;
   own->mark = 0;
   if (own->own_memory) bramah__aligned_free(own);
+}
+
+/* ---- another start ---- */
+
+static bramah_status start_from(bramah_coupled *c, size_t n, const size_t *joints, const double *positions,
+                                const double *rates, const double *pressures, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  static const char singular[] = "the loops are singular in the given pose";
+  unsigned char *given = (unsigned char *)(void *)c->probe_state.block; /* scratch; larger than n bytes */
+  memset(given, 0, model->n);
+  for (size_t i = 0; i < n; i++) given[joints[i]] = 1;
+
+  /* Joints that are given stand and move as given; spherical ones are counted from their axes in the model,
+   * unless they are singular there. */
+  for (size_t i = 0; i < n; i++) {
+    const size_t ball = model->ball_of[joints[i]];
+    if (ball) bramah__unbase_ball(model, &c->state, ball - 1);
+  }
+  for (size_t i = 0; i < n; i++) {
+    c->state.z[joints[i]] = positions[i];
+    c->state.zd[joints[i]] = rates[i];
+  }
+  bramah__rebase_singular(model, &c->state);
+
+  /* Are the independent coordinates those that are given? */
+  if (choose_basis(c, given) != model->n_dependent)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, singular);
+  for (size_t i = 0; i < model->n_motions; i++)
+    if (given[model->motion[i].joint])
+      return bramah__fail(diag, BRAMAH_E_SINGULAR, model->joint_name[model->motion[i].joint],
+                          "a motion prescribes this joint: it cannot be given as well");
+  for (size_t k = 0; k < model->n_dependent; k++)
+    if (given[c->state.index[k]])
+      return bramah__fail(diag, BRAMAH_E_SINGULAR, model->joint_name[c->state.index[k]],
+                          "this joint follows from the others: it cannot be given as well");
+
+  bramah_status status = close_loops(c, diag);
+  if (status == BRAMAH_OK) status = check_redundant(c, diag);
+  if (status != BRAMAH_OK) return status;
+  if (bramah__evaluate_position(model, &c->state, c->now, BRAMAH__LOOPS_AS_THEY_ARE) != BRAMAH_OK)
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, singular);
+  bramah__set_motion(model, &c->state, c->now);
+  if (pressures) memcpy(c->state.p, pressures, model->circuit.n_volumes * sizeof(double));
+  bramah__rebase_far(model, &c->state);
+  choose_basis(c, NULL);
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_coupled_start(bramah_coupled *plant, size_t n, const size_t *joints,
+                                   const double *positions, const double *rates, const double *pressures,
+                                   bramah_diag *diag)
+{
+  const bramah_model *model = plant->model;
+  if (n != model->n_independent) {
+    bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name,
+                 "as many joints must be given as there are degrees of freedom: ");
+    bramah__add_number(diag, (double)model->n_independent, 9);
+    return BRAMAH_E_ARGUMENT;
+  }
+  for (size_t i = 0; i < n; i++) {
+    if (joints[i] >= model->n || !isfinite(positions[i]) || !isfinite(rates[i]))
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "a joint index or its value is not valid");
+    for (size_t k = 0; k < i; k++)
+      if (joints[k] == joints[i])
+        return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->joint_name[joints[i]],
+                            "this joint is given twice");
+  }
+  bramah_status status = bramah_coupled_reset(plant, diag);
+  if (status != BRAMAH_OK) return status;
+  status = start_from(plant, n, joints, positions, rates, pressures, diag);
+  plant->now_valid = 0;
+  if (status == BRAMAH_OK) status = bramah__settle_rates(plant, diag);
+  if (status != BRAMAH_OK) bramah_coupled_reset(plant, NULL);
+  return status;
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What the plant can tell. */
+/* What the plant shows, its outputs, and how each depends on the error state. */
 #include "lib/plant/residual_derivative.h"
-#include "lib/multibody/twist.h"
+#include "lib/hydraulics/metering.h"
+#include "lib/multibody/tangent.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Outputs of the plant for sensors that ride on a body, all in the axes of the body: its angular rate, the
+/* ---- sensors that ride on a body ----
+ *
+ * All in the axes of the body: its angular rate, the
  * products of two components of it, its angular acceleration, the specific force at the origin of its frame
  * (acceleration minus gravity: what an accelerometer there shows) and the direction against gravity. The
  * specific force at any other point r is a fixed sum of them: f + alpha x r + omega x (omega x r). Of the
@@ -85,7 +88,7 @@ static void vector_value(const body_motion *m, bramah__output_code vector, doubl
   bramah__unrotate3(m->A, x, out);
 }
 
-double bramah__body_value(const bramah_coupled *c, const bramah__output *output)
+static double body_value(const bramah_coupled *c, const bramah__output *output)
 {
   const size_t body = output->index;
   body_motion m = motion_of(c, body);
@@ -122,17 +125,6 @@ static void vector_change(const body_motion *m, bramah__output_code vector, cons
   bramah__unrotate3(m->A, x, out);
 }
 
-/* b' and b'' of joint j. */
-static void axis_motion(const bramah_coupled *c, size_t j, const double *Zd, double *bd, double *bdd)
-{
-  const double *b = c->now->pose[j].b, *Z = c->now->Z + 6 * j;
-  double turn[6] = {0};
-  bramah__twist_cross(Z, b, bd);
-  bramah__twist_cross(Z, bd, bdd);
-  if (Zd) bramah__twist_cross(Zd + 6 * j, b, turn);
-  for (int k = 0; k < 6; k++) bdd[k] += turn[k];
-}
-
 /* Derivatives of the component sum_k along_k x_k of a vector by positions, rates and accelerations of the
  * joints between body and root, added to a, b and q. */
 static void add_partials(const bramah_coupled *c, size_t body, bramah__output_code vector,
@@ -143,10 +135,17 @@ static void add_partials(const bramah_coupled *c, size_t body, bramah__output_co
   const double *Zd = bramah__body_accelerates(vector) ? accelerations(c) : NULL;
   if (Zd) m.Zd = Zd + 6 * body;
   for (int j = (int)body; j >= 0; j = c->model->tree.link[j].parent) {
-    const double *axis = c->now->pose[j].b;
-    double bd[6], bdd[6], twice[6], change[3];
-    axis_motion(c, (size_t)j, Zd, bd, bdd);
-    for (int k = 0; k < 6; k++) twice[k] = 2.0 * bd[k];
+    /* the axis b of the joint, b' and b'' */
+    const double *axis = c->now->pose[j].b, *Z = c->now->Z + 6 * j;
+    double bd[6], bdd[6], turn[6] = {0}, twice[6], change[3];
+    bramah__twist_cross(Z, axis, bd);
+    bramah__twist_cross(Z, bd, bdd);
+    if (Zd) bramah__twist_cross(Zd + 6 * j, axis, turn);
+    for (int k = 0; k < 6; k++) {
+      bdd[k] += turn[k];
+      twice[k] = 2.0 * bd[k];
+    }
+
     vector_change(&m, vector, axis, bd, bdd, change);
     a[j] += bramah__dot3(along, change);
     vector_change(&m, vector, none, axis, twice, change);
@@ -156,8 +155,8 @@ static void add_partials(const bramah_coupled *c, size_t body, bramah__output_co
   }
 }
 
-void bramah__body_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
-                           double *q)
+static void body_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
+                          double *q)
 {
   double along[3] = {0, 0, 0};
   const bramah__output_code vector = vector_of(output->code);
@@ -175,113 +174,211 @@ void bramah__body_partials(const bramah_coupled *c, const bramah__output *output
   add_partials(c, output->index, vector, along, a, b, q);
 }
 
-/* What the plant can tell: joint motion, pressures, spools, cylinders, energies, flows; and how each depends
- * on the error state. */
+/* ---- flow meters: elements, and both ports of directional valves ----
+ *
+ * They depend on the pressures alone, as far as the error state goes: spools follow the commands. */
 
-/* Coordinate of a spherical joint: its angle, rate or acceleration against the axes of the model. */
-static double ball_value(const bramah_coupled *c, bramah__output_code code, size_t joint)
+static int is_flow(bramah__output_code code)
 {
-  const size_t b = c->model->ball_of[joint] - 1, k = joint - c->model->ball[b].first;
-  double motion[3][3];
-  bramah__ball_motion(c->model, &c->state, b, motion[0], motion[1], motion[2]);
-  return motion[code - BRAMAH__JOINT_POSITION][k];
+  return code >= BRAMAH__ELEMENT_FLOW && code <= BRAMAH__VALVE_FLOW_B;
 }
 
-static double quaternion_value(const bramah_coupled *c, const bramah__output *output)
+/* [m^3/s] at the present pressures and spools and, unless by_p is NULL, its derivatives by the pressures
+ * [n_volumes]. */
+static double flow(const bramah_coupled *c, const bramah__output *output, double *by_p)
 {
-  double q[4];
-  bramah__ball_quaternion(c->model, &c->state, output->index, q);
-  return q[output->code - BRAMAH__BALL_QW];
+  const bramah__circuit *circuit = &c->model->circuit;
+  const bramah__state *state = &c->state;
+  const size_t i = output->index;
+  if (output->code == BRAMAH__VALVE_FLOW_A || output->code == BRAMAH__VALVE_FLOW_B)
+    return bramah__valve_port_flow(circuit, i, output->code == BRAMAH__VALVE_FLOW_B, state->p, state->U[i],
+                                   by_p);
+  return bramah__element_flow(circuit, i, state->p, by_p);
 }
 
-static double joint_value(const bramah_coupled *c, const bramah__output *output)
+/* ---- metered cylinders and pump lines ----
+ *
+ * Pressures and flows that follow from the load pressures, the stroke velocities and the spools. */
+
+static int is_metered(bramah__output_code code)
 {
-  const size_t j = output->index;
-  if (c->model->ball_of[j]) return ball_value(c, output->code, j);
+  return code >= BRAMAH__METERED_VELOCITY && code <= BRAMAH__LINE_PRESSURE;
+}
+
+/* The actuator that an output is about; of a line its first one, n_metered if it has none. */
+static size_t actuator_of(const bramah__circuit *circuit, const bramah__output *output)
+{
+  if (output->code != BRAMAH__LINE_PRESSURE) return bramah__metered_of(circuit, output->index);
+  const bramah__metered_line *line = &circuit->metered_line[output->index];
+  return line->n ? line->first : circuit->n_metered;
+}
+
+/* From the tank on, at pressures p; w and P of the actuators and lines there, or NULL. */
+static double value_at(const bramah_coupled *c, const bramah__output *output, const double *p,
+                       const double *w, const double *P)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t i = actuator_of(circuit, output);
+  if (i == circuit->n_metered) { /* a line that nobody draws from: what its unloading valve leaves */
+    const bramah__metered_line *line = &circuit->metered_line[output->index];
+    double open = line->unloading_open;
+    if (line->unloading != BRAMAH__NO_SPOOL)
+      open = bramah__single_opening(circuit, line->unloading, c->state.U);
+    const double unloading = line->line.U_b * open, root = line->line.Q / unloading;
+    return unloading > 0.0 ? fmin(root * root, line->line.P_M) : line->line.P_M;
+  }
+  const bramah__metered_reading reading = bramah__metered_read(circuit, i, p, c->now->v, c->state.U, w, P);
   switch (output->code) {
-  case BRAMAH__JOINT_POSITION:
-    return c->state.z[j];
-  case BRAMAH__JOINT_RATE:
-    return c->state.zd[j];
+  case BRAMAH__METERED_VELOCITY:
+    return reading.w;
+  case BRAMAH__PISTON_PRESSURE:
+    return reading.state.P_h;
+  case BRAMAH__ROD_PRESSURE:
+    return reading.state.P_r;
+  case BRAMAH__METERED_FLOW:
+    return reading.state.Q_p;
+  case BRAMAH__REGENERATION_FLOW:
+    return reading.state.Q_a;
+  case BRAMAH__METERED_VALVES:
+    return reading.state.valves;
   default:
-    return c->state.zdd[j];
+    return reading.line_pressure;
   }
 }
 
-static double mechanical_value(const bramah_coupled *c, const bramah__output *output)
+static double metered_value(const bramah_coupled *c, const bramah__output *output)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const double value = value_at(c, output, c->state.p, c->now->w, c->now->P);
+  if (output->code == BRAMAH__LINE_PRESSURE)
+    return value + circuit->supply[circuit->metered_line[output->index].tank];
+  if (output->code != BRAMAH__PISTON_PRESSURE && output->code != BRAMAH__ROD_PRESSURE) return value;
+  const size_t line = bramah__line_of(circuit, bramah__metered_of(circuit, output->index));
+  return value + circuit->supply[circuit->metered_line[line].tank];
+}
+
+/* a, b += factor (derivatives of the stroke velocity of a cylinder by positions and rates). */
+static void add_velocity(bramah_coupled *c, size_t cylinder, double factor, double *a, double *b)
+{
+  const size_t n = c->model->n;
+  const double *row = c->now->row + cylinder * n;
+  double *rate = c->derivative.rate_row;
+  bramah__line_rate_derivative(&c->model->tree, &c->model->line[cylinder], c->now->pose, c->now->Z, rate);
+  for (size_t j = 0; j < n; j++) {
+    a[j] += factor * rate[j];
+    b[j] += factor * row[j];
+  }
+}
+
+/* Central differences over this part of the force at which the piston side relieves. */
+static const double load_step = 1e-6;
+
+/* Derivatives by the pressures [n_volumes] and by the positions and rates of all joints, added to by_p, a, b.
+ * Not of BRAMAH__METERED_VALVES. */
+static void metered_partials(bramah_coupled *c, const bramah__output *output, double *by_p, double *a,
+                             double *b)
+{
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t i = actuator_of(circuit, output);
+  if (i == circuit->n_metered) return;
+  const bramah__metered_line *line = &circuit->metered_line[bramah__line_of(circuit, i)];
+  for (size_t k = line->first; k < line->first + line->n; k++) {
+    const bramah__metered_port *port = &circuit->metered_port[k];
+    /* Everything depends on load pressure and velocity by fbar = A_h pi - B v alone. */
+    const size_t volume = circuit->metered_port[k].volume;
+    const double step = load_step * circuit->metered[k].P_hM;
+    double *p = c->probe_state.p;
+    memcpy(p, c->state.p, circuit->n_volumes * sizeof *p);
+    p[volume] = c->state.p[volume] + step;
+    const double up = value_at(c, output, p, NULL, NULL), from = p[volume];
+    p[volume] = c->state.p[volume] - step;
+    const double down = value_at(c, output, p, NULL, NULL);
+    const double slope = (up - down) / ((from - p[volume]) * circuit->metered[k].A_h);
+    by_p[port->volume] += slope * circuit->metered[k].A_h;
+    if (slope != 0.0) add_velocity(c, port->cylinder, -slope * port->damping, a, b);
+  }
+}
+
+/* What the drag of a metered cylinder adds to the derivatives of its force. */
+static void drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, double *a, double *b)
 {
   const bramah_model *model = c->model;
+  const size_t i = bramah__metered_of(&model->circuit, cylinder);
+  bramah__derive_circuit(model, c->state.p, c->state.U, c->now, &c->derivative);
+  bramah__metered_by_pressure(model, &c->derivative, i, 1.0, by_p);
+  for (size_t k = 0; k < model->circuit.n_metered; k++) {
+    const double slope = bramah__metered_by_velocity(model, &c->derivative, i, k);
+    if (slope != 0.0) add_velocity(c, model->circuit.metered_port[k].cylinder, slope, a, b);
+  }
+}
+
+/* ---- values ---- */
+
+double bramah__output_value(void *self, size_t index)
+{
+  bramah_coupled *c = self;
+  if (bramah__refresh(c, NULL) != BRAMAH_OK) return NAN;
+  const bramah_model *model = c->model;
+  const bramah__state *state = &c->state;
+  const bramah__eval *now = c->now;
+  const bramah__output *output = &model->output[index];
+  const size_t i = output->index;
+  if (is_flow(output->code)) return flow(c, output, NULL);
+  if (bramah__is_of_body(output->code)) return body_value(c, output);
+  if (is_metered(output->code)) return metered_value(c, output);
+
   switch (output->code) {
   case BRAMAH__JOINT_POSITION:
   case BRAMAH__JOINT_RATE:
   case BRAMAH__JOINT_ACCELERATION:
-    return joint_value(c, output);
+    if (model->ball_of[i]) { /* of spherical joints against the axes of the model */
+      const size_t ball = model->ball_of[i] - 1;
+      double motion[3][3];
+      bramah__ball_motion(model, state, ball, motion[0], motion[1], motion[2]);
+      return motion[output->code - BRAMAH__JOINT_POSITION][i - model->ball[ball].first];
+    }
+    return (output->code == BRAMAH__JOINT_POSITION ? state->z
+            : output->code == BRAMAH__JOINT_RATE   ? state->zd
+                                                   : state->zdd)[i];
   case BRAMAH__BALL_QW:
   case BRAMAH__BALL_QX:
   case BRAMAH__BALL_QY:
-  case BRAMAH__BALL_QZ:
-    return quaternion_value(c, output);
+  case BRAMAH__BALL_QZ: {
+    double q[4];
+    bramah__ball_quaternion(model, state, i, q);
+    return q[output->code - BRAMAH__BALL_QW];
+  }
   case BRAMAH__DRIVE_FORCE:
-    return c->state.drive[output->index];
+    return state->drive[i];
   case BRAMAH__DRIVE_WORK:
-    return c->state.drive_work[output->index];
+    return state->drive_work[i];
   case BRAMAH__ENERGY_KINETIC:
-    return bramah__tree_kinetic(&model->tree, c->now->pose, c->now->Z);
+    return bramah__tree_kinetic(&model->tree, now->pose, now->Z);
   case BRAMAH__ENERGY_POTENTIAL:
-    return bramah__tree_potential(&model->tree, c->now->pose) +
-           bramah__forces_potential(&model->forces, c->now->pose, c->state.z) - model->potential0;
+    return bramah__tree_potential(&model->tree, now->pose) +
+           bramah__forces_potential(&model->forces, now->pose, state->z) - model->potential0;
+  case BRAMAH__VOLUME_PRESSURE:
+    return state->p[i];
+  case BRAMAH__VALVE_SPOOL:
+    return state->U[i];
+  case BRAMAH__CYLINDER_STROKE:
+    return now->s[i];
+  case BRAMAH__CYLINDER_VELOCITY:
+    return now->v[i];
+  case BRAMAH__CYLINDER_FORCE:
+    return now->force[i] - model->circuit.cylinder[i].load;
+  case BRAMAH__CYLINDER_FRICTION:
+    return now->friction[i];
+  case BRAMAH__CYLINDER_WORK:
+    return state->work[i];
+  case BRAMAH__INPUT_COMMAND:
+    return state->u[i];
   default:
     return NAN;
   }
 }
 
-static double hydraulic_value(const bramah_coupled *c, const bramah__output *output)
-{
-  const size_t i = output->index;
-  switch (output->code) {
-  case BRAMAH__VOLUME_PRESSURE:
-    return c->state.p[i];
-  case BRAMAH__VALVE_SPOOL:
-    return c->state.U[i];
-  case BRAMAH__CYLINDER_STROKE:
-    return c->now->s[i];
-  case BRAMAH__CYLINDER_VELOCITY:
-    return c->now->v[i];
-  case BRAMAH__CYLINDER_FORCE:
-    return c->now->force[i] - c->model->circuit.cylinder[i].load;
-  case BRAMAH__CYLINDER_FRICTION:
-    return c->now->friction[i];
-  case BRAMAH__CYLINDER_WORK:
-    return c->state.work[i];
-  case BRAMAH__INPUT_COMMAND:
-    return c->state.u[i];
-  default:
-    return NAN;
-  }
-}
-
-double bramah__output_value(void *self, size_t i)
-{
-  bramah_coupled *c = self;
-  if (bramah__refresh(c, NULL) != BRAMAH_OK) return NAN;
-  const bramah__output *output = &c->model->output[i];
-  if (bramah__is_flow(output->code)) return bramah__output_flow(c, output, NULL);
-  if (bramah__is_of_body(output->code)) return bramah__body_value(c, output);
-  if (bramah__is_metered(output->code)) return bramah__metered_value(c, output);
-  switch (output->code) {
-  case BRAMAH__VOLUME_PRESSURE:
-  case BRAMAH__VALVE_SPOOL:
-  case BRAMAH__CYLINDER_STROKE:
-  case BRAMAH__CYLINDER_VELOCITY:
-  case BRAMAH__CYLINDER_FORCE:
-  case BRAMAH__CYLINDER_FRICTION:
-  case BRAMAH__CYLINDER_WORK:
-  case BRAMAH__INPUT_COMMAND:
-    return hydraulic_value(c, output);
-  default:
-    return mechanical_value(c, output);
-  }
-}
+/* ---- derivatives of what the joints show ---- */
 
 /* Turns of a ball by its coordinates, and by its coordinates at constant rates: X and U at the state. */
 static void turn_partials(const bramah_coupled *c, size_t ball, double *X, double *U)
@@ -378,20 +475,6 @@ static void quaternion_partials(const bramah_coupled *c, const bramah__output *o
     for (size_t l = 0; l < 3; l++) a[c->model->ball[ball].first + k] += row[l] * X[3 * l + k];
 }
 
-/* The force of a cylinder by the joints. Pressures are added by pressure_part. */
-static void force_partials(const bramah_coupled *c, size_t i, double *a, double *b)
-{
-  const size_t n = c->model->n;
-  const double *row = c->now->row + i * n;
-  double by_s, by_v;
-  bramah__force_slopes(c, i, &by_s, &by_v);
-  bramah__line_rate_derivative(&c->model->tree, &c->model->line[i], c->now->pose, c->now->Z, a);
-  for (size_t j = 0; j < n; j++) {
-    a[j] = by_v * a[j] + by_s * row[j];
-    b[j] = by_v * row[j];
-  }
-}
-
 /* Derivatives of an output by all joint positions a [n], rates b [n] and accelerations q [n]; 0 if it has
  * none. */
 static int mechanical_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
@@ -403,7 +486,7 @@ static int mechanical_partials(const bramah_coupled *c, const bramah__output *ou
   memset(b, 0, n * sizeof *b);
   memset(q, 0, n * sizeof *q);
   if (bramah__is_of_body(output->code)) {
-    bramah__body_partials(c, output, a, b, q);
+    body_partials(c, output, a, b, q);
     return 1;
   }
   switch (output->code) {
@@ -433,19 +516,20 @@ static int mechanical_partials(const bramah_coupled *c, const bramah__output *ou
     memcpy(b, c->now->row + i * n, n * sizeof *b);
     bramah__line_rate_derivative(&model->tree, &model->line[i], c->now->pose, c->now->Z, a);
     return 1;
-  case BRAMAH__CYLINDER_FORCE:
-    force_partials(c, i, a, b);
+  case BRAMAH__CYLINDER_FORCE: { /* pressures are added by pressure_part */
+    const double *row = c->now->row + i * n;
+    double by_s, by_v;
+    bramah__force_slopes(c, i, &by_s, &by_v);
+    bramah__line_rate_derivative(&model->tree, &model->line[i], c->now->pose, c->now->Z, a);
+    for (size_t j = 0; j < n; j++) {
+      a[j] = by_v * a[j] + by_s * row[j];
+      b[j] = by_v * row[j];
+    }
     return 1;
+  }
   default:
     return 0;
   }
-}
-
-static int all_zero(size_t n, const double *x)
-{
-  for (size_t i = 0; i < n; i++)
-    if (x[i] != 0.0) return 0;
-  return 1;
 }
 
 /* What an output has of the pressures directly, row [2 n_dof + n_volumes]; 1 if that is all. */
@@ -459,8 +543,8 @@ static int pressure_part(const bramah_coupled *c, const bramah__output *output, 
     return 0;
   }
   if (output->code == BRAMAH__VOLUME_PRESSURE) by_p[output->index] = 1.0;
-  if (bramah__is_flow(output->code)) bramah__output_flow(c, output, by_p);
-  return output->code == BRAMAH__VOLUME_PRESSURE || bramah__is_flow(output->code);
+  if (is_flow(output->code)) flow(c, output, by_p);
+  return output->code == BRAMAH__VOLUME_PRESSURE || is_flow(output->code);
 }
 
 bramah_status bramah__output_row(void *self, size_t i, double *row)
@@ -478,15 +562,16 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
   double *a = c->probe_state.z, *b = c->probe_state.zd, *q = c->probe_state.zdd;
   double *by_p = row + 2 * c->model->n_independent;
   const int known = mechanical_partials(c, output, a, b, q);
-  if (bramah__is_metered(output->code) && output->code != BRAMAH__METERED_VALVES)
-    bramah__metered_partials(c, output, by_p, a, b);
+  if (is_metered(output->code) && output->code != BRAMAH__METERED_VALVES)
+    metered_partials(c, output, by_p, a, b);
   else if (!known)
     return BRAMAH_E_UNSUPPORTED;
   else if (output->code == BRAMAH__CYLINDER_FORCE && c->model->circuit.cylinder[output->index].metered)
-    bramah__drag_partials(c, output->index, by_p, a, b);
+    drag_partials(c, output->index, by_p, a, b);
   /* row += [ a Rz + b D, b Rz, 0 ] */
   const size_t n = c->model->n, n_dof = c->model->n_independent;
-  const int moving = !all_zero(n, b);
+  int moving = 0;
+  for (size_t j = 0; j < n; j++) moving |= b[j] != 0.0;
   if (moving) bramah__rate_derivative(c->model, &c->state, c->now);
   for (size_t f = 0; f < n_dof; f++)
     for (size_t j = 0; j < n; j++) {

@@ -48,18 +48,6 @@ static int levels(const bramah__circuit *circuit, size_t i)
   return bramah__element_kinds[circuit->element[i].kind]->levels;
 }
 
-static void level_rows(const problem *q, double *A, double *b)
-{
-  const bramah__circuit *circuit = &q->model->circuit;
-  size_t r = q->model->n_independent;
-  for (size_t i = 0; i < circuit->n_elements; i++) {
-    if (!levels(circuit, i)) continue;
-    add_node(q, circuit->element[i].node[0], 1.0, A + r * q->n_open, &b[r]);
-    add_node(q, circuit->element[i].node[1], -1.0, A + r * q->n_open, &b[r]);
-    r++;
-  }
-}
-
 static int all_zero(size_t n, const double *x)
 {
   for (size_t i = 0; i < n; i++)
@@ -67,32 +55,16 @@ static int all_zero(size_t n, const double *x)
   return 1;
 }
 
-static const bramah_volume *first_open(const bramah_machine *machine)
-{
-  for (size_t i = 0; i < machine->n_volumes; i++)
-    if (is_open(machine, i)) return &machine->volumes[i];
-  return NULL;
-}
-
 static bramah_status undetermined(const problem *q, bramah_diag *diag)
 {
-  const bramah_volume *volume = first_open(q->machine);
+  const bramah_volume *volume = q->machine->volumes; /* the first one that is open */
+  while (!is_open(q->machine, (size_t)(volume - q->machine->volumes))) volume++;
   bramah__fail(
       diag, BRAMAH_E_SINGULAR, volume->name,
       "equilibrium does not determine this pressure; give the pressure of one chamber of each cylinder "
       "or rotary actuator");
   bramah__at(diag, q->machine->file, volume->line, 0);
   return BRAMAH_E_SINGULAR;
-}
-
-/* The joint or element whose balance a row is. */
-static const char *row_name(const problem *q, size_t r)
-{
-  const size_t nf = q->model->n_independent;
-  if (r < nf) return q->model->joint_name[q->c->state.index[q->model->n_dependent + r]];
-  size_t i = 0;
-  for (size_t left = r - nf; !levels(&q->model->circuit, i) || left-- > 0; i++) continue;
-  return q->model->element_name[i];
 }
 
 /* What remains of b - A x after the solution says whether anything was out of balance that no pressure can
@@ -107,7 +79,15 @@ static bramah_status check_residual(const problem *q, const double *A, const dou
       size += fabs(A[r * q->n_open + k] * x[k]);
     }
     if (fabs(residual) <= 1e-8 * size) continue;
-    return bramah__fail(diag, BRAMAH_E_SINGULAR, row_name(q, r),
+
+    /* The row is the balance of a joint or of the element that levels its two sides. */
+    const bramah_model *m = q->model;
+    const size_t nf = m->n_independent;
+    size_t i = 0;
+    if (r >= nf)
+      for (size_t left = r - nf; !levels(&m->circuit, i) || left-- > 0; i++) continue;
+    return bramah__fail(diag, BRAMAH_E_SINGULAR,
+                        r < nf ? m->joint_name[q->c->state.index[m->n_dependent + r]] : m->element_name[i],
                         "no choice of the open pressures keeps this at rest");
   }
   return BRAMAH_OK;
@@ -160,7 +140,12 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
           b[f] -= arm * m->p0[chambers[e].volume];
       }
   }
-  level_rows(q, A, b);
+  for (size_t i = 0, r = nf; i < m->circuit.n_elements; i++) {
+    if (!levels(&m->circuit, i)) continue;
+    add_node(q, m->circuit.element[i].node[0], 1.0, A + r * q->n_open, &b[r]);
+    add_node(q, m->circuit.element[i].node[1], -1.0, A + r * q->n_open, &b[r]);
+    r++;
+  }
   /* Each row to unit size, so that one tolerance judges all; rows without an unknown are left out of the
    * problem. */
   for (size_t r = 0; r < q->n_rows; r++) {
@@ -204,13 +189,6 @@ static bramah_status check_standing(const problem *q, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-static int is_pervious(const bramah__valve *valve, double U)
-{
-  double e[BRAMAH__N_PATHS];
-  bramah__openings(&valve->opening, U, e);
-  return !all_zero(BRAMAH__N_PATHS, e);
-}
-
 size_t bramah__equilibrium_work(const bramah_machine *machine)
 {
   const size_t rows = machine->n_joints + bramah__count_elements(machine).levelling,
@@ -225,13 +203,15 @@ bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const 
   problem q = {.model = model, .machine = machine, .c = c};
   for (size_t i = 0; i < machine->n_volumes; i++) q.n_open += (size_t)is_open(machine, i);
   if (q.n_open == 0) return BRAMAH_OK;
-  for (size_t i = 0; i < model->circuit.n_valves; i++)
-    if (is_pervious(&model->circuit.valve[i], machine->valves[i].initial_spool)) {
-      bramah__fail(diag, BRAMAH_E_VALUE, machine->valves[i].name,
-                   "equilibrium pressures need a closed valve at the start");
-      bramah__at(diag, machine->file, machine->valves[i].line, 0);
-      return BRAMAH_E_VALUE;
-    }
+  for (size_t i = 0; i < model->circuit.n_valves; i++) {
+    double e[BRAMAH__N_PATHS];
+    bramah__openings(&model->circuit.valve[i].opening, machine->valves[i].initial_spool, e);
+    if (all_zero(BRAMAH__N_PATHS, e)) continue;
+    bramah__fail(diag, BRAMAH_E_VALUE, machine->valves[i].name,
+                 "equilibrium pressures need a closed valve at the start");
+    bramah__at(diag, machine->file, machine->valves[i].line, 0);
+    return BRAMAH_E_VALUE;
+  }
   q.n_rows = model->n_independent + bramah__count_elements(machine).levelling;
   bramah__evaluate_rhs(model, &q.c->state, q.c->now);
   const bramah_status status = solve(&q, work, diag);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/plant/residual_derivative.h"
-#include "lib/plant/formulation.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
-#include "lib/multibody/stiffness.h"
+#include "lib/multibody/closure.h"
 
 #include <math.h>
 #include <string.h>
@@ -385,23 +384,41 @@ void bramah__independent_tangent(bramah_coupled *c, const bramah__state *state, 
 void bramah__step_tangent(bramah_coupled *c, double *J)
 {
   const bramah_model *model = c->model;
-  const bramah__derivative *d = &c->derivative;
+  bramah__derivative *d = &c->derivative;
   bramah__eval *eval = c->trial;
   const size_t n = model->n, nx = n + model->n_first_order;
   const double c1 = 2.0 / model->h, c2 = 4.0 / (model->h * model->h);
   bramah__step_slopes(c, eval, c->now->v, &c->state, NULL);
-  if (!c->formulation->all) {
+  if (!bramah__all_unknown(c)) {
     bramah__independent_tangent(c, &c->next, eval, J);
     return;
   }
-  bramah__derive_circuit(model, c->next.p, c->next.U, eval, &c->derivative);
-  /* the last accelerations may have been those with z'' = 0, for the constraints */
+
+  /* The open tree. The last accelerations may have been those with z'' = 0, for the constraints. */
+  bramah__derive_circuit(model, c->next.p, c->next.U, eval, d);
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, c->next.zd, c->next.zdd, eval->Zd);
-  bramah__derive_all(model, eval, &c->derivative);
-  if (c->formulation->add_stiffness) c->formulation->add_stiffness(c);
+  bramah__derive_all(model, eval, d);
+
+  /* The constraint forces Phi_z' (alpha Phi + lambda) also turn with the machine: small against alpha Phi_z' Phi_z, but
+   * known. */
+  const int lagrangian = model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN;
+  if (lagrangian) {
+    for (size_t k = 0; k < model->m; k++) d->mu[k] = model->penalty_factor * eval->Phi[k] + c->next.lambda[k];
+    bramah__closure_add_stiffness(&model->tree, model->n_loops, model->loop, eval->pose, d->mu, d->K);
+  }
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++)
       J[i * nx + j] = d->K[i * n + j] + c1 * d->C[i * n + j] + c2 * d->M[i * n + j];
-  c->formulation->add_tangent(c, J, nx);
+
+  /* J += stiffness Phi_z' Phi_z; of the penalty method z'' and z' follow z by 4/h^2 and 2/h. What the change of Phi_z
+   * adds is smaller by the ratio of constraint forces to alpha. */
+  const double Omega = model->penalty_frequency, h = model->h;
+  const double per_position = 4.0 / (h * h) + 4.0 * model->penalty_damping * Omega / h + Omega * Omega;
+  const double stiffness = lagrangian ? model->penalty_factor : model->penalty_factor * per_position;
+  for (size_t k = 0; k < model->m; k++) {
+    const double *row = eval->Phi_z + k * n;
+    for (size_t i = 0; i < n; i++)
+      for (size_t j = 0; j < n; j++) J[i * nx + j] += stiffness * row[i] * row[j];
+  }
   first_order_blocks(c, bramah__all_arms(model, eval, d), J);
 }

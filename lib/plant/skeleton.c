@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine as a skeleton: its parts in the frames of the bodies, and where they are. Counting, naming
- * and placing are one walk over the model with different pens. */
+ * and placing are one walk over the model. */
 #include "bramah/coupled.h"
 #include "lib/plant/coupled_internal.h"
+#include "lib/base/diag.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>
@@ -13,19 +14,17 @@ static const double together = 1e-9;
 /* Where the walk puts its parts. */
 typedef struct pen {
   const bramah_model *model;
-  const bramah__pose *pose; /* NULL: parts are only counted */
-  double *points;           /* [n x 6] or NULL */
+  const bramah__pose *pose;
+  bramah_skeleton *out;
   size_t n;
-  size_t wanted; /* part asked for, or none */
-  bramah_skeleton_part part;
 } pen;
 
 static void put(pen *p, bramah_skeleton_kind kind, const char *name, const double *from, const double *to)
 {
-  if (p->n == p->wanted) p->part = (bramah_skeleton_part){kind, name};
-  if (p->points) {
-    bramah__copy3(from, p->points + 6 * p->n);
-    bramah__copy3(to, p->points + 6 * p->n + 3);
+  if (p->out->part && p->n < p->out->n) p->out->part[p->n] = (bramah_skeleton_part){kind, name};
+  if (p->out->points && p->n < p->out->n) {
+    bramah__copy3(from, p->out->points + 6 * p->n);
+    bramah__copy3(to, p->out->points + 6 * p->n + 3);
   }
   p->n++;
 }
@@ -34,11 +33,9 @@ static void put(pen *p, bramah_skeleton_kind kind, const char *name, const doubl
 static void put_line(pen *p, bramah_skeleton_kind kind, const char *name, const int body[2],
                      const double *from, const double *to)
 {
-  double end[2][3] = {{0}};
-  if (p->pose) {
-    bramah__point(p->pose, body[0], from, end[0]);
-    bramah__point(p->pose, body[1], to, end[1]);
-  }
+  double end[2][3];
+  bramah__point(p->pose, body[0], from, end[0]);
+  bramah__point(p->pose, body[1], to, end[1]);
   put(p, kind, name, end[0], end[1]);
 }
 
@@ -94,14 +91,16 @@ static const double *beam(const bramah_model *model, size_t body, size_t i, int 
   return end;
 }
 
-/* ---- lugs ---- */
-
-static void nearest_foot(const bramah_model *model, size_t body, const double *at, double *foot)
+/* From the nearest point of the body's beams to where something holds on to it. */
+static void put_lug(pen *p, int body, const double *at)
 {
+  if (body < 0 || !is_drawn(p->model, (size_t)body)) return;
+
+  double foot[3];
   const double *end;
   int is_same;
   bramah__copy3(origin, foot);
-  for (size_t i = 0; (end = beam(model, body, i, &is_same)); i++) {
+  for (size_t i = 0; (end = beam(p->model, (size_t)body, i, &is_same)); i++) {
     double other[3];
     if (is_same) continue;
     /* The point nearest to `at` on the line from the origin to `end`. */
@@ -109,13 +108,6 @@ static void nearest_foot(const bramah_model *model, size_t body, const double *a
     for (int k = 0; k < 3; k++) other[k] = fmin(fmax(share, 0.0), 1.0) * end[k];
     if (distance(other, at) < distance(foot, at)) bramah__copy3(other, foot);
   }
-}
-
-static void put_lug(pen *p, int body, const double *at)
-{
-  double foot[3];
-  if (body < 0 || !is_drawn(p->model, (size_t)body)) return;
-  nearest_foot(p->model, (size_t)body, at, foot);
   if (distance(foot, at) < together) return;
   put_line(p, BRAMAH_SKELETON_LUG, p->model->body_name[body], (const int[]){body, body}, foot, at);
 }
@@ -127,104 +119,80 @@ static void put_ground(pen *p, int body, const char *name, const double *at)
   if (body < 0) put_mark(p, BRAMAH_SKELETON_GROUND, name, -1, at);
 }
 
-static void put_joint(pen *p, size_t j)
-{
-  const bramah__link *link = &p->model->tree.link[j];
-  const char *name = p->model->joint_name[j];
-  put_ground(p, link->parent, name, link->position);
-  if (link->revolute) {
-    put_mark(p, BRAMAH_SKELETON_JOINT, name, (int)j, origin);
-  } else if (is_drawn(p->model, j)) {
-    put_line(p, BRAMAH_SKELETON_SLIDE, name, (const int[]){link->parent, (int)j}, link->position, origin);
-  }
-}
-
-static void put_loop(pen *p, size_t l)
-{
-  const bramah__loop *loop = &p->model->loop[l];
-  const char *name = p->model->loop_name[l];
-  for (int e = 0; e < 2; e++) put_ground(p, loop->body[e], name, loop->point[e]);
-  if (loop->hold == BRAMAH__HOLD_POINT)
-    put_mark(p, BRAMAH_SKELETON_JOINT, name, loop->body[0], loop->point[0]);
-  else
-    put_line(p, loop->hold == BRAMAH__HOLD_LINE ? BRAMAH_SKELETON_SLIDE : BRAMAH_SKELETON_ROD, name,
-             loop->body, loop->point[0], loop->point[1]);
-}
-
-/* Length of the barrel, from its attachment to where the rod comes out. With the rod as long as both chambers
+/* The barrel goes from its attachment to where the rod comes out. With the rod as long as both chambers
  * together the piston is at its length from the rod's end, so the barrel ends at reference stroke less
  * piston chamber, and what is seen of the rod is as long as the piston chamber. */
-static double barrel_length(const bramah__cylinder *cylinder)
-{
-  return fmax(cylinder->reference - cylinder->piston_length, cylinder->piston_length + cylinder->rod_length);
-}
-
 static void put_cylinder(pen *p, size_t i)
 {
   const bramah__line *line = &p->model->line[i];
+  const bramah__cylinder *cylinder = &p->model->circuit.cylinder[i];
   const char *name = p->model->cylinder_name[i];
-  double end[3][3] = {{0}};
+  double end[3][3];
   for (int e = 0; e < 2; e++) {
     put_ground(p, line->body[e], name, line->point[e]);
     put_lug(p, line->body[e], line->point[e]);
-    if (p->pose) bramah__point(p->pose, line->body[e], line->point[e], end[2 * e]);
+    bramah__point(p->pose, line->body[e], line->point[e], end[2 * e]);
   }
-  const double stroke = distance(end[0], end[2]), length = barrel_length(&p->model->circuit.cylinder[i]);
+
+  const double stroke = distance(end[0], end[2]),
+               length = fmax(cylinder->reference - cylinder->piston_length,
+                             cylinder->piston_length + cylinder->rod_length);
   const double share = stroke > length ? length / stroke : 1.0;
   for (int k = 0; k < 3; k++) end[1][k] = end[0][k] + share * (end[2][k] - end[0][k]);
   put(p, BRAMAH_SKELETON_BARREL, name, end[0], end[1]);
   put(p, BRAMAH_SKELETON_PISTON_ROD, name, end[1], end[2]);
 }
 
-/* ---- all of it ---- */
-
-static void draw(pen *p)
-{
-  const bramah_model *model = p->model;
-  for (size_t b = 0; b < model->n; b++)
-    if (is_drawn(model, b)) {
-      const double *end;
-      int is_same;
-      for (size_t i = 0; (end = beam(p->model, b, i, &is_same)); i++)
-        if (!is_same)
-          put_line(p, BRAMAH_SKELETON_BODY, p->model->body_name[b], (const int[]){(int)b, (int)b}, origin,
-                   end);
-    }
-  for (size_t s = 0; s < model->forces.n_springs; s++) {
-    const bramah__line *line = &model->forces.spring[s].line;
-    for (int e = 0; e < 2; e++) put_ground(p, line->body[e], "", line->point[e]);
-    put_line(p, BRAMAH_SKELETON_SPRING, "", line->body, line->point[0], line->point[1]);
-  }
-  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
-    if (!model->line[i].is_coordinate) put_cylinder(p, i);
-  for (size_t l = 0; l < model->n_loops; l++) put_loop(p, l);
-  for (size_t j = 0; j < model->n; j++) put_joint(p, j);
-  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
-    if (model->line[i].is_coordinate)
-      put_mark(p, BRAMAH_SKELETON_ROTARY, model->cylinder_name[i], (int)model->line[i].joint, origin);
-}
-
-size_t bramah_skeleton_n_parts(const bramah_model *model)
-{
-  pen p = {.model = model, .wanted = (size_t)-1};
-  draw(&p);
-  return p.n;
-}
-
-bramah_skeleton_part bramah_skeleton_part_of(const bramah_model *model, size_t i)
-{
-  pen p = {.model = model, .wanted = i};
-  draw(&p);
-  return p.part;
-}
-
-bramah_status bramah_coupled_skeleton(bramah_coupled *plant, double *points, bramah_diag *diag)
+bramah_status bramah_coupled_skeleton(bramah_coupled *plant, bramah_skeleton *skeleton, bramah_diag *diag)
 {
   const bramah_status status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;
   /* The shared model: payloads on massless bodies must not change what is drawn. */
   const bramah_model *model = plant->base ? plant->base : plant->model;
-  pen p = {.model = model, .pose = plant->now->pose, .points = points, .wanted = (size_t)-1};
-  draw(&p);
+  pen p = {.model = model, .pose = plant->now->pose, .out = skeleton};
+
+  for (size_t b = 0; b < model->n; b++)
+    if (is_drawn(model, b)) {
+      const double *end;
+      int is_same;
+      for (size_t i = 0; (end = beam(model, b, i, &is_same)); i++)
+        if (!is_same)
+          put_line(&p, BRAMAH_SKELETON_BODY, model->body_name[b], (const int[]){(int)b, (int)b}, origin, end);
+    }
+  for (size_t s = 0; s < model->forces.n_springs; s++) {
+    const bramah__line *line = &model->forces.spring[s].line;
+    for (int e = 0; e < 2; e++) put_ground(&p, line->body[e], "", line->point[e]);
+    put_line(&p, BRAMAH_SKELETON_SPRING, "", line->body, line->point[0], line->point[1]);
+  }
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
+    if (!model->line[i].is_coordinate) put_cylinder(&p, i);
+
+  for (size_t l = 0; l < model->n_loops; l++) {
+    const bramah__loop *loop = &model->loop[l];
+    const char *name = model->loop_name[l];
+    for (int e = 0; e < 2; e++) put_ground(&p, loop->body[e], name, loop->point[e]);
+    if (loop->hold == BRAMAH__HOLD_POINT)
+      put_mark(&p, BRAMAH_SKELETON_JOINT, name, loop->body[0], loop->point[0]);
+    else
+      put_line(&p, loop->hold == BRAMAH__HOLD_LINE ? BRAMAH_SKELETON_SLIDE : BRAMAH_SKELETON_ROD, name,
+               loop->body, loop->point[0], loop->point[1]);
+  }
+  for (size_t j = 0; j < model->n; j++) {
+    const bramah__link *link = &model->tree.link[j];
+    const char *name = model->joint_name[j];
+    put_ground(&p, link->parent, name, link->position);
+    if (link->revolute)
+      put_mark(&p, BRAMAH_SKELETON_JOINT, name, (int)j, origin);
+    else if (is_drawn(model, j))
+      put_line(&p, BRAMAH_SKELETON_SLIDE, name, (const int[]){link->parent, (int)j}, link->position, origin);
+  }
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++)
+    if (model->line[i].is_coordinate)
+      put_mark(&p, BRAMAH_SKELETON_ROTARY, model->cylinder_name[i], (int)model->line[i].joint, origin);
+
+  const int short_tables = (skeleton->part || skeleton->points) && skeleton->n < p.n;
+  skeleton->n = p.n;
+  if (short_tables)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "the tables are too short for the skeleton");
   return BRAMAH_OK;
 }

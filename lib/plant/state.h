@@ -20,7 +20,7 @@
   X(double, lambda, model->m)             /* multipliers of the constraints (augmented Lagrangian) */        \
   X(double, drive, model->n_motions)      /* forces that prescribe the motions, at these accelerations */    \
   X(double, drive_work, model->n_motions) /* done by them since the start, trapezoidal sums */               \
-  X(double, base, 4 * model->n_balls)     /* base rotations of spherical and floating joints (balls.c) */    \
+  X(double, base, 4 * model->n_balls)     /* base rotations of spherical and floating joints (evaluate.c) */ \
   X(double, theta, model->n_parameters)   /* values of the parameters; the plant's own tables follow them */ \
   X(int64_t, time_ns, 1)                  /* since the start; of a candidate: the end of its step */         \
   X(int, index, n)                        /* dependent coordinates first, then the independent ones */       \
@@ -82,45 +82,46 @@ void bramah__state_layout(const bramah_model *model, bramah__arena *arena, brama
 void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah__eval *eval);
 void bramah__state_copy(const bramah__state *from, bramah__state *to);
 
-/* Angles a, their rates ad and accelerations add [3 each; NULL: not wanted] of a spherical or floating
- * joint against its axes in the model, whatever its base rotation is: the coordinates themselves, to the
- * bit, as long as that is none. Rates race near a pitch of +-90 deg, where they count as if its cosine
- * were 1e-8. */
-void bramah__ball_motion(const bramah_model *model, const bramah__state *state, size_t ball, double *a,
-                         double *ad, double *add);
+/* ---- the constraint equations: those of the loops, then one for each prescribed motion; at the time of the state ---- */
 
-/* Unit quaternion q [4] of the same rotation: continuous along a motion. */
-void bramah__ball_quaternion(const bramah_model *model, const bramah__state *state, size_t ball, double *q);
+/* eval->Phi [m] and eval->Phi_z [m x n] at eval->pose. */
+void bramah__constraint_residual(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
+void bramah__constraint_jacobian(const bramah_model *model, bramah__eval *eval);
+
+/* eval->gamma [m]: second derivative of Phi by time with z'' = 0, from eval->Z and eval->Zd (those with
+ * z'' = 0). */
+void bramah__constraint_bias(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
+
+/* Rates of the constraints, Phi_z z' + Phi_t [m]. */
+void bramah__constraint_rate(const bramah_model *model, const bramah__state *state, const bramah__eval *eval,
+                             double *rate);
+
+/* Prescribed coordinates take the position that their motions have at the time of the state. */
+void bramah__prescribe(const bramah_model *model, bramah__state *state);
+
+/* Forces or torques [n_motions] that the drives exert along their coordinates so that the state has the
+ * accelerations it has: the multipliers mu = (Phi_z^d)^-T g_d of the imbalance g = M z'' - Q = Phi_z' mu. A
+ * motion's row is independent of all others, so its multiplier is unique even where loops are redundant. The
+ * eval must belong to the state, forces included. */
+void bramah__drive_forces(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                          double *force);
+
+/* ---- the stages ---- */
 
 /* Name of the spherical coordinate nearest to its singular position if it is too near, and how that could come
  * about (may be NULL); NULL if none is. */
 const char *bramah__singular_joint(const bramah_model *model, const double *z, const char **reason);
 
-/* Is it time to move the rotation of this joint into its base? */
-int bramah__ball_is_far(const bramah_model *model, const bramah__state *state, size_t ball);
+/* What the position stage does about loops and motions. */
+typedef enum bramah__loops {
+  BRAMAH__LOOPS_AS_THEY_ARE, /* state->z stays */
+  BRAMAH__LOOPS_CLOSED       /* the dependent positions are moved until they close (Newton) */
+} bramah__loops;
 
-/* Move the rotation of a joint into its base: its coordinates become zero, their rates and accelerations
- * such that angular velocity and acceleration stay. Errors of the old coordinates map to the new ones by
- * dz_new = X dz and dz'_new = X dz' + Y dz (X, Y [9] or NULL). */
-void bramah__rebase_ball(const bramah_model *model, bramah__state *state, size_t ball, double *X, double *Y);
-
-/* The same for every joint that is far. */
-void bramah__rebase_far(const bramah_model *model, bramah__state *state);
-
-/* Only for joints within about 3 deg of the singular pitch: where the coordinates cannot be worked with. */
-void bramah__rebase_singular(const bramah_model *model, bramah__state *state);
-
-/* Take the rotation of a joint out of its base again: its coordinates become the angles of
- * bramah__ball_motion. */
-void bramah__unbase_ball(const bramah_model *model, bramah__state *state, size_t ball);
-
-/* Position stage at state->z as it is. Returns E_SINGULAR if the dependent block has no inverse. */
-bramah_status bramah__evaluate_position(const bramah_model *model, const bramah__state *state,
-                                        bramah__eval *eval);
-
-/* Move the dependent positions until the loops close (Newton), then the position stage.
- * Returns E_CLOSURE or E_SINGULAR; state->z is then undefined. */
-bramah_status bramah__close_position(const bramah_model *model, bramah__state *state, bramah__eval *eval);
+/* Position stage. Returns E_SINGULAR (the dependent block of Phi_z has no inverse, or a spherical joint is too near
+ * its singular position), and where loops are to be closed E_CLOSURE; state->z is then undefined. */
+bramah_status bramah__evaluate_position(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                                        bramah__loops loops);
 
 /* Name of the loop whose points lie farthest apart in eval->Phi, or of the motion that is missed by more; the
  * machine's name if it has none. */
@@ -182,5 +183,35 @@ void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *e
 
 /* Fill eval->D if it is not known yet. */
 void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
+
+/* ---- spherical and floating joints ---- */
+
+/* Angles a, their rates ad and accelerations add [3 each; NULL: not wanted] of a spherical or floating
+ * joint against its axes in the model, whatever its base rotation is: the coordinates themselves, to the
+ * bit, as long as that is none. Rates race near a pitch of +-90 deg, where they count as if its cosine
+ * were 1e-8. */
+void bramah__ball_motion(const bramah_model *model, const bramah__state *state, size_t ball, double *a,
+                         double *ad, double *add);
+
+/* Unit quaternion q [4] of the same rotation: continuous along a motion. */
+void bramah__ball_quaternion(const bramah_model *model, const bramah__state *state, size_t ball, double *q);
+
+/* Is it time to move the rotation of this joint into its base? */
+int bramah__ball_is_far(const bramah_model *model, const bramah__state *state, size_t ball);
+
+/* Move the rotation of a joint into its base: its coordinates become zero, their rates and accelerations
+ * such that angular velocity and acceleration stay. Errors of the old coordinates map to the new ones by
+ * dz_new = X dz and dz'_new = X dz' + Y dz (X, Y [9] or NULL). */
+void bramah__rebase_ball(const bramah_model *model, bramah__state *state, size_t ball, double *X, double *Y);
+
+/* The same for every joint that is far. */
+void bramah__rebase_far(const bramah_model *model, bramah__state *state);
+
+/* Only for joints within about 3 deg of the singular pitch: where the coordinates cannot be worked with. */
+void bramah__rebase_singular(const bramah_model *model, bramah__state *state);
+
+/* Take the rotation of a joint out of its base again: its coordinates become the angles of
+ * bramah__ball_motion. */
+void bramah__unbase_ball(const bramah_model *model, bramah__state *state, size_t ball);
 
 #endif

@@ -5,11 +5,9 @@
  * Unknowns are the changes over the step, [dz_i ; dp], rather than the values themselves: z' = 2/h dz - z'_k
  * and z'' = 4/h^2 dz - 4/h z'_k - z''_k then lose no digits to cancellation. The spools follow a linear
  * equation of their own and are advanced before the iteration. Commands are held over the step. */
-#include "lib/plant/step.h"
 #include "lib/plant/residual_derivative.h"
-#include "lib/plant/constraints.h"
-#include "lib/hydraulics/metering.h"
 #include "lib/base/diag.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
 
 #include <math.h>
@@ -19,32 +17,42 @@ enum { HALVINGS = 8 };
 
 /* ---- the residual: the candidate c->next with its evaluation c->trial belongs to changes over the step ---- */
 
-/* Place, move and load the candidate at the changes; coordinates that are no unknowns follow the correction `move`
- * by what `from` knows (both NULL: all stand where they were guessed). */
-static bramah_status place_candidate(bramah_coupled *c, const bramah__eval *from, const double *move)
+/* Move the candidate by `part` of the correction: positions, rates, pressures and forces. Coordinates that are no
+ * unknowns follow it by what is known at the last place, before the loops are closed. */
+static bramah_status move_candidate(bramah_coupled *c, double part)
 {
   const bramah_model *model = c->model;
   bramah__state *next = &c->next;
   bramah__eval *eval = c->trial;
-  const double *change = c->newton.change;
+  double *change = c->newton.change;
+  const double *correction = c->newton.correction;
+  const int all = bramah__all_unknown(c);
   const size_t nm = bramah__n_mechanical(c), n_dof = model->n_independent;
-  for (size_t k = 0; move && !c->formulation->all && k < model->n_dependent; k++) {
+
+  /* Positions. */
+  for (size_t k = 0; part != 0.0 && k < bramah__n_unknowns(c); k++) change[k] += part * correction[k];
+  for (size_t k = 0; part != 0.0 && !all && k < model->n_dependent; k++) {
     const size_t j = (size_t)next->index[k];
-    for (size_t f = 0; f < n_dof; f++) next->z[j] += from->Rz[j * n_dof + f] * move[f];
+    for (size_t f = 0; f < n_dof; f++) next->z[j] += eval->Rz[j * n_dof + f] * (part * correction[f]);
   }
-  for (size_t k = 0; move && k < nm; k++) {
+  for (size_t k = 0; k < nm; k++) {
     const size_t j = bramah__unknown_joint(c, k);
     next->z[j] = c->state.z[j] + change[k];
   }
-  const bramah_status status = c->formulation->place(model, next, eval);
+  const bramah_status status = all ? bramah__place_all(model, next, eval)
+                                   : bramah__evaluate_position(model, next, eval, BRAMAH__LOOPS_CLOSED);
   if (status != BRAMAH_OK) return status;
+
+  /* Rates by the trapezoidal rule, and the states of the circuit. */
   for (size_t k = 0; k < nm; k++) {
     const size_t j = bramah__unknown_joint(c, k);
     next->zd[j] = 2.0 / model->h * change[k] - c->state.zd[j];
   }
-  if (!c->formulation->all) bramah__dependent_rates(model, next, eval);
+  if (!all) bramah__dependent_rates(model, next, eval);
   for (size_t i = 0; i < model->n_first_order; i++) next->p[i] = c->state.p[i] + change[nm + i];
   bramah__evaluate_motion(model, next, eval);
+
+  /* Forces, with the friction states at the end of the step. */
   for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
     const bramah__cylinder *cylinder = &model->circuit.cylinder[i];
     const size_t first = cylinder->first_state;
@@ -59,39 +67,41 @@ static bramah_status place_candidate(bramah_coupled *c, const bramah__eval *from
 static void set_accelerations(bramah_coupled *c)
 {
   const double h = c->model->h;
-  double *zdd = c->formulation->all ? c->next.zdd : c->zdd_i;
+  double *zdd = bramah__all_unknown(c) ? c->next.zdd : c->zdd_i;
   for (size_t k = 0; k < bramah__n_mechanical(c); k++) {
     const size_t j = bramah__unknown_joint(c, k);
     zdd[k] = 4.0 / (h * h) * c->newton.change[k] - 4.0 / h * c->state.zd[j] - c->state.zdd[j];
   }
-  if (!c->formulation->all) bramah__expand_acceleration(c->model, c->trial, zdd, c->next.zdd);
+  if (!bramah__all_unknown(c)) bramah__expand_acceleration(c->model, c->trial, zdd, c->next.zdd);
 }
 
 /* Accelerations and rates of the trapezoidal rule put into the equations of motion and those of the circuit. */
 static void residual(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
-  const size_t nm = bramah__n_mechanical(c);
+  const bramah__circuit *circuit = &model->circuit;
   bramah__state *next = &c->next;
+  const double *change = c->newton.change + bramah__n_mechanical(c);
+  double *f = c->newton.f + bramah__n_mechanical(c);
   c->report.last_evaluations++;
   set_accelerations(c);
-  c->formulation->imbalance(model, next, c->trial, next->zdd, c->newton.f);
+  if (bramah__all_unknown(c))
+    bramah__imbalance_all(model, next, c->trial, next->zdd, c->newton.f);
+  else
+    bramah__imbalance(model, next, c->trial, next->zdd, c->newton.f);
   bramah__evaluate_rates_again(model, next->p, next->U, c->trial, next->pd);
   for (size_t i = 0; i < model->n_first_order; i++)
-    c->newton.f[nm + i] = 2.0 / model->h * c->newton.change[nm + i] - c->state.pd[i] - next->pd[i];
-  if (model->circuit.n_metered) {
-    /* Rows of virtual volumes, c1 (dpi + K/A_h ds) - K/A_h (w_k + w) with c1 = 2/h: the trapezoidal rule for the
-     * actuator's own stroke, which does not change as long as closed valves hold it, whatever its rod does. */
-    const bramah__circuit *circuit = &c->model->circuit;
-    const double c1 = 2.0 / c->model->h, *change = c->newton.change + bramah__n_mechanical(c);
-    double *f = c->newton.f + bramah__n_mechanical(c);
-    for (size_t i = 0; i < circuit->n_metered; i++) {
-      const bramah__metered_port *port = &circuit->metered_port[i];
-      const double K = bramah__load_stiffness(circuit, i),
-                   ds = c->trial->s[port->cylinder] - c->now->s[port->cylinder];
-      f[port->volume] =
-          c1 * (change[port->volume] + K * ds) - K * (c->now->w[i] + c->trial->flow[port->volume]);
-    }
+    f[i] = 2.0 / model->h * change[i] - c->state.pd[i] - next->pd[i];
+
+  /* Rows of virtual volumes, c1 (dpi + K/A_h ds) - K/A_h (w_k + w) with c1 = 2/h: the trapezoidal rule for the
+   * actuator's own stroke, which does not change as long as closed valves hold it, whatever its rod does. */
+  const double c1 = 2.0 / model->h;
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    const double K = bramah__load_stiffness(circuit, i),
+                 ds = c->trial->s[port->cylinder] - c->now->s[port->cylinder];
+    f[port->volume] =
+        c1 * (change[port->volume] + K * ds) - K * (c->now->w[i] + c->trial->flow[port->volume]);
   }
 }
 
@@ -124,45 +134,13 @@ static void predict(bramah_coupled *c)
   }
 }
 
-/* Index of the unknown whose correction exceeds its tolerance most; nx when none does. */
-static size_t worst_unknown(const bramah_coupled *c)
-{
-  const size_t nx = bramah__n_unknowns(c);
-  size_t worst = nx;
-  double excess = 1.0;
-  for (size_t k = 0; k < nx; k++) {
-    const double ratio = fabs(c->newton.correction[k]) / c->newton.tolerance[k];
-    if (!(ratio <= excess)) excess = ratio, worst = k;
-  }
-  return worst;
-}
-
-static const char *unknown_name(const bramah_coupled *c, size_t k)
-{
-  const bramah_model *model = c->model;
-  if (k < bramah__n_mechanical(c)) return model->joint_name[bramah__unknown_joint(c, k)];
-  return model->volume_name[k - bramah__n_mechanical(c)];
-}
-
-/* Move the candidate by `part` of the correction and evaluate it there. */
-static bramah_status move_candidate(bramah_coupled *c, double part)
-{
-  const size_t nx = bramah__n_unknowns(c);
-  bramah__newton *newton = &c->newton;
-  for (size_t k = 0; k < nx; k++) {
-    newton->move[k] = part * newton->correction[k];
-    newton->change[k] += newton->move[k];
-  }
-  return place_candidate(c, c->trial, newton->move);
-}
-
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f)
 {
   bramah_status status = bramah__refresh(c, NULL);
   if (status != BRAMAH_OK) return status;
   predict(c);
   memcpy(c->newton.change, change, bramah__n_unknowns(c) * sizeof(double));
-  status = place_candidate(c, c->now, change);
+  status = move_candidate(c, 0.0);
   if (status != BRAMAH_OK) return status;
   residual(c);
   memcpy(f, c->newton.f, bramah__n_unknowns(c) * sizeof(double));
@@ -196,10 +174,20 @@ void bramah__solve_tangent(const bramah_coupled *c, size_t nm, double *x)
   for (size_t k = nm; k < nx; k++) x[k] *= c->model->first_order_scale[k - nm];
 }
 
-/* Long open chains are not formed at all but eliminated body by body. */
-static bramah_status sweep_factor(bramah_coupled *c)
+/* The tangent at the candidate, whose residual must have been evaluated, and its factors. */
+static bramah_status new_tangent(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
+  const size_t nx = bramah__n_unknowns(c), nm = bramah__n_mechanical(c);
+  if (!c->sweeps) {
+    bramah__step_tangent(c, c->newton.J);
+    if (model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN) /* for the projections */
+      for (size_t k = 0; k < nm; k++)
+        memcpy(c->newton.Jzz + k * nm, c->newton.J + k * nx, nm * sizeof(double));
+    return bramah__factor_tangent(c, nm);
+  }
+
+  /* Long open chains are not formed at all but eliminated body by body. */
   bramah__derivative *d = &c->derivative;
   const double h = model->h;
   double *diag = d->row;
@@ -212,17 +200,6 @@ static bramah_status sweep_factor(bramah_coupled *c)
   const size_t bad = bramah__sweep_factor(&model->tree, c->trial->pose, d->moving, c->trial->Z, c->trial->W,
                                           2.0 / h, 4.0 / (h * h), diag, d->sweep);
   return bad ? BRAMAH_E_SINGULAR : BRAMAH_OK;
-}
-
-/* The tangent at the candidate, whose residual must have been evaluated, and its factors. */
-static bramah_status new_tangent(bramah_coupled *c)
-{
-  const size_t nx = bramah__n_unknowns(c), nm = bramah__n_mechanical(c);
-  if (c->sweeps) return sweep_factor(c);
-  bramah__step_tangent(c, c->newton.J);
-  for (size_t k = 0; c->formulation->finish && k < nm; k++) /* for the projections */
-    memcpy(c->newton.Jzz + k * nm, c->newton.J + k * nx, nm * sizeof(double));
-  return bramah__factor_tangent(c, nm);
 }
 
 /* x = -J^-1 f with the last tangent */
@@ -250,29 +227,6 @@ static double size_of(const bramah_coupled *c, const double *correction)
   return sum;
 }
 
-/* Take the correction; halve it while it does not bring the solution nearer. A square-root flow is why: far
- * from its root Newton throws sgn(x) sqrt|x| from x to -x and back for ever. Where the dependent positions
- * cannot be closed the step is also too long. Nearer is what asks for a smaller correction with the factors of the
- * last tangent (the natural monotonicity test of P. Deuflhard): unlike the residual itself it does not mind stiff
- * constraints or units. Leaves the residual of the new candidate in newton->f. */
-static bramah_status correct(bramah_coupled *c)
-{
-  const double before = size_of(c, c->newton.correction);
-  bramah_status status = move_candidate(c, 1.0);
-  double part = 1.0;
-  for (int halving = 0;; halving++) {
-    int better = 0;
-    if (status == BRAMAH_OK) {
-      residual(c);
-      ask_correction(c, c->newton.g);
-      better = size_of(c, c->newton.g) < before;
-    }
-    if (better || halving == HALVINGS) return status;
-    part *= 0.5;
-    status = move_candidate(c, -part);
-  }
-}
-
 static bramah_status fail_at(const bramah_coupled *c, bramah_status status, const char *thing,
                              const char *message, bramah_diag *diag)
 {
@@ -294,52 +248,65 @@ static bramah_status name_failure(const bramah_coupled *c, bramah_status status,
   return fail_at(c, status, c->model->name, "the state is no longer finite", diag);
 }
 
-static bramah_status iterate(bramah_coupled *c, int *iterations, bramah_diag *diag)
+/* Newton's method from where the candidate is.
+ *
+ * A correction is halved while it does not bring the solution nearer. A square-root flow is why: far from its root
+ * Newton throws sgn(x) sqrt|x| from x to -x and back for ever. Where the dependent positions cannot be closed the step
+ * is also too long. Nearer is what asks for a smaller correction with the factors of the last tangent (the natural
+ * monotonicity test of P. Deuflhard): unlike the residual itself it does not mind stiff constraints or units. */
+static bramah_status iterate(bramah_coupled *c, bramah_diag *diag)
 {
-  const size_t nx = bramah__n_unknowns(c);
+  const bramah_model *model = c->model;
+  bramah__newton *newton = &c->newton;
+  const size_t nx = bramah__n_unknowns(c), nm = bramah__n_mechanical(c);
   residual(c);
-  for (*iterations = 1;; ++*iterations) {
+  for (;;) {
+    c->report.last_iterations++;
     bramah_status status = new_tangent(c);
     if (status != BRAMAH_OK) return name_failure(c, status, diag);
-    ask_correction(c, c->newton.correction);
-    for (size_t k = 0; k < nx; k++)
-      if (!isfinite(c->newton.correction[k])) return name_failure(c, BRAMAH_E_NOT_FINITE, diag);
-    const size_t worst = worst_unknown(c);
-    status = worst == nx ? move_candidate(c, 1.0) : correct(c);
+    ask_correction(c, newton->correction);
+
+    /* The unknown whose correction exceeds its tolerance most; nx when none does. */
+    size_t worst = nx;
+    double excess = 1.0;
+    for (size_t k = 0; k < nx; k++) {
+      if (!isfinite(newton->correction[k])) return name_failure(c, BRAMAH_E_NOT_FINITE, diag);
+      const double ratio = fabs(newton->correction[k]) / newton->tolerance[k];
+      if (!(ratio <= excess)) excess = ratio, worst = k;
+    }
+
+    /* Take the correction or a part of it. Leaves the residual of the new candidate in newton->f, unless this was the
+     * last one. */
+    const double before = worst < nx ? size_of(c, newton->correction) : 0.0;
+    double part = 1.0;
+    status = move_candidate(c, part);
+    for (int halving = 0; worst < nx; halving++) {
+      int better = 0;
+      if (status == BRAMAH_OK) {
+        residual(c);
+        ask_correction(c, newton->g);
+        better = size_of(c, newton->g) < before;
+      }
+      if (better || halving == HALVINGS) break;
+      part *= 0.5;
+      status = move_candidate(c, -part);
+    }
     if (status != BRAMAH_OK) return name_failure(c, status, diag);
+
+    /* Improve the multipliers, which changes the residual. */
     int hold = 1;
-    if (c->formulation->update) { /* improves the multipliers, which changes the residual */
-      hold = c->formulation->update(c);
+    if (model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN) {
+      hold = bramah__update_multipliers(c);
       residual(c);
     }
     if (worst == nx && hold) return BRAMAH_OK;
-    if (*iterations == c->model->max_iterations)
+    if (c->report.last_iterations == (uint32_t)model->max_iterations)
       return fail_at(c, BRAMAH_E_NO_CONVERGENCE,
-                     worst == nx ? bramah__worst_loop(c->model, c->trial) : unknown_name(c, worst),
+                     worst == nx  ? bramah__worst_loop(model, c->trial)
+                     : worst < nm ? model->joint_name[bramah__unknown_joint(c, worst)]
+                                  : model->volume_name[worst - nm],
                      "the Newton iteration does not converge", diag);
   }
-}
-
-/* Accelerations and pressure rates of the converged step, as the trapezoidal rule has them, and what the
- * formulation does after the iteration. Rates of load pressures are not carried over but evaluated anew. */
-static bramah_status finish(bramah_coupled *c)
-{
-  const bramah_model *model = c->model;
-  const bramah__circuit *circuit = &model->circuit;
-  const size_t nm = bramah__n_mechanical(c);
-  bramah_status status = BRAMAH_OK;
-  set_accelerations(c);
-  if (c->formulation->finish) status = c->formulation->finish(c);
-  /* all coordinates were unknowns: the filter wants the independent ones */
-  if (status == BRAMAH_OK && c->formulation->all) status = bramah__evaluate(model, &c->next, c->trial);
-  for (size_t i = 0; i < model->n_first_order; i++)
-    c->next.pd[i] = 2.0 / model->h * c->newton.change[nm + i] - c->state.pd[i];
-  for (size_t i = 0; i < circuit->n_metered; i++) {
-    const bramah__metered_port *port = &circuit->metered_port[i];
-    c->next.pd[port->volume] =
-        bramah__load_stiffness(circuit, i) * (c->trial->w[i] - c->trial->v[port->cylinder]);
-  }
-  return status;
 }
 
 static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
@@ -360,42 +327,65 @@ static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
+/* Accelerations and rates of the converged step, as the trapezoidal rule has them, and what the formulation does after
+ * the iteration. Rates of load pressures are not carried over but evaluated anew. */
+static bramah_status finish(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const bramah__circuit *circuit = &model->circuit;
+  const size_t nm = bramah__n_mechanical(c);
+  bramah_status status = BRAMAH_OK;
+  set_accelerations(c);
+  if (model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN) status = bramah__project_motion(c);
+  /* all coordinates were unknowns: the filter wants the independent ones */
+  if (status == BRAMAH_OK && bramah__all_unknown(c)) status = bramah__evaluate(model, &c->next, c->trial);
+  for (size_t i = 0; i < model->n_first_order; i++)
+    c->next.pd[i] = 2.0 / model->h * c->newton.change[nm + i] - c->state.pd[i];
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    c->next.pd[port->volume] =
+        bramah__load_stiffness(circuit, i) * (c->trial->w[i] - c->trial->v[port->cylinder]);
+  }
+  return status;
+}
+
 bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
 {
+  const bramah_model *model = c->model;
+  bramah__state *next = &c->next;
+  if (model->n_rolling) /* wheels and knife edges are known to the linearization alone */
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->rolling[0].name,
+                        "a machine with rolling wheels or knife edges can be linearized, not stepped");
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   c->report.last_iterations = c->report.last_evaluations = 0;
   predict(c);
-  status = place_candidate(c, NULL, NULL);
+  status = move_candidate(c, 0.0);
   if (status != BRAMAH_OK) return name_failure(c, status, diag);
-  int iterations = 0;
-  status = iterate(c, &iterations, diag);
-  c->report.last_iterations = (uint32_t)iterations;
-  if (status != BRAMAH_OK) return status;
-  status = check_strokes(c, diag);
+  status = iterate(c, diag);
+  if (status == BRAMAH_OK) status = check_strokes(c, diag);
   if (status != BRAMAH_OK) return status;
   status = finish(c);
   if (status != BRAMAH_OK) return name_failure(c, status, diag);
+
   /* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
    * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
    * misses that balance. */
-  const bramah_model *model = c->model;
   for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
     const double load = model->circuit.cylinder[i].load; /* not the cylinder's work */
-    c->next.work[i] +=
+    next->work[i] +=
         0.5 * (c->now->force[i] - load + (c->trial->force[i] - load)) * (c->trial->s[i] - c->now->s[i]);
   }
-  bramah__drive_forces(model, &c->next, c->trial, c->next.drive);
+  bramah__drive_forces(model, next, c->trial, next->drive);
   for (size_t i = 0; i < model->n_motions; i++) {
     const size_t j = model->motion[i].joint;
-    c->next.drive_work[i] += 0.5 * (c->state.drive[i] + c->next.drive[i]) * (c->next.z[j] - c->state.z[j]);
+    next->drive_work[i] += 0.5 * (c->state.drive[i] + next->drive[i]) * (next->z[j] - c->state.z[j]);
   }
-  bramah__state_copy(&c->next, &c->state);
-  bramah__eval *swap = c->now;
-  c->now = c->trial;
-  c->trial = swap;
+
+  bramah__take_candidate(c);
+  const uint32_t iterations = c->report.last_iterations;
   c->report.steps++;
-  c->report.iterations += (uint64_t)iterations;
-  if ((uint32_t)iterations > c->report.max_iterations) c->report.max_iterations = (uint32_t)iterations;
+  c->report.iterations += iterations;
+  if (iterations > c->report.max_iterations) c->report.max_iterations = iterations;
   return BRAMAH_OK;
 }

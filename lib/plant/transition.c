@@ -4,11 +4,9 @@
  * carried over from step k differentiated through, as functions of the state there (spec equations 5). Also
  * the accelerations' derivative, of which D 3.4 is made. */
 #include "lib/plant/residual_derivative.h"
-#include "lib/plant/step.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
-#include "lib/plant/coupled_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -113,7 +111,7 @@ static bramah_status derive_end(bramah_coupled *c)
   const size_t n_dof = model->n_independent;
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
   bramah__step_slopes(c, c->now, t->v, &t->start, t->by_start);
-  if (c->formulation->all || c->sweeps) {
+  if (bramah__all_unknown(c) || c->sweeps) {
     bramah__independent_tangent(c, &c->state, c->now, c->newton.J);
     const bramah_status status = bramah__factor_tangent(c, n_dof);
     if (status != BRAMAH_OK) return status;
@@ -144,22 +142,6 @@ static bramah_status solve_columns(bramah_coupled *c, size_t n_columns, double *
     }
   }
   return BRAMAH_OK;
-}
-
-/* z' at the end follows positions and rates by the trapezoidal rule. */
-static void store_transition(const bramah_coupled *c, double *F)
-{
-  const bramah__transition *t = &c->transition;
-  const size_t n_dof = c->model->n_independent, n_first_order = c->model->circuit.n_volumes,
-               n_error = 2 * n_dof + n_first_order;
-  const double c1 = 2.0 / c->model->h;
-  memcpy(F, t->rhs, n_dof * n_error * sizeof(double));
-  for (size_t f = 0; f < n_dof; f++) {
-    for (size_t k = 0; k < n_error; k++)
-      F[(n_dof + f) * n_error + k] = c1 * (t->rhs[f * n_error + k] - (k == f ? 1.0 : 0.0));
-    F[(n_dof + f) * n_error + n_dof + f] -= 1.0;
-  }
-  memcpy(F + 2 * n_dof * n_error, t->rhs + n_dof * n_error, n_first_order * n_error * sizeof(double));
 }
 
 /* The resolvent (I - h/2 A)^-1 of the trapezoidal rule on unit velocities and pressures: J [z; p] = 2/h [r_a;
@@ -230,10 +212,12 @@ static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const siz
   return status;
 }
 
+/* F and N from the end of the step. */
 static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
 {
   bramah_status status = derive_end(c);
   if (status != BRAMAH_OK) return status;
+
   /* -f_xk [nx x n_error]. Rows of virtual volumes take the change of the stroke where the others take its velocities. */
   const bramah_model *model = c->model;
   bramah__transition *t = &c->transition;
@@ -269,10 +253,18 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
       row[n_dof + f] += K * (start[n_dof + f] - end[f]);
     }
   }
-  status = solve_columns(c, 2 * c->model->n_independent + c->model->n_first_order, c->transition.rhs);
-  if (status == BRAMAH_OK) store_transition(c, F);
-  if (status == BRAMAH_OK && N) status = noise_response(c, N);
-  return status;
+  status = solve_columns(c, n_error, X);
+  if (status != BRAMAH_OK) return status;
+
+  /* F: z' at the end follows positions and rates by the trapezoidal rule. */
+  memcpy(F, X, n_dof * n_error * sizeof(double));
+  for (size_t f = 0; f < n_dof; f++) {
+    for (size_t k = 0; k < n_error; k++)
+      F[(n_dof + f) * n_error + k] = c1 * (X[f * n_error + k] - (k == f ? 1.0 : 0.0));
+    F[(n_dof + f) * n_error + n_dof + f] -= 1.0;
+  }
+  memcpy(F + 2 * n_dof * n_error, S, n_first_order * n_error * sizeof(double));
+  return N ? noise_response(c, N) : BRAMAH_OK;
 }
 
 bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
@@ -292,9 +284,10 @@ bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double 
   return bramah__fail(diag, status, c->model->name, "the derivative of the step cannot be formed");
 }
 
-bramah_status bramah__acceleration_derivative(bramah_coupled *c, double *J, size_t n_par, const size_t *par,
+bramah_status bramah__acceleration_derivative(void *self, double *J, size_t n_par, const size_t *par,
                                               double *Jp, bramah_diag *diag)
 {
+  bramah_coupled *c = self;
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   status = rates_by_parameters(c, n_par, par, Jp, NULL);
@@ -320,58 +313,55 @@ static void store(const bramah_coupled *c, size_t column, double step, double *J
   for (size_t r = 0; r < n_dof; r++) J[r * n + column] = (c->zdd_i[r] - c->zdd_base[r]) / step;
 }
 
-static bramah_status position_difference(bramah_coupled *c, size_t f, double *J)
-{
-  const bramah_model *model = c->model;
-  const size_t n_dof = model->n_independent;
-  bramah__state *state = &c->probe_state;
-  bramah__state_copy(&c->state, state);
-  for (size_t j = 0; j < model->n; j++) state->z[j] += c->now->Rz[j * n_dof + f] * position_step;
-  bramah_status status = bramah__close_position(model, state, c->probe);
-  if (status != BRAMAH_OK) return status;
-  bramah__set_motion(model, state, c->probe);
-  bramah__evaluate_forces(model, state->p, state->U, state->x, state->xd, c->probe);
-  status = bramah__factor_mass(model, c->probe);
-  if (status != BRAMAH_OK) return status;
-  bramah__evaluate_rhs(model, state, c->probe);
-  bramah__solve_acceleration(model, c->probe, c->zdd_i);
-  store(c, f, position_step, J);
-  return BRAMAH_OK;
-}
-
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag)
 {
   bramah_coupled *c = self;
   const bramah_model *model = c->model;
+  const size_t n_dof = model->n_independent, n_volumes = model->circuit.n_volumes;
+  bramah__state *probe = &c->probe_state;
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   if (bramah__factor_mass(model, c->now) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "the mass matrix is singular");
   bramah__evaluate_rhs(model, &c->state, c->now);
   bramah__solve_acceleration(model, c->now, c->zdd_base);
-  for (size_t i = 0; i < model->circuit.n_volumes; i++) {
-    double *p = c->probe_state.p;
-    memcpy(p, c->state.p, model->circuit.n_volumes * sizeof(double));
-    const double step =
-        1e-4 * fmax(1e5, fabs(p[i])); /* linear in p: a large step costs nothing and rounds less */
-    p[i] += step;
-    bramah__update_forces(model, p, c->state.U, c->now);
+
+  /* Pressures: linear, so a large step costs nothing and rounds less. */
+  for (size_t i = 0; i < n_volumes; i++) {
+    memcpy(probe->p, c->state.p, n_volumes * sizeof(double));
+    const double step = 1e-4 * fmax(1e5, fabs(probe->p[i]));
+    probe->p[i] += step;
+    bramah__update_forces(model, probe->p, c->state.U, c->now);
     bramah__solve_acceleration(model, c->now, c->zdd_i);
-    store(c, 2 * model->n_independent + i, step, J);
+    store(c, 2 * n_dof + i, step, J);
   }
-  for (size_t f = 0; f < model->n_independent; f++) {
-    status = position_difference(c, f, J);
+
+  /* Positions, with the loops closed. */
+  for (size_t f = 0; f < n_dof; f++) {
+    bramah__state_copy(&c->state, probe);
+    for (size_t j = 0; j < model->n; j++) probe->z[j] += c->now->Rz[j * n_dof + f] * position_step;
+    status = bramah__evaluate_position(model, probe, c->probe, BRAMAH__LOOPS_CLOSED);
+    if (status == BRAMAH_OK) {
+      bramah__set_motion(model, probe, c->probe);
+      bramah__evaluate_forces(model, probe->p, probe->U, probe->x, probe->xd, c->probe);
+      status = bramah__factor_mass(model, c->probe);
+    }
     if (status != BRAMAH_OK)
       return bramah__fail(diag, status, model->name, "the loops cannot be closed near this state");
+    bramah__evaluate_rhs(model, probe, c->probe);
+    bramah__solve_acceleration(model, c->probe, c->zdd_i);
+    store(c, f, position_step, J);
   }
-  for (size_t f = 0; f < model->n_independent; f++) {
-    bramah__state_copy(&c->state, &c->probe_state);
-    c->probe_state.zd[c->state.index[model->n_dependent + f]] += velocity_step;
-    bramah__set_motion(model, &c->probe_state, c->now);
-    bramah__evaluate_forces(model, c->state.p, c->state.U, c->probe_state.x, c->probe_state.xd, c->now);
-    bramah__evaluate_rhs(model, &c->probe_state, c->now);
+
+  /* Rates. */
+  for (size_t f = 0; f < n_dof; f++) {
+    bramah__state_copy(&c->state, probe);
+    probe->zd[c->state.index[model->n_dependent + f]] += velocity_step;
+    bramah__set_motion(model, probe, c->now);
+    bramah__evaluate_forces(model, c->state.p, c->state.U, probe->x, probe->xd, c->now);
+    bramah__evaluate_rhs(model, probe, c->now);
     bramah__solve_acceleration(model, c->now, c->zdd_i);
-    store(c, model->n_independent + f, velocity_step, J);
+    store(c, n_dof + f, velocity_step, J);
   }
   bramah__evaluate_motion(model, &c->state, c->now); /* as it was */
   bramah__evaluate_forces(model, c->state.p, c->state.U, c->state.x, c->state.xd, c->now);

@@ -48,6 +48,7 @@ static void free_machine(bramah__machine *machine)
   for (size_t i = 0; i < machine->n_parts; i++) free(machine->parts[i].name);
   free(machine->parts);
   free(machine->t);
+  free(machine->pose);
   free(machine->points);
   *machine = (bramah__machine){0};
 }
@@ -82,6 +83,14 @@ void bramah_report_free(bramah_report *report)
  */
 static void *with_room(void *items, size_t n, size_t size) { return realloc(items, (n + 1) * size); }
 
+/* A copy of a text that may be missing. */
+static char *copy_of(const char *text, int *complete)
+{
+  char *copy = text ? strdup(text) : NULL;
+  *complete &= !text || copy;
+  return copy;
+}
+
 bramah_status bramah_report_note(bramah_report *report, const char *name, const char *value)
 {
   bramah__note *notes = with_room(report->notes, report->n_notes, sizeof *notes);
@@ -99,39 +108,6 @@ bramah_status bramah_report_note(bramah_report *report, const char *name, const 
 
 /* ---- plots ---- */
 
-/* The section of that title, made if need be. */
-static bramah_status find_section(bramah_report *report, const char *title, size_t *section)
-{
-  for (*section = 0; *section < report->n_sections; ++*section)
-    if (strcmp(report->sections[*section].title, title) == 0) return BRAMAH_OK;
-  bramah__section *sections = with_room(report->sections, report->n_sections, sizeof *sections);
-  if (!sections) return BRAMAH_E_MEMORY;
-  report->sections = sections;
-  sections[report->n_sections] = (bramah__section){strdup(title), NULL};
-  if (!sections[report->n_sections].title) return BRAMAH_E_MEMORY;
-  report->n_sections++;
-  return BRAMAH_OK;
-}
-
-bramah_status bramah_report_explain(bramah_report *report, const char *section, const char *text)
-{
-  size_t i;
-  const bramah_status status = find_section(report, section, &i);
-  char *copy = status ? NULL : strdup(text);
-  if (!copy) return BRAMAH_E_MEMORY;
-  free(report->sections[i].text);
-  report->sections[i].text = copy;
-  return BRAMAH_OK;
-}
-
-/* A copy of a text that may be missing. */
-static char *copy_of(const char *text, int *complete)
-{
-  char *copy = text ? strdup(text) : NULL;
-  *complete &= !text || copy;
-  return copy;
-}
-
 bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot *plot, size_t *number)
 {
   int complete = 1;
@@ -139,64 +115,56 @@ bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot 
   bramah__plot *plots = with_room(report->plots, report->n_plots, sizeof *plots);
   if (!plots) return BRAMAH_E_MEMORY;
   report->plots = plots;
+
+  /* Its section, a new one if need be. */
+  const char *title = plot->section ? plot->section : "Plots";
+  size_t s = 0;
+  while (s < report->n_sections && strcmp(report->sections[s].title, title) != 0) s++;
+  if (s == report->n_sections) {
+    bramah__section *sections = with_room(report->sections, s, sizeof *sections);
+    if (!sections) return BRAMAH_E_MEMORY;
+    report->sections = sections;
+    sections[s] = (bramah__section){copy_of(title, &complete), NULL};
+    if (!complete) return BRAMAH_E_MEMORY;
+    report->n_sections++;
+  }
+  if (!report->sections[s].text) report->sections[s].text = copy_of(plot->text, &complete);
+
   bramah__plot made = {.title = copy_of(plot->title, &complete),
                        .unit = copy_of(plot->unit, &complete),
                        .band = copy_of(plot->band, &complete),
                        .x = copy_of(plot->x, &complete),
                        .factor = plot->factor,
                        .symmetric = plot->symmetric,
-                       .axis = plot->axis};
-  for (int s = 0; s < BRAMAH__N_SERIES; s++) made.names[s] = copy_of(plot->names[s], &complete);
-  bramah_status status = complete ? BRAMAH_OK : BRAMAH_E_MEMORY;
-  if (!status) status = find_section(report, plot->section ? plot->section : "Plots", &made.section);
-  if (status) {
+                       .axis = plot->axis,
+                       .section = s};
+  for (int i = 0; i < BRAMAH__N_SERIES; i++) made.names[i] = copy_of(plot->names[i], &complete);
+  if (!complete) {
     free_plot(&made);
-    return status;
+    return BRAMAH_E_MEMORY;
   }
   plots[report->n_plots] = made;
   *number = report->n_plots++;
   return BRAMAH_OK;
 }
 
-/* In the unit of the plot already; the band NaN for none. */
-static bramah_status add_point(bramah__plot *p, bramah_report_series series, double t, double value,
-                               double low, double high)
+bramah_status bramah_report_point(bramah_report *report, size_t plot, bramah_report_series series, double t,
+                                  double value, double low, double high)
 {
+  if (plot >= report->n_plots || (int)series < 0 || (int)series >= BRAMAH__N_SERIES) return BRAMAH_E_ARGUMENT;
+  bramah__plot *p = &report->plots[plot];
+  value *= p->factor, low *= p->factor, high *= p->factor;
   if (!(fabs(t) < LARGEST)) return BRAMAH_E_TIME;
   if (!(fabs(value) < LARGEST)) return BRAMAH_OK;
   if (!p->curve[series]) p->curve[series] = calloc(1, sizeof(bramah__curve));
   bramah__curve *c = p->curve[series];
   if (!c) return BRAMAH_E_MEMORY;
   if (c->series.n_bins && t < c->series.t_last) return BRAMAH_E_TIME;
-  if (!(fabs(low) < LARGEST) || !(fabs(high) < LARGEST)) low = high = (double)NAN;
+  if (series != BRAMAH_REPORT_ESTIMATE || !(fabs(low) < LARGEST) || !(fabs(high) < LARGEST))
+    low = high = (double)NAN;
   const bramah_status status = bramah__samples_add(&c->samples, t, value, low, high);
   if (!status) bramah__series_add(&c->series, t, value, low, high);
   return status;
-}
-
-static bramah__plot *find_plot(bramah_report *report, size_t plot, bramah_report_series series)
-{
-  if (plot >= report->n_plots || (int)series < 0 || (int)series >= BRAMAH__N_SERIES) return NULL;
-  return &report->plots[plot];
-}
-
-bramah_status bramah_report_point(bramah_report *report, size_t plot, bramah_report_series series, double t,
-                                  double value, double half_width)
-{
-  bramah__plot *p = find_plot(report, plot, series);
-  if (!p) return BRAMAH_E_ARGUMENT;
-  value *= p->factor;
-  double half = fabs(half_width * p->factor), centre = p->symmetric ? 0.0 : value;
-  if (series != BRAMAH_REPORT_ESTIMATE) half = (double)NAN;
-  return add_point(p, series, t, value, centre - half, centre + half);
-}
-
-bramah_status bramah_report_band_point(bramah_report *report, size_t plot, bramah_report_series series,
-                                       double t, double value, double low, double high)
-{
-  bramah__plot *p = find_plot(report, plot, series);
-  if (!p) return BRAMAH_E_ARGUMENT;
-  return add_point(p, series, t, value * p->factor, low * p->factor, high * p->factor);
 }
 
 /* ---- tables ---- */
@@ -232,39 +200,40 @@ bramah_status bramah_report_add_table(bramah_report *report, const char *title, 
 
 /* ---- poses ---- */
 
-bramah_status bramah_report_machine(bramah_report *report, size_t n_parts, const bramah_skeleton_part *parts)
+/* Room for poses, and the names of the parts: at the first pose. */
+static bramah_status make_machine(bramah__machine *m, bramah_coupled *plant)
 {
-  bramah__machine *m = &report->machine;
-  if (m->n_parts || !n_parts) return BRAMAH_E_ARGUMENT;
-  m->parts = calloc(n_parts, sizeof *m->parts);
+  bramah_skeleton all = {.n = 0};
+  bramah_status status = bramah_coupled_skeleton(plant, &all, NULL);
+  const size_t n = all.n;
+  if (status || !n) return status;
+  all.part = calloc(n, sizeof *all.part);
+  m->parts = calloc(n, sizeof *m->parts);
   m->t = calloc(BRAMAH__POSES, sizeof *m->t);
-  m->points = calloc(BRAMAH__POSES * n_parts * 6, sizeof *m->points);
-  int complete = m->parts && m->t && m->points;
-  m->n_parts = m->parts ? n_parts : 0;
+  m->points = calloc(BRAMAH__POSES * n * 6, sizeof *m->points);
+  m->pose = calloc(n * 6, sizeof *m->pose);
+  int complete = all.part && m->parts && m->t && m->points && m->pose;
+  if (complete) status = bramah_coupled_skeleton(plant, &all, NULL);
+  for (size_t i = 0; !status && complete && i < n; i++)
+    m->parts[m->n_parts++] = (bramah__part){all.part[i].kind, copy_of(all.part[i].name, &complete)};
+  free(all.part);
   m->stride = 1;
-  for (size_t i = 0; complete && i < n_parts; i++) {
-    m->parts[i] = (bramah__part){parts[i].kind, strdup(parts[i].name)};
-    complete = m->parts[i].name != NULL;
-  }
-  if (complete) return BRAMAH_OK;
-  free_machine(m);
-  return BRAMAH_E_MEMORY;
+  if (!complete) status = BRAMAH_E_MEMORY;
+  if (status) free_machine(m);
+  return status;
 }
 
-int bramah_report_wants_pose(bramah_report *report)
+bramah_status bramah_report_pose(bramah_report *report, double t, bramah_coupled *plant)
 {
   bramah__machine *m = &report->machine;
-  return m->n_parts && m->asked++ % m->stride == 0;
-}
-
-bramah_status bramah_report_pose(bramah_report *report, double t, const double *points)
-{
-  bramah__machine *m = &report->machine;
-  if (!m->n_parts) return BRAMAH_E_ARGUMENT;
   if (!isfinite(t) || (m->n_poses && t < m->t[m->n_poses - 1])) return BRAMAH_E_TIME;
+  const bramah_status status = m->n_parts ? BRAMAH_OK : make_machine(m, plant);
+  if (status || !m->n_parts || m->asked++ % m->stride != 0) return status;
+  bramah_skeleton pose = {.n = m->n_parts, .points = m->pose};
+  if (bramah_coupled_skeleton(plant, &pose, NULL)) return BRAMAH_OK; /* no pose now: perhaps later */
+  const size_t size = 6 * m->n_parts;
   if (m->n_poses == BRAMAH__POSES) {
-    /* Every other pose goes. The next one that is asked for is the one after the last. */
-    const size_t size = 6 * m->n_parts;
+    /* Every other pose goes. The next one that is kept is the one after the last. */
     for (size_t i = 1; 2 * i < m->n_poses; i++) {
       m->t[i] = m->t[2 * i];
       memcpy(m->points + i * size, m->points + 2 * i * size, size * sizeof *m->points);
@@ -273,44 +242,35 @@ bramah_status bramah_report_pose(bramah_report *report, double t, const double *
     m->stride *= 2;
   }
   m->t[m->n_poses] = t;
-  for (size_t i = 0; i < 6 * m->n_parts; i++) m->points[m->n_poses * 6 * m->n_parts + i] = (float)points[i];
+  for (size_t i = 0; i < size; i++) m->points[m->n_poses * size + i] = (float)m->pose[i];
   m->n_poses++;
   return BRAMAH_OK;
 }
 
 /* ---- events ---- */
 
-static bramah_status find_kind(bramah__events *events, const char *name, size_t *kind)
-{
-  for (*kind = 0; *kind < events->n_kinds; ++*kind)
-    if (strcmp(events->kinds[*kind].name, name) == 0) return BRAMAH_OK;
-  bramah__event_kind *kinds = realloc(events->kinds, (events->n_kinds + 1) * sizeof *kinds);
-  if (!kinds) return BRAMAH_E_MEMORY;
-  events->kinds = kinds;
-  kinds[events->n_kinds] = (bramah__event_kind){strdup(name), 0};
-  if (!kinds[events->n_kinds].name) return BRAMAH_E_MEMORY;
-  events->n_kinds++;
-  return BRAMAH_OK;
-}
-
 bramah_status bramah_report_event(bramah_report *report, double t, const char *kind, const char *text)
 {
   bramah__events *events = &report->events;
-  size_t k;
+  size_t k = 0;
+  int complete = 1;
   if (!isfinite(t)) return BRAMAH_E_TIME;
-  const bramah_status status = find_kind(events, kind, &k);
-  if (status != BRAMAH_OK) return status;
-  if (events->kinds[k].n++ >= BRAMAH__EVENTS_OF_KIND) return BRAMAH_OK;
-  if (events->n == events->room) {
-    const size_t room = events->room ? 2 * events->room : 32;
-    bramah__event *at = realloc(events->at, room * sizeof *at);
-    if (!at) return BRAMAH_E_MEMORY;
-    events->at = at;
-    events->room = room;
+  while (k < events->n_kinds && strcmp(events->kinds[k].name, kind) != 0) k++;
+  if (k == events->n_kinds) {
+    bramah__event_kind *kinds = with_room(events->kinds, k, sizeof *kinds);
+    if (!kinds) return BRAMAH_E_MEMORY;
+    events->kinds = kinds;
+    kinds[k] = (bramah__event_kind){copy_of(kind, &complete), 0};
+    if (!complete) return BRAMAH_E_MEMORY;
+    events->n_kinds++;
   }
-  const bramah__event event = {t, k, events->n, strdup(text)};
-  if (!event.text) return BRAMAH_E_MEMORY;
-  events->at[events->n++] = event;
+  if (events->kinds[k].n++ >= BRAMAH__EVENTS_OF_KIND) return BRAMAH_OK;
+  bramah__event *at = with_room(events->at, events->n, sizeof *at);
+  if (!at) return BRAMAH_E_MEMORY;
+  events->at = at;
+  at[events->n] = (bramah__event){t, k, events->n, copy_of(text, &complete)};
+  if (!complete) return BRAMAH_E_MEMORY;
+  events->n++;
   return BRAMAH_OK;
 }
 

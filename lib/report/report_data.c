@@ -305,11 +305,8 @@ static void put_csv_cell(bramah__page *page, double value, int digits)
   if (!isnan(value)) bramah__page_put_number(page, value, digits);
 }
 
-bramah_status bramah_report_write_data(const bramah_report *report, const char *path, bramah_diag *diag)
+void bramah__csv_write(bramah__page *page, const bramah_report *report)
 {
-  bramah__page *page;
-  const bramah_status status = bramah__page_open(path, diag, &page);
-  if (status) return status;
   bramah__page_put(page, "plot,unit,series,x,steps,min,mean,max,low,high\n");
   for (size_t i = 0; i < report->n_plots * BRAMAH__N_SERIES; i++) {
     const bramah__plot *plot = &report->plots[i / BRAMAH__N_SERIES];
@@ -330,5 +327,4 @@ bramah_status bramah_report_write_data(const bramah_report *report, const char *
       bramah__page_put(page, "\n");
     }
   }
-  return bramah__page_close(page, path, diag);
 }

@@ -52,13 +52,6 @@ static void put_link(bramah__page *page, const char *prefix, size_t n, const cha
   bramah__page_put(page, "</a></li>\n");
 }
 
-static int has_plots(const bramah_report *report, size_t section)
-{
-  for (size_t i = 0; i < report->n_plots; i++)
-    if (report->plots[i].section == section) return 1;
-  return 0;
-}
-
 /* The machine, for the script; events in the order of their times; the contents. */
 static void put_aside(bramah__page *page, const bramah_report *report)
 {
@@ -86,19 +79,17 @@ static void put_aside(bramah__page *page, const bramah_report *report)
   free(sorted);
   bramah__page_put(page, "<nav aria-label=\"Contents\"><h2>Contents</h2>\n<ol>\n");
   for (size_t i = 0; i < report->n_tables; i++) put_link(page, "table", i, report->tables[i].title);
-  for (size_t i = 0; i < report->n_sections; i++)
-    if (has_plots(report, i)) put_link(page, "section", i, report->sections[i].title);
+  for (size_t i = 0; i < report->n_sections; i++) put_link(page, "section", i, report->sections[i].title);
   bramah__page_put(page, "</ol></nav>\n</aside>\n");
 }
 
 /* ---- the page ---- */
 
-int bramah_report_is_interactive(void) { return bramah__dygraphs_js[0] != '\0'; }
-
 /* Notes, tables, plots by sections, and a footer: the licence of what is embedded travels with it. */
 static void put_main(bramah__page *page, const bramah_report *report)
 {
   const bramah__range time = bramah__report_time(report);
+  const int is_interactive = bramah__dygraphs_js[0] != '\0';
   bramah__page_put(page, "<main id=\"main\" tabindex=\"-1\">\n");
   if (report->n_notes) bramah__page_put(page, "<dl>\n");
   for (size_t i = 0; i < report->n_notes; i++) {
@@ -106,7 +97,7 @@ static void put_main(bramah__page *page, const bramah_report *report)
     put_element(page, "<dd>", report->notes[i].value, "</dd>\n");
   }
   if (report->n_notes) bramah__page_put(page, "</dl>\n");
-  if (!bramah_report_is_interactive())
+  if (!is_interactive)
     bramah__page_put(page,
                      "<p class=\"text\">This bramah was built without dygraphs: the plots are static.</p>\n");
 
@@ -123,7 +114,6 @@ static void put_main(bramah__page *page, const bramah_report *report)
   if (report->n_tables) bramah__page_put(page, "</div>\n");
 
   for (size_t i = 0; i < report->n_sections; i++) {
-    if (!has_plots(report, i)) continue;
     bramah__page_format(page, "<section id=\"section%zu", i);
     put_element(page, "\"><h2>", report->sections[i].title, "</h2>\n");
     if (report->sections[i].text) put_element(page, "<p class=\"text\">", report->sections[i].text, "</p>\n");
@@ -134,7 +124,7 @@ static void put_main(bramah__page *page, const bramah_report *report)
   }
 
   put_element(page, "<footer><p>bramah ", bramah_version(), "</p>");
-  if (bramah_report_is_interactive())
+  if (is_interactive)
     put_element(page, "\n<details><summary>This page includes dygraphs (MIT licence)</summary><pre>",
                 bramah__dygraphs_licence, "</pre></details>");
   bramah__page_put(page, "</footer>\n</main>\n");
@@ -148,11 +138,8 @@ static void put_script(bramah__page *page, const char *script)
   bramah__page_put(page, "</script>\n");
 }
 
-bramah_status bramah_report_write(const bramah_report *report, const char *path, bramah_diag *diag)
+static void put_page(bramah__page *page, const bramah_report *report)
 {
-  bramah__page *page;
-  const bramah_status status = bramah__page_open(path, diag, &page);
-  if (status) return status;
   bramah__page_put(page,
                    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                    "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -175,5 +162,21 @@ bramah_status bramah_report_write(const bramah_report *report, const char *path,
   put_script(page, bramah__dygraphs_js);
   put_script(page, bramah__page_js);
   bramah__page_put(page, "</body>\n</html>\n");
+}
+
+bramah_status bramah_report_write(const bramah_report *report, bramah_report_format format, const char *path,
+                                  bramah_diag *diag)
+{
+  static void (*const put[])(bramah__page * page,
+                             const bramah_report *report) = {[BRAMAH_REPORT_PAGE] = put_page,
+                                                             [BRAMAH_REPORT_PICTURE] = bramah__picture_write,
+                                                             [BRAMAH_REPORT_DATA] = bramah__csv_write};
+  bramah__page *page;
+  const size_t length = strlen(path);
+  if (format == BRAMAH_REPORT_PICTURE && (length < 4 || strcmp(path + length - 4, ".svg") != 0))
+    return bramah__failf(diag, BRAMAH_E_VALUE, path, 0, NULL, "plots are written as .svg");
+  const bramah_status status = bramah__page_open(path, diag, &page);
+  if (status) return status;
+  put[format](page, report);
   return bramah__page_close(page, path, diag);
 }

@@ -148,6 +148,7 @@ typedef struct bramah__machine {
   size_t n_parts;
   bramah__part *parts;
   uint64_t stride, asked; /* every stride-th pose is kept; how often one was offered */
+  double *pose;           /* [n_parts x 6] being worked out */
   size_t n_poses;
   double *t;     /* [BRAMAH__POSES] */
   float *points; /* [BRAMAH__POSES x n_parts x 6] */
@@ -166,7 +167,7 @@ typedef struct bramah__event_kind {
 } bramah__event_kind;
 
 typedef struct bramah__events {
-  size_t n, room, n_kinds;
+  size_t n, n_kinds;
   bramah__event *at;
   bramah__event_kind *kinds;
 } bramah__events;
@@ -211,7 +212,11 @@ void bramah__page_put_number(bramah__page *page, double value, int digits);
 extern const char bramah__page_css[], bramah__page_js[], bramah__paper_css[], bramah__dygraphs_licence[];
 extern const char bramah__dygraphs_js[], bramah__dygraphs_css[]; /* empty without dygraphs */
 
-/* ---- the page ---- */
+/* ---- formats ---- */
+
+/* All plots below each other, and their numbers as CSV. */
+void bramah__picture_write(bramah__page *page, const bramah_report *report);
+void bramah__csv_write(bramah__page *page, const bramah_report *report);
 
 /* The data of plots, events and machine for the script. */
 void bramah__data_write(bramah__page *page, const bramah_report *report);

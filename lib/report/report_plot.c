@@ -3,7 +3,6 @@
  * pixel, so that coordinates are short integers, and are drawn with relative steps: a hundred thousand points make
  * a page of a megabyte. */
 #include "lib/report/report_parts.h"
-#include "lib/base/diag.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -456,16 +455,8 @@ static void put_title(bramah__page *page, const bramah__plot *plot, int y)
   }
 }
 
-bramah_status bramah_report_write_picture(const bramah_report *report, const char *path, bramah_diag *diag)
+void bramah__picture_write(bramah__page *page, const bramah_report *report)
 {
-  bramah__page *page;
-  const size_t length = strlen(path);
-  if (length < 4 || strcmp(path + length - 4, ".svg") != 0) {
-    bramah__fail(diag, BRAMAH_E_VALUE, NULL, "plots are written as .svg");
-    return bramah__at(diag, path, 0, 0), BRAMAH_E_VALUE;
-  }
-  const bramah_status status = bramah__page_open(path, diag, &page);
-  if (status) return status;
   const int n = report->n_plots < 1000000 ? (int)report->n_plots : 1000000;
   const int height = (n ? n : 1) * PICTURE_HEIGHT + 6;
   bramah__page_format(page,
@@ -485,5 +476,4 @@ bramah_status bramah_report_write_picture(const bramah_report *report, const cha
     bramah__page_put(page, "</svg>\n");
   }
   bramah__page_put(page, "</svg>\n");
-  return bramah__page_close(page, path, diag);
 }

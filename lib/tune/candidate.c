@@ -154,7 +154,7 @@ static double offset_of(const bramah_study *study, size_t i, const char *unit)
   double value = 0.0;
   bramah_diag ignored;
   const bramah_study_value *offset = study->sensor_columns ? &study->sensor_columns[i].offset : NULL;
-  if (offset && offset->text && bramah_study_value_get(offset, unit, &value, &ignored))
+  if (offset && offset->text && bramah__study_value_get(offset, unit, &value, &ignored))
     return 0.0; /* the session has told */
   return value;
 }

@@ -66,7 +66,7 @@ static double prediction(const bramah__tune_problem *problem, size_t n, double *
     const double number = sum_over(n, scores, place + 1);
     if (!(number > 0.0)) continue;
     sum += sum_over(n, scores, place) / number /
-           bramah_sensor_variance(&bramah_session_sensors(problem->session)[i]);
+           bramah_sensor_variance(&bramah_session_about(problem->session)->sensors[i]);
     counted++;
   }
   return counted ? sqrt(sum / (double)counted) : (double)NAN;
@@ -144,7 +144,7 @@ bramah_tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *probl
                           .high = (double)NAN,
                           .p = (double)NAN};
   bramah_diag diag;
-  const double expected = bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
+  const double expected = bramah__nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
   c.nis = squares / c.n;
   if (!(c.n > BRAMAH_TUNE_LAGS) || !(squares > 0.0)) return c;
   for (size_t l = 0; l < BRAMAH_TUNE_LAGS; l++) {
@@ -152,7 +152,7 @@ bramah_tune_colour bramah__tune_look_at_sensor(const bramah__tune_problem *probl
     c.ljung_box += c.n * (c.n + 2.0) * c.lag[l] * c.lag[l] / (c.n - (double)l - 1.0);
   }
   c.p = bramah__chi_square_above(c.ljung_box, BRAMAH_TUNE_LAGS);
-  bramah_nis_band(c.n, 0.95, &c.low, &c.high, &diag);
+  bramah__nis_band(c.n, 0.95, &c.low, &c.high, &diag);
   c.low *= expected;
   c.high *= expected;
   c.white_sigma = sqrt(white_variance(&c, sum_over(n, scores, place + BRAMAH__TUNE_OF_SQUARES) / c.n));
@@ -180,8 +180,8 @@ size_t bramah__tune_warn_coloured(const bramah__tune_problem *problem, size_t n,
              "%s: its innovations remain %scoloured in %zu of %zu logs (correlation of neighbours up to "
              "%.2f); noise cannot "
              "cure what the model lacks there",
-             bramah_session_sensors(problem->session)[i].name, coloured ? "" : "faintly ", coloured + faint,
-             n, most);
+             bramah_session_about(problem->session)->sensors[i].name, coloured ? "" : "faintly ",
+             coloured + faint, n, most);
     say(user, line);
     count++;
   }

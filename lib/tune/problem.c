@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
+#include "lib/io/session.h"
 #include "bramah/study.h"
 #include "lib/assess/statistics.h"
 #include "bramah/units.h"
@@ -232,7 +233,7 @@ bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const cha
   problem->tuned = calloc(BRAMAH__TUNE_MOST, sizeof *problem->tuned);
   if (!problem->tuned) return bramah__fail_memory(diag);
   bramah_study *copied = NULL;
-  bramah_status status = bramah_study_load(path, diag, &problem->study);
+  bramah_status status = bramah_study_load(path, 0, NULL, diag, &problem->study);
   if (!status) status = bramah_study_copy(problem->study, diag, &copied);
   if (status) bramah__place(diag, path, 0);
   if (!status) status = bramah_session_new(copied, 0, diag, &problem->session);
@@ -278,9 +279,9 @@ static bramah_status choose_outputs(bramah__tune_problem *problem, bramah_diag *
   }
   if (problem->n_outputs) return BRAMAH_OK;
   for (size_t i = 0; i < study->n_joints; i++) {
-    problem->outputs[problem->n_outputs++] = bramah_session_joint_output(problem->session, i);
+    problem->outputs[problem->n_outputs++] = bramah_session_about(problem->session)->joint_output[i];
     problem->outputs[problem->n_outputs++] =
-        bramah_session_joint_output(problem->session, i) + 1; /* its rate follows */
+        bramah_session_about(problem->session)->joint_output[i] + 1; /* its rate follows */
   }
   for (size_t i = 0; i < plant->n_output; i++) {
     bramah_output_info info;
@@ -340,7 +341,7 @@ bramah_status bramah__tune_problem_seal(bramah__tune_problem *problem, bramah_di
 {
   const char *version = bramah_version();
   uint64_t hash = bramah__fnv(0, version, strlen(version)), of_study;
-  const bramah_status status = bramah_study_hash(problem->study, &of_study, diag);
+  const bramah_status status = bramah__study_hash(problem->study, &of_study, diag);
   if (status) return status;
   hash = bramah__fnv(hash, &of_study, sizeof of_study);
   hash = bramah__fnv(hash, &problem->ahead, sizeof problem->ahead);

@@ -21,7 +21,7 @@ static void take_white_parts(const bramah__tune_search *s, double *x)
     const bramah__tune_parameter *t = &s->problem->tuned[i];
     if (t->kind != BRAMAH__TUNE_SENSOR) continue;
     const bramah_tune_colour c = bramah__tune_look_at_sensor(s->problem, s->n_logs, s->scores, t->index);
-    const double step = bramah_session_sensors(s->problem->session)[t->index].resolution;
+    const double step = bramah_session_about(s->problem->session)->sensors[t->index].resolution;
     const double variance = c.white_sigma * c.white_sigma - step * step / 12.0;
     if (variance > 0.0) x[i] = inside(t, sqrt(variance) / t->factor);
   }

@@ -4,7 +4,8 @@
 #define _DEFAULT_SOURCE   /* _SC_NPROCESSORS_ONLN */
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
-#include "bramah/assess.h"
+#include "lib/io/session.h"
+#include "lib/assess/statistics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -231,11 +232,11 @@ static bramah_tune_colour together(const bramah__tune_problem *problem, const do
   bramah_tune_colour c = {.nis = scores[BRAMAH__TUNE_NIS] / scores[BRAMAH__TUNE_DOF]};
   bramah_diag ignored;
   double share = 0.0;
-  if (bramah_nis_band(scores[BRAMAH__TUNE_DOF], 0.95, &c.low, &c.high, &ignored))
+  if (bramah__nis_band(scores[BRAMAH__TUNE_DOF], 0.95, &c.low, &c.high, &ignored))
     c.low = c.high = (double)NAN;
   for (size_t i = 0; i < problem->n_sensors; i++) {
     const double n = scores[bramah__tune_place_sensor(i) + BRAMAH__TUNE_OF_N];
-    share += n * bramah_nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
+    share += n * bramah__nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
     c.n += n;
   }
   c.low *= share / c.n;
@@ -250,7 +251,7 @@ static void take_log(bramah_tuning *t, size_t k)
   t->log_names[k] = problem->logs[k].path;
   for (size_t i = 0; i < problem->n_sensors; i++)
     *out++ = (bramah_tune_consistency){.log = problem->logs[k].path,
-                                       .sensor = bramah_session_sensors(problem->session)[i].name,
+                                       .sensor = bramah_session_about(problem->session)->sensors[i].name,
                                        .before = bramah__tune_look_at_sensor(problem, 1, t->before + k, i),
                                        .after = bramah__tune_look_at_sensor(problem, 1, t->after + k, i)};
   *out = (bramah_tune_consistency){.log = problem->logs[k].path,
@@ -312,7 +313,7 @@ bramah_status bramah__tuning_run(bramah_tuning *t, bramah_diag *diag)
   bramah__tune_set_text(&t->problem, x, t->first);
   memcpy(t->set, t->first, BRAMAH__TUNE_TEXT);
   status = replay_all(t, t->first, t->before, diag);
-  if (!status && !t->options.as_it_stands) status = bramah__tune_find_start(&t->search, t->set, diag);
+  if (!status && !t->options.start_from_study) status = bramah__tune_find_start(&t->search, t->set, diag);
   if (!status) status = bramah__tune_optimise(&t->search, t->set, NULL, &t->optimum, diag);
   if (!status) status = replay_all(t, t->set, t->after, diag);
   if (!status) status = check_outcome(t, diag);
@@ -338,16 +339,16 @@ static void write_comment(const bramah__tune_parameter *t, const bramah__tune_ce
              t->text);
 }
 
-static bramah_status set_place(bramah_edit *edit, const char *name, const char *value, const char *comment,
+static bramah_status set_place(bramah__edit *edit, const char *name, const char *value, const char *comment,
                                bramah_diag *diag)
 {
   char path[512];
   const int in_machine = strncmp(name, "machine.", 8) == 0;
   snprintf(path, sizeof path, "%s%s", in_machine ? "changes." : "", in_machine ? name + 8 : name);
-  return bramah_edit_set(edit, path, value, comment, diag);
+  return bramah__edit_set(edit, path, value, comment, diag);
 }
 
-static bramah_status set_value(bramah_edit *edit, const bramah_tuning *tuning, size_t i, double x,
+static bramah_status set_value(bramah__edit *edit, const bramah_tuning *tuning, size_t i, double x,
                                bramah_diag *diag)
 {
   const bramah__tune_parameter *t = &tuning->problem.tuned[i];
@@ -369,7 +370,7 @@ static size_t folder_length(const char *path)
 }
 
 /* The study names its machine from its own folder: in another one the whole path must be there. */
-static bramah_status carry_machine(bramah_edit *edit, const bramah__tune_problem *problem, const char *path,
+static bramah_status carry_machine(bramah__edit *edit, const bramah__tune_problem *problem, const char *path,
                                    bramah_diag *diag)
 {
   const size_t n = folder_length(path);
@@ -377,7 +378,7 @@ static bramah_status carry_machine(bramah_edit *edit, const bramah__tune_problem
     return BRAMAH_OK;
   char *whole = realpath(bramah_session_study(problem->session)->machine_file, NULL);
   if (!whole) return BRAMAH_OK;
-  const bramah_status status = bramah_edit_set(edit, "machine", whole, NULL, diag);
+  const bramah_status status = bramah__edit_set(edit, "machine", whole, NULL, diag);
   free(whole);
   return status;
 }
@@ -385,15 +386,15 @@ static bramah_status carry_machine(bramah_edit *edit, const bramah__tune_problem
 bramah_status bramah_tuning_write(const bramah_tuning *tuning, const char *path, const char *head,
                                   bramah_diag *diag)
 {
-  bramah_edit *edit = NULL;
+  bramah__edit *edit = NULL;
   double x[BRAMAH__TUNE_MOST];
   bramah__tune_set_numbers(&tuning->problem, tuning->set, x);
   bramah_diag_clear(diag);
-  bramah_status status = bramah_edit_study(tuning->problem.study, diag, &edit);
+  bramah_status status = bramah__edit_study(tuning->problem.study, diag, &edit);
   if (!status) status = carry_machine(edit, &tuning->problem, path, diag);
   for (size_t i = 0; !status && i < tuning->problem.n; i++) status = set_value(edit, tuning, i, x[i], diag);
-  if (!status) status = bramah_edit_write(edit, path, head, diag);
-  bramah_edit_free(edit);
+  if (!status) status = bramah__edit_write(edit, path, head, diag);
+  bramah__edit_free(edit);
   return status;
 }
 

@@ -4,6 +4,7 @@
 #define BRAMAH_LIB_TUNE_INTERNAL_H
 
 #include "lib/base/text.h"
+#include "lib/io/worker_pool.h"
 #include "lib/tune/journal.h"
 #include "lib/tune/optimise.h"
 #include "bramah/replay.h"
@@ -210,18 +211,11 @@ size_t bramah__tune_place_information(const bramah__tune_problem *problem);
 size_t bramah__tune_place_scores(const bramah__tune_problem *problem);
 size_t bramah__tune_n_scores(const bramah__tune_problem *problem, int slope);
 
-/* Other executor: share(user, n, task, of) does task(of, i) for all i < n, on whatever threads, and comes back
- * when all are done. */
-typedef struct bramah__tune_executor {
-  void *user;
-  void (*share)(void *user, size_t n, void (*task)(void *of, size_t i), void *of);
-} bramah__tune_executor;
-
 /* Replay. Whatever goes wrong in the filter is a value (BRAMAH__TUNE_STATUS), with its message in diag; errors:
- * E_MEMORY; E_TIME (interrupted by a signal). Runs on any thread; neighbours on others too, if there are
- * executor (NULL: none). Values do not depend on them. */
+ * E_MEMORY; E_TIME (interrupted by a signal). Runs on any thread; neighbours on those of the pool (NULL: none) that
+ * have nothing else to do. Values do not depend on them. */
 bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job,
-                                  const bramah__tune_executor *executor, double *scores, bramah_diag *diag);
+                                  bramah__worker_pool *pool, double *scores, bramah_diag *diag);
 
 int bramah__tune_is_stopped(const bramah__tune_problem *problem);
 /* E_TIME. */

@@ -193,7 +193,8 @@ static bramah_status open_ahead(work *w, bramah_diag *diag)
     strcat(strcpy(name, input), ".command");
     w->command[i] = bramah_plant_find_output(plant, name);
   }
-  const bramah_status status = bramah_coupled_new(bramah_session_model(session), diag, &w->free_model);
+  const bramah_status status =
+      bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &w->free_model);
   if (!status) w->ahead = bramah_coupled_plant(w->free_model);
   return status;
 }
@@ -222,8 +223,9 @@ static bramah_status predicted(void *user, bramah_diag *diag)
   const bramah_status status = follow(w, diag);
   if (status) return status;
   for (size_t i = 0; i < w->problem->n_sensors; i++)
-    w->apart[i] = bramah_sensor_predict(&bramah_session_sensors(session)[i], bramah_session_plant(session)) -
-                  bramah_sensor_predict(&bramah_session_sensors(session)[i], &w->ahead);
+    w->apart[i] =
+        bramah_sensor_predict(&bramah_session_about(session)->sensors[i], bramah_session_plant(session)) -
+        bramah_sensor_predict(&bramah_session_about(session)->sensors[i], &w->ahead);
   w->steps++;
   return BRAMAH_OK;
 }
@@ -340,16 +342,6 @@ static void go(void *user, size_t i)
   bramah__tune_runner_go(&w->runners[i]);
 }
 
-/* Each in its place, so that it does not matter who was done first. */
-static void go_all(work *w, const bramah__tune_executor *executor)
-{
-  if (executor) {
-    executor->share(executor->user, 1 + w->n, go, w);
-    return;
-  }
-  for (size_t i = 0; i < 1 + w->n; i++) go(w, i);
-}
-
 /* What kept any of them from making this step of the chunk, as if all had made each step together. */
 static bramah_status failed(const work *w, size_t step, bramah_diag *diag)
 {
@@ -392,11 +384,12 @@ bramah_status bramah__tune_interrupted(bramah_diag *diag)
   return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted");
 }
 
-static bramah_status run(work *w, const bramah__tune_executor *executor, bramah_diag *diag)
+static bramah_status run(work *w, bramah__worker_pool *pool, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (int over = 0; !status && !over;) {
-    go_all(w, executor);
+    bramah__worker_pool_share(pool, 1 + w->n, go,
+                              w); /* each in its place: it does not matter who was done first */
     w->interrupted = bramah__tune_is_stopped(w->problem);
     status = w->interrupted ? bramah__tune_interrupted(diag) : judge_chunk(w, &over, diag);
   }
@@ -414,7 +407,7 @@ static void finish(work *w)
 }
 
 bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job,
-                                  const bramah__tune_executor *executor, double *scores, bramah_diag *diag)
+                                  bramah__worker_pool *pool, double *scores, bramah_diag *diag)
 {
   const size_t n_scores = bramah__tune_n_scores(problem, job->slope);
   work w = {
@@ -425,7 +418,7 @@ bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bra
   bramah_status status = open_work(&w, diag);
   if (!status) {
     w.length_ns = w.runners[0].cursor.end_ns - w.begin_ns;
-    status = run(&w, executor, diag);
+    status = run(&w, pool, diag);
     if (status && !w.interrupted) bramah__place(diag, w.log->path, 0);
     finish(&w);
     memcpy(scores, w.scores, n_scores * sizeof *scores);

@@ -33,6 +33,7 @@ static const char *name(boom *b, int kind, size_t i, const char *stem)
   return b->names[kind][i];
 }
 
+/* Link i with its cylinder, volumes, valve and command. */
 static void describe_link(boom *b, size_t i)
 {
   b->bodies[i] = (bramah_body){.name = name(b, 0, i, "link"),
@@ -47,10 +48,7 @@ static void describe_link(boom *b, size_t i)
                                 .axis = {0, 0, 1},
                                 .initial_position = -0.4,
                                 .initial = BRAMAH_INITIAL_GIVEN};
-}
 
-static void describe_drive(boom *b, size_t i)
-{
   const char *piston = name(b, 1, i, "a"), *rod = name(b, 2, i, "b");
   for (size_t e = 0; e < 2; e++) {
     b->hoses[2 * i + e] = (bramah_hose){.volume = 5e-4, .bulk_modulus = 1e9};
@@ -88,10 +86,7 @@ static void describe_drive(boom *b, size_t i)
 static void describe(boom *b, size_t n)
 {
   memset(b, 0, sizeof *b);
-  for (size_t i = 0; i < n; i++) {
-    describe_link(b, i);
-    describe_drive(b, i);
-  }
+  for (size_t i = 0; i < n; i++) describe_link(b, i);
   b->supplies[0] = (bramah_supply){.name = "pump", .pressure = 2e7};
   b->supplies[1] = (bramah_supply){.name = "tank", .pressure = 1e5};
   b->machine = (bramah_machine){.name = "boom",
@@ -204,19 +199,6 @@ static parts once(rig *r)
   return spent;
 }
 
-static parts measure(size_t n, bramah_transition transition, bramah_covariance_form form)
-{
-  static rig r;
-  double plant[RUNS], predict[RUNS], correct[RUNS];
-  for (int i = 0; i < RUNS; i++) {
-    open_rig(&r, n, transition, form);
-    const parts p = once(&r);
-    plant[i] = p.plant, predict[i] = p.predict, correct[i] = p.correct;
-    close_rig(&r);
-  }
-  return (parts){bench_median(plant, RUNS), bench_median(predict, RUNS), bench_median(correct, RUNS)};
-}
-
 int main(void)
 {
   static const size_t degrees[] = {1, 2, 5, 10};
@@ -235,9 +217,18 @@ int main(void)
   for (size_t d = 0; d < sizeof degrees / sizeof degrees[0]; d++) {
     const size_t n = degrees[d];
     for (size_t v = 0; v < sizeof variants / sizeof variants[0]; v++) {
-      const parts p = measure(n, variants[v].transition, variants[v].form);
+      static rig r;
+      double plants[RUNS], predictions[RUNS], corrections[RUNS];
+      for (int i = 0; i < RUNS; i++) {
+        open_rig(&r, n, variants[v].transition, variants[v].form);
+        const parts p = once(&r);
+        plants[i] = p.plant, predictions[i] = p.predict, corrections[i] = p.correct;
+        close_rig(&r);
+      }
+      const double plant = bench_median(plants, RUNS), predict = bench_median(predictions, RUNS),
+                   correct = bench_median(corrections, RUNS);
       printf("%8u %7u  %-18s %8.2f %11.2f %11.2f %8.2f\n", (unsigned)n, (unsigned)(4 * n), variants[v].name,
-             p.plant, p.predict - p.plant, p.correct, p.predict + p.correct);
+             plant, predict - plant, correct, predict + correct);
     }
   }
   printf("\nplant: its step within the cycle. transition: what its derivative and the covariance add to it. "

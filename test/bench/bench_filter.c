@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Microseconds per step on the four-bar: the plant alone, each part of the filter, and the whole replay from
- * memory. Prints what it ran on. Not a test: nothing here can fail for being slow. */
+/* Microseconds per step on the four-bar: the plant alone, each part of the filter, whole replays from memory, and the
+ * other estimators: with adaptive noise, unscented, with the smoother's two passes. Prints what it ran on. Not a test:
+ * nothing here can fail for being slow. */
 #define _GNU_SOURCE
+#include "bramah/adaptive.h"
 #include "bramah/filter.h"
 #include "bramah/replay.h"
+#include "bramah/smoother.h"
+#include "bramah/ukf.h"
 #include "lib/plant/residual_derivative.h"
-#include "lib/plant/step.h"
 #include "test/bench/bench.h"
 #include "test/support/four_bar.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { STEPS = 10000, RUNS = 5, SENSORS = 5 };
 
 static bramah_diag diag;
 static double measured[STEPS + 1][SENSORS];
+static const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
+static double sum; /* keeps results alive */
 
-/* Median of RUNS runs of `body`, in microseconds per step. */
-static double median_us(double (*body)(void *), void *user)
-{
-  double t[RUNS];
-  for (int i = 0; i < RUNS; i++) t[i] = body(user) * 1e6 / STEPS;
-  return bench_median(t, RUNS);
-}
+/* ---- the four-bar ---- */
 
 typedef struct rig {
   four_bar fb;
@@ -34,125 +30,146 @@ typedef struct rig {
   bramah_plant plant;
   bramah_sensor sensor[SENSORS];
   bramah_filter *filter;
-  void *start;
-  double sum; /* keeps results alive */
 } rig;
 
-static double plant_alone(void *user)
+static void open_plant(rig *r, double friction, bramah_formulation formulation)
 {
-  rig *r = user;
-  must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  const double t = bench_now();
-  for (int k = 0; k < STEPS; k++) {
-    const double u = four_bar_command((int64_t)k * 1000000);
-    r->plant.set_inputs(r->plant.self, &u, &diag);
-    must(r->plant.step(r->plant.self, &diag), &diag);
-  }
-  return bench_now() - t;
+  four_bar_describe(&r->fb, friction, 1000000);
+  r->fb.machine.integrator.formulation = formulation;
+  must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
+  must(bramah_coupled_new(r->model, &diag, &r->coupled), &diag);
+  r->plant = bramah_coupled_plant(r->coupled);
 }
 
-/* The same cycle in another formulation. */
-static double plant_formulated(bramah_formulation formulation)
+static bramah_filter_options filter_options(const rig *r)
 {
-  static rig other;
-  four_bar_describe(&other.fb, 1.1, 1000000);
-  other.fb.machine.integrator.formulation = formulation;
-  must(bramah_model_new(&other.fb.machine, &diag, &other.model), &diag);
-  must(bramah_coupled_new(other.model, &diag, &other.coupled), &diag);
-  other.plant = bramah_coupled_plant(other.coupled);
-  const double elapsed = plant_alone(&other);
-  bramah_coupled_free(other.coupled);
-  bramah_model_free(other.model);
+  static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.015, qp[3] = {8e5, 6e5, 6e5};
+  static size_t basis;
+  basis = must_find(&r->plant, "crank.angle");
+  return (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER,
+                                 .basis = &basis,
+                                 .position_sigma = &sp,
+                                 .rate_sigma = &sv,
+                                 .first_order_sigma = spr,
+                                 .acceleration_noise = &q,
+                                 .first_order_noise = qp};
+}
+
+static void open_rig(rig *r, bramah_transition transition, bramah_covariance_form form)
+{
+  static const bramah_sensor_options options[SENSORS] = {
+      {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
+      {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
+      {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
+      {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
+      {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
+  open_plant(r, 1.1, BRAMAH_FORMULATION_PARTITIONING);
+  for (int i = 0; i < SENSORS; i++)
+    must(bramah_sensor_init(&options[i], &r->plant, &diag, &r->sensor[i]), &diag);
+  bramah_filter_options o = filter_options(r);
+  o.transition = transition;
+  o.form = form;
+  must(bramah_filter_new(&r->plant, SENSORS, r->sensor, &o, &diag, &r->filter), &diag);
+}
+
+static void close_rig(rig *r)
+{
+  bramah_filter_free(r->filter);
+  bramah_coupled_free(r->coupled);
+  bramah_model_free(r->model);
+  r->filter = NULL;
+}
+
+/* The command of step k. */
+static void command(const rig *r, int k)
+{
+  const double u = four_bar_command((int64_t)k * 1000000);
+  r->plant.set_inputs(r->plant.self, &u, &diag);
+}
+
+static void make_measurements(void)
+{
+  static const char *const name[SENSORS] = {"crank.angle", "crank.rate", "v1.pressure", "v2.pressure",
+                                            "v3.pressure"};
+  static const double sigma[SENSORS] = {0.01745, 9.84e-4, 5e4, 5e4, 5e4};
+  static rig truth;
+  unsigned seed = 1;
+  open_plant(&truth, 1.0, BRAMAH_FORMULATION_PARTITIONING);
+  for (int k = 0; k <= STEPS; k++) {
+    command(&truth, k);
+    for (int i = 0; i < SENSORS; i++)
+      measured[k][i] = truth.plant.output(truth.plant.self, must_find(&truth.plant, name[i])) +
+                       sigma[i] * test_normal(&seed);
+    must(truth.plant.step(truth.plant.self, &diag), &diag);
+  }
+  close_rig(&truth);
+}
+
+/* ---- what is timed: bodies return the seconds of STEPS steps; a and b are the variant of a row ---- */
+
+enum { PLAIN, SAVED_AND_RESTORED };
+
+static double plant_step(int formulation, int how)
+{
+  static double snap[256];
+  static rig r;
+  open_plant(&r, 1.1, (bramah_formulation)formulation);
+  const double t = bench_now();
+  for (int k = 0; k < STEPS; k++) {
+    command(&r, k);
+    if (how == SAVED_AND_RESTORED) {
+      r.plant.save(r.plant.self, snap);
+      r.plant.restore(r.plant.self, snap);
+    }
+    must(r.plant.step(r.plant.self, &diag), &diag);
+  }
+  const double elapsed = bench_now() - t;
+  close_rig(&r);
   return elapsed;
 }
 
-static double plant_lagrangian(void *user)
-{
-  (void)user;
-  return plant_formulated(BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN);
-}
+enum { TRANSITION, TANGENT, JACOBIAN, INJECTION, CORRECTION, CORRECTION_OFF_GRID };
 
-static double plant_penalty(void *user)
+/* One part of a step alone, over and over. */
+static double part(int which, int unused)
 {
-  (void)user;
-  return plant_formulated(BRAMAH_FORMULATION_PENALTY);
-}
-
-static double plant_saved_and_restored(void *user)
-{
-  static double snap[256];
-  rig *r = user;
-  must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  const double t = bench_now();
-  for (int k = 0; k < STEPS; k++) {
-    const double u = four_bar_command((int64_t)k * 1000000);
-    r->plant.set_inputs(r->plant.self, &u, &diag);
-    r->plant.save(r->plant.self, snap);
-    r->plant.restore(r->plant.self, snap);
-    must(r->plant.step(r->plant.self, &diag), &diag);
-  }
-  return bench_now() - t;
-}
-
-static double jacobian_alone(void *user)
-{
-  rig *r = user;
-  double J[16];
-  must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  const double t = bench_now();
-  for (int k = 0; k < STEPS; k++) {
-    must(r->plant.acceleration_jacobian(r->plant.self, J, &diag), &diag);
-    r->sum += J[0];
-  }
-  return bench_now() - t;
-}
-
-static double tangent_alone(void *user)
-{
-  rig *r = user;
-  double change[4] = {0}, f[4], J[16];
-  must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  must(bramah__step_residual(r->coupled, change, f), &diag);
-  const double t = bench_now();
-  for (int k = 0; k < STEPS; k++) {
-    bramah__step_tangent(r->coupled, J);
-    r->sum += J[0];
-  }
-  return bench_now() - t;
-}
-
-static double inject_alone(void *user)
-{
-  rig *r = user;
-  const double dx[5] = {1e-9, 0, 0, 0, 0};
-  must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  const double t = bench_now();
-  for (int k = 0; k < STEPS; k++) must(r->plant.inject(r->plant.self, dx, &diag), &diag);
-  return bench_now() - t;
-}
-
-static double correct_alone(void *user)
-{
-  rig *r = user;
-  const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
-  bramah_filter_restore(r->filter, r->start);
-  const double t = bench_now();
-  for (int k = 0; k < STEPS; k++) must(bramah_filter_correct(r->filter, measured[0], present, &diag), &diag);
-  return bench_now() - t;
-}
-
-/* All of them a part of the step before or after the present time. */
-static double correct_beside(void *user)
-{
-  rig *r = user;
-  static const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
   static const int64_t offset_ns[SENSORS] = {-300000, 200000, -100000, 400000, -450000};
-  bramah_filter_restore(r->filter, r->start);
-  must(bramah_filter_predict(r->filter, &diag), &diag);
+  static rig r;
+  const double dx[5] = {1e-9, 0, 0, 0, 0};
+  double change[4] = {0}, f[4], F[25], N[20];
+  (void)unused;
+  open_rig(&r, BRAMAH_TRANSITION_PAPER, BRAMAH_COVARIANCE_JOSEPH);
+  if (which == TANGENT) must(bramah__step_residual(r.coupled, change, f), &diag);
+  if (which == CORRECTION_OFF_GRID) must(bramah_filter_predict(r.filter, &diag), &diag);
   const double t = bench_now();
-  for (int k = 0; k < STEPS; k++)
-    must(bramah_filter_correct_at(r->filter, measured[0], present, offset_ns, &diag), &diag);
-  return bench_now() - t;
+  for (int k = 0; k < STEPS; k++) {
+    bramah_status status = BRAMAH_OK;
+    switch (which) {
+    case TRANSITION:
+      command(&r, k);
+      status = r.plant.step_transition(r.plant.self, F, N, 0, NULL, NULL, &diag);
+      break;
+    case TANGENT:
+      bramah__step_tangent(r.coupled, F);
+      break;
+    case JACOBIAN:
+      status = r.plant.acceleration_jacobian(r.plant.self, F, &diag);
+      break;
+    case INJECTION:
+      status = r.plant.inject(r.plant.self, dx, &diag);
+      break;
+    case CORRECTION:
+      status = bramah_filter_correct(r.filter, measured[0], present, &diag);
+      break;
+    default:
+      status = bramah_filter_correct_at(r.filter, measured[0], present, offset_ns, &diag);
+    }
+    must(status, &diag);
+    if (which <= JACOBIAN) sum += F[0];
+  }
+  const double elapsed = bench_now() - t;
+  close_rig(&r);
+  return elapsed;
 }
 
 static bramah_status next_sample(void *user, bramah_sample *sample, int *end, bramah_diag *d)
@@ -172,188 +189,136 @@ static bramah_status next_sample(void *user, bramah_sample *sample, int *end, br
   return BRAMAH_OK;
 }
 
-/* Estimates of everything that has a sigma are asked for, as a log writer would. */
+/* Estimates of everything that has a sigma, as a log writer would ask for; user NULL: of nothing. */
 static bramah_status look(void *user, int64_t time_ns, int corrected, bramah_filter *filter, bramah_diag *d)
 {
-  rig *r = user;
+  const rig *r = user;
   (void)time_ns, (void)corrected, (void)d;
-  for (size_t i = 0; i < r->plant.n_output; i++) {
+  for (size_t i = 0; r && i < r->plant.n_output; i++) {
     bramah_output_info info;
     bramah_plant_output_info(&r->plant, i, &info);
     if (info.hidden) continue;
-    r->sum += r->plant.output(r->plant.self, i);
-    if (info.has_row) r->sum += bramah_filter_output_sigma(filter, i);
+    sum += r->plant.output(r->plant.self, i);
+    if (info.has_row) sum += bramah_filter_output_sigma(filter, i);
   }
   return BRAMAH_OK;
 }
 
-static bramah_status look_away(void *user, int64_t time_ns, int corrected, bramah_filter *filter,
-                               bramah_diag *d)
-{
-  (void)user, (void)time_ns, (void)corrected, (void)filter, (void)d;
-  return BRAMAH_OK;
-}
+enum { JOSEPH = BRAMAH_COVARIANCE_JOSEPH, ROOT = BRAMAH_COVARIANCE_SQUARE_ROOT, WITH_OUTPUTS = 100 };
 
-static double replay_with(rig *r, bramah_sink sink)
+static bramah_step_report replayed; /* by the last replay */
+
+static double replay(int transition, int how)
 {
+  static rig r;
   int k = 0;
-  bramah_replay *replay;
-  bramah_filter_restore(r->filter, r->start);
-  must(bramah_replay_new(r->filter, NULL, next_sample, &k, &diag, &replay), &diag);
+  bramah_replay *all;
+  open_rig(&r, (bramah_transition)transition,
+           how == ROOT ? BRAMAH_COVARIANCE_SQUARE_ROOT : BRAMAH_COVARIANCE_JOSEPH);
+  must(bramah_replay_new(r.filter, NULL, next_sample, &k, &diag, &all), &diag);
   const double t = bench_now();
-  must(bramah_replay_run(replay, sink, r, &diag), &diag);
+  must(bramah_replay_run(all, look, how == WITH_OUTPUTS ? &r : NULL, &diag), &diag);
   const double elapsed = bench_now() - t;
-  bramah_replay_free(replay);
+  replayed = bramah_coupled_report(r.coupled);
+  bramah_replay_free(all);
+  close_rig(&r);
   return elapsed;
 }
 
-static double whole_replay(void *user) { return replay_with(user, look_away); }
-static double replay_with_outputs(void *user) { return replay_with(user, look); }
+enum { ERROR_STATE, SMOOTHER_RECORDS, SMOOTHER_BACKWARD, LIKELIHOOD, MATCHING, UNSCENTED };
 
-static bramah_filter_options filter_options(const rig *r)
+/* Cycles of correction and prediction by one of the estimators; all four densities of process noise adapt. */
+static double cycles(int which, int unused)
 {
-  static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.015, qp[3] = {8e5, 6e5, 6e5};
-  static size_t basis;
-  basis = must_find(&r->plant, "crank.angle");
-  return (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER,
-                                 .basis = &basis,
-                                 .position_sigma = &sp,
-                                 .rate_sigma = &sv,
-                                 .first_order_sigma = spr,
-                                 .acceleration_noise = &q,
-                                 .first_order_noise = qp};
-}
+  static const double la = 1e-3, ma = 10, lp[3] = {1e3, 1e3, 1e3}, mp[3] = {1e8, 1e8, 1e8};
+  static rig r;
+  bramah_smoother *smoother = NULL;
+  bramah_adaptive *adaptive = NULL;
+  bramah_ukf *ukf = NULL;
+  (void)unused;
+  open_rig(&r, BRAMAH_TRANSITION_PAPER, BRAMAH_COVARIANCE_JOSEPH);
+  const bramah_filter_options options = filter_options(&r);
+  const bramah_adaptive_options noise = {.method = which == MATCHING ? BRAMAH_ADAPTIVE_MATCHING
+                                                                     : BRAMAH_ADAPTIVE_LIKELIHOOD,
+                                         .acceleration_least = &la,
+                                         .acceleration_most = &ma,
+                                         .first_order_least = lp,
+                                         .first_order_most = mp};
+  if (which == UNSCENTED)
+    must(bramah_ukf_new(&r.plant, SENSORS, r.sensor, &options, NULL, &diag, &ukf), &diag);
+  if (which == LIKELIHOOD || which == MATCHING)
+    must(bramah_adaptive_new(r.filter, &noise, &diag, &adaptive), &diag);
+  if (which == SMOOTHER_RECORDS || which == SMOOTHER_BACKWARD)
+    must(bramah_smoother_new(r.filter, STEPS + 1, &diag, &smoother), &diag);
 
-/* The same replay by another filter. */
-static double replay_by(rig *r, bramah_transition transition, bramah_covariance_form form)
-{
-  bramah_filter_options o = filter_options(r);
-  bramah_filter *own = r->filter;
-  void *start = r->start;
-  o.transition = transition;
-  o.form = form;
-  must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  must(bramah_filter_new(&r->plant, SENSORS, r->sensor, &o, &diag, &r->filter), &diag);
-  r->start = malloc(bramah_filter_snapshot_size(r->filter));
-  bramah_filter_save(r->filter, r->start);
-  const double elapsed = replay_with(r, look_away);
-  free(r->start);
-  bramah_filter_free(r->filter);
-  r->filter = own;
-  r->start = start;
-  return elapsed;
-}
-
-static double replay_exact(void *user)
-{
-  return replay_by(user, BRAMAH_TRANSITION_PAPER_EXACT, BRAMAH_COVARIANCE_JOSEPH);
-}
-static double replay_step(void *user)
-{
-  return replay_by(user, BRAMAH_TRANSITION_STEP, BRAMAH_COVARIANCE_JOSEPH);
-}
-static double replay_step_root(void *user)
-{
-  return replay_by(user, BRAMAH_TRANSITION_STEP, BRAMAH_COVARIANCE_SQUARE_ROOT);
-}
-
-static double plant_with_transition(void *user)
-{
-  rig *r = user;
-  double F[25], N[20];
-  must(bramah_coupled_reset(r->coupled, &diag), &diag);
-  const double t = bench_now();
+  double t = bench_now();
   for (int k = 0; k < STEPS; k++) {
-    const double u = four_bar_command((int64_t)k * 1000000);
-    r->plant.set_inputs(r->plant.self, &u, &diag);
-    must(r->plant.step_transition(r->plant.self, F, N, 0, NULL, NULL, &diag), &diag);
-    r->sum += F[0];
+    const double u = four_bar_command((int64_t)k * 1000000), *y = measured[k];
+    must(ukf ? bramah_ukf_correct(ukf, y, present, &diag)
+             : bramah_filter_correct(r.filter, y, present, &diag),
+         &diag);
+    if (smoother) must(bramah_smoother_corrected(smoother, r.filter, &diag), &diag);
+    if (adaptive) sum += bramah_adaptive_corrected(adaptive);
+    must(ukf ? bramah_ukf_set_inputs(ukf, &u, &diag) : bramah_filter_set_inputs(r.filter, &u, &diag), &diag);
+    must(ukf ? bramah_ukf_predict(ukf, &diag) : bramah_filter_predict(r.filter, &diag), &diag);
+    if (smoother) must(bramah_smoother_predicted(smoother, r.filter, &diag), &diag);
+    if (adaptive) bramah_adaptive_predicted(adaptive);
   }
-  return bench_now() - t;
-}
-
-static void make_measurements(void)
-{
-  static rig truth;
-  unsigned seed = 1;
-  static const char *const name[SENSORS] = {"crank.angle", "crank.rate", "v1.pressure", "v2.pressure",
-                                            "v3.pressure"};
-  static const double sigma[SENSORS] = {0.01745, 9.84e-4, 5e4, 5e4, 5e4};
-  four_bar_describe(&truth.fb, 1.0, 1000000);
-  must(bramah_model_new(&truth.fb.machine, &diag, &truth.model), &diag);
-  must(bramah_coupled_new(truth.model, &diag, &truth.coupled), &diag);
-  truth.plant = bramah_coupled_plant(truth.coupled);
-  for (int k = 0; k <= STEPS; k++) {
-    const double u = four_bar_command((int64_t)k * 1000000);
-    truth.plant.set_inputs(truth.plant.self, &u, &diag);
-    for (int i = 0; i < SENSORS; i++)
-      measured[k][i] = truth.plant.output(truth.plant.self, must_find(&truth.plant, name[i])) +
-                       sigma[i] * test_normal(&seed);
-    must(truth.plant.step(truth.plant.self, &diag), &diag);
+  if (which == SMOOTHER_BACKWARD) {
+    t = bench_now();
+    must(bramah_smoother_run(smoother, &diag), &diag);
+    sum += bramah_smoother_correction(smoother, 0)[0];
   }
-  bramah_coupled_free(truth.coupled);
-  bramah_model_free(truth.model);
-}
-
-static void setup(rig *r)
-{
-  static const bramah_sensor_options options[SENSORS] = {
-      {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-      {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-      {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-      {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-      {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
-  four_bar_describe(&r->fb, 1.1, 1000000);
-  must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
-  must(bramah_coupled_new(r->model, &diag, &r->coupled), &diag);
-  r->plant = bramah_coupled_plant(r->coupled);
-  for (int i = 0; i < SENSORS; i++)
-    must(bramah_sensor_init(&options[i], &r->plant, &diag, &r->sensor[i]), &diag);
-  const bramah_filter_options o = filter_options(r);
-  must(bramah_filter_new(&r->plant, SENSORS, r->sensor, &o, &diag, &r->filter), &diag);
-  r->start = malloc(bramah_filter_snapshot_size(r->filter));
-  bramah_filter_save(r->filter, r->start);
+  const double elapsed = bench_now() - t;
+  bramah_smoother_free(smoother);
+  bramah_adaptive_free(adaptive);
+  bramah_ukf_free(ukf);
+  close_rig(&r);
+  return elapsed;
 }
 
 int main(void)
 {
-  static rig r;
-  const struct {
+  static const struct {
     const char *name;
-    double (*body)(void *);
-  } rows[] = {{"plant step alone", plant_alone},
-              {"  by augmented Lagrangian", plant_lagrangian},
-              {"  by penalty", plant_penalty},
-              {"  with the derivative of the step", plant_with_transition},
-              {"plant step, state saved and restored each time", plant_saved_and_restored},
-              {"  of it: tangent, once", tangent_alone},
-              {"acceleration Jacobian by differences (D 3.4)", jacobian_alone},
-              {"injection of a correction", inject_alone},
-              {"correction, 5 sensors, injection included", correct_alone},
-              {"  all measured beside the step", correct_beside},
-              {"whole replay from memory, 5 sensors at 1 kHz", whole_replay},
-              {"  by paper-exact", replay_exact},
-              {"  by step", replay_step},
-              {"  by step, square root", replay_step_root},
-              {"  and all outputs with their sigmas read", replay_with_outputs}};
+    double (*body)(int a, int b);
+    int a, b;
+  } rows[] = {{"plant step alone", plant_step, BRAMAH_FORMULATION_PARTITIONING, PLAIN},
+              {"  by augmented Lagrangian", plant_step, BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN, PLAIN},
+              {"  by penalty", plant_step, BRAMAH_FORMULATION_PENALTY, PLAIN},
+              {"  with the derivative of the step", part, TRANSITION, 0},
+              {"plant step, state saved and restored each time", plant_step, BRAMAH_FORMULATION_PARTITIONING,
+               SAVED_AND_RESTORED},
+              {"  of it: tangent, once", part, TANGENT, 0},
+              {"acceleration Jacobian by differences (D 3.4)", part, JACOBIAN, 0},
+              {"injection of a correction", part, INJECTION, 0},
+              {"correction, 5 sensors, injection included", part, CORRECTION, 0},
+              {"  all measured off the step grid", part, CORRECTION_OFF_GRID, 0},
+              {"whole replay from memory, 5 sensors at 1 kHz", replay, BRAMAH_TRANSITION_PAPER, JOSEPH},
+              {"  by paper-exact", replay, BRAMAH_TRANSITION_PAPER_EXACT, JOSEPH},
+              {"  by step", replay, BRAMAH_TRANSITION_STEP, JOSEPH},
+              {"  by step, square root", replay, BRAMAH_TRANSITION_STEP, ROOT},
+              {"  and all outputs with their sigmas read", replay, BRAMAH_TRANSITION_PAPER, WITH_OUTPUTS},
+              {"cycle of the error-state filter", cycles, ERROR_STATE, 0},
+              {"  and the smoother's records", cycles, SMOOTHER_RECORDS, 0},
+              {"  backward pass", cycles, SMOOTHER_BACKWARD, 0},
+              {"unscented filter, 11 sigma points", cycles, UNSCENTED, 0},
+              {"adaptive filter, likelihood", cycles, LIKELIHOOD, 0},
+              {"  matching", cycles, MATCHING, 0}};
   bench_print_machine();
   make_measurements();
-  setup(&r);
   printf("\nfour-bar with three pressures, 10 s at 1 kHz, one thread, median of %d\n\n%-52s %8s %14s\n", RUNS,
          "", "us/step", "x real time");
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    const double us = median_us(rows[i].body, &r);
+    double t[RUNS];
+    for (int run = 0; run < RUNS; run++) t[run] = rows[i].body(rows[i].a, rows[i].b);
+    const double us = bench_median(t, RUNS) * 1e6 / STEPS;
     printf("%-52s %8.3f %14.0f\n", rows[i].name, us, 1000.0 / us);
   }
-  const bramah_step_report report = bramah_coupled_report(r.coupled);
-  printf("\nNewton iterations per step in the replays: %.2f (max %u)\n",
-         (double)report.iterations / (double)report.steps, report.max_iterations);
+  printf("\nNewton iterations per step in a replay: %.2f (max %u)\n",
+         (double)replayed.iterations / (double)replayed.steps, replayed.max_iterations);
   printf("for comparison (measured elsewhere, on a similar core): Exudyn 1.11 plant 14.7-21.8 us, Chrono "
          "114, MATLAB papers 2154; "
          "errorEKF in Octave 4000, estimated floor 0.45\n");
-  free(r.start);
-  bramah_filter_free(r.filter);
-  bramah_coupled_free(r.coupled);
-  bramah_model_free(r.model);
-  return isnan(r.sum) ? EXIT_FAILURE : EXIT_SUCCESS;
+  return isnan(sum) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

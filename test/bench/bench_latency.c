@@ -6,7 +6,7 @@
  * The work cycle is repeated, so that each of its cycles is timed many times over with the same bits. The
  * least of those times is what its arithmetic takes; the rest is the computer: interrupts, other programs on
  * the core or its sibling, the host of a virtual machine. The bench fails where p99.9 of the former is beyond
- * 4 medians; the latter is told, and is within them too on a core that is idle. What the computer alone does
+ * 4 medians; the latter is printed, and is within them too on a core that is idle. What the computer alone does
  * to times is shown by a sum of fixed length that takes as long as a cycle: it has no branches and no
  * memory. */
 #define _GNU_SOURCE
@@ -75,7 +75,7 @@ static double at(const uint32_t *sorted, size_t n, double share)
 }
 
 /* Returns p99.9 over the median. */
-static double tell(const char *what, uint32_t *ns, size_t n)
+static double print_times(const char *what, uint32_t *ns, size_t n)
 {
   qsort(ns, n, sizeof *ns, ascending);
   const double median = at(ns, n, 0.5), p999 = at(ns, n, 0.999);
@@ -85,7 +85,7 @@ static double tell(const char *what, uint32_t *ns, size_t n)
 }
 
 /* The most work a cycle can make: a step that is refused after all its iterations. */
-static void tell_refusal(void)
+static void print_refusal(void)
 {
   enum { TRIES = 20000 };
   static uint32_t ns[TRIES];
@@ -122,7 +122,7 @@ static void add_up(long terms)
 }
 
 /* A fixed sum that takes about `us` microseconds, timed n times. */
-static void tell_fixed_sum(double us, uint32_t *ns, size_t n)
+static void print_fixed_sum(double us, uint32_t *ns, size_t n)
 {
   const long trial = 1000000;
   const int64_t start = now_ns(CLOCK_MONOTONIC);
@@ -133,7 +133,7 @@ static void tell_fixed_sum(double us, uint32_t *ns, size_t n)
     add_up((long)(us / each));
     ns[k] = (uint32_t)(now_ns(CLOCK_MONOTONIC) - before);
   }
-  tell("a fixed sum", ns, n);
+  print_times("a fixed sum", ns, n);
 }
 
 static const char *become_real_time(void)
@@ -174,12 +174,12 @@ int main(void)
   long switched = involuntary();
   run(&r, start, steps, ns, least);
   switched = involuntary() - switched;
-  tell("every cycle", ns, steps);
+  print_times("every cycle", ns, steps);
   const double median = at(ns, steps, 0.5);
-  const double ratio = tell("arithmetic", least, CYCLES);
-  tell_fixed_sum(median, ns, steps / 10);
+  const double ratio = print_times("arithmetic", least, CYCLES);
+  print_fixed_sum(median, ns, steps / 10);
   printf("\nthe core was taken away %ld times\n", switched);
-  tell_refusal();
+  print_refusal();
   free(start);
   free(ns);
   rig_free(&r);

@@ -35,17 +35,6 @@ static void put_number(FILE *f, const dialect *d, double value)
   fprintf(f, d->quoted ? "\"%s\"" : "%s", text);
 }
 
-static void put_time(FILE *f, const dialect *d, int row)
-{
-  char text[40];
-  if (!d->iso) {
-    put_number(f, d, 1e-3 * row);
-    return;
-  }
-  bramah_log_time_text(INT64_C(1700000000000000000) + (int64_t)row * 1000000, text, sizeof text);
-  fprintf(f, "%s", text);
-}
-
 static void write_log(const char *path, const dialect *d)
 {
   FILE *f = fopen(path, "w");
@@ -54,7 +43,12 @@ static void write_log(const char *path, const dialect *d)
   for (int i = 1; i < COLUMNS; i++) fprintf(f, "%cp%d[Pa]", d->delimiter, i);
   for (int row = 0; row < ROWS; row++) {
     fputc('\n', f);
-    put_time(f, d, row);
+    char text[40];
+    bramah_log_time_text(INT64_C(1700000000000000000) + (int64_t)row * 1000000, text, sizeof text);
+    if (d->iso)
+      fputs(text, f);
+    else
+      put_number(f, d, 1e-3 * row);
     for (int i = 1; i < COLUMNS; i++) {
       fputc(d->delimiter, f);
       put_number(f, d, 3e6 + 123.4567 * ((row * 7 + i * 31) % 1009));

@@ -51,62 +51,25 @@ static void close_rig(rig *r)
   bramah_machine_free(r->machine);
 }
 
-static void rewind_rig(rig *r)
+/* Seconds of a run from the start under the planned commands; *violation: the largest one of the loops on it, unless
+ * NULL, which takes time. */
+static double run(rig *r, double *violation)
 {
   must(bramah_coupled_reset(r->coupled, &diag), &diag);
   memset(r->next, 0, sizeof r->next);
   memset(r->u, 0, sizeof r->u);
-}
-
-/* One step under the commands planned for time t. */
-static void step_rig(rig *r, int64_t t_ns)
-{
-  for (size_t i = 0; i < r->machine->n_inputs; i++) {
-    const bramah_input *in = &r->machine->inputs[i];
-    while (r->next[i] < in->n_points && llround(in->times[r->next[i]] * 1e9) <= t_ns)
-      r->u[i] = in->values[r->next[i]++];
-  }
-  must(r->plant.set_inputs(r->plant.self, r->u, &diag), &diag);
-  must(r->plant.step(r->plant.self, &diag), &diag);
-}
-
-static double largest_violation(rig *r)
-{
-  double largest = 0.0;
-  rewind_rig(r);
+  const double start = bench_now();
   for (int64_t t = 0; t < duration_ns; t += r->plant.step_ns) {
-    step_rig(r, t);
-    largest = fmax(largest, bramah_coupled_constraint_violation(r->coupled));
+    for (size_t i = 0; i < r->machine->n_inputs; i++) {
+      const bramah_input *in = &r->machine->inputs[i];
+      while (r->next[i] < in->n_points && llround(in->times[r->next[i]] * 1e9) <= t)
+        r->u[i] = in->values[r->next[i]++];
+    }
+    must(r->plant.set_inputs(r->plant.self, r->u, &diag), &diag);
+    must(r->plant.step(r->plant.self, &diag), &diag);
+    if (violation) *violation = fmax(*violation, bramah_coupled_constraint_violation(r->coupled));
   }
-  return largest;
-}
-
-static double rig_us(rig *r)
-{
-  double us[RUNS];
-  for (int i = 0; i < RUNS; i++) {
-    rewind_rig(r);
-    const double start = bench_now();
-    for (int64_t t = 0; t < duration_ns; t += r->plant.step_ns) step_rig(r, t);
-    us[i] = (bench_now() - start) * 1e6 / (double)bramah_coupled_report(r->coupled).steps;
-  }
-  return bench_median(us, RUNS);
-}
-
-static void print_shipped(const char *name)
-{
-  for (int f = 0; f < 3; f++) {
-    rig r;
-    open_rig(&r, name, (bramah_formulation)f);
-    const double us = rig_us(&r);
-    const bramah_step_report report = bramah_coupled_report(r.coupled);
-    char loops[16] = "-";
-    if (r.machine->n_loops) snprintf(loops, sizeof loops, "%.1e", largest_violation(&r));
-    printf("%-18s %-21s %8.2f %11.0f %8.2f %4u  %s\n", name, formulations[f], us,
-           (double)r.plant.step_ns * 1e-3 / us, (double)report.iterations / (double)report.steps,
-           report.max_iterations, loops);
-    close_rig(&r);
-  }
+  return bench_now() - start;
 }
 
 static void print_machines(void)
@@ -114,7 +77,24 @@ static void print_machines(void)
   printf("\nplant step over the planned commands, 10 s at the machine's step, one thread, median of %d\n\n"
          "%-18s %-21s %8s %11s %8s %4s  %s\n",
          RUNS, "machine", "formulation", "us/step", "x real time", "Newton", "max", "loops to");
-  for (size_t i = 0; i < N_SHIPPED; i++) print_shipped(shipped[i]);
+  for (size_t i = 0; i < 3 * N_SHIPPED; i++) {
+    const char *name = shipped[i / 3];
+    double t[RUNS], violation = 0.0;
+    rig r;
+    open_rig(&r, name, (bramah_formulation)(i % 3));
+    for (int k = 0; k < RUNS; k++) t[k] = run(&r, NULL);
+    const bramah_step_report report = bramah_coupled_report(r.coupled);
+    const double steps = (double)report.steps, us = bench_median(t, RUNS) * 1e6 / steps;
+    char loops[16] = "-";
+    if (r.machine->n_loops) {
+      run(&r, &violation);
+      snprintf(loops, sizeof loops, "%.1e", violation);
+    }
+    printf("%-18s %-21s %8.2f %11.0f %8.2f %4u  %s\n", name, formulations[i % 3], us,
+           (double)r.plant.step_ns * 1e-3 / us, (double)report.iterations / steps, report.max_iterations,
+           loops);
+    close_rig(&r);
+  }
   printf(
       "\nThe crane has no loop: its three rows are the same computation but for the bookkeeping.\n"
       "Others on lifting-four-bar at 1 kHz, measured on a Xeon of about 3 GHz (two pressures; this machine "
@@ -182,34 +162,23 @@ static double chain_us(size_t n, int steps, double *iterations)
   return bench_median(us, RUNS);
 }
 
-/* Least squares of log(us) over log(n): the exponent. */
-static double slope(size_t count, const double *log_n, const double *log_us)
-{
-  double x = 0, y = 0, xx = 0, xy = 0;
-  for (size_t i = 0; i < count; i++) {
-    x += log_n[i], y += log_us[i];
-    xx += log_n[i] * log_n[i], xy += log_n[i] * log_us[i];
-  }
-  const double m = (double)count;
-  return (m * xy - x * y) / (m * xx - x * x);
-}
-
 static void print_chains(void)
 {
   static const size_t lengths[] = {1, 2, 4, 8, 16, 32, 64, 125, 250, 500, 1000};
   enum { STEPS = 50, COUNT = sizeof lengths / sizeof lengths[0] };
-  double log_n[COUNT], log_us[COUNT];
+  double x = 0, y = 0, xx = 0, xy = 0;
   printf("\nopen chain of n rods on revolute joints, a falling zigzag; the first %d steps of 1 ms\n\n"
          "%5s %12s %16s %8s\n",
          STEPS, "n", "us/step", "us/step/body", "Newton");
   for (size_t i = 0; i < COUNT; i++) {
     double iterations;
-    const double us = chain_us(lengths[i], STEPS, &iterations);
-    printf("%5u %12.2f %16.3f %8.2f\n", (unsigned)lengths[i], us, us / (double)lengths[i], iterations);
-    log_n[i] = log((double)lengths[i]);
-    log_us[i] = log(us);
+    const double n = (double)lengths[i], us = chain_us(lengths[i], STEPS, &iterations);
+    printf("%5.0f %12.2f %16.3f %8.2f\n", n, us, us / n, iterations);
+    x += log(n), y += log(us);
+    xx += log(n) * log(n), xy += log(n) * log(us);
   }
-  printf("\ncost grows as n^%.2f over all lengths (least squares).\n", slope(COUNT, log_n, log_us));
+  printf("\ncost grows as n^%.2f over all lengths (least squares).\n",
+         (COUNT * xy - x * y) / (COUNT * xx - x * x));
 }
 
 int main(void)

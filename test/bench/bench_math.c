@@ -35,27 +35,26 @@ static void lapack_lu(int n)
   dgetrf_(&n, &n, C, &n, pivot, &info);
 }
 
-static double nanoseconds(void (*body)(int), int n)
-{
-  const int times = 2000000 / (n * n * n + 20) + 100;
-  const double t = bench_now();
-  for (int i = 0; i < times; i++) {
-    body(n);
-    sink += C[0];
-  }
-  return (bench_now() - t) / times * 1e9;
-}
-
 int main(void)
 {
+  static void (*const bodies[])(int) = {own_product, blas_product, own_lu, lapack_lu};
+  static const int sizes[] = {2, 3, 5, 8, 12, 16, 20, 24, 32};
   unsigned seed = 1;
+  bench_print_machine();
   for (int i = 0; i < LARGEST * LARGEST; i++) A[i] = test_uniform(&seed), B[i] = test_uniform(&seed);
   printf("%4s %14s %14s %14s %14s\n", "n", "product own ns", "dgemm ns", "LU own ns", "dgetrf ns");
-  static const int sizes[] = {2, 3, 5, 8, 12, 16, 20, 24, 32};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-    const int n = sizes[i];
-    printf("%4d %14.0f %14.0f %14.0f %14.0f\n", n, nanoseconds(own_product, n), nanoseconds(blas_product, n),
-           nanoseconds(own_lu, n), nanoseconds(lapack_lu, n));
+    const int n = sizes[i], times = 2000000 / (n * n * n + 20) + 100;
+    printf("%4d", n);
+    for (size_t b = 0; b < sizeof bodies / sizeof bodies[0]; b++) {
+      const double t = bench_now();
+      for (int k = 0; k < times; k++) {
+        bodies[b](n);
+        sink += C[0];
+      }
+      printf(" %14.0f", (bench_now() - t) / times * 1e9);
+    }
+    putchar('\n');
   }
   return sink == 0.5;
 }

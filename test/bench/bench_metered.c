@@ -72,31 +72,30 @@ static void fill(double regeneration)
     }
 }
 
-static double nanoseconds(void (*body)(const input *, size_t), size_t n)
-{
-  double t[TIMES];
-  for (size_t k = 0; k < TIMES; k++) {
-    const double start = bench_now();
-    for (size_t i = 0; i < INPUTS; i++) body(&inputs[i], n);
-    t[k] = (bench_now() - start) / INPUTS * 1e9;
-  }
-  return bench_median(t, TIMES);
-}
-
 int main(void)
 {
+  static const struct {
+    const char *name;
+    void (*body)(const input *, size_t);
+    size_t n;
+    double regeneration;
+  } rows[] = {{"Gamma", gamma_alone, 1, 0.0},        {"Lambda", lambda_alone, 1, 0.0},
+              {"Gamma_mul (2)", gamma_of, 2, 0.0},   {"Lambda_mul (2)", lambda_of, 2, 0.0},
+              {"  slopes", slopes_of, 2, 0.0},       {"Gamma_mul (4)", gamma_of, 4, 0.0},
+              {"Lambda_mul (4)", lambda_of, 4, 0.0}, {"  slopes", slopes_of, 4, 0.0},
+              {"Gamma_mul (8)", gamma_of, 8, 0.0},   {"Lambda_mul (8)", lambda_of, 8, 0.0},
+              {"  slopes", slopes_of, 8, 0.0},       {"Gamma_reg", gamma_of, 1, 0.5},
+              {"Lambda_reg", lambda_of, 1, 0.5},     {"Lambda_mul (4) with regeneration", lambda_of, 4, 0.5}};
   bench_print_machine();
-  fill(0.0);
-  printf("Gamma              %8.0f ns\nLambda             %8.0f ns\n", nanoseconds(gamma_alone, 1),
-         nanoseconds(lambda_alone, 1));
-  static const size_t sizes[] = {2, 4, 8};
-  for (size_t i = 0; i < 3; i++)
-    printf("Gamma_mul  (%zu)     %8.0f ns\nLambda_mul (%zu)     %8.0f ns, slopes %.0f ns\n", sizes[i],
-           nanoseconds(gamma_of, sizes[i]), sizes[i], nanoseconds(lambda_of, sizes[i]),
-           nanoseconds(slopes_of, sizes[i]));
-  fill(0.5);
-  printf(
-      "Gamma_reg          %8.0f ns\nLambda_reg         %8.0f ns\nLambda_mul with regeneration (4) %.0f ns\n",
-      nanoseconds(gamma_of, 1), nanoseconds(lambda_of, 1), nanoseconds(lambda_of, 4));
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+    double t[TIMES];
+    fill(rows[k].regeneration);
+    for (size_t turn = 0; turn < TIMES; turn++) {
+      const double start = bench_now();
+      for (size_t i = 0; i < INPUTS; i++) rows[k].body(&inputs[i], rows[k].n);
+      t[turn] = (bench_now() - start) / INPUTS * 1e9;
+    }
+    printf("%-34s %8.0f ns\n", rows[k].name, bench_median(t, TIMES));
+  }
   return sink == 0.5;
 }

@@ -43,6 +43,6 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
   logs="$logs log$i.csv"
 done
 # One log: two threads share the neighbours of a slope, the rest is one replay after the other.
-compare_threads 'tune, 5 figures, 1 log' log1.csv
+compare_threads 'tune, 5 values, 1 log' log1.csv
 # shellcheck disable=SC2086
-compare_threads 'tune, 5 figures, 10 logs' $logs
+compare_threads 'tune, 5 values, 10 logs' $logs

@@ -160,7 +160,7 @@ awk '/^Values found/ { table = 1 } /^Profiles/ { table = 2 }
 
 # What a gate of two standard deviations leaves has a NIS of 0.774, and is consistent.
 sed 's/rate: 1 kHz/rate: 1 kHz, gate: 2/' both.yaml >gated.yaml
-run 0 tune gated.yaml log1.csv --as-it-stands --budget 2
+run 0 tune gated.yaml log1.csv --start-from-study --budget 2
 near "$(awk '/all together/ { print 0.5 * ($6 + $8) }' out)" 0.774 0.005 'middle of the band of NIS behind gates'
 same "$(grep -c 'log1.csv.* consistent' out)" 4 'verdicts behind gates'
 
@@ -177,8 +177,8 @@ run 0 tune off.yaml log1.csv --criterion rmse --truth truth1.csv --budget 40
 says out 'rmse 0.'
 run 0 tune off.yaml log1.csv --criterion prediction --budget 40
 says out 'prediction '
-run 0 tune off.yaml log1.csv --method simplex --as-it-stands --budget 120 --threads 2 --output s1.yaml
-run 0 tune off.yaml log1.csv --method simplex --as-it-stands --budget 120 --threads 1 --output s2.yaml --evaluations s.csv
+run 0 tune off.yaml log1.csv --method simplex --start-from-study --budget 120 --threads 2 --output s1.yaml
+run 0 tune off.yaml log1.csv --method simplex --start-from-study --budget 120 --threads 1 --output s2.yaml --evaluations s.csv
 cmp -s s1.yaml s2.yaml || fail 'the simplex finds something else with another number of threads'
 grep -q ',given up,' s.csv || fail 'hopeless replays are not given up'
 run 0 tune off.yaml log1.csv log2.csv --time 0.01
@@ -261,7 +261,7 @@ says err 'log1.csv: sensors.p2.sigma: sigma must be positive (at t = 0 s, one va
   echo 'tune: {parameters: {volumes.v2.noise: {least: 1 bar/s^0.5, most: 4e200 bar/s^0.5, step: 1e200 bar/s^0.5, scale: linear}}}'
 } >huge.yaml
 for threads in 1 3; do
-  run 1 tune huge.yaml log1.csv --as-it-stands --threads "$threads"
+  run 1 tune huge.yaml log1.csv --start-from-study --threads "$threads"
   says err 'the variance of this state is not finite (at t = 0 s, one value a step further)'
 done
 run 0 tune wrong.yaml log1.csv --method simplex --budget 5

@@ -46,6 +46,8 @@ run 2 check
 run 2 study a b --output x
 run 2 check --colour a
 says err "unknown option '--colour'"
+run 2 tune a b --as-it-stands # options of earlier versions
+says err "option '--as-it-stands' is '--start-from-study' now"
 run 2 simulate m.yaml --output x
 says err "option '--duration' is missing"
 run 2 simulate m.yaml --output x --duration '1 bar'

@@ -166,7 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   const input in = split(data, size);
   bramah_study *study = NULL;
   FUZZ_CHECK(fuzz_four_bar()->n_input <= MOST_INPUTS, "inputs");
-  if (!in.n || bramah_study_load(in.study, NULL, &study)) return 0;
+  if (!in.n || bramah_study_load(in.study, 0, NULL, NULL, &study)) return 0;
   if (study->n_sensors <= MOST_SENSORS) {
     const outcome first = read_all(study, &in), second = read_all(study, &in);
     if (first.status) check_place(&first, &in);

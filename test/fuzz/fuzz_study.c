@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Any bytes as a study file: check and load agree; the sensors of what loads are bound to a plant and
  * measure, and its changes are applied to that plant's machine file. */
-#include "bramah/study.h"
 #include "bramah/units.h"
+#include "lib/io/session.h"
 #include "test/fuzz/four_bar.h"
 #include "test/fuzz/fuzz.h"
 
@@ -116,7 +116,7 @@ static void check_changes(const bramah_study *study)
   const bramah_status load =
       bramah_machine_load(FUZZ_FOUR_BAR, study->n_changes, study->changes, &diag, &machine);
   const bramah_status check =
-      bramah_machine_check(FUZZ_FOUR_BAR, study->n_changes, study->changes, tell_change, &mistakes);
+      bramah__machine_check(FUZZ_FOUR_BAR, study->n_changes, study->changes, tell_change, &mistakes);
   FUZZ_CHECK(load == check && (mistakes > 0) == (load != BRAMAH_OK), "load %s, check %s, %d mistakes",
              bramah_status_name(load), bramah_status_name(check), mistakes);
   bramah_machine_free(machine);
@@ -128,8 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   fuzz_mistakes mistakes = {.path = path, .lines = fuzz_lines(data, size)};
   bramah_study *study = NULL;
   bramah_diag diag;
-  const bramah_status check = bramah_study_check(path, fuzz_tell, &mistakes);
-  const bramah_status load = bramah_study_load(path, &diag, &study);
+  const bramah_status check = bramah__study_check(path, fuzz_tell, &mistakes);
+  const bramah_status load = bramah_study_load(path, 0, NULL, &diag, &study);
   fuzz_check_agreement(&mistakes, check, load, &diag);
   if (!load) check_study(study, mistakes.lines);
   if (!load && study->n_changes) check_changes(study);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "test/fuzz/plant.h"
 #include "bramah/coupled.h"
+#include "lib/plant/plant_table.h"
 #include "test/fuzz/fuzz.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ static void check_finite(const bramah_plant *plant, double *x)
 {
   plant->coordinates(plant->self, x);
   for (size_t i = 0; i < bramah_plant_n_error(plant); i++)
-    FUZZ_CHECK(isfinite(x[i]), "%s is %g", bramah_plant_state_name(plant, i), x[i]);
+    FUZZ_CHECK(isfinite(x[i]), "%s is %g", bramah__plant_state_name(plant, i), x[i]);
 }
 
 static void check_outputs(const bramah_plant *plant)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every derivative of the plant against central differences: of the stroke, of the outputs, of the
  * accelerations, of the residual of the step. */
+#include "lib/plant/plant_table.h"
 #include "lib/plant/residual_derivative.h"
-#include "lib/plant/formulation.h"
-#include "lib/plant/step.h"
 #include "test/support/metered_bar.h"
 #include "test/support/run.h"
 
@@ -134,7 +133,7 @@ static void check_output_rows(const bramah_plant *p)
       const double difference = (above - p->output(p->self, i)) / (2 * step);
       const double tolerance = tolerance_of(&info, row[k], difference);
       ck_assert_msg(fabs(row[k] - difference) <= tolerance, "%s by %s: %.12g, difference %.12g", info.name,
-                    bramah_plant_state_name(p, k), row[k], difference);
+                    bramah__plant_state_name(p, k), row[k], difference);
     }
     p->restore(p->self, snap);
     checked++;
@@ -337,7 +336,7 @@ START_TEST(test_acceleration_jacobian)
     must(plant.accelerations(plant.self, below, &diag), &diag);
     const double difference = (above[0] - below[0]) / (2 * step);
     ck_assert_msg(fabs(J[k] - difference) <= 2e-5 * fabs(difference), "%s: %.10g, difference %.10g",
-                  bramah_plant_state_name(&plant, k), J[k], difference);
+                  bramah__plant_state_name(&plant, k), J[k], difference);
   }
 }
 END_TEST
@@ -349,8 +348,8 @@ START_TEST(test_generic_jacobian_agrees)
   double own[64], generic[64], dx[16], zdd[8];
   bramah_plant bare = plant;
   bare.acceleration_jacobian = NULL;
-  must(bramah_plant_acceleration_jacobian(&plant, own, snap, dx, zdd, &diag), &diag);
-  must(bramah_plant_acceleration_jacobian(&bare, generic, snap, dx, zdd, &diag), &diag);
+  must(bramah__plant_acceleration_jacobian(&plant, own, snap, dx, zdd, &diag), &diag);
+  must(bramah__plant_acceleration_jacobian(&bare, generic, snap, dx, zdd, &diag), &diag);
   for (size_t k = 0; k < bramah_plant_n_error(&plant); k++)
     ck_assert_double_eq_tol(own[k], generic[k], 1e-4 * fabs(own[k]) + 1e-12);
 }

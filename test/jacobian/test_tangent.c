@@ -2,8 +2,7 @@
 /* Derivatives of the tree's inverse dynamics, of forces and of the constraint accelerations against central
  * differences; the sweep against the dense solution. */
 #include "lib/math/dense.h"
-#include "lib/multibody/stiffness.h"
-#include "lib/multibody/variation.h"
+#include "lib/multibody/closure.h"
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"

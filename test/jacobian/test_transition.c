@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Transition of the error state over a step and derivative of the accelerations, analytic, against central
  * differences of the plant itself through inject. */
-#include "lib/plant/formulation.h"
+#include "lib/plant/coupled_internal.h"
+#include "lib/plant/plant_table.h"
 #include "test/support/metered_bar.h"
 #include "test/support/run.h"
 
@@ -64,8 +65,8 @@ static void check_transition(bramah_coupled *c, double tolerance)
       const double slope = (x[1][r] - x[0][r]) / (2 * step_of(&p, k));
       const double scale = typical(&p, k) / typical(&p, r);
       ck_assert_msg(fabs(F[r * n + k] - slope) * scale < tolerance * (1.0 + fabs(slope) * scale),
-                    "%s by %s: %.10g, difference %.10g", bramah_plant_state_name(&p, r), bramah_plant_state_name(&p, k),
-                    F[r * n + k], slope);
+                    "%s by %s: %.10g, difference %.10g", bramah__plant_state_name(&p, r),
+                    bramah__plant_state_name(&p, k), F[r * n + k], slope);
     }
   }
   p.restore(p.self, before);
@@ -86,9 +87,10 @@ static void check_accelerations(bramah_coupled *c, double tolerance)
     }
     for (size_t r = 0; r < p.n_dof; r++) {
       const double slope = (a[1][r] - a[0][r]) / (2 * step_of(&p, k));
-      ck_assert_msg(
-          fabs(J[r * n + k] - slope) * typical(&p, k) < tolerance * (1.0 + fabs(slope) * typical(&p, k)),
-          "acceleration %zu by %s: %.10g, difference %.10g", r, bramah_plant_state_name(&p, k), J[r * n + k], slope);
+      ck_assert_msg(fabs(J[r * n + k] - slope) * typical(&p, k) <
+                        tolerance * (1.0 + fabs(slope) * typical(&p, k)),
+                    "acceleration %zu by %s: %.10g, difference %.10g", r, bramah__plant_state_name(&p, k),
+                    J[r * n + k], slope);
     }
   }
   p.restore(p.self, before);
@@ -127,9 +129,10 @@ static void check_parameters(bramah_coupled *c, double tolerance)
     }
     for (size_t r = 0; r < n; r++) {
       const double slope = (x[1][r] - x[0][r]) / step;
-      ck_assert_msg(
-          fabs(G[r * m + k] - slope) * step < tolerance * (fabs(slope) * step + 1e-4 * typical(&p, r)),
-          "%s by %s: %.10g, difference %.10g", bramah_plant_state_name(&p, r), info.name, G[r * m + k], slope);
+      ck_assert_msg(fabs(G[r * m + k] - slope) * step <
+                        tolerance * (fabs(slope) * step + 1e-4 * typical(&p, r)),
+                    "%s by %s: %.10g, difference %.10g", bramah__plant_state_name(&p, r), info.name,
+                    G[r * m + k], slope);
     }
     const double by = (a[1][0] - a[0][0]) / step;
     ck_assert_double_eq_tol(Jp[k], by, 0.4 * tolerance * fabs(by) + 1e-9 / step);
@@ -233,8 +236,7 @@ START_TEST(test_direct_valve)
     for (int k = 0; k < 50; k++) must(p.step(p.self, &diag), &diag);
     check_transition(c, 3e-5);
     check_parameters(c, 5e-3);
-    must(p.set_parameter(p.self, (size_t)bramah_plant_find_parameter(&p, "valve.offset"), 0.25, &diag),
-         &diag);
+    must(p.set_parameter(p.self, must_find_parameter(&p, "valve.offset"), 0.25, &diag), &diag);
     ck_assert_double_eq(p.output(p.self, spool), u + 0.25);
   }
   bramah_coupled_free(c);

@@ -77,9 +77,8 @@ static void close_side(side *s)
 
 static void set(side *s, const char *name, double value)
 {
-  const long i = bramah_plant_find_parameter(&s->plant, name);
-  ck_assert_int_ge(i, 0);
-  must(s->plant.set_parameter(s->plant.self, (size_t)i, value, &diag), &diag);
+  const size_t i = must_find_parameter(&s->plant, name);
+  must(s->plant.set_parameter(s->plant.self, i, value, &diag), &diag);
 }
 
 typedef struct outcome {

@@ -190,7 +190,7 @@ START_TEST(test_one_degree_of_freedom)
   rig r;
   double sigma[RODS];
   open_rig(&r, 1000000, BRAMAH_FORMULATION_PARTITIONING);
-  ck_assert_uint_eq(bramah_model_degrees_of_freedom(r.model), 1);
+  ck_assert_uint_eq(bramah_model_get_info(r.model).n_dof, 1);
   singular_values(&r, sigma);
   printf("singular values at the cube: %.2g %.3f %.3f %.3f %.3f\n", sigma[0], sigma[1], sigma[2], sigma[3],
          sigma[4]);

@@ -100,13 +100,13 @@ static void same_motion(const bramah_machine *one, const bramah_machine *other, 
     must(bramah_coupled_new(m[i], &diag, &c[i]), &diag);
     p[i] = bramah_coupled_plant(c[i]);
   }
-  const size_t n = bramah_model_n_joints(m[0]);
+  const size_t n = bramah_model_get_info(m[0]).n_joints;
   const double before = energy(&p[0]);
-  ck_assert_uint_eq(n, bramah_model_n_joints(m[1]));
+  ck_assert_uint_eq(n, bramah_model_get_info(m[1]).n_joints);
   for (int k = 0; k < 100; k++)
     for (int i = 0; i < 2; i++) must(p[i].step(p[i].self, &diag), &diag);
   for (size_t j = 0; j < n; j++) {
-    ck_assert_str_eq(bramah_model_joint_name(m[0], j), bramah_model_joint_name(m[1], j));
+    ck_assert_str_eq(bramah_model_get_info(m[0]).joint_names[j], bramah_model_get_info(m[1]).joint_names[j]);
     for (size_t q = 0; q < 2; q++)
       ck_assert_double_eq_tol(p[0].output(p[0].self, 3 * j + q), p[1].output(p[1].self, 3 * j + q),
                               tolerance);

@@ -2,6 +2,7 @@
 /* Samples that arrive late and out of order: once all are there, the filter has the bits of the log in order;
  * and before that those of the samples known so far. */
 #include "bramah/replay.h"
+#include "lib/plant/plant_table.h"
 #include "test/support/driven.h"
 #include "test/support/four_bar.h"
 #include "test/support/pendulum.h"
@@ -264,10 +265,10 @@ static void assert_coordinates_change(void)
   make_slider(&r, 0);
   char first[64] = "";
   int changes = 0;
-  strncat(first, bramah_plant_state_name(&r.plant, 0), sizeof first - 1);
+  strncat(first, bramah__plant_state_name(&r.plant, 0), sizeof first - 1);
   for (int k = 0; k < 600; k++) {
     must(r.plant.step(r.plant.self, &diag), &diag);
-    changes += strcmp(first, bramah_plant_state_name(&r.plant, 0)) != 0;
+    changes += strcmp(first, bramah__plant_state_name(&r.plant, 0)) != 0;
   }
   ck_assert_int_gt(changes, 50);
   destroy(&r);

@@ -93,7 +93,7 @@ static void run(double *angle)
   must(bramah_model_new(&s.machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
   const bramah_plant p = bramah_coupled_plant(c);
-  ck_assert_uint_eq(bramah_model_degrees_of_freedom(model), 1);
+  ck_assert_uint_eq(bramah_model_get_info(model).n_dof, 1);
   for (int k = 0; k < STEPS; k++) {
     must(p.step(p.self, &diag), &diag);
     angle[k] = p.output(p.self, must_find(&p, "crank.angle"));

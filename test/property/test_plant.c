@@ -4,6 +4,7 @@
 #include "bramah/coupled.h"
 #include "bramah/filter.h"
 #include "lib/math/dense.h"
+#include "lib/plant/plant_table.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -139,7 +140,7 @@ START_TEST(test_basis_change_maps_rates)
   p.save(p.self, at_change);
   p.restore(p.self, snap);
   char old_name[64];
-  strncpy(old_name, bramah_plant_state_name(&p, 0), sizeof old_name - 1);
+  strncpy(old_name, bramah__plant_state_name(&p, 0), sizeof old_name - 1);
   const size_t old_position = must_find(&p, old_name), old_rate = old_position + 1;
   /* In the new basis, move by T times a unit error of the old: the old coordinate must move by that unit. */
   for (int column = 0; column < 2; column++) {

@@ -185,11 +185,10 @@ static const double torque_sigma = 200.0, torque_time = 0.3; /* N m, s */
 /* A torque on the crank as a Gauss-Markov process. */
 static void advance_coloured(side *truth, double u, double *torque, unsigned *seed)
 {
-  const long load = bramah_plant_find_parameter(&truth->plant, "crank.load");
+  const size_t load = must_find_parameter(&truth->plant, "crank.load");
   const double Phi = exp(-1e-3 / torque_time);
-  ck_assert_int_ge(load, 0);
   *torque = Phi * *torque + torque_sigma * sqrt(1.0 - Phi * Phi) * test_normal(seed);
-  must(truth->plant.set_parameter(truth->plant.self, (size_t)load, *torque, &diag), &diag);
+  must(truth->plant.set_parameter(truth->plant.self, load, *torque, &diag), &diag);
   must(truth->plant.set_inputs(truth->plant.self, &u, &diag), &diag);
   must(truth->plant.step(truth->plant.self, &diag), &diag);
 }

@@ -40,7 +40,7 @@ static void open_side(side *s, double time_constant)
   s->plant = bramah_coupled_plant(s->coupled);
   for (int i = 0; i < SENSORS; i++)
     must(bramah_sensor_init(&sensor_options[i], &s->plant, &diag, &s->sensor[i]), &diag);
-  s->offset = (size_t)bramah_plant_find_parameter(&s->plant, "valve.offset");
+  s->offset = must_find_parameter(&s->plant, "valve.offset");
 }
 
 static void make_filter(side *s, double command_noise, double acceleration_noise, double pressure_noise)

@@ -35,7 +35,7 @@ START_TEST(test_pendulum)
   must(bramah_model_new(&machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
   const bramah_plant plant = bramah_coupled_plant(c);
-  const size_t load = (size_t)bramah_plant_find_parameter(&plant, "hinge.load");
+  const size_t load = must_find_parameter(&plant, "hinge.load");
   const bramah_linearization_options options = {.n_parameters = 1, .parameters = &load};
   must(bramah_linearization_new(model, &options, &diag, &l), &diag);
   must(bramah_linearization_run(l, c, &diag), &diag);
@@ -68,7 +68,6 @@ START_TEST(test_four_bar)
   const bramah_model *model;
   bramah_coupled *c;
   bramah_linearization *l;
-  static double work[8000];
   four_bar_describe(&fb, 1.0, 1000000);
   fb.cylinders[0].friction = (bramah_friction){.model = BRAMAH_FRICTION_VISCOUS, .viscous = 5e3};
   fb.machine.n_leakages = 1;
@@ -83,8 +82,7 @@ START_TEST(test_four_bar)
   const size_t first = 0;
   const bramah_trim trim = {.n_held = 1, .held = &first, .target = &target, .n_free = 1, .free = &first};
   must(plant.set_inputs(plant.self, &start, &diag), &diag);
-  ck_assert_uint_le(bramah_equilibrium_work(l, 1, 1), 8000);
-  must(bramah_trim_find(l, c, &trim, work, NULL, &diag), &diag);
+  must(bramah_trim_find(l, c, &trim, NULL, &diag), &diag);
   must(bramah_linearization_run(l, c, &diag), &diag);
   const bramah_linear_system *s = bramah_linearization_system(l);
   ck_assert_uint_eq(s->n, N);

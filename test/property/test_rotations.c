@@ -5,7 +5,7 @@
 #include "bramah/filter.h"
 #include "lib/math/vector3.h"
 #include "lib/plant/coupled_internal.h"
-#include "lib/plant/step.h"
+#include "lib/plant/plant_table.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -540,14 +540,14 @@ START_TEST(test_rows_after_a_rebase)
       bramah_plant_output_info(&plant, i, &info);
       if (!info.has_row) continue;
       must(plant.output_row(plant.self, i, own), &diag);
-      must(bramah_plant_output_row(&bare, i, by_differences, snap[0], dx, &diag), &diag);
+      must(bramah__plant_output_row(&bare, i, by_differences, snap[0], dx, &diag), &diag);
       for (size_t k = 0; k < n; k++)
         ck_assert_msg(fabs(own[k] - by_differences[k]) < 2e-6 * (1.0 + fabs(own[k])), "%s: %g, %g", info.name,
                       own[k], by_differences[k]);
     }
     double A[2][MOST * MOST], dx[MOST], zdd[2 * MOST];
-    must(bramah_plant_acceleration_jacobian(&plant, A[0], snap[0], dx, zdd, &diag), &diag);
-    must(bramah_plant_acceleration_jacobian(&bare, A[1], snap[0], dx, zdd, &diag), &diag);
+    must(bramah__plant_acceleration_jacobian(&plant, A[0], snap[0], dx, zdd, &diag), &diag);
+    must(bramah__plant_acceleration_jacobian(&bare, A[1], snap[0], dx, zdd, &diag), &diag);
     for (size_t k = 0; k < nf * n; k++)
       ck_assert_double_eq_tol(A[0][k], A[1][k], 2e-3 * (1.0 + fabs(A[0][k])));
   }

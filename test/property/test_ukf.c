@@ -2,6 +2,7 @@
 /* The unscented filter: equal to the error-state filter on a linear plant, as good on the four-bar, through a
  * change of the independent coordinates, and what it refuses. */
 #include "bramah/ukf.h"
+#include "lib/plant/plant_table.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_run.h"
 #include "test/support/pendulum.h"
@@ -292,7 +293,7 @@ START_TEST(test_through_a_change_of_coordinates)
                                    .first_order_noise = NULL};
   must(bramah_ukf_new(&p, 1, &sensor, &o, NULL, &diag, &ukf), &diag);
   char first[64];
-  snprintf(first, sizeof first, "%s", bramah_plant_state_name(&p, 0));
+  snprintf(first, sizeof first, "%s", bramah__plant_state_name(&p, 0));
   double nis = 0.0;
   int inside = 0, changes = 0;
   const int steps = 4000;
@@ -305,8 +306,8 @@ START_TEST(test_through_a_change_of_coordinates)
     inside += fabs(error) < 1.96 * bramah_ukf_output_sigma(ukf, basis);
     must(bramah_ukf_predict(ukf, &diag), &diag);
     must(t.step(t.self, &diag), &diag);
-    changes += strcmp(first, bramah_plant_state_name(&p, 0)) != 0;
-    snprintf(first, sizeof first, "%s", bramah_plant_state_name(&p, 0));
+    changes += strcmp(first, bramah__plant_state_name(&p, 0)) != 0;
+    snprintf(first, sizeof first, "%s", bramah__plant_state_name(&p, 0));
   }
   ck_assert_int_ge(changes, 1);
   ck_assert_double_eq_tol(nis / steps, 1.0, 0.1);
@@ -332,7 +333,7 @@ START_TEST(test_coordinates_of_the_plant)
   r.plant.coordinates(r.plant.self, x);
   for (size_t i = 0; i < 5; i++)
     ck_assert_double_eq(
-        x[i], r.plant.output(r.plant.self, must_find(&r.plant, bramah_plant_state_name(&r.plant, i))));
+        x[i], r.plant.output(r.plant.self, must_find(&r.plant, bramah__plant_state_name(&r.plant, i))));
   must(r.plant.inject(r.plant.self, dx, &diag), &diag);
   r.plant.coordinates(r.plant.self, moved);
   for (size_t i = 0; i < 5; i++) ck_assert_double_eq_tol(moved[i], x[i] + dx[i], 1e-12 * fabs(x[i]) + 1e-15);

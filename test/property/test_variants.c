@@ -298,8 +298,8 @@ START_TEST(test_second_order_force)
   o.augmented = &load;
   make(&r, &o);
   ck_assert_uint_eq(bramah_filter_n_error(r.filter), N + 2);
-  const long parameter = bramah_plant_find_parameter(&r.truth, "crank.load");
-  must(r.truth.set_parameter(r.truth.self, (size_t)parameter, 400.0, &diag), &diag);
+  const size_t parameter = must_find_parameter(&r.truth, "crank.load");
+  must(r.truth.set_parameter(r.truth.self, parameter, 400.0, &diag), &diag);
   for (int k = 0; k < 2500; k++) cycle(&r, command(k), 0.0, &seed);
   ck_assert_double_eq_tol(bramah_filter_augmented_value(r.filter, 0), 400.0,
                           4.0 * bramah_filter_augmented_sigma(r.filter, 0));

@@ -75,7 +75,7 @@ START_TEST(test_passes_its_singular_position)
   describe(&machine);
   must(bramah_model_new(&machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
-  ck_assert_uint_eq(bramah_model_degrees_of_freedom(model), 1);
+  ck_assert_uint_eq(bramah_model_get_info(model).n_dof, 1);
   const bramah_plant p = bramah_coupled_plant(c);
   const size_t kinetic = must_find(&p, "energy.kinetic"), potential = must_find(&p, "energy.potential"),
                angle = must_find(&p, "rocker0.angle"), last = must_find(&p, "rocker40.rate");

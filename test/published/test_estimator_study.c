@@ -79,7 +79,7 @@ static void start(rig *r)
 {
   const bramah_joint_start *crank = &r->study->joints[0];
   const size_t joint = 0;
-  ck_assert_str_eq(crank->joint, bramah_model_joint_name(r->model, joint));
+  ck_assert_str_eq(crank->joint, bramah_model_get_info(r->model).joint_names[joint]);
   must(bramah_coupled_start(r->coupled, 1, &joint, &crank->position, &crank->rate, NULL, &diag), &diag);
 }
 
@@ -88,7 +88,7 @@ static bramah_filter *make_filter(rig *r, bramah_sensor *sensors)
   const bramah_study *study = r->study;
   double sigma[3], noise[3];
   for (size_t i = 0; i < 3; i++) {
-    ck_assert_str_eq(study->volumes[i].volume, bramah_model_volume_name(r->model, i));
+    ck_assert_str_eq(study->volumes[i].volume, bramah_model_get_info(r->model).volume_names[i]);
     sigma[i] = study->volumes[i].sigma;
     noise[i] = study->volumes[i].noise;
   }
@@ -172,7 +172,7 @@ START_TEST(test_sensor_set)
   char path[1024];
   bramah__rmse rmse[SIGNALS] = {{0}}, free_run[SIGNALS] = {{0}};
   snprintf(path, sizeof path, "%s/datasets/four-bar/sensors-%d.yaml", root(), _i + 1);
-  must(bramah_study_load(path, &diag, &r.study), &diag);
+  must(bramah_study_load(path, 0, NULL, &diag, &r.study), &diag);
   open_machine(&r, r.study->machine_file, r.study->n_changes, r.study->changes);
   for (uint64_t seed = 1; seed <= seeds; seed++) run_once(&r, seed, rmse, seed == 1 ? free_run : NULL);
   print_row(_i, rmse);

@@ -171,9 +171,9 @@ START_TEST(test_equilibrium)
   must(bramah_model_new(&fb.machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
   const bramah_plant p = bramah_coupled_plant(c);
-  ck_assert_double_eq_tol(bramah_model_initial_pressure(model, 0), 2753284.892633369, 1e-3);
-  ck_assert_double_eq_tol(bramah_model_initial_pressure(model, 1), 2753284.892633369, 1e-3);
-  ck_assert_double_eq(bramah_model_initial_pressure(model, 2), 3.5e6);
+  ck_assert_double_eq_tol(bramah_model_get_info(model).initial_pressures[0], 2753284.892633369, 1e-3);
+  ck_assert_double_eq_tol(bramah_model_get_info(model).initial_pressures[1], 2753284.892633369, 1e-3);
+  ck_assert_double_eq(bramah_model_get_info(model).initial_pressures[2], 3.5e6);
   ck_assert_double_eq_tol(p.output(p.self, must_find(&p, "lift.force")), -386.00488743747553, 1e-6);
   for (int i = 0; i < 1000; i++) must(p.step(p.self, &diag), &diag);
   ck_assert_double_eq_tol(p.output(p.self, must_find(&p, "crank.angle")), 1.0471975511965976,

@@ -112,7 +112,7 @@ static double deviation(int64_t step_ns, double *violation)
   describe(&s, step_ns);
   must(bramah_model_new(&s.machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
-  ck_assert_uint_eq(bramah_model_degrees_of_freedom(model), 1);
+  ck_assert_uint_eq(bramah_model_get_info(model).n_dof, 1);
   const bramah_plant p = bramah_coupled_plant(c);
   for (int64_t t = 0; t < 30000000; t += step_ns) {
     must(p.step(p.self, &diag), &diag);

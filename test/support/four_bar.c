@@ -264,6 +264,14 @@ size_t must_find(const bramah_plant *plant, const char *name)
   exit(1);
 }
 
+size_t must_find_parameter(const bramah_plant *plant, const char *name)
+{
+  bramah_diag diag;
+  size_t i = 0;
+  must(bramah_plant_parameter_index(plant, name, &i, &diag), &diag);
+  return i;
+}
+
 /* ---- rigs and random numbers ---- */
 
 void four_bar_open(four_bar_rig *rig, double friction, double angle_deg)

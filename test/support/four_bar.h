@@ -79,5 +79,7 @@ void must(bramah_status status, const bramah_diag *diag);
 
 /* Index of an output; stops when there is none. */
 size_t must_find(const bramah_plant *plant, const char *name);
+/* Index of a parameter, likewise. */
+size_t must_find_parameter(const bramah_plant *plant, const char *name);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "test/support/redundant_differences.h"
 #include "lib/linear/linearization_internal.h"
-#include "lib/linear/rolling.h"
 #include "lib/math/dense.h"
-#include "lib/plant/constraints.h"
+#include "lib/plant/state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,11 +20,11 @@ static void border_rolling(bramah_linearization *l, const bramah_model *model, c
   bramah__roll *r = &l->roll;
   const size_t n = model->n, first = n + model->n_dependent;
   bramah__rolling_jacobian(model, eval->pose, r->B);
-  bramah__rolling_acceleration(model, eval->pose, eval->Z, eval->Zd, r->e[0]);
+  bramah__rolling_acceleration(model, eval->pose, eval->Z, eval->Zd, r->e);
   for (size_t k = 0; k < r->rank; k++) {
     const double *row = r->B + (size_t)r->row[k] * n;
     for (size_t j = 0; j < n; j++) room.K[(first + k) * nk + j] = room.K[j * nk + first + k] = row[j];
-    room.rhs[first + k] = -r->e[0][r->row[k]];
+    room.rhs[first + k] = -r->e[r->row[k]];
   }
 }
 
@@ -87,10 +86,15 @@ static double *element(const bramah_linearization *l, bramah__state *state, size
   return &state->x[k - 2 * n - np - nv];
 }
 
+size_t redundant_order(const bramah_linear_system *s)
+{
+  return 2 * s->n_coordinates + s->n_pressure + s->n_spool + s->n_friction;
+}
+
 static bramah_status redundant_column(bramah_linearization *l, bramah_coupled *c, size_t k, double h,
                                       double *J)
 {
-  const size_t N = bramah_linearization_count(l->model).n_redundant;
+  const size_t N = redundant_order(&l->system);
   double at[2];
   for (int side = 0; side < 2; side++) {
     bramah__state_copy(&c->state, &c->probe_state);
@@ -108,7 +112,7 @@ static bramah_status redundant_column(bramah_linearization *l, bramah_coupled *c
 bramah_status redundant_differences(bramah_linearization *l, bramah_coupled *plant, double h, double *J,
                                     bramah_diag *diag)
 {
-  const size_t n = l->model->n, N = bramah_linearization_count(l->model).n_redundant,
+  const size_t n = l->model->n, N = redundant_order(&l->system),
                nk = n + l->model->n_dependent + bramah__count_rolling_rows(l->model);
   bramah_status status = bramah__refresh(plant, diag);
   if (status == BRAMAH_OK && l->roll.rows) status = bramah__roll_bases(l, plant, diag);

@@ -187,7 +187,7 @@ static void says_all(run *r)
   says("estimates", "%llu", (unsigned long long)totals.estimates);
   says_number("first", (double)totals.first_ns / 1e9);
   says_number("last", (double)totals.last_ns / 1e9);
-  ck_assert_uint_eq(results->n_sensors, bramah_session_n_sensors(r->session));
+  ck_assert_uint_eq(results->n_sensors, bramah_session_about(r->session)->study->n_sensors);
   for (size_t i = 0; i < results->n_sensors; i++) {
     says_consistency(&results->sensor[i]);
     says_number("lag_1", results->sensor[i].lag_1);
@@ -458,7 +458,7 @@ START_TEST(smooths)
   const double last = bramah_assess_estimate(r.assess)->value[first.output];
   must(bramah_assess_smooth(r.assess, &diag));
   for (int64_t k = 0;; k++) {
-    must(bramah_assess_smooth_next(r.assess, &end, &diag));
+    must(bramah_assess_next(r.assess, &end, &diag));
     if (end) break;
     ck_assert_int_eq(bramah_assess_estimate(r.assess)->time_ns, k * 1000000);
   }

@@ -4,7 +4,6 @@
 #include "bramah/coupled.h"
 #include "lib/hydraulics/circuit.h"
 #include "lib/plant/residual_derivative.h"
-#include "lib/plant/step.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 

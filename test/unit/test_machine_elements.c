@@ -270,12 +270,9 @@ START_TEST(every_element_works)
   snprintf(file, sizeof file, "%s/test/support/every-element.yaml", root ? root : ".");
   ck_assert_int_eq(bramah_machine_load(file, 0, NULL, &diag, &machine), BRAMAH_OK);
 
-  /* One of each: those of the table and those with a reader of their own. */
   for (size_t i = 0; bramah_element_kind_at(i); i++)
     ck_assert_msg(bramah_machine_n_elements(machine, bramah_element_kind_at(i)) > 0, "none of the %s",
                   bramah_element_kind_at(i)->section);
-  ck_assert(machine->n_valves && machine->n_cylinders && machine->n_rotaries && machine->n_pump_lines &&
-            machine->n_metered_cylinders);
   ck_assert_int_eq(bramah_model_new(machine, &diag, &model), BRAMAH_OK);
   bramah_coupled *c = simulate(machine, model, &p);
 
@@ -329,7 +326,7 @@ START_TEST(every_key_is_documented)
       ck_assert_msg(strstr(row, wanted) != NULL, "%s: %s is not explained", kind->section, wanted);
     }
   }
-  ck_assert_uint_ge(n_kinds, 8);
+  ck_assert_uint_ge(n_kinds, 13);
 }
 END_TEST
 
@@ -480,7 +477,7 @@ static const struct {
     {12, VALVE "@dead_band: 1 V, characteristic: [[0 V, 0 V], [1 V, 1 V]]}", BRAMAH_E_KEY,
      "hydraulics.valves.main.dead_band", "'dead_band' and 'characteristic' exclude each other"},
     {12, VALVE "dead_band: @10 V}", BRAMAH_E_VALUE, "hydraulics.valves.main.dead_band",
-     "dead band must be below the limit of the valve"},
+     "the dead band must lie between 0 and the limit"},
     {12, VALVE "characteristic: @[[0 V, 0 V]]}", BRAMAH_E_SYNTAX, "hydraulics.valves.main.characteristic",
      "at least two pairs"},
     {12, VALVE "characteristic: [[0 V, 0 V], @[1 V]]}", BRAMAH_E_SYNTAX,
@@ -566,7 +563,7 @@ static const struct {
     {19,
      "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, unloading: {flow_coefficient: 1 "
      "L/min/bar^0.5, opening: @1.1}}}",
-     BRAMAH_E_VALUE, "hydraulics.pump_lines.main.unloading.opening", "opening must not be above 1"},
+     BRAMAH_E_VALUE, "hydraulics.pump_lines.main.unloading.opening", "an opening must lie between 0 and 1"},
     {19,
      "  pump_lines: {main: {tank: tank, flow: 1 L/min, set_pressure: 1 MPa, unloading: {opening: 1, @input: "
      "b, "

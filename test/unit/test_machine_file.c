@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bramah/study.h"
+#include "lib/io/session.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 
@@ -562,7 +562,7 @@ static const struct {
     {20,
      "    main: {pump: pump, tank: tank, a: v1, b: v2, flow_coefficient: 1 m^3/s/Pa^0.5/V, time_constant: 1 "
      "s, spool: @11 V}",
-     BRAMAH_E_VALUE, "hydraulics.valves.main.spool", "spool must lie within the limit of the valve"},
+     BRAMAH_E_VALUE, "hydraulics.valves.main.spool", "the spool must lie within the limit of the valve"},
     {28, "      rod: @80 mm", BRAMAH_E_VALUE, "hydraulics.cylinders.lift.rod",
      "rod must be thinner than the bore"},
     {27, "      bore: @0 mm", BRAMAH_E_VALUE, "hydraulics.cylinders.lift.bore", "bore must be positive"},
@@ -802,7 +802,7 @@ START_TEST(check_tells_a_thousand_mistakes)
   fputs("machine: x\ngravity: [0, 0, 0]\nbodies:\n  a: {mass: 1 mm}\n", stream);
   for (int i = 0; i < 3000; i++) fprintf(stream, "  b%d: {mass: fast}\n", i);
   fclose(stream);
-  const bramah_status status = bramah_machine_check(path, 0, NULL, count_mistake, &told);
+  const bramah_status status = bramah__machine_check(path, 0, NULL, count_mistake, &told);
   ck_assert_int_eq(told, 1000);
   ck_assert_int_eq(status, BRAMAH_E_UNIT);
   bramah_machine *machine = NULL;

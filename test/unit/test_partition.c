@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Elimination with full pivoting: rank, redundant rows, independent columns. */
-#include "lib/multibody/partition.h"
+#include "lib/math/dense.h"
 #include "test/support/run.h"
 
 #include <string.h>

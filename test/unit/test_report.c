@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reports: that no extreme is lost by decimation, that axes are labelled with round numbers, that the page is
- * well formed and holds what was put in, and that it stays small. */
+/* Reports: that no extreme is lost by decimation, that axes are labelled with round numbers, that the page is well
+ * formed, holds what was put in and stays small; points as they are, then minimum, mean and maximum of so many; the
+ * same numbers in the page (base64) and in the CSV; events, poses, pictures. */
 #define _GNU_SOURCE
+#include "bramah/log.h"
 #include "bramah/report.h"
+#include "bramah/session.h"
 #include "lib/report/report_parts.h"
 #include "test/support/run.h"
 #include "test/support/scratch.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static const double none = (double)NAN;
+static bramah_diag diag;
 
 /* ---- series ---- */
 
@@ -180,25 +187,128 @@ START_TEST(time_axes_end_at_round_values)
 }
 END_TEST
 
-/* ---- pages ---- */
+/* ---- samples ---- */
 
-static char path[SCRATCH_NAME];
-static char *whole, *page; /* as written; without what scripts and styles hold */
+static bramah__samples samples;
+
+static void clear_samples(void) { memset(&samples, 0, sizeof samples); }
+static void free_samples(void) { free(samples.at); }
+
+START_TEST(samples_are_kept_as_they_are)
+{
+  for (int i = 0; i < BRAMAH__SAMPLES; i++)
+    ck_assert_int_eq(bramah__samples_add(&samples, i * 1e-3, i, i == 3 ? -1.0 : none, i == 3 ? 1.0 : none),
+                     BRAMAH_OK);
+  ck_assert_uint_eq(samples.n, BRAMAH__SAMPLES);
+  ck_assert(bramah__samples_single(&samples));
+  ck_assert(bramah__samples_banded(&samples));
+  for (int i = 0; i < BRAMAH__SAMPLES; i++) {
+    const bramah__sample *s = &samples.at[i];
+    ck_assert_double_eq(s->t, i * 1e-3);
+    ck_assert(s->min == (float)i && s->mean == (float)i && s->max == (float)i);
+    ck_assert(isnan(s->low) == (i != 3) && isnan(s->high) == (i != 3));
+  }
+}
+END_TEST
+
+/* Three and a bit times as many points as there is room for: each sample stands for four of them. */
+START_TEST(many_points_make_a_sample)
+{
+  enum { N = 3 * BRAMAH__SAMPLES + 6 };
+  for (int i = 0; i < N; i++)
+    ck_assert_int_eq(
+        bramah__samples_add(&samples, i, i % 4 == 2 ? -i : i, i % 8 ? none : -i, i % 8 ? none : 2.0 * i),
+        BRAMAH_OK);
+  ck_assert_uint_eq(samples.steps, 4);
+  ck_assert_uint_eq(samples.n, (N + 3) / 4);
+  ck_assert_uint_eq(samples.in_last, 2);
+  ck_assert(!bramah__samples_single(&samples));
+  for (size_t k = 0; k + 1 < samples.n; k++) {
+    const bramah__sample *s = &samples.at[k];
+    const double i = 4.0 * (double)k;
+    ck_assert_double_eq_tol(s->t, i + 1.5, 1e-9);
+    ck_assert_double_eq(s->min, -(i + 2.0));
+    ck_assert_double_eq(s->max, i + 3.0);
+    ck_assert_double_eq_tol(s->mean, (i + (i + 1.0) - (i + 2.0) + (i + 3.0)) / 4.0, 1e-2);
+    if (k % 2) ck_assert(isnan(s->low) && isnan(s->high));
+    if (k % 2 == 0) ck_assert(s->low == (float)-i && s->high == (float)(2.0 * i));
+  }
+}
+END_TEST
+
+/* Nothing is lost over a million points, and memory stays. */
+START_TEST(a_million_points)
+{
+  enum { N = 1000000 };
+  double sum = 0.0, all = 0.0;
+  uint64_t n = 0;
+  for (int i = 0; i < N; i++) {
+    const double v = i == 777777 ? 1e4 : i == 123456 ? -1e4 : sin(1e-4 * i);
+    sum += v;
+    ck_assert_int_eq(bramah__samples_add(&samples, 1e-3 * i, v, none, none), BRAMAH_OK);
+  }
+  float min = FLT_MAX, max = -FLT_MAX;
+  for (size_t k = 0; k < samples.n; k++) {
+    const uint64_t m = k + 1 < samples.n ? samples.steps : samples.in_last;
+    min = fminf(min, samples.at[k].min);
+    max = fmaxf(max, samples.at[k].max);
+    all += (double)m * (double)samples.at[k].mean;
+    n += m;
+    ck_assert(k == 0 || samples.at[k].t > samples.at[k - 1].t);
+  }
+  ck_assert_uint_eq(n, N);
+  ck_assert(min == -1e4f && max == 1e4f);
+  ck_assert_double_eq_tol(all, sum, 1e-5 * N);
+  ck_assert_uint_gt(samples.n, BRAMAH__SAMPLES / 2);
+  ck_assert_uint_le(samples.n, BRAMAH__SAMPLES);
+}
+END_TEST
+
+/* ---- files ---- */
+
+static char folder[SCRATCH_NAME], path[SCRATCH_NAME + 64];
+static char *text, *page; /* as written; a page without what scripts and styles hold */
 static bramah_report *report;
+
+static void begin_report(const char *title)
+{
+  bramah_report_free(report);
+  ck_assert_int_eq(bramah_report_new(title, NULL, &report), BRAMAH_OK);
+}
 
 static void open_report(void)
 {
-  ck_assert(scratch_file(path));
-  ck_assert_int_eq(bramah_report_new("A <b>title</b> & \"more\"", NULL, &report), BRAMAH_OK);
+  ck_assert(scratch_folder(folder));
+  begin_report("A <b>title</b> & \"more\"");
 }
 
 static void close_report(void)
 {
   bramah_report_free(report);
+  report = NULL;
   free(page);
-  free(whole);
-  page = whole = NULL;
+  free(text);
+  page = text = NULL;
+  rmdir(folder);
+}
+
+static const char *path_of(const char *name)
+{
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+static size_t read_back(void)
+{
+  enum { ROOM = 1 << 24 };
+  FILE *f = fopen(path, "rb");
+  ck_assert_msg(f != NULL, "there is no %s", path);
+  free(text);
+  text = calloc(1, ROOM);
+  const size_t n = fread(text, 1, ROOM - 1, f);
+  fclose(f);
   unlink(path);
+  return n;
 }
 
 static void drop_contents(const char *open, const char *close)
@@ -211,20 +321,19 @@ static void drop_contents(const char *open, const char *close)
   }
 }
 
+static bramah_status write_to(bramah_report_format format, const char *name)
+{
+  return bramah_report_write(report, format, *name == '/' ? name : path_of(name), &diag);
+}
+
 /* Write the report and read the page. Returns its size. */
 static size_t write_page(void)
 {
-  bramah_diag diag = {0};
-  bramah_status status = bramah_report_write(report, path, &diag);
+  const bramah_status status = write_to(BRAMAH_REPORT_PAGE, "r.html");
   ck_assert_msg(status == BRAMAH_OK, "%s", diag.message);
-  FILE *f = fopen(path, "rb");
-  ck_assert_ptr_nonnull(f);
+  const size_t n = read_back();
   free(page);
-  free(whole);
-  whole = calloc(1, 1 << 24);
-  size_t n = fread(whole, 1, (1 << 24) - 1, f);
-  fclose(f);
-  page = strdup(whole);
+  page = strdup(text);
   drop_contents("<script", "</script>");
   drop_contents("<style", "</style>");
   return n;
@@ -257,22 +366,32 @@ static void assert_well_formed(void)
   ck_assert_int_eq(depth, 0);
 }
 
-static size_t add_plot(const char *title, int symmetric)
+static size_t add_plot(const char *title, const char *unit, double factor, int symmetric)
 {
   size_t plot = 99;
-  const bramah_report_plot wanted = {.title = title, .unit = "MPa", .factor = 1e-6, .symmetric = symmetric};
+  const bramah_report_plot wanted = {.title = title, .unit = unit, .factor = factor, .symmetric = symmetric};
   ck_assert_int_eq(bramah_report_add(report, &wanted, &plot), BRAMAH_OK);
   return plot;
+}
+
+static size_t add_pressure(const char *title) { return add_plot(title, "MPa", 1e-6, 0); }
+
+/* A point with a band about it; half its width NaN: none. */
+static bramah_status add_point(size_t plot, bramah_report_series s, double t, double value, double half)
+{
+  return bramah_report_point(report, plot, s, t, value, value - half, value + half);
 }
 
 static void add_wave(size_t plot, bramah_report_series s, int n, double band)
 {
   for (int i = 0; i < n; i++) {
-    bramah_status status = bramah_report_point(report, plot, s, i * 1e-3,
-                                               5e6 * sin(i * 2e-3) + 2e5 * ((i % 101) * 7919 % 101), band);
+    bramah_status status =
+        add_point(plot, s, i * 1e-3, 5e6 * sin(i * 2e-3) + 2e5 * ((i % 101) * 7919 % 101), band);
     if (status) ck_abort_msg("point %d: %s", i, bramah_status_name(status));
   }
 }
+
+/* ---- pages ---- */
 
 START_TEST(an_empty_report_is_a_page)
 {
@@ -304,7 +423,7 @@ END_TEST
 
 START_TEST(legend_names_what_is_there)
 {
-  size_t p = add_plot("p1", 0);
+  size_t p = add_pressure("p1");
   add_wave(p, BRAMAH_REPORT_ESTIMATE, 100, (double)NAN);
   add_wave(p, BRAMAH_REPORT_TRUTH, 100, (double)NAN);
   write_page();
@@ -314,8 +433,8 @@ START_TEST(legend_names_what_is_there)
   ASSERT_LACKS("measured</span>");
   ASSERT_LACKS("model alone</span>");
   ASSERT_LACKS("1.96");
-  add_wave(add_plot("p2", 0), BRAMAH_REPORT_ESTIMATE, 100, 1e6);
-  add_wave(add_plot("p3", 0), BRAMAH_REPORT_MEASURED, 100, 1e6);
+  add_wave(add_pressure("p2"), BRAMAH_REPORT_ESTIMATE, 100, 1e6);
+  add_wave(add_pressure("p3"), BRAMAH_REPORT_MEASURED, 100, 1e6);
   write_page();
   ASSERT_HAS("1.96 \xCF\x83</span>");
   ASSERT_HAS("measured</span>");
@@ -350,7 +469,7 @@ static void path_extent(const char *css, long *low, long *high)
 START_TEST(curves_fill_their_axes)
 {
   long low, high;
-  add_wave(add_plot("p1", 0), BRAMAH_REPORT_ESTIMATE, 50000, (double)NAN);
+  add_wave(add_pressure("p1"), BRAMAH_REPORT_ESTIMATE, 50000, (double)NAN);
   write_page();
   path_extent("e", &low, &high);
   ck_assert(low > 50 && low < 300);      /* the top: five of a hundred of some 2080 below the edge */
@@ -361,17 +480,16 @@ END_TEST
 START_TEST(bands_lie_about_the_estimate_or_about_zero)
 {
   long low, high, band_low, band_high;
-  size_t p = add_plot("p1", 0);
-  for (int i = 0; i < 500; i++) bramah_report_point(report, p, BRAMAH_REPORT_ESTIMATE, i, 1e7 + 1e4 * i, 1e6);
+  size_t p = add_pressure("p1");
+  for (int i = 0; i < 500; i++) add_point(p, BRAMAH_REPORT_ESTIMATE, i, 1e7 + 1e4 * i, 1e6);
   write_page();
   path_extent("e", &low, &high);
   path_extent("b", &band_low, &band_high);
   ck_assert_int_lt(band_low, low);
   ck_assert_int_gt(band_high, high);
-  bramah_report_free(report);
-  ck_assert_int_eq(bramah_report_new("two", NULL, &report), BRAMAH_OK);
-  p = add_plot("innovation", 1);
-  for (int i = 0; i < 500; i++) bramah_report_point(report, p, BRAMAH_REPORT_ESTIMATE, i, 3e6, 1e6);
+  begin_report("two");
+  p = add_plot("innovation", "MPa", 1e-6, 1);
+  for (int i = 0; i < 500; i++) bramah_report_point(report, p, BRAMAH_REPORT_ESTIMATE, i, 3e6, -1e6, 1e6);
   write_page();
   path_extent("e s", &low, &high);
   path_extent("b", &band_low, &band_high);
@@ -382,11 +500,10 @@ END_TEST
 
 START_TEST(odd_plots)
 {
-  size_t empty = add_plot("empty", 0), constant = add_plot("constant", 0), point = add_plot("point", 0);
+  size_t empty = add_pressure("empty"), constant = add_pressure("constant"), point = add_pressure("point");
   (void)empty;
-  for (int i = 0; i < 100; i++)
-    bramah_report_point(report, constant, BRAMAH_REPORT_TRUTH, i, 7e6, (double)NAN);
-  bramah_report_point(report, point, BRAMAH_REPORT_ESTIMATE, 3.0, 1e6, 1e5);
+  for (int i = 0; i < 100; i++) add_point(constant, BRAMAH_REPORT_TRUTH, i, 7e6, (double)NAN);
+  add_point(point, BRAMAH_REPORT_ESTIMATE, 3.0, 1e6, 1e5);
   write_page();
   assert_well_formed();
   ASSERT_HAS("no data");
@@ -398,7 +515,7 @@ END_TEST
 
 START_TEST(one_moment_only)
 {
-  bramah_report_point(report, add_plot("point", 0), BRAMAH_REPORT_MEASURED, 0.0, 0.0, (double)NAN);
+  add_point(add_pressure("point"), BRAMAH_REPORT_MEASURED, 0.0, 0.0, (double)NAN);
   write_page();
   assert_well_formed();
   ASSERT_LACKS("no data");
@@ -407,11 +524,11 @@ END_TEST
 
 START_TEST(says_when_a_spike_is_cut_off)
 {
-  size_t p = add_plot("p1", 0);
+  size_t p = add_pressure("p1");
   add_wave(p, BRAMAH_REPORT_TRUTH, 5000, (double)NAN);
   write_page();
   ASSERT_LACKS("beyond the axis");
-  bramah_report_point(report, p, BRAMAH_REPORT_TRUTH, 6.0, 1e15, (double)NAN);
+  add_point(p, BRAMAH_REPORT_TRUTH, 6.0, 1e15, (double)NAN);
   write_page();
   ASSERT_HAS("beyond the axis");
 }
@@ -419,19 +536,19 @@ END_TEST
 
 START_TEST(refuses_bad_points)
 {
-  size_t p = add_plot("p1", 0);
+  size_t p = add_pressure("p1");
   const bramah_report_series e = BRAMAH_REPORT_ESTIMATE, t = BRAMAH_REPORT_TRUTH;
-  ck_assert_int_eq(bramah_report_point(report, p + 1, e, 0, 0, 0), BRAMAH_E_ARGUMENT);
-  ck_assert_int_eq(bramah_report_point(report, p, (bramah_report_series)4, 0, 0, 0), BRAMAH_E_ARGUMENT);
-  ck_assert_int_eq(bramah_report_point(report, p, e, 1, 0, 0), BRAMAH_OK);
-  ck_assert_int_eq(bramah_report_point(report, p, e, 1, 0, 0), BRAMAH_OK);
-  ck_assert_int_eq(bramah_report_point(report, p, e, 0.5, 0, 0), BRAMAH_E_TIME);
-  ck_assert_int_eq(bramah_report_point(report, p, t, 0.5, 0, 0), BRAMAH_OK); /* another series */
-  ck_assert_int_eq(bramah_report_point(report, p, e, (double)NAN, 0, 0), BRAMAH_E_TIME);
-  ck_assert_int_eq(bramah_report_point(report, p, e, (double)INFINITY, 0, 0), BRAMAH_E_TIME);
-  ck_assert_int_eq(bramah_report_point(report, p, e, 2, (double)NAN, 0), BRAMAH_OK);
-  ck_assert_int_eq(bramah_report_point(report, p, e, 2, (double)INFINITY, 0), BRAMAH_OK);
-  ck_assert_int_eq(bramah_report_point(report, p, e, 2, 1, (double)INFINITY), BRAMAH_OK);
+  ck_assert_int_eq(add_point(p + 1, e, 0, 0, 0), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(add_point(p, (bramah_report_series)4, 0, 0, 0), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(add_point(p, e, 1, 0, 0), BRAMAH_OK);
+  ck_assert_int_eq(add_point(p, e, 1, 0, 0), BRAMAH_OK);
+  ck_assert_int_eq(add_point(p, e, 0.5, 0, 0), BRAMAH_E_TIME);
+  ck_assert_int_eq(add_point(p, t, 0.5, 0, 0), BRAMAH_OK); /* another series */
+  ck_assert_int_eq(add_point(p, e, (double)NAN, 0, 0), BRAMAH_E_TIME);
+  ck_assert_int_eq(add_point(p, e, (double)INFINITY, 0, 0), BRAMAH_E_TIME);
+  ck_assert_int_eq(add_point(p, e, 2, (double)NAN, 0), BRAMAH_OK);
+  ck_assert_int_eq(add_point(p, e, 2, (double)INFINITY, 0), BRAMAH_OK);
+  ck_assert_int_eq(add_point(p, e, 2, 1, (double)INFINITY), BRAMAH_OK);
   size_t plot;
   const bramah_report_plot wrong = {.title = "x", .unit = "m", .factor = (double)NAN};
   ck_assert_int_eq(bramah_report_add(report, &wrong, &plot), BRAMAH_E_VALUE);
@@ -443,7 +560,7 @@ END_TEST
 
 START_TEST(needs_nothing_else)
 {
-  add_wave(add_plot("p1", 0), BRAMAH_REPORT_ESTIMATE, 100, 1e5);
+  add_wave(add_pressure("p1"), BRAMAH_REPORT_ESTIMATE, 100, 1e5);
   write_page();
   ASSERT_LACKS("http:");
   ASSERT_LACKS("https:");
@@ -451,53 +568,302 @@ START_TEST(needs_nothing_else)
   ASSERT_LACKS(" src=");
   ASSERT_HAS("default-src 'none'");
   static const char *const outside[] = {"sourceMappingURL", "@import", "url(", "<img", "new Worker("};
-  for (size_t i = 0; i < 5; i++) ck_assert_msg(!strstr(whole, outside[i]), "the page has %s", outside[i]);
-  ck_assert_ptr_nonnull(strstr(whole, "prefers-color-scheme:dark"));
-  ck_assert_ptr_nonnull(strstr(whole, "@media print"));
+  for (size_t i = 0; i < 5; i++) ck_assert_msg(!strstr(text, outside[i]), "the page has %s", outside[i]);
+  ck_assert_ptr_nonnull(strstr(text, "prefers-color-scheme:dark"));
+  ck_assert_ptr_nonnull(strstr(text, "@media print"));
 }
 END_TEST
 
 START_TEST(stays_small)
 {
   for (int p = 0; p < 10; p++) {
-    size_t plot = add_plot("p", 0);
+    size_t plot = add_pressure("p");
     for (int s = 0; s < 4; s++) add_wave(plot, (bramah_report_series)s, 10000, s ? (double)NAN : 3e5);
   }
   size_t size = write_page();
   assert_well_formed();
   ck_assert_uint_lt(size, 5000000);
-  bramah_report_free(report);
-  ck_assert_int_eq(bramah_report_new("long", NULL, &report), BRAMAH_OK);
-  add_wave(add_plot("p", 0), BRAMAH_REPORT_ESTIMATE, 3000000, 3e5);
+  begin_report("long");
+  add_wave(add_pressure("p"), BRAMAH_REPORT_ESTIMATE, 3000000, 3e5);
   ck_assert_uint_lt(write_page(), 900000);
 }
 END_TEST
 
 START_TEST(pages_repeat)
 {
-  add_wave(add_plot("p1", 0), BRAMAH_REPORT_ESTIMATE, 3000, 1e5);
+  add_wave(add_pressure("p1"), BRAMAH_REPORT_ESTIMATE, 3000, 1e5);
   write_page();
-  char *first = strdup(whole);
+  char *first = strdup(text);
   write_page();
-  ck_assert_str_eq(first, whole);
+  ck_assert_str_eq(first, text);
   free(first);
 }
 END_TEST
 
-START_TEST(reports_files_that_cannot_be_written)
+START_TEST(files_that_cannot_be_written)
 {
-  bramah_diag d = {0};
-  ck_assert_int_eq(bramah_report_write(report, "/nonexistent/r.html", &d), BRAMAH_E_FILE);
-  ck_assert_ptr_nonnull(strstr(d.message, "No such file"));
-  ck_assert_str_eq(d.file, "/nonexistent/r.html");
-  ck_assert_int_eq(bramah_report_write(report, "/dev/full", &d), BRAMAH_E_FILE);
-  ck_assert_ptr_nonnull(strstr(d.message, "No space left"));
+  static const struct {
+    bramah_report_format format;
+    const char *path, *message;
+    bramah_status status;
+  } cases[] = {{BRAMAH_REPORT_PAGE, "/nonexistent/r.html", "No such file", BRAMAH_E_FILE},
+               {BRAMAH_REPORT_PAGE, "/dev/full", "No space left", BRAMAH_E_FILE},
+               {BRAMAH_REPORT_DATA, "/nonexistent/data.csv", "No such file", BRAMAH_E_FILE},
+               {BRAMAH_REPORT_PICTURE, "/nonexistent/p.svg", "No such file", BRAMAH_E_FILE},
+               {BRAMAH_REPORT_PICTURE, "/nonexistent/p.pdf", "written as .svg", BRAMAH_E_VALUE}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    ck_assert_int_eq(write_to(cases[i].format, cases[i].path), cases[i].status);
+    ck_assert_msg(strstr(diag.message, cases[i].message), "%s: %s", cases[i].path, diag.message);
+    ck_assert_str_eq(diag.file, cases[i].path);
+  }
 }
 END_TEST
 
-static TCase *parts_case(void)
+/* ---- numbers in the page and in the CSV ---- */
+
+static const char *find(const char *in, const char *what)
 {
-  TCase *t = new_case("parts");
+  const char *found = strstr(in, what);
+  ck_assert_msg(found != NULL, "there is no %s", what);
+  return found + strlen(what);
+}
+
+static unsigned sextet(char c)
+{
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const char *at = strchr(digits, c);
+  ck_assert_msg(c && at, "'%c' is no base64", c);
+  return (unsigned)(at - digits);
+}
+
+/* Decode array k of the page by the definition of base64 (RFC 4648, 4); returns how many floats. */
+static size_t decode(size_t k, float *out, size_t room)
+{
+  char open[64];
+  snprintf(open, sizeof open, "<script type=\"text/plain\" id=\"d%zu\">", k);
+  const char *s = find(text, open);
+  unsigned char bytes[4];
+  size_t n = 0, used = 0;
+  for (; *s != '<'; s += 4) {
+    const unsigned padding = s[3] != '=' ? 0 : s[2] == '=' ? 2 : 1;
+    const unsigned group = sextet(s[0]) << 18 | sextet(s[1]) << 12 | (padding > 1 ? 0 : sextet(s[2]) << 6) |
+                           (padding ? 0 : sextet(s[3]));
+    for (unsigned b = 0; b < 3 - padding; b++) {
+      bytes[used++] = (unsigned char)(group >> (16 - 8 * b));
+      if (used < 4) continue;
+      const uint32_t bits =
+          (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+      ck_assert_uint_lt(n, room);
+      memcpy(&out[n++], &bits, 4);
+      used = 0;
+    }
+  }
+  ck_assert_uint_eq(used, 0);
+  return n;
+}
+
+/* Number of the array a member of the first plot's first series names. */
+static size_t array_of(const char *member)
+{
+  char name[32];
+  snprintf(name, sizeof name, "\"%s\":", member);
+  return strtoul(find(find(text, "\"role\":\"estimate\""), name), NULL, 10);
+}
+
+START_TEST(page_holds_the_numbers)
+{
+  static const int counts[] = {1, 2, 3, 4, 100}; /* all ways a group of three bytes may end */
+  for (size_t c = 0; c < 5; c++) {
+    float t[100], mean[100], low[100], high[100];
+    begin_report("Report");
+    const size_t plot = add_plot("p", "bar", 1e-5, 0);
+    for (int i = 0; i < counts[c]; i++)
+      add_point(plot, BRAMAH_REPORT_ESTIMATE, 1e6 + 0.125 * i, 1e5 * i, i == 2 ? none : 2e5);
+    write_page();
+    ck_assert_double_eq(strtod(find(text, "{\"t0\":"), NULL), 1e6);
+    ck_assert_uint_eq(decode(array_of("t"), t, 100), (size_t)counts[c]);
+    ck_assert_uint_eq(decode(array_of("mean"), mean, 100), (size_t)counts[c]);
+    decode(array_of("low"), low, 100);
+    decode(array_of("high"), high, 100);
+    for (int i = 0; i < counts[c]; i++) {
+      ck_assert_float_eq(t[i], 0.125f * (float)i);
+      ck_assert_float_eq_tol(mean[i], (float)i, 1e-6f * (float)i + 1e-9f);
+      if (i == 2) ck_assert(isnan(low[i]) && isnan(high[i]));
+      if (i != 2) ck_assert_float_eq_tol(low[i], (float)i - 2.0f, 1e-4f);
+      if (i != 2) ck_assert_float_eq_tol(high[i], (float)i + 2.0f, 1e-4f);
+    }
+  }
+}
+END_TEST
+
+/* Series with the same times share them; others do not. */
+START_TEST(times_are_shared)
+{
+  const size_t plot = add_plot("p", "m", 1.0, 0);
+  for (int i = 0; i < 10; i++) {
+    add_point(plot, BRAMAH_REPORT_ESTIMATE, i, i, none);
+    add_point(plot, BRAMAH_REPORT_TRUTH, i, i, none);
+    if (i % 2) add_point(plot, BRAMAH_REPORT_MEASURED, i, i, none);
+  }
+  write_page();
+  const size_t of_estimate = array_of("t");
+  const size_t of_truth = strtoul(find(find(text, "\"role\":\"truth\""), "\"t\":"), NULL, 10);
+  const size_t of_measured = strtoul(find(find(text, "\"role\":\"measured\""), "\"t\":"), NULL, 10);
+  ck_assert_uint_eq(of_estimate, of_truth);
+  ck_assert_uint_ne(of_estimate, of_measured);
+}
+END_TEST
+
+START_TEST(data_as_csv)
+{
+  const size_t plot = add_plot("a, \"b\"", "bar", 1e-5, 0);
+  add_point(plot, BRAMAH_REPORT_ESTIMATE, 0.5, 3e5, 1e5);
+  add_point(plot, BRAMAH_REPORT_MEASURED, 0.25, 4e5, none);
+  ck_assert_int_eq(write_to(BRAMAH_REPORT_DATA, "data.csv"), BRAMAH_OK);
+  read_back();
+  ck_assert_str_eq(text, "plot,unit,series,x,steps,min,mean,max,low,high\n"
+                         "\"a, \"\"b\"\"\",bar,measured,0.25,1,4,4,4,,\n"
+                         "\"a, \"\"b\"\"\",bar,estimate,0.5,1,3,3,3,2,4\n");
+}
+END_TEST
+
+/* Every point is told by the CSV, as its own row or within one. */
+START_TEST(csv_tells_of_every_point)
+{
+  enum { N = 5 * BRAMAH__SAMPLES };
+  size_t points = 0;
+  double max = 0.0;
+  const size_t plot = add_plot("p", "1", 1.0, 0);
+  for (int i = 0; i < N; i++) add_point(plot, BRAMAH_REPORT_TRUTH, i, i == 31415 ? 99.0 : 1.0, none);
+  ck_assert_int_eq(write_to(BRAMAH_REPORT_DATA, "data.csv"), BRAMAH_OK);
+  read_back();
+  for (char *row = strchr(text, '\n') + 1; *row; row = strchr(row, '\n') + 1) {
+    double t, least, mean, most;
+    size_t steps;
+    ck_assert_int_eq(sscanf(row, "p,1,truth,%lf,%zu,%lf,%lf,%lf", &t, &steps, &least, &mean, &most), 5);
+    points += steps;
+    max = fmax(max, most);
+  }
+  ck_assert_uint_eq(points, N);
+  ck_assert_double_eq(max, 99.0);
+}
+END_TEST
+
+/* ---- sections, events, machine ---- */
+
+START_TEST(sections_come_in_their_order)
+{
+  static const bramah_report_plot plots[] = {
+      {.section = "First", .title = "a", .unit = "m", .factor = 1.0},
+      {.section = "Second", .title = "b", .unit = "m", .factor = 1.0},
+      {.section = "First", .text = "What <this> is.", .title = "c", .unit = "m", .factor = 1.0},
+      {.section = "First", .text = "Too late.", .title = "d", .unit = "m", .factor = 1.0}};
+  size_t n;
+  for (size_t i = 0; i < 4; i++) ck_assert_int_eq(bramah_report_add(report, &plots[i], &n), BRAMAH_OK);
+  write_page();
+  const char *first = find(text, "<h2>First</h2>\n<p class=\"text\">What &lt;this&gt; is.</p>");
+  const char *second = find(text, "<h2>Second</h2>");
+  ck_assert(second > first);
+  ck_assert(find(first, "<figcaption><strong>d") < second);
+  ck_assert_ptr_null(strstr(text, "Too late"));
+}
+END_TEST
+
+START_TEST(events_by_their_time)
+{
+  ck_assert_int_eq(bramah_report_event(report, 2.0, "gate", "later"), BRAMAH_OK);
+  ck_assert_int_eq(bramah_report_event(report, 1.0, "gap", "a </script> & \"b\""), BRAMAH_OK);
+  ck_assert_int_eq(bramah_report_event(report, 1.0, "gate", "then"), BRAMAH_OK);
+  ck_assert_int_eq(bramah_report_event(report, none, "gate", "not at any time"), BRAMAH_E_TIME);
+  for (int i = 0; i < 1500; i++)
+    ck_assert_int_eq(bramah_report_event(report, 10.0 + i, "many", "again"), BRAMAH_OK);
+  write_page();
+  find(text, "<li><b>1 s</b> <i>gap</i> a &lt;/script&gt; &amp; &quot;b&quot;</li>\n<li><b>1 s</b> "
+             "<i>gate</i> then</li>\n"
+             "<li><b>2 s</b> <i>gate</i> later</li>\n<li><b>10 s</b>");
+  find(text, "500 more of the kind \xE2\x80\x9Cmany\xE2\x80\x9D");
+  find(
+      text,
+      "[1,\"gap\",\"a \\u003c/script> & \\u0022b\\u0022\"],\n[1,\"gate\",\"then\"],\n[2,\"gate\",\"later\"]");
+  find(text, "\"kinds\":[[\"gate\",2],[\"gap\",1],[\"many\",1500]]");
+  ck_assert_ptr_null(strstr(text, "not at any time"));
+}
+END_TEST
+
+/* Of 10000 poses of the moving four-bar those at even distances are kept, as the plant shows them. */
+START_TEST(poses_are_thinned_evenly)
+{
+  enum { N = 10000, MOST = 64 };
+  static float t[BRAMAH__POSES], points[6 * MOST * BRAMAH__POSES];
+  static double all[N][6 * MOST];
+  const char *root = getenv("BRAMAH_SOURCE_ROOT");
+  char file[1024], begin[2048];
+  bramah_skeleton_part parts[MOST];
+  bramah_skeleton skeleton = {.n = MOST, .part = parts};
+  bramah_machine_plant machine;
+  snprintf(file, sizeof file, "%s/datasets/four-bar/four-bar.yaml", root ? root : ".");
+  ck_assert_int_eq(bramah_machine_plant_open(&machine, file, 0, NULL, 0, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_coupled_skeleton(machine.coupled, &skeleton, &diag), BRAMAH_OK);
+  const size_t size = 6 * skeleton.n;
+  ck_assert_int_eq(bramah_report_pose(report, none, machine.coupled), BRAMAH_E_TIME);
+  for (int i = 0; i < N; i++) {
+    bramah_skeleton pose = {.n = MOST, .points = all[i]};
+    ck_assert_int_eq(bramah_coupled_skeleton(machine.coupled, &pose, &diag), BRAMAH_OK);
+    ck_assert_int_eq(bramah_report_pose(report, i, machine.coupled), BRAMAH_OK);
+    const double command = 2.0 * sin(1e-3 * i);
+    ck_assert_int_eq(machine.plant.set_inputs(machine.plant.self, &command, &diag), BRAMAH_OK);
+    ck_assert_int_eq(machine.plant.step(machine.plant.self, &diag), BRAMAH_OK);
+  }
+  ck_assert_int_eq(bramah_report_pose(report, 0.0, machine.coupled), BRAMAH_E_TIME);
+  write_page();
+  size_t used = (size_t)snprintf(begin, sizeof begin, "\"machine\":{\"parts\":[");
+  for (size_t i = 0; i < skeleton.n; i++)
+    used += (size_t)snprintf(begin + used, sizeof begin - used, "%s[%d,\"%s\"]", i ? "," : "",
+                             (int)parts[i].kind, parts[i].name);
+  snprintf(begin + used, sizeof begin - used, "],\"n\":");
+  const char *shown = find(text, begin);
+  const size_t n = strtoul(shown, NULL, 10);
+  ck_assert_uint_gt(n, BRAMAH__POSES / 2);
+  ck_assert_uint_eq(decode(strtoul(find(shown, "\"t\":"), NULL, 10), t, BRAMAH__POSES), n);
+  ck_assert_uint_eq(decode(strtoul(find(shown, "\"points\":"), NULL, 10), points, 6 * MOST * BRAMAH__POSES),
+                    size * n);
+  ck_assert(t[0] == 0.0f && t[n - 1] > 9990.0f);
+  for (size_t i = 0; i < n; i++) {
+    ck_assert_float_eq(t[i], (float)i * t[1]);
+    for (size_t k = 0; k < size; k++) ck_assert_float_eq(points[size * i + k], (float)all[(size_t)t[i]][k]);
+  }
+  double moved = 0.0;
+  for (size_t k = 0; k < size; k++) moved = fmax(moved, fabs(all[N / 2][k] - all[0][k]));
+  ck_assert_double_gt(moved, 0.02);
+  bramah_machine_plant_close(&machine);
+}
+END_TEST
+
+/* ---- pictures ---- */
+
+START_TEST(svg_of_the_plots)
+{
+  static const char *const titles[] = {"first", "second", "third"};
+  for (int p = 0; p < 3; p++) {
+    const size_t plot = add_plot(titles[p], "deg", 1.0, 0);
+    for (int i = 0; i < 500; i++) add_point(plot, BRAMAH_REPORT_ESTIMATE, 0.01 * i, sin(0.02 * i), 0.1);
+  }
+  ck_assert_int_eq(write_to(BRAMAH_REPORT_PICTURE, "p.svg"), BRAMAH_OK);
+  read_back();
+  ck_assert_int_eq(strncmp(text, "<svg xmlns=\"http://www.w3.org/2000/svg\"", 39), 0);
+  const char *first = find(text, ">first</text>"), *second = find(text, ">second</text>");
+  ck_assert(first < second && second < find(text, ">third</text>"));
+  ck_assert_ptr_null(strstr(text, "<script"));
+  find(text, ">time [s]</text>");
+  find(text, ">deg</text>");
+}
+END_TEST
+
+int main(void)
+{
+  TCase *t;
+  Suite *suite = suite_create("report");
+  t = new_case("parts");
   tcase_add_checked_fixture(t, clear_series, NULL);
   tcase_add_test(t, decimation_keeps_extremes);
   tcase_add_test(t, bins_stay_in_order);
@@ -506,12 +872,16 @@ static TCase *parts_case(void)
   tcase_add_test(t, ticks_of_any_range);
   tcase_add_test(t, ranges_are_robust);
   tcase_add_test(t, time_axes_end_at_round_values);
-  return t;
-}
+  suite_add_tcase(suite, t);
 
-static TCase *pages_case(void)
-{
-  TCase *t = new_case("pages");
+  t = new_case("samples");
+  tcase_add_checked_fixture(t, clear_samples, free_samples);
+  tcase_add_test(t, samples_are_kept_as_they_are);
+  tcase_add_test(t, many_points_make_a_sample);
+  tcase_add_test(t, a_million_points);
+  suite_add_tcase(suite, t);
+
+  t = new_case("files");
   tcase_add_checked_fixture(t, open_report, close_report);
   tcase_add_test(t, an_empty_report_is_a_page);
   tcase_add_test(t, holds_notes_and_tables);
@@ -525,14 +895,15 @@ static TCase *pages_case(void)
   tcase_add_test(t, needs_nothing_else);
   tcase_add_test(t, stays_small);
   tcase_add_test(t, pages_repeat);
-  tcase_add_test(t, reports_files_that_cannot_be_written);
-  return t;
-}
-
-int main(void)
-{
-  Suite *suite = suite_create("report");
-  suite_add_tcase(suite, parts_case());
-  suite_add_tcase(suite, pages_case());
+  tcase_add_test(t, files_that_cannot_be_written);
+  tcase_add_test(t, page_holds_the_numbers);
+  tcase_add_test(t, times_are_shared);
+  tcase_add_test(t, data_as_csv);
+  tcase_add_test(t, csv_tells_of_every_point);
+  tcase_add_test(t, sections_come_in_their_order);
+  tcase_add_test(t, events_by_their_time);
+  tcase_add_test(t, poses_are_thinned_evenly);
+  tcase_add_test(t, svg_of_the_plots);
+  suite_add_tcase(suite, t);
   return run_suite(suite);
 }

@@ -135,8 +135,8 @@ START_TEST(test_torque)
   must(r.p.accelerations(r.p.self, &acceleration, &diag), &diag);
   ck_assert_double_eq_tol(acceleration, torque / inertia, 1e-12);
   ck_assert_double_eq(shown(&r, "swing.work"), 0.0);
-  ck_assert_uint_eq(bramah_model_n_cylinders(r.model), 0);
-  ck_assert_uint_eq(bramah_model_n_rotaries(r.model), 1);
+  ck_assert_uint_eq(bramah_model_get_info(r.model).n_cylinders, 0);
+  ck_assert_uint_eq(bramah_model_get_info(r.model).n_rotaries, 1);
   stop(&r);
 }
 END_TEST
@@ -181,7 +181,7 @@ START_TEST(test_equilibrium)
   volumes[0].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
   running r = start(&machine);
   const double difference = mass * 9.81 * arm * cos(0.3) / displacement;
-  ck_assert_double_eq_tol(bramah_model_initial_pressure(r.model, 0), 4e6 + difference, 1e-2);
+  ck_assert_double_eq_tol(bramah_model_get_info(r.model).initial_pressures[0], 4e6 + difference, 1e-2);
   must(run(&r, 0.5, 0.0), &diag);
   ck_assert_double_eq_tol(shown(&r, "pivot.angle"), 0.3, 1e-9);
   stop(&r);

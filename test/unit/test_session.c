@@ -3,7 +3,7 @@
 #define _XOPEN_SOURCE 700 /* temporary files */
 #include <math.h>
 
-#include "bramah/session.h"
+#include "lib/io/session.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 
@@ -73,7 +73,7 @@ START_TEST(the_filter_stands_where_the_study_says)
   ck_assert_uint_eq(bramah_filter_n_sensors(bramah_session_filter(s)), 2);
   ck_assert_uint_eq(bramah_filter_n_augmented(bramah_session_filter(s)), 1);
   ck_assert_double_eq_tol(bramah_filter_augmented_sigma(bramah_session_filter(s), 0), DEG, 1e-15);
-  ck_assert_str_eq(bramah_session_augmented_unit(s, 0), "rad");
+  ck_assert_str_eq(bramah_session_about(s)->augmented_unit[0], "rad");
   ck_assert_int_eq(bramah_filter_time_ns(bramah_session_filter(s)), 0);
   bramah_session_close(s);
 }
@@ -85,9 +85,9 @@ START_TEST(changes_of_the_study_are_in_the_machine)
   write_session(0, NULL);
   s = open_well();
   double mass = 0.0;
-  for (size_t i = 0; i < bramah_session_machine(s)->machine->n_bodies; i++)
-    if (strcmp(bramah_session_machine(s)->machine->bodies[i].name, "crank") == 0)
-      mass = bramah_session_machine(s)->machine->bodies[i].mass;
+  for (size_t i = 0; i < bramah_session_about(s)->machine->machine->n_bodies; i++)
+    if (strcmp(bramah_session_about(s)->machine->machine->bodies[i].name, "crank") == 0)
+      mass = bramah_session_about(s)->machine->machine->bodies[i].mass;
   ck_assert_double_eq(mass, 150.0);
   bramah_session_close(s);
 }
@@ -132,12 +132,12 @@ START_TEST(another_filter_comes_from_the_options)
   bramah_filter *filter;
   write_session(0, NULL);
   s = open_well();
-  ck_assert_int_eq(bramah_coupled_new(bramah_session_model(s), &diag, &coupled), BRAMAH_OK);
+  ck_assert_int_eq(bramah_coupled_new(bramah_session_about(s)->machine->model, &diag, &coupled), BRAMAH_OK);
   ck_assert_int_eq(bramah_session_start(s, coupled, &diag), BRAMAH_OK);
   const bramah_plant plant = bramah_coupled_plant(coupled);
-  bramah_filter_options options = bramah_session_filter_options(s);
+  bramah_filter_options options = bramah_session_about(s)->options;
   options.form = BRAMAH_COVARIANCE_SQUARE_ROOT;
-  ck_assert_int_eq(bramah_filter_new(&plant, 2, bramah_session_sensors(s), &options, &diag, &filter),
+  ck_assert_int_eq(bramah_filter_new(&plant, 2, bramah_session_about(s)->sensors, &options, &diag, &filter),
                    BRAMAH_OK);
   const size_t angle = (size_t)bramah_plant_find_output(&plant, "crank.angle");
   ck_assert_double_eq(plant.output(plant.self, angle),
@@ -160,13 +160,13 @@ START_TEST(a_clone_has_plant_and_filter_of_its_own)
   const double u = 1.0, y[2] = {61.0 * DEG, 60e5};
   const unsigned char present[2] = {1, 1};
   const bramah_filter_cycle cycle = {plant->step_ns, 1, &u, 2, y, present, NULL};
-  const size_t angle = bramah_session_joint_output(s, 0);
+  const size_t angle = bramah_session_about(s)->joint_output[0];
   ck_assert_int_eq(bramah_filter_step(bramah_session_filter(s), &cycle, NULL, &diag), BRAMAH_OK);
   const double first = plant->output(plant->self, angle);
   ck_assert_int_eq(bramah_session_clone(s, &diag, &clone), BRAMAH_OK);
   const bramah_plant *own = bramah_session_plant(clone);
-  ck_assert_ptr_eq(bramah_session_model(clone), bramah_session_model(s));
-  ck_assert_double_eq(own->output(own->self, angle), bramah_session_joint_start(s, 0));
+  ck_assert_ptr_eq(bramah_session_about(clone)->machine->model, bramah_session_about(s)->machine->model);
+  ck_assert_double_eq(own->output(own->self, angle), bramah_session_about(s)->joint_start[0]);
   ck_assert_int_eq(bramah_filter_step(bramah_session_filter(clone), &cycle, NULL, &diag), BRAMAH_OK);
   ck_assert_double_eq(own->output(own->self, angle), first);
   ck_assert_int_eq(bramah_filter_step(bramah_session_filter(clone),
@@ -179,16 +179,13 @@ START_TEST(a_clone_has_plant_and_filter_of_its_own)
 }
 END_TEST
 
-START_TEST(things_are_found_by_name)
+START_TEST(sensors_are_found_by_what_they_show)
 {
   write_session(0, NULL);
   bramah_session *s = open_well();
-  ck_assert_int_eq(bramah_session_find_sensor(s, "p2"), 1);
-  ck_assert_int_eq(bramah_session_find_sensor(s, "p"), -1);
-  ck_assert_int_eq(bramah_session_find_input(s, "valve"), 0);
-  ck_assert_int_eq(bramah_session_find_input(s, "valv"), -1);
-  ck_assert_int_eq(bramah_session_sensor_of_output(s, bramah_session_joint_output(s, 0)), 0);
-  ck_assert_int_eq(bramah_session_sensor_of_output(s, bramah_session_joint_output(s, 0) + 1), -1);
+  ck_assert_str_eq(bramah_session_about(s)->sensors[1].name, "p2");
+  ck_assert_int_eq(bramah__session_sensor_of_output(s, bramah_session_about(s)->joint_output[0]), 0);
+  ck_assert_int_eq(bramah__session_sensor_of_output(s, bramah_session_about(s)->joint_output[0] + 1), -1);
   bramah_session_close(s);
 }
 END_TEST
@@ -250,7 +247,9 @@ START_TEST(the_check_tells_mistakes)
 {
   int n = 0;
   write_session(mistakes[_i].line, mistakes[_i].with);
-  ck_assert_int_eq(bramah_session_check(path, count, &n), mistakes[_i].status);
+  bramah_file_kind kind;
+  ck_assert_int_eq(bramah_file_check(path, count, &n, &kind), mistakes[_i].status);
+  ck_assert_int_eq(kind, BRAMAH_FILE_STUDY);
   if (mistakes[_i].status)
     ck_assert_int_ge(n, 1);
   else
@@ -262,7 +261,7 @@ START_TEST(the_check_tells_all_mistakes)
 {
   int n = 0;
   write_session(5, "inputs: {valv: volts}\nparameter_noise: {hydraulics.oil.bulk: 1 bar/Hz^0.5}");
-  ck_assert_int_eq(bramah_session_check(path, count, &n), BRAMAH_E_REFERENCE);
+  ck_assert_int_eq(bramah_file_check(path, count, &n, NULL), BRAMAH_E_REFERENCE);
   ck_assert_int_eq(n, 2);
 }
 END_TEST
@@ -356,7 +355,7 @@ int main(void)
   tcase_add_test(tcase, another_filter_comes_from_the_options);
   tcase_add_loop_test(tcase, mistakes_are_told_with_their_place, 0, N_MISTAKES);
   tcase_add_test(tcase, a_clone_has_plant_and_filter_of_its_own);
-  tcase_add_test(tcase, things_are_found_by_name);
+  tcase_add_test(tcase, sensors_are_found_by_what_they_show);
   tcase_add_loop_test(tcase, the_check_tells_mistakes, 0, N_MISTAKES);
   tcase_add_test(tcase, the_check_tells_all_mistakes);
   tcase_add_loop_test(tcase, a_diagnostic_is_not_needed, 0, N_MISTAKES);

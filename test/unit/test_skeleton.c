@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stick figure of a machine: which parts there are and where they stand, against hand calculation. */
+/* The skeleton of a machine: which parts there are and where they stand, against hand calculation. */
 #include "bramah/coupled.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -12,16 +12,22 @@ static four_bar fb;
 static bramah_diag diag;
 static const bramah_model *model;
 static bramah_coupled *plant;
+static bramah_skeleton_part parts[MOST];
 static double points[MOST][2][3];
+static bramah_skeleton skeleton;
 static size_t n;
 
 static void open_machine(const bramah_machine *machine)
 {
   must(bramah_model_new(machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &plant), &diag);
-  n = bramah_skeleton_n_parts(model);
+  skeleton = (bramah_skeleton){.n = 0};
+  must(bramah_coupled_skeleton(plant, &skeleton, &diag), &diag);
+  n = skeleton.n;
   ck_assert_uint_le(n, MOST);
-  must(bramah_coupled_skeleton(plant, &points[0][0][0], &diag), &diag);
+  skeleton = (bramah_skeleton){n, parts, &points[0][0][0]};
+  must(bramah_coupled_skeleton(plant, &skeleton, &diag), &diag);
+  ck_assert_uint_eq(skeleton.n, n);
 }
 
 static void close_machine(void)
@@ -35,10 +41,8 @@ static void close_machine(void)
 /* The part of that kind and name; the k-th one of them. */
 static size_t find(bramah_skeleton_kind kind, const char *name, size_t k)
 {
-  for (size_t i = 0; i < n; i++) {
-    const bramah_skeleton_part part = bramah_skeleton_part_of(model, i);
-    if (part.kind == kind && strcmp(part.name, name) == 0 && k-- == 0) return i;
-  }
+  for (size_t i = 0; i < n; i++)
+    if (parts[i].kind == kind && strcmp(parts[i].name, name) == 0 && k-- == 0) return i;
   ck_abort_msg("no part %s of kind %d", name, (int)kind);
   return 0;
 }
@@ -46,7 +50,7 @@ static size_t find(bramah_skeleton_kind kind, const char *name, size_t k)
 static size_t count(bramah_skeleton_kind kind)
 {
   size_t found = 0;
-  for (size_t i = 0; i < n; i++) found += bramah_skeleton_part_of(model, i).kind == kind;
+  for (size_t i = 0; i < n; i++) found += parts[i].kind == kind;
   return found;
 }
 
@@ -54,8 +58,8 @@ static void at(size_t part, int end, double x, double y, double z)
 {
   const double *p = points[part][end];
   if (fabs(p[0] - x) > 1e-9 || fabs(p[1] - y) > 1e-9 || fabs(p[2] - z) > 1e-9)
-    ck_abort_msg("end %d of %s is at %.9g %.9g %.9g, not at %.9g %.9g %.9g", end,
-                 bramah_skeleton_part_of(model, part).name, p[0], p[1], p[2], x, y, z);
+    ck_abort_msg("end %d of %s is at %.9g %.9g %.9g, not at %.9g %.9g %.9g", end, parts[part].name, p[0],
+                 p[1], p[2], x, y, z);
 }
 
 /* Crank at 60 deg: its pin is at (1, sqrt 3). The coupler's other end is where circles of 8 m about it and of
@@ -102,7 +106,7 @@ START_TEST(cylinder_has_a_barrel_of_constant_length)
   const size_t joint = 0;
   const double position = 1.2, rate = 0.0;
   must(bramah_coupled_start(plant, 1, &joint, &position, &rate, NULL, &diag), &diag);
-  must(bramah_coupled_skeleton(plant, &points[0][0][0], &diag), &diag);
+  must(bramah_coupled_skeleton(plant, &skeleton, &diag), &diag);
   i = find(BRAMAH_SKELETON_BARREL, "lift", 0);
   ck_assert_double_eq_tol(hypot(points[i][1][0] + 1.0, points[i][1][1]), sqrt(3.0) - 0.3, 1e-12);
   at(i + 1, 1, cos(1.2), sin(1.2), 0);
@@ -160,6 +164,19 @@ START_TEST(sliders_and_last_bodies)
 }
 END_TEST
 
+/* Tables that are too short are refused; what they have room for is written and nothing behind it. */
+START_TEST(short_tables)
+{
+  four_bar_describe(&fb, 1.0, 1000000);
+  open_machine(&fb.machine);
+  bramah_skeleton_part two[3] = {{0}};
+  bramah_skeleton few = {.n = 2, .part = two};
+  ck_assert_int_eq(bramah_coupled_skeleton(plant, &few, &diag), BRAMAH_E_ARGUMENT);
+  ck_assert_uint_eq(few.n, n);
+  ck_assert(two[1].name && !two[2].name);
+}
+END_TEST
+
 /* What is drawn belongs to the shared model; moving the plant moves it, and every tree can be drawn. */
 START_TEST(any_tree)
 {
@@ -168,9 +185,8 @@ START_TEST(any_tree)
     spatial_tree_describe(&tree, 3 + seed % 8, seed);
     open_machine(&tree.machine);
     for (size_t i = 0; i < n; i++) {
-      const bramah_skeleton_part part = bramah_skeleton_part_of(model, i);
-      ck_assert(part.kind >= BRAMAH_SKELETON_BODY && part.kind <= BRAMAH_SKELETON_GROUND);
-      ck_assert_ptr_nonnull(part.name);
+      ck_assert(parts[i].kind >= BRAMAH_SKELETON_BODY && parts[i].kind <= BRAMAH_SKELETON_GROUND);
+      ck_assert_ptr_nonnull(parts[i].name);
       for (int k = 0; k < 6; k++) ck_assert(isfinite(points[i][k / 3][k % 3]));
     }
     ck_assert_uint_ge(count(BRAMAH_SKELETON_GROUND), 1);
@@ -181,13 +197,14 @@ END_TEST
 
 int main(void)
 {
-  Suite *suite = suite_create("figure");
-  TCase *t = new_case("figure");
+  Suite *suite = suite_create("skeleton");
+  TCase *t = new_case("skeleton");
   tcase_add_checked_fixture(t, NULL, close_machine);
   tcase_add_test(t, four_bar_stands_where_geometry_says);
   tcase_add_test(t, cylinder_has_a_barrel_of_constant_length);
   tcase_add_test(t, lugs_stand_on_the_nearest_beam);
   tcase_add_test(t, sliders_and_last_bodies);
+  tcase_add_test(t, short_tables);
   tcase_add_test(t, any_tree);
   suite_add_tcase(suite, t);
   return run_suite(suite);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bramah/study.h"
+#include "lib/io/session.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 
@@ -47,7 +47,7 @@ static bramah_study *load_file(const char *file)
 {
   bramah_diag diag;
   bramah_study *study = NULL;
-  bramah_status status = bramah_study_load(file, &diag, &study);
+  bramah_status status = bramah_study_load(file, 0, NULL, &diag, &study);
   ck_assert_msg(status == BRAMAH_OK, "%d:%d: %s: %s", diag.line, diag.column, diag.thing, diag.message);
   return study;
 }
@@ -160,10 +160,10 @@ START_TEST(start_values_are_read)
   const bramah_joint_start *crank = &s->joints[0], *slide = &s->joints[1];
   ck_assert(s->n_joints == 2 && s->n_volumes == 2);
   ck_assert_str_eq(crank->joint, "crank");
-  ck_assert(crank->revolute_unit == 1 && crank->has_position == 1 && crank->position == 63 * DEG &&
+  ck_assert(crank->slides == 0 && crank->has_position == 1 && crank->position == 63 * DEG &&
             crank->rate == 0);
   ck_assert(crank->position_sigma == 3 * DEG && crank->rate_sigma == 0.1 && crank->acceleration_noise == 0.5);
-  ck_assert(slide->revolute_unit == 0 && slide->has_position == 0 && slide->rate == 1.0 && slide->line == 16);
+  ck_assert(slide->slides == 1 && slide->has_position == 0 && slide->rate == 1.0 && slide->line == 16);
   ck_assert(slide->position_sigma == 3e-3 && slide->acceleration_noise == 0.0);
   ck_assert_str_eq(s->volumes[0].volume, "v1");
   ck_assert(s->volumes[0].has_pressure == 1 && s->volumes[0].pressure == 30e5);
@@ -339,7 +339,7 @@ START_TEST(an_unknown_command_is_estimated_once)
   write_study(7, "inputs: {valve: {unknown: {sigma: 2 V, noise: 5 V/s^0.5}}}\n"
                  "augmented:\n"
                  "  bias: {parameter: valve.offset, sigma: 1 V}");
-  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_VALUE);
+  ck_assert_int_eq(bramah_study_load(path, 0, NULL, &diag, &study), BRAMAH_E_VALUE);
   ck_assert_int_eq(diag.line, 9);
   ck_assert_str_eq(diag.thing, "bias");
   ck_assert_str_eq(diag.message, "this parameter is estimated as the unknown command of the input already");
@@ -370,7 +370,7 @@ START_TEST(files_of_columns_must_exist)
   bramah_diag diag;
   bramah_study *study = NULL;
   write_study(10, "  way: {type: encoder, joint: slide, sigma: 2 mm, file: imu}");
-  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_REFERENCE);
+  ck_assert_int_eq(bramah_study_load(path, 0, NULL, &diag, &study), BRAMAH_E_REFERENCE);
   ck_assert_str_eq(diag.thing, "way");
   ck_assert_int_eq(diag.line, 10);
   ck_assert_str_eq(diag.message, "there is no file 'imu' in log.files");
@@ -411,7 +411,7 @@ START_TEST(every_mistake_is_told)
                  "parameter_noise:\n"
                  "  p.pressure: 0 bar/Hz^0.5\n"
                  "  p.offset: fast");
-  ck_assert_int_lt(bramah_study_check(path, tell, &t), 0);
+  ck_assert_int_lt(bramah__study_check(path, tell, &t), 0);
   static const int lines[] = {6, 6, 8, 9, 11, 12};
   ck_assert_int_eq(t.n, COUNT(lines));
   for (int i = 0; i < COUNT(lines); i++) ck_assert_int_eq(t.line[i], lines[i]);
@@ -689,7 +689,7 @@ START_TEST(error_is_exact)
   bramah_diag diag;
   bramah_study *study = (bramah_study *)path;
   int column = write_study(bad_lines[_i].line, bad_lines[_i].with);
-  bramah_status status = bramah_study_load(path, &diag, &study);
+  bramah_status status = bramah_study_load(path, 0, NULL, &diag, &study);
   ck_assert_msg(strcmp(diag.message, bad_lines[_i].message) == 0, "%s\n  gives: %s", bad_lines[_i].with,
                 diag.message);
   ck_assert_int_eq(status, bad_lines[_i].status);
@@ -699,7 +699,7 @@ START_TEST(error_is_exact)
   ck_assert_int_eq(diag.line, bad_lines[_i].line);
   ck_assert_int_eq(diag.column, column);
   ck_assert_ptr_eq(study, (bramah_study *)path); /* untouched */
-  ck_assert_int_eq(bramah_study_load(path, NULL, &study), status);
+  ck_assert_int_eq(bramah_study_load(path, 0, NULL, NULL, &study), status);
 }
 END_TEST
 
@@ -722,7 +722,7 @@ START_TEST(missing_section_is_told)
   bramah_study *study = NULL;
   for (int i = 0; i < COUNT(cases); i++) {
     write_study(cases[i].line, cases[i].with);
-    ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_KEY);
+    ck_assert_int_eq(bramah_study_load(path, 0, NULL, &diag, &study), BRAMAH_E_KEY);
     ck_assert_msg(strncmp(diag.message, cases[i].message, strlen(cases[i].message)) == 0, "%s", diag.message);
     ck_assert_int_eq(diag.line, cases[i].at_line);
   }
@@ -733,7 +733,8 @@ START_TEST(tuning_is_read)
 {
   write_study(
       6,
-      "tune: {criterion: prediction, method: simplex, penalty: 0.5, settle: 200 ms, ahead: 20, outputs: [a.b, "
+      "tune: {criterion: prediction, method: simplex, penalty: 0.5, settle: 200 ms, ahead: 20, outputs: "
+      "[a.b, "
       "c], "
       "parameters: {volumes.v1.noise: {least: 1 bar/s^0.5, most: 2 MPa/s^0.5, also: [volumes.v2.noise, x]}, "
       "machine.a.b: {least: 0 ms, most: 1 s, scale: linear, step: 1 ms}}}");
@@ -774,7 +775,7 @@ START_TEST(sensors_must_not_be_empty)
   FILE *stream = fopen(path, "wb");
   fputs("study: none\nmachine: m.yaml\nsensors:\njoints:\n  a: {}\n", stream);
   fclose(stream);
-  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_VALUE);
+  ck_assert_int_eq(bramah_study_load(path, 0, NULL, &diag, &study), BRAMAH_E_VALUE);
   ck_assert_str_eq(diag.message, "at least one is needed here");
   ck_assert_str_eq(diag.thing, "sensors");
   ck_assert_int_eq(diag.line, 3);
@@ -812,7 +813,7 @@ START_TEST(too_many_changes_are_refused)
     used += (size_t)snprintf(text + used, sizeof text - used, "  bodies.b%d.mass: 1 kg\n", i);
   ck_assert_uint_lt(used, sizeof text);
   write_bytes(text, used);
-  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_VALUE);
+  ck_assert_int_eq(bramah_study_load(path, 0, NULL, &diag, &study), BRAMAH_E_VALUE);
   ck_assert_str_eq(diag.message, "more than 1000 changes");
   ck_assert_int_eq(diag.line, 3);
 }
@@ -834,7 +835,7 @@ START_TEST(memory_for_a_description_is_limited)
                              "  s%d: {type: encoder, joint: crank, sigma: 1 deg, column: *long}\n", i);
   ck_assert_uint_lt(used, sizeof text);
   write_bytes(text, used);
-  ck_assert_int_eq(bramah_study_load(path, &diag, &study), BRAMAH_E_MEMORY);
+  ck_assert_int_eq(bramah_study_load(path, 0, NULL, &diag, &study), BRAMAH_E_MEMORY);
   ck_assert_str_eq(diag.message,
                    "what the file describes is too large; do aliases or changes repeat long texts or lists?");
 }
@@ -844,7 +845,7 @@ START_TEST(missing_file_is_told)
 {
   bramah_diag diag;
   bramah_study *study = NULL;
-  ck_assert_int_eq(bramah_study_load("no/such/study.yaml", &diag, &study), BRAMAH_E_FILE);
+  ck_assert_int_eq(bramah_study_load("no/such/study.yaml", 0, NULL, &diag, &study), BRAMAH_E_FILE);
   ck_assert_str_eq(diag.message, "cannot be opened: No such file or directory");
   ck_assert_ptr_null(study);
   bramah_study_free(NULL);

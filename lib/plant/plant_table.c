@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What any plant can do through its interface: find outputs, differentiate by finite differences. */
-#include "bramah/plant.h"
+#include "lib/plant/plant_table.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 
@@ -19,66 +19,57 @@ static bramah_status refuse(bramah_diag *diag, const char *thing, const char *me
   return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, thing, message);
 }
 
-static const char *missing_function(const bramah_plant *p)
-{
-  if (!p->step) return "step";
-  if (!p->inject) return "inject";
-  if (!p->output) return "output";
-  if (!p->save) return "save";
-  if (!p->restore) return "restore";
-  if (p->n_input && !p->set_inputs) return "set_inputs";
-  if (!p->n_parameter) return NULL;
-  if (!HAS(p, parameter_info)) return "parameter_info";
-  if (!HAS(p, parameter)) return "parameter";
-  return HAS(p, set_parameter) ? NULL : "set_parameter";
-}
-
-static bramah_output_kind kind_of_state(const bramah_plant *plant, size_t i)
-{
-  if (i < plant->n_dof) return BRAMAH_OUTPUT_POSITION;
-  return i < 2 * plant->n_dof ? BRAMAH_OUTPUT_RATE : BRAMAH_OUTPUT_FIRST_ORDER;
-}
-
 /* Are the first outputs the states? So it is where one of the two has no names of its own. */
 static int outputs_are_states(const bramah_plant *plant)
 {
   return !HAS(plant, state_info) || !HAS(plant, output_info);
 }
 
-static bramah_status check_state(const bramah_plant *plant, size_t i, bramah_diag *diag)
-{
-  bramah_state_info info;
-  bramah_plant_state_info(plant, i, &info);
-  if (!(info.scale > 0.0) || !isfinite(info.scale))
-    return bramah__fail(diag, BRAMAH_E_VALUE, info.name, "the scale of this state must be positive");
-  if (!(info.period >= 0.0) || !isfinite(info.period))
-    return bramah__fail(diag, BRAMAH_E_VALUE, info.name, "the period of this state must not be negative");
-  if (!outputs_are_states(plant)) return BRAMAH_OK;
-  bramah_output_info output = {.kind = BRAMAH_OUTPUT_OTHER};
-  if (i < plant->n_output) bramah_plant_output_info(plant, i, &output);
-  if (output.kind == info.kind) return BRAMAH_OK;
-  return bramah__fail(diag, BRAMAH_E_VALUE, info.name,
-                      "without state_info and output_info the first outputs must be the states: positions, "
-                      "rates, first-order states");
-}
-
-bramah_status bramah_plant_check(const bramah_plant *plant, bramah_diag *diag)
+bramah_status bramah__plant_check(const bramah_plant *plant, bramah_diag *diag)
 {
   if (plant->version != BRAMAH_PLANT_VERSION)
     return refuse(diag, "plant", "its table was made for another version of the plant interface");
   if (plant->size < offsetof(bramah_plant, state_info))
     return refuse(diag, "plant", "its table is too short: its member size is not that of a bramah_plant");
-  const char *missing = missing_function(plant);
-  if (missing) return refuse(diag, missing, "the plant lacks this function");
+
+  const int parameters = plant->n_parameter > 0;
+  const struct {
+    const char *name;
+    int is_missing;
+  } required[] = {{"step", !plant->step},
+                  {"inject", !plant->inject},
+                  {"output", !plant->output},
+                  {"save", !plant->save},
+                  {"restore", !plant->restore},
+                  {"set_inputs", plant->n_input && !plant->set_inputs},
+                  {"parameter_info", parameters && !HAS(plant, parameter_info)},
+                  {"parameter", parameters && !HAS(plant, parameter)},
+                  {"set_parameter", parameters && !HAS(plant, set_parameter)}};
+  for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+    if (required[i].is_missing) return refuse(diag, required[i].name, "the plant lacks this function");
   if (plant->step_ns <= 0)
     return bramah__fail(diag, BRAMAH_E_VALUE, "step_ns", "the length of the plant's step must be positive");
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < bramah_plant_n_error(plant) && status == BRAMAH_OK; i++)
-    status = check_state(plant, i, diag);
-  return status;
+
+  for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
+    bramah_state_info info;
+    bramah_plant_state_info(plant, i, &info);
+    if (!(info.scale > 0.0) || !isfinite(info.scale))
+      return bramah__fail(diag, BRAMAH_E_VALUE, info.name, "the scale of this state must be positive");
+    if (!(info.period >= 0.0) || !isfinite(info.period))
+      return bramah__fail(diag, BRAMAH_E_VALUE, info.name, "the period of this state must not be negative");
+    if (!outputs_are_states(plant)) continue;
+    bramah_output_info output = {.kind = BRAMAH_OUTPUT_OTHER};
+    if (i < plant->n_output) bramah_plant_output_info(plant, i, &output);
+    if (output.kind != info.kind)
+      return bramah__fail(
+          diag, BRAMAH_E_VALUE, info.name,
+          "without state_info and output_info the first outputs must be the states: positions, "
+          "rates, first-order states");
+  }
+  return BRAMAH_OK;
 }
 
-bramah_plant bramah_plant_copy(const bramah_plant *plant)
+bramah_plant bramah__plant_copy(const bramah_plant *plant)
 {
   bramah_plant copy = {0};
   memcpy(&copy, plant, plant->size < sizeof copy ? plant->size : sizeof copy);
@@ -111,19 +102,16 @@ void bramah_plant_state_info(const bramah_plant *plant, size_t i, bramah_state_i
     plant->output_info(plant->self, i, &output);
     info->name = output.name, info->unit = output.unit;
   }
-  info->kind = kind_of_state(plant, i);
+  info->kind = i < plant->n_dof       ? BRAMAH_OUTPUT_POSITION
+               : i < 2 * plant->n_dof ? BRAMAH_OUTPUT_RATE
+                                      : BRAMAH_OUTPUT_FIRST_ORDER;
 }
 
-const char *bramah_plant_state_name(const bramah_plant *plant, size_t i)
+const char *bramah__plant_state_name(const bramah_plant *plant, size_t i)
 {
   bramah_state_info info;
   bramah_plant_state_info(plant, i, &info);
   return info.name;
-}
-
-const char *bramah_plant_input_name(const bramah_plant *plant, size_t i)
-{
-  return HAS(plant, input_name) ? plant->input_name(plant->self, i) : "input";
 }
 
 int bramah_plant_coordinates(const bramah_plant *plant, double *x)
@@ -135,14 +123,14 @@ int bramah_plant_coordinates(const bramah_plant *plant, double *x)
   for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
     const long output = outputs_are_states(plant)
                             ? (long)i
-                            : bramah_plant_find_output(plant, bramah_plant_state_name(plant, i));
+                            : bramah_plant_find_output(plant, bramah__plant_state_name(plant, i));
     if (output < 0) return 0;
     x[i] = plant->output(plant->self, (size_t)output);
   }
   return 1;
 }
 
-void bramah_plant_subtract(const bramah_plant *plant, const double *a, const double *b, double *d)
+void bramah__plant_subtract(const bramah_plant *plant, const double *a, const double *b, double *d)
 {
   for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
     bramah_state_info info;
@@ -162,46 +150,32 @@ long bramah_plant_find_output(const bramah_plant *plant, const char *name)
   return -1;
 }
 
-long bramah_plant_find_parameter(const bramah_plant *plant, const char *name)
-{
-  for (size_t i = 0; i < plant->n_parameter; i++) {
-    bramah_parameter_info info;
-    plant->parameter_info(plant->self, i, &info);
-    if (strcmp(info.name, name) == 0) return (long)i;
-  }
-  return -1;
-}
-
-static const char *nearest_parameter(const bramah_plant *plant, const char *name)
-{
-  const char *two[2] = {NULL, NULL};
-  for (size_t i = 0; i < plant->n_parameter; i++) {
-    bramah_parameter_info info;
-    plant->parameter_info(plant->self, i, &info);
-    two[1] = info.name;
-    two[0] = two[0] ? bramah__nearest(name, 2, two) : bramah__nearest(name, 1, two + 1);
-  }
-  return two[0];
-}
-
 bramah_status bramah_plant_parameter_index(const bramah_plant *plant, const char *name, size_t *i,
                                            bramah_diag *diag)
 {
-  const long found = bramah_plant_find_parameter(plant, name);
-  if (found >= 0) {
-    *i = (size_t)found;
-    return BRAMAH_OK;
+  const char *nearest = NULL;
+  for (size_t k = 0; k < plant->n_parameter; k++) {
+    bramah_parameter_info info;
+    plant->parameter_info(plant->self, k, &info);
+    if (strcmp(info.name, name) == 0) {
+      *i = k;
+      return BRAMAH_OK;
+    }
+
+    /* The nearer one of what has been found and this: names compete two by two. */
+    const char *two[2] = {nearest, info.name};
+    nearest = nearest ? bramah__nearest(name, 2, two) : bramah__nearest(name, 1, two + 1);
   }
-  const char *near = nearest_parameter(plant, name);
+
   bramah__fail(diag, BRAMAH_E_REFERENCE, name, "there is no parameter of this name");
-  if (near) bramah__add_text(diag, "; did you mean '"), bramah__add_text(diag, near);
-  if (near) bramah__add_text(diag, "'?");
+  if (nearest) bramah__add_text(diag, "; did you mean '"), bramah__add_text(diag, nearest);
+  if (nearest) bramah__add_text(diag, "'?");
   return BRAMAH_E_REFERENCE;
 }
 
 /* ---- differences ---- */
 
-double bramah_plant_difference_step(const bramah_plant *plant, size_t i)
+double bramah__plant_difference_step(const bramah_plant *plant, size_t i)
 {
   bramah_state_info info;
   bramah_plant_state_info(plant, i, &info);
@@ -219,8 +193,8 @@ static bramah_status displace(const bramah_plant *plant, size_t k, double step, 
   return plant->inject(plant->self, dx, diag);
 }
 
-bramah_status bramah_plant_output_row(const bramah_plant *plant, size_t i, double *row, void *snap,
-                                      double *dx, bramah_diag *diag)
+bramah_status bramah__plant_output_row(const bramah_plant *plant, size_t i, double *row, void *snap,
+                                       double *dx, bramah_diag *diag)
 {
   if (HAS(plant, output_row)) {
     const bramah_status own = plant->output_row(plant->self, i, row);
@@ -229,7 +203,7 @@ bramah_status bramah_plant_output_row(const bramah_plant *plant, size_t i, doubl
   bramah_status status = BRAMAH_OK;
   plant->save(plant->self, snap);
   for (size_t k = 0; k < bramah_plant_n_error(plant) && status == BRAMAH_OK; k++) {
-    const double step = bramah_plant_difference_step(plant, k);
+    const double step = bramah__plant_difference_step(plant, k);
     double value[2] = {0, 0};
     for (int side = 0; side < 2 && status == BRAMAH_OK; side++) {
       status = displace(plant, k, side ? step : -step, snap, dx, diag);
@@ -241,17 +215,17 @@ bramah_status bramah_plant_output_row(const bramah_plant *plant, size_t i, doubl
   return status;
 }
 
-bramah_status bramah_plant_acceleration_jacobian(const bramah_plant *plant, double *J, void *snap, double *dx,
-                                                 double *zdd, bramah_diag *diag)
+bramah_status bramah__plant_acceleration_jacobian(const bramah_plant *plant, double *J, void *snap,
+                                                  double *dx, double *zdd, bramah_diag *diag)
 {
   if (HAS(plant, acceleration_jacobian)) return plant->acceleration_jacobian(plant->self, J, diag);
-  if (!HAS(plant, accelerations)) return refuse(diag, "plant", "it does not tell its accelerations");
+  if (!HAS(plant, accelerations)) return refuse(diag, "plant", "it does not give its accelerations");
   const size_t n = bramah_plant_n_error(plant), nf = plant->n_dof;
   double *base = zdd, *moved = zdd + nf;
   bramah_status status = plant->accelerations(plant->self, base, diag);
   plant->save(plant->self, snap);
   for (size_t k = 0; k < n && status == BRAMAH_OK; k++) {
-    const double step = bramah_plant_difference_step(plant, k);
+    const double step = bramah__plant_difference_step(plant, k);
     status = displace(plant, k, step, snap, dx, diag);
     if (status == BRAMAH_OK) status = plant->accelerations(plant->self, moved, diag);
     for (size_t r = 0; r < nf; r++) J[r * n + k] = (moved[r] - base[r]) / step;

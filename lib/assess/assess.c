@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A log through the filter of a study, step by step. */
+/* A log through the filter of a study, step by step, and backwards. */
 #include "lib/assess/assess_internal.h"
 
 #include <math.h>
@@ -73,8 +73,6 @@ static bramah_status init_adaptive(bramah_assess *a, bramah_diag *diag)
   if (bramah_replay_rewind(a->replay))
     return bramah__failf(diag, BRAMAH_E_VALUE, a->study->file, line, "adapt",
                          "noise does not adapt where sensors have a delay");
-  a->stated = calloc(n_dof + n_first + a->n_sensors + 1, sizeof *a->stated);
-  if (!a->stated) return bramah__fail_memory(diag);
   memcpy(a->stated, bramah_filter_acceleration_noise(a->filter), n_dof * sizeof *a->stated);
   memcpy(a->stated + n_dof, bramah_filter_first_order_noise(a->filter), n_first * sizeof *a->stated);
   for (size_t i = 0; i < a->n_sensors; i++)
@@ -86,6 +84,12 @@ static bramah_status init_adaptive(bramah_assess *a, bramah_diag *diag)
 }
 
 /* ---- making one ---- */
+
+static void cut_arrays(bramah_assess *a, bramah__arena *arena)
+{
+  bramah_assess *fields = a;
+  BRAMAH__ASSESS_ARRAYS(BRAMAH__FIELD_TAKE)
+}
 
 bramah_status bramah_assess_new(bramah_session *session, bramah_source source, void *source_user,
                                 const bramah_assess_options *options, bramah_diag *diag, bramah_assess **out)
@@ -109,17 +113,26 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
   a->study_hash = bramah__hash_file(a->study->file);
   a->machine_hash = bramah__hash_file(a->study->machine_file);
 
+  /* Arrays: sizes first, then memory. */
+  const size_t n = bramah_plant_n_error(a->plant);
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  if (a->options.truth) a->n_work = 2 * n + n * n + n * (n + 2);
+  if (a->study->adapt.line) a->n_noises = a->plant->n_dof + a->plant->n_first_order + a->n_sensors;
+  cut_arrays(a, &arena);
+  bramah_status status = bramah__arena_new("assessment", arena.used, &arena, diag);
+  if (!status) a->memory = arena.base;
+  if (!status) cut_arrays(a, &arena);
+
+  /* The replay, and what goes along with it. */
   bramah_replay_options replay;
   bramah_replay_options_default(&replay);
   replay.gather = 1;
   replay.max_gap_ns = a->study->log.longest_gap_ns;
-  bramah_status status = bramah_replay_new(a->filter, &replay, next_row, a, diag, &a->replay);
+  if (!status) status = bramah_replay_new(a->filter, &replay, next_row, a, diag, &a->replay);
   if (!status) bramah_replay_listen(a->replay, &(bramah_listener){a, take_sample});
   if (!status) status = bramah__known_init(a, &replay, diag);
-  if (!status) status = bramah__estimate_init(a, diag);
-  if (!status) status = bramah__accuracy_init(a, diag);
   if (!status && a->options.model_alone) {
-    status = bramah_coupled_new(bramah_session_model(session), diag, &a->free_model);
+    status = bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &a->free_model);
     if (!status) status = bramah_session_start(session, a->free_model, diag);
     if (!status) a->model = bramah_coupled_plant(a->free_model);
     a->model_runs = !status;
@@ -143,42 +156,139 @@ void bramah_assess_free(bramah_assess *a)
   bramah_coupled_free(a->free_model);
   bramah_replay_free(a->replay);
   bramah__snapshot_free(&a->snapshot);
-  free(a->outputs);
-  free(a->value);
-  free(a->shown_as);
-  free(a->innovations);
-  free(a->whiteness);
-  free(a->fault);
-  free(a->augmented);
-  free(a->accuracy);
-  free(a->column);
-  free(a->state);
-  free(a->state_column);
-  free(a->error);
-  free(a->stated);
-  bramah__results_free(&a->results);
+  bramah__aligned_free(a->memory);
   free(a);
+}
+
+/* ---- the backward pass: what it keeps of each step, and the smoothed estimates one after the other ---- */
+
+static bramah_status predicted(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  return bramah_smoother_predicted(user, filter, diag);
+}
+
+static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  return bramah_smoother_corrected(user, filter, diag);
+}
+
+static bramah_status restored(void *user, bramah_filter *filter, bramah_diag *diag)
+{
+  return bramah_smoother_restored(user, filter, diag);
+}
+
+/* At the first step: take memory and record. */
+static bramah_status begin_recording(bramah_assess *a, bramah_diag *diag)
+{
+  const int64_t span = a->options.smooth_to_ns - a->totals.last_ns, ahead = span > 0 ? span : 0;
+  const size_t capacity = (size_t)(ahead / a->plant->step_ns) + 3; /* first, last, rounding to the grid */
+  a->totals.smooth_bytes = bramah_smoother_size(a->filter, capacity);
+  if (a->totals.smooth_bytes > a->options.smooth_memory)
+    return bramah__failf(
+        diag, BRAMAH_E_MEMORY, NULL, 0, "backward pass",
+        "%zu steps would take %.0f MB, more than the %.0f MB allowed: replay the log in parts", capacity,
+        1e-6 * (double)a->totals.smooth_bytes, 1e-6 * (double)a->options.smooth_memory);
+  bramah_status status = bramah_smoother_new(a->filter, capacity, diag, &a->smoother);
+  if (!status) status = bramah_smoother_corrected(a->smoother, a->filter, diag);
+  const bramah_watcher watcher = {a->smoother, predicted, corrected, restored};
+  if (!status) bramah_replay_watch(a->replay, &watcher);
+  a->smooth_from_ns = a->totals.last_ns;
+  return status;
+}
+
+bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
+{
+  bramah_diag_clear(diag);
+  if (!a->smoother || a->smoothing)
+    return bramah__failf(
+        diag, BRAMAH_E_ARGUMENT, NULL, 0, "backward pass",
+        "there is nothing to smooth: no time was given up to which, or no estimate was made");
+  bramah__estimate_augmented(a); /* showing smoothed steps moves the filter */
+  a->estimate.dof = 0;
+  a->estimate.nis = a->estimate.nis_low = a->estimate.nis_high = NAN;
+  a->smoothing = 1;
+  for (size_t i = 0; i < a->plant->n_output; i++) a->alone[i] = NAN;
+  bramah_status status = bramah_smoother_run(a->smoother, diag);
+  if (status || !a->rows) return status;
+  bramah__truth_close(a->rows);
+  a->rows = NULL;
+  return bramah__truth_open(a->options.truth, diag, &a->rows);
+}
+
+/* The next smoothed step into the estimate. */
+static bramah_status next_smoothed(bramah_assess *a, int *end, bramah_diag *diag)
+{
+  const size_t k = a->totals.smooth_steps, n = bramah_filter_n_error(a->filter);
+  int matched;
+  *end = k >= bramah_smoother_count(a->smoother) || k >= a->totals.estimates;
+  if (*end) return BRAMAH_OK;
+  bramah_status status = bramah_smoother_show(a->smoother, k, diag);
+  if (status) return status;
+
+  /* Outputs, then unknown commands, which are shown as outputs too. */
+  for (size_t c = 0; c < a->n_outputs; c++) {
+    const size_t i = a->outputs[c].output;
+    a->value[i] = a->plant->output(a->plant->self, i);
+    if (a->outputs[c].has_sigma) a->sigma[i] = bramah_smoother_output_sigma(a->smoother, i);
+  }
+  const double *d = bramah_smoother_correction(a->smoother, k);
+  const double *P = bramah_smoother_covariance(a->smoother, k);
+  size_t state = bramah_plant_n_error(a->plant);
+  for (size_t j = 0; j < a->n_augmented; j++) {
+    const size_t i = a->shown_as[j];
+    if (i != a->plant->n_output) {
+      a->value[i] = bramah_filter_augmented_value(a->filter, j) + d[state];
+      a->sigma[i] = sqrt(P[state * n + state]);
+    }
+    state += bramah_filter_augmented(a->filter, j)->order == 2 ? 2 : 1;
+  }
+
+  a->taken = 1;
+  a->estimate.time_ns =
+      a->smooth_from_ns + bramah_smoother_time_ns(a->smoother, k) - bramah_smoother_time_ns(a->smoother, 0);
+  if (a->rows) status = bramah__truth_seek(a, a->estimate.time_ns, &matched, diag);
+  if (status) return status;
+  if (a->rows) bramah__accuracy_smoothed(a);
+  a->totals.smooth_steps++;
+  return BRAMAH_OK;
 }
 
 /* ---- a step ---- */
 
-const bramah_replay *bramah_assess_replay(const bramah_assess *a) { return a->replay; }
-
-/* What follows from the step that the filter has made: the other filter, the model, the truth. */
-static bramah_status follow(bramah_assess *a, bramah_diag *diag)
+bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
 {
   bramah_assess_totals *totals = &a->totals;
-  const double t = (double)totals->last_ns / 1e9;
   bramah_diag other;
-  size_t dof;
-  const double nis = bramah_replay_nis(a->replay, &dof);
-  if (dof) bramah__nis_add(&a->all.nis, nis, (double)dof);
+  int64_t time_ns;
+  bramah_diag_clear(diag);
+  if (a->smoothing) return next_smoothed(a, end, diag);
+  *end = totals->estimates && totals->last_ns > a->options.to_ns - a->plant->step_ns;
+  if (*end) return BRAMAH_OK;
+  const double begin = clock_of(a), reading = a->reading;
+  for (size_t i = 0; i < a->n_sensors; i++) a->measured[i] = NAN;
+  a->taken = 0;
+  bramah_status status = bramah_replay_next(a->replay, &time_ns, &a->estimate.corrected, end, diag);
+  totals->step_seconds = clock_of(a) - begin - (a->reading - reading);
+  totals->filter_seconds += totals->step_seconds;
+  if (status || *end) bramah__events_watch(a); /* late samples may have been fused */
+  if (status && a->log) {                      /* the mistake came with the row in use */
+    int line = 0;
+    const char *path = bramah_log_stream_place(a->log, bramah_replay_mark(a->replay), &line);
+    return bramah__place(diag, path, line);
+  }
+  if (status || *end) return status;
+  if (!totals->estimates) totals->first_ns = time_ns;
+  a->estimate.time_ns = totals->last_ns = time_ns;
+  const double t = (double)time_ns / 1e9;
+
+  /* What follows from the step that the filter has made: NIS, the other filter, events, the record. */
+  const double nis = bramah_replay_nis(a->replay, &a->estimate.dof), dof = (double)a->estimate.dof;
+  a->estimate.nis = dof > 0.0 ? nis / dof : (double)NAN;
+  if (dof > 0.0) bramah__nis_add(&a->all.nis, nis, dof);
   if (bramah__known_step(a, &other))
     bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s", t, other.message);
   bramah__events_watch(a);
-
-  bramah_status status = BRAMAH_OK;
-  if (!totals->estimates && a->options.smooth_to_ns != INT64_MIN) status = bramah__smooth_begin(a, diag);
+  if (!totals->estimates && a->options.smooth_to_ns != INT64_MIN) status = begin_recording(a, diag);
 
   /* The model takes the commands that the filter's plant had during its last step. Without corrections it may come
    * to where it cannot be integrated any more: the comparison ends there, not the replay. */
@@ -191,40 +301,15 @@ static bramah_status follow(bramah_assess *a, bramah_diag *diag)
   }
 
   int matched = 0;
-  if (!status && a->rows) status = bramah__accuracy_seek(a, totals->last_ns, &matched, diag);
+  if (!status && a->rows) status = bramah__truth_seek(a, time_ns, &matched, diag);
   if (status) return status;
   if (a->rows) {
     totals->without_truth += !matched;
     bramah_assess_estimate(a);
     bramah__accuracy_step(a);
   }
-  if (totals->estimates++ == totals->resumed) totals->begin_ns = totals->last_ns;
+  if (totals->estimates++ == totals->resumed) totals->begin_ns = time_ns;
   return BRAMAH_OK;
-}
-
-bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
-{
-  bramah_assess_totals *totals = &a->totals;
-  int64_t time_ns;
-  bramah_diag_clear(diag);
-  *end = totals->estimates && totals->last_ns > a->options.to_ns - a->plant->step_ns;
-  if (*end) return BRAMAH_OK;
-  const double begin = clock_of(a), reading = a->reading;
-  for (size_t i = 0; i < a->n_sensors; i++) a->measured[i] = NAN;
-  a->taken = 0;
-  const bramah_status status = bramah_replay_next(a->replay, &time_ns, &a->estimate.corrected, end, diag);
-  totals->step_seconds = clock_of(a) - begin - (a->reading - reading);
-  totals->filter_seconds += totals->step_seconds;
-  if (status || *end) bramah__events_watch(a); /* late samples may have been fused */
-  if (status && a->log) {                      /* the mistake came with the row in use */
-    int line = 0;
-    const char *path = bramah_log_stream_place(a->log, bramah_replay_mark(a->replay), &line);
-    return bramah__place(diag, path, line);
-  }
-  if (status || *end) return status;
-  if (!totals->estimates) totals->first_ns = time_ns;
-  a->estimate.time_ns = totals->last_ns = time_ns;
-  return follow(a, diag);
 }
 
 bramah_status bramah_assess_run(bramah_assess *a, bramah_diag *diag)
@@ -249,19 +334,19 @@ bramah_status bramah_assess_unseen(const bramah_session *session, char *names, s
   double *sigma = calloc(n_filter + 1, sizeof *sigma);
   bramah_diag_clear(diag);
   if (!sigma) return bramah__fail_memory(diag);
-  bramah_status status = bramah_coupled_new(bramah_session_model(session), diag, &coupled);
+  bramah_status status = bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &coupled);
   if (!status) status = bramah_session_start(session, coupled, diag);
   /* Other parameters are left out: from where a run starts, often at rest, most of them cannot be seen yet (a
    * pump behind a closed valve), which would be no news. */
   bramah_observability_options_default(&options);
-  options.augmented = bramah_session_filter_options(session).augmented;
-  options.n_augmented = bramah_study_n_unknown_inputs(bramah_session_study(session));
+  options.augmented = bramah_session_about(session)->options.augmented;
+  options.n_augmented = bramah_session_study(session)->n_unknown_inputs;
   for (size_t i = 0; i < n_plant; i++) sigma[i] = sqrt(P[i * n_filter + i]);
   for (size_t k = 0; k < options.n_augmented; k++) sigma[n_plant + k] = options.augmented[k].sigma;
   if (!status) {
     const bramah_plant plant = bramah_coupled_plant(coupled);
     status = bramah_observability_new(&plant, bramah_filter_n_sensors(filter),
-                                      bramah_session_sensors(session), &options, diag, &o);
+                                      bramah_session_about(session)->sensors, &options, diag, &o);
     if (!status) status = bramah_observability_run(o, sigma, diag);
     if (!status) {
       const bramah_observability_result result = bramah_observability_report(o);
