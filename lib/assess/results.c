@@ -356,6 +356,25 @@ static void judge(bramah_assess *a)
 
 /* ---- all of it ---- */
 
+/* That of accelerations is stated for joints, whatever coordinates are independent now. */
+static bramah_adapted adapted_noise(const bramah_assess *a, size_t i)
+{
+  const bramah_adaptive_value noise = bramah_adaptive_get(a->adaptive, i);
+  const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
+  const double stated = a->stated[first[noise.kind] + noise.index];
+  bramah_output_info rate = {.name = ""};
+  bramah_state_info state = {.name = ""};
+  if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
+    bramah_plant_output_info(a->plant, bramah_session_about(a->session)->joint_output[noise.index] + 1,
+                             &rate);
+  else if (noise.kind != BRAMAH_ADAPTIVE_SENSOR)
+    bramah_plant_state_info(a->plant, 2 * n_dof + noise.index, &state);
+  const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR ? bramah_filter_sensor(a->filter, noise.index)->name
+                     : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION ? rate.name
+                                                                  : state.name;
+  return (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
+}
+
 const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
 {
   enum { LAGS = BRAMAH__AUTOCORRELATION_LAGS };
@@ -397,24 +416,7 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
         .within_twice = sums->judged ? (double)sums->within / (double)sums->judged : (double)NAN};
   }
 
-  /* Noise that adapts. That of accelerations is stated for joints, whatever coordinates are independent now. */
-  for (size_t i = 0; i < r->n_adapted; i++) {
-    const bramah_adaptive_value noise = bramah_adaptive_get(a->adaptive, i);
-    const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
-    const double stated = a->stated[first[noise.kind] + noise.index];
-    bramah_output_info rate = {.name = ""};
-    bramah_state_info state = {.name = ""};
-    if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
-      bramah_plant_output_info(a->plant, bramah_session_about(a->session)->joint_output[noise.index] + 1,
-                               &rate);
-    else if (noise.kind != BRAMAH_ADAPTIVE_SENSOR)
-      bramah_plant_state_info(a->plant, 2 * n_dof + noise.index, &state);
-    const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR
-                           ? bramah_filter_sensor(a->filter, noise.index)->name
-                       : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION ? rate.name
-                                                                    : state.name;
-    a->adapted[i] = (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
-  }
+  for (size_t i = 0; i < r->n_adapted; i++) a->adapted[i] = adapted_noise(a, i);
 
   r->n_input_costs = 0;
   for (size_t c = 0; a->known.count && c < a->n_outputs; c++) {

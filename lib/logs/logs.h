@@ -51,7 +51,6 @@ typedef struct bramah__simulated_log bramah__simulated_log;
 bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_model *model,
                                         const bramah_plant *plant, uint64_t seed, bramah_diag *diag,
                                         bramah__simulated_log **out);
-void bramah__simulated_log_free(bramah__simulated_log *log); /* NULL allowed */
 /* Create (replace) the file, with the columns the study describes. Errors: E_FILE; E_UNSUPPORTED (a log that is
  * not one file with commas, a header and plain seconds). */
 bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const char *path, bramah_diag *diag);
@@ -59,8 +58,8 @@ bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const cha
  * samples that arrive now, `delay` after they were measured on the plant. */
 bramah_status bramah__simulated_log_row(bramah__simulated_log *log, uint64_t k, int64_t time_ns,
                                         const double *u, bramah_diag *diag);
-/* Flush and close the file. */
-bramah_status bramah__simulated_log_finish(bramah__simulated_log *log, bramah_diag *diag);
+/* Flush and close the file; frees in any case; NULL allowed. */
+bramah_status bramah__simulated_log_close(bramah__simulated_log *log, bramah_diag *diag);
 /* Its sensors [those of the study], counted up to the last row. */
 const bramah_simulated_sensor *bramah__simulated_log_sensors(const bramah__simulated_log *log);
 

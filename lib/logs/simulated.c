@@ -121,17 +121,16 @@ bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_
                                              .wanted_delay_ns = s->sensor.delay_ns};
   }
   if (status)
-    bramah__simulated_log_free(log);
+    bramah__simulated_log_close(log, NULL);
   else
     *out = log;
   return status;
 }
 
-void bramah__simulated_log_free(bramah__simulated_log *log)
+bramah_status bramah__simulated_log_close(bramah__simulated_log *log, bramah_diag *diag)
 {
-  bramah_diag ignored;
-  if (!log) return;
-  bramah_log_finish(log->writer, &ignored);
+  if (!log) return BRAMAH_OK;
+  const bramah_status status = bramah_log_finish(log->writer, diag);
   for (size_t i = 0; log->sensors && i < log->study->n_sensors; i++) {
     bramah_noise_free(log->sensors[i].noise);
     free(log->sensors[i].in_transit);
@@ -141,6 +140,7 @@ void bramah__simulated_log_free(bramah__simulated_log *log)
   free(log->row);
   free(log->inputs);
   free(log);
+  return status;
 }
 
 /* A column as the study describes it, so that the study reads what it should. */
@@ -211,13 +211,6 @@ bramah_status bramah__simulated_log_row(bramah__simulated_log *log, uint64_t k, 
     *cell++ = bramah__column_map_column(&s->map, s->in_transit[(k + 1) % n]); /* the oldest */
   }
   return bramah_log_write(log->writer, log->row, diag);
-}
-
-bramah_status bramah__simulated_log_finish(bramah__simulated_log *log, bramah_diag *diag)
-{
-  const bramah_status status = bramah_log_finish(log->writer, diag);
-  log->writer = NULL;
-  return status;
 }
 
 const bramah_simulated_sensor *bramah__simulated_log_sensors(const bramah__simulated_log *log)

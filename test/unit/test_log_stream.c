@@ -438,8 +438,7 @@ START_TEST(a_simulated_log_is_read_back)
     const bramah_simulated_sensor sensor = bramah__simulated_log_sensors(log)[1];
     ck_assert_uint_eq(sensor.samples, 3);
     ck_assert_int_eq(sensor.period_ns, sensor.wanted_period_ns);
-    ck_assert_int_eq(bramah__simulated_log_finish(log, &diag), BRAMAH_OK);
-    bramah__simulated_log_free(log);
+    ck_assert_int_eq(bramah__simulated_log_close(log, &diag), BRAMAH_OK);
   }
   double first[3];
   for (int file = 0; file < 2; file++) {
