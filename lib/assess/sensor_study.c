@@ -430,9 +430,8 @@ static bramah_status run_row(running *b, size_t k, bramah_diag *diag)
   for (size_t i = 0; any && settled && i < n; i++) b->watched[i].before = sigma_of(b, i);
   if (any) status = bramah_filter_correct(b->filter, b->y, b->present, diag);
   if (any && !status) {
-    size_t dof;
-    const double nis = bramah_filter_nis(b->filter, &dof);
-    bramah__nis_add(&b->nis, nis, (double)dof);
+    const bramah_filter_last last = bramah_filter_get_last(b->filter);
+    bramah__nis_add(&b->nis, last.nis, (double)last.nis_dof);
     for (size_t i = 0; settled && i < n; i++) {
       const double ratio = b->watched[i].before / sigma_of(b, i);
       if (!isfinite(ratio)) continue;

@@ -66,7 +66,7 @@ static bramah_status open_noise(bramah_simulation *s, bramah_diag *diag)
   }
   if (!status) status = bramah_noise_new(s->options.seed, "plant noise", diag, &s->noise);
   if (status) return bramah__place(diag, s->options.study, 0);
-  s->dx = calloc(bramah_filter_n_error(session->filter) + 1, sizeof *s->dx);
+  s->dx = calloc(bramah_filter_get_info(session->filter).n_error + 1, sizeof *s->dx);
   return s->dx ? BRAMAH_OK : bramah__fail_memory(diag);
 }
 
@@ -170,9 +170,9 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
     /* With process noise a displacement drawn from the covariance that a filter would add: what a filter of that study
      * expects is then true. */
     if (!status && s->noise) {
-      size_t columns;
-      const size_t n = bramah_filter_n_error(s->session->filter);
-      const double *gamma = bramah_filter_last_noise(s->session->filter, &columns);
+      const bramah_filter_info info = bramah_filter_get_info(s->session->filter);
+      const size_t n = info.n_error, columns = info.n_noise;
+      const double *gamma = bramah_filter_get_last(s->session->filter).noise;
       for (size_t i = 0; i < n; i++) s->dx[i] = 0.0;
       for (size_t c = 0; c < columns; c++) {
         const double w = bramah_noise_gaussian(s->noise, 1.0);
