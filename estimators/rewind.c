@@ -131,11 +131,11 @@ bramah_status bramah_rewind_init(bramah_filter *filter, const bramah_rewind_opti
   const bramah_rewind_options o = given_or_default(options);
   const char *wrong = mistake(filter, &o);
   if (wrong) return bramah__fail(diag, BRAMAH_E_VALUE, "rewind", wrong);
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "rewind", "memory is not aligned to 64 bytes");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_rewind *r = mem && size >= sizeof *r ? layout(filter, &o, &arena) : NULL;
-  if (!r || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "rewind", "memory is too small");
+  bramah__arena arena;
+  const bramah_status status =
+      bramah__arena_in("rewind", mem, size, bramah_rewind_size(filter, &o), &arena, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah_rewind *r = layout(filter, &o, &arena);
   r->filter = filter;
   r->start_ns = bramah_filter_time_ns(filter);
   keep_snapshot(r, 0);
