@@ -45,8 +45,8 @@ static const bramah__table signal_table = {.size = sizeof(bramah_plan_signal), .
 static const bramah__key study_key = {.read = bramah__read_path, .offset = offsetof(bramah_plan_study, file)};
 static const bramah__table study_table = {.size = sizeof(bramah_plan_study), .value = &study_key};
 
-static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_PAPER},
-                                           {"paper-exact", BRAMAH_TRANSITION_PAPER_EXACT},
+static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_KINEMATIC},
+                                           {"paper-exact", BRAMAH_TRANSITION_KINEMATIC_EXACT},
                                            {"step", BRAMAH_TRANSITION_STEP},
                                            {NULL, 0}};
 

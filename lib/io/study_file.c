@@ -61,8 +61,8 @@ static const bramah__table volume_table = {.keys = volume_keys, .size = sizeof(b
 
 /* ---- filter ---- */
 
-static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_PAPER},
-                                           {"paper-exact", BRAMAH_TRANSITION_PAPER_EXACT},
+static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_KINEMATIC},
+                                           {"paper-exact", BRAMAH_TRANSITION_KINEMATIC_EXACT},
                                            {"step", BRAMAH_TRANSITION_STEP},
                                            {NULL, 0}};
 
@@ -456,7 +456,7 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   if (!status) status = bramah__apply_settings(&reader, draft->n_settings, draft->settings, 0, &root);
 
   /* The file, from these defaults on. */
-  study->transition = BRAMAH_TRANSITION_PAPER;
+  study->transition = BRAMAH_TRANSITION_KINEMATIC;
   study->time.column = "t";
   study->log.longest_gap_ns = INT64_C(10000000000);
   study->log.atmosphere = 101325.0;
