@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bramah/compare.h"
 #include "lib/io/fail.h"
+#include "lib/logs/reader.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,10 +51,10 @@ static bramah_status open_side(work *w, int s, bramah_diag *diag)
   side->file = &w->result.file[s];
   side->last_ns = INT64_MIN;
   bramah_diag_clear(diag);
-  bramah_status status = bramah_log_open(side->file->path, diag, &side->reader);
+  bramah_status status = bramah_log_open(side->file->path, NULL, diag, &side->reader);
   if (!status) status = bramah_log_find(side->reader, w->options.time, "s", &side->time, diag);
   if (status) return bramah__place(diag, side->file->path, 0);
-  const size_t n = bramah_log_n_columns(side->reader);
+  const size_t n = bramah_log_get_info(side->reader).n_columns;
   for (int i = 0; i < 2; i++) {
     side->row[i].values = calloc(n, sizeof(double));
     side->row[i].present = calloc(n, 1);
@@ -87,9 +88,11 @@ static bramah_status read_next(const work *w, reading *side, bramah_diag *diag)
     if (!wrong) row->time_ns = llround(time * 1e9);
     if (!wrong && side->last_ns != INT64_MIN && row->time_ns <= side->last_ns)
       wrong = "time does not go forward";
-    if (wrong)
-      return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(side->reader), bramah_log_line(side->reader),
-                           bramah_log_column_name(side->reader, side->time), "%s", wrong);
+    if (wrong) {
+      const bramah_log_info info = bramah_log_get_info(side->reader);
+      return bramah__failf(diag, BRAMAH_E_TIME, info.path, info.line, info.columns[side->time].name, "%s",
+                           wrong);
+    }
     side->last_ns = row->time_ns;
   } while (row->time_ns < w->options.from_ns);
   if (row->time_ns > w->options.to_ns) side->more = 0;
@@ -158,78 +161,66 @@ static double value_of(const work *w, int side, size_t column)
 
 /* ---- which columns ---- */
 
-/* -1: none of the name. */
-static long find_name(const bramah_log_reader *reader, const char *name)
-{
-  const size_t n = bramah_log_n_columns(reader);
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(bramah_log_column_name(reader, i), name) == 0) return (long)i;
-  return -1;
-}
-
 /* A column of the first file, which the second one has too. */
 static bramah_status share(work *w, size_t at, bramah_diag *diag)
 {
   const bramah_log_reader *a = w->side[0].reader, *b = w->side[1].reader;
-  bramah_compared_column result = {.name = bramah_log_column_name(a, at),
-                                   .unit = bramah_log_column_unit(a, at)};
+  bramah_compared_column result = {.name = a->columns[at].name, .unit = a->columns[at].unit};
   shared c = {.at = {at, 0}, .tolerance = (double)NAN, .sigma_side = -1};
   bramah_dimension dimension = {0};
   char name[256];
   const char *unit = result.unit; /* readers of logs take some marks for no unit */
   c.expected = !*unit || strcmp(unit, "-") == 0 || strcmp(unit, "counts") == 0 ? "1" : unit;
-  bramah_status status = bramah_log_unit(a, at, &result.factor, &dimension, diag);
-  if (status) return bramah__place(diag, bramah_log_path(a), 0);
+  bramah_status status = bramah__log_unit_of(a, at, &result.factor, &dimension, diag);
+  if (status) return bramah__place(diag, a->path, 0);
   status = bramah_log_find(b, result.name, c.expected, &c.at[1], diag);
-  if (status) return bramah__place(diag, bramah_log_path(b), 0);
+  if (status) return bramah__place(diag, b->path, 0);
   c.is_angle = dimension.rad == 2 && !dimension.m && !dimension.kg && !dimension.s && !dimension.volt;
   snprintf(name, sizeof name, "%s.sigma", result.name);
   for (int side = 1; side >= 0; side--) {
-    const long sigma = find_name(w->side[side].reader, name);
-    if (sigma < 0) continue;
+    const size_t sigma = bramah__log_index(w->side[side].reader, name);
+    if (sigma == SIZE_MAX) continue;
     c.sigma_side = side;
-    c.sigma = (size_t)sigma;
+    c.sigma = sigma;
   }
   w->columns[w->result.n_columns] = c;
   w->result.columns[w->result.n_columns++] = result;
   return BRAMAH_OK;
 }
 
-/* The columns that are named, or all that both files have. */
+/* The columns that are named, or all that both files have, and their tolerances. */
 static bramah_status find_columns(work *w, bramah_diag *diag)
 {
-  const size_t n = bramah_log_n_columns(w->side[0].reader) + w->options.n_columns + 1;
+  const size_t n = w->side[0].reader->n_columns + w->options.n_columns + 1;
   w->columns = calloc(n, sizeof *w->columns);
   w->result.columns = calloc(n, sizeof *w->result.columns);
   for (int i = 0; i < 2; i++)
-    w->result.file[i].alone = calloc(bramah_log_n_columns(w->side[i].reader) + 1, sizeof(const char *));
+    w->result.file[i].alone = calloc(w->side[i].reader->n_columns + 1, sizeof(const char *));
   if (!w->columns || !w->result.columns || !w->result.file[0].alone || !w->result.file[1].alone)
     return bramah__fail_memory(diag);
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; !status && i < w->options.n_columns; i++) {
     size_t at;
-    status = bramah_log_find_name(w->side[0].reader, w->options.columns[i], &at, diag);
-    if (status) return bramah__place(diag, bramah_log_path(w->side[0].reader), 0);
+    status = bramah_log_find(w->side[0].reader, w->options.columns[i], NULL, &at, diag);
+    if (status) return bramah__place(diag, w->side[0].reader->path, 0);
     status = share(w, at, diag);
   }
   for (int s = 0; s < 2 && !w->options.n_columns; s++) {
     const reading *here = &w->side[s], *there = &w->side[!s];
-    for (size_t i = 0; !status && i < bramah_log_n_columns(here->reader); i++) {
-      const char *name = bramah_log_column_name(here->reader, i);
+    for (size_t i = 0; !status && i < here->reader->n_columns; i++) {
+      const char *name = here->reader->columns[i].name;
       if (i == here->time) continue;
-      if (find_name(there->reader, name) < 0)
+      if (bramah__log_index(there->reader, name) == SIZE_MAX)
         here->file->alone[here->file->n_alone++] = name;
       else if (s == 0)
         status = share(w, i, diag);
     }
   }
-  if (status || w->result.n_columns) return status;
-  return bramah__failf(diag, BRAMAH_E_COLUMN, w->result.file[1].path, 0, NULL,
-                       "no column has the name of one in %s", w->result.file[0].path);
-}
+  if (!status && !w->result.n_columns)
+    status = bramah__failf(diag, BRAMAH_E_COLUMN, w->result.file[1].path, 0, NULL,
+                           "no column has the name of one in %s", w->result.file[0].path);
+  if (status) return status;
 
-static bramah_status read_tolerances(work *w, bramah_diag *diag)
-{
   for (size_t i = 0; i < w->options.n_tolerances; i++) {
     const bramah_tolerance *t = &w->options.tolerances[i];
     size_t k = 0;
@@ -304,35 +295,9 @@ static bramah_status measure(const work *w, bramah_diag *diag)
   return status;
 }
 
-static bramah_status conclude(work *w, bramah_diag *diag)
+void bramah_compare_options_default(bramah_compare_options *options)
 {
-  bramah_comparison *r = &w->result;
-  const bramah_compared_file *a = &r->file[0], *b = &r->file[1];
-  if (!a->rows || !b->rows)
-    return bramah__failf(diag, BRAMAH_E_EMPTY, a->rows ? b->path : a->path, 0, NULL,
-                         "the file has no row within the times asked for");
-  if (!r->pairs)
-    return bramah__failf(
-        diag, BRAMAH_E_TIME, NULL, 0, NULL,
-        "no row of %s (%.9g to %.9g s) has a partner in %s (%.9g to %.9g s); a distance (within) takes "
-        "the nearest",
-        a->path, 1e-9 * (double)a->first_ns, 1e-9 * (double)a->last_ns, b->path, 1e-9 * (double)b->first_ns,
-        1e-9 * (double)b->last_ns);
-  r->lacks = a->n_alone || a->before || a->between || a->after;
-  for (size_t i = 0; i < r->n_columns; i++) {
-    bramah_compared_column *c = &r->columns[i];
-    c->rms = c->n ? sqrt(w->columns[i].squares / (double)c->n) : (double)NAN;
-    c->rms_sigmas = c->n_sigma ? sqrt(w->columns[i].sigma_squares / (double)c->n_sigma) : (double)NAN;
-    if (!c->n_sigma) c->most_sigmas = (double)NAN;
-    r->lacks |= c->alone[0] > 0;
-    if (c->beyond && (!r->first || c->first.time_ns < r->first->first.time_ns)) r->first = c;
-  }
-  return BRAMAH_OK;
-}
-
-bramah_compare_options bramah_compare_options_default(void)
-{
-  return (bramah_compare_options){.time = "t", .from_ns = INT64_MIN, .to_ns = INT64_MAX};
+  *options = (bramah_compare_options){.time = "t", .from_ns = INT64_MIN, .to_ns = INT64_MAX};
 }
 
 bramah_status bramah_compare(const char *a, const char *b, const bramah_compare_options *options,
@@ -340,24 +305,45 @@ bramah_status bramah_compare(const char *a, const char *b, const bramah_compare_
 {
   work *w = calloc(1, sizeof *w);
   if (!w) return bramah__fail_memory(diag);
-  w->options = options ? *options : bramah_compare_options_default();
-  w->result.file[0].path = a;
-  w->result.file[1].path = b;
+  bramah_comparison *r = &w->result;
+  bramah_compared_file *first = &r->file[0], *second = &r->file[1];
+  bramah_compare_options_default(&w->options);
+  if (options) w->options = *options;
+  first->path = a;
+  second->path = b;
   bramah_status status = open_side(w, 0, diag);
   if (!status) status = open_side(w, 1, diag);
   if (!status) status = find_columns(w, diag);
-  if (!status) status = read_tolerances(w, diag);
   if (!status && w->options.relative > 0.0) status = measure(w, diag);
   for (int end = 0; !status && !end;) {
     status = next_pair(w, &end, diag);
-    for (size_t i = 0; !status && !end && i < w->result.n_columns; i++)
-      add_values(w, &w->columns[i], &w->result.columns[i]);
+    for (size_t i = 0; !status && !end && i < r->n_columns; i++)
+      add_values(w, &w->columns[i], &r->columns[i]);
   }
-  if (!status) status = conclude(w, diag);
+
+  if (!status && (!first->rows || !second->rows))
+    status = bramah__failf(diag, BRAMAH_E_EMPTY, first->rows ? b : a, 0, NULL,
+                           "the file has no row within the times asked for");
+  if (!status && !r->pairs)
+    status = bramah__failf(
+        diag, BRAMAH_E_TIME, NULL, 0, NULL,
+        "no row of %s (%.9g to %.9g s) has a partner in %s (%.9g to %.9g s); a distance (within) takes "
+        "the nearest",
+        a, 1e-9 * (double)first->first_ns, 1e-9 * (double)first->last_ns, b, 1e-9 * (double)second->first_ns,
+        1e-9 * (double)second->last_ns);
+  r->lacks = first->n_alone || first->before || first->between || first->after;
+  for (size_t i = 0; !status && i < r->n_columns; i++) {
+    bramah_compared_column *c = &r->columns[i];
+    c->rms = c->n ? sqrt(w->columns[i].squares / (double)c->n) : (double)NAN;
+    c->rms_sigmas = c->n_sigma ? sqrt(w->columns[i].sigma_squares / (double)c->n_sigma) : (double)NAN;
+    if (!c->n_sigma) c->most_sigmas = (double)NAN;
+    r->lacks |= c->alone[0] > 0;
+    if (c->beyond && (!r->first || c->first.time_ns < r->first->first.time_ns)) r->first = c;
+  }
   if (status)
-    bramah_comparison_free(&w->result);
+    bramah_comparison_free(r);
   else
-    *out = &w->result;
+    *out = r;
   return status;
 }
 

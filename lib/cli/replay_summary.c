@@ -38,7 +38,7 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_results *
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
 
   const bramah_replay_report counts = results->rows;
-  const bramah_log_totals log = bramah_log_stream_totals(r->log);
+  const bramah_log_stream_info log = bramah_log_stream_get_info(r->log);
   fprintf(out, "rows: %llu from the log, %llu estimates, %llu written; %.9g s in steps of %.9g s\n",
           (count)counts.samples, (count)totals->estimates, (count)r->written,
           cli_seconds(totals->last_ns - totals->first_ns),
