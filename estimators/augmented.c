@@ -121,6 +121,7 @@ bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_optio
     status = take(f, i, state, diag);
     state += o->augmented[i].order == 2 ? 2 : 1;
   }
+  f->first_noise = f->n_par;
   for (size_t j = 0; j < o->n_parameter_noise && status == BRAMAH_OK; j++) {
     const bramah_parameter_noise *noise = &o->parameter_noise[j];
     const bramah_augmented noisy = {.kind = BRAMAH_AUGMENTED_PARAMETER, .name = noise->at, .at = noise->at};
@@ -157,7 +158,7 @@ void bramah__augmented_noise(bramah_filter *f, size_t column)
     row[f->nq + column++] = own->noise[2];
   }
   for (size_t j = 0; j < f->n_par_noise; j++, column++) {
-    const size_t par = f->n_par - f->n_par_noise + j;
+    const size_t par = f->first_noise + j;
     for (size_t r = 0; r < f->ne; r++)
       f->Gamma[r * f->nq + column] =
           f->work.G[r * f->n_par + par] * f->par_noise[j] / sqrt(bramah__step_seconds(f));

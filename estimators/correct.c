@@ -149,6 +149,10 @@ static bramah_status fuse_one(bramah_filter *f, size_t i, const unsigned char *h
   for (size_t k = 0; k < f->n; k++) rest -= H[k] * f->dx[k];
   const double variance =
       f->square_root ? bramah__root_variance(f->n, H, f->S, f->work.fuse) : bramah__variance(f->n, H, f->P);
+  if (f->n_causes) {
+    const bramah_status status = bramah__scores_sample(f, i, rest, variance + r, held, diag);
+    if (status != BRAMAH_OK || !f->innovation[i].accepted) return status;
+  }
   f->nis += square(rest) / (variance + r);
   f->nis_dof++;
   const int bad = f->square_root ? bramah__fuse_root(f->n, H, f->y[i], r, held, f->S, f->dx, f->work.fuse)
@@ -157,6 +161,12 @@ static bramah_status fuse_one(bramah_filter *f, size_t i, const unsigned char *h
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, f->sensor[i].name,
                         "the variance of the innovation is not positive");
   return BRAMAH_OK;
+}
+
+/* Rejected by its gate, it still says what may be wrong. */
+static int is_scored(const bramah_innovation *in)
+{
+  return in->present && !in->saturated && in->nis < square(absurd_innovation);
 }
 
 /* All accepted sensors at once. */
@@ -189,7 +199,8 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
   if (held) bramah__augmented_learn(f);
   if (f->block) return fuse_block(f, held, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
-    if (f->innovation[i].accepted) status = fuse_one(f, i, held, diag);
+    if (f->innovation[i].accepted || (f->n_causes && is_scored(&f->innovation[i])))
+      status = fuse_one(f, i, held, diag);
   if (f->square_root) bramah__refresh_covariance(f);
   return status;
 }

@@ -24,7 +24,8 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   f->n_sensors = n_sensors;
   f->n_augmented = o->n_augmented;
   f->n_par_noise = o->n_parameter_noise;
-  f->n_par_most = o->n_augmented + o->n_parameter_noise;
+  f->n_causes_most = o->scores ? bramah__most_causes(plant, n_sensors) : 0;
+  f->n_par_most = o->n_augmented + o->n_parameter_noise + (o->scores ? plant->n_parameter : 0);
   f->nq = f->ne + (f->n - f->ne) + f->n_par_noise;
   f->square_root = o->form == BRAMAH_COVARIANCE_SQUARE_ROOT;
   f->block = o->fusion == BRAMAH_FUSION_BLOCK && !f->square_root;
@@ -88,6 +89,9 @@ static bramah_status check_abilities(const bramah_filter *f, const bramah_filter
     return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "transition",
                         "the plant has neither a derivative of its step nor coordinates to differentiate by");
   const int resolvent = o->transition == BRAMAH_TRANSITION_STEP && plant->step_transition;
+  if (o->scores && (f->block || f->iterations > 1))
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "scores",
+                        "score tests need sequential fusion without iteration");
   if (o->discretisation == BRAMAH_DISCRETISATION_RESOLVENT && !resolvent)
     return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "discretisation",
                         "the resolvent needs the transition of the step and a plant that has it");
@@ -124,6 +128,7 @@ static bramah_status start(bramah_filter *f, const bramah_sensor *sensors,
   bramah__process_noise_covariance(&f->noise, options, f->n, f->P_initial);
   status = bramah__take_augmented(f, options, diag);
   if (status != BRAMAH_OK) return status;
+  if (options->scores) bramah__take_causes(f);
   memcpy(f->P, f->P_initial, f->n * f->n * sizeof(double));
   bramah__clear_correction(f);
   return bramah__refresh_root(f, diag);

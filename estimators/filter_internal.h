@@ -5,6 +5,7 @@
  *     predict.c   transition of the plant's step, process noise, propagation of P
  *     correct.c   innovations, gates, fusion, injection
  *       oosm.c    samples off the step grid
+ *     scores.c    score tests of causes
  *     augmented.c augmented states, and what sensors show with them
  *     filter_state.c  snapshots; P, its root and whether they are sound
  *   process_noise.c, update.c   arithmetic that knows no filter */
@@ -56,6 +57,9 @@ typedef struct bramah__augmented {
   double noise[3]; /* Cholesky factor of its noise over a step: l11, l21, l22 */
 } bramah__augmented;
 
+/* Steps that delays are looked for in (scores.c). */
+enum { BRAMAH__PAST = 32 };
+
 /* A sample off the step grid, for the correction in hand (oosm.c). */
 typedef struct bramah__oosm {
   double theta;             /* time of the sample after the present time, in steps; 0: at it */
@@ -81,7 +85,12 @@ typedef struct bramah__progress {
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
   X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */      \
-  X(double, P, f->n * f->n, 1)               /* covariance of the error state */                             \
+  X(double, sensitivity, f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */                 \
+  X(double, score, f->n_causes_most, 0)                                                                      \
+  X(double, score_information, f->n_causes_most * f->n_causes_most, 0)                                       \
+  X(double, past, f->n_causes_most ? BRAMAH__PAST * f->n_sensors : 0, 0) /* predictions of its last steps */ \
+  X(double, score_sums, f->n_causes_most ? 2 : 0, 0)                                                         \
+  X(double, P, f->n * f->n, 1)                      /* covariance of the error state */                      \
   X(double, S, f->square_root ? f->n * f->n : 0, 1) /* P = S S'; square-root form only */
 
 /* Arrays of the options, and what the last step and the last correction leave. */
@@ -94,6 +103,8 @@ typedef struct bramah__progress {
   X(size_t, par, f->n_par_most, 0)        /* parameters in use */                                            \
   X(double, par_step, f->n_par_most, 0)   /* for differences */                                              \
   X(double, par_noise, f->n_par_noise, 0) /* square roots of spectral densities */                           \
+  X(bramah_cause, cause, f->n_causes_most, 0)                                                                \
+  X(size_t, cause_column, f->n_causes_most, 0) /* its place among the parameters in use */                   \
   X(double, P_initial, f->n * f->n, 0)                                                                       \
   X(double, F, f->n * f->n, 0)       /* of the last step, and */                                             \
   X(double, Gamma, f->n * f->nq, 0)  /* its noise, Q = Gamma Gamma' */                                       \
@@ -122,6 +133,7 @@ typedef struct bramah__progress {
   X(double, dx, f->n, 0)                                                                                     \
   X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0), 0)                                    \
   X(double, block, f->n_block, 0)                                                                            \
+  X(double, causes, f->n_causes_most * f->n + 2 * f->n, 0)                                                   \
   X(double, zdd, 2 * f->nf, 0)                                                                               \
   X(double, coordinates, 2 * f->ne, 0)                                                                       \
   X(int64_t, offset_ns, f->n_sensors, 0)                                                                     \
@@ -164,7 +176,9 @@ struct bramah_filter {
   double drift_gate;
   size_t n, ne, nf, np, nq; /* nq: columns of noise */
   size_t n_sensors, n_augmented;
-  size_t n_par, n_par_most, n_par_noise; /* parameters in use: augmented ones, then noisy ones; the latter */
+  size_t n_par, n_par_most, n_par_noise; /* parameters in use: augmented ones, noisy ones, causes */
+  size_t first_noise;                    /* of the noisy ones */
+  size_t n_causes, n_causes_most;
   size_t n_block;
   bramah__progress progress;
   BRAMAH__FILTER_STATE(BRAMAH__MEMBER)
@@ -219,6 +233,19 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
 /* What it is predicted to show there, its bias included. */
 double bramah__prediction(const bramah_filter *f, size_t i);
+
+/* ---- scores.c ---- */
+
+size_t bramah__most_causes(const bramah_plant *plant, size_t n_sensors);
+/* After augmented states and noise have been taken. */
+void bramah__take_causes(bramah_filter *f);
+/* Before a step; after it, in its coordinates; and to others, T [n x n]. */
+void bramah__scores_start_step(bramah_filter *f);
+void bramah__scores_predict(bramah_filter *f);
+void bramah__scores_rebase(bramah_filter *f, const double *T);
+/* A sample of sensor i before it is fused: what is left of its innovation and its variance. */
+bramah_status bramah__scores_sample(bramah_filter *f, size_t i, double rest, double S,
+                                    const unsigned char *held, bramah_diag *diag);
 
 /* ---- oosm.c ---- */
 

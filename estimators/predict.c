@@ -163,6 +163,7 @@ static void follow_basis_change(bramah_filter *f)
   } else {
     bramah__propagate(n, whole, f->P, f->work.wide);
   }
+  if (f->n_causes) bramah__scores_rebase(f, whole);
   bramah__multiply(n, n, n, whole, f->F, f->work.wide);
   memcpy(f->F, f->work.wide, n * n * sizeof(double));
   bramah__multiply(n, n, f->nq, whole, f->Gamma, f->work.wide);
@@ -171,11 +172,13 @@ static void follow_basis_change(bramah_filter *f)
 
 static bramah_status advance(bramah_filter *f, bramah_diag *diag)
 {
+  if (f->n_causes) bramah__scores_start_step(f);
   bramah_status status = bramah__process_noise_refresh(&f->plant, &f->noise, diag);
   if (status == BRAMAH_OK) status = transition_and_step(f, diag);
   if (status != BRAMAH_OK) return status;
   fill_noise(f);
   propagate(f);
+  if (f->n_causes) bramah__scores_predict(f);
   follow_basis_change(f);
   status = bramah__augmented_advance(f, diag);
   return status == BRAMAH_OK ? bramah__check_covariance(f, diag) : status;

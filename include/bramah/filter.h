@@ -134,6 +134,8 @@ typedef struct bramah_filter_options {
   const bramah_augmented *augmented;
   size_t n_parameter_noise;
   const bramah_parameter_noise *parameter_noise;
+  /* 1: score tests of causes go with the filter (bramah_filter_get_scores). Sequential fusion, no iteration. */
+  int scores;
 } bramah_filter_options;
 
 /* Transition BRAMAH_TRANSITION_KINEMATIC, Joseph form, sequential fusion, no gates, nothing augmented; the
@@ -279,6 +281,37 @@ typedef struct bramah_filter_augmented {
 
 /* Augmented state i. */
 BRAMAH_API bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *filter, size_t i);
+
+/* What may be wrong with model and sensors besides what the filter estimates or considers. */
+typedef enum bramah_cause_kind {
+  BRAMAH_CAUSE_PARAMETER = 1, /* of the plant: it is greater by so much */
+  BRAMAH_CAUSE_BIAS = 2,      /* a sensor shows so much more */
+  BRAMAH_CAUSE_GAIN = 3,      /* a sensor shows (1 + theta) times what it should */
+  BRAMAH_CAUSE_DELAY = 4      /* a sensor shows what was theta seconds ago, by the change over `lag` */
+} bramah_cause_kind;
+
+typedef struct bramah_cause {
+  bramah_cause_kind kind;
+  const char *name, *unit; /* of the parameter or sensor; unit of theta */
+  size_t target;           /* index of the parameter or sensor */
+  int64_t lag_ns;          /* of a delay; else 0 */
+} bramah_cause;
+
+/* Score tests of all single causes, sums since init; differences of two calls are those of the time between.
+ * If cause j alone were at work, its size would be score[j] / information[j n + j], with the standard
+ * deviation information^-1/2, and would explain score^2 / information of chi_square less samples. Source: B.
+ * Friedland, "Treatment of bias in recursive filtering", IEEE Trans. AC 14 (1969). Pointers hold as long as
+ * the filter lives. */
+typedef struct bramah_filter_scores {
+  size_t n;                   /* 0: without the option */
+  const bramah_cause *cause;  /* [n] */
+  const double *score;        /* [n] sum of U nu / S */
+  const double *information;  /* [n x n], lower triangle: sum of U_j U_k / S */
+  double chi_square, samples; /* sum of nu^2 / S over so many samples */
+} bramah_filter_scores;
+
+/* All of it. */
+BRAMAH_API bramah_filter_scores bramah_filter_get_scores(const bramah_filter *filter);
 
 /* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);
