@@ -126,7 +126,7 @@ static bramah_status estimate(controller *c, const measurement *m, bramah_diag *
     if (m->present[i] && bramah_rewind_sample(c->rewind, i, m->time_ns[i], m->y[i], diag) != BRAMAH_OK)
       c->s->refused++;
   if (status == BRAMAH_OK) status = bramah_rewind_advance(c->rewind, diag);
-  c->s->late_samples = c->late_before + bramah_rewind_report(c->rewind).late;
+  c->s->late_samples = c->late_before + bramah_rewind_get_report(c->rewind).late;
   c->s->gated = bramah_filter_get_report(c->filter).gated;
   return status;
 }

@@ -10,7 +10,6 @@
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
 #include "lib/io/worker_pool.h"
-#include "lib/io/plan_file.h"
 #include "lib/io/session.h"
 
 #include <math.h>
@@ -430,9 +429,8 @@ static bramah_status run_row(running *b, size_t k, bramah_diag *diag)
   for (size_t i = 0; any && settled && i < n; i++) b->watched[i].before = sigma_of(b, i);
   if (any) status = bramah_filter_correct(b->filter, b->y, b->present, diag);
   if (any && !status) {
-    size_t dof;
-    const double nis = bramah_filter_nis(b->filter, &dof);
-    bramah__nis_add(&b->nis, nis, (double)dof);
+    const bramah_filter_last last = bramah_filter_get_last(b->filter);
+    bramah__nis_add(&b->nis, last.nis, (double)last.nis_dof);
     for (size_t i = 0; settled && i < n; i++) {
       const double ratio = b->watched[i].before / sigma_of(b, i);
       if (!isfinite(ratio)) continue;
@@ -491,8 +489,7 @@ static bramah_status run_job(void *user, size_t run, bramah__worker_pool *pool, 
   }
   for (size_t i = 0; !status && i < b.n_sensors; i++) {
     b.sampled[i].every = steps_between(s->rates[at.rate], b.assumed[i].period_ns, b.plant->step_ns);
-    status =
-        bramah_noise_new(at.seed + 1, bramah_noise_stream(b.sensors[i].name), &diag, &b.sampled[i].noise);
+    status = bramah_noise_new(at.seed + 1, b.sensors[i].name, &diag, &b.sampled[i].noise);
   }
   for (size_t i = 0; !status && i < n; i++)
     b.watched[i].sensor = bramah__session_sensor_of_output(b.session, b.output[i]);

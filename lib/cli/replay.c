@@ -43,8 +43,8 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
   *file = (estimate_file){.assess = r->assess,
                           .outputs = outputs,
                           .n_outputs = n_outputs,
-                          .n_augmented = of_filter ? bramah_filter_n_augmented(filter) : 0,
-                          .n_sensors = of_filter ? bramah_filter_n_sensors(filter) : 0};
+                          .n_augmented = of_filter ? bramah_filter_get_info(filter).n_augmented : 0,
+                          .n_sensors = of_filter ? bramah_filter_get_info(filter).n_sensors : 0};
   file->row = calloc(1 + 2 * (n_outputs + file->n_augmented + file->n_sensors), sizeof *file->row);
   bramah_diag_clear(diag);
   if (!file->row) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
@@ -59,7 +59,7 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
     if (!of->is_shown) status = add_pair(file, of->name, of->unit, "", ".sigma", diag);
   }
   for (size_t i = 0; !status && i < file->n_sensors; i++) {
-    const bramah_sensor *of = bramah_filter_sensor(filter, i);
+    const bramah_sensor *of = &bramah_filter_get_info(filter).sensor[i];
     status = add_pair(file, of->name, of->unit, ".innovation", ".nis", diag);
   }
   if (status) cli_place(diag, path, 0);
@@ -147,9 +147,9 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
                                 q->snapshot};
   for (size_t i = READ; !status && i < N; i++) {
     status = cli_check_output(files[i], i, files, diag);
-    for (size_t k = 0; !status && k < bramah_log_stream_n_files(r->log); k++) {
-      const char *log = bramah_log_stream_file(r->log, k);
-      status = cli_check_output(files[i], 1, &log, diag);
+    for (size_t k = 0; !status && k < bramah_log_stream_get_info(r->log).n_devices; k++) {
+      const bramah_log_device device = bramah_log_stream_get_device(r->log, k);
+      status = cli_check_output(files[i], device.n_files, device.files, diag);
     }
     if (!status && q->resume && i != N - 1) status = cli_check_output(files[i], 1, &q->resume, diag);
   }
@@ -223,7 +223,7 @@ static bramah_status go_through(cli_replay_run *r, const estimate_file *file, br
 
     /* How long the run will be, by the share of the log that was read. */
     if (totals.estimates % 1024 == 0 && progress.shown && done > 0) {
-      const double share = bramah_log_stream_share(r->log);
+      const double share = bramah_log_stream_get_info(r->log).share;
       const double most = (double)q->to_ns - (double)totals.begin_ns;
       if (share > 0.0) progress.total_ns = llround(fmin(fmin((double)done / share, most), 9e18));
     }

@@ -204,7 +204,7 @@ bramah_status cli_replay_report_new(const bramah_session *session, bramah_assess
   r->step = 1e-9 * (double)plant->step_ns;
   r->n_augmented = results->n_augmented;
   r->n_sensors = results->n_sensors;
-  const size_t n = bramah_filter_n_error(r->filter), n_joints = study->n_joints;
+  const size_t n = bramah_filter_get_info(r->filter).n_error, n_joints = study->n_joints;
   r->output = calloc(plant->n_output + 2 * n_joints + 1, sizeof *r->output);
   r->augmented = calloc(r->n_augmented + 1, sizeof *r->augmented);
   r->sensor = calloc(r->n_sensors + 1, sizeof *r->sensor);
@@ -365,8 +365,8 @@ bramah_status cli_replay_report_estimate(cli_replay_report *r, bramah_diag *diag
   if (r->rows % CONDITIONING_EVERY == 0) {
     double condition;
     bramah_diag other;
-    if (!bramah_conditioning(bramah_filter_n_error(r->filter), bramah_filter_covariance(r->filter), r->work,
-                             &condition, &other)) {
+    if (!bramah_conditioning(bramah_filter_get_info(r->filter).n_error, bramah_filter_covariance(r->filter),
+                             r->work, &condition, &other)) {
       add_point(r, r->conditioning, BRAMAH_REPORT_ESTIMATE, t, log10(condition), NAN, NAN);
     } else if (!r->lost_covariance) {
       r->lost_covariance = 1;

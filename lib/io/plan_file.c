@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t */
-#include "lib/io/plan_file.h"
+#include "lib/io/session.h"
 #include "lib/base/diag.h"
 #include "lib/io/schema.h"
 
@@ -45,8 +45,8 @@ static const bramah__table signal_table = {.size = sizeof(bramah_plan_signal), .
 static const bramah__key study_key = {.read = bramah__read_path, .offset = offsetof(bramah_plan_study, file)};
 static const bramah__table study_table = {.size = sizeof(bramah_plan_study), .value = &study_key};
 
-static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_PAPER},
-                                           {"paper-exact", BRAMAH_TRANSITION_PAPER_EXACT},
+static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_KINEMATIC},
+                                           {"paper-exact", BRAMAH_TRANSITION_KINEMATIC_EXACT},
                                            {"step", BRAMAH_TRANSITION_STEP},
                                            {NULL, 0}};
 

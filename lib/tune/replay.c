@@ -150,20 +150,11 @@ struct work {
 static void take_covariance(runner *r)
 {
   const bramah_filter *filter = bramah_session_filter(r->opened.session);
-  const size_t n = bramah_filter_n_error(filter);
+  const size_t n = bramah_filter_get_info(filter).n_error;
   memcpy(r->P, bramah_filter_covariance(filter), n * n * sizeof *r->P);
 }
 
 static bramah_status go_ahead(work *w, bramah_diag *diag);
-
-/* bramah_watcher: after a step of the filter, before its correction. */
-static bramah_status predicted(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  runner *r = user;
-  (void)filter;
-  take_covariance(r);
-  return r->judged && r->judged->problem->ahead ? go_ahead(r->judged, diag) : BRAMAH_OK;
-}
 
 static bramah_status grow(runner *r, size_t room, bramah_diag *diag)
 {
@@ -177,14 +168,19 @@ static bramah_status grow(runner *r, size_t room, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* bramah_watcher: keep the innovations and their covariance, which is h_i P h_j' off the diagonal and on it what the
- * filter itself says. */
-static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *diag)
+/* bramah_watcher: after a step what goes ahead of its correction; after a correction keep the innovations and their
+ * covariance, which is h_i P h_j' off the diagonal and on it what the filter itself says. */
+static bramah_status watch(void *user, bramah_filter_event event, bramah_filter *filter, bramah_diag *diag)
 {
   runner *r = user;
-  const bramah_innovation *innovation = bramah_filter_innovations(filter);
-  const double *H = bramah_filter_last_rows(filter);
-  const size_t m = r->n_sensors, n = bramah_filter_n_error(filter);
+  if (event == BRAMAH_FILTER_PREDICTED) {
+    take_covariance(r);
+    return r->judged && r->judged->problem->ahead ? go_ahead(r->judged, diag) : BRAMAH_OK;
+  }
+  if (event != BRAMAH_FILTER_CORRECTED) return BRAMAH_OK;
+  const bramah_innovation *innovation = bramah_filter_get_last(filter).innovation;
+  const double *H = bramah_filter_get_last(filter).rows;
+  const size_t m = r->n_sensors, n = bramah_filter_get_info(filter).n_error;
   int any = 0;
   for (size_t i = 0; i < m; i++) any |= innovation[i].present;
   if (!any) return BRAMAH_OK;
@@ -224,11 +220,12 @@ static bramah_status open_runner(runner *r, const work *w, const double *x, bram
   bramah_replay_options options;
   bramah_replay_options_default(&options);
   options.gather = 1;
+  options.watcher = (bramah_watcher){r, watch};
   r->n_sensors = problem->n_sensors;
   bramah_status status = bramah__tune_session_open(&r->opened, problem, x, diag);
   if (status) return status;
   bramah_filter *filter = bramah_session_filter(r->opened.session);
-  const size_t n = bramah_filter_n_error(filter);
+  const size_t n = bramah_filter_get_info(filter).n_error;
   options.max_gap_ns = bramah_session_study(r->opened.session)->log.longest_gap_ns;
   status = bramah__tune_cursor_open(&r->cursor, w->log, r->opened.delay_ns, r->opened.shift,
                                     w->job->thousandths, diag);
@@ -240,20 +237,8 @@ static bramah_status open_runner(runner *r, const work *w, const double *x, bram
   if (!status)
     status = bramah_replay_new(filter, &options, bramah__tune_cursor_next, &r->cursor, diag, &r->replay);
   if (status) return status;
-  const bramah_watcher watcher = {.user = r, .predicted = predicted, .corrected = corrected};
-  bramah_replay_watch(r->replay, &watcher);
   take_covariance(r);
   return BRAMAH_OK;
-}
-
-static void close_runner(runner *r)
-{
-  bramah_replay_free(r->replay);
-  bramah__tune_cursor_close(&r->cursor);
-  bramah__tune_session_close(&r->opened);
-  free(r->P);
-  free(r->innovations);
-  free(r->S);
 }
 
 static void look_at_plant(work *w, const step *at);
@@ -472,7 +457,15 @@ static bramah_status open_work(work *w, bramah_diag *diag)
 
 static void close_work(work *w)
 {
-  for (size_t j = 0; w->runners && j < 1 + w->n; j++) close_runner(&w->runners[j]);
+  for (size_t j = 0; w->runners && j < 1 + w->n; j++) {
+    runner *r = &w->runners[j];
+    bramah_replay_free(r->replay);
+    bramah__tune_cursor_close(&r->cursor);
+    bramah__tune_session_close(&r->opened);
+    free(r->P);
+    free(r->innovations);
+    free(r->S);
+  }
   bramah_coupled_free(w->free_model);
   bramah__likelihood_free(w->likelihood);
   free(w->runners);

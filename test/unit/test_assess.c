@@ -193,7 +193,8 @@ static void says_all(run *r)
     says_number("lag_1", results->sensor[i].lag_1);
   }
   says_consistency(&results->all);
-  ck_assert_uint_eq(results->n_augmented, bramah_filter_n_augmented(bramah_session_filter(r->session)));
+  ck_assert_uint_eq(results->n_augmented,
+                    bramah_filter_get_info(bramah_session_filter(r->session)).n_augmented);
   for (size_t i = 0; i < results->n_augmented; i++) {
     says_number("value", results->augmented[i].value);
     says_number("sigma", results->augmented[i].sigma);
@@ -281,11 +282,11 @@ START_TEST(estimates_of_the_program)
   int end = 0, at_end = 0, rows = 0;
   run_program(path, "--to 0.05");
   run r = open_run(path, &options);
-  must(bramah_log_open(in_folder("estimate.csv"), &diag, &reader));
+  must(bramah_log_open(in_folder("estimate.csv"), NULL, &diag, &reader));
   must(bramah_log_find(reader, "t", "s", &time, &diag));
   const bramah_assess_output *outputs = bramah_assess_get_results(r.assess)->output;
   const size_t n = bramah_assess_get_results(r.assess)->n_outputs;
-  ck_assert(n <= 64 && bramah_log_n_columns(reader) <= 128);
+  ck_assert(n <= 64 && bramah_log_get_info(reader).n_columns <= 128);
   for (size_t i = 0; i < n; i++) {
     const bramah_assess_output of = outputs[i];
     char name[200];
