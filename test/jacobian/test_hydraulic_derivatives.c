@@ -202,8 +202,8 @@ static const bramah__element elements[N_ELEMENTS] = {
     {BRAMAH__KIND(relief_valve), {TOP, LEFT}, {1e-7, 20e5, 60e5}},
     {BRAMAH__KIND(pump), {TANK, LINE}, {4e-4, 150e5, 100e5}},
     {BRAMAH__KIND(pump), {LEFT, RIGHT}, {1e-5, 0, 0}},
-    {BRAMAH__KIND(motor), {LINE, TOP}, {2e-5, 10.0, 3e-12}},
-    {BRAMAH__KIND(motor), {LEFT, TOP}, {2e-5, 10.0, 0.0}},
+    {BRAMAH__KIND(motor), {LINE, TOP, RIGHT}, {2e-5, 10.0, 3e-12, 4e-12}},
+    {BRAMAH__KIND(motor), {LEFT, TOP, TANK}, {2e-5, 10.0, 0.0, 2e-12}},
     {BRAMAH__KIND(accumulator), {LINE}, {5e-4, 80e5, 1.4}},
     {BRAMAH__KIND(accumulator), {RIGHT}, {1e-4, 50e5, 1.0}}};
 static const bramah__valve valves[NV] = {
